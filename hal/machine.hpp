@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Machine: the one seam between the tracer and the world.
+//
+// The tracer's logic is written against this concept. On a board it is `nopscope::Machine`
+// (hal/arm64/machine.hpp), an empty struct of inline assembly that costs nothing; in unit tests it
+// is a simulated machine (tests/sim) whose caches are as incoherent as the architecture allows.
+//
+// Addresses of text are run-time addresses of the executable mapping. Writes go wherever the
+// machine keeps its writable alias; the caller never sees that address.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+
+namespace nopscope {
+
+using Address = std::uint64_t;
+
+// Arm ARM DDI 0487, B2.2.5 "Concurrent modification and execution of instructions", and D7.5
+// "Caches": the sequence is store, clean_dcache_line, data_barrier, invalidate_icache_line,
+// data_barrier, then instruction_barrier here and a context synchronisation event on every other
+// core.
+template <typename M>
+concept MachineConcept = requires(M machine, Address address, std::uint32_t word,
+                                  std::uint64_t slot) {
+    // One word of text, one aligned 8-byte slot before a function. Loads and stores are single-copy
+    // atomic. Nothing here makes a store visible to instruction fetch.
+    { machine.read_word(address) } -> std::same_as<std::uint32_t>;
+    { machine.write_word(address, word) } -> std::same_as<void>;
+    { machine.read_slot(address) } -> std::same_as<std::uint64_t>;
+    { machine.write_slot(address, slot) } -> std::same_as<void>;
+
+    // CTR_EL0: smallest line in bytes; 0 where CTR_EL0.IDC (data side) or CTR_EL0.DIC (instruction
+    // side) says that this maintenance is not needed for coherence.
+    { machine.dcache_line_bytes() } -> std::same_as<std::size_t>;
+    { machine.icache_line_bytes() } -> std::same_as<std::size_t>;
+    { machine.clean_dcache_line(address) } -> std::same_as<void>;       // DC CVAU
+    { machine.invalidate_icache_line(address) } -> std::same_as<void>;  // IC IVAU
+    { machine.data_barrier() } -> std::same_as<void>;                   // DSB ISH
+    { machine.instruction_barrier() } -> std::same_as<void>;            // ISB
+    { machine.synchronize_other_cores() } -> std::same_as<void>;        // IPI and wait
+
+    { machine.clock() } -> std::same_as<std::uint64_t>;  // ticks, 64 bits, never wraps
+    { machine.core() } -> std::same_as<unsigned>;        // from 0
+};
+
+}  // namespace nopscope
+
+#if defined(__aarch64__) && !defined(NOPSCOPE_SIMULATED)
+#include "hal/arm64/machine.hpp"
+#endif

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// nopscope: the tracer's public header. The whole of what a firmware needs:
+//
+//     nopscope::init({.image = "blinky", .output = {uart_try_write, uart_drain}, ...,
+//                     .recorder = nopscope::Recorder::graph});
+//     for (;;) { work(); nopscope::pump(); }
+//
+// The firmware is built with nopscope_instrument(TARGET), runs with the MMU and the data cache on,
+// and calls init() once, on the boot core, before any other core runs instrumented code.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+// A function that must never have a patch site: what runs before init(), or on the tracer's path.
+#define NOPSCOPE_NOTRACE __attribute__((patchable_function_entry(0, 0)))
+
+namespace nopscope {
+
+enum class [[nodiscard]] Status : std::uint8_t {
+    ok,
+    mmu_or_cache_off,   // exclusives and 8-byte stores to text need Normal cacheable memory
+    no_sites,           // nothing in the image was built with patch sites
+    already_initialised,
+    not_initialised,
+    unknown_function,   // an address that is no patch site, or a refused one; nothing was changed
+    unexpected_text,    // a word was not what it had to be; nothing was changed, see last_error()
+    bad_config,
+};
+// One sentence, static storage.
+const char* describe(Status status);
+
+enum class Recorder : std::uint8_t {
+    none,
+    function,  // one record at each entry
+    graph,     // one at entry, one at return
+};
+
+enum class Mode : std::uint8_t {
+    stream,    // a full ring drops new records, and counts them
+    lossless,  // a full ring makes the producer run the pump until there is room
+};
+
+// Which sites a request is about. Functions are named by address: {main, luaV_execute}.
+struct Sites {
+    static constexpr Sites all() { return {}; }
+    static constexpr Sites range(std::uint32_t first, std::uint32_t count) {
+        return {.first = first, .count = count};
+    }
+    static constexpr Sites of(std::span<const void* const> functions) {
+        return {.functions = functions, .listed = true};
+    }
+    std::uint32_t first = 0;             // index by ascending address
+    std::uint32_t count = ~std::uint32_t{0};  // clipped to the table's end
+    std::span<const void* const> functions = {};
+    bool listed = false;                 // `functions` instead of the range
+};
+
+struct Config {
+    const char* image = "";  // the firmware's name, shown by the host; at most 255 bytes
+    const char* board = "";
+    std::uint64_t clock_hz = 0;  // of CNTVCT_EL0
+    unsigned cores = 1;
+
+    // The line. try_write takes one byte or returns false at once when the transmitter is full;
+    // drain waits until the last byte has left. Called with the pump's lock held, never from two
+    // contexts at once, except by panic.
+    struct Output {
+        bool (*try_write)(std::uint8_t byte) = nullptr;
+        void (*drain)() = nullptr;
+    } output = {};
+    // What the pump paces itself to by the clock, on every line, real or emulated: baud / 10.
+    // 0: as fast as try_write takes bytes.
+    std::uint32_t line_bytes_per_second = 0;
+
+    // SP outside these bounds is not hooked, and counted: [low, high).
+    std::uint64_t stack_low = 0;
+    std::uint64_t stack_high = ~std::uint64_t{0};
+
+    Mode mode = Mode::stream;
+    // Enabled before init() returns: the compiled-in filter. `except` is taken out of `trace`.
+    Recorder recorder = Recorder::none;
+    Sites trace = Sites::all();
+    std::span<const void* const> except = {};
+};
+
+// Turns every patch site into its idle form (docs/how-it-works.md), sets up the ring, sends hello,
+// and enables what `config` says. Once, boot core, thread context. On an error the image runs
+// untraced. About 60 instructions a site.
+Status init(const Config& config);
+
+// Change what the sites record, at run time. All or nothing: on an error no word has changed.
+// Thread context, interrupts may be on, traced functions may be running. A site has one recorder;
+// enabling another replaces it.
+Status enable(Recorder recorder, const Sites& sites);
+Status disable(const Sites& sites);
+
+// Stops and starts recording without patching: attached sites skip the ring. Calls already
+// recorded still record their return. Any context.
+void stop();
+void start();
+
+// Moves records from the ring to the line, within what the line's pace allows now; returns at once
+// when there is nothing to do, or when a pump is already running below. Any context: an idle loop, a
+// timer interrupt, or both. Call it at least every quarter wrap of the 32-bit clock (1 s at 1 GHz),
+// or recorded times may be ambiguous.
+void pump();
+
+// Stops recording, sends all that is left, a last stats frame, and waits for the line. Thread context.
+void finish();
+
+// The console as one of the line's streams. Any context; waits for the line when its buffer is
+// full, except inside the pump or an interrupt that stopped it, where the bytes are dropped and
+// counted.
+void console_write(const char* bytes, std::size_t count);
+// From here on console_write frames and sends at once, by polling, with nothing else running: for an
+// exception reporter. What is left in the ring is sent first.
+void enter_panic();
+
+// For backtraces: the return hook's address, and the real return address of the depth-th open hooked
+// call, innermost first, or 0.
+std::uint64_t return_hook_address();
+std::uint64_t hooked_return_address(unsigned depth);
+
+// What boot initialisation and the recorders met, since init().
+struct Counters {
+    std::uint32_t sites;       // usable
+    std::uint32_t refused_misaligned;  // not 8-byte aligned
+    std::uint32_t refused_outside;     // not in text
+    std::uint32_t refused_words;       // the words there are no patch site
+    std::uint32_t duplicates;          // empty or repeated table entries, dropped
+    std::uint32_t enabled;     // sites whose word is a BL now
+    std::uint64_t generated;   // records claimed, plus dropped
+    std::uint64_t dropped;
+    std::uint64_t unhooked;    // graph calls not recorded: the shadow stack was full
+    std::uint64_t foreign;     // graph calls not recorded: SP outside the bounds
+};
+Counters counters();
+
+// The site whose word or slot was not as expected, after Status::unexpected_text.
+struct LastError {
+    std::uint64_t address;
+    std::uint32_t found;
+    std::uint32_t expected;
+};
+LastError last_error();
+
+}  // namespace nopscope

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hello: who is speaking. Sent first, and again about once a second, so a host that comes late
+// can decode. Layout in docs/trace-format.md.
+#pragma once
+
+#include "tracer/wire/frame.hpp"
+
+namespace nopscope::wire {
+
+// A short byte string inside a parsed payload, or of static storage: not owned.
+struct Text {
+    const Byte* data = nullptr;
+    std::uint8_t size = 0;
+};
+
+struct Hello {
+    std::uint16_t version = format_version;
+    bool lossless = false;
+    std::uint8_t cores = 1;
+    std::uint64_t clock_hz = 0;
+    std::uint64_t text_base = 0;  // run-time address; sites in trace frames count from here
+    std::uint64_t load_bias = 0;  // run-time minus link-time address of the image
+    std::uint32_t site_count = 0;
+    std::uint32_t site_table_crc = 0;  // CRC-32C of the link-time sites, ascending, u64 each
+    std::uint32_t line_bytes_per_second = 0;  // what the pump paces itself to; 0: it does not
+    Text build_id;
+    Text board;
+    Text image;
+};
+
+// Returns the payload bytes written; at most 39 + 3 * 256.
+inline std::size_t write_hello(const Hello& hello, Byte* to) {
+    Writer out(to);
+    out.fixed(hello.version);
+    out.fixed(static_cast<std::uint8_t>(hello.lossless ? 1 : 0));
+    out.fixed(hello.cores);
+    out.fixed(hello.clock_hz);
+    out.fixed(hello.text_base);
+    out.fixed(hello.load_bias);
+    out.fixed(hello.site_count);
+    out.fixed(hello.site_table_crc);
+    out.fixed(hello.line_bytes_per_second);
+    const Text* const texts[] = {&hello.build_id, &hello.board, &hello.image};
+    for (const Text* text : texts) {
+        out.fixed(text->size);
+        out.bytes(text->data, text->size);
+    }
+    return out.size();
+}
+
+// False: malformed. With another `version` only that field is set, and the result is true.
+inline bool read_hello(const Byte* payload, std::size_t count, Hello& hello) {
+    Reader in(payload, count);
+    hello = {};
+    hello.version = in.fixed<std::uint16_t>();
+    if (in.ok() && hello.version != format_version) return true;
+    hello.lossless = (in.fixed<std::uint8_t>() & 1) != 0;
+    hello.cores = in.fixed<std::uint8_t>();
+    hello.clock_hz = in.fixed<std::uint64_t>();
+    hello.text_base = in.fixed<std::uint64_t>();
+    hello.load_bias = in.fixed<std::uint64_t>();
+    hello.site_count = in.fixed<std::uint32_t>();
+    hello.site_table_crc = in.fixed<std::uint32_t>();
+    hello.line_bytes_per_second = in.fixed<std::uint32_t>();
+    Text* const texts[] = {&hello.build_id, &hello.board, &hello.image};
+    for (Text* text : texts) {
+        text->size = in.fixed<std::uint8_t>();
+        text->data = in.bytes(text->size);
+    }
+    return in.ok() && hello.clock_hz != 0 && hello.cores != 0;
+}
+
+}  // namespace nopscope::wire

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""nopscope's call counts against the oracle's, function by function.
+
+    compare.py REPORT.json ORACLE.json
+
+REPORT.json: `nopscope report --format json`. ORACLE.json: what the plugin wrote on the same run.
+Exit status 0: every function's calls are equal, in both directions, and nothing was lost on the
+way. 1: each difference is listed. 2: the files cannot be compared.
+"""
+
+import json
+import sys
+
+
+def address_of(value):
+    return value if isinstance(value, int) else int(value, 16)
+
+
+def reported_counts(report):
+    counts = {}
+    for function in report["functions"]:
+        address = address_of(function["address"])
+        if address in counts:
+            raise ValueError(f"the report names {address:#x} twice")
+        counts[address] = function["calls"]
+    return counts
+
+
+def integrity_faults(integrity):
+    """What makes a comparison meaningless: something is missing, or the tracer's sum is off."""
+    faults = [f"integrity.{key} is {integrity[key]}, must be 0"
+              for key in ("dropped", "corrupt_frames", "gaps", "lost", "orphans")
+              if integrity.get(key, 0) != 0]
+    for key in ("generated", "delivered", "dropped", "corrupt_frames", "gaps"):
+        if key not in integrity:
+            faults.append(f"integrity.{key} is missing")
+    if integrity.get("generated") != integrity.get("delivered", 0) + integrity.get("dropped", 0):
+        faults.append("integrity: generated is not delivered + dropped")
+    return faults
+
+
+def differences(report, oracle):
+    """A sentence for each; empty when the two agree and at least one function was called."""
+    found = integrity_faults(report["integrity"])
+    names = {address_of(f["address"]): f["name"] for f in report["functions"]}
+    told = reported_counts(report)
+    seen = {address_of(site["address"]): site["bl"] for site in oracle["sites"]}
+    for address in sorted(told.keys() | seen.keys()):
+        if address not in seen:
+            found.append(f"{address:#x} {names[address]}: reported, but no patch site is there")
+        elif told.get(address, 0) != seen[address]:
+            found.append(f"{address:#x} {names.get(address, '(not in the report)')}: "
+                         f"nopscope {told.get(address, 0)}, oracle {seen[address]}")
+    if not any(seen.values()):
+        found.append("the oracle saw no traced call at all")
+    return found
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    try:
+        with open(sys.argv[1]) as first, open(sys.argv[2]) as second:
+            report, oracle = json.load(first), json.load(second)
+        found = differences(report, oracle)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        print(f"compare: {type(error).__name__}: {error}")
+        return 2
+    if found:
+        print(f"compare: {len(found)} differences")
+        print("\n".join(found))
+        return 1
+    called = [site["bl"] for site in oracle["sites"] if site["bl"]]
+    print(f"compare: equal: {len(called)} functions, {sum(called)} calls, "
+          f"{oracle['instructions']} instructions")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// An image whose counts are known by reading it: what the oracle itself is tested with
+// (known_counts.py). It turns the MMU on with RAM mapped twice, at its own address and again
+// 0x40_0000_0000 higher, toggles two sites by stores through the second mapping, as the tracer does,
+// and runs them:
+//
+//     function   as NOP          as BL
+//     first      7 + 3 + 1000    5 + 1000     layout with bti c
+//     second     1               40           layout without; patched before it ever ran, and
+//                                             then left once while the loop that calls it runs
+//     never      0               0
+//
+// It is linked at 0x40080000 and enters at _start, at EL1, on QEMU's virt machine.
+
+    .equ    alias, 0x4000000000
+    .equ    nop_word, 0xd503201f
+
+    .section .text, "ax"
+    .global _start
+_start:
+    adrp    x0, stack_top
+    add     sp, x0, :lo12:stack_top
+
+    // L1, 1 GiB blocks: [0] device, [1] RAM, [257] RAM again.
+    adrp    x0, table
+    mov     x1, #0x0405             // AF, AttrIndx 1, block, valid: device
+    movk    x1, #0x0060, lsl #48    // UXN, PXN
+    str     x1, [x0]
+    mov     x1, #0x40000000
+    movk    x1, #0x0701             // AF, inner shareable, AttrIndx 0, block, valid
+    str     x1, [x0, #8]
+    movk    x1, #0x0060, lsl #48
+    str     x1, [x0, #257 * 8]
+    mov     x1, #0x04ff             // MAIR: 0 write-back, 1 device nGnRE
+    msr     mair_el1, x1
+    ldr     x1, =0x0000000200803519 // IPS 40 bits, EPD1, 4 KiB, inner shareable, write-back, T0SZ 25
+    msr     tcr_el1, x1
+    msr     ttbr0_el1, x0
+    dsb     sy
+    isb
+    mrs     x1, sctlr_el1
+    mov     x2, #0x1005             // I, C, M
+    orr     x1, x1, x2
+    msr     sctlr_el1, x1
+    isb
+
+    mov     x20, #7
+1:  bl      first
+    subs    x20, x20, #1
+    b.ne    1b
+
+    bl      enable_first
+    mov     x20, #5
+1:  bl      first
+    subs    x20, x20, #1
+    b.ne    1b
+    bl      disable_first
+    mov     x20, #3
+1:  bl      first
+    subs    x20, x20, #1
+    b.ne    1b
+
+    mov     x20, #1000
+1:  bl      enable_first
+    bl      first
+    bl      disable_first
+    bl      first
+    subs    x20, x20, #1
+    b.ne    1b
+
+    adr     x0, second_word
+    adr     x1, trampoline
+    bl      write_bl
+    mov     x20, #41
+1:  cmp     x20, #17
+    b.ne    2f
+    adr     x0, second_word
+    ldr     w1, =nop_word
+    bl      write_word
+2:  bl      second
+    cmp     x20, #17
+    b.ne    3f
+    adr     x0, second_word
+    adr     x1, trampoline
+    bl      write_bl
+3:  subs    x20, x20, #1
+    b.ne    1b
+
+    adr     x1, exit_block
+    mov     w0, #0x18               // SYS_EXIT
+    hlt     #0xf000
+    b       .
+
+enable_first:
+    adr     x0, first_word
+    adr     x1, trampoline
+    b       write_bl
+disable_first:
+    adr     x0, first_word
+    ldr     w1, =nop_word
+    b       write_word
+
+// In: x0 address of a word of text, x1 target. Free: x0-x3.
+write_bl:
+    sub     x1, x1, x0
+    ubfx    x1, x1, #2, #26
+    mov     w2, #0x94000000
+    orr     w1, w1, w2
+// In: x0 address of a word of text, w1 the word. Free: x2.
+write_word:
+    mov     x2, #alias
+    add     x2, x2, x0
+    str     w1, [x2]
+    dc      cvau, x0
+    dsb     ish
+    ic      ivau, x0
+    dsb     ish
+    isb
+    ret
+
+trampoline:
+    ret     x30
+
+    .balign 8
+first_site:
+    nop
+    nop
+first:
+    bti     c
+    mov     x9, x30
+first_word:
+    nop
+    mov     x30, x9
+    ret
+
+    .balign 8
+second_site:
+    nop
+    nop
+second:
+    mov     x9, x30
+second_word:
+    nop
+    mov     x30, x9
+    ret
+
+    .balign 8
+never_site:
+    nop
+    nop
+never:
+    mov     x9, x30
+    nop
+    ret
+
+    .section .data, "aw"
+    .balign 8
+    .global __nopscope_sites_start, __nopscope_sites_end
+__nopscope_sites_start:
+    .quad   never_site, first_site, 0, second_site, first_site
+__nopscope_sites_end:
+exit_block:
+    .quad   0x20026, 0              // ADP_Stopped_ApplicationExit, status
+
+    .section .bss, "aw", %nobits
+    .balign 4096
+table:
+    .skip   4096
+    .skip   4096
+stack_top:

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Where the patch sites of an image are, read from the ELF alone.
+
+    sites.py IMAGE.elf > SITES        a line "WORD FUNCTION" for each site, hex
+
+The oracle's own reading, on purpose: it uses neither the tracer's code nor the host tools', so a
+mistake shared with them cannot hide here. The table between __nopscope_sites_start and _end holds
+the address of the first of the two NOPs before each function; the function follows 8 bytes later;
+the word that toggles is its second, or its third where the first is a BTI C.
+"""
+
+import struct
+import sys
+
+BTI_C = 0xD503245F
+NOP = 0xD503201F
+
+
+class Image:
+    """An ELF64 little-endian image: its symbols, and its bytes by link-time address."""
+
+    def __init__(self, path):
+        with open(path, "rb") as file:
+            self.data = file.read()
+        if self.data[:6] != b"\x7fELF\x02\x01":
+            raise ValueError(f"{path}: not a 64-bit little-endian ELF file")
+        section_offset, = struct.unpack_from("<Q", self.data, 0x28)
+        entry_bytes, count = struct.unpack_from("<HH", self.data, 0x3A)
+        self.sections = [
+            struct.unpack_from("<IIQQQQIIQQ", self.data, section_offset + i * entry_bytes)
+            for i in range(count)
+        ]
+        self.symbols = dict(self._symbols())
+
+    def _symbols(self):
+        for _, kind, _, _, offset, size, link, *_ in self.sections:
+            if kind != 2:  # SHT_SYMTAB
+                continue
+            names = self.sections[link][4]
+            for at in range(offset, offset + size, 24):
+                name, _, _, _, value, _ = struct.unpack_from("<IBBHQQ", self.data, at)
+                end = self.data.index(b"\0", names + name)
+                yield self.data[names + name:end].decode(), value
+
+    def bytes(self, address, count):
+        for _, kind, flags, start, offset, size, *_ in self.sections:
+            # SHF_ALLOC, and not SHT_NOBITS
+            if flags & 2 and kind != 8 and start <= address and address + count <= start + size:
+                at = offset + address - start
+                return self.data[at:at + count]
+        raise ValueError(f"no bytes in the image at {address:#x}")
+
+    def word(self, address):
+        return struct.unpack("<I", self.bytes(address, 4))[0]
+
+
+def patch_sites(image):
+    """Ascending [(word, function)]; empty and repeated entries of the table are left out."""
+    start = image.symbols["__nopscope_sites_start"]
+    end = image.symbols["__nopscope_sites_end"]
+    table = image.bytes(start, end - start)
+    sites = []
+    for entry in sorted({address for address, in struct.iter_unpack("<Q", table)} - {0}):
+        function = entry + 8
+        word = function + (8 if image.word(function) == BTI_C else 4)
+        if image.word(word) != NOP:
+            raise ValueError(f"no patch site at {function:#x}: {image.word(word):#010x}")
+        sites.append((word, function))
+    return sites
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    for word, function in patch_sites(Image(sys.argv[1])):
+        print(f"{word:x} {function:x}")
+
+
+if __name__ == "__main__":
+    main()

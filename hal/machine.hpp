@@ -41,6 +41,10 @@ concept MachineConcept = requires(M machine, Address address, std::uint32_t word
     { machine.instruction_barrier() } -> std::same_as<void>;            // ISB
     { machine.synchronize_other_cores() } -> std::same_as<void>;        // IPI and wait
 
+    // Masks interrupts on this core and returns what to restore.
+    { machine.mask_interrupts() } -> std::same_as<std::uint64_t>;
+    { machine.restore_interrupts(slot) } -> std::same_as<void>;
+
     { machine.clock() } -> std::same_as<std::uint64_t>;  // ticks, 64 bits, never wraps
     { machine.core() } -> std::same_as<unsigned>;        // from 0
 };

@@ -26,6 +26,7 @@ enum class [[nodiscard]] Status : std::uint8_t {
     not_initialised,
     unknown_function,   // an address that is no patch site, or a refused one; nothing was changed
     unexpected_text,    // a word was not what it had to be; nothing was changed, see last_error()
+    out_of_reach,       // a recorder is more than 128 MiB from a site; nothing was changed
     bad_config,
 };
 // One sentence, static storage.
@@ -83,6 +84,10 @@ struct Config {
     Recorder recorder = Recorder::none;
     Sites trace = Sites::all();
     std::span<const void* const> except = {};
+
+    // Called when the tracer finds its own state impossible (a return that no open call matches):
+    // prints and stops the machine. Null: a BRK exception.
+    void (*panic)(const char* message) = nullptr;
 };
 
 // Turns every patch site into its idle form (docs/how-it-works.md), sets up the ring, sends hello,

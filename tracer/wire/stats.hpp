@@ -14,13 +14,12 @@ struct Stats {
     std::uint64_t unhooked = 0;   // graph calls not recorded: the shadow stack was full
     std::uint64_t foreign = 0;    // graph calls not recorded: SP outside the context's bounds
     std::uint64_t console_dropped = 0;  // console bytes
-    std::uint64_t nop_ops_hits = 0;     // a BL reached the nop ops: a site was missed
     std::uint64_t final = 0;            // 1: recording is over, and the ring is empty
 };
 
 inline constexpr std::uint64_t Stats::*stats_fields[] = {
-    &Stats::now,      &Stats::generated, &Stats::delivered,       &Stats::dropped,      &Stats::unhooked,
-    &Stats::foreign, &Stats::console_dropped, &Stats::nop_ops_hits, &Stats::final,
+    &Stats::now,      &Stats::generated, &Stats::delivered,       &Stats::dropped,
+    &Stats::unhooked, &Stats::foreign,   &Stats::console_dropped, &Stats::final,
 };
 
 // The fields in this order as varints. Returns the payload bytes written.

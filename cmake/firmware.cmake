@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+# nopscope_firmware(NAME SOURCES...): an image for the configured board, NAME.elf (and NAME.img, the
+# raw form, for the Pi's loader), linked with the tracer, the hal and newlib. Its own functions are
+# instrumented only if nopscope_instrument(NAME) says so.
+include_guard(GLOBAL)
+
+set(NOPSCOPE_LINKER_SCRIPT "${PROJECT_SOURCE_DIR}/linker/${NOPSCOPE_BOARD}.ld")
+
+function(nopscope_firmware name)
+    add_executable(${name} ${ARGN})
+    set_target_properties(${name} PROPERTIES
+        SUFFIX .elf
+        RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/firmware"
+        LINK_DEPENDS "${NOPSCOPE_LINKER_SCRIPT};${PROJECT_SOURCE_DIR}/linker/sections.ld")
+    target_link_libraries(${name} PRIVATE nopscope_tracer nopscope_hal)
+    target_link_options(${name} PRIVATE
+        -static -no-pie -nostartfiles -nostdlib
+        -T "${NOPSCOPE_LINKER_SCRIPT}" -L "${PROJECT_SOURCE_DIR}/linker"
+        # A trace names its image by this; it is in memory too (.note.gnu.build-id).
+        -Wl,--build-id=sha1
+        -Wl,-z,noexecstack -Wl,-z,max-page-size=4096 -Wl,--fatal-warnings
+        "-Wl,-Map,${CMAKE_BINARY_DIR}/firmware/${name}.map")
+    # newlib calls the hal's system calls, the hal calls main: one group.
+    target_link_libraries(${name} PRIVATE
+        "-Wl,--start-group,$<TARGET_FILE:nopscope_tracer>,$<TARGET_FILE:nopscope_hal>,${NOPSCOPE_NEWLIB}/lib/libc.a,${NOPSCOPE_NEWLIB}/lib/libm.a,--end-group"
+        -lgcc)
+    if(NOPSCOPE_BOARD STREQUAL "rpi4")
+        add_custom_command(TARGET ${name} POST_BUILD
+            COMMAND ${CMAKE_OBJCOPY} -O binary $<TARGET_FILE:${name}>
+                    "${CMAKE_BINARY_DIR}/firmware/${name}.img"
+            BYPRODUCTS "${CMAKE_BINARY_DIR}/firmware/${name}.img")
+    endif()
+endfunction()

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+# nopscope_instrument(TARGET): compiles a target's functions with patch sites.
+#
+# Usable alone, in a project of one's own: include this file, call it for each target that may be
+# traced. What must never be traced in such a target: NOPSCOPE_NOTRACE (tracer/nopscope.hpp).
+# The linker script must align text input sections to 8 (linker/sections.ld).
+include_guard(GLOBAL)
+include(CheckCCompilerFlag)
+
+# -falign-functions leaves functions in .text.unlikely, and all of them at -Os, at 4 bytes; GCC 14
+# has a flag without exceptions.
+check_c_compiler_flag(-fmin-function-alignment=8 NOPSCOPE_HAS_MIN_FUNCTION_ALIGNMENT)
+if(NOPSCOPE_HAS_MIN_FUNCTION_ALIGNMENT)
+    set(_nopscope_alignment -fmin-function-alignment=8)
+else()
+    set(_nopscope_alignment -falign-functions=8)
+endif()
+
+# The flag and never the attribute: only the flag turns -fipa-ra off, and that only for functions
+# the compiler knows to have sites, hence -fno-ipa-ra as well.
+set(NOPSCOPE_INSTRUMENT_FLAGS
+    -fpatchable-function-entry=4,2 -fno-ipa-ra -ffunction-sections ${_nopscope_alignment}
+    -mbranch-protection=standard
+    CACHE INTERNAL "")
+
+function(nopscope_instrument target)
+    target_compile_options(${target} PRIVATE
+        "$<$<COMPILE_LANGUAGE:C,CXX>:${NOPSCOPE_INSTRUMENT_FLAGS}>")
+endfunction()

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Machine on an arm64 board: an empty struct of inline assembly (contract: hal/machine.hpp).
+//
+// Text is mapped twice (hal/arm64/mmu.cpp): executable and read-only at its own address, writable
+// and never executable `text_alias_offset` above. Stores go to the alias; both mappings are Normal
+// write-back inner shareable, so loads of either see them at once. Only instruction fetch needs
+// maintenance. None of these is ever instrumented: each is forced inline into its caller.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "hal/machine.hpp"
+
+namespace nopscope {
+
+inline constexpr std::uint64_t text_alias_offset = 0x40'0000'0000;
+
+#define NOPSCOPE_INLINE [[gnu::always_inline]] static inline
+
+struct Machine {
+    NOPSCOPE_INLINE std::uint32_t read_word(Address address) {
+        return *reinterpret_cast<const volatile std::uint32_t*>(address);
+    }
+    NOPSCOPE_INLINE void write_word(Address address, std::uint32_t word) {
+        *reinterpret_cast<volatile std::uint32_t*>(address + text_alias_offset) = word;
+    }
+    NOPSCOPE_INLINE std::uint64_t read_slot(Address address) {
+        return *reinterpret_cast<const volatile std::uint64_t*>(address);
+    }
+    NOPSCOPE_INLINE void write_slot(Address address, std::uint64_t slot) {
+        *reinterpret_cast<volatile std::uint64_t*>(address + text_alias_offset) = slot;
+    }
+
+    NOPSCOPE_INLINE std::size_t dcache_line_bytes() {
+        const std::uint64_t ctr = cache_type();
+        constexpr unsigned idc = 28;
+        return (ctr >> idc & 1) != 0 ? 0 : std::size_t{4} << (ctr >> 16 & 15);
+    }
+    NOPSCOPE_INLINE std::size_t icache_line_bytes() {
+        const std::uint64_t ctr = cache_type();
+        constexpr unsigned dic = 29;
+        return (ctr >> dic & 1) != 0 ? 0 : std::size_t{4} << (ctr & 15);
+    }
+    // By the executable address: an A53's instruction cache is virtually indexed, and the point of
+    // unification is reached from either alias.
+    NOPSCOPE_INLINE void clean_dcache_line(Address address) {
+        asm volatile("dc cvau, %0" ::"r"(address) : "memory");
+    }
+    NOPSCOPE_INLINE void invalidate_icache_line(Address address) {
+        asm volatile("ic ivau, %0" ::"r"(address) : "memory");
+    }
+    NOPSCOPE_INLINE void data_barrier() { asm volatile("dsb ish" ::: "memory"); }
+    NOPSCOPE_INLINE void instruction_barrier() { asm volatile("isb" ::: "memory"); }
+    // One core runs in this version; the others are parked or off and fetch nothing of the image.
+    NOPSCOPE_INLINE void synchronize_other_cores() {}
+
+    // The ISB keeps the read from being speculated before what precedes it.
+    NOPSCOPE_INLINE std::uint64_t clock() {
+        std::uint64_t ticks;
+        asm volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(ticks)::"memory");
+        return ticks;
+    }
+    NOPSCOPE_INLINE unsigned core() {
+        std::uint64_t mpidr;
+        asm("mrs %0, mpidr_el1" : "=r"(mpidr));
+        return static_cast<unsigned>(mpidr & 0xff);
+    }
+
+private:
+    NOPSCOPE_INLINE std::uint64_t cache_type() {
+        std::uint64_t ctr;
+        asm("mrs %0, ctr_el0" : "=r"(ctr));
+        return ctr;
+    }
+};
+
+#undef NOPSCOPE_INLINE
+
+static_assert(MachineConcept<Machine>);
+
+}  // namespace nopscope

@@ -50,7 +50,7 @@ public:
     }
 
 private:
-    Byte raw_[max_frame_bytes];
+    Byte raw_[max_frame_bytes]{};
 };
 
 struct ParsedFrame {

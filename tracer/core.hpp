@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Core: what one core's recorders work on. TPIDR_EL1 points to it.
+//
+// The ring. Positions count bytes and never wrap; the slot of a position is its low ring_log2 bits.
+// A producer claims 8 bytes by moving `cursor` with LDXR/STXR, the clock read in between: an
+// interrupt that records in that window clears the monitor, so slot order is time order and no
+// interrupt is ever masked. Then it stores the record, XORed with its own position shifted right by
+// lap_shift: bit 34, zero in every record, so becomes the parity of the lap, which is how the
+// pump tells a written slot from last lap's. Positions start in lap 1: a zeroed ring is unwritten.
+//
+// Entries are admitted while cursor < limit. `limit` stays so far below the end of the free space
+// that all open calls can still record their returns: a return never finds the ring full, and an
+// entry that is refused is not hooked, so it has no return. 0 while recording is stopped.
+//
+// The shadow stack. `top` is the next free frame. An unused frame's SP is ~0; the lowest frame is a
+// sentinel with an SP above every stack. Push: publish the new top, then write the frame. Pop: read
+// the frame, store ~0, then lower the top. Whatever an interrupt in between pushes, it pops.
+#pragma once
+
+#include "tracer/wire/record.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+#ifndef NOPSCOPE_RING_LOG2
+#define NOPSCOPE_RING_LOG2 18  // bytes; 32768 records
+#endif
+#ifndef NOPSCOPE_SHADOW_FRAMES
+#define NOPSCOPE_SHADOW_FRAMES 512
+#endif
+
+namespace nopscope {
+
+inline constexpr unsigned ring_log2 = NOPSCOPE_RING_LOG2;
+inline constexpr std::uint64_t ring_bytes = std::uint64_t{1} << ring_log2;
+inline constexpr unsigned lap_shift = ring_log2 - 2;
+inline constexpr std::size_t shadow_frames = NOPSCOPE_SHADOW_FRAMES;
+inline constexpr std::uint64_t record_bytes = 8;
+
+// Records the tracer itself adds (sync, tracer_begin, tracer_end) come out of this, so they fit when
+// the ring is full of calls.
+inline constexpr std::uint64_t own_reserve_bytes = 64 * record_bytes;
+inline constexpr std::uint64_t entry_reserve_bytes =
+    shadow_frames * record_bytes + own_reserve_bytes;
+static_assert(ring_log2 >= 13 && ring_log2 <= 28, "8 KiB to 256 MiB");
+static_assert(entry_reserve_bytes * 2 <= ring_bytes, "the ring is small for that many frames");
+
+struct ShadowFrame {
+    std::uint64_t return_address;
+    std::uint64_t sp;
+    std::uint64_t site;
+    std::uint64_t position;  // of the entry's record
+};
+inline constexpr std::uint64_t free_frame_sp = ~std::uint64_t{0};
+inline constexpr std::uint64_t sentinel_sp = ~std::uint64_t{0} >> 1;
+
+struct alignas(128) Core {
+    std::uint64_t cursor;  // alone in its exclusives granule (CTR_EL0.ERG; 64 bytes on Cortex-A)
+
+    alignas(128) std::uint64_t limit;
+    std::uint64_t ring;  // address
+    std::uint64_t top;   // address of the next free shadow frame
+    std::uint64_t shadow_end;
+    std::uint64_t stack_low;
+    std::uint64_t stack_bytes;
+    std::uint64_t dropped;
+    std::uint64_t unhooked;
+    std::uint64_t foreign;
+    std::uint64_t lossless;  // 0 or 1
+
+    // The consumer's own, away from what producers write.
+    alignas(128) std::uint64_t tail;
+    std::uint64_t pumped_clock;  // 64-bit clock of the record before tail
+    std::uint64_t last_trace_frame;  // clock
+    std::uint64_t last_sync;         // clock
+    std::uint64_t own_records;       // in the ring, not yet sent
+    std::uint64_t margin;  // bytes that `limit` stays lower still: room for interrupts of the pump
+};
+
+// What the assembly knows of it (arm64/recorders.S).
+static_assert(offsetof(Core, cursor) == 0);
+static_assert(offsetof(Core, limit) == 128);
+static_assert(offsetof(Core, ring) == 136);
+static_assert(offsetof(Core, top) == 144);
+static_assert(offsetof(Core, shadow_end) == 152);
+static_assert(offsetof(Core, stack_low) == 160);
+static_assert(offsetof(Core, stack_bytes) == 168);
+static_assert(offsetof(Core, dropped) == 176);
+static_assert(offsetof(Core, unhooked) == 184);
+static_assert(offsetof(Core, foreign) == 192);
+static_assert(offsetof(Core, lossless) == 200);
+static_assert(sizeof(ShadowFrame) == 32 && offsetof(ShadowFrame, return_address) == 0 &&
+              offsetof(ShadowFrame, sp) == 8 && offsetof(ShadowFrame, site) == 16 &&
+              offsetof(ShadowFrame, position) == 24);
+
+}  // namespace nopscope

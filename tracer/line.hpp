@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The line: one encoded frame at a time, at the pace of the real line.
+//
+// Credit grows with the clock at `bytes_per_second`, up to a burst; each byte costs one. So an
+// emulated UART, which takes bytes infinitely fast, behaves as the real one would.
+#pragma once
+
+#include "hal/machine.hpp"
+#include "tracer/nopscope.hpp"
+#include "tracer/wire/frame.hpp"
+
+namespace nopscope {
+
+template <MachineConcept M>
+class Line {
+public:
+    constexpr explicit Line(M& machine) : machine_(machine) {}
+
+    void open(const Config::Output& output, std::uint32_t bytes_per_second, std::uint64_t clock_hz) {
+        output_ = output;
+        bytes_per_second_ = bytes_per_second;
+        clock_hz_ = clock_hz;
+        last_ = machine_.clock();
+    }
+
+    // Room for the next frame's encoding (wire::max_encoded_bytes); only while idle().
+    wire::Byte* buffer() { return bytes_; }
+    void queue(std::size_t count) {
+        at_ = 0;
+        count_ = count;
+    }
+    bool idle() const { return at_ == count_; }
+
+    // Sends what the pace and the transmitter allow. True when all of the frame is out.
+    bool send() {
+        earn();
+        for (; at_ < count_; ++at_) {
+            if (bytes_per_second_ != 0 && credit_ < clock_hz_) return false;
+            if (!output_.try_write(bytes_[at_])) return false;
+            if (bytes_per_second_ != 0) credit_ -= clock_hz_;
+        }
+        return true;
+    }
+
+    // For a panic: no pace any more.
+    void unpace() { bytes_per_second_ = 0; }
+    void drain() {
+        if (output_.drain != nullptr) output_.drain();
+    }
+
+private:
+    // A pump that comes every 50 ms still uses the whole line.
+    static constexpr std::uint64_t bursts_per_second = 20;
+
+    void earn() {
+        if (bytes_per_second_ == 0) return;
+        const std::uint64_t now = machine_.clock();
+        std::uint64_t ticks = now - last_;
+        last_ = now;
+        const std::uint64_t most = clock_hz_ / bursts_per_second;
+        if (ticks > most) ticks = most;
+        credit_ += ticks * bytes_per_second_;
+        const std::uint64_t cap = most * bytes_per_second_;
+        if (credit_ > cap) credit_ = cap;
+    }
+
+    M& machine_;
+    Config::Output output_{};
+    std::uint64_t bytes_per_second_ = 0;
+    std::uint64_t clock_hz_ = 1;
+    std::uint64_t last_ = 0;
+    std::uint64_t credit_ = 0;  // bytes times clock_hz
+    std::size_t at_ = 0;
+    std::size_t count_ = 0;
+    wire::Byte bytes_[wire::max_encoded_bytes]{};
+};
+
+}  // namespace nopscope

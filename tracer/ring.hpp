@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ring as C++ sees it: the tracer's own rare records, and the pump's end. The recorders'
+// hot path is in arm64/recorders.S; core.hpp has the rules.
+#pragma once
+
+#include "hal/machine.hpp"
+#include "tracer/core.hpp"
+
+#include <optional>
+
+namespace nopscope {
+
+constexpr std::uint64_t lap_mask(std::uint64_t position) {
+    return static_cast<std::uint64_t>(static_cast<std::uint32_t>(position >> lap_shift))
+           << wire::kind_shift;
+}
+constexpr std::uint64_t record_index(std::uint64_t position) {
+    return (position - ring_bytes) / record_bytes;
+}
+
+// The recorders store what is at hand: the body's address rounded down, which is the site plus 8, and
+// the position of a return's entry, which counts from lap 1. This is what to take off.
+constexpr std::uint64_t recorder_excess(wire::Record record) {
+    switch (record.kind()) {
+        case wire::Kind::call:
+        case wire::Kind::entry: return std::uint64_t{8} << wire::kind_shift;
+        case wire::Kind::ret: return (ring_bytes << 1) << wire::kind_shift;
+        case wire::Kind::extended: break;
+    }
+    return 0;
+}
+
+inline std::uint64_t* ring_slot(const Core& core, std::uint64_t position) {
+    return reinterpret_cast<std::uint64_t*>(core.ring + (position & (ring_bytes - 1)));
+}
+
+// Claims a slot while the cursor is below `limit`, stamps `record` with the clock, and stores it.
+// Any context on the core that owns the ring. False: there was no room.
+template <MachineConcept M>
+bool ring_put(M& machine, Core& core, wire::Record record, std::uint64_t limit) {
+    std::uint64_t position = __atomic_load_n(&core.cursor, __ATOMIC_RELAXED);
+    std::uint64_t clock = 0;
+    do {
+        if (position >= limit) return false;
+        clock = machine.clock();
+    } while (!__atomic_compare_exchange_n(&core.cursor, &position, position + record_bytes, true,
+                                          __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    const bool is_sync = record.kind() == wire::Kind::extended &&
+                         record.extended() == wire::Extended::sync;
+    const std::uint64_t word = is_sync ? wire::make_sync(clock).word
+                                       : (record.word | static_cast<std::uint32_t>(clock)) +
+                                             recorder_excess(record);
+    __atomic_store_n(ring_slot(core, position), word ^ lap_mask(position), __ATOMIC_RELAXED);
+    return true;
+}
+
+// How far the tracer's own records may go: all open calls can still return.
+inline std::uint64_t own_limit(const Core& core) {
+    return __atomic_load_n(&core.tail, __ATOMIC_RELAXED) + ring_bytes -
+           shadow_frames * record_bytes;
+}
+inline constexpr std::uint64_t no_limit = ~std::uint64_t{0};  // for returns
+
+// The record at `position`, once it is written.
+inline std::optional<wire::Record> ring_peek(const Core& core, std::uint64_t position) {
+    if (position >= __atomic_load_n(&core.cursor, __ATOMIC_RELAXED)) return std::nullopt;
+    std::uint64_t word =
+        __atomic_load_n(ring_slot(core, position), __ATOMIC_RELAXED) ^ lap_mask(position);
+    constexpr std::uint64_t unwritten = std::uint64_t{1} << (wire::payload_shift - 1);
+    if ((word & unwritten) != 0) return std::nullopt;
+    return wire::Record{word - recorder_excess({word})};
+}
+
+// Sets how far entries may go, unless recording is stopped (a limit of 0, which stays).
+inline void ring_set_limit(Core& core) {
+    const std::uint64_t limit = core.tail + ring_bytes - entry_reserve_bytes - core.margin;
+    std::uint64_t old = __atomic_load_n(&core.limit, __ATOMIC_RELAXED);
+    while (old != 0 && !__atomic_compare_exchange_n(&core.limit, &old, limit, true, __ATOMIC_RELEASE,
+                                                    __ATOMIC_RELAXED)) {
+    }
+}
+
+// Gives the slots before `position` back to the producers; their contents have been read.
+inline void ring_release(Core& core, std::uint64_t position) {
+    __atomic_store_n(&core.tail, position, __ATOMIC_RELEASE);
+    ring_set_limit(core);
+}
+
+}  // namespace nopscope

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The C++ library headers that firmware may use, on either compiler: this file compiles, or they
+// do not.
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <concepts>
+#include <cstdarg>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <initializer_list>
+#include <iterator>
+#include <limits>
+#include <memory>
+#include <new>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#ifdef __linux__
+#error "this is not Linux"
+#endif
+#ifdef __GLIBC__
+#error "a hosted libc's headers are on the include path"
+#endif
+#ifndef __NEWLIB__
+#error "newlib's headers are not on the include path"
+#endif
+
+// Something of each that needs code, so that the link shows what it needs.
+int sorted_middle(std::span<const int> values) {
+    std::array<int, 64> copy{};
+    const auto count = std::min(values.size(), copy.size());
+    std::copy_n(values.begin(), count, copy.begin());
+    std::sort(copy.begin(), copy.begin() + count);
+    return count == 0 ? 0 : copy[count / 2];
+}

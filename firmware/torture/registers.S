@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls an instrumented function with a known value in every register, and looks at every register
+// again inside it and after it. No compiler can promise this: it never has them all live at once.
+//
+// struct RegisterFile in registers.hpp: x0-x8, x18-x30 and sp as u64, then v0-v7 (all 128 bits),
+// then d8-d15.
+
+    .equ    x0_at, 0
+    .equ    x18_at, 72
+    .equ    sp_at, 176
+    .equ    v0_at, 192
+    .equ    d8_at, 320
+
+// Stores the register file to \to. Changes x16 and what \to is.
+.macro capture to
+    adrp    x16, \to
+    add     x16, x16, :lo12:\to
+    stp     x0, x1, [x16]
+    stp     x2, x3, [x16, #16]
+    stp     x4, x5, [x16, #32]
+    stp     x6, x7, [x16, #48]
+    stp     x8, x18, [x16, #64]
+    stp     x19, x20, [x16, #80]
+    stp     x21, x22, [x16, #96]
+    stp     x23, x24, [x16, #112]
+    stp     x25, x26, [x16, #128]
+    stp     x27, x28, [x16, #144]
+    stp     x29, x30, [x16, #160]
+    mov     x17, sp
+    str     x17, [x16, #sp_at]
+    stp     q0, q1, [x16, #v0_at]
+    stp     q2, q3, [x16, #v0_at + 32]
+    stp     q4, q5, [x16, #v0_at + 64]
+    stp     q6, q7, [x16, #v0_at + 96]
+    stp     d8, d9, [x16, #d8_at]
+    stp     d10, d11, [x16, #d8_at + 16]
+    stp     d12, d13, [x16, #d8_at + 32]
+    stp     d14, d15, [x16, #d8_at + 48]
+.endm
+
+// Loads x0-x8 and v0-v7 from \from. Changes x16.
+.macro load_call_registers from
+    adrp    x16, \from
+    add     x16, x16, :lo12:\from
+    ldp     x0, x1, [x16]
+    ldp     x2, x3, [x16, #16]
+    ldp     x4, x5, [x16, #32]
+    ldp     x6, x7, [x16, #48]
+    ldr     x8, [x16, #64]
+    ldp     q0, q1, [x16, #v0_at]
+    ldp     q2, q3, [x16, #v0_at + 32]
+    ldp     q4, q5, [x16, #v0_at + 64]
+    ldp     q6, q7, [x16, #v0_at + 96]
+.endm
+
+// A function with a patch site, as the compiler lays it out.
+.macro traced name
+    .section .text.\name, "ax", %progbits
+    .balign 8
+.Lsite_\name:
+    nop
+    nop
+    .globl  \name
+    .type   \name, %function
+\name:
+    .section __patchable_function_entries, "awo", %progbits, .text.\name
+    .balign 8
+    .quad   .Lsite_\name
+    .previous
+.endm
+.macro site
+    nop
+    nop
+.endm
+
+    .text
+// void torture_call_registers(void (*function)(), uint64_t from_sp);
+// Calls `function` with torture_arguments in x0-x8, v0-v7, x18-x29 and d8-d15, and stores what they
+// are after it, in torture_returned; torture_before_call has sp as it was at the call.
+// from_sp is subtracted from sp for the call: another frame size, another shadow frame.
+    .globl  torture_call_registers
+    .type   torture_call_registers, %function
+    .balign 8
+torture_call_registers:
+    paciasp
+    stp     x29, x30, [sp, #-176]!
+    mov     x29, sp
+    stp     x19, x20, [sp, #16]
+    stp     x21, x22, [sp, #32]
+    stp     x23, x24, [sp, #48]
+    stp     x25, x26, [sp, #64]
+    stp     x27, x28, [sp, #80]
+    stp     d8, d9, [sp, #96]
+    stp     d10, d11, [sp, #112]
+    stp     d12, d13, [sp, #128]
+    stp     d14, d15, [sp, #144]
+    str     x18, [sp, #160]
+    adrp    x16, torture_saved
+    add     x16, x16, :lo12:torture_saved
+    mov     x17, sp
+    str     x17, [x16]
+    mov     x9, x0
+    sub     sp, sp, x1
+
+    load_call_registers torture_arguments
+    ldp     x18, x19, [x16, #x18_at]
+    ldp     x20, x21, [x16, #x18_at + 16]
+    ldp     x22, x23, [x16, #x18_at + 32]
+    ldp     x24, x25, [x16, #x18_at + 48]
+    ldp     x26, x27, [x16, #x18_at + 64]
+    ldp     x28, x29, [x16, #x18_at + 80]
+    ldp     d8, d9, [x16, #d8_at]
+    ldp     d10, d11, [x16, #d8_at + 16]
+    ldp     d12, d13, [x16, #d8_at + 32]
+    ldp     d14, d15, [x16, #d8_at + 48]
+    adrp    x16, torture_before_call
+    add     x16, x16, :lo12:torture_before_call
+    mov     x17, sp
+    str     x17, [x16, #sp_at]
+    blr     x9
+    capture torture_returned
+
+    adrp    x16, torture_saved
+    ldr     x17, [x16, :lo12:torture_saved]
+    mov     sp, x17
+    ldp     x19, x20, [sp, #16]
+    ldp     x21, x22, [sp, #32]
+    ldp     x23, x24, [sp, #48]
+    ldp     x25, x26, [sp, #64]
+    ldp     x27, x28, [sp, #80]
+    ldp     d8, d9, [sp, #96]
+    ldp     d10, d11, [sp, #112]
+    ldp     d12, d13, [sp, #128]
+    ldp     d14, d15, [sp, #144]
+    ldr     x18, [sp, #160]
+    ldp     x29, x30, [sp], #176
+    autiasp
+    ret
+    .size   torture_call_registers, . - torture_call_registers
+
+// What is called: stores what arrived in torture_arrived, returns torture_results.
+traced torture_landing          // the layout with a landing pad
+    bti     c
+    site
+    paciasp
+    capture torture_arrived
+    load_call_registers torture_results
+    autiasp
+    ret
+    .size   torture_landing, . - torture_landing
+
+traced torture_tail             // a tail call, by B, to the layout without a landing pad
+    bti     c
+    site
+    b       torture_no_landing
+    .size   torture_tail, . - torture_tail
+
+traced torture_no_landing
+    site
+    capture torture_arrived
+    load_call_registers torture_results
+    ret
+    .size   torture_no_landing, . - torture_no_landing
+
+traced torture_nested           // a call below, at another SP, whose result is passed on
+    bti     c
+    site
+    paciasp
+    stp     x29, x30, [sp, #-16]!
+    bl      torture_no_landing
+    ldp     x29, x30, [sp], #16
+    autiasp
+    ret
+    .size   torture_nested, . - torture_nested
+
+// uint64_t torture_hold_vectors(uint64_t rounds, const Vectors* in, Vectors* out)
+// Keeps all 32 vector registers, FPCR aside, live over `rounds` turns of a loop that calls nothing:
+// only an interrupt can change them. Returns the turns' sum.
+    .text
+    .globl  torture_hold_vectors
+    .type   torture_hold_vectors, %function
+    .balign 8
+torture_hold_vectors:
+    bti     c
+    stp     d8, d9, [sp, #-64]!
+    stp     d10, d11, [sp, #16]
+    stp     d12, d13, [sp, #32]
+    stp     d14, d15, [sp, #48]
+    .irp    n, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
+    ldr     q\n, [x1], #16
+    .endr
+    .irp    n, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
+    ldr     q\n, [x1], #16
+    .endr
+    mov     x3, #0
+1:  add     x3, x3, x0
+    eor     x4, x3, x0, ror #7
+    cmp     x3, x4
+    cset    x5, hi                      // the flags, over whatever comes in between
+    add     x3, x3, x5
+    subs    x0, x0, #1
+    b.ne    1b
+    .irp    n, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
+    str     q\n, [x2], #16
+    .endr
+    .irp    n, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
+    str     q\n, [x2], #16
+    .endr
+    mov     x0, x3
+    ldp     d10, d11, [sp, #16]
+    ldp     d12, d13, [sp, #32]
+    ldp     d14, d15, [sp, #48]
+    ldp     d8, d9, [sp], #64
+    ret
+    .size   torture_hold_vectors, . - torture_hold_vectors
+
+    .bss
+    .balign 8
+torture_saved:
+    .skip   8
+    .balign 16
+    .irp    name, arguments, results, before_call, arrived, returned
+    .globl  torture_\name
+torture_\name:
+    .skip   384
+    .endr
+
+// GNU property note: BTI and PAC, so that the linker keeps the mark on the image.
+    .pushsection .note.gnu.property, "a"
+    .balign 8
+    .long   4, 16, 5
+    .asciz  "GNU"
+    .long   0xc0000000, 4, 3, 0
+    .popsection

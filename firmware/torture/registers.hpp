@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The register check: registers.S calls, this says what must have arrived and come back.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace torture {
+
+struct RegisterFile {
+    uint64_t x[9];           // x0-x8
+    uint64_t x18_to_x30[13];
+    uint64_t sp;
+    uint64_t unused;
+    uint64_t v[16];          // v0-v7, both halves
+    uint64_t d[8];           // d8-d15
+};
+static_assert(offsetof(RegisterFile, x18_to_x30) == 72);
+static_assert(offsetof(RegisterFile, sp) == 176);
+static_assert(offsetof(RegisterFile, v) == 192);
+static_assert(offsetof(RegisterFile, d) == 320 && sizeof(RegisterFile) == 384);
+
+// Calls `function` with patterns of `seed` in every register, `from_sp` (a multiple of 16) bytes
+// below; returns the name of the first register that was wrong inside or after, or nullptr.
+const char* check_registers(void (*function)(), uint64_t seed, uint64_t from_sp);
+
+// All vector registers over a loop of `rounds` turns, against interrupts.
+bool check_vectors(uint64_t seed, uint64_t rounds);
+
+}  // namespace torture
+
+extern "C" {
+// Instrumented; each stores what arrived and returns other patterns.
+void torture_landing();     // layout with bti c
+void torture_tail();        // tail-calls one without
+void torture_nested();      // calls one without
+void torture_call_registers(void (*function)(), uint64_t from_sp);
+uint64_t torture_hold_vectors(uint64_t rounds, const uint64_t* in, uint64_t* out);
+extern torture::RegisterFile torture_arguments, torture_results, torture_before_call,
+    torture_arrived, torture_returned;
+}

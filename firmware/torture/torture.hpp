@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ABI torture: what the cases, the interrupt handlers and the driver share.
+//
+// Every case is a function of a seed that computes a digest from everything it was handed and got
+// back. The case files are compiled three times, at -O0, -O2 and -Os, into the namespaces
+// torture::O0, O2 and Os (TORTURE_LEVEL), instrumented; the driver (main.cpp, not instrumented) runs
+// each untraced and traced in every way. A digest that is not the untraced one's, or not the same at
+// all three levels, is a difference; so is a call of fail().
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+// Called, never inlined, cloned or specialised: a patch site with a call to it.
+#define TORTURE_CALL __attribute__((noipa))
+// As before, but the compiler may see what the callee does: what -fipa-ra would exploit.
+#define TORTURE_SEEN __attribute__((noinline, noclone))
+
+namespace torture {
+
+struct Case {
+    const char* name;
+    uint64_t (*run)(uint64_t seed);
+};
+
+// One optimisation level's share.
+struct Suite {
+    const char* level;
+    const Case* calls;
+    unsigned call_count;
+    const Case* flow;
+    unsigned flow_count;
+    void (*start_interrupts)(uint64_t seed);
+    void (*stop_interrupts)();
+};
+
+namespace O0 {
+extern const Suite suite;
+}
+namespace O2 {
+extern const Suite suite;
+}
+namespace Os {
+extern const Suite suite;
+}
+
+// An invariant does not hold. Any context.
+void fail(const char* file, unsigned line);
+#define TORTURE_EXPECT(condition) \
+    do {                          \
+        if (!(condition)) ::torture::fail(__FILE__, __LINE__); \
+    } while (false)
+
+// Called by cases in the middle of their work; in one phase the driver enables or disables sites
+// there, below open traced calls. Otherwise does nothing.
+void toggle();
+
+// Interrupts taken so far, by handler: timer, urgent, most_urgent, late.
+extern volatile uint32_t interrupts[4];
+
+// ---- digests ---------------------------------------------------------------------------------
+
+#define TORTURE_INLINE __attribute__((always_inline)) inline
+
+// One step of a 64-bit hash (the finalizer of SplitMix64 over a running sum).
+TORTURE_INLINE constexpr uint64_t mix(uint64_t digest, uint64_t value) {
+    uint64_t z = digest * 0x9e3779b97f4a7c15u + value + 1;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+TORTURE_INLINE uint64_t mix(uint64_t digest, double value) {
+    return mix(digest, __builtin_bit_cast(uint64_t, value));
+}
+TORTURE_INLINE uint64_t mix(uint64_t digest, float value) {
+    return mix(digest, uint64_t{__builtin_bit_cast(uint32_t, value)});
+}
+TORTURE_INLINE uint64_t mix(uint64_t digest, unsigned __int128 value) {
+    return mix(mix(digest, static_cast<uint64_t>(value)), static_cast<uint64_t>(value >> 64));
+}
+TORTURE_INLINE uint64_t mix(uint64_t digest, long double value) {
+    return mix(digest, __builtin_bit_cast(unsigned __int128, value));
+}
+TORTURE_INLINE uint64_t mix(uint64_t digest, int value) {
+    return mix(digest, static_cast<uint64_t>(static_cast<int64_t>(value)));
+}
+
+// The n-th pseudo-random value of a seed; as a double, a small integer plus quarters, so that sums
+// of them are exact.
+TORTURE_INLINE constexpr uint64_t draw(uint64_t seed, unsigned n) { return mix(seed, uint64_t{n}); }
+TORTURE_INLINE constexpr double draw_double(uint64_t seed, unsigned n) {
+    return static_cast<double>(static_cast<int32_t>(draw(seed, n))) / 4.0;
+}
+
+}  // namespace torture

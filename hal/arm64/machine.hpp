@@ -55,6 +55,15 @@ struct Machine {
     // One core runs in this version; the others are parked or off and fetch nothing of the image.
     NOPSCOPE_INLINE void synchronize_other_cores() {}
 
+    NOPSCOPE_INLINE std::uint64_t mask_interrupts() {
+        std::uint64_t daif;
+        asm volatile("mrs %0, daif\n\tmsr daifset, #3" : "=r"(daif)::"memory");
+        return daif;
+    }
+    NOPSCOPE_INLINE void restore_interrupts(std::uint64_t daif) {
+        asm volatile("msr daif, %0" ::"r"(daif) : "memory");
+    }
+
     // The ISB keeps the read from being speculated before what precedes it.
     NOPSCOPE_INLINE std::uint64_t clock() {
         std::uint64_t ticks;

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the loader to C++: EL2 or EL1, MMU off, this core only.
+//
+// Order: set up EL2 so that EL1 may use everything and drop; make EL1 able to report a fault;
+// empty the caches of what the loader left; zero bss; C++ makes the page tables
+// (nopscope_boot_early, MMU off); MMU and caches on; C++ does the rest (nopscope_boot_late).
+//
+// The MMU-off half writes past the caches. So lines of ours are cleaned and invalidated before it
+// and invalidated again after it, or an old line would hide what was written.
+
+#define EL2_IN_CURRENTEL 0x8
+#define EL1_IN_CURRENTEL 0x4
+
+#define SCTLR_EL1_OFF 0x30d00800      // RES1 only: Sctlr{}.bits() in registers.hpp
+#define CPACR_FPEN (3 << 20)
+#define HCR_RW (1 << 31)              // EL1 is AArch64
+#define HCR_APK (1 << 40)             // pointer authentication does not trap
+#define HCR_API (1 << 41)
+#define CNTHCTL_EL1_MAY_USE_TIMERS 3
+#define CPTR_RES1_NO_FP_TRAP 0x33ff
+#define ICC_SRE_EL2_ON (1 << 0 | 1 << 3)
+#define SPSR_EL1H_MASKED 0x3c5
+
+// In: \start, \end addresses. Free: x9-x12. DC operation \op on each line of [start, end).
+.macro for_each_line op, start, end
+    mrs     x9, ctr_el0
+    ubfx    x9, x9, #16, #4             // DminLine: log2 of words
+    mov     x10, #4
+    lsl     x10, x10, x9
+    adrp    x11, \start
+    add     x11, x11, :lo12:\start
+    adrp    x12, \end
+    add     x12, x12, :lo12:\end
+1:  dc      \op, x11
+    add     x11, x11, x10
+    cmp     x11, x12
+    b.lo    1b
+    dsb     sy
+.endm
+
+    .section .text.boot, "ax"
+
+// In: whatever the loader leaves. Never returns.
+    .global _start
+_start:
+    msr     daifset, #0xf
+    mrs     x9, mpidr_el1
+    mov     x10, #0xffffff              // Aff2..Aff0
+    tst     x9, x10
+    b.ne    park
+    mrs     x19, CurrentEL
+    cmp     x19, #EL2_IN_CURRENTEL
+    b.eq    from_el2
+    cmp     x19, #EL1_IN_CURRENTEL
+    b.eq    at_el1
+    // EL3: nothing here can set the secure world up. Fall through.
+park:
+    wfe
+    b       park
+
+from_el2:
+    ldr     x9, =(HCR_RW | HCR_APK | HCR_API)
+    msr     hcr_el2, x9
+    isb
+    mov     x9, #CNTHCTL_EL1_MAY_USE_TIMERS
+    msr     cnthctl_el2, x9
+    msr     cntvoff_el2, xzr
+    mov     x9, #CPTR_RES1_NO_FP_TRAP
+    msr     cptr_el2, x9
+    msr     hstr_el2, xzr
+    msr     vttbr_el2, xzr
+    mrs     x9, midr_el1
+    msr     vpidr_el2, x9
+    mrs     x9, mpidr_el1
+    msr     vmpidr_el2, x9
+
+    // MDCR_EL2: no traps; HPMN gives EL1 every event counter there is.
+    mrs     x9, id_aa64dfr0_el1
+    ubfx    x9, x9, #8, #4              // PMUVer: 0 none, 15 not the architecture's
+    cbz     x9, 1f
+    cmp     x9, #15
+    b.eq    1f
+    mrs     x9, pmcr_el0
+    ubfx    x9, x9, #11, #5             // N
+    msr     mdcr_el2, x9
+1:
+    // EL1 uses the GIC's system registers where there are any.
+    mrs     x9, id_aa64pfr0_el1
+    ubfx    x9, x9, #24, #4             // GIC
+    cbz     x9, 1f
+    mrs     x9, S3_4_C12_C9_5           // ICC_SRE_EL2
+    mov     x10, #ICC_SRE_EL2_ON
+    orr     x9, x9, x10
+    msr     S3_4_C12_C9_5, x9
+    isb
+    msr     S3_4_C12_C11_0, xzr         // ICH_HCR_EL2
+1:
+    ldr     x9, =SCTLR_EL1_OFF
+    msr     sctlr_el1, x9
+    mov     x9, #SPSR_EL1H_MASKED
+    msr     spsr_el2, x9
+    adr     x9, at_el1
+    msr     elr_el2, x9
+    eret
+
+at_el1:
+    ldr     x9, =SCTLR_EL1_OFF
+    msr     sctlr_el1, x9
+    mov     x9, #CPACR_FPEN
+    msr     cpacr_el1, x9
+    msr     spsel, #1
+    adrp    x9, nopscope_vectors
+    add     x9, x9, :lo12:nopscope_vectors
+    msr     vbar_el1, x9
+    isb
+    adrp    x9, __stack_high
+    add     x9, x9, :lo12:__stack_high
+    mov     sp, x9
+    mov     x29, xzr
+    mov     x30, xzr
+
+    for_each_line civac, __image_start, __image_end
+
+    adrp    x9, __bss_start
+    add     x9, x9, :lo12:__bss_start
+    adrp    x10, __bss_end
+    add     x10, x10, :lo12:__bss_end
+1:  cmp     x9, x10
+    b.hs    2f
+    stp     xzr, xzr, [x9], #16
+    stp     xzr, xzr, [x9], #16
+    stp     xzr, xzr, [x9], #16
+    stp     xzr, xzr, [x9], #16
+    b       1b
+2:
+    // std::uint64_t nopscope_boot_early(unsigned exception_level): SCTLR_EL1's value.
+    lsr     w0, w19, #2
+    bl      nopscope_boot_early
+    mov     x20, x0
+
+    for_each_line ivac, __data_start, __image_end
+    ic      iallu
+    tlbi    vmalle1
+    dsb     sy
+    isb
+    msr     sctlr_el1, x20
+    isb
+
+    // [[noreturn]] void nopscope_boot_late()
+    bl      nopscope_boot_late
+    b       park
+
+    .ltorg

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls that C++ cannot spell. Prototypes: asm.hpp.
+
+    .text
+
+// In: w0 operation, x1 argument. Out: x0. Free: none. Where nobody answers, the HLT is undefined and
+// nopscope_exception resumes behind it, x0 unchanged.
+    .global nopscope_semihosting
+    .global nopscope_semihosting_hlt
+    .balign 8
+nopscope_semihosting:
+    bti     c
+nopscope_semihosting_hlt:
+    hlt     #0xf000
+    ret
+
+// In: x0 function. Free: x0-x17 (SMC Calling Convention).
+    .global nopscope_psci_hvc
+    .balign 8
+nopscope_psci_hvc:
+    bti     c
+    hvc     #0
+    ret
+
+    .global nopscope_psci_smc
+    .balign 8
+nopscope_psci_smc:
+    bti     c
+    smc     #0
+    ret
+
+// In: x0 function, x1 its argument, x2 where to keep SP. Out: w0 = 1 returned, 0 recovered.
+// Frame: the callee-saved registers; x30 is not signed, because a recovery comes with another SP
+// history than PAC would check.
+    .global nopscope_guarded_call
+    .global nopscope_guarded_call_recovery
+    .balign 8
+nopscope_guarded_call:
+    bti     c
+    stp     x29, x30, [sp, #-160]!
+    mov     x29, sp
+    stp     x19, x20, [sp, #16]
+    stp     x21, x22, [sp, #32]
+    stp     x23, x24, [sp, #48]
+    stp     x25, x26, [sp, #64]
+    stp     x27, x28, [sp, #80]
+    stp     d8, d9, [sp, #96]
+    stp     d10, d11, [sp, #112]
+    stp     d12, d13, [sp, #128]
+    stp     d14, d15, [sp, #144]
+    mov     x9, sp
+    str     x9, [x2]
+    mov     x9, x0
+    mov     x0, x1
+    blr     x9
+    mov     w0, #1
+    b       1f
+nopscope_guarded_call_recovery:
+    mov     w0, #0
+1:  ldp     x19, x20, [sp, #16]
+    ldp     x21, x22, [sp, #32]
+    ldp     x23, x24, [sp, #48]
+    ldp     x25, x26, [sp, #64]
+    ldp     x27, x28, [sp, #80]
+    ldp     d8, d9, [sp, #96]
+    ldp     d10, d11, [sp, #112]
+    ldp     d12, d13, [sp, #128]
+    ldp     d14, d15, [sp, #144]
+    ldp     x29, x30, [sp], #160
+    ret

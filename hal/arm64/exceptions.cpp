@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an exception that is no interrupt leads to: three are expected and resumed, all others are
+// reported and end the machine. A fault while reporting is reported raw, in two lines; a fault in
+// that, not at all.
+#include "hal/arm64/asm.hpp"
+#include "hal/arm64/backtrace.hpp"
+#include "hal/arm64/exception_names.hpp"
+#include "hal/arm64/registers.hpp"
+#include "hal/arm64/semihosting.hpp"
+#include "hal/arm64/symbols.hpp"
+#include "hal/console.hpp"
+#include "hal/expect_fault.hpp"
+#include "hal/hal.hpp"
+
+namespace nopscope::hal {
+
+namespace {
+
+constexpr int status_after_exception = 1;
+unsigned reports;  // begun so far
+
+void print_register(const char* name, std::uint64_t value) {
+    print(name);
+    print_hex(value);
+}
+
+void print_general_registers(const ExceptionFrame& frame) {
+    for (unsigned i = 0; i < 31; ++i) {
+        print(i % 3 == 0 ? "  x" : "   x");
+        print_decimal(i);
+        print(i < 10 ? "   " : "  ");
+        print_hex(frame.x[i]);
+        if (i % 3 == 2) print("\n");
+    }
+    print("\n");
+}
+
+void print_report(const ExceptionFrame& frame, unsigned vector) {
+    const Esr esr{frame.esr};
+    print("\nnopscope: exception: ");
+    print(vector_name(vector));
+    print(": ");
+    print(exception_class_name(esr));
+    if (is_abort(esr)) {
+        print(", ");
+        print(fault_status_name(esr));
+        print(is_data_abort(esr) ? esr.is_write() ? ", write" : ", read" : "");
+        print(" at ");
+        print_hex(frame.far);
+    }
+    if (is_in_stack_guard(frame.sp) || (is_abort(esr) && is_in_stack_guard(frame.far))) {
+        print("\n  the stack has overflowed");
+    }
+    print_register("\n  ESR  ", frame.esr);
+    print_register("   ELR  ", frame.elr);
+    print_register("   FAR  ", frame.far);
+    print_register("\n  SPSR ", frame.spsr);
+    print_register("   SP   ", frame.sp);
+    print("\n");
+    print_general_registers(frame);
+    print("backtrace (x30 is the caller where a function has no frame of its own):\n  #0  ");
+    print_hex(frame.elr);
+    print("\n");
+    print_backtrace(frame.x[29], 1);
+}
+
+[[noreturn]] void report(const ExceptionFrame& frame, unsigned vector) {
+    const unsigned before = reports++;
+    if (before == 0) {
+        console_enter_panic();
+        print_report(frame, vector);
+    } else if (before == 1) {
+        console_drop_sink();
+        print_register("\nnopscope: a second exception while reporting the first: ESR ", frame.esr);
+        print_register(" ELR ", frame.elr);
+        print_register(" FAR ", frame.far);
+        print("\n");
+    }
+    exit(status_after_exception);
+}
+
+}  // namespace
+
+void panic(const char* message) {
+    disable_interrupts();
+    if (reports++ == 0) {
+        console_enter_panic();
+        print("\nnopscope: panic: ");
+        print(message);
+        print("\nbacktrace:\n");
+        print_backtrace(reinterpret_cast<std::uint64_t>(__builtin_frame_address(0)), 0);
+    }
+    exit(status_after_exception);
+}
+
+}  // namespace nopscope::hal
+
+using namespace nopscope::hal;
+
+void nopscope_exception(ExceptionFrame* frame, unsigned vector) {
+    if (vector == vector_synchronous) {
+        if (skip_unanswered_semihosting(*frame)) return;
+        if (recover_expected_fault(*frame)) return;
+    }
+    report(*frame, vector);
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the vectors save, in bytes from the saved SP: shared by vectors.S and C++, where
+// static_asserts tie each offset to its field.
+#pragma once
+
+#define FRAME_X(n) (8 * (n))
+#define FRAME_SP 248
+#define FRAME_ELR 256
+#define FRAME_SPSR 264
+#define FRAME_ESR 272
+#define FRAME_FAR 280
+#define FRAME_BYTES 288
+
+// An interrupt's frame goes on: a frame record {x29, ELR} for backtraces, then the vector state.
+#define FRAME_RECORD 288
+#define FRAME_FPSR 304
+#define FRAME_Q(n) (320 + 16 * (n))
+#define IRQ_FRAME_BYTES 832
+
+#ifndef __ASSEMBLER__
+#include <cstddef>
+#include <cstdint>
+
+namespace nopscope::hal {
+
+struct ExceptionFrame {
+    std::uint64_t x[31];
+    std::uint64_t sp;
+    std::uint64_t elr;
+    std::uint64_t spsr;
+    std::uint64_t esr;  // exceptions only
+    std::uint64_t far;  // exceptions only
+};
+static_assert(offsetof(ExceptionFrame, x) == FRAME_X(0));
+static_assert(offsetof(ExceptionFrame, sp) == FRAME_SP);
+static_assert(offsetof(ExceptionFrame, elr) == FRAME_ELR);
+static_assert(offsetof(ExceptionFrame, spsr) == FRAME_SPSR);
+static_assert(offsetof(ExceptionFrame, esr) == FRAME_ESR);
+static_assert(offsetof(ExceptionFrame, far) == FRAME_FAR);
+static_assert(sizeof(ExceptionFrame) == FRAME_BYTES);
+
+struct FrameRecord {
+    std::uint64_t caller_record;
+    std::uint64_t return_address;
+};
+
+struct IrqFrame {
+    ExceptionFrame general;
+    FrameRecord record;
+    std::uint64_t fpsr;
+    std::uint64_t fpcr;
+    std::uint64_t q[32][2];
+};
+static_assert(offsetof(IrqFrame, record) == FRAME_RECORD);
+static_assert(offsetof(IrqFrame, fpsr) == FRAME_FPSR);
+static_assert(offsetof(IrqFrame, q) == FRAME_Q(0));
+static_assert(sizeof(IrqFrame) == IRQ_FRAME_BYTES && IRQ_FRAME_BYTES % 16 == 0);
+
+}  // namespace nopscope::hal
+#endif

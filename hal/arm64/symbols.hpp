@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What linker/sections.ld defines.
+#pragma once
+
+#include <cstdint>
+
+extern "C" {
+extern char __image_start[], __image_end[];
+extern char __text_start[], __text_end[];
+extern char __rodata_start[], __rodata_end[];
+extern char __data_start[], __writable_end[];
+extern char __emergency_stack_low[], __emergency_stack_high[];
+extern char __stack_low[], __stack_high[];
+extern char __heap_start[], __heap_end[];
+}
+
+namespace nopscope::hal {
+
+inline std::uint64_t address_of(const void* symbol) {
+    return reinterpret_cast<std::uint64_t>(symbol);
+}
+inline bool is_text(std::uint64_t address) {
+    return address >= address_of(__text_start) && address < address_of(__text_end);
+}
+
+}  // namespace nopscope::hal

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exception entry. Two kinds:
+//
+// IRQ from EL1h, the only one that is normal: saves everything, general and vector, on the
+// interrupted stack, so that handlers may nest and be any C++.
+//
+// All others are faults, or the end. They always switch to the emergency stack, because SP itself
+// may be what is wrong (a stack overflow runs into the unmapped page below it), and save the general
+// registers only: the HAL uses no other. They nest only when the reporter itself faults, which
+// then never returns, so starting over at the stack's top is right.
+//
+// The scratch registers are TPIDRRO_EL0 and SP_EL0: there is no EL0. TPIDR_EL1 is the tracer's.
+
+#include "hal/arm64/frame.h"
+
+.macro fault_vector number
+    .balign 0x80
+    msr     tpidrro_el0, x0
+    mov     x0, sp
+    msr     sp_el0, x0
+    adrp    x0, __emergency_stack_high
+    add     x0, x0, :lo12:__emergency_stack_high
+    sub     x0, x0, #FRAME_BYTES
+    mov     sp, x0
+    stp     x2, x3, [sp, #FRAME_X(2)]
+    mrs     x2, tpidrro_el0
+    stp     x2, x1, [sp, #FRAME_X(0)]
+    mov     x1, #\number
+    b       fault
+.endm
+
+    .section .vectors, "ax"
+    .balign 2048
+    .global nopscope_vectors
+nopscope_vectors:
+    fault_vector 0                      // current EL with SP_EL0
+    fault_vector 1
+    fault_vector 2
+    fault_vector 3
+    fault_vector 4                      // current EL with SP_EL1: synchronous
+    .balign 0x80
+    b       interrupt                   // IRQ
+    fault_vector 6                      // FIQ
+    fault_vector 7                      // SError
+    fault_vector 8                      // lower EL, AArch64
+    fault_vector 9
+    fault_vector 10
+    fault_vector 11
+    fault_vector 12                     // lower EL, AArch32
+    fault_vector 13
+    fault_vector 14
+    fault_vector 15
+    .balign 0x80
+
+    .text
+
+// In: SP at an ExceptionFrame with x0-x3 saved, x1 = vector, SP_EL0 = the interrupted SP.
+// void nopscope_exception(ExceptionFrame* frame, unsigned vector) returns when the frame, as it may
+// have changed it, is to be resumed.
+fault:
+    stp     x4, x5, [sp, #FRAME_X(4)]
+    stp     x6, x7, [sp, #FRAME_X(6)]
+    stp     x8, x9, [sp, #FRAME_X(8)]
+    stp     x10, x11, [sp, #FRAME_X(10)]
+    stp     x12, x13, [sp, #FRAME_X(12)]
+    stp     x14, x15, [sp, #FRAME_X(14)]
+    stp     x16, x17, [sp, #FRAME_X(16)]
+    stp     x18, x19, [sp, #FRAME_X(18)]
+    stp     x20, x21, [sp, #FRAME_X(20)]
+    stp     x22, x23, [sp, #FRAME_X(22)]
+    stp     x24, x25, [sp, #FRAME_X(24)]
+    stp     x26, x27, [sp, #FRAME_X(26)]
+    stp     x28, x29, [sp, #FRAME_X(28)]
+    mrs     x2, sp_el0
+    stp     x30, x2, [sp, #FRAME_X(30)]  // and SP
+    mrs     x2, elr_el1
+    mrs     x3, spsr_el1
+    stp     x2, x3, [sp, #FRAME_ELR]
+    mrs     x2, esr_el1
+    mrs     x3, far_el1
+    stp     x2, x3, [sp, #FRAME_ESR]
+    mov     x0, sp
+    bl      nopscope_exception
+
+    ldp     x2, x3, [sp, #FRAME_ELR]
+    msr     elr_el1, x2
+    msr     spsr_el1, x3
+    ldp     x30, x2, [sp, #FRAME_X(30)]
+    msr     sp_el0, x2
+    ldp     x2, x3, [sp, #FRAME_X(2)]
+    ldp     x4, x5, [sp, #FRAME_X(4)]
+    ldp     x6, x7, [sp, #FRAME_X(6)]
+    ldp     x8, x9, [sp, #FRAME_X(8)]
+    ldp     x10, x11, [sp, #FRAME_X(10)]
+    ldp     x12, x13, [sp, #FRAME_X(12)]
+    ldp     x14, x15, [sp, #FRAME_X(14)]
+    ldp     x16, x17, [sp, #FRAME_X(16)]
+    ldp     x18, x19, [sp, #FRAME_X(18)]
+    ldp     x20, x21, [sp, #FRAME_X(20)]
+    ldp     x22, x23, [sp, #FRAME_X(22)]
+    ldp     x24, x25, [sp, #FRAME_X(24)]
+    ldp     x26, x27, [sp, #FRAME_X(26)]
+    ldp     x28, x29, [sp, #FRAME_X(28)]
+    ldp     x0, x1, [sp, #FRAME_X(0)]
+    msr     tpidrro_el0, x0
+    mrs     x0, sp_el0
+    mov     sp, x0
+    mrs     x0, tpidrro_el0
+    eret
+
+// In: the interrupted registers. void nopscope_interrupt(IrqFrame*) may enable interrupts and
+// returns with them masked. Out: every register as it was, but for those the handler meant to
+// change.
+interrupt:
+    sub     sp, sp, #IRQ_FRAME_BYTES
+    stp     x0, x1, [sp, #FRAME_X(0)]
+    stp     x2, x3, [sp, #FRAME_X(2)]
+    stp     x4, x5, [sp, #FRAME_X(4)]
+    stp     x6, x7, [sp, #FRAME_X(6)]
+    stp     x8, x9, [sp, #FRAME_X(8)]
+    stp     x10, x11, [sp, #FRAME_X(10)]
+    stp     x12, x13, [sp, #FRAME_X(12)]
+    stp     x14, x15, [sp, #FRAME_X(14)]
+    stp     x16, x17, [sp, #FRAME_X(16)]
+    stp     x18, x19, [sp, #FRAME_X(18)]
+    stp     x20, x21, [sp, #FRAME_X(20)]
+    stp     x22, x23, [sp, #FRAME_X(22)]
+    stp     x24, x25, [sp, #FRAME_X(24)]
+    stp     x26, x27, [sp, #FRAME_X(26)]
+    stp     x28, x29, [sp, #FRAME_X(28)]
+    add     x0, sp, #IRQ_FRAME_BYTES
+    stp     x30, x0, [sp, #FRAME_X(30)]
+    mrs     x0, elr_el1
+    mrs     x1, spsr_el1
+    stp     x0, x1, [sp, #FRAME_ELR]
+    stp     x29, x0, [sp, #FRAME_RECORD] // a backtrace goes on from the interrupted instruction
+    add     x29, sp, #FRAME_RECORD
+    mrs     x0, fpsr
+    mrs     x1, fpcr
+    stp     x0, x1, [sp, #FRAME_FPSR]
+    stp     q0, q1, [sp, #FRAME_Q(0)]
+    stp     q2, q3, [sp, #FRAME_Q(2)]
+    stp     q4, q5, [sp, #FRAME_Q(4)]
+    stp     q6, q7, [sp, #FRAME_Q(6)]
+    stp     q8, q9, [sp, #FRAME_Q(8)]
+    stp     q10, q11, [sp, #FRAME_Q(10)]
+    stp     q12, q13, [sp, #FRAME_Q(12)]
+    stp     q14, q15, [sp, #FRAME_Q(14)]
+    stp     q16, q17, [sp, #FRAME_Q(16)]
+    stp     q18, q19, [sp, #FRAME_Q(18)]
+    stp     q20, q21, [sp, #FRAME_Q(20)]
+    stp     q22, q23, [sp, #FRAME_Q(22)]
+    stp     q24, q25, [sp, #FRAME_Q(24)]
+    stp     q26, q27, [sp, #FRAME_Q(26)]
+    stp     q28, q29, [sp, #FRAME_Q(28)]
+    stp     q30, q31, [sp, #FRAME_Q(30)]
+    msr     fpcr, xzr                   // handlers round to nearest, whatever was interrupted
+    mov     x0, sp
+    bl      nopscope_interrupt
+
+    ldp     x0, x1, [sp, #FRAME_FPSR]
+    msr     fpsr, x0
+    msr     fpcr, x1
+    ldp     q0, q1, [sp, #FRAME_Q(0)]
+    ldp     q2, q3, [sp, #FRAME_Q(2)]
+    ldp     q4, q5, [sp, #FRAME_Q(4)]
+    ldp     q6, q7, [sp, #FRAME_Q(6)]
+    ldp     q8, q9, [sp, #FRAME_Q(8)]
+    ldp     q10, q11, [sp, #FRAME_Q(10)]
+    ldp     q12, q13, [sp, #FRAME_Q(12)]
+    ldp     q14, q15, [sp, #FRAME_Q(14)]
+    ldp     q16, q17, [sp, #FRAME_Q(16)]
+    ldp     q18, q19, [sp, #FRAME_Q(18)]
+    ldp     q20, q21, [sp, #FRAME_Q(20)]
+    ldp     q22, q23, [sp, #FRAME_Q(22)]
+    ldp     q24, q25, [sp, #FRAME_Q(24)]
+    ldp     q26, q27, [sp, #FRAME_Q(26)]
+    ldp     q28, q29, [sp, #FRAME_Q(28)]
+    ldp     q30, q31, [sp, #FRAME_Q(30)]
+    ldp     x0, x1, [sp, #FRAME_ELR]
+    msr     elr_el1, x0
+    msr     spsr_el1, x1
+    ldp     x0, x1, [sp, #FRAME_X(0)]
+    ldp     x2, x3, [sp, #FRAME_X(2)]
+    ldp     x4, x5, [sp, #FRAME_X(4)]
+    ldp     x6, x7, [sp, #FRAME_X(6)]
+    ldp     x8, x9, [sp, #FRAME_X(8)]
+    ldp     x10, x11, [sp, #FRAME_X(10)]
+    ldp     x12, x13, [sp, #FRAME_X(12)]
+    ldp     x14, x15, [sp, #FRAME_X(14)]
+    ldp     x16, x17, [sp, #FRAME_X(16)]
+    ldp     x18, x19, [sp, #FRAME_X(18)]
+    ldp     x20, x21, [sp, #FRAME_X(20)]
+    ldp     x22, x23, [sp, #FRAME_X(22)]
+    ldp     x24, x25, [sp, #FRAME_X(24)]
+    ldp     x26, x27, [sp, #FRAME_X(26)]
+    ldp     x28, x29, [sp, #FRAME_X(28)]
+    ldr     x30, [sp, #FRAME_X(30)]
+    add     sp, sp, #IRQ_FRAME_BYTES
+    eret

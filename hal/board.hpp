@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What tells one board from another: a table. A board is hal/boards/NAME.cpp, which defines `board`,
+// and linker/NAME.ld, its memory map. Nothing outside hal/boards/ names a board.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace nopscope::hal {
+
+struct DeviceRange {  // mapped as device memory; both multiples of 4 KiB
+    std::uint64_t base;
+    std::uint64_t bytes;
+};
+
+struct UartConfig {  // a PL011
+    std::uint64_t base;
+    std::uint32_t baud;
+    // What clocks it, after whatever the board must set up first (pins, clocks). Zero: the rate of
+    // an emulated UART, which has no divisors worth setting. Called once, MMU and caches off.
+    std::uint32_t (*prepare_clock_hz)();
+};
+
+enum class GicVersion : std::uint8_t { v2, v3 };
+
+struct GicConfig {
+    GicVersion version;
+    std::uint64_t distributor;
+    std::uint64_t second;  // v2: the CPU interface; v3: core 0's redistributor
+};
+
+enum class Psci : std::uint8_t {
+    none,
+    // By HVC when entered at EL1; an image entered at EL2 is the hypervisor itself and uses SMC.
+    present,
+};
+
+struct BoardTable {
+    const char* name;
+    UartConfig uart;
+    GicConfig gic;
+    Psci psci;
+    std::span<const DeviceRange> devices;
+    // End of the memory that is ours, where only the running board knows; null: as linked. Called
+    // once, MMU and caches off.
+    std::uint64_t (*ram_end)();
+};
+
+extern const BoardTable board;
+
+}  // namespace nopscope::hal

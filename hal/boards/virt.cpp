@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// QEMU's virt machine with -M gic-version=3: hw/arm/virt.c's memory map.
+#include "hal/board.hpp"
+
+namespace nopscope::hal {
+
+namespace {
+
+constexpr DeviceRange devices[] = {
+    {.base = 0x0800'0000, .bytes = 0x0100'0000},  // GIC
+    {.base = 0x0900'0000, .bytes = 0x1000},       // PL011
+};
+
+}  // namespace
+
+constinit const BoardTable board = {
+    .name = "virt",
+    .uart = {.base = 0x0900'0000, .baud = 3'000'000, .prepare_clock_hz = nullptr},
+    .gic = {.version = GicVersion::v3, .distributor = 0x0800'0000, .second = 0x080a'0000},
+    .psci = Psci::present,
+    .devices = devices,
+    .ram_end = nullptr,
+};
+
+}  // namespace nopscope::hal

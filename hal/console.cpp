@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// The UART by polling, and the console that is raw on it until a firmware sets another sink.
+#include "hal/console.hpp"
+
+#include "hal/board.hpp"
+#include "hal/drivers/pl011.hpp"
+#include "hal/hal.hpp"
+
+namespace nopscope::hal {
+
+namespace {
+
+Pl011 uart() { return Pl011{board.uart.base}; }
+
+void write_raw(const char* bytes, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) uart_write(static_cast<std::uint8_t>(bytes[i]));
+}
+
+ConsoleSink sink;  // null: raw
+bool panicking;
+
+}  // namespace
+
+void console_start() {
+    const auto prepare = board.uart.prepare_clock_hz;
+    uart().start(prepare != nullptr ? prepare() : 0, board.uart.baud);
+}
+
+std::uint32_t uart_baud() { return board.uart.baud; }
+
+bool uart_try_write(std::uint8_t byte) { return uart().try_write(byte); }
+
+void uart_write(std::uint8_t byte) {
+    while (!uart().try_write(byte)) {}
+}
+
+bool uart_try_read(std::uint8_t& byte) { return uart().try_read(byte); }
+
+void uart_drain() {
+    while (uart().is_busy()) {}
+}
+
+void set_console(const ConsoleSink& chosen) {
+    const InterruptsMasked masked;
+    sink.write = chosen.write;
+    sink.enter_panic = chosen.enter_panic;
+}
+
+void console_drop_sink() {
+    sink.write = nullptr;
+    sink.enter_panic = nullptr;
+}
+
+void console_enter_panic() {
+    if (panicking) return;
+    panicking = true;
+    if (sink.enter_panic != nullptr) sink.enter_panic();
+}
+
+void console_write(const char* bytes, std::size_t count) {
+    const auto write = sink.write;
+    if (write != nullptr) {
+        write(bytes, count);
+    } else {
+        write_raw(bytes, count);
+    }
+}
+
+void print(const char* text) {
+    std::size_t length = 0;
+    while (text[length] != '\0') ++length;
+    console_write(text, length);
+}
+
+void print_hex_digits(std::uint64_t value, unsigned digits) {
+    char text[16];
+    for (unsigned i = 0; i < digits; ++i) {
+        text[i] = "0123456789abcdef"[value >> 4 * (digits - 1 - i) & 15];
+    }
+    console_write(text, digits);
+}
+
+void print_hex(std::uint64_t value) {
+    print("0x");
+    print_hex_digits(value, 16);
+}
+
+void print_decimal(std::uint64_t value) {
+    char text[20];
+    unsigned first = sizeof text;
+    do {
+        text[--first] = static_cast<char>('0' + value % 10);
+        value /= 10;
+    } while (value != 0);
+    console_write(text + first, sizeof text - first);
+}
+
+}  // namespace nopscope::hal

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Questions to the Pi's VideoCore firmware over mailbox channel 8: "Mailbox property interface",
+// raspberrypi/firmware wiki. Each waits a bounded time; silence is zero.
+// Context: boot, MMU and caches off, so that the VideoCore sees the buffer.
+#pragma once
+
+#include <cstdint>
+
+namespace nopscope::hal {
+
+class Bcm2711Mailbox {
+public:
+    explicit constexpr Bcm2711Mailbox(std::uint64_t base) : base_(base) {}
+    void set_uart_clock_hz(std::uint32_t hz) const;
+    std::uint32_t uart_clock_hz() const;
+    // First byte above the memory that belongs to the Arm cores.
+    std::uint64_t arm_memory_end() const;
+
+private:
+    struct Answer {
+        bool given;
+        std::uint32_t words[2];
+    };
+    // One tag with `count` words of request and room for three of answer.
+    Answer ask(std::uint32_t tag, unsigned count, std::uint32_t first, std::uint32_t second,
+               std::uint32_t third) const;
+    bool exchange(std::uint32_t message) const;
+
+    std::uint64_t base_;
+};
+
+}  // namespace nopscope::hal

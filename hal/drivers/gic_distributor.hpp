@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The per-interrupt registers, which GICv2's distributor, GICv3's and its redistributor's SGI page
+// have at the same offsets (IHI 0048, 4.3; IHI 0069, 12.9).
+#pragma once
+
+#include <cstdint>
+
+#include "hal/drivers/mmio.hpp"
+
+namespace nopscope::hal {
+
+inline constexpr unsigned gicd_ctlr = 0x000;
+inline constexpr unsigned gicd_igroupr = 0x080;
+inline constexpr unsigned gicd_isenabler = 0x100;
+inline constexpr unsigned gicd_icenabler = 0x180;
+inline constexpr unsigned gicd_icpendr = 0x280;
+inline constexpr unsigned gicd_ipriorityr = 0x400;
+inline constexpr unsigned gicd_itargetsr = 0x800;  // GICv2 only
+inline constexpr unsigned gicd_sgir = 0xf00;       // GICv2 only
+
+inline std::uint32_t gic_bit(unsigned interrupt) { return std::uint32_t{1} << interrupt % 32; }
+
+inline void gic_set_bit(std::uint64_t registers, unsigned interrupt) {
+    write32(registers + interrupt / 32 * 4, gic_bit(interrupt));
+}
+
+// Priorities 0..15 in the byte's upper half.
+inline void gic_set_priority(std::uint64_t page, unsigned interrupt, unsigned priority) {
+    write8(page + gicd_ipriorityr + interrupt, static_cast<std::uint8_t>(priority << 4));
+}
+
+}  // namespace nopscope::hal

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hal/arm64/registers.hpp"
+#include "hal/drivers/gic.hpp"
+#include "hal/drivers/gic_distributor.hpp"
+
+namespace nopscope::hal {
+
+namespace {
+
+constexpr unsigned gicc_ctlr = 0x00;
+constexpr unsigned gicc_pmr = 0x04;
+constexpr unsigned gicc_bpr = 0x08;
+constexpr unsigned gicc_iar = 0x0c;
+constexpr unsigned gicc_eoir = 0x10;
+
+}  // namespace
+
+// Non-secure: whoever ran at EL3 has put the interrupts into group 1.
+void Gicv2::start() const {
+    write32(distributor_ + gicd_icenabler, 0xffff'ffff);
+    write32(distributor_ + gicd_icpendr, 0xffff'ffff);
+    write32(distributor_ + gicd_ctlr, 1);
+    write32(cpu_ + gicc_pmr, 0xff);
+    // Every priority bit takes part in preemption; the hardware rounds up to what it has.
+    write32(cpu_ + gicc_bpr, 0);
+    write32(cpu_ + gicc_ctlr, 1);
+}
+
+void Gicv2::enable(unsigned interrupt, unsigned priority) const {
+    gic_set_priority(distributor_, interrupt, priority);
+    if (interrupt >= gic_first_shared) {
+        constexpr std::uint8_t this_core = 1;
+        write8(distributor_ + gicd_itargetsr + interrupt, this_core);
+    }
+    gic_set_bit(distributor_ + gicd_isenabler, interrupt);
+}
+
+void Gicv2::disable(unsigned interrupt) const {
+    gic_set_bit(distributor_ + gicd_icenabler, interrupt);
+    dsb_sy();
+}
+
+std::uint32_t Gicv2::acknowledge() const { return read32(cpu_ + gicc_iar); }
+
+void Gicv2::finish(std::uint32_t acknowledged) const {
+    dsb_sy();  // what the handler wrote to its device reaches it first
+    write32(cpu_ + gicc_eoir, acknowledged);
+}
+
+void Gicv2::raise_sgi(unsigned sgi) const {
+    constexpr std::uint32_t to_self = 2u << 24;
+    dsb_sy();
+    write32(distributor_ + gicd_sgir, to_self | sgi);
+}
+
+}  // namespace nopscope::hal

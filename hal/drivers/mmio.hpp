@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device register by address. Volatile accesses of one width each, never merged or split.
+#pragma once
+
+#include <cstdint>
+
+namespace nopscope::hal {
+
+inline std::uint32_t read32(std::uint64_t address) {
+    return *reinterpret_cast<const volatile std::uint32_t*>(address);
+}
+inline void write32(std::uint64_t address, std::uint32_t value) {
+    *reinterpret_cast<volatile std::uint32_t*>(address) = value;
+}
+inline void write8(std::uint64_t address, std::uint8_t value) {
+    *reinterpret_cast<volatile std::uint8_t*>(address) = value;
+}
+
+}  // namespace nopscope::hal

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The PL011 UART by polling, 8N1, FIFOs on: Arm DDI 0183. Either FIFO depth (16, 32): only the
+// full and busy flags are looked at.
+#pragma once
+
+#include <cstdint>
+
+namespace nopscope::hal {
+
+// Bit period in 1/64 of 16 UART clocks: UARTIBRD.UARTFBRD. Zero when the clock is too slow for
+// `baud` or so fast that the divisor does not fit.
+constexpr std::uint32_t pl011_divisor(std::uint32_t clock_hz, std::uint32_t baud) {
+    if (baud == 0) return 0;
+    const std::uint64_t divisor = (std::uint64_t{clock_hz} * 4 + baud / 2) / baud;
+    return divisor >= 64 && divisor <= 0xffff * 64 ? static_cast<std::uint32_t>(divisor) : 0;
+}
+static_assert(pl011_divisor(48'000'000, 3'000'000) == 64);
+static_assert(pl011_divisor(48'000'000, 115'200) == 26 * 64 + 3);  // 26.0417: DDI 0183, 3.3.6
+static_assert(pl011_divisor(24'000'000, 3'000'000) == 0);
+static_assert(pl011_divisor(4'000'000'000, 50) == 0);
+
+class Pl011 {
+public:
+    explicit constexpr Pl011(std::uint64_t base) : base_(base) {}
+    // clock_hz 0 leaves the divisors as they are.
+    void start(std::uint32_t clock_hz, std::uint32_t baud) const;
+    bool try_write(std::uint8_t byte) const;  // false: the FIFO is full
+    bool try_read(std::uint8_t& byte) const;  // false: nothing has arrived
+    bool is_busy() const;                     // something is still being sent
+
+private:
+    std::uint64_t base_;
+};
+
+}  // namespace nopscope::hal

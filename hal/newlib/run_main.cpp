@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The C++ run-time's start and the two symbols it wants. Static constructors run here, in the order
+// of the linker's sorted .init_array: after the HAL, before main and before any tracer.
+#include <cstdlib>
+
+#include "hal/arm64/asm.hpp"
+
+extern "C" {
+
+using Constructor = void (*)();
+extern const Constructor __init_array_start[], __init_array_end[];
+
+int main(int argc, char** argv);
+
+// Destructors of statics: registered with newlib's atexit under this name.
+void* __dso_handle = nullptr;
+void _init() {}
+void _fini() {}
+}
+
+void nopscope_run_main() {
+    static char name[] = "firmware";
+    static char* arguments[] = {name, nullptr};
+    for (const Constructor* next = __init_array_start; next != __init_array_end; ++next) (*next)();
+    std::exit(main(1, arguments));
+}

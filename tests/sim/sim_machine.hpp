@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// A machine whose caches are as incoherent as the architecture allows.
+//
+// Text exists four times: what data accesses see, what the point of unification holds, what each
+// core's instruction cache holds, and what each core has already fetched into its pipeline.
+//   - A store reaches the data side alone.
+//   - A clean or an invalidate is only queued; the issuing core's next DSB completes what is queued,
+//     invalidates before cleans. So a clean and an invalidate without a DSB between them leave
+//     the old word in the instruction caches, and without a DSB after them nothing happens.
+//   - An invalidated line is refilled at once from the point of unification, by every core.
+//   - A pipeline is refilled from the instruction cache on that core's context synchronisation
+//     event, and never otherwise.
+// A CPU with CTR_EL0.IDC and .DIC keeps the middle two coherent by itself; the pipelines stay.
+#pragma once
+
+#include "hal/machine.hpp"
+
+#include <cstring>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace nopscope::sim {
+
+// A step of the protocol that a mutant leaves out, to see its proof fail.
+enum class Skip { nothing, clean, barrier_after_clean, invalidate, barrier_after_invalidate, isb, ipi };
+
+struct Options {
+    unsigned cores = 2;
+    std::size_t line_bytes = 64;
+    bool coherent = false;  // IDC and DIC
+    Skip skip = Skip::nothing;
+};
+
+class SimMachine {
+public:
+    SimMachine(Address base, std::size_t bytes, Options options = {})
+        : options_(options),
+          base_(base),
+          data_(bytes),
+          unified_(bytes),
+          icache_(options.cores, std::vector<std::uint8_t>(bytes)),
+          pipeline_(icache_) {}
+
+    // Puts a word everywhere, as a loader does before the first instruction runs.
+    void load(Address address, std::uint32_t word) {
+        put(data_, address, word);
+        put(unified_, address, word);
+        for (auto& cache : icache_) put(cache, address, word);
+        for (auto& pipeline : pipeline_) put(pipeline, address, word);
+    }
+    // What the instruction fetch of `core` finds there.
+    std::uint32_t fetch(unsigned core, Address address) const { return get(pipeline_[core], address); }
+
+    // ---- MachineConcept, as core 0
+    std::uint32_t read_word(Address address) { return get(data_, address); }
+    void write_word(Address address, std::uint32_t word) {
+        put(data_, address, word);
+        if (options_.coherent) {
+            put(unified_, address, word);
+            for (auto& cache : icache_) put(cache, address, word);
+        }
+        ++word_writes;
+    }
+    std::uint64_t read_slot(Address address) {
+        return read_word(address) | static_cast<std::uint64_t>(read_word(address + 4)) << 32;
+    }
+    void write_slot(Address address, std::uint64_t slot) {
+        if (address % 8 != 0) torn_slots.insert(address);
+        put(data_, address, static_cast<std::uint32_t>(slot));
+        put(data_, address + 4, static_cast<std::uint32_t>(slot >> 32));
+        ++slot_writes;
+    }
+    std::size_t dcache_line_bytes() { return options_.coherent ? 0 : options_.line_bytes; }
+    std::size_t icache_line_bytes() { return options_.coherent ? 0 : options_.line_bytes; }
+    void clean_dcache_line(Address address) {
+        ++cleans[line(address)];
+        last_ = Last::clean;
+        if (options_.skip != Skip::clean) pending_cleans_.push_back(line(address));
+    }
+    void invalidate_icache_line(Address address) {
+        ++invalidates[line(address)];
+        last_ = Last::invalidate;
+        if (options_.skip != Skip::invalidate) pending_invalidates_.push_back(line(address));
+    }
+    void data_barrier() {
+        const Last last = std::exchange(last_, Last::none);
+        if (last == Last::clean && options_.skip == Skip::barrier_after_clean) return;
+        if (last == Last::invalidate && options_.skip == Skip::barrier_after_invalidate) return;
+        for (Address at : pending_invalidates_) {
+            for (auto& cache : icache_) copy_line(unified_, cache, at);
+        }
+        for (Address at : pending_cleans_) copy_line(data_, unified_, at);
+        pending_invalidates_.clear();
+        pending_cleans_.clear();
+    }
+    void instruction_barrier() {
+        if (options_.skip != Skip::isb) pipeline_[0] = icache_[0];
+    }
+    void synchronize_other_cores() {
+        if (options_.skip == Skip::ipi) return;
+        for (unsigned core = 1; core < options_.cores; ++core) pipeline_[core] = icache_[core];
+    }
+    std::uint64_t mask_interrupts() { return masked_++; }
+    void restore_interrupts(std::uint64_t masked) { masked_ = masked; }
+    std::uint64_t clock() { return now += ticks_per_read; }
+    unsigned core() { return 0; }
+
+    std::uint64_t now = 1'000'000;
+    std::uint64_t ticks_per_read = 1;
+    unsigned word_writes = 0;
+    unsigned slot_writes = 0;
+    std::set<Address> torn_slots;
+    std::map<Address, unsigned> cleans;
+    std::map<Address, unsigned> invalidates;
+
+private:
+    using Bytes = std::vector<std::uint8_t>;
+    enum class Last { none, clean, invalidate };
+
+    Address line(Address address) const { return address & ~(options_.line_bytes - 1); }
+    std::uint32_t get(const Bytes& bytes, Address address) const {
+        std::uint32_t word;
+        std::memcpy(&word, &bytes.at(address - base_), 4);
+        return word;
+    }
+    void put(Bytes& bytes, Address address, std::uint32_t word) {
+        std::memcpy(&bytes.at(address - base_), &word, 4);
+    }
+    void copy_line(const Bytes& from, Bytes& to, Address at) {
+        std::memcpy(&to.at(at - base_), &from.at(at - base_), options_.line_bytes);
+    }
+
+    Options options_;
+    Address base_;
+    Bytes data_;
+    Bytes unified_;
+    std::vector<Bytes> icache_;
+    std::vector<Bytes> pipeline_;
+    std::vector<Address> pending_cleans_;
+    std::vector<Address> pending_invalidates_;
+    Last last_ = Last::none;
+    std::uint64_t masked_ = 0;
+};
+static_assert(MachineConcept<SimMachine>);
+
+}  // namespace nopscope::sim

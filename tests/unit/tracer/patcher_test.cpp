@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/tracer/text_fixture.hpp"
+
+namespace nopscope {
+namespace {
+
+using testing::Text;
+using testing::text_base;
+
+TEST(Initialise, BothLayoutsBecomeIdle) {
+    Text text;
+    const PatchSite with = text.add(text_base + 0x100, true);
+    const PatchSite without = text.add(text_base + 0x140, false);
+    const Refusals refused = text.initialise();
+    EXPECT_EQ(refused.misaligned + refused.outside + refused.words, 0u);
+    EXPECT_EQ(text.machine.read_word(with.function), insn::bti_c);
+    for (const PatchSite& site : {with, without}) {
+        EXPECT_EQ(text.machine.read_slot(site.slot()), text.none.as_slot());
+        for (const unsigned core : {0u, 1u}) {
+            EXPECT_EQ(text.machine.fetch(core, site.mov()), insn::mov_x9_lr);
+            EXPECT_EQ(text.machine.fetch(core, site.toggle()), insn::nop);
+        }
+    }
+    EXPECT_TRUE(text.machine.torn_slots.empty());
+}
+
+TEST(Initialise, RefusesByReasonAndLeavesTheWordsAlone) {
+    Text text;
+    const PatchSite good = text.add(text_base + 0x100, true);
+    const PatchSite misaligned = text.add(text_base + 0x144, true);
+    const PatchSite outside = text.add(text_base + 0x3100, true);
+    const PatchSite first{text_base, false};  // its slot would be below the text
+    text.entries.push_back(first.slot());
+    const PatchSite slot = text.add(text_base + 0x200, true);
+    text.machine.load(slot.slot() + 4, 0xd65f03c0);
+    const PatchSite mov = text.add(text_base + 0x240, true);
+    text.machine.load(mov.mov(), 0xd503233f);
+    const PatchSite toggle = text.add(text_base + 0x280, false);
+    text.machine.load(toggle.toggle(), 0xd503233f);
+
+    const Refusals refused = text.initialise();
+    EXPECT_EQ(refused.misaligned, 1u);
+    EXPECT_EQ(refused.outside, 2u);
+    EXPECT_EQ(refused.words, 3u);
+    EXPECT_EQ(text.machine.word_writes, 1u);
+    EXPECT_EQ(text.machine.slot_writes, 1u);
+    EXPECT_TRUE(text.sites.find(good.function));
+    for (const PatchSite& site : {misaligned, outside, first, slot, mov, toggle}) {
+        EXPECT_FALSE(text.sites.find(site.function)) << std::hex << site.function;
+    }
+    // A refused site is never patched later either.
+    EXPECT_EQ(text.set(text.graph_ops), Status::ok);
+    EXPECT_EQ(text.patcher.enabled(), 1u);
+}
+
+TEST(SetOps, EnablesChangesAndDisables) {
+    Text text;
+    text.add_many(40);
+    text.initialise();
+    const struct {
+        const Ops& ops;
+        std::uint32_t enabled;
+    } steps[] = {{text.function_ops, 40}, {text.graph_ops, 40}, {text.graph_ops, 40}, {text.none, 0}};
+    for (const auto& step : steps) {
+        ASSERT_EQ(text.set(step.ops), Status::ok);
+        EXPECT_EQ(text.patcher.enabled(), step.enabled);
+        for (const PatchSite& site : text.placed) {
+            const std::uint32_t word =
+                step.ops.entry == 0 ? insn::nop : *insn::bl(site.toggle(), step.ops.entry);
+            EXPECT_EQ(text.machine.read_slot(site.slot()), step.ops.as_slot());
+            EXPECT_EQ(text.machine.fetch(0, site.toggle()), word);
+            EXPECT_EQ(text.machine.fetch(1, site.toggle()), word);
+            EXPECT_EQ(text.machine.fetch(1, site.mov()), insn::mov_x9_lr);
+        }
+    }
+}
+
+TEST(SetOps, OnlyTheSitesAskedFor) {
+    Text text;
+    text.add_many(10);
+    text.initialise();
+    ASSERT_EQ(text.set(text.graph_ops, 3, 2), Status::ok);
+    for (unsigned i = 0; i < 10; ++i) {
+        const bool on = text.machine.fetch(1, text.placed[i].toggle()) != insn::nop;
+        EXPECT_EQ(on, i == 3 || i == 4) << i;
+    }
+    EXPECT_EQ(text.patcher.enabled(), 2u);
+}
+
+TEST(SetOps, DoesNothingTwice) {
+    Text text;
+    text.add_many(4);
+    text.initialise();
+    ASSERT_EQ(text.set(text.graph_ops), Status::ok);
+    const unsigned writes = text.machine.word_writes;
+    text.machine.cleans.clear();
+    ASSERT_EQ(text.set(text.graph_ops), Status::ok);
+    EXPECT_EQ(text.machine.word_writes, writes);
+    EXPECT_TRUE(text.machine.cleans.empty());
+}
+
+// Each kind of surprise at the last of ten sites: named, and no word of the first nine has changed.
+TEST(SetOps, SurpriseChangesNothing) {
+    struct Surprise {
+        Address (PatchSite::*where)() const;
+        std::uint32_t found;
+    };
+    for (const Surprise& surprise : {Surprise{&PatchSite::toggle, 0xd4200000},  // brk: a debugger's
+                                     Surprise{&PatchSite::mov, insn::nop},
+                                     Surprise{&PatchSite::slot, 0x12345678}}) {
+        Text text;
+        text.add_many(10);
+        text.initialise();
+        const Address at = (text.placed.back().*surprise.where)();
+        text.machine.load(at, surprise.found);
+        const unsigned writes = text.machine.word_writes + text.machine.slot_writes;
+        EXPECT_EQ(text.set(text.graph_ops), Status::unexpected_text);
+        EXPECT_EQ(text.patcher.last_error().address, at);
+        EXPECT_EQ(text.patcher.last_error().found, surprise.found);
+        EXPECT_EQ(text.machine.word_writes + text.machine.slot_writes, writes);
+        EXPECT_EQ(text.patcher.enabled(), 0u);
+    }
+}
+
+TEST(SetOps, OutOfReachChangesNothing) {
+    Text text;
+    text.add_many(2);
+    text.initialise();
+    const unsigned writes = text.machine.word_writes + text.machine.slot_writes;
+    text.graph_ops.entry = text_base + insn::branch_reach + 0x10000;
+    EXPECT_EQ(text.set(text.graph_ops), Status::out_of_reach);
+    EXPECT_EQ(text.machine.word_writes + text.machine.slot_writes, writes);
+}
+
+// Leave out one step at a time: some core must then be seen to execute an old word.
+class Mutant : public ::testing::TestWithParam<sim::Skip> {};
+
+TEST_P(Mutant, IsFound) {
+    Text text({.cores = 3, .skip = GetParam()});
+    text.add_many(20);
+    text.initialise();
+    (void)text.set(text.graph_ops);
+    bool stale = false;
+    for (const PatchSite& site : text.placed) {
+        const std::uint32_t word = *insn::bl(site.toggle(), text.graph_ops.entry);
+        for (unsigned core = 0; core < 3; ++core) {
+            stale |= text.machine.fetch(core, site.toggle()) != word;
+            stale |= text.machine.fetch(core, site.mov()) != insn::mov_x9_lr;
+        }
+    }
+    EXPECT_EQ(stale, GetParam() != sim::Skip::nothing);
+}
+INSTANTIATE_TEST_SUITE_P(EachStep, Mutant,
+                         ::testing::Values(sim::Skip::nothing, sim::Skip::clean,
+                                           sim::Skip::barrier_after_clean, sim::Skip::invalidate,
+                                           sim::Skip::barrier_after_invalidate, sim::Skip::isb,
+                                           sim::Skip::ipi));
+
+TEST(Maintenance, EachTouchedLineOnceAndNoOther) {
+    for (const std::size_t line : {16u, 32u, 64u, 128u}) {
+        Text text({.line_bytes = line});
+        text.add_many(100);
+        text.initialise();
+        text.machine.cleans.clear();
+        text.machine.invalidates.clear();
+        ASSERT_EQ(text.set(text.function_ops), Status::ok);
+        std::set<Address> touched;
+        for (const PatchSite& site : text.placed) touched.insert(site.toggle() & ~(line - 1));
+        for (const auto* counts : {&text.machine.cleans, &text.machine.invalidates}) {
+            std::set<Address> maintained;
+            for (const auto& [address, count] : *counts) {
+                maintained.insert(address);
+                // A line across two batches of 64 ranges is maintained in both.
+                EXPECT_LE(count, 2u);
+            }
+            EXPECT_EQ(maintained, touched) << line;
+        }
+    }
+}
+
+TEST(Maintenance, NoneWhereTheCpuNeedsNone) {
+    Text text({.coherent = true});
+    text.add_many(8);
+    text.initialise();
+    ASSERT_EQ(text.set(text.graph_ops), Status::ok);
+    EXPECT_TRUE(text.machine.cleans.empty());
+    EXPECT_TRUE(text.machine.invalidates.empty());
+    for (const PatchSite& site : text.placed) {
+        EXPECT_NE(text.machine.fetch(1, site.toggle()), insn::nop);
+    }
+}
+
+}  // namespace
+}  // namespace nopscope

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pump against a line in memory, read back with the wire format's own reader.
+#include "tests/unit/tracer/core_fixture.hpp"
+#include "tracer/pump.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace nopscope {
+namespace {
+
+using wire::Extended;
+using wire::Kind;
+
+std::vector<wire::Byte> line_bytes;
+std::size_t transmitter_room = 0;
+
+bool try_write(std::uint8_t byte) {
+    if (transmitter_room == 0) return false;
+    --transmitter_room;
+    line_bytes.push_back(byte);
+    return true;
+}
+
+struct Received {
+    std::vector<wire::Event> events;
+    std::vector<wire::TraceHeader> traces;
+    std::vector<wire::Hello> hellos;
+    std::vector<wire::Stats> stats;
+    std::string console;
+    unsigned bad = 0;
+};
+
+class PumpTest : public ::testing::Test, public testing::CoreUnderTest {
+protected:
+    static constexpr std::uint64_t hz = 1'000'000;
+
+    PumpTest() {
+        line_bytes.clear();
+        transmitter_room = ~std::size_t{0};
+        hello.clock_hz = hz;
+        hello.text_base = 0x1000;
+    }
+    void open(Mode mode = Mode::stream, std::uint32_t bytes_per_second = 0) {
+        config.output.try_write = try_write;
+        config.clock_hz = hz;
+        config.mode = mode;
+        config.line_bytes_per_second = bytes_per_second;
+        core.lossless = mode == Mode::lossless;
+        pump.open(config, hello, 7);
+    }
+    // All whole frames on the line so far; what is left stays.
+    Received receive() {
+        Received received;
+        std::vector<wire::Byte> chunk;
+        for (const wire::Byte byte : line_bytes) {
+            if (byte != 0) {
+                chunk.push_back(byte);
+                continue;
+            }
+            take(received, chunk);
+            chunk.clear();
+        }
+        line_bytes = chunk;
+        return received;
+    }
+
+    Config config;
+    wire::Hello hello;
+    Pump<sim::SimMachine> pump{machine, core};
+
+private:
+    static void take(Received& received, std::vector<wire::Byte>& chunk) {
+        const wire::ParsedFrame frame = wire::parse_frame(chunk.data(), chunk.size());
+        if (!frame.ok || frame.header.session != 7) {
+            ++received.bad;
+            return;
+        }
+        switch (frame.header.stream) {
+            case wire::Stream::hello:
+                received.hellos.emplace_back();
+                received.bad += !wire::read_hello(frame.payload, frame.payload_bytes, received.hellos.back());
+                break;
+            case wire::Stream::stats:
+                received.stats.emplace_back();
+                received.bad += !wire::read_stats(frame.payload, frame.payload_bytes, received.stats.back());
+                break;
+            case wire::Stream::console:
+                received.console.append(reinterpret_cast<const char*>(frame.payload), frame.payload_bytes);
+                break;
+            case wire::Stream::trace: {
+                wire::TraceReader reader(frame.payload, frame.payload_bytes);
+                received.traces.push_back(reader.header());
+                for (wire::Event event; reader.next(event);) received.events.push_back(event);
+                received.bad += !reader.ok();
+            }
+        }
+    }
+};
+
+std::vector<wire::Event> without_own(const std::vector<wire::Event>& events) {
+    std::vector<wire::Event> calls;
+    for (const wire::Event& event : events) {
+        if (event.kind != Kind::extended) calls.push_back(event);
+    }
+    return calls;
+}
+
+TEST_F(PumpTest, HelloComesFirst) {
+    open();
+    call(0x2000);
+    pump.flush();
+    ASSERT_GT(line_bytes.size(), 0u);
+    const Received received = receive();
+    EXPECT_EQ(received.bad, 0u);
+    ASSERT_EQ(received.hellos.size(), 1u);
+    EXPECT_EQ(received.hellos[0].clock_hz, hz);
+}
+
+TEST_F(PumpTest, RecordsArriveInOrderWithIndexClockAndSite) {
+    open();
+    std::vector<std::uint64_t> clocks;
+    const auto stamp = [&] { clocks.push_back(machine.now); };
+    call(0x2000), stamp();
+    enter(0x2008, 0x9000), stamp();
+    enter(0x3000, 0x8000), stamp();
+    leave(), stamp();
+    machine.now += 1000;
+    leave(), stamp();
+    pump.flush();
+    const Received received = receive();
+    EXPECT_EQ(received.bad, 0u);
+    ASSERT_EQ(received.events.size(), 5u);
+    const Kind kinds[] = {Kind::call, Kind::entry, Kind::entry, Kind::ret, Kind::ret};
+    for (unsigned i = 0; i < 5; ++i) {
+        EXPECT_EQ(received.events[i].index, i);
+        EXPECT_EQ(received.events[i].kind, kinds[i]);
+        EXPECT_EQ(received.events[i].clock, clocks[i]);
+    }
+    EXPECT_EQ(received.events[1].site_offset, 0x1008u);
+    EXPECT_EQ(received.events[3].entry_index, 2u);
+    EXPECT_EQ(received.events[4].entry_index, 1u);
+}
+
+TEST_F(PumpTest, EachFrameDecodesAloneAndTheyJoin) {
+    open();
+    std::uint64_t next = 0;
+    for (int round = 0; round < 40; ++round) {
+        for (unsigned i = 0; i < 300; ++i) ASSERT_TRUE(call(0x2000 + 8 * i));
+        pump.flush();
+        for (const wire::TraceHeader& header : receive().traces) {
+            EXPECT_GE(header.first_index, next);
+            next = header.first_index + 1;
+        }
+    }
+    EXPECT_EQ(record_index(core.tail), 40u * 300);
+}
+
+TEST_F(PumpTest, ClockGoesOnOverWrapsOfItsLowHalf) {
+    machine.now = 0xfffffff0;
+    core.pumped_clock = core.last_sync = machine.now;
+    open();
+    std::uint64_t last = 0;
+    for (int i = 0; i < 30; ++i) {
+        call(0x2000);
+        last = machine.now;
+        pump.run();  // puts a sync when a quarter wrap has passed
+        machine.now += (std::uint64_t{1} << 30) + 12345;
+    }
+    pump.flush();
+    const auto calls = without_own(receive().events);
+    ASSERT_EQ(calls.size(), 30u);
+    EXPECT_EQ(calls.back().clock, last);
+    EXPECT_GT(last, std::uint64_t{7} << 32);
+}
+
+TEST_F(PumpTest, BackwardStepsOfTheClockAreNoWrap) {
+    open();
+    call(0x2000);
+    machine.now -= 40;
+    call(0x2000);
+    pump.flush();
+    const Received received = receive();
+    ASSERT_EQ(received.events.size(), 2u);
+    EXPECT_EQ(received.events[1].clock, received.events[0].clock - 39);
+}
+
+TEST_F(PumpTest, StopsAtARecordThatIsNotWrittenYet) {
+    open();
+    call(0x2000);
+    const std::uint64_t claimed = core.cursor;
+    core.cursor += record_bytes;
+    call(0x3000);
+    pump.flush();
+    EXPECT_EQ(receive().events.size(), 1u);
+    EXPECT_EQ(core.tail, claimed);
+    const auto word = wire::make_record(Kind::call, 0x2100 >> 3, machine.now);
+    *ring_slot(core, claimed) = (word.word + recorder_excess(word)) ^ lap_mask(claimed);
+    pump.flush();
+    const Received rest = receive();
+    ASSERT_EQ(rest.events.size(), 2u);
+    EXPECT_EQ(rest.events[0].index, 1u);
+    EXPECT_EQ(rest.events[0].site_offset, 0x1100u);
+}
+
+TEST_F(PumpTest, DroppedIsExactInStreamMode) {
+    open();
+    unsigned made = 0;
+    for (; made < 3000; ++made) call(0x2000);
+    pump.finish();
+    const Received received = receive();
+    ASSERT_FALSE(received.stats.empty());
+    const wire::Stats last = received.stats.back();
+    EXPECT_EQ(last.final, 1u);
+    EXPECT_GT(last.dropped, 0u);
+    EXPECT_EQ(last.generated, made);
+    EXPECT_EQ(last.generated, last.delivered + last.dropped);
+    EXPECT_EQ(last.delivered, received.events.size());
+}
+
+TEST_F(PumpTest, PacesItselfToTheLine) {
+    constexpr std::uint32_t rate = 10'000;
+    open(Mode::stream, rate);
+    const std::uint64_t start = machine.now;
+    std::size_t sent = 0;
+    for (int i = 0; i < 20'000; ++i) {
+        call(0x2000);
+        machine.now += 100;
+        pump.run();
+        sent = line_bytes.size();
+        const double most = static_cast<double>(machine.now - start) / hz * rate;
+        ASSERT_LE(static_cast<double>(sent), most + 1);
+    }
+    const double elapsed = static_cast<double>(machine.now - start) / hz;
+    EXPECT_GT(static_cast<double>(sent), elapsed * rate * 0.9) << "the line stood idle";
+}
+
+TEST_F(PumpTest, AFullTransmitterLosesNothing) {
+    open();
+    transmitter_room = 0;
+    for (int i = 0; i < 200; ++i) call(0x2000);
+    for (int i = 0; i < 5000; ++i) {
+        pump.run();
+        transmitter_room = 1;
+    }
+    transmitter_room = ~std::size_t{0};
+    pump.flush();
+    const Received received = receive();
+    EXPECT_EQ(received.bad, 0u);
+    EXPECT_EQ(without_own(received.events).size(), 200u);
+}
+
+TEST_F(PumpTest, ItsTimeIsBracketed) {
+    open();
+    for (int i = 0; i < 300; ++i) call(0x2000);
+    pump.run();
+    pump.flush();
+    unsigned begins = 0, ends = 0;
+    for (const wire::Event& event : receive().events) {
+        begins += event.kind == Kind::extended && event.extended == Extended::tracer_begin;
+        ends += event.kind == Kind::extended && event.extended == Extended::tracer_end;
+        EXPECT_LE(ends, begins);
+    }
+    EXPECT_EQ(begins, 1u);
+    EXPECT_EQ(ends, 1u);
+}
+
+TEST_F(PumpTest, AnIdlePumpFallsSilent) {
+    open();
+    call(0x2000);
+    for (int i = 0; i < 100; ++i) pump.run(), machine.now += hz / 1000;
+    receive();
+    for (int i = 0; i < 500; ++i) pump.run(), machine.now += hz / 1000;
+    EXPECT_TRUE(receive().traces.empty()) << "its own records must not keep it going";
+}
+
+TEST_F(PumpTest, LosslessMakesRoom) {
+    open(Mode::lossless);
+    unsigned made = 0;
+    for (; made < 5000; ++made) {
+        while (!ring_put(machine, core, wire::make_record(Kind::call, 0x400, 0), core.limit)) {
+            ASSERT_TRUE(pump.make_room());
+        }
+    }
+    pump.finish();
+    const Received received = receive();
+    EXPECT_EQ(without_own(received.events).size(), made);
+    EXPECT_EQ(received.stats.back().dropped, 0u);
+    EXPECT_EQ(received.stats.back().generated, received.stats.back().delivered);
+}
+
+TEST_F(PumpTest, LosslessGivesUpBehindAnInterruptedRecorder) {
+    open(Mode::lossless);
+    core.cursor += record_bytes;  // the interrupted recorder's claim, at the tail
+    while (ring_put(machine, core, wire::make_record(Kind::call, 0x400, 0), core.limit)) {
+    }
+    EXPECT_FALSE(pump.make_room());
+}
+
+TEST_F(PumpTest, ConsoleKeepsItsOrderAndLength) {
+    open();
+    std::string said;
+    for (int i = 0; i < 500; ++i) {
+        const std::string words = "line " + std::to_string(i) + "\n";
+        pump.console(words.data(), words.size());
+        said += words;
+        if (i % 7 == 0) pump.run();
+    }
+    pump.flush();
+    EXPECT_EQ(receive().console, said);
+}
+
+TEST_F(PumpTest, PanicFinishesTheFrameOnTheLineAndSendsTheRest) {
+    open(Mode::stream, 1000);
+    for (int i = 0; i < 200; ++i) call(0x2000);
+    transmitter_room = 50;
+    machine.now += hz;
+    pump.run();  // stuck in the middle of a frame
+    transmitter_room = ~std::size_t{0};
+    pump.enter_panic();
+    pump.console("dead\n", 5);
+    pump.flush();
+    const Received received = receive();
+    EXPECT_EQ(received.bad, 0u);
+    EXPECT_EQ(without_own(received.events).size(), 200u);
+    EXPECT_EQ(received.console, "dead\n");
+}
+
+}  // namespace
+}  // namespace nopscope

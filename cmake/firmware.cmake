@@ -6,6 +6,12 @@ include_guard(GLOBAL)
 
 set(NOPSCOPE_LINKER_SCRIPT "${PROJECT_SOURCE_DIR}/linker/${NOPSCOPE_BOARD}.ld")
 
+# Last on each link line: newlib calls the hal's system calls, so the two are one group.
+set(CMAKE_C_STANDARD_LIBRARIES
+    "-Wl,--start-group ${CMAKE_BINARY_DIR}/hal/libnopscope_hal.a \
+${NOPSCOPE_NEWLIB}/lib/libc.a ${NOPSCOPE_NEWLIB}/lib/libm.a -lgcc -Wl,--end-group")
+set(CMAKE_CXX_STANDARD_LIBRARIES "${CMAKE_C_STANDARD_LIBRARIES}")
+
 function(nopscope_firmware name)
     add_executable(${name} ${ARGN})
     set_target_properties(${name} PROPERTIES
@@ -20,10 +26,6 @@ function(nopscope_firmware name)
         -Wl,--build-id=sha1
         -Wl,-z,noexecstack -Wl,-z,max-page-size=4096 -Wl,--fatal-warnings
         "-Wl,-Map,${CMAKE_BINARY_DIR}/firmware/${name}.map")
-    # newlib calls the hal's system calls, the hal calls main: one group.
-    target_link_libraries(${name} PRIVATE
-        "-Wl,--start-group,$<TARGET_FILE:nopscope_tracer>,$<TARGET_FILE:nopscope_hal>,${NOPSCOPE_NEWLIB}/lib/libc.a,${NOPSCOPE_NEWLIB}/lib/libm.a,--end-group"
-        -lgcc)
     if(NOPSCOPE_BOARD STREQUAL "rpi4")
         add_custom_command(TARGET ${name} POST_BUILD
             COMMAND ${CMAKE_OBJCOPY} -O binary $<TARGET_FILE:${name}>

@@ -47,13 +47,10 @@ list(TRANSFORM _libstdcxx STRIP)
 add_compile_options(-nostdinc)
 execute_process(COMMAND ${CMAKE_C_COMPILER} -dumpmachine
                 OUTPUT_VARIABLE _machine OUTPUT_STRIP_TRAILING_WHITESPACE)
+set(_shims "${CMAKE_CURRENT_LIST_DIR}/shims")
+add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-isystem ${_shims}/newlib>")
 if(_machine MATCHES "linux")
-    set(_shims "${CMAKE_CURRENT_LIST_DIR}/shims/linux")
-else()
-    set(_shims "${CMAKE_CURRENT_LIST_DIR}/shims/elf")
-endif()
-add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-isystem ${_shims}>")
-if(_machine MATCHES "linux")
+    add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-isystem ${_shims}/linux>")
     foreach(_macro __linux__ __linux linux __gnu_linux__ __unix__ __unix unix)
         add_compile_options(-U${_macro})
     endforeach()
@@ -67,5 +64,5 @@ add_compile_options("SHELL:-isystem ${_gcc_include}" "SHELL:-isystem ${NOPSCOPE_
 add_compile_options(
     ${NOPSCOPE_COMMON_FLAGS} -g
     # Debug information names files from the repository's root, wherever it was built.
-    -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=
+    -ffile-prefix-map=${PROJECT_SOURCE_DIR}/= -ffile-prefix-map=${CMAKE_BINARY_DIR}=.
     "$<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions;-fno-rtti;-fno-threadsafe-statics>")

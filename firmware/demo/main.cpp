@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// The demo: Lua 5.4 runs a few real scripts on a bare machine while every function of it and of
+// newlib is traced. What it prints goes over the same line as the trace, as a stream of its own.
+#include <cstdio>
+#include <cstring>
+
+#include "hal/hal.hpp"
+#include "lua.hpp"
+#include "options.hpp"
+#include "scripts.hpp"
+#include "tracer/nopscope.hpp"
+
+namespace {
+
+namespace hal = nopscope::hal;
+
+constexpr std::uint64_t pumps_per_second = 1000;
+
+// Keeps the line busy whatever the scripts do.
+NOPSCOPE_NOTRACE void on_timer(unsigned) {
+    hal::timer_arm(hal::clock() + hal::clock_hz() / pumps_per_second);
+    nopscope::pump();
+}
+
+nopscope::Status start_tracing(const Options& options) {
+    const auto [low, high] = hal::stack_bounds();
+    const auto status = nopscope::init({.image = "demo",
+                                        .board = hal::board_name(),
+                                        .clock_hz = hal::clock_hz(),
+                                        .cores = hal::core_count(),
+                                        .output = {hal::uart_try_write, hal::uart_drain},
+                                        .line_bytes_per_second = options.baud / 10,
+                                        .stack_low = low,
+                                        .stack_high = high,
+                                        .mode = options.mode,
+                                        .recorder = options.recorder});
+    if (status != nopscope::Status::ok) return status;
+    hal::set_console({nopscope::console_write, nopscope::enter_panic});
+    hal::set_return_hook({nopscope::return_hook_address(), nopscope::hooked_return_address});
+    hal::set_handler(hal::virtual_timer_interrupt, 8, on_timer);
+    hal::timer_arm(hal::clock());
+    hal::enable_interrupts();
+    return status;
+}
+
+// True when the script ran to its end; prints what it returned, or why not.
+bool run(lua_State* lua, const Script& script) {
+    const int error = luaL_loadbuffer(lua, script.text.data(), script.text.size(), script.name) ||
+                      lua_pcall(lua, 0, 1, 0);
+    const char* said = lua_tostring(lua, -1);
+    std::printf("  %-10s %s%s\n", script.name, error ? "FAILED: " : "", said ? said : "");
+    lua_pop(lua, 1);
+    return !error;
+}
+
+// One state, all scripts, as many times as asked; how many scripts failed.
+unsigned run_all(std::uint32_t rounds) {
+    unsigned failed = 0;
+    for (std::uint32_t round = 1; round <= rounds; ++round) {
+        lua_State* lua = luaL_newstate();
+        if (!lua) hal::panic("no memory for a Lua state");
+        luaL_openlibs(lua);
+        std::printf("round %u of %u\n", unsigned(round), unsigned(rounds));
+        for (const Script& script : demo_scripts) failed += !run(lua, script);
+        lua_close(lua);
+    }
+    return failed;
+}
+
+}  // namespace
+
+int main() {
+    Options options;
+    if (!parse_options(hal::command_line(), hal::uart_baud(), options)) {
+        hal::print("the command line says: recorder=graph|function|none mode=lossless|stream "
+                   "baud=N rounds=N\n");
+        return 2;
+    }
+    const auto status = start_tracing(options);
+    if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
+
+    std::printf("%s on %s\n", LUA_RELEASE, hal::board_name());
+    const unsigned failed = run_all(options.rounds);
+    std::printf("%s\n", failed ? "some scripts failed" : "every script's result is right");
+    std::fflush(stdout);
+    hal::disable_interrupts();
+    nopscope::finish();
+    return failed != 0;
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+namespace {
+
+bool parse_number(std::string_view text, std::uint32_t& value) {
+    const auto end = text.data() + text.size();
+    const auto result = std::from_chars(text.data(), end, value);
+    return result.ec == std::errc{} && result.ptr == end;
+}
+
+bool parse_word(std::string_view key, std::string_view value, Options& options) {
+    using nopscope::Mode;
+    using nopscope::Recorder;
+    if (key == "baud") return parse_number(value, options.baud);
+    if (key == "rounds") return parse_number(value, options.rounds);
+    if (key == "recorder") {
+        if (value == "graph") return options.recorder = Recorder::graph, true;
+        if (value == "function") return options.recorder = Recorder::function, true;
+        if (value == "none") return options.recorder = Recorder::none, true;
+        return false;
+    }
+    if (key == "mode") {
+        if (value == "lossless") return options.mode = Mode::lossless, true;
+        if (value == "stream") return options.mode = Mode::stream, true;
+        return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+bool parse_options(const char* command_line, std::uint32_t baud, Options& options) {
+    options.baud = baud;
+    std::string_view rest = command_line;
+    while (!rest.empty()) {
+        const auto word = rest.substr(0, rest.find(' '));
+        rest.remove_prefix(std::min(word.size() + 1, rest.size()));
+        const auto equals = word.find('=');
+        if (equals == word.npos) continue;
+        const std::string_view value{word.data() + equals + 1, word.size() - equals - 1};
+        if (!parse_word(word.substr(0, equals), value, options)) return false;
+    }
+    return true;
+}

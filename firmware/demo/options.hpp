@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the demo's command line may say, in words of the form key=value:
+//
+//     recorder=graph|function|none   mode=lossless|stream   baud=N   rounds=N
+//
+// baud=0 sends as fast as the UART takes bytes. Words it does not know are ignored: the first is
+// often the image's name.
+#pragma once
+
+#include <cstdint>
+
+#include "tracer/nopscope.hpp"
+
+struct Options {
+    nopscope::Recorder recorder = nopscope::Recorder::graph;
+    nopscope::Mode mode = nopscope::Mode::lossless;
+    std::uint32_t baud = 0;
+    std::uint32_t rounds = 4;
+};
+
+// `baud` is the default. False: a word with a known key has a value that means nothing.
+bool parse_options(const char* command_line, std::uint32_t baud, Options& options);

@@ -15,7 +15,7 @@ struct Options {
     nopscope::Recorder recorder = nopscope::Recorder::graph;
     nopscope::Mode mode = nopscope::Mode::lossless;
     std::uint32_t baud = 0;
-    std::uint32_t rounds = 4;
+    std::uint32_t rounds = 2;  // about ten seconds at 3 Mbaud
 };
 
 // `baud` is the default. False: a word with a known key has a value that means nothing.

@@ -50,9 +50,11 @@ public:
     }
 
     // From a recorder's slow path: pumps until half the ring is free. False when that cannot be,
-    // because the pump, or a recorder in the middle of a record, is what was interrupted.
+    // because the pump, or a recorder in the middle of a record, is what was interrupted. Interrupts
+    // wait, too: their records might come faster than the line takes them, and have nowhere to go.
     bool make_room() {
         if (!try_lock()) return false;
+        const std::uint64_t interrupts = machine_.mask_interrupts();
         const bool marked = put_own(wire::Extended::tracer_begin);
         bool room = true;
         while (room && core_.cursor - core_.tail > ring_bytes / 2) {
@@ -61,6 +63,7 @@ public:
         }
         if (marked) put_own(wire::Extended::tracer_end);
         unlock();
+        machine_.restore_interrupts(interrupts);
         return room;
     }
 

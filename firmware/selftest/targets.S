@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// What tests jump to, and jump with.
+
+    .text
+
+// Landing places: each returns to x30. The first is no landing pad at all.
+.macro landing name, instruction:vararg
+    .balign 8
+    .global \name
+\name:
+    \instruction
+    ret
+.endm
+    landing selftest_land_nothing, nop
+    landing selftest_land_c, hint #34       // bti c
+    landing selftest_land_j, hint #36       // bti j
+    landing selftest_land_jc, hint #38      // bti jc
+    .balign 8
+    .global selftest_land_paciasp
+selftest_land_paciasp:
+    hint    #25                             // paciasp
+    hint    #29                             // autiasp
+    ret
+
+// In: x0 where to. The three kinds of indirect branch that BTI tells apart. Free: x9, x16. Frame: a
+// record, so that x30 may be the landing place's.
+    .balign 8
+    .global selftest_jump_blr
+selftest_jump_blr:
+    hint    #34
+    stp     x29, x30, [sp, #-16]!
+    blr     x0
+    ldp     x29, x30, [sp], #16
+    ret
+
+    .balign 8
+    .global selftest_jump_br
+selftest_jump_br:
+    hint    #34
+    br      x0
+
+    .balign 8
+    .global selftest_jump_br_x16
+selftest_jump_br_x16:
+    hint    #34
+    mov     x16, x0
+    br      x16
+
+// In: x0 bits to flip in the signed return address. Returns, or does not.
+    .balign 8
+    .global selftest_tamper_return
+selftest_tamper_return:
+    hint    #25                             // paciasp
+    eor     x30, x30, x0
+    hint    #29                             // autiasp
+    ret
+
+// A function to patch: returns 1 until its first word says otherwise.
+    .balign 8
+    .global selftest_patchable
+selftest_patchable:
+    mov     w0, #1
+    ret
+
+// In: x0 the Holding (interrupt_tests.cpp): in, out, rounds. Loads all registers from `in`, counts
+// x28 down from `rounds`, stores all to `out`. Uses no stack while it holds, but leaves room for it:
+// an interrupt's frame goes below.
+#define HOLD_X 0
+#define HOLD_Q 256
+#define HOLD_NZCV 768
+#define HOLD_FPSR 776
+#define HOLD_FPCR 784
+#define HOLD_BYTES 800
+
+    .balign 8
+    .global selftest_hold
+selftest_hold:
+    hint    #34
+    sub     sp, sp, #192
+    stp     x19, x20, [sp, #0]
+    stp     x21, x22, [sp, #16]
+    stp     x23, x24, [sp, #32]
+    stp     x25, x26, [sp, #48]
+    stp     x27, x28, [sp, #64]
+    stp     x29, x30, [sp, #80]
+    stp     d8, d9, [sp, #96]
+    stp     d10, d11, [sp, #112]
+    stp     d12, d13, [sp, #128]
+    stp     d14, d15, [sp, #144]
+    mrs     x9, fpcr
+    stp     x0, x9, [sp, #160]
+
+    ldr     x9, [x0, #HOLD_NZCV]
+    msr     nzcv, x9
+    ldr     x9, [x0, #HOLD_FPSR]
+    msr     fpsr, x9
+    ldr     x9, [x0, #HOLD_FPCR]
+    msr     fpcr, x9
+    .irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
+    ldr     q\n, [x0, #HOLD_Q + 16 * \n]
+    .endr
+    .irp n, 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30
+    ldr     x\n, [x0, #HOLD_X + 8 * \n]
+    .endr
+    ldr     x0, [x0, #HOLD_X]
+1:  b       2f                              // each branch ends a translation block of QEMU's:
+2:  nop                                     // an interrupt may land between any two
+    b       3f
+3:  sub     x28, x28, #1
+    b       4f
+4:  cbnz    x28, 1b
+
+    str     x0, [sp, #176]
+    ldr     x0, [sp, #160]
+    add     x0, x0, #HOLD_BYTES
+    .irp n, 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30
+    str     x\n, [x0, #HOLD_X + 8 * \n]
+    .endr
+    ldr     x9, [sp, #176]
+    str     x9, [x0, #HOLD_X]
+    .irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
+    str     q\n, [x0, #HOLD_Q + 16 * \n]
+    .endr
+    mrs     x9, nzcv
+    str     x9, [x0, #HOLD_NZCV]
+    mrs     x9, fpsr
+    str     x9, [x0, #HOLD_FPSR]
+    mrs     x9, fpcr
+    str     x9, [x0, #HOLD_FPCR]
+
+    ldr     x9, [sp, #168]
+    msr     fpcr, x9
+    ldp     x19, x20, [sp, #0]
+    ldp     x21, x22, [sp, #16]
+    ldp     x23, x24, [sp, #32]
+    ldp     x25, x26, [sp, #48]
+    ldp     x27, x28, [sp, #64]
+    ldp     x29, x30, [sp, #80]
+    ldp     d8, d9, [sp, #96]
+    ldp     d10, d11, [sp, #112]
+    ldp     d12, d13, [sp, #128]
+    ldp     d14, d15, [sp, #144]
+    add     sp, sp, #192
+    ret
+
+// Changes every register that AAPCS64 lets a function change, and the flags and FPCR: what a
+// handler may do at worst. In: x0 a seed. The callee-saved halves d8-d15 stay.
+    .balign 8
+    .global selftest_clobber
+selftest_clobber:
+    hint    #34
+    .irp n, 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18
+    sub     x\n, x0, #\n
+    .endr
+    .irp n, 0,1,2,3,4,5,6,7,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
+    dup     v\n\().2d, x0
+    .endr
+    .irp n, 8,9,10,11,12,13,14,15
+    mov     v\n\().d[1], x0
+    .endr
+    mov     x1, #0xf0000000
+    msr     nzcv, x1
+    msr     fpsr, x1
+    mov     x1, #0x00c00000                 // round towards zero
+    msr     fpcr, x1
+    ret
+
+// Where crash= goes wrong. Frame: none, as in a leaf.
+    .balign 8
+    .global selftest_undefined
+selftest_undefined:
+    hint    #34
+    udf     #0
+    ret
+    .balign 8
+    .global selftest_brk
+selftest_brk:
+    hint    #34
+    brk     #42
+    ret
+// In: x0 what SP becomes for one load. Returns only if that did not fault.
+    .balign 8
+    .global selftest_load_from_sp
+selftest_load_from_sp:
+    hint    #34
+    mov     x9, sp
+    mov     sp, x0
+    ldr     x10, [sp]
+    mov     sp, x9
+    ret

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// targets.S, for C++.
+#pragma once
+
+#include <cstdint>
+
+extern "C" {
+
+extern const char selftest_land_nothing[], selftest_land_c[], selftest_land_j[],
+    selftest_land_jc[], selftest_land_paciasp[];
+
+void selftest_jump_blr(const void* where);
+void selftest_jump_br(const void* where);
+void selftest_jump_br_x16(const void* where);
+void selftest_tamper_return(std::uint64_t bits);
+int selftest_patchable();
+
+void selftest_hold(void* holding);
+void selftest_clobber(std::uint64_t seed);
+
+void selftest_undefined();
+void selftest_brk();
+void selftest_load_from_sp(std::uint64_t sp);
+}

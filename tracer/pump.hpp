@@ -53,16 +53,8 @@ public:
     // because the pump, or a recorder in the middle of a record, is what was interrupted. Interrupts
     // wait, too: their records might come faster than the line takes them, and have nowhere to go.
     bool make_room() {
-        if (!try_lock()) return false;
         const std::uint64_t interrupts = machine_.mask_interrupts();
-        const bool marked = put_own(wire::Extended::tracer_begin);
-        bool room = true;
-        while (room && core_.cursor - core_.tail > ring_bytes / 2) {
-            advance(Until::empty);
-            room = !line_.idle() || ring_peek(core_, core_.tail).has_value();
-        }
-        if (marked) put_own(wire::Extended::tracer_end);
-        unlock();
+        const bool room = locked_make_room();
         machine_.restore_interrupts(interrupts);
         return room;
     }
@@ -124,16 +116,37 @@ private:
     static constexpr std::uint64_t frames_per_second = 100;  // at least, while there are records
     static constexpr std::size_t console_frame_bytes = 512;
 
+    // The lock and the limit change together: an interrupt between them would find the ring full and
+    // nobody free to empty it.
     bool try_lock() {
-        if (__atomic_exchange_n(&locked_, 1, __ATOMIC_ACQUIRE) != 0) return false;
-        core_.margin = 0;
-        ring_set_limit(core_);
-        return true;
+        const std::uint64_t interrupts = machine_.mask_interrupts();
+        const bool free = __atomic_exchange_n(&locked_, 1, __ATOMIC_ACQUIRE) == 0;
+        if (free) {
+            core_.margin = 0;
+            ring_set_limit(core_);
+        }
+        machine_.restore_interrupts(interrupts);
+        return free;
     }
     void unlock() {
+        const std::uint64_t interrupts = machine_.mask_interrupts();
         core_.margin = lossless_margin_;
         ring_set_limit(core_);
         __atomic_store_n(&locked_, 0, __ATOMIC_RELEASE);
+        machine_.restore_interrupts(interrupts);
+    }
+
+    bool locked_make_room() {
+        if (!try_lock()) return false;
+        const bool marked = put_own(wire::Extended::tracer_begin);
+        bool room = true;
+        while (room && core_.cursor - core_.tail > ring_bytes / 2) {
+            advance(Until::empty);
+            room = !line_.idle() || ring_peek(core_, core_.tail).has_value();
+        }
+        if (marked) put_own(wire::Extended::tracer_end);
+        unlock();
+        return room;
     }
 
     void send_all() {

@@ -3,7 +3,7 @@
 // image, then traced in each way with interrupts all the time, and compares digests. Not
 // instrumented. Prints a line for each round; exit status 0: nothing differed.
 //
-// Words of the command line: `seed=N`; `brief`: one level fewer of everything that repeats.
+// Words of the command line: `seed=N`.
 #include "firmware/torture/registers.hpp"
 #include "firmware/torture/torture.hpp"
 #include "hal/hal.hpp"
@@ -100,9 +100,9 @@ void run_case(Way way, const Suite& suite, const Case& one, uint64_t& known) {
 }
 
 void check_registers_too(Way way) {
-    void (*const functions[])() = {torture_landing, torture_tail, torture_nested};
-    for (unsigned n = 0; n < 24; ++n) {
-        const char* wrong = check_registers(functions[n % 3], draw(seed, n), 16 * (n / 3));
+    void (*const functions[])() = {torture_landing, torture_tail, torture_nested, torture_leaping};
+    for (unsigned n = 0; n < 32; ++n) {
+        const char* wrong = check_registers(functions[n % 4], draw(seed, n), 16 * (n / 4));
         if (wrong == nullptr) continue;
         printf("torture: %s: %s is wrong\n", names[static_cast<int>(way)], wrong);
         failures = failures + 1;

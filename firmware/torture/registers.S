@@ -10,6 +10,7 @@
     .equ    sp_at, 176
     .equ    v0_at, 192
     .equ    d8_at, 320
+    .equ    torture_max_phase, 64     // and in registers.hpp
 
 // Stores the register file to \to. Changes x16 and what \to is.
 .macro capture to
@@ -117,7 +118,33 @@ torture_call_registers:
     add     x16, x16, :lo12:torture_before_call
     mov     x17, sp
     str     x17, [x16, #sp_at]
-    blr     x9
+
+    // The sweep: an interrupt torture_delay ticks from here, and torture_phase NOPs. The tick is
+    // waited for, so that the phase within it is always the same but for the loop's own length.
+    adrp    x16, torture_delay
+    ldr     x10, [x16, :lo12:torture_delay]
+    cbz     x10, 3f
+    ldr     x11, [x16, :lo12:torture_phase]
+    adr     x12, 2f
+    sub     x12, x12, x11, lsl #2
+    isb
+    mrs     x13, cntvct_el0
+1:  mrs     x14, cntvct_el0
+    cmp     x13, x14
+    b.eq    1b
+    add     x14, x14, x10
+    msr     cntv_cval_el0, x14
+    mov     x13, #1
+    msr     cntv_ctl_el0, x13
+    isb
+    ret     x12                         // into the NOPs: RET needs no landing pad
+    .rept   torture_max_phase
+    nop
+    .endr
+2:
+3:  blr     x9
+    .globl  torture_after_call
+torture_after_call:
     capture torture_returned
 
     adrp    x16, torture_saved
@@ -136,6 +163,8 @@ torture_call_registers:
     ldp     x29, x30, [sp], #176
     autiasp
     ret
+    .globl  torture_call_registers_end
+torture_call_registers_end:
     .size   torture_call_registers, . - torture_call_registers
 
 // What is called: stores what arrived in torture_arrived, returns torture_results.
@@ -172,6 +201,33 @@ traced torture_nested           // a call below, at another SP, whose result is 
     autiasp
     ret
     .size   torture_nested, . - torture_nested
+
+traced torture_leaping          // a call below that never returns: it jumps back here, as longjmp
+    bti     c
+    site
+    paciasp
+    stp     x29, x30, [sp, #-16]!
+    adrp    x16, torture_leap_sp
+    mov     x17, sp
+    str     x17, [x16, :lo12:torture_leap_sp]
+    bl      torture_leaper
+.Lleapt:
+    ldp     x29, x30, [sp], #16
+    autiasp
+    ret
+    .size   torture_leaping, . - torture_leaping
+
+traced torture_leaper
+    site
+    sub     sp, sp, #64
+    stp     x29, x30, [sp]
+    bl      torture_no_landing
+    adrp    x16, torture_leap_sp
+    ldr     x17, [x16, :lo12:torture_leap_sp]
+    mov     sp, x17
+    adr     x30, .Lleapt
+    ret
+    .size   torture_leaper, . - torture_leaper
 
 // uint64_t torture_hold_vectors(uint64_t rounds, const Vectors* in, Vectors* out)
 // Keeps all 32 vector registers, FPCR aside, live over `rounds` turns of a loop that calls nothing:
@@ -217,6 +273,13 @@ torture_hold_vectors:
     .bss
     .balign 8
 torture_saved:
+    .skip   8
+torture_leap_sp:
+    .skip   8
+    .globl  torture_delay, torture_phase
+torture_delay:
+    .skip   8
+torture_phase:
     .skip   8
     .balign 16
     .irp    name, arguments, results, before_call, arrived, returned

@@ -34,8 +34,19 @@ extern "C" {
 void torture_landing();     // layout with bti c
 void torture_tail();        // tail-calls one without
 void torture_nested();      // calls one without
+void torture_leaping();     // calls one that jumps back into it instead of returning
 void torture_call_registers(void (*function)(), uint64_t from_sp);
 uint64_t torture_hold_vectors(uint64_t rounds, const uint64_t* in, uint64_t* out);
 extern torture::RegisterFile torture_arguments, torture_results, torture_before_call,
     torture_arrived, torture_returned;
+
+// When torture_delay is not 0, torture_call_registers arms the virtual timer that many ticks ahead,
+// then executes torture_phase NOPs (at most max_phase), then calls.
+extern uint64_t torture_delay, torture_phase;
+// Code after the call, to the function's end.
+extern const char torture_after_call[], torture_call_registers_end[];
+}
+
+namespace torture {
+inline constexpr unsigned max_phase = 64;
 }

@@ -5,74 +5,108 @@
 
 #include "firmware/selftest/selftest.hpp"
 #include "firmware/selftest/targets.hpp"
-#include "hal/arm64/symbols.hpp"
 #include "hal/hal.hpp"
 
-namespace nopscope::selftest {
+using namespace nopscope;
 
-namespace {
+// Names as the expected backtraces have them. None ends in a call, which would be a tail call and
+// have no frame.
+extern "C" {
 
-using Way = void (*)();
+static void crash_read_null() { static_cast<void>(*static_cast<volatile int*>(nullptr)); }
 
-void read_null() { static_cast<void>(*static_cast<volatile int*>(nullptr)); }
-
-volatile unsigned endless = ~0u;
+static volatile unsigned endless = ~0u;
 
 // The array keeps the compiler from making this a loop.
-[[gnu::noinline]] unsigned overflow(unsigned depth) {
+[[gnu::noinline]] static unsigned crash_overflow(unsigned depth) {
     volatile unsigned room[64];
     room[depth % 64] = depth;
     if (depth == endless) return 0;
-    return overflow(depth + 1) + room[(depth + 1) % 64];
+    return crash_overflow(depth + 1) + room[(depth + 1) % 64];
 }
-
-void faulting_sink(const char*, std::size_t) { read_null(); }
-
-const struct {
-    const char* name;
-    Way way;
-} cases[] = {
-    {"undefined", selftest_undefined},
-    {"brk", selftest_brk},
-    {"read-null", read_null},
-    {"stack", [] { overflow(0); }},
-    {"panic", [] { hal::panic("asked for"); }},
-    // From the handler the interrupted code must be reachable.
-    {"interrupt",
-     [] {
-         hal::set_handler(0, 8, [](unsigned) { selftest_undefined(); });
-         hal::raise_sgi(0);
-     }},
-    // A console that faults, and then the reporter that needs it.
-    {"reporter",
-     [] {
-         hal::set_console({.write = faulting_sink, .enter_panic = nullptr});
-         selftest_undefined();
-     }},
-    {"no-handler",
-     [] {
-         hal::set_handler(0, 8, nullptr);
-         hal::raise_sgi(0);
-     }},
-};
-
-[[gnu::noinline]] void crash_inner(Way way) {
-    way();
-    asm volatile("");  // not a tail call
-}
-[[gnu::noinline]] void crash_outer(Way way) {
-    crash_inner(way);
+static void crash_stack() {
+    crash_overflow(0);
     asm volatile("");
 }
 
-}  // namespace
+static void crash_panic() { hal::panic("asked for"); }
 
-void crash(const char* name) {
+static void crash_handler(unsigned) {
+    selftest_undefined();
+    asm volatile("");
+}
+static void crash_interrupt() {
+    hal::disable_interrupts();
+    hal::set_handler(0, 8, crash_handler);
+    hal::raise_sgi(0);
+    asm volatile("msr daifclr, #2\n\tnop\n\tnop" ::: "memory");  // it lands here
+}
+static void crash_no_handler() {
+    hal::disable_interrupts();
+    hal::set_handler(0, 8, nullptr);
+    hal::raise_sgi(0);
+    asm volatile("msr daifclr, #2\n\tnop\n\tnop" ::: "memory");
+}
+
+// A console that faults, and then the reporter that needs it.
+static void faulting_sink(const char*, std::size_t) { crash_read_null(); }
+static void crash_reporter() {
+    hal::set_console({.write = faulting_sink, .enter_panic = nullptr});
+    selftest_undefined();
+    asm volatile("");
+}
+
+std::uint32_t crash_data_word = 0xd65f'03c0;  // RET
+static void crash_execute_data() {
+    reinterpret_cast<void (*)()>(&crash_data_word)();
+    asm volatile("");
+}
+
+// As the tracer does: the return address is a hook's, and the real one is elsewhere.
+static std::uint64_t hooked_address;
+static std::uint64_t resolve_hooked(unsigned depth) { return depth == 0 ? hooked_address : 0; }
+[[gnu::noinline]] static void crash_hooked() {
+    auto* record = static_cast<std::uint64_t*>(__builtin_frame_address(0));
+    hooked_address = reinterpret_cast<std::uint64_t>(__builtin_extract_return_addr(
+        __builtin_return_address(0)));
+    const auto hook = reinterpret_cast<std::uint64_t>(selftest_land_nothing);
+    record[1] = hook;
+    hal::set_return_hook({.hook = hook, .resolve = resolve_hooked});
+    selftest_brk();
+    asm volatile("");
+}
+
+[[gnu::noinline]] static void crash_inner(void (*way)()) {
+    way();
+    asm volatile("");
+}
+[[gnu::noinline]] static void crash_outer(void (*way)()) {
+    crash_inner(way);
+    asm volatile("");
+}
+}
+
+static constexpr struct {
+    const char* name;
+    void (*way)();
+} cases[] = {
+    {"undefined", selftest_undefined},
+    {"brk", selftest_brk},
+    {"registers", selftest_known_registers},
+    {"read-null", crash_read_null},
+    {"execute-data", crash_execute_data},
+    {"stack", crash_stack},
+    {"panic", crash_panic},
+    {"interrupt", crash_interrupt},
+    {"no-handler", crash_no_handler},
+    {"reporter", crash_reporter},
+    {"hooked", crash_hooked},
+};
+
+void selftest::crash(const char* name) {
     for (const auto& one : cases) {
         if (std::strcmp(name, one.name) != 0) continue;
         std::fflush(stdout);
         crash_outer(one.way);
     }
 }
-
-}  // namespace nopscope::selftest

@@ -178,6 +178,15 @@ selftest_brk:
     hint    #34
     brk     #42
     ret
+// Every register but x29 and SP holds 0x1000 + its number when this stops.
+    .balign 8
+    .global selftest_known_registers
+selftest_known_registers:
+    hint    #34
+    .irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,30
+    mov     x\n, #0x1000 + \n
+    .endr
+    brk     #0
 // In: x0 what SP becomes for one load. Returns only if that did not fault.
     .balign 8
     .global selftest_load_from_sp

@@ -30,6 +30,11 @@ bool is_on_a_stack(std::uint64_t record) {
                                within(__emergency_stack_low, __emergency_stack_high));
 }
 
+bool is_returned_to_by(std::uint64_t record, std::uint64_t address) {
+    return is_on_a_stack(record) &&
+           without_pac(reinterpret_cast<const FrameRecord*>(record)->return_address) == address;
+}
+
 }  // namespace
 
 void set_return_hook(const ReturnHook& hook) {
@@ -38,20 +43,30 @@ void set_return_hook(const ReturnHook& hook) {
     return_hook.resolve = hook.resolve;
 }
 
-void print_backtrace(std::uint64_t record, unsigned first) {
+void print_backtrace(std::uint64_t record, std::uint64_t link, unsigned first) {
     unsigned hooked = 0;
+    // Prints one return address, the real one where it is the hook's.
+    const auto print_caller = [&hooked](std::uint64_t address) {
+        const bool is_hooked = return_hook.resolve != nullptr && address == return_hook.hook;
+        print_hex(is_hooked ? return_hook.resolve(hooked++) : address);
+        if (is_hooked) print(" (traced)");
+    };
+    link = without_pac(link);
+    if (is_text(link) && !is_returned_to_by(record, link)) {
+        print("  x30 ");
+        print_caller(link);
+        print(" (the caller, where #0 has no frame of its own)\n");
+    }
     for (unsigned i = first; i < most_frames; ++i) {
         if (!is_on_a_stack(record)) return;
         const auto* frame = reinterpret_cast<const FrameRecord*>(record);
-        std::uint64_t address = without_pac(frame->return_address);
+        const std::uint64_t address = without_pac(frame->return_address);
         if (address == 0) return;
-        const bool was_hooked = return_hook.resolve != nullptr && address == return_hook.hook;
-        if (was_hooked) address = return_hook.resolve(hooked++);
         print("  #");
         print_decimal(i);
         print(i < 10 ? "  " : " ");
-        print_hex(address);
-        print(was_hooked ? " (traced)\n" : "\n");
+        print_caller(address);
+        print("\n");
         const std::uint64_t caller = frame->caller_record;
         if (caller <= record) return;  // stacks grow down, so callers lie above
         record = caller;

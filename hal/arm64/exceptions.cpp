@@ -18,6 +18,9 @@ namespace {
 
 constexpr int status_after_exception = 1;
 unsigned reports;  // begun so far
+struct Syndrome {
+    std::uint64_t esr, elr, far;
+} first;
 
 void print_register(const char* name, std::uint64_t value) {
     print(name);
@@ -58,23 +61,31 @@ void print_report(const ExceptionFrame& frame, unsigned vector) {
     print_register("   SP   ", frame.sp);
     print("\n");
     print_general_registers(frame);
-    print("backtrace (x30 is the caller where a function has no frame of its own):\n  #0  ");
+    print("backtrace:\n  #0  ");
     print_hex(frame.elr);
     print("\n");
-    print_backtrace(frame.x[29], 1);
+    print_backtrace(frame.x[29], frame.x[30], 1);
+}
+
+void print_syndrome(const char* which, const Syndrome& syndrome) {
+    print(which);
+    print_register("ESR ", syndrome.esr);
+    print_register(" ELR ", syndrome.elr);
+    print_register(" FAR ", syndrome.far);
+    print("\n");
 }
 
 [[noreturn]] void report(const ExceptionFrame& frame, unsigned vector) {
     const unsigned before = reports++;
     if (before == 0) {
+        first = {.esr = frame.esr, .elr = frame.elr, .far = frame.far};
         console_enter_panic();
         print_report(frame, vector);
     } else if (before == 1) {
         console_drop_sink();
-        print_register("\nnopscope: a second exception while reporting the first: ESR ", frame.esr);
-        print_register(" ELR ", frame.elr);
-        print_register(" FAR ", frame.far);
-        print("\n");
+        print("\nnopscope: a second exception while reporting the first\n");
+        print_syndrome("  first:  ", first);
+        print_syndrome("  second: ", {.esr = frame.esr, .elr = frame.elr, .far = frame.far});
     }
     exit(status_after_exception);
 }
@@ -88,7 +99,7 @@ void panic(const char* message) {
         print("\nnopscope: panic: ");
         print(message);
         print("\nbacktrace:\n");
-        print_backtrace(reinterpret_cast<std::uint64_t>(__builtin_frame_address(0)), 0);
+        print_backtrace(reinterpret_cast<std::uint64_t>(__builtin_frame_address(0)), 0, 0);
     }
     exit(status_after_exception);
 }

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs an image under QEMU and compares its console with an expected file.
+
+    run_image.py --machine virt-max --image selftest.elf --expected x.expected [--status N]
+                 [--contains TEXT]... [--update] [WORD]...
+
+WORDs are the semihosting command line; with --no-semihosting there is none. Before comparing, what
+may differ from run to run or CPU to CPU is made equal: a backtrace line shows the function's name
+instead of its address, other 64-bit numbers become 0x*, the notes in parentheses behind `ok NAME`
+go. --contains asks for text in what was printed before that. --update writes the expected file.
+"""
+
+import argparse
+import bisect
+import difflib
+import re
+import struct
+import subprocess
+import sys
+
+MACHINES = {
+    "virt-max": ["-M", "virt,gic-version=3", "-cpu", "max"],
+    "virt-a72": ["-M", "virt,gic-version=3", "-cpu", "cortex-a72"],
+    "virt-max-el2": ["-M", "virt,gic-version=3,virtualization=on", "-cpu", "max"],
+    "virt-a72-el2": ["-M", "virt,gic-version=3,virtualization=on", "-cpu", "cortex-a72"],
+    "raspi4b": ["-M", "raspi4b"],
+}
+HANG_SECONDS = 100
+
+
+class Functions:
+    """Function names by address, from the ELF's symbol table."""
+
+    def __init__(self, path):
+        with open(path, "rb") as file:
+            data = file.read()
+        section_offset, = struct.unpack_from("<Q", data, 0x28)
+        entry_bytes, count = struct.unpack_from("<HH", data, 0x3A)
+        sections = [struct.unpack_from("<IIQQQQIIQQ", data, section_offset + i * entry_bytes)
+                    for i in range(count)]
+        symbols = []
+        for _, kind, _, _, offset, size, link, *_ in sections:
+            if kind != 2:  # SHT_SYMTAB
+                continue
+            names = sections[link][4]
+            for at in range(offset, offset + size, 24):
+                name, info, _, section, value, _ = struct.unpack_from("<IBBHQQ", data, at)
+                text = data[names + name:data.index(b"\0", names + name)].decode()
+                # Assembly labels have no type; $x and $d are the assembler's marks.
+                if info & 15 in (0, 1, 2) and 0 < section < 0xFF00 and not text.startswith("$"):
+                    symbols.append((value, text))
+        symbols.sort()
+        self.addresses = [address for address, _ in symbols]
+        self.names = [name for _, name in symbols]
+
+    def name(self, address):
+        return self.names[bisect.bisect_right(self.addresses, address) - 1]
+
+
+def normalised(text, functions):
+    is_exception = "exception" in text
+
+    def frame(match):
+        # A return address may be the next function's, behind a call that never returns.
+        is_exact = is_exception and match.group(1).strip() == "#0"
+        return match.group(1) + functions.name(int(match.group(2), 16) - (0 if is_exact else 4))
+
+    text = text.replace("\r", "")
+    text = re.sub(r"^( +(?:#\d+ +|x30 ))0x([0-9a-f]{16})", frame, text, flags=re.M)
+    text = re.sub(r"0x[0-9a-f]{16}", "0x*", text)
+    text = re.sub(r"^( +#\d+ +\w+)\.(isra|constprop|part)\S*", r"\1", text, flags=re.M)
+    return re.sub(r"^(ok \S+) \(.*\)$", r"\1", text, flags=re.M)
+
+
+def run(arguments):
+    command = ["qemu-system-aarch64", *MACHINES[arguments.machine], "-nic", "none",
+               "-display", "none", "-monitor", "none", "-serial", "stdio",
+               "-kernel", arguments.image]
+    if not arguments.no_semihosting:
+        words = ["arg=" + word for word in ["selftest", *arguments.words]]
+        command += ["-semihosting-config", ",".join(["enable=on", "target=native", *words])]
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              timeout=HANG_SECONDS, check=False)
+        return done.stdout.decode(errors="replace"), done.returncode
+    except subprocess.TimeoutExpired as hang:
+        print((hang.stdout or b"").decode(errors="replace"))
+        sys.exit(f"no end within {HANG_SECONDS} s: " + " ".join(command))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--machine", choices=MACHINES, required=True)
+    parser.add_argument("--image", required=True)
+    parser.add_argument("--elf", help="with the symbols, where the image is raw")
+    parser.add_argument("--expected", required=True)
+    parser.add_argument("--status", type=int, default=0)
+    parser.add_argument("--contains", action="append", default=[])
+    parser.add_argument("--no-semihosting", action="store_true")
+    parser.add_argument("--update", action="store_true")
+    parser.add_argument("words", nargs="*")
+    arguments = parser.parse_args()
+
+    output, status = run(arguments)
+    actual = normalised(output, Functions(arguments.elf or arguments.image))
+    if arguments.update:
+        with open(arguments.expected, "w", encoding="utf-8") as file:
+            file.write(actual)
+        return
+    with open(arguments.expected, encoding="utf-8") as file:
+        expected = file.read()
+    difference = list(difflib.unified_diff(expected.splitlines(), actual.splitlines(),
+                                           arguments.expected, "console", lineterm=""))
+    problems = ["\n".join(difference)] if difference else []
+    problems += [f"not printed: {text}" for text in arguments.contains if text not in output]
+    if status != arguments.status:
+        problems.append(f"exit status {status}, not {arguments.status}")
+    if problems:
+        print(output)
+        sys.exit("\n".join(problems))
+
+
+main()

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// How host-tools fail: one exception type, caught in main. Parsers of outside bytes never throw it;
+// they count what is wrong and go on.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace nopscope {
+
+// The command's exit code, documented in docs/cli.md.
+enum class Exit : int {
+    ok = 0,
+    check_failed = 1,   // `check` found something
+    usage = 2,          // the command line makes no sense
+    input = 3,          // a file, port or image that cannot be used
+    target_failed = 4,  // record: the command behind exec: failed
+};
+
+// One sentence for a person, without a final full stop.
+class Error : public std::runtime_error {
+public:
+    explicit Error(const std::string& sentence, Exit code = Exit::input)
+        : std::runtime_error(sentence), code_(code) {}
+    Exit code() const { return code_; }
+
+private:
+    Exit code_;
+};
+
+}  // namespace nopscope

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The subcommands: one function each, which main calls with its parsed options.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "host-tools/base/error.hpp"
+#include "host-tools/report/report.hpp"
+
+namespace nopscope {
+
+enum class Format : std::uint8_t { text, json, csv };
+
+struct RecordOptions {
+    std::string from;
+    std::string image;
+    std::string output;
+    double duration_seconds = 0;  // 0: no limit
+    bool until_end = true;        // stop when every core has sent its final stats
+    bool quiet = false;           // neither console nor progress
+};
+Exit record(const RecordOptions& options);
+
+struct ReportOptions {
+    std::string file;
+    std::string image;
+    Format format = Format::text;
+    SortKey sort = SortKey::self;
+    std::size_t top = 0;
+    GraphOptions graph;
+};
+Exit report(const ReportOptions& options);
+Exit graph(const ReportOptions& options);
+
+struct InfoOptions {
+    std::string file;
+    Format format = Format::text;
+    bool sites = false;
+};
+Exit info(const InfoOptions& options);
+
+struct CheckOptions {
+    std::string image;
+    std::vector<std::string> allow;  // functions whose address may be taken without a landing pad
+    bool verbose = false;
+    Format format = Format::text;
+};
+Exit check(const CheckOptions& options);
+
+}  // namespace nopscope

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// `info`: what a recording or an image is, without its profile.
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "host-tools/base/text.hpp"
+#include "host-tools/commands/commands.hpp"
+#include "host-tools/elf/sites.hpp"
+#include "host-tools/report/json.hpp"
+
+namespace nopscope {
+namespace {
+
+bool is_elf(const std::string& path) {
+    std::FILE* file = path == "-" ? nullptr : std::fopen(path.c_str(), "rb");
+    char magic[4] = {};
+    const bool is = file != nullptr && std::fread(magic, 1, 4, file) == 4 &&
+                    std::string_view(magic, 4) == "\x7f" "ELF";
+    if (file != nullptr) std::fclose(file);
+    return is;
+}
+
+Json site_json(const ElfFile& elf, const Symbols& symbols) {
+    Json list = Json::array();
+    for (std::size_t i = 0; i < symbols.sites.size(); ++i) {
+        const Function& site = symbols.sites[i];
+        const auto words = site_words(elf, site.address);
+        list.push_back({{"index", i},
+                        {"address", hex_address(site.address)},
+                        {"name", to_utf8(site.name)},
+                        {"file", to_utf8(site.file)},
+                        {"line", site.line},
+                        {"word", words ? Json(hex_address(words->word_address)) : Json(nullptr)}});
+    }
+    return list;
+}
+
+void print_sections(const ElfFile& elf) {
+    for (const ElfSection& section : elf.sections()) {
+        if (!section.is_allocated() || section.size == 0) continue;
+        fmt::print("  {:<28} {:>#14x} {:>10} {}{}{}\n", for_cell(section.name), section.address,
+                   section.size, 'r', section.is_writable() ? 'w' : '-',
+                   section.is_code() ? 'x' : '-');
+    }
+}
+
+Exit elf_info(const InfoOptions& options) {
+    const ElfFile elf = ElfFile::open(options.file);
+    const Symbols symbols = read_symbols(elf);
+    const auto id = to_hex(elf.build_id());
+    std::uint64_t text_bytes = 0;
+    for (const ElfSection& section : elf.sections()) {
+        if (section.is_code()) text_bytes += section.size;
+    }
+    const auto with_bti = std::count_if(
+        symbols.sites.begin(), symbols.sites.end(), [&](const Function& site) {
+            const auto words = site_words(elf, site.address);
+            return words && words->has_bti;
+        });
+    if (options.format == Format::json) {
+        Json json;
+        json["build_id"] = id;
+        json["entry"] = hex_address(elf.entry());
+        json["text_bytes"] = text_bytes;
+        json["site_count"] = symbols.sites.size();
+        json["sites_with_bti"] = with_bti;
+        json["site_table_crc"] = fmt::format("{:08x}", symbols.site_table_crc);
+        json["sections"] = Json::array();
+        for (const ElfSection& section : elf.sections()) {
+            if (!section.is_allocated() || section.size == 0) continue;
+            json["sections"].push_back({{"name", to_utf8(section.name)},
+                                        {"address", hex_address(section.address)},
+                                        {"bytes", section.size},
+                                        {"writable", section.is_writable()},
+                                        {"executable", section.is_code()}});
+        }
+        if (options.sites) json["sites"] = site_json(elf, symbols);
+        fmt::print("{}", json_text(json));
+        return Exit::ok;
+    }
+    fmt::print("image     {}\nbuild-id  {}\nentry     {}\ntext      {} bytes\n"
+               "sites     {} ({} with bti c), table CRC {:08x}\nsections\n",
+               options.file, id.empty() ? "(none)" : id, hex_address(elf.entry()), text_bytes,
+               symbols.sites.size(), with_bti, symbols.site_table_crc);
+    print_sections(elf);
+    if (!options.sites) return Exit::ok;
+    fmt::print("sites\n");
+    for (std::size_t i = 0; i < symbols.sites.size(); ++i) {
+        fmt::print("  {:>6} {} {}\n", i, hex_address(symbols.sites[i].address),
+                   for_cell(symbols.sites[i].name));
+    }
+    return Exit::ok;
+}
+
+const char* reason_text(nsc::EndReason reason) {
+    switch (reason) {
+        case nsc::EndReason::line_closed: return "the line closed";
+        case nsc::EndReason::target_finished: return "the target finished";
+        case nsc::EndReason::interrupted: return "the recorder was interrupted";
+        case nsc::EndReason::duration: return "the time asked for was over";
+    }
+    return "for a reason unknown";
+}
+
+std::string time_text(std::uint64_t unix_ns) {
+    const auto seconds = static_cast<std::time_t>(unix_ns / 1'000'000'000u);
+    return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(seconds));
+}
+
+void print_recording(const nsc::Reader& file, const Profile& profile, const Report& report) {
+    const StreamCounters stream = profile.reader().counters();
+    const HelloInfo& hello = *profile.hello();
+    if (const auto& about = file.about()) {
+        fmt::print("source    {}\nstarted   {}, by {}\n", for_cell(about->source),
+                   time_text(about->started_unix_ns), for_cell(about->tool));
+    }
+    const auto& end = file.end();
+    fmt::print("ended     {}\n", file.counters().is_raw ? "(a raw capture)"
+                                 : end ? reason_text(end->reason)
+                                       : "without an end marker: the recorder was killed");
+    if (end && end->exit_status >= 0) fmt::print("exit      {}\n", end->exit_status);
+    fmt::print("image     {} on {}\nbuild-id  {}\nsymbols   {}\n", for_cell(report.image),
+               for_cell(report.board), report.build_id.empty() ? "(none)" : report.build_id,
+               file.symbols() ? fmt::format("{} sites, from {}", file.symbols()->sites.size(),
+                                            for_cell(file.symbols()->origin))
+                              : "(none)");
+    fmt::print("target    {} core(s), clock {} Hz, {}, {} sites, text at {}, line {} bytes/s\n",
+               report.cores, report.clock_hz, report.lossless ? "lossless" : "stream",
+               hello.site_count, hex_address(hello.text_base), hello.line_bytes_per_second);
+    fmt::print("sessions  {}\nduration  {}, {} for the tracer\nline      {} bytes\n",
+               report.sessions, human_ns(report.duration_ns), human_ns(report.tracer_ns),
+               with_commas(profile.reader().line().bytes));
+    fmt::print("frames    {} hello, {} trace, {} console, {} stats\n", stream.frames_by_stream[1],
+               stream.frames_by_stream[2], stream.frames_by_stream[3], stream.frames_by_stream[4]);
+    fmt::print("{}\n", integrity_line(report.integrity));
+}
+
+Json recording_json(const nsc::Reader& file, const Profile& profile, const Report& report) {
+    const StreamCounters stream = profile.reader().counters();
+    const HelloInfo& hello = *profile.hello();
+    Json json;
+    if (const auto& about = file.about()) {
+        json["source"] = to_utf8(about->source);
+        json["tool"] = to_utf8(about->tool);
+        json["started_unix_ns"] = about->started_unix_ns;
+    }
+    json["raw_capture"] = file.counters().is_raw;
+    json["ended"] = file.end() ? Json(reason_text(file.end()->reason)) : Json(nullptr);
+    json["exit_status"] = file.end() ? Json(file.end()->exit_status) : Json(nullptr);
+    json["image"] = json_image(report);
+    json["has_symbols"] = file.symbols().has_value();
+    json["clock_hz"] = report.clock_hz;
+    json["cores"] = report.cores;
+    json["lossless"] = report.lossless;
+    json["text_base"] = hex_address(hello.text_base);
+    json["load_bias"] = hex_address(hello.load_bias);
+    json["site_count"] = hello.site_count;
+    json["line_bytes_per_second"] = hello.line_bytes_per_second;
+    json["sessions"] = report.sessions;
+    json["duration_ns"] = report.duration_ns;
+    json["tracer_ns"] = report.tracer_ns;
+    json["line_bytes"] = profile.reader().line().bytes;
+    json["frames"] = {{"hello", stream.frames_by_stream[1]},
+                      {"trace", stream.frames_by_stream[2]},
+                      {"console", stream.frames_by_stream[3]},
+                      {"stats", stream.frames_by_stream[4]}};
+    json["integrity"] = json_integrity(report.integrity);
+    return json;
+}
+
+}  // namespace
+
+Exit info(const InfoOptions& options) {
+    if (is_elf(options.file)) return elf_info(options);
+    Profile profile;
+    nsc::Reader file;
+    file.read_file(options.file, [&](auto bytes) { profile.feed(bytes); });
+    profile.finish();
+    const Report report = make_report(profile, file.counters(), nullptr);
+    if (options.format == Format::json) {
+        fmt::print("{}", json_text(recording_json(file, profile, report)));
+    } else {
+        print_recording(file, profile, report);
+    }
+    return Exit::ok;
+}
+
+}  // namespace nopscope

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The few A64 instruction words that a reader of images must know (Arm ARM, chapter C4 and C6).
+#pragma once
+
+#include <cstdint>
+
+namespace nopscope::a64 {
+
+inline constexpr std::uint32_t nop = 0xd503201f;
+inline constexpr std::uint32_t bti_c = 0xd503245f;
+inline constexpr std::uint32_t bti_j = 0xd503249f;
+inline constexpr std::uint32_t bti_jc = 0xd50324df;
+inline constexpr std::uint32_t paciasp = 0xd503233f;
+inline constexpr std::uint32_t pacibsp = 0xd503237f;
+inline constexpr std::uint32_t mov_x9_x30 = 0xaa1e03e9;
+
+constexpr bool is_bl(std::uint32_t word) { return (word >> 26) == 0x25; }
+// What an indirect call or jump may land on: PACIxSP is an implicit BTI c.
+constexpr bool is_landing_pad(std::uint32_t word) {
+    return word == bti_c || word == bti_j || word == bti_jc || word == paciasp || word == pacibsp;
+}
+
+constexpr std::uint64_t sign_extend(std::uint64_t value, unsigned bits) {
+    const std::uint64_t sign = std::uint64_t{1} << (bits - 1);
+    return (value ^ sign) - sign;
+}
+
+constexpr bool is_adr(std::uint32_t word) { return (word & 0x9f000000) == 0x10000000; }
+constexpr bool is_adrp(std::uint32_t word) { return (word & 0x9f000000) == 0x90000000; }
+constexpr std::uint64_t adr_immediate(std::uint32_t word) {
+    return sign_extend(((word >> 5) & 0x7ffff) << 2 | ((word >> 29) & 3), 21);
+}
+// add xd, xn, #imm (64 bits, immediate not shifted)
+constexpr bool is_add_immediate(std::uint32_t word) { return (word & 0xffc00000) == 0x91000000; }
+constexpr std::uint32_t add_immediate(std::uint32_t word) { return (word >> 10) & 0xfff; }
+// ldr xt, label
+constexpr bool is_ldr_literal(std::uint32_t word) { return (word & 0xff000000) == 0x58000000; }
+constexpr std::uint64_t literal_offset(std::uint32_t word) {
+    return sign_extend(((word >> 5) & 0x7ffff) << 2, 21);
+}
+constexpr unsigned rd(std::uint32_t word) { return word & 31; }
+constexpr unsigned rn(std::uint32_t word) { return (word >> 5) & 31; }
+
+// Bits 28..25 sort instructions (C4.1). True for data processing: these write Rd.
+constexpr bool writes_rd(std::uint32_t word) {
+    const std::uint32_t op = (word >> 25) & 15;
+    return (op & 14) == 8 || (op & 7) == 5;
+}
+// A load of one general register: writes Rt. (Pairs and exclusives are left to chance: they never
+// sit between the two halves of an address.)
+constexpr bool is_single_load(std::uint32_t word) {
+    return (word & 0x3a000000) == 0x38000000 && (word & 0x00c00000) != 0 && (word >> 26 & 1) == 0;
+}
+
+}  // namespace nopscope::a64

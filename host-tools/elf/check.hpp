@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Is this image fit to be traced? Two ways a build goes wrong without a word from the linker: sites
+// that --gc-sections or a misaligned section took away, and functions that are called through
+// pointers but have no landing pad, on which a CPU with BTI faults.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "host-tools/elf/elf_file.hpp"
+
+namespace nopscope {
+
+struct Problem {
+    std::uint64_t address = 0;
+    std::string function;  // demangled
+    std::string what;      // a phrase: "is instrumented but has no site"
+};
+
+struct CheckResult {
+    std::size_t sites = 0;
+    std::size_t functions = 0;       // FUNC symbols, one for each address
+    std::size_t address_taken = 0;   // of them
+    std::vector<Problem> problems;   // by address
+    std::vector<std::string> uninstrumented;  // demangled; without the HAL's and the tracer's
+};
+
+CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allowed_without_pad);
+
+// One way in which a function's address comes to be a value at run time.
+struct TakenAddress {
+    std::uint64_t target = 0;
+    std::uint64_t where = 0;  // the instruction that completes it, or the data word
+};
+// Every code address that the image's data or code makes. Not calls, not branches.
+std::vector<TakenAddress> taken_addresses(const ElfFile& elf);
+
+}  // namespace nopscope

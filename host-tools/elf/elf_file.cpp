@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/elf/elf_file.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "host-tools/base/error.hpp"
+#include "host-tools/base/file.hpp"
+#include "tracer/wire/bytes.hpp"
+
+namespace nopscope {
+namespace {
+
+constexpr std::uint32_t sht_symtab = 2;
+constexpr std::uint32_t sht_note = 7;
+constexpr std::uint32_t sht_nobits = 8;
+constexpr std::uint16_t em_aarch64 = 183;
+constexpr std::size_t section_header_bytes = 64;
+constexpr std::size_t symbol_bytes = 24;
+constexpr std::uint32_t nt_gnu_build_id = 3;
+
+using Bytes = std::span<const std::uint8_t>;
+
+Bytes part(Bytes all, std::uint64_t offset, std::uint64_t size) {
+    if (offset > all.size() || size > all.size() - offset) return {};
+    return all.subspan(offset, size);
+}
+
+template <typename T>
+T at(Bytes bytes, std::size_t offset) {
+    const Bytes field = part(bytes, offset, sizeof(T));
+    return wire::Reader(field.data(), field.size()).fixed<T>();
+}
+
+}  // namespace
+
+ElfFile ElfFile::open(const std::string& path) { return {read_whole_file(path), path}; }
+
+ElfFile::ElfFile(std::vector<std::uint8_t> bytes, std::string path)
+    : bytes_(std::move(bytes)), path_(std::move(path)) {
+    const std::uint8_t magic[] = {0x7f, 'E', 'L', 'F', 2, 1};  // 64 bits, little-endian
+    if (bytes_.size() < 64 || std::memcmp(bytes_.data(), magic, sizeof magic) != 0 ||
+        at<std::uint16_t>(bytes_, 18) != em_aarch64) {
+        throw Error(path_ + " is not an ELF file for arm64");
+    }
+    entry_ = at<std::uint64_t>(bytes_, 24);
+    read_sections();
+    read_symbols();
+}
+
+void ElfFile::read_sections() {
+    const auto offset = at<std::uint64_t>(bytes_, 40);
+    const auto entry_bytes = at<std::uint16_t>(bytes_, 58);
+    const auto count = at<std::uint16_t>(bytes_, 60);
+    const auto names = at<std::uint16_t>(bytes_, 62);
+    if (entry_bytes != section_header_bytes) return;
+    const Bytes headers = part(bytes_, offset, std::uint64_t{count} * section_header_bytes);
+    std::vector<std::uint32_t> name_offsets;
+    for (std::size_t i = 0; i < headers.size() / section_header_bytes; ++i) {
+        const Bytes header = headers.subspan(i * section_header_bytes, section_header_bytes);
+        name_offsets.push_back(at<std::uint32_t>(header, 0));
+        ElfSection section;
+        section.type = at<std::uint32_t>(header, 4);
+        section.flags = at<std::uint64_t>(header, 8);
+        section.address = at<std::uint64_t>(header, 16);
+        section.size = at<std::uint64_t>(header, 32);
+        section.link = at<std::uint32_t>(header, 40);
+        if (section.type != sht_nobits) {
+            section.bytes = part(bytes_, at<std::uint64_t>(header, 24), section.size);
+        }
+        sections_.push_back(section);
+    }
+    for (std::size_t i = 0; i < sections_.size(); ++i) {
+        sections_[i].name = string_at(names, name_offsets[i]);
+    }
+}
+
+std::string_view ElfFile::string_at(std::uint32_t section, std::uint64_t offset) const {
+    if (section >= sections_.size()) return {};
+    const Bytes table = sections_[section].bytes;
+    if (offset >= table.size()) return {};
+    const auto* begin = reinterpret_cast<const char*>(table.data() + offset);
+    const void* end = std::memchr(begin, 0, table.size() - offset);
+    if (end == nullptr) return {};
+    return {begin, static_cast<std::size_t>(static_cast<const char*>(end) - begin)};
+}
+
+void ElfFile::read_symbols() {
+    for (const ElfSection& table : sections_) {
+        if (table.type != sht_symtab) continue;
+        for (std::size_t i = 1; i < table.bytes.size() / symbol_bytes; ++i) {
+            const Bytes entry = table.bytes.subspan(i * symbol_bytes, symbol_bytes);
+            ElfSymbol symbol;
+            symbol.name = string_at(table.link, at<std::uint32_t>(entry, 0));
+            symbol.type = entry[4] & 15;
+            symbol.is_local = (entry[4] >> 4) == 0;
+            symbol.section = at<std::uint16_t>(entry, 6);
+            symbol.address = at<std::uint64_t>(entry, 8);
+            symbol.size = at<std::uint64_t>(entry, 16);
+            symbols_.push_back(symbol);
+        }
+    }
+    std::stable_sort(symbols_.begin(), symbols_.end(),
+                     [](const auto& a, const auto& b) { return a.address < b.address; });
+}
+
+const ElfSection* ElfFile::section(std::string_view name) const {
+    for (const ElfSection& section : sections_) {
+        if (section.name == name) return &section;
+    }
+    return nullptr;
+}
+
+std::optional<std::uint64_t> ElfFile::symbol_address(std::string_view name) const {
+    for (const ElfSymbol& symbol : symbols_) {
+        if (symbol.name == name && symbol.section != 0) return symbol.address;
+    }
+    return std::nullopt;
+}
+
+Bytes ElfFile::bytes_at(std::uint64_t address, std::uint64_t count) const {
+    const auto from = [&](const ElfSection& section) -> Bytes {
+        if (!section.is_allocated() || address < section.address) return {};
+        return part(section.bytes, address - section.address, count);
+    };
+    if (last_section_ < sections_.size()) {
+        if (const Bytes found = from(sections_[last_section_]); !found.empty()) return found;
+    }
+    for (std::size_t i = 0; i < sections_.size(); ++i) {
+        if (const Bytes found = from(sections_[i]); !found.empty()) {
+            last_section_ = i;
+            return found;
+        }
+    }
+    return {};
+}
+
+std::optional<std::uint32_t> ElfFile::word_at(std::uint64_t address) const {
+    const Bytes found = bytes_at(address, 4);
+    if (found.empty()) return std::nullopt;
+    return at<std::uint32_t>(found, 0);
+}
+std::optional<std::uint64_t> ElfFile::quad_at(std::uint64_t address) const {
+    const Bytes found = bytes_at(address, 8);
+    if (found.empty()) return std::nullopt;
+    return at<std::uint64_t>(found, 0);
+}
+
+Bytes ElfFile::build_id() const {
+    for (const ElfSection& section : sections_) {
+        if (section.type != sht_note) continue;
+        wire::Reader in(section.bytes.data(), section.bytes.size());
+        while (in.left() >= 12) {
+            const auto name_bytes = in.fixed<std::uint32_t>();
+            const auto value_bytes = in.fixed<std::uint32_t>();
+            const auto type = in.fixed<std::uint32_t>();
+            const auto padded = [](std::uint64_t size) { return (size + 3) & ~std::uint64_t{3}; };
+            const std::uint8_t* name = in.bytes(padded(name_bytes));
+            const std::uint8_t* value = in.bytes(value_bytes);
+            if (name == nullptr || value == nullptr) break;
+            if (type == nt_gnu_build_id && name_bytes == 4 && std::memcmp(name, "GNU", 4) == 0) {
+                return {value, value_bytes};
+            }
+            in.bytes(std::min<std::uint64_t>(in.left(), padded(value_bytes) - value_bytes));
+        }
+    }
+    return {};
+}
+
+}  // namespace nopscope

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// A little-endian AArch64 ELF64 file, read by a total parser of our own: every offset is checked
+// where it is used, and what does not fit is absent, not an error. (Field layout: System V ABI,
+// chapter 4; only files that are no such ELF at all are refused.)
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nopscope {
+
+struct ElfSection {
+    std::string_view name;
+    std::uint32_t type = 0;
+    std::uint64_t flags = 0;
+    std::uint64_t address = 0;
+    std::uint64_t size = 0;
+    std::span<const std::uint8_t> bytes;  // empty for NOBITS and for what lies outside the file
+    std::uint32_t link = 0;
+
+    bool is_allocated() const { return (flags & 2) != 0; }
+    bool is_writable() const { return (flags & 1) != 0; }
+    bool is_code() const { return is_allocated() && (flags & 4) != 0; }
+};
+
+struct ElfSymbol {
+    std::string_view name;
+    std::uint64_t address = 0;
+    std::uint64_t size = 0;
+    std::uint8_t type = 0;  // STT_*
+    bool is_local = false;
+    std::uint16_t section = 0;
+
+    bool is_function() const { return type == 2 && section != 0; }
+    // $x and $d tell code from data inside a section (AAELF64, "Mapping symbols").
+    bool is_mapping() const {
+        return name.size() >= 2 && name[0] == '$' && (name[1] == 'x' || name[1] == 'd') &&
+               (name.size() == 2 || name[2] == '.');
+    }
+};
+
+class ElfFile {
+public:
+    // Throws Error: not an AArch64 ELF64.
+    ElfFile(std::vector<std::uint8_t> bytes, std::string path);
+    static ElfFile open(const std::string& path);
+
+    const std::string& path() const { return path_; }
+    const std::vector<ElfSection>& sections() const { return sections_; }
+    // Sorted by address.
+    const std::vector<ElfSymbol>& symbols() const { return symbols_; }
+    const ElfSection* section(std::string_view name) const;
+    std::optional<std::uint64_t> symbol_address(std::string_view name) const;
+    std::uint64_t entry() const { return entry_; }
+
+    std::optional<std::uint32_t> word_at(std::uint64_t address) const;
+    std::optional<std::uint64_t> quad_at(std::uint64_t address) const;
+    // The bytes that the file has for [address, address + count), or nothing.
+    std::span<const std::uint8_t> bytes_at(std::uint64_t address, std::uint64_t count) const;
+
+    // NT_GNU_BUILD_ID's contents; empty when there is none.
+    std::span<const std::uint8_t> build_id() const;
+
+private:
+    void read_sections();
+    void read_symbols();
+    std::string_view string_at(std::uint32_t section, std::uint64_t offset) const;
+
+    std::vector<std::uint8_t> bytes_;
+    std::string path_;
+    std::vector<ElfSection> sections_;
+    std::vector<ElfSymbol> symbols_;
+    std::uint64_t entry_ = 0;
+    mutable std::size_t last_section_ = 0;  // where the last address was found
+};
+
+}  // namespace nopscope

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/elf/symbols.hpp"
+
+#include <cxxabi.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "host-tools/base/text.hpp"
+#include "host-tools/elf/source_lines.hpp"
+#include "tracer/wire/crc32c.hpp"
+
+namespace nopscope {
+namespace {
+
+// A table entry is the address of the first of the two NOPs before the function.
+constexpr std::uint64_t nops_before_bytes = 8;
+// Demangling a hostile name may take very long; no compiler makes names like that.
+constexpr std::size_t longest_name_demangled = 4096;
+
+std::span<const std::uint8_t> as_bytes(const std::string& text) {
+    return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+std::string id_text(const std::string& build_id) {
+    return build_id.empty() ? "(none)" : to_hex(as_bytes(build_id));
+}
+
+// The symbol that names `address`: a function before a label, global before local, then the first.
+const ElfSymbol* naming(const std::vector<ElfSymbol>& symbols, std::uint64_t address) {
+    auto at = std::lower_bound(symbols.begin(), symbols.end(), address,
+                               [](const ElfSymbol& s, std::uint64_t a) { return s.address < a; });
+    const ElfSymbol* best = nullptr;
+    const auto rank = [](const ElfSymbol& s) {
+        return (s.is_function() ? 4 : 0) + (s.is_local ? 0 : 2) + (s.size != 0 ? 1 : 0);
+    };
+    for (; at != symbols.end() && at->address == address; ++at) {
+        if (at->section == 0 || at->name.empty() || at->is_mapping()) continue;
+        if (best == nullptr || rank(*at) > rank(*best)) best = &*at;
+    }
+    return best;
+}
+
+}  // namespace
+
+std::string demangled(std::string_view name) {
+    const std::string terminated(name);
+    if (!name.starts_with("_Z") || name.size() > longest_name_demangled) return terminated;
+    int status = 0;
+    char* text = abi::__cxa_demangle(terminated.c_str(), nullptr, nullptr, &status);
+    std::string result = status == 0 && text != nullptr ? text : terminated;
+    std::free(text);
+    return result;
+}
+
+const Function* Symbols::find(std::uint64_t address) const {
+    const auto at =
+        std::lower_bound(sites.begin(), sites.end(), address,
+                         [](const Function& f, std::uint64_t a) { return f.address < a; });
+    return at != sites.end() && at->address == address ? &*at : nullptr;
+}
+
+std::vector<std::uint64_t> site_addresses(const ElfFile& elf) {
+    std::span<const std::uint8_t> table;
+    const auto start = elf.symbol_address("__nopscope_sites_start");
+    const auto end = elf.symbol_address("__nopscope_sites_end");
+    if (start && end && *end > *start) {
+        table = elf.bytes_at(*start, *end - *start);
+    } else if (const ElfSection* section = elf.section("__patchable_function_entries")) {
+        table = section->bytes;
+    }
+    std::vector<std::uint64_t> addresses;
+    wire::Reader in(table.data(), table.size());
+    while (in.left() >= 8) {
+        if (const auto entry = in.fixed<std::uint64_t>(); entry != 0) {
+            addresses.push_back(entry + nops_before_bytes);
+        }
+    }
+    std::sort(addresses.begin(), addresses.end());
+    addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
+    return addresses;
+}
+
+std::uint32_t site_table_crc(const std::vector<std::uint64_t>& addresses) {
+    std::uint32_t crc = 0;
+    for (const std::uint64_t address : addresses) {
+        wire::Byte bytes[8];
+        wire::Writer(bytes).fixed(address);
+        crc = wire::crc32c(bytes, sizeof bytes, crc);
+    }
+    return crc;
+}
+
+Symbols read_symbols(const ElfFile& elf) {
+    Symbols symbols;
+    symbols.origin = elf.path();
+    const auto id = elf.build_id();
+    symbols.build_id.assign(id.begin(), id.end());
+    const auto addresses = site_addresses(elf);
+    symbols.site_table_crc = site_table_crc(addresses);
+    const SourceLines lines(elf.path());
+    for (const std::uint64_t address : addresses) {
+        Function function;
+        function.address = address;
+        if (const ElfSymbol* symbol = naming(elf.symbols(), address)) {
+            function.name = demangled(symbol->name);
+            function.size = symbol->size;
+        } else {
+            function.name = hex_address(address);
+        }
+        const SourcePlace place = lines.at(address);
+        function.file = place.file;
+        function.line = place.line;
+        symbols.sites.push_back(std::move(function));
+    }
+    return symbols;
+}
+
+std::optional<std::string> mismatch(const Symbols& symbols, const HelloInfo& hello) {
+    if (symbols.build_id != hello.build_id) {
+        return fmt::format("{} is not the image that was recorded: its build-id is {}, the "
+                           "recording's is {}",
+                           symbols.origin, id_text(symbols.build_id), id_text(hello.build_id));
+    }
+    if (symbols.site_table_crc != hello.site_table_crc) {
+        return fmt::format("{} is not the image that was recorded: both have build-id {}, but its "
+                           "{} patch sites are not the recording's {} (CRC {:08x}, {:08x})",
+                           symbols.origin, id_text(symbols.build_id), symbols.sites.size(),
+                           hello.site_count, symbols.site_table_crc, hello.site_table_crc);
+    }
+    return std::nullopt;
+}
+
+}  // namespace nopscope

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What names a recording: the image's patch sites with their functions' names and places, and what
+// tells one image from another. Made from an ELF, or read from a recording that carries it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host-tools/elf/elf_file.hpp"
+#include "host-tools/line/session.hpp"
+
+namespace nopscope {
+
+struct Function {
+    std::uint64_t address = 0;  // link time
+    std::uint64_t size = 0;
+    std::string name;  // demangled
+    std::string file;  // of its definition; empty when unknown
+    std::uint32_t line = 0;
+};
+
+struct Symbols {
+    std::string origin;    // the path of the image
+    std::string build_id;  // bytes; empty: the image has none
+    std::uint32_t site_table_crc = 0;
+    std::vector<Function> sites;  // ascending address, no duplicates
+
+    // The function whose site is at this link-time address.
+    const Function* find(std::uint64_t address) const;
+};
+
+// Functions of the sites in the image's table, ascending, without empty and repeated entries: the
+// table as the tracer sorts it at boot. Found by the linker's symbols, or by the section's name.
+std::vector<std::uint64_t> site_addresses(const ElfFile& elf);
+
+std::uint32_t site_table_crc(const std::vector<std::uint64_t>& addresses);
+
+Symbols read_symbols(const ElfFile& elf);
+
+std::string demangled(std::string_view name);
+
+// One sentence why these symbols cannot name this recording, or nothing.
+std::optional<std::string> mismatch(const Symbols& symbols, const HelloInfo& hello);
+
+}  // namespace nopscope

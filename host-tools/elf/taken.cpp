@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finding address-taken functions in a linked image, where relocations are gone.
+//
+// In data: every aligned 8-byte word of an allocated section that equals a code address. In code:
+// ADR, ADRP with a later ADD to the same register's value, and LDR from a literal. Registers are
+// followed in a straight line through each function, so a value made on one path and completed on
+// another is seen when the compiler laid them out in order, which it does.
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "host-tools/elf/a64.hpp"
+#include "host-tools/elf/check.hpp"
+#include "tracer/wire/bytes.hpp"
+
+namespace nopscope {
+namespace {
+
+constexpr std::uint64_t page_mask = 0xfff;
+
+using Taken = std::vector<TakenAddress>;
+
+// The parts of a code section that the mapping symbols say are instructions.
+struct Run {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    bool is_data = false;
+};
+
+std::vector<Run> runs_of(const ElfFile& elf, const ElfSection& section) {
+    const std::uint64_t end = section.address + section.bytes.size();
+    std::vector<Run> runs{{section.address, end, false}};
+    for (const ElfSymbol& symbol : elf.symbols()) {
+        if (!symbol.is_mapping() || symbol.address < section.address || symbol.address >= end) {
+            continue;
+        }
+        const bool is_data = symbol.name[1] == 'd';
+        if (runs.back().is_data == is_data) continue;
+        runs.back().end = symbol.address;
+        runs.push_back({symbol.address, end, is_data});
+    }
+    return runs;
+}
+
+void scan_data(const ElfFile& elf, std::uint64_t begin, std::uint64_t end, Taken& taken) {
+    const auto bytes = elf.bytes_at(begin, end - begin);
+    const std::uint64_t first = (begin + 7) & ~std::uint64_t{7};
+    for (std::uint64_t at = first; at + 8 <= begin + bytes.size(); at += 8) {
+        wire::Reader in(bytes.data() + (at - begin), 8);
+        if (const auto value = in.fixed<std::uint64_t>(); value != 0) taken.push_back({value, at});
+    }
+}
+
+class CodeScan {
+public:
+    CodeScan(const ElfFile& elf, Taken& taken) : elf_(elf), taken_(taken) {}
+
+    void forget() { pages_ = {}; }
+
+    void step(std::uint64_t at, std::uint32_t word) {
+        const unsigned d = a64::rd(word);
+        if (a64::is_adr(word)) {
+            taken_.push_back({at + a64::adr_immediate(word), at});
+            pages_[d].reset();
+        } else if (a64::is_adrp(word)) {
+            pages_[d] = (at & ~page_mask) + (a64::adr_immediate(word) << 12);
+        } else if (a64::is_add_immediate(word)) {
+            const auto page = pages_[a64::rn(word)];
+            if (page) taken_.push_back({*page + a64::add_immediate(word), at});
+            pages_[d].reset();
+        } else if (a64::is_ldr_literal(word)) {
+            const auto value = elf_.quad_at(at + a64::literal_offset(word));
+            if (value) taken_.push_back({*value, at});
+            pages_[d].reset();
+        } else if (a64::is_bl(word)) {
+            for (unsigned i = 0; i <= 18; ++i) pages_[i].reset();
+        } else if (a64::writes_rd(word) || a64::is_single_load(word)) {
+            pages_[d].reset();
+        }
+    }
+
+private:
+    const ElfFile& elf_;
+    Taken& taken_;
+    std::array<std::optional<std::uint64_t>, 32> pages_{};
+};
+
+}  // namespace
+
+std::vector<TakenAddress> taken_addresses(const ElfFile& elf) {
+    Taken taken;
+    const auto sites_begin = elf.symbol_address("__nopscope_sites_start").value_or(0);
+    const auto sites_end = elf.symbol_address("__nopscope_sites_end").value_or(0);
+    std::vector<std::uint64_t> entries;
+    for (const ElfSymbol& symbol : elf.symbols()) {
+        if (symbol.is_function()) entries.push_back(symbol.address);
+    }
+    for (const ElfSection& section : elf.sections()) {
+        if (!section.is_allocated() || section.bytes.empty()) continue;
+        if (section.name == "__patchable_function_entries") continue;
+        if (!section.is_code()) {
+            scan_data(elf, section.address, section.address + section.bytes.size(), taken);
+            continue;
+        }
+        auto next_entry = std::lower_bound(entries.begin(), entries.end(), section.address);
+        for (const Run& run : runs_of(elf, section)) {
+            if (run.is_data) {
+                scan_data(elf, run.begin, run.end, taken);
+                continue;
+            }
+            CodeScan scan(elf, taken);
+            for (std::uint64_t at = (run.begin + 3) & ~std::uint64_t{3}; at + 4 <= run.end; at += 4) {
+                while (next_entry != entries.end() && *next_entry <= at) {
+                    if (*next_entry++ == at) scan.forget();
+                }
+                const auto offset = at - section.address;
+                if (offset + 4 > section.bytes.size()) break;
+                wire::Reader in(section.bytes.data() + offset, 4);
+                scan.step(at, in.fixed<std::uint32_t>());
+            }
+        }
+    }
+    std::erase_if(taken, [&](const TakenAddress& t) {
+        return t.where >= sites_begin && t.where < sites_end;
+    });
+    return taken;
+}
+
+}  // namespace nopscope

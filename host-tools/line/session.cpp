@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/line/session.hpp"
+
+namespace nopscope {
+namespace {
+
+constexpr std::size_t waiting_limit_bytes = std::size_t{1} << 20;
+// A jump in the record index no real recording makes: 2^48 records at 10^9 a second are three days.
+constexpr std::uint64_t index_jump_limit = std::uint64_t{1} << 48;
+
+std::size_t slot(wire::Stream stream) { return static_cast<std::size_t>(stream); }
+bool is_known(wire::Stream stream) {
+    return stream >= wire::Stream::hello && stream <= wire::Stream::stats;
+}
+
+std::string to_string(const wire::Text& text) {
+    return {reinterpret_cast<const char*>(text.data), text.size};
+}
+
+HelloInfo to_info(const wire::Hello& hello, std::uint16_t session) {
+    return {.session = session,
+            .lossless = hello.lossless,
+            .cores = hello.cores,
+            .clock_hz = hello.clock_hz,
+            .text_base = hello.text_base,
+            .load_bias = hello.load_bias,
+            .site_count = hello.site_count,
+            .site_table_crc = hello.site_table_crc,
+            .line_bytes_per_second = hello.line_bytes_per_second,
+            .build_id = to_string(hello.build_id),
+            .board = to_string(hello.board),
+            .image = to_string(hello.image)};
+}
+
+}  // namespace
+
+SessionReader::Core& SessionReader::core(unsigned number) {
+    auto& core = cores_[number & 0xff];
+    if (!core) core = std::make_unique<Core>();
+    return *core;
+}
+
+void SessionReader::on_frame(const wire::ParsedFrame& frame) {
+    if (!is_known(frame.header.stream)) {
+        ++done_.unknown_frames;
+        return;
+    }
+    ++done_.frames_by_stream[slot(frame.header.stream)];
+    if (!open_ || frame.header.session != id_) {
+        end_session();
+        begin_session(frame.header.session);
+    }
+    if (frame.header.stream == wire::Stream::hello) return on_hello(frame);
+    if (hello_seen_) return in_session(frame.header, frame.payload, frame.payload_bytes);
+    if (ignored_ || !set_aside(frame)) ++done_.homeless_frames;
+}
+
+void SessionReader::begin_session(std::uint16_t id) {
+    open_ = true;
+    id_ = id;
+    done_.complete = false;
+}
+
+void SessionReader::on_hello(const wire::ParsedFrame& frame) {
+    if (ignored_) {
+        ++done_.homeless_frames;
+        return;
+    }
+    wire::Hello hello;
+    if (!wire::read_hello(frame.payload, frame.payload_bytes, hello)) {
+        ++done_.malformed_frames;
+        return;
+    }
+    if (hello.version != wire::format_version) {
+        done_.refused_version = hello.version;
+        ignored_ = true;
+        return;
+    }
+    HelloInfo info = to_info(hello, frame.header.session);
+    if (hello_seen_) {
+        if (in_order(frame.header, core(frame.header.core)) && !info.same_image(hello_)) {
+            ++done_.malformed_frames;
+        }
+        return;
+    }
+    if (first_seen_ && !info.same_image(first_)) {
+        ++done_.other_image_sessions;
+        ignored_ = true;
+        return;
+    }
+    if (!first_seen_) first_ = info;
+    first_seen_ = true;
+    hello_ = std::move(info);
+    hello_seen_ = true;
+    ++done_.sessions;
+    sink_.on_session(hello_);
+    in_order(frame.header, core(frame.header.core));
+    replay();
+}
+
+// A frame before its session's hello is kept. False: there is no room.
+bool SessionReader::set_aside(const wire::ParsedFrame& frame) {
+    const std::size_t bytes = wire::frame_header_bytes + 2 + frame.payload_bytes;
+    if (waiting_.size() + bytes > waiting_limit_bytes) return false;
+    const std::size_t at = waiting_.size();
+    waiting_.resize(at + bytes);
+    wire::Writer out(waiting_.data() + at);
+    out.fixed(static_cast<std::uint8_t>(frame.header.stream));
+    out.fixed(frame.header.core);
+    out.fixed(frame.header.session);
+    out.fixed(frame.header.sequence);
+    out.fixed(static_cast<std::uint16_t>(frame.payload_bytes));
+    out.bytes(frame.payload, frame.payload_bytes);
+    return true;
+}
+
+void SessionReader::replay() {
+    wire::Reader in(waiting_.data(), waiting_.size());
+    while (in.left() != 0) {
+        wire::FrameHeader header;
+        header.stream = static_cast<wire::Stream>(in.fixed<std::uint8_t>());
+        header.core = in.fixed<std::uint8_t>();
+        header.session = in.fixed<std::uint16_t>();
+        header.sequence = in.fixed<std::uint32_t>();
+        const auto count = in.fixed<std::uint16_t>();
+        in_session(header, in.bytes(count), count);
+    }
+    waiting_ = {};
+}
+
+// False: seen before. Counts a gap when frames of this stream are missing.
+bool SessionReader::in_order(const wire::FrameHeader& header, Core& core) {
+    std::uint32_t& next = core.next_sequence[slot(header.stream)];
+    const auto ahead = static_cast<std::int32_t>(header.sequence - next);
+    if (ahead < 0) {
+        ++done_.duplicate_frames;
+        return false;
+    }
+    if (ahead > 0) {
+        ++done_.gaps;
+        done_.lost_frames += static_cast<std::uint32_t>(ahead);
+    }
+    next = header.sequence + 1;
+    return true;
+}
+
+void SessionReader::in_session(const wire::FrameHeader& header, const std::uint8_t* payload,
+                               std::size_t count) {
+    if (header.core >= hello_.cores) {
+        ++done_.malformed_frames;
+        return;
+    }
+    Core& core = this->core(header.core);
+    const std::uint64_t gaps_before = done_.gaps;
+    if (!in_order(header, core)) return;
+    switch (header.stream) {
+        case wire::Stream::trace: {
+            const std::uint64_t lost_before = core.lost;
+            on_trace(header, core, payload, count);
+            // Records missing although no frame is: still a gap.
+            if (core.lost != lost_before && done_.gaps == gaps_before) ++done_.gaps;
+            break;
+        }
+        case wire::Stream::stats: on_stats(header.core, core, payload, count); break;
+        case wire::Stream::console:
+            sink_.on_console({reinterpret_cast<const char*>(payload), count});
+            break;
+        case wire::Stream::hello: break;
+    }
+}
+
+void SessionReader::on_trace(const wire::FrameHeader& header, Core& core,
+                             const std::uint8_t* payload, std::size_t count) {
+    const wire::TraceReader reader(payload, count);
+    const std::uint64_t first = reader.header().first_index;
+    if (!reader.ok() || (first > core.next_index && first - core.next_index > index_jump_limit)) {
+        ++done_.malformed_frames;
+        return;
+    }
+    if (first < core.next_index) {
+        ++done_.backward_frames;
+        return;
+    }
+    if (reader.header().dropped > core.dropped) core.dropped = reader.header().dropped;
+    const std::uint64_t missing = first - core.next_index;
+    core.lost += missing;
+    const TraceResult result = sink_.on_trace(header.core, payload, count, missing != 0);
+    if (!result.ok) ++done_.malformed_frames;
+    core.delivered += result.next_index - first;
+    core.next_index = result.next_index;
+}
+
+void SessionReader::on_stats(unsigned number, Core& core, const std::uint8_t* payload,
+                             std::size_t count) {
+    wire::Stats stats;
+    if (!wire::read_stats(payload, count, stats)) {
+        ++done_.malformed_frames;
+        return;
+    }
+    if (stats.dropped > core.dropped) core.dropped = stats.dropped;
+    if (stats.final == 1 && !core.is_final) ++finals_;
+    core.is_final = core.is_final || stats.final == 1;
+    core.has_stats = true;
+    core.stats = stats;
+    sink_.on_stats(number, stats);
+}
+
+// What one core's session comes to, were it to end now.
+void SessionReader::account(const Core& core, StreamCounters& sum) {
+    std::uint64_t lost_at_end = 0;
+    if (core.has_stats) {
+        // After the final stats nothing is in the ring; before, what was framed should be here.
+        const std::uint64_t end = core.is_final ? core.stats.generated - core.stats.dropped
+                                                : core.stats.delivered;
+        if (end > core.next_index && end - core.next_index <= index_jump_limit) {
+            lost_at_end = end - core.next_index;
+            ++sum.gaps;
+        }
+        const bool agrees = end == core.next_index + lost_at_end &&
+                            core.stats.delivered == end && core.stats.dropped == core.dropped;
+        if (core.is_final && !agrees) ++sum.inconsistent;
+        sum.unhooked += core.stats.unhooked;
+        sum.foreign += core.stats.foreign;
+        sum.console_dropped += core.stats.console_dropped;
+    }
+    sum.delivered += core.delivered;
+    sum.dropped += core.dropped;
+    sum.lost += core.lost + lost_at_end;
+    sum.generated += core.next_index + lost_at_end + core.dropped;
+}
+
+StreamCounters SessionReader::counters() const {
+    StreamCounters sum = done_;
+    if (!hello_seen_) return sum;
+    sum.complete = recording_is_over();
+    for (const auto& core : cores_) {
+        if (core) account(*core, sum);
+    }
+    return sum;
+}
+
+void SessionReader::end_session() {
+    if (!open_) return;
+    if (hello_seen_) {
+        done_ = counters();
+        sink_.on_session_end();
+    } else {
+        for (wire::Reader in(waiting_.data(), waiting_.size()); in.left() != 0;) {
+            in.bytes(wire::frame_header_bytes);
+            in.bytes(in.fixed<std::uint16_t>());
+            ++done_.homeless_frames;
+        }
+    }
+    waiting_ = {};
+    cores_ = {};
+    finals_ = 0;
+    open_ = hello_seen_ = ignored_ = false;
+}
+
+void SessionReader::finish() {
+    deframer_.finish(*this);
+    end_session();
+}
+
+}  // namespace nopscope

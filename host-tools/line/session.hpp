@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Frames -> sessions -> streams in order (docs/trace-format.md, "What a reader does").
+//
+// A session is one boot of the target. Frames wait, bounded, for their session's hello; after it
+// each stream of each core is put in order by sequence and record index: what is missing is counted
+// as a gap, what comes twice is ignored and counted. The sink sees only good news, in order.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host-tools/line/deframer.hpp"
+#include "tracer/wire/hello.hpp"
+#include "tracer/wire/stats.hpp"
+#include "tracer/wire/trace.hpp"
+
+namespace nopscope {
+
+// A hello that owns its texts.
+struct HelloInfo {
+    std::uint16_t session = 0;
+    bool lossless = false;
+    unsigned cores = 1;
+    std::uint64_t clock_hz = 0;
+    std::uint64_t text_base = 0;
+    std::uint64_t load_bias = 0;
+    std::uint32_t site_count = 0;
+    std::uint32_t site_table_crc = 0;
+    std::uint32_t line_bytes_per_second = 0;
+    std::string build_id;  // bytes
+    std::string board;
+    std::string image;
+
+    bool same_image(const HelloInfo& other) const {
+        return build_id == other.build_id && site_table_crc == other.site_table_crc &&
+               site_count == other.site_count && clock_hz == other.clock_hz &&
+               text_base - load_bias == other.text_base - other.load_bias;
+    }
+};
+
+// What one frame's records came to.
+struct TraceResult {
+    std::uint64_t next_index = 0;
+    bool ok = true;
+};
+
+class SessionSink {
+public:
+    virtual ~SessionSink() = default;
+    // A session of the first image seen. Not called for a session without a readable hello.
+    virtual void on_session(const HelloInfo&) {}
+    virtual void on_session_end() {}
+    // `gap`: records between the last frame's and this one's are missing.
+    virtual TraceResult on_trace(unsigned core, const std::uint8_t* payload, std::size_t count,
+                                 bool gap) = 0;
+    virtual void on_stats(unsigned /*core*/, const wire::Stats&) {}
+    // Outside bytes: sanitise before showing.
+    virtual void on_console(std::string_view) {}
+    virtual void on_raw_text(std::string_view) {}
+};
+
+// Cumulative over sessions. generated == delivered + dropped + lost, always.
+struct StreamCounters {
+    std::uint64_t generated = 0;
+    std::uint64_t delivered = 0;
+    std::uint64_t dropped = 0;
+    std::uint64_t lost = 0;  // records that left the ring, or were in it at the end, and are not here
+    std::uint64_t gaps = 0;
+    std::uint64_t lost_frames = 0;
+    std::uint64_t duplicate_frames = 0;
+    std::uint64_t backward_frames = 0;   // trace frames whose records were already passed
+    std::uint64_t malformed_frames = 0;  // CRC right, contents wrong
+    std::uint64_t unknown_frames = 0;    // of a stream this reader does not know
+    std::uint64_t homeless_frames = 0;   // of a session without a readable hello
+    std::uint64_t other_image_sessions = 0;
+    std::uint64_t inconsistent = 0;  // cores whose last stats contradict the records here
+    std::uint64_t unhooked = 0;
+    std::uint64_t foreign = 0;
+    std::uint64_t console_dropped = 0;
+    std::uint64_t sessions = 0;
+    bool complete = false;  // every core of the last session sent its final stats
+    std::uint16_t refused_version = 0;  // of a hello in a format this reader does not know
+    std::array<std::uint64_t, 5> frames_by_stream{};
+};
+
+class SessionReader {
+public:
+    explicit SessionReader(SessionSink& sink) : sink_(sink) {}
+
+    void feed(std::span<const std::uint8_t> bytes) { deframer_.feed(bytes, *this); }
+    void show_pending_text() { deframer_.show_pending_text(*this); }
+    void finish();
+
+    // True once every core of the session has sent its final stats.
+    bool recording_is_over() const { return hello_seen_ && finals_ >= hello_.cores; }
+    bool has_session() const { return hello_seen_; }
+    const LineCounters& line() const { return deframer_.counters(); }
+    // Includes the session that is open, up to here.
+    StreamCounters counters() const;
+
+    // For Deframer.
+    void on_frame(const wire::ParsedFrame& frame);
+    void on_text(std::string_view text) { sink_.on_raw_text(text); }
+
+private:
+    struct Core {
+        std::array<std::uint32_t, 5> next_sequence{};  // by stream
+        std::uint64_t next_index = 0;
+        std::uint64_t delivered = 0;
+        std::uint64_t dropped = 0;
+        std::uint64_t lost = 0;
+        bool has_stats = false;
+        bool is_final = false;
+        wire::Stats stats;
+    };
+
+    void begin_session(std::uint16_t id);
+    void end_session();
+    void on_hello(const wire::ParsedFrame& frame);
+    bool set_aside(const wire::ParsedFrame& frame);
+    void replay();
+    void in_session(const wire::FrameHeader& header, const std::uint8_t* payload, std::size_t count);
+    bool in_order(const wire::FrameHeader& header, Core& core);
+    void on_trace(const wire::FrameHeader& header, Core& core, const std::uint8_t* payload,
+                  std::size_t count);
+    void on_stats(unsigned number, Core& core, const std::uint8_t* payload, std::size_t count);
+    Core& core(unsigned number);
+    static void account(const Core& core, StreamCounters& counters);
+
+    SessionSink& sink_;
+    Deframer deframer_;
+    bool open_ = false;
+    bool hello_seen_ = false;
+    bool ignored_ = false;  // another format version, or another image
+    std::uint16_t id_ = 0;
+    HelloInfo hello_;
+    bool first_seen_ = false;
+    HelloInfo first_;
+    unsigned finals_ = 0;
+    std::array<std::unique_ptr<Core>, 256> cores_{};
+    std::vector<std::uint8_t> waiting_;  // header, length u16, payload: frames before the hello
+    StreamCounters done_;                // of the sessions that have ended
+};
+
+}  // namespace nopscope

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// The nopscope command: options in, one function call out, errors caught here and nowhere else.
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <map>
+
+#include "host-tools/base/text.hpp"
+#include "host-tools/commands/commands.hpp"
+#include "host-tools/version.hpp"
+
+namespace {
+
+using namespace nopscope;
+
+constexpr char exit_codes[] =
+    "Exit codes: 0 done; 1 check found a problem; 2 wrong usage; 3 a file, port or image cannot be "
+    "used;\n4 record: the command behind exec: failed. Details: docs/cli.md.";
+
+const std::map<std::string, Format> formats{
+    {"text", Format::text}, {"json", Format::json}, {"csv", Format::csv}};
+const std::map<std::string, Format> formats_without_csv{{"text", Format::text},
+                                                        {"json", Format::json}};
+const std::map<std::string, SortKey> sort_keys{{"self", SortKey::self},
+                                               {"total", SortKey::total},
+                                               {"calls", SortKey::calls},
+                                               {"max", SortKey::max}};
+
+template <typename Map, typename Value>
+CLI::Option* add_choice(CLI::App* app, const std::string& name, Value& value, const Map& map,
+                        const std::string& help) {
+    return app->add_option(name, value, help)
+        ->transform(CLI::CheckedTransformer(map, CLI::ignore_case).description(""))
+        ->type_name(CLI::detail::generate_map(CLI::detail::smart_deref(map), true));
+}
+
+std::function<Exit()> add_record(CLI::App& app, CLI::App*& command) {
+    auto options = std::make_shared<RecordOptions>();
+    command = app.add_subcommand("record", "Record a target's line to a file");
+    command->add_option("--from", options->from,
+                        "serial:PATH?baud=N, tcp:HOST:PORT, unix:PATH, exec:COMMAND, file:PATH "
+                        "or - for standard input")
+        ->required();
+    command->add_option("--image", options->image,
+                        "The ELF that runs there: its symbols go into the recording");
+    command->add_option("-o,--output", options->output, "The recording to write")->required();
+    command->add_option("--duration", options->duration_seconds, "Stop after so many seconds")
+        ->check(CLI::NonNegativeNumber);
+    command->add_flag("--until-end,!--no-until-end", options->until_end,
+                      "Stop when the target says it has finished (the default)");
+    command->add_flag("-q,--quiet", options->quiet, "Show neither console nor progress");
+    return [options] { return record(*options); };
+}
+
+std::function<Exit()> add_report(CLI::App& app, CLI::App*& command) {
+    auto options = std::make_shared<ReportOptions>();
+    command = app.add_subcommand("report", "Show where the time went, by function");
+    command->add_option("file", options->file, "A recording, or a raw capture; - for standard input")
+        ->required();
+    command->add_option("--image", options->image, "The ELF that was recorded");
+    add_choice(command, "--format", options->format, formats, "Output");
+    add_choice(command, "--sort", options->sort, sort_keys, "Order, largest first");
+    command->add_option("--top", options->top, "Only the first so many functions");
+    return [options] { return report(*options); };
+}
+
+std::function<Exit()> add_graph(CLI::App& app, CLI::App*& command) {
+    auto options = std::make_shared<ReportOptions>();
+    auto percent = std::make_shared<double>(0);
+    command = app.add_subcommand("graph", "Show the call tree with times");
+    command->add_option("file", options->file, "A recording, or a raw capture; - for standard input")
+        ->required();
+    command->add_option("--image", options->image, "The ELF that was recorded");
+    add_choice(command, "--format", options->format, formats_without_csv, "Output");
+    command->add_option("--depth", options->graph.depth, "Only so many levels");
+    command->add_option("--min-share", *percent, "Only paths with so many percent of the time")
+        ->check(CLI::Range(0.0, 100.0));
+    return [options, percent] {
+        options->graph.min_share = *percent / 100;
+        return graph(*options);
+    };
+}
+
+std::function<Exit()> add_info(CLI::App& app, CLI::App*& command) {
+    auto options = std::make_shared<InfoOptions>();
+    command = app.add_subcommand("info", "Say what a recording or an image is");
+    command->add_option("file", options->file, "A recording, a raw capture, or an ELF")->required();
+    add_choice(command, "--format", options->format, formats_without_csv, "Output");
+    command->add_flag("--sites", options->sites, "Of an ELF: list its patch sites");
+    return [options] { return info(*options); };
+}
+
+std::function<Exit()> add_check(CLI::App& app, CLI::App*& command) {
+    auto options = std::make_shared<CheckOptions>();
+    command = app.add_subcommand("check", "Is every instrumented function of an image traceable?");
+    command->add_option("image", options->image, "The ELF")->required();
+    command->add_option("--allow", options->allow,
+                        "A function whose address may be taken without a landing pad");
+    command->add_flag("-v,--verbose", options->verbose, "Name the uninstrumented functions");
+    add_choice(command, "--format", options->format, formats_without_csv, "Output");
+    return [options] { return check(*options); };
+}
+
+int run(int argc, char** argv) {
+    CLI::App app("nopscope: a function profiler for arm64 firmware");
+    app.set_version_flag("--version", std::string("nopscope ") + version_text);
+    app.footer(exit_codes);
+    app.require_subcommand(1);
+    std::map<CLI::App*, std::function<Exit()>> commands;
+    for (auto* add : {add_record, add_report, add_graph, add_info, add_check}) {
+        CLI::App* command = nullptr;
+        auto action = add(app, command);
+        commands[command] = std::move(action);
+    }
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? 0 : static_cast<int>(Exit::usage);
+    }
+    return static_cast<int>(commands.at(app.get_subcommands().front())());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const auto complain = [](const char* sentence) {
+        fmt::print(stderr, "nopscope: {}\n", for_terminal(sentence));
+    };
+    try {
+        return run(argc, argv);
+    } catch (const Error& error) {
+        complain(error.what());
+        return static_cast<int>(error.code());
+    } catch (const std::exception& error) {
+        complain(error.what());
+        return static_cast<int>(Exit::input);
+    }
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/nsc/reader.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "host-tools/base/error.hpp"
+#include "host-tools/base/file.hpp"
+#include "tracer/wire/bytes.hpp"
+#include "tracer/wire/crc32c.hpp"
+
+namespace nopscope::nsc {
+namespace {
+
+using Bytes = std::span<const std::uint8_t>;
+
+constexpr std::size_t step_bytes = std::size_t{1} << 16;
+
+std::string text(wire::Reader& in) {
+    const std::uint64_t size = in.varint();
+    if (size > in.left()) {
+        in.bytes(in.left() + 1);
+        return {};
+    }
+    const auto* bytes = reinterpret_cast<const char*>(in.bytes(size));
+    return bytes == nullptr ? std::string() : std::string(bytes, size);
+}
+
+std::optional<Symbols> parse_symbols(Bytes bytes) {
+    wire::Reader in(bytes.data(), bytes.size());
+    Symbols symbols;
+    symbols.origin = text(in);
+    symbols.build_id = text(in);
+    symbols.site_table_crc = in.fixed<std::uint32_t>();
+    const std::uint64_t count = in.varint();
+    std::uint64_t address = 0;
+    // Each site takes at least five bytes, so a hostile count ends with the payload.
+    for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
+        Function site;
+        const std::uint64_t step = in.varint();
+        if (i != 0 && (step == 0 || step > ~address)) return std::nullopt;
+        site.address = address += step;
+        site.size = in.varint();
+        site.name = text(in);
+        site.file = text(in);
+        site.line = static_cast<std::uint32_t>(in.varint());
+        symbols.sites.push_back(std::move(site));
+    }
+    if (!in.ok()) return std::nullopt;
+    return symbols;
+}
+
+struct ChunkHeader {
+    bool ok = false;
+    Type type{};
+    std::uint32_t payload_bytes = 0;
+    std::uint32_t payload_crc = 0;
+};
+
+ChunkHeader parse_header(const std::uint8_t* bytes) {
+    wire::Reader in(bytes, chunk_header_bytes);
+    ChunkHeader header;
+    header.type = static_cast<Type>(in.fixed<std::uint32_t>());
+    header.payload_bytes = in.fixed<std::uint32_t>();
+    header.payload_crc = in.fixed<std::uint32_t>();
+    header.ok = in.fixed<std::uint32_t>() == wire::crc32c(bytes, 12) &&
+                header.payload_bytes <= max_payload_bytes;
+    return header;
+}
+
+}  // namespace
+
+// True when `count` bytes are in the buffer at at_.
+bool Reader::fill(const Input& input, std::size_t count) {
+    while (buffer_.size() - at_ < count) {
+        if (at_ > step_bytes) {
+            buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<long>(at_));
+            at_ = 0;
+        }
+        const std::size_t size = buffer_.size();
+        buffer_.resize(size + step_bytes);
+        const std::size_t got = input({buffer_.data() + size, step_bytes});
+        buffer_.resize(size + got);
+        if (got == 0) return false;
+    }
+    return true;
+}
+
+void Reader::consume(std::size_t count) { at_ += count; }
+
+void Reader::read(const Input& input, const LineSink& sink) {
+    if (fill(input, file_header_bytes) &&
+        std::memcmp(buffer_.data(), magic, sizeof magic) == 0) {
+        wire::Reader in(buffer_.data() + sizeof magic, file_header_bytes - sizeof magic);
+        const auto found = in.fixed<std::uint16_t>();
+        in.fixed<std::uint16_t>();
+        const bool intact = in.fixed<std::uint32_t>() == wire::crc32c(buffer_.data(), 12);
+        if (intact && found != version) {
+            throw Error(fmt::format("the recording has format {}, and this nopscope reads {}",
+                                    found, version));
+        }
+        if (!intact) ++counters_.damaged_chunks;
+        consume(file_header_bytes);
+        return read_chunks(input, sink);
+    }
+    counters_.is_raw = true;
+    do {
+        const Bytes here = Bytes(buffer_).subspan(at_);
+        if (!here.empty()) sink(here);
+        consume(here.size());
+    } while (fill(input, 1));
+}
+
+void Reader::read_chunks(const Input& input, const LineSink& sink) {
+    while (fill(input, chunk_header_bytes)) {
+        const ChunkHeader header = parse_header(buffer_.data() + at_);
+        if (!header.ok) {
+            ++counters_.skipped_bytes;
+            consume(1);
+            continue;
+        }
+        consume(chunk_header_bytes);
+        const bool whole = fill(input, header.payload_bytes);
+        const std::size_t count = whole ? header.payload_bytes : buffer_.size() - at_;
+        const Bytes bytes = Bytes(buffer_).subspan(at_, count);
+        const bool intact =
+            whole && wire::crc32c(bytes.data(), bytes.size()) == header.payload_crc;
+        if (!whole) {
+            counters_.cut_bytes += count;
+        } else if (!intact) {
+            ++counters_.damaged_chunks;
+        }
+        payload(header.type, bytes, intact, sink);
+        consume(count);
+    }
+    counters_.cut_bytes += buffer_.size() - at_;
+}
+
+void Reader::payload(Type type, Bytes bytes, bool intact, const LineSink& sink) {
+    constexpr std::size_t line_time_bytes = 8;
+    if (type == Type::line) {
+        if (bytes.size() > line_time_bytes) sink(bytes.subspan(line_time_bytes));
+        return;
+    }
+    if (!intact) return;
+    wire::Reader in(bytes.data(), bytes.size());
+    switch (type) {
+        case Type::about: {
+            About about;
+            about.started_unix_ns = in.fixed<std::uint64_t>();
+            about.source = text(in);
+            about.tool = text(in);
+            if (in.ok()) about_ = std::move(about);
+            return;
+        }
+        case Type::symbols:
+            symbols_ = parse_symbols(bytes);
+            if (!symbols_) ++counters_.damaged_chunks;
+            return;
+        case Type::end: {
+            End end;
+            end.reason = static_cast<EndReason>(in.fixed<std::uint8_t>());
+            end.exit_status = in.fixed<std::int32_t>();
+            end.line_bytes = in.fixed<std::uint64_t>();
+            if (in.ok()) end_ = end;
+            counters_.has_end = in.ok();
+            return;
+        }
+        case Type::line: return;
+    }
+    ++counters_.unknown_chunks;
+}
+
+void Reader::read_file(const std::string& path, const LineSink& sink) {
+    const auto close = [](std::FILE* file) { std::fclose(file); };
+    const bool standard_input = path == "-";
+    const std::unique_ptr<std::FILE, decltype(close)> file(
+        standard_input ? nullptr : std::fopen(path.c_str(), "rb"), close);
+    if (!standard_input && !file) {
+        throw Error("cannot open " + path + ": " + system_error(errno));
+    }
+    std::FILE* from = standard_input ? stdin : file.get();
+    read(
+        [&](std::span<std::uint8_t> to) {
+            const std::size_t got = std::fread(to.data(), 1, to.size(), from);
+            if (got == 0 && std::ferror(from) != 0) {
+                throw Error("cannot read " + path + ": " + system_error(errno));
+            }
+            return got;
+        },
+        sink);
+}
+
+}  // namespace nopscope::nsc

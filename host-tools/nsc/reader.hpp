@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads a recording, whole or damaged, or a raw capture of the line (any file without the magic).
+//
+// Total: a chunk whose payload is damaged is counted, and its line bytes are used all the same (the
+// frames in them have their own CRC); a damaged chunk header makes the reader look for the next
+// good one, and count what it passed.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "host-tools/elf/symbols.hpp"
+#include "host-tools/nsc/format.hpp"
+
+namespace nopscope::nsc {
+
+struct FileCounters {
+    std::uint64_t damaged_chunks = 0;
+    std::uint64_t skipped_bytes = 0;  // no chunk could be made of them
+    std::uint64_t cut_bytes = 0;      // of a last chunk that is not whole
+    std::uint64_t unknown_chunks = 0;
+    bool is_raw = false;   // no recording, but a capture
+    bool has_end = false;  // false: the recorder was killed, or the file was cut
+};
+
+class Reader {
+public:
+    // Fills up to all of the bytes; returns how many; 0 at the end.
+    using Input = std::function<std::size_t(std::span<std::uint8_t>)>;
+    using LineSink = std::function<void(std::span<const std::uint8_t>)>;
+
+    // Hands the line's bytes to `sink`, in order. Throws Error only for a file format version it
+    // does not know.
+    void read(const Input& input, const LineSink& sink);
+    // The file at `path`; throws Error when it cannot be read.
+    void read_file(const std::string& path, const LineSink& sink);
+
+    const FileCounters& counters() const { return counters_; }
+    const std::optional<About>& about() const { return about_; }
+    const std::optional<Symbols>& symbols() const { return symbols_; }
+    const std::optional<End>& end() const { return end_; }
+
+private:
+    bool fill(const Input& input, std::size_t count);
+    void consume(std::size_t count);
+    void payload(Type type, std::span<const std::uint8_t> bytes, bool intact, const LineSink& sink);
+    void read_chunks(const Input& input, const LineSink& sink);
+
+    std::vector<std::uint8_t> buffer_;
+    std::size_t at_ = 0;
+    FileCounters counters_;
+    std::optional<About> about_;
+    std::optional<Symbols> symbols_;
+    std::optional<End> end_;
+};
+
+}  // namespace nopscope::nsc

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/nsc/writer.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "host-tools/base/error.hpp"
+#include "host-tools/base/file.hpp"
+#include "tracer/wire/bytes.hpp"
+#include "tracer/wire/crc32c.hpp"
+
+namespace nopscope::nsc {
+namespace {
+
+constexpr std::size_t line_chunk_bytes = std::size_t{1} << 16;
+constexpr std::size_t line_time_bytes = 8;
+
+// Payloads are small next to the line's bytes; a growing vector is fast enough.
+class Payload {
+public:
+    template <typename T>
+    Payload& fixed(T value) {
+        wire::Byte bytes[sizeof(T)];
+        wire::Writer(bytes).fixed(value);
+        return raw(bytes, sizeof bytes);
+    }
+    Payload& varint(std::uint64_t value) {
+        wire::Byte bytes[wire::max_varint_bytes];
+        wire::Writer out(bytes);
+        out.varint(value);
+        return raw(bytes, out.size());
+    }
+    Payload& text(const std::string& value) {
+        varint(value.size());
+        return raw(reinterpret_cast<const wire::Byte*>(value.data()), value.size());
+    }
+    std::span<const std::uint8_t> bytes() const { return bytes_; }
+
+private:
+    Payload& raw(const wire::Byte* from, std::size_t count) {
+        bytes_.insert(bytes_.end(), from, from + count);
+        return *this;
+    }
+    std::vector<std::uint8_t> bytes_;
+};
+
+}  // namespace
+
+Writer::Writer(const std::string& path, const About& about) : path_(path) {
+    file_ = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file_ < 0) throw Error("cannot create " + path + ": " + system_error(errno));
+    wire::Byte header[file_header_bytes];
+    wire::Writer out(header);
+    out.bytes(magic, sizeof magic);
+    out.fixed(version);
+    out.fixed(std::uint16_t{0});
+    out.fixed(wire::crc32c(header, out.size()));
+    put(header);
+    Payload payload;
+    payload.fixed(about.started_unix_ns).text(about.source).text(about.tool);
+    chunk(Type::about, payload.bytes());
+}
+
+Writer::~Writer() {
+    if (file_ >= 0) close(file_);
+}
+
+void Writer::symbols(const Symbols& symbols) {
+    Payload payload;
+    payload.text(symbols.origin).text(symbols.build_id).fixed(symbols.site_table_crc);
+    payload.varint(symbols.sites.size());
+    std::uint64_t before = 0;
+    for (const Function& site : symbols.sites) {
+        payload.varint(site.address - before).varint(site.size).text(site.name);
+        payload.text(site.file).varint(site.line);
+        before = site.address;
+    }
+    flush();
+    chunk(Type::symbols, payload.bytes());
+}
+
+void Writer::line(std::span<const std::uint8_t> bytes, std::uint64_t unix_ns) {
+    if (pending_.empty()) {
+        pending_.resize(line_time_bytes);
+        wire::Writer(pending_.data()).fixed(unix_ns);
+    }
+    pending_.insert(pending_.end(), bytes.begin(), bytes.end());
+    line_bytes_ += bytes.size();
+    if (pending_.size() >= line_chunk_bytes) flush();
+}
+
+void Writer::flush() {
+    if (pending_.empty()) return;
+    chunk(Type::line, pending_);
+    pending_.clear();
+}
+
+void Writer::end(End end) {
+    flush();
+    Payload payload;
+    payload.fixed(static_cast<std::uint8_t>(end.reason)).fixed(end.exit_status).fixed(line_bytes_);
+    chunk(Type::end, payload.bytes());
+}
+
+void Writer::chunk(Type type, std::span<const std::uint8_t> payload) {
+    if (payload.size() > max_payload_bytes) {
+        throw Error("the image has too many symbols for a recording");
+    }
+    std::vector<std::uint8_t> bytes(chunk_header_bytes);
+    wire::Writer out(bytes.data());
+    out.fixed(static_cast<std::uint32_t>(type));
+    out.fixed(static_cast<std::uint32_t>(payload.size()));
+    out.fixed(wire::crc32c(payload.data(), payload.size()));
+    out.fixed(wire::crc32c(bytes.data(), 12));
+    bytes.insert(bytes.end(), payload.begin(), payload.end());
+    put(bytes);
+}
+
+void Writer::put(std::span<const std::uint8_t> bytes) {
+    while (!bytes.empty()) {
+        const ssize_t count = write(file_, bytes.data(), bytes.size());
+        if (count < 0) {
+            if (errno == EINTR) continue;
+            throw Error("cannot write " + path_ + ": " + system_error(errno));
+        }
+        bytes = bytes.subspan(static_cast<std::size_t>(count));
+    }
+}
+
+}  // namespace nopscope::nsc

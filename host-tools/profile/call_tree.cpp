@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/profile/call_tree.hpp"
+
+namespace nopscope {
+
+// The bucket that holds this path, or the free one where it belongs.
+std::size_t CallTree::bucket(std::uint32_t parent, std::uint32_t function) const {
+    const std::uint64_t key = (std::uint64_t{parent} << 32 | function) * 0x9e3779b97f4a7c15u;
+    const std::size_t mask = buckets_.size() - 1;
+    for (std::size_t at = (key >> 32) & mask;; at = (at + 1) & mask) {
+        const std::uint32_t node = buckets_[at];
+        if (node == 0) return at;
+        if (nodes_[node].parent == parent && nodes_[node].function == function) return at;
+    }
+}
+
+std::uint32_t CallTree::find_or_add(std::uint32_t parent, std::uint32_t function) {
+    std::size_t at = bucket(parent, function);
+    if (buckets_[at] == 0) {
+        if (nodes_.size() >= max_nodes) return overflow;
+        if (nodes_.size() * 2 >= buckets_.size()) {
+            grow();
+            at = bucket(parent, function);
+        }
+        buckets_[at] = static_cast<std::uint32_t>(nodes_.size());
+        nodes_.push_back({.parent = parent, .function = function});
+    }
+    return nodes_[parent].recent_child = buckets_[at];
+}
+
+void CallTree::grow() {
+    buckets_.assign(buckets_.size() * 2, 0);
+    for (std::uint32_t node = overflow + 1; node < nodes_.size(); ++node) {
+        buckets_[bucket(nodes_[node].parent, nodes_[node].function)] = node;
+    }
+}
+
+}  // namespace nopscope

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Call paths: one node for each distinct chain of callers, all cores together.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace nopscope {
+
+class CallTree {
+public:
+    static constexpr std::uint32_t root = 0;
+    static constexpr std::uint32_t after_gap = 1;  // callers unknown: a gap lies in between
+    static constexpr std::uint32_t overflow = 2;   // paths that found no room
+    static constexpr std::size_t max_nodes = std::size_t{1} << 20;
+
+    struct Node {
+        std::uint32_t parent = 0;
+        std::uint32_t function = 0;
+        std::uint32_t recent_child = 0;
+        std::uint64_t calls = 0;
+        std::uint64_t total_ticks = 0;
+        std::uint64_t self_ticks = 0;
+    };
+
+    CallTree() : nodes_(3), buckets_(1024, 0) {}
+
+    std::uint32_t child(std::uint32_t parent, std::uint32_t function) {
+        const std::uint32_t recent = nodes_[parent].recent_child;
+        if (recent != 0 && nodes_[recent].function == function) [[likely]] return recent;
+        return find_or_add(parent, function);
+    }
+    Node& operator[](std::uint32_t node) { return nodes_[node]; }
+    const std::vector<Node>& nodes() const { return nodes_; }
+
+private:
+    std::uint32_t find_or_add(std::uint32_t parent, std::uint32_t function);
+    std::size_t bucket(std::uint32_t parent, std::uint32_t function) const;
+    void grow();
+
+    std::vector<Node> nodes_;
+    std::vector<std::uint32_t> buckets_;  // open addressing; 0 is free
+};
+
+}  // namespace nopscope

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// A recording's bytes in, its profile out: the whole of decode and aggregate, streaming.
+//
+// Everything is kept in ticks and by site offset; names and nanoseconds are the report's. A
+// function's total counts time once however often it is on the stack: a call adds to what the total
+// was when the call began, so an outer call takes the place of the inner ones'.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "host-tools/line/session.hpp"
+#include "host-tools/profile/call_decoder.hpp"
+#include "host-tools/profile/call_tree.hpp"
+#include "host-tools/profile/function_table.hpp"
+
+namespace nopscope {
+
+struct FunctionTimes {
+    std::uint64_t calls = 0;
+    std::uint64_t total_ticks = 0;
+    std::uint64_t self_ticks = 0;
+    std::uint64_t min_ticks = ~std::uint64_t{0};  // of `timed` calls
+    std::uint64_t max_ticks = 0;
+    std::uint64_t timed = 0;       // returned or unwound, with no gap inside
+    std::uint64_t open = 0;        // not over when their session ended
+    std::uint64_t lost = 0;        // ended inside a gap
+    std::uint64_t unwound = 0;
+    std::uint64_t incomplete = 0;  // a gap lies inside
+};
+
+class Profile final : public SessionSink {
+public:
+    Profile() : reader_(*this) {}
+
+    void feed(std::span<const std::uint8_t> bytes) { reader_.feed(bytes); }
+    // The recording is over. Once; nothing is fed after.
+    void finish();
+
+    const SessionReader& reader() const { return reader_; }
+    // Of the first session whose hello could be read.
+    const std::optional<HelloInfo>& hello() const { return hello_; }
+    const FunctionTable& functions() const { return functions_; }
+    // By function number, all cores and sessions.
+    std::vector<FunctionTimes> times() const;
+    const CallTree& tree() const { return tree_; }
+    const DecoderCounters& decoder() const { return decoder_; }
+    std::uint64_t tracer_ticks() const { return tracer_ticks_; }
+    std::uint64_t duration_ticks() const { return duration_ticks_; }  // first to last event
+
+    // For SessionReader.
+    void on_session(const HelloInfo& hello) override;
+    void on_session_end() override;
+    TraceResult on_trace(unsigned core, const std::uint8_t* payload, std::size_t count,
+                         bool gap) override;
+
+private:
+    // One core's share: what CallDecoder reports to.
+    struct Core {
+        explicit Core(Profile& profile) : profile_(profile), decoder(*this) {}
+
+        std::uint32_t function(std::uint32_t offset) {
+            const std::uint32_t number = profile_.functions_.number(offset);
+            if (number >= times.size()) [[unlikely]] times.resize(number + 1);
+            return number;
+        }
+        std::uint32_t node(std::uint32_t parent, std::uint32_t function) {
+            return profile_.tree_.child(parent, function);
+        }
+        std::uint32_t gap_node() const { return CallTree::after_gap; }
+        std::uint64_t total_of(std::uint32_t function) const { return times[function].total_ticks; }
+        void called(std::uint32_t function, std::uint32_t node) {
+            ++times[function].calls;
+            ++profile_.tree_[node].calls;
+        }
+        void closed(const OpenCall& call, const ClosedCall& result);
+
+        Profile& profile_;
+        std::vector<FunctionTimes> times;
+        CallDecoder<Core> decoder;
+    };
+
+    SessionReader reader_;
+    std::optional<HelloInfo> hello_;
+    FunctionTable functions_;
+    CallTree tree_;
+    std::array<std::unique_ptr<Core>, 256> cores_;
+    DecoderCounters decoder_;
+    std::uint64_t tracer_ticks_ = 0;
+    std::uint64_t duration_ticks_ = 0;
+};
+
+}  // namespace nopscope

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// The call tree, children by total time. A path that --depth or --min-share cuts is left out whole,
+// so what is shown is true of itself. Walked without recursion: a recording may hold paths deeper
+// than this process's stack; for the same reason JSON lists nodes with their parent.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "host-tools/base/text.hpp"
+#include "host-tools/report/json.hpp"
+#include "host-tools/report/report.hpp"
+
+namespace nopscope {
+namespace {
+
+struct Shown {
+    std::uint32_t node = 0;
+    unsigned depth = 0;
+    double share = 0;  // of the time of all outermost calls
+};
+
+using Children = std::vector<std::vector<std::uint32_t>>;
+
+Children sorted_children(const std::vector<CallTree::Node>& nodes) {
+    Children children(nodes.size());
+    for (std::uint32_t i = CallTree::overflow + 1; i < nodes.size(); ++i) {
+        children[nodes[i].parent].push_back(i);
+    }
+    for (auto& list : children) {
+        std::sort(list.begin(), list.end(), [&](std::uint32_t a, std::uint32_t b) {
+            const auto& x = nodes[a];
+            const auto& y = nodes[b];
+            if (x.total_ticks != y.total_ticks) return x.total_ticks > y.total_ticks;
+            return x.calls != y.calls ? x.calls > y.calls : a < b;
+        });
+    }
+    return children;
+}
+
+// Depth first, as printed. The pseudo nodes come last, and only when they hold something.
+std::vector<Shown> shown_nodes(const Profile& profile, const GraphOptions& options) {
+    const auto& nodes = profile.tree().nodes();
+    const Children children = sorted_children(nodes);
+    double all = 0;
+    for (const std::uint32_t top : children[CallTree::root]) {
+        all += static_cast<double>(nodes[top].total_ticks);
+    }
+    std::vector<Shown> pending;
+    const auto push = [&](std::uint32_t node, unsigned depth) {
+        const double share =
+            all > 0 ? static_cast<double>(nodes[node].total_ticks) / all : 0.0;
+        const bool pseudo = node == CallTree::after_gap;
+        if (options.depth != 0 && depth >= options.depth) return;
+        if (!pseudo && all > 0 && share < options.min_share) return;
+        pending.push_back({node, depth, share});
+    };
+    if (nodes[CallTree::overflow].calls != 0) push(CallTree::overflow, 0);
+    if (!children[CallTree::after_gap].empty()) push(CallTree::after_gap, 0);
+    const auto push_children = [&](std::uint32_t node, unsigned depth) {
+        const auto& list = children[node];
+        for (auto child = list.rbegin(); child != list.rend(); ++child) push(*child, depth);
+    };
+    push_children(CallTree::root, 0);
+    std::vector<Shown> result;
+    while (!pending.empty()) {
+        const Shown at = pending.back();
+        pending.pop_back();
+        result.push_back(at);
+        push_children(at.node, at.depth + 1);
+    }
+    return result;
+}
+
+std::string name_of(const Report& report, const CallTree::Node& node, std::uint32_t number) {
+    if (number == CallTree::after_gap) return "(callers lost in a gap)";
+    if (number == CallTree::overflow) return "(paths beyond the tree's room)";
+    return report.by_number[node.function].name;
+}
+
+}  // namespace
+
+std::string text_graph(const Report& report, const Profile& profile, const GraphOptions& options) {
+    const auto& nodes = profile.tree().nodes();
+    std::string out;
+    auto to = std::back_inserter(out);
+    fmt::format_to(to, "{:>12}  {:>8}  {:>8}  {:>7}  function\n", "calls", "total", "self", "share");
+    constexpr unsigned deepest_indent = 60;
+    for (const Shown& at : shown_nodes(profile, options)) {
+        const CallTree::Node& node = nodes[at.node];
+        const unsigned indent = 2 * std::min(at.depth, deepest_indent);
+        fmt::format_to(to, "{:>12}  {:>8}  {:>8}  {:>5.1f} %  {:{}}{}\n", with_commas(node.calls),
+                       human_ns(ticks_to_ns(node.total_ticks, report.clock_hz)),
+                       human_ns(ticks_to_ns(node.self_ticks, report.clock_hz)), at.share * 100, "",
+                       indent, for_cell(name_of(report, node, at.node)));
+    }
+    return out + "\n" + integrity_line(report.integrity) + "\n";
+}
+
+std::string json_graph(const Report& report, const Profile& profile, const GraphOptions& options) {
+    const auto& nodes = profile.tree().nodes();
+    Json json;
+    json["image"] = json_image(report);
+    json["clock_hz"] = report.clock_hz;
+    json["integrity"] = json_integrity(report.integrity);
+    Json& list = json["nodes"] = Json::array();
+    std::vector<std::size_t> path;  // positions in `list` of the last node of each depth
+    for (const Shown& at : shown_nodes(profile, options)) {
+        const CallTree::Node& node = nodes[at.node];
+        path.resize(at.depth + 1);
+        path[at.depth] = list.size();
+        const bool pseudo = at.node <= CallTree::overflow;
+        const FunctionRow& row = report.by_number[node.function];
+        list.push_back({{"id", list.size()},
+                        {"parent", at.depth == 0 ? Json(nullptr) : Json(path[at.depth - 1])},
+                        {"depth", at.depth},
+                        {"name", to_utf8(name_of(report, node, at.node))},
+                        {"address", pseudo ? Json(nullptr) : Json(hex_address(row.address))},
+                        {"calls", node.calls},
+                        {"total_ns", ticks_to_ns(node.total_ticks, report.clock_hz)},
+                        {"self_ns", ticks_to_ns(node.self_ticks, report.clock_hz)}});
+    }
+    return json_text(json);
+}
+
+}  // namespace nopscope

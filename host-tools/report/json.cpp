@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+
+#include "host-tools/base/text.hpp"
+#include "host-tools/report/json.hpp"
+#include "host-tools/report/report.hpp"
+
+namespace nopscope {
+
+Json json_integrity(const Integrity& integrity) {
+    Json json;
+    for (const IntegrityItem& item : integrity.items) json[item.name] = item.value;
+    json["complete"] = integrity.complete;
+    json["clean"] = integrity.clean;
+    return json;
+}
+
+Json json_image(const Report& report) {
+    Json json;
+    json["build_id"] = report.build_id;
+    json["name"] = to_utf8(report.image);
+    json["board"] = to_utf8(report.board);
+    return json;
+}
+
+std::string json_text(const Json& json) {
+    return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string json_report(const Report& report) {
+    const auto number = [](const std::optional<std::uint64_t>& value) {
+        return value ? Json(*value) : Json(nullptr);
+    };
+    Json json;
+    json["image"] = json_image(report);
+    json["clock_hz"] = report.clock_hz;
+    json["cores"] = report.cores;
+    json["duration_ns"] = report.duration_ns;
+    json["tracer_ns"] = report.tracer_ns;
+    json["sessions"] = report.sessions;
+    json["lossless"] = report.lossless;
+    json["integrity"] = json_integrity(report.integrity);
+    Json& functions = json["functions"] = Json::array();
+    for (const FunctionRow& row : report.functions) {
+        functions.push_back({{"name", to_utf8(row.name)},
+                             {"address", hex_address(row.address)},
+                             {"file", to_utf8(row.file)},
+                             {"line", row.line},
+                             {"calls", row.calls},
+                             {"total_ns", row.total_ns},
+                             {"self_ns", row.self_ns},
+                             {"min_ns", number(row.min_ns)},
+                             {"max_ns", number(row.max_ns)},
+                             {"share", row.share},
+                             {"open", row.open},
+                             {"lost", row.lost},
+                             {"unwound", row.unwound},
+                             {"incomplete", row.incomplete}});
+    }
+    return json_text(json);
+}
+
+}  // namespace nopscope

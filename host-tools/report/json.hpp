@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// JSON pieces that several commands share. Keys keep the order they were given in.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "host-tools/report/report.hpp"
+
+namespace nopscope {
+
+using Json = nlohmann::ordered_json;
+
+Json json_integrity(const Integrity& integrity);
+Json json_image(const Report& report);
+
+// With a final newline. Bytes that are no UTF-8 become U+FFFD.
+std::string json_text(const Json& json);
+
+}  // namespace nopscope

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/report/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "host-tools/base/error.hpp"
+#include "host-tools/base/text.hpp"
+
+namespace nopscope {
+namespace {
+
+const char* refusal(const Profile& profile, const nsc::FileCounters& file) {
+    const LineCounters& line = profile.reader().line();
+    if (line.bytes == 0) return file.is_raw ? "the file is empty" : "nothing was recorded";
+    if (line.frames == 0) return "there is no trace in it: not one frame could be read";
+    return "no hello could be read, so the records in it mean nothing";
+}
+
+FunctionRow named_row(std::uint32_t offset, const HelloInfo& hello, const Symbols* symbols) {
+    FunctionRow row;
+    row.address = hello.text_base - hello.load_bias + offset;
+    const Function* function = symbols != nullptr ? symbols->find(row.address) : nullptr;
+    if (function != nullptr) {
+        row.name = function->name;
+        row.file = function->file;
+        row.line = function->line;
+    } else {
+        row.name = hex_address(row.address);
+    }
+    return row;
+}
+
+void add_times(FunctionRow& row, const FunctionTimes& times, std::uint64_t clock_hz) {
+    row.calls = times.calls;
+    row.total_ns = ticks_to_ns(times.total_ticks, clock_hz);
+    row.self_ns = ticks_to_ns(times.self_ticks, clock_hz);
+    if (times.timed != 0) {
+        row.min_ns = ticks_to_ns(times.min_ticks, clock_hz);
+        row.max_ns = ticks_to_ns(times.max_ticks, clock_hz);
+    }
+    row.open = times.open;
+    row.lost = times.lost;
+    row.unwound = times.unwound;
+    row.incomplete = times.incomplete;
+}
+
+}  // namespace
+
+std::uint64_t ticks_to_ns(std::uint64_t ticks, std::uint64_t clock_hz) {
+    __extension__ using Wide = unsigned __int128;
+    return static_cast<std::uint64_t>((Wide{ticks} * 1'000'000'000u + clock_hz / 2) / clock_hz);
+}
+
+Integrity integrity_of(const Profile& profile, const nsc::FileCounters& file) {
+    const StreamCounters stream = profile.reader().counters();
+    const LineCounters& line = profile.reader().line();
+    const DecoderCounters& decoder = profile.decoder();
+    Integrity result;
+    result.items = {
+        {"generated", stream.generated, false},
+        {"delivered", stream.delivered, false},
+        {"dropped", stream.dropped, true},
+        {"corrupt_frames", line.corrupt_frames, true},
+        {"gaps", stream.gaps, true},
+        {"lost", stream.lost, true},
+        {"lost_frames", stream.lost_frames, true},
+        {"duplicate_frames", stream.duplicate_frames, true},
+        {"backward_frames", stream.backward_frames, true},
+        {"malformed_frames", stream.malformed_frames, true},
+        {"unknown_frames", stream.unknown_frames, false},
+        {"homeless_frames", stream.homeless_frames, true},
+        {"other_image_sessions", stream.other_image_sessions, true},
+        {"inconsistent_cores", stream.inconsistent, true},
+        {"stray_zeros", line.stray_zeros, false},
+        {"raw_bytes", line.raw_bytes, true},
+        {"cut_bytes", line.cut_bytes, true},
+        {"orphan_returns", decoder.orphan_returns, true},
+        {"too_deep", decoder.too_deep, true},
+        {"unknown_records", decoder.unknown_records, false},
+        {"unhooked", stream.unhooked, true},
+        {"foreign", stream.foreign, true},
+        {"console_dropped", stream.console_dropped, true},
+        {"damaged_chunks", file.damaged_chunks, true},
+        {"skipped_bytes", file.skipped_bytes, true},
+        {"cut_chunk_bytes", file.cut_bytes, true},
+        {"unknown_chunks", file.unknown_chunks, false},
+    };
+    result.complete = stream.complete && stream.refused_version == 0;
+    result.clean = result.complete &&
+                   std::none_of(result.items.begin(), result.items.end(), [](const auto& item) {
+                       return item.spoils && item.value != 0;
+                   });
+    return result;
+}
+
+Report make_report(const Profile& profile, const nsc::FileCounters& file, const Symbols* symbols) {
+    const StreamCounters stream = profile.reader().counters();
+    if (!profile.hello()) {
+        if (stream.refused_version != 0) {
+            throw Error(fmt::format("the target speaks trace format {}, and this nopscope reads {}",
+                                    stream.refused_version, wire::format_version));
+        }
+        throw Error(refusal(profile, file));
+    }
+    const HelloInfo& hello = *profile.hello();
+    if (symbols != nullptr) {
+        if (const auto sentence = mismatch(*symbols, hello)) throw Error(*sentence);
+    }
+    Report report;
+    report.build_id = to_hex({reinterpret_cast<const std::uint8_t*>(hello.build_id.data()),
+                              hello.build_id.size()});
+    report.image = hello.image;
+    report.board = hello.board;
+    report.clock_hz = hello.clock_hz;
+    report.cores = hello.cores;
+    report.lossless = hello.lossless;
+    report.duration_ns = ticks_to_ns(profile.duration_ticks(), hello.clock_hz);
+    report.tracer_ns = ticks_to_ns(profile.tracer_ticks(), hello.clock_hz);
+    report.sessions = stream.sessions;
+    report.integrity = integrity_of(profile, file);
+
+    const std::vector<FunctionTimes> times = profile.times();
+    double all_self = 0;
+    for (const FunctionTimes& of : times) all_self += static_cast<double>(of.self_ticks);
+    for (std::uint32_t number = 0; number < times.size(); ++number) {
+        FunctionRow row;
+        if (number == FunctionTable::none) {
+            row.name = "(functions beyond the table's room)";
+        } else {
+            row = named_row(profile.functions().offset(number), hello, symbols);
+        }
+        add_times(row, times[number], hello.clock_hz);
+        if (all_self > 0) row.share = static_cast<double>(times[number].self_ticks) / all_self;
+        report.by_number.push_back(row);
+        if (row.calls != 0) report.functions.push_back(std::move(row));
+    }
+    return report;
+}
+
+void sort_rows(std::vector<FunctionRow>& rows, SortKey key, std::size_t top) {
+    const auto value = [key](const FunctionRow& row) {
+        switch (key) {
+            case SortKey::self: return row.self_ns;
+            case SortKey::total: return row.total_ns;
+            case SortKey::calls: return row.calls;
+            case SortKey::max: return row.max_ns.value_or(0);
+        }
+        return row.self_ns;
+    };
+    std::sort(rows.begin(), rows.end(), [&](const FunctionRow& a, const FunctionRow& b) {
+        if (value(a) != value(b)) return value(a) > value(b);
+        if (a.calls != b.calls) return a.calls > b.calls;
+        if (a.name != b.name) return a.name < b.name;
+        return a.address < b.address;
+    });
+    if (top != 0 && rows.size() > top) rows.resize(top);
+}
+
+std::string integrity_line(const Integrity& integrity) {
+    std::uint64_t lost = 0;
+    for (const auto& item : integrity.items) {
+        if (std::string_view(item.name) == "lost") lost = item.value;
+    }
+    const auto& items = integrity.items;
+    std::string line =
+        fmt::format("integrity: generated {} = delivered {} + dropped {} + lost {}; "
+                    "corrupt_frames {}, gaps {}",
+                    items[0].value, items[1].value, items[2].value, lost, items[3].value,
+                    items[4].value);
+    for (std::size_t i = 5; i < items.size(); ++i) {
+        if (items[i].value == 0 || std::string_view(items[i].name) == "lost") continue;
+        line += fmt::format(", {} {}", items[i].name, items[i].value);
+    }
+    if (!integrity.complete) line += "; the recording ended before the target did";
+    return line;
+}
+
+}  // namespace nopscope

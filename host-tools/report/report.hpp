@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// A profile with names and nanoseconds: what every output format shows.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host-tools/elf/symbols.hpp"
+#include "host-tools/nsc/reader.hpp"
+#include "host-tools/profile/profile.hpp"
+
+namespace nopscope {
+
+struct FunctionRow {
+    std::string name;
+    std::string file;  // empty: unknown
+    std::uint32_t line = 0;
+    std::uint64_t address = 0;  // link time
+    std::uint64_t calls = 0;
+    std::uint64_t total_ns = 0;
+    std::uint64_t self_ns = 0;
+    std::optional<std::uint64_t> min_ns;  // absent: no call of it returned with all of it seen
+    std::optional<std::uint64_t> max_ns;
+    double share = 0;  // self of all functions' self, 0..1
+    std::uint64_t open = 0;
+    std::uint64_t lost = 0;
+    std::uint64_t unwound = 0;
+    std::uint64_t incomplete = 0;
+};
+
+// One counter of `integrity`. Those that spoil a recording are zero in a clean one.
+struct IntegrityItem {
+    const char* name;
+    std::uint64_t value;
+    bool spoils;
+};
+
+struct Integrity {
+    std::vector<IntegrityItem> items;  // generated, delivered, dropped, corrupt_frames, gaps first
+    bool complete = false;  // the target said it was finished, and everything up to there is here
+    bool clean = false;     // complete, and no counter that spoils is above zero
+};
+
+struct Report {
+    std::string build_id;  // hexadecimal
+    std::string image;
+    std::string board;
+    std::uint64_t clock_hz = 0;
+    unsigned cores = 0;
+    bool lossless = false;
+    std::uint64_t duration_ns = 0;
+    std::uint64_t tracer_ns = 0;
+    std::uint64_t sessions = 0;
+    Integrity integrity;
+    std::vector<FunctionRow> functions;  // unsorted
+    std::vector<FunctionRow> by_number;  // by the profile's function number, for the call tree
+};
+
+std::uint64_t ticks_to_ns(std::uint64_t ticks, std::uint64_t clock_hz);
+
+Integrity integrity_of(const Profile& profile, const nsc::FileCounters& file);
+
+// `symbols` may be null: functions are then named by address. Throws Error when the symbols are of
+// another image, or the recording says nothing that can be reported.
+Report make_report(const Profile& profile, const nsc::FileCounters& file, const Symbols* symbols);
+
+enum class SortKey : std::uint8_t { self, total, calls, max };
+// Largest first, then by name; keeps the first `top` (0: all).
+void sort_rows(std::vector<FunctionRow>& rows, SortKey key, std::size_t top);
+
+std::string text_report(const Report& report);
+std::string json_report(const Report& report);
+std::string csv_report(const Report& report);
+
+// "integrity: generated 9 = delivered 9 + dropped 0 + lost 0; corrupt_frames 0, gaps 0", and what
+// else is not zero.
+std::string integrity_line(const Integrity& integrity);
+
+struct GraphOptions {
+    unsigned depth = 0;    // 0: no limit
+    double min_share = 0;  // of the recording's whole time, 0..1
+};
+std::string text_graph(const Report& report, const Profile& profile, const GraphOptions& options);
+std::string json_graph(const Report& report, const Profile& profile, const GraphOptions& options);
+
+}  // namespace nopscope

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables for people: numbers right-aligned, names last, so that long ones harm no column.
+#include <fmt/format.h>
+
+#include <array>
+#include <iterator>
+
+#include "host-tools/base/text.hpp"
+#include "host-tools/report/report.hpp"
+
+namespace nopscope {
+namespace {
+
+// The last two components: enough to find it, short enough for a table.
+std::string short_place(const FunctionRow& row) {
+    if (row.file.empty()) return {};
+    std::size_t slash = row.file.rfind('/');
+    if (slash != std::string::npos && slash != 0) slash = row.file.rfind('/', slash - 1);
+    const std::string tail = slash == std::string::npos ? row.file : row.file.substr(slash + 1);
+    return fmt::format("{}:{}", for_cell(tail), row.line);
+}
+
+// For display: DDDD cells wide as a terminal counts plain text; names are mostly ASCII.
+using Line = std::array<std::string, 8>;
+
+std::string ns_cell(const std::optional<std::uint64_t>& ns) { return ns ? human_ns(*ns) : "-"; }
+
+std::string notes(const FunctionRow& row) {
+    std::string text;
+    const auto add = [&](std::uint64_t count, const char* what) {
+        if (count == 0) return;
+        text += fmt::format("{}{} {}", text.empty() ? "  [" : ", ", with_commas(count), what);
+    };
+    add(row.open, "open");
+    add(row.unwound, "unwound");
+    add(row.lost, "lost");
+    add(row.incomplete, "incomplete");
+    return text.empty() ? text : text + "]";
+}
+
+}  // namespace
+
+std::string text_report(const Report& report) {
+    std::string out;
+    auto to = std::back_inserter(out);
+    fmt::format_to(to, "{} on {}, {} core{}, clock {:.3f} MHz, build-id {}\n",
+                   report.image.empty() ? "image" : for_cell(report.image),
+                   report.board.empty() ? "an unnamed board" : for_cell(report.board),
+                   report.cores, report.cores == 1 ? "" : "s",
+                   static_cast<double>(report.clock_hz) / 1e6,
+                   report.build_id.empty() ? "(none)" : report.build_id);
+    fmt::format_to(to, "{} recorded, of which {} for the tracer; {}{}\n\n",
+                   human_ns(report.duration_ns), human_ns(report.tracer_ns),
+                   report.lossless ? "lossless" : "stream",
+                   report.sessions > 1
+                       ? fmt::format("; the target was reset {} times", report.sessions - 1)
+                       : std::string());
+    std::vector<Line> lines;
+    lines.push_back({"calls", "total", "self", "share", "min", "max", "function", "defined at"});
+    for (const FunctionRow& row : report.functions) {
+        lines.push_back({with_commas(row.calls), human_ns(row.total_ns), human_ns(row.self_ns),
+                         fmt::format("{:.1f} %", row.share * 100), ns_cell(row.min_ns),
+                         ns_cell(row.max_ns), for_cell(row.name) + notes(row), short_place(row)});
+    }
+    std::array<std::size_t, 8> widths{};
+    constexpr std::size_t widest_name = 60;
+    for (const Line& line : lines) {
+        for (std::size_t i = 0; i < line.size(); ++i) {
+            const std::size_t limit = i == 6 ? widest_name : line[i].size();
+            widths[i] = std::max(widths[i], std::min(line[i].size(), limit));
+        }
+    }
+    for (const Line& line : lines) {
+        std::string text;
+        for (std::size_t i = 0; i < 6; ++i) text += fmt::format("{:>{}}  ", line[i], widths[i]);
+        if (line[7].empty()) {
+            text += line[6];
+        } else {
+            text += fmt::format("{:<{}}  {}", line[6], widths[6], line[7]);
+        }
+        out += text + "\n";
+    }
+    return out + "\n" + integrity_line(report.integrity) + "\n";
+}
+
+std::string csv_report(const Report& report) {
+    const auto quoted = [](const std::string& text) {
+        std::string out = "\"";
+        for (const char c : text) {
+            if (c == '"') out += '"';
+            out += c;
+        }
+        return out + '"';
+    };
+    const auto number = [](const std::optional<std::uint64_t>& value) {
+        return value ? std::to_string(*value) : std::string();
+    };
+    std::string out =
+        "name,address,file,line,calls,total_ns,self_ns,min_ns,max_ns,share,open,lost,unwound,"
+        "incomplete\n";
+    for (const FunctionRow& row : report.functions) {
+        out += fmt::format("{},{},{},{},{},{},{},{},{},{:.6f},{},{},{},{}\n",
+                           quoted(for_cell(row.name)), hex_address(row.address),
+                           quoted(for_cell(row.file)), row.line, row.calls, row.total_ns,
+                           row.self_ns, number(row.min_ns), number(row.max_ns), row.share, row.open,
+                           row.lost, row.unwound, row.incomplete);
+    }
+    return out;
+}
+
+}  // namespace nopscope

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// A command whose standard output is the line: an emulator, or ssh to a machine with a board. It
+// runs in a process group of its own, so that Ctrl-C ends the recording first and the command after
+// it, with all it started.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <thread>
+
+#include "host-tools/base/error.hpp"
+#include "host-tools/base/file.hpp"
+#include "host-tools/transport/source.hpp"
+
+namespace nopscope {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto grace = 2s;  // between SIGTERM and SIGKILL
+// How long a pipe may stay silent after its command has ended: something it left behind holds it.
+constexpr auto orphan_silence = 500ms;
+
+class ExecSource final : public Source {
+public:
+    ExecSource(pid_t child, int descriptor, std::string command)
+        : child_(child), descriptor_(descriptor), command_(std::move(command)) {}
+    ~ExecSource() override { ExecSource::close(); }
+
+    Result read(std::span<std::uint8_t> to, std::chrono::milliseconds timeout) override {
+        const Result result = read_descriptor(descriptor_, command_, to, timeout);
+        const auto now = std::chrono::steady_clock::now();
+        if (result.count != 0 || !has_ended()) {
+            last_byte_ = now;
+            return result;
+        }
+        return {0, result.closed || now - last_byte_ > orphan_silence};
+    }
+
+    std::optional<int> close() override {
+        if (descriptor_ < 0) return status_;
+        // A command that has closed its output is usually about to exit by itself.
+        wait_until(std::chrono::steady_clock::now() + (by_itself() ? grace : 0s));
+        if (!has_ended()) {
+            ended_by_us_ = true;
+            kill(-child_, SIGTERM);
+            if (!wait_until(std::chrono::steady_clock::now() + grace)) {
+                kill(-child_, SIGKILL);
+                wait_until(std::chrono::steady_clock::now() + grace);
+            }
+        }
+        kill(-child_, SIGKILL);  // what it left behind
+        ::close(descriptor_);
+        descriptor_ = -1;
+        if (ended_by_us_) status_.reset();
+        return status_;
+    }
+
+private:
+    // True when the pipe is at its end: the command closed it.
+    bool by_itself() const {
+        std::uint8_t byte = 0;
+        const int flags = fcntl(descriptor_, F_GETFL);
+        fcntl(descriptor_, F_SETFL, flags | O_NONBLOCK);
+        return ::read(descriptor_, &byte, 1) == 0;
+    }
+    bool wait_until(std::chrono::steady_clock::time_point deadline) {
+        while (!has_ended()) {
+            if (std::chrono::steady_clock::now() >= deadline) return false;
+            std::this_thread::sleep_for(5ms);
+        }
+        return true;
+    }
+    bool has_ended() {
+        if (reaped_) return true;
+        int status = 0;
+        const pid_t found = waitpid(child_, &status, WNOHANG);
+        if (found == 0 || (found < 0 && errno == EINTR)) return false;
+        reaped_ = true;
+        if (found == child_) {
+            status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+        }
+        return true;
+    }
+
+    pid_t child_;
+    int descriptor_;
+    std::string command_;
+    std::optional<int> status_;
+    bool reaped_ = false;
+    bool ended_by_us_ = false;
+    std::chrono::steady_clock::time_point last_byte_ = std::chrono::steady_clock::now();
+};
+
+[[noreturn]] void become(const std::string& command, int output) {
+    setpgid(0, 0);
+    const int nothing = open("/dev/null", O_RDONLY);
+    dup2(nothing, STDIN_FILENO);
+    dup2(output, STDOUT_FILENO);
+    signal(SIGPIPE, SIG_DFL);
+    execl("/bin/sh", "sh", "-c", command.c_str(), static_cast<char*>(nullptr));
+    _exit(127);
+}
+
+}  // namespace
+
+std::unique_ptr<Source> open_exec(const std::string& command) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) throw Error("cannot make a pipe: " + system_error(errno));
+    const pid_t child = fork();
+    if (child == 0) become(command, ends[1]);
+    const int error = errno;
+    close(ends[1]);
+    if (child < 0) {
+        close(ends[0]);
+        throw Error("cannot start a process: " + system_error(error));
+    }
+    setpgid(child, child);  // whichever of the two is first
+    return std::make_unique<ExecSource>(child, ends[0], command);
+}
+
+}  // namespace nopscope

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// A serial port, raw, at any rate the driver can make: BOTHER through TCSETS2 (ioctl_tty(2)), since
+// the Bnnn constants of termios end at 4 Mbaud and miss most rates. <asm/termbits.h> and <termios.h>
+// define the same names, so only the first is used here.
+#include <asm/ioctls.h>
+#include <asm/termbits.h>
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "host-tools/base/error.hpp"
+#include "host-tools/base/file.hpp"
+#include "host-tools/transport/source.hpp"
+
+namespace nopscope {
+
+std::unique_ptr<Source> open_serial(const std::string& path, std::uint32_t baud) {
+    // Not blocking: a port without carrier would wait in open().
+    const int port = open(path.c_str(), O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    if (port < 0) throw Error("cannot open serial port " + path + ": " + system_error(errno));
+    auto source = descriptor_source(port, path);
+    termios2 settings{};
+    if (ioctl(port, TCGETS2, &settings) != 0) {
+        throw Error(path + " is not a serial port: " + system_error(errno));
+    }
+    settings.c_iflag = 0;
+    settings.c_oflag = 0;
+    settings.c_lflag = 0;
+    settings.c_cflag &= ~static_cast<tcflag_t>(CBAUD | CSIZE | PARENB | CSTOPB | CRTSCTS);
+    settings.c_cflag |= BOTHER | CS8 | CREAD | CLOCAL;
+    settings.c_ispeed = settings.c_ospeed = baud;
+    settings.c_cc[VMIN] = 1;
+    settings.c_cc[VTIME] = 0;
+    if (ioctl(port, TCSETS2, &settings) != 0) {
+        throw Error("cannot set " + path + " to " + std::to_string(baud) +
+                    " baud: " + system_error(errno));
+    }
+    ioctl(port, TCFLSH, TCIFLUSH);
+    return source;
+}
+
+}  // namespace nopscope

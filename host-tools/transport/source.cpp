@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/transport/source.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <string_view>
+
+#include "host-tools/base/error.hpp"
+#include "host-tools/base/file.hpp"
+
+namespace nopscope {
+namespace {
+
+class DescriptorSource final : public Source {
+public:
+    DescriptorSource(int descriptor, std::string name)
+        : descriptor_(descriptor), name_(std::move(name)) {}
+    ~DescriptorSource() override { DescriptorSource::close(); }
+    Result read(std::span<std::uint8_t> to, std::chrono::milliseconds timeout) override {
+        return read_descriptor(descriptor_, name_, to, timeout);
+    }
+    std::optional<int> close() override {
+        if (descriptor_ > STDIN_FILENO) ::close(descriptor_);
+        descriptor_ = -1;
+        return std::nullopt;
+    }
+
+private:
+    int descriptor_;
+    std::string name_;
+};
+
+bool take_prefix(std::string_view& text, std::string_view prefix) {
+    if (!text.starts_with(prefix)) return false;
+    text.remove_prefix(prefix.size());
+    return true;
+}
+
+std::unique_ptr<Source> serial_from(std::string_view rest, const std::string& uri) {
+    std::uint32_t baud = 115200;
+    const std::size_t question = rest.find('?');
+    const std::string path(rest.substr(0, question));
+    if (question != std::string_view::npos) {
+        std::string_view option = rest.substr(question + 1);
+        const bool is_baud = take_prefix(option, "baud=");
+        const auto [end, error] = std::from_chars(option.begin(), option.end(), baud);
+        if (!is_baud || error != std::errc() || end != option.end() || baud == 0) {
+            throw Error(uri + ": expected serial:PATH?baud=NUMBER", Exit::usage);
+        }
+    }
+    return open_serial(path, baud);
+}
+
+std::unique_ptr<Source> tcp_from(std::string_view rest, const std::string& uri) {
+    const std::size_t colon = rest.rfind(':');
+    if (colon == std::string_view::npos || colon == 0 || colon + 1 == rest.size()) {
+        throw Error(uri + ": expected tcp:HOST:PORT", Exit::usage);
+    }
+    std::string_view host = rest.substr(0, colon);
+    if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+    return open_tcp(std::string(host), std::string(rest.substr(colon + 1)));
+}
+
+}  // namespace
+
+Source::Result read_descriptor(int descriptor, const std::string& name, std::span<std::uint8_t> to,
+                               std::chrono::milliseconds timeout) {
+    pollfd waiting{descriptor, POLLIN, 0};
+    const int ready = poll(&waiting, 1, static_cast<int>(timeout.count()));
+    if (ready == 0 || (ready < 0 && errno == EINTR)) return {};
+    if (ready < 0) throw Error("cannot wait for " + name + ": " + system_error(errno));
+    const ssize_t count = ::read(descriptor, to.data(), to.size());
+    if (count > 0) return {static_cast<std::size_t>(count), false};
+    if (count == 0) return {0, true};
+    switch (errno) {
+        case EINTR:
+        case EAGAIN: return {};
+        // A pseudo-terminal whose other side has gone, an unplugged adapter, a killed peer.
+        case EIO:
+        case ENXIO:
+        case ECONNRESET: return {0, true};
+        default: throw Error("cannot read " + name + ": " + system_error(errno));
+    }
+}
+
+std::unique_ptr<Source> descriptor_source(int descriptor, const std::string& name) {
+    return std::make_unique<DescriptorSource>(descriptor, name);
+}
+
+std::unique_ptr<Source> open_file(const std::string& path) {
+    if (path == "-") return descriptor_source(STDIN_FILENO, "standard input");
+    const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) throw Error("cannot open " + path + ": " + system_error(errno));
+    return descriptor_source(descriptor, path);
+}
+
+std::unique_ptr<Source> open_source(const std::string& uri) {
+    std::string_view rest = uri;
+    if (rest == "-") return open_file("-");
+    if (take_prefix(rest, "serial:")) return serial_from(rest, uri);
+    if (take_prefix(rest, "tcp:")) return tcp_from(rest, uri);
+    if (take_prefix(rest, "unix:")) return open_unix(std::string(rest));
+    if (take_prefix(rest, "exec:")) return open_exec(std::string(rest));
+    if (take_prefix(rest, "file:")) return open_file(std::string(rest));
+    throw Error(uri + ": expected serial:, tcp:, unix:, exec:, file: or -", Exit::usage);
+}
+
+}  // namespace nopscope

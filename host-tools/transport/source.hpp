@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a line's bytes come from: one class for each kind of URI (docs/cli.md).
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace nopscope {
+
+class Source {
+public:
+    virtual ~Source() = default;
+    Source() = default;
+    Source(const Source&) = delete;
+    Source& operator=(const Source&) = delete;
+
+    struct Result {
+        std::size_t count = 0;
+        bool closed = false;  // no byte will ever come again
+    };
+    // Waits up to `timeout` for bytes; returns earlier when a signal comes. Throws Error.
+    virtual Result read(std::span<std::uint8_t> to, std::chrono::milliseconds timeout) = 0;
+    // Lets go of the line. The exit status of exec:'s command when it ended by itself (128 + signal
+    // when one killed it); nothing in any other case. Idempotent.
+    virtual std::optional<int> close() { return std::nullopt; }
+};
+
+// Throws Error: one sentence, code Exit::usage for a URI that makes no sense.
+std::unique_ptr<Source> open_source(const std::string& uri);
+
+// The pieces open_source chooses from.
+std::unique_ptr<Source> open_serial(const std::string& path, std::uint32_t baud);
+std::unique_ptr<Source> open_tcp(const std::string& host, const std::string& port);
+std::unique_ptr<Source> open_unix(const std::string& path);
+std::unique_ptr<Source> open_exec(const std::string& command);
+std::unique_ptr<Source> open_file(const std::string& path);  // "-": standard input
+
+// A source that is a file descriptor and no more. Closes it, except standard input.
+std::unique_ptr<Source> descriptor_source(int descriptor, const std::string& name);
+
+// What read() of every source does. `descriptor` may be of any kind.
+Source::Result read_descriptor(int descriptor, const std::string& name, std::span<std::uint8_t> to,
+                               std::chrono::milliseconds timeout);
+
+}  // namespace nopscope

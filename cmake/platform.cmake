@@ -66,3 +66,7 @@ add_compile_options(
     # Debug information names files from the repository's root, wherever it was built.
     -ffile-prefix-map=${PROJECT_SOURCE_DIR}/= -ffile-prefix-map=${CMAKE_BINARY_DIR}=.
     "$<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions;-fno-rtti;-fno-threadsafe-statics>")
+
+# For tests that look at what was built (tests/rules).
+file(WRITE "${CMAKE_BINARY_DIR}/toolchain.json"
+     "{\"binutils\": \"${NOPSCOPE_CROSS}\", \"newlib\": \"${NOPSCOPE_NEWLIB}\"}\n")

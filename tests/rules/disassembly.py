@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the rules need of binutils: an image's functions as instructions, an archive's symbols."""
+
+import json
+import re
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+FUNCTION = re.compile(r"^([0-9a-f]{8,}) <([^>]+)>:$")
+MEMBER = re.compile(r"^(\S+):\s+file format ")
+INSTRUCTION = re.compile(r"^\s*([0-9a-f]+):\t(\S+)(?:\t(.*))?$")
+TARGET = re.compile(r"([0-9a-f]+) <([^>+]+)(?:\+0x[0-9a-f]+)?>")
+# An FP or SIMD register as an operand: q0, v1.16b, d2, s3, h4, b5. Not a symbol's name, in <>.
+VECTOR = re.compile(r"(?<![\w.$<])([vqdshb]([0-9]|[12][0-9]|3[01]))(?![\w$])")
+
+
+def toolchain(build):
+    """What a board's build was made with: {"binutils": prefix, "newlib": directory}."""
+    return json.loads((Path(build) / "toolchain.json").read_text(encoding="utf-8"))
+
+
+@dataclass
+class Function:
+    name: str
+    address: int
+    member: str  # the archive's member, or the ELF file
+    instructions: list = field(default_factory=list)  # (address, mnemonic, operands)
+
+    def calls(self):
+        """The functions that BL and B go to, by name; branches within the function are left out."""
+        for _, mnemonic, operands in self.instructions:
+            if mnemonic in ("bl", "b") or mnemonic.startswith("b."):
+                target = TARGET.search(operands)
+                if target and target.group(2) != self.name:
+                    yield target.group(2)
+
+    def vector_registers(self):
+        for _, _, operands in self.instructions:
+            found = VECTOR.search(re.sub(r"<[^>]*>", "", operands))
+            if found:
+                yield found.group(1)
+
+
+def disassemble(objdump, path):
+    """Yields every Function of an ELF file or archive; archive members follow one another."""
+    command = [objdump, "-d", "--no-show-raw-insn", path]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        current = None
+        member = path
+        for line in process.stdout:
+            opening = MEMBER.match(line)
+            if opening:
+                member = opening.group(1)
+                continue
+            header = FUNCTION.match(line)
+            if header:
+                if current:
+                    yield current
+                current = Function(header.group(2), int(header.group(1), 16), member)
+                continue
+            found = INSTRUCTION.match(line)
+            if found and current:
+                address, mnemonic, operands = found.groups()
+                text = (operands or "").split("//")[0]
+                current.instructions.append((int(address, 16), mnemonic, text))
+        if current:
+            yield current
+    if process.returncode:
+        raise RuntimeError(f"{' '.join(command)} failed")
+
+
+def defined_functions(nm, archive):
+    """{function's name: the archive's member that defines it}."""
+    output = subprocess.run([nm, "-A", "--defined-only", archive], check=True,
+                            stdout=subprocess.PIPE, text=True).stdout
+    functions = {}
+    for line in output.splitlines():
+        place, _, rest = line.rpartition(":")
+        fields = rest.split()
+        if len(fields) == 3 and fields[1] in "TtWw" and not fields[2].startswith("$"):
+            functions[fields[2]] = place.rpartition(":")[2]
+    return functions

@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Proves from an image's disassembly that nothing on the tracer's path can trace itself.
+
+    image_rules.py BUILD IMAGE [--tracer LIB.a]        BUILD/firmware/IMAGE.elf
+
+Of the linked image, where the linker has chosen between equal copies of an inline function:
+no function of the tracer or the hal has a patch site; none of their code branches to a function
+that is not theirs (except hal/newlib, which is the way to main); the tracer uses no FP or SIMD
+register, and the hal only where it saves and restores them.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from disassembly import defined_functions, disassemble, toolchain
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "oracle"))
+from sites import Image, patch_sites  # noqa: E402
+
+# Members of the hal's archive whose job is to be called by newlib, or to call main.
+NEWLIB_MEMBERS = {"run_main.cpp.obj", "syscalls.cpp.obj"}
+# Whole register files saved and restored: exception entry and return, the guarded call.
+VECTOR_MEMBERS = {"vectors.S.obj", "calls.S.obj"}
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("build", type=Path, help="a board's build directory")
+    parser.add_argument("image", help="the firmware's name")
+    parser.add_argument("--tracer", help="another library to take for the tracer, to see it fail")
+    return parser.parse_args()
+
+
+def breaches(options):
+    binutils = toolchain(options.build)["binutils"]
+    image = options.build / "firmware" / f"{options.image}.elf"
+    tracer = defined_functions(binutils + "nm",
+                               options.tracer or options.build / "tracer/libnopscope_tracer.a")
+    hal = defined_functions(binutils + "nm", options.build / "hal/libnopscope_hal.a")
+    ours = tracer | hal
+    instrumented = {function for _, function in patch_sites(Image(image))}
+    if not instrumented:
+        yield "no patch site: this image shows nothing"
+    seen = 0
+    for function in disassemble(binutils + "objdump", image):
+        member = ours.get(function.name)
+        if member is None:
+            continue
+        seen += 1
+        if function.address in instrumented:
+            yield f"{function.name} has a patch site"
+        if member not in NEWLIB_MEMBERS:
+            for target in sorted(set(function.calls()) - ours.keys()):
+                yield f"{function.name} calls {target}"
+        if member not in VECTOR_MEMBERS:
+            for register in sorted(set(function.vector_registers())):
+                yield f"{function.name} uses the vector register {register}"
+    if seen < 20:
+        yield f"only {seen} functions of the tracer and the hal in the image"
+
+
+def main():
+    found = list(breaches(arguments()))
+    print("\n".join(found) if found else "no breach")
+    sys.exit(bool(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The house's rules that a reader of the source can check.
+
+    source_rules.py ROOT        one line for each breach; exit status 1 if there is any
+
+Who may include whom, where instructions may be written, and what every source file has.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+SOURCES = {".cpp", ".hpp", ".h", ".c", ".S"}
+ROOMS = ("tracer", "hal", "linker", "firmware", "host-tools", "tests", "cmake")
+LINES_AT_MOST = 400
+
+# What each room may include of the repository, most particular first; None: no rule.
+INCLUDES = [
+    ("tracer/wire/", r"tracer/wire/"),
+    ("tracer/", r"tracer/|hal/machine\.hpp$|hal/arm64/machine\.hpp$"),
+    ("hal/machine.hpp", r"hal/arm64/machine\.hpp$"),
+    ("hal/", r"hal/"),
+    ("firmware/", r"firmware/|hal/|tracer/nopscope\.hpp$"),
+    ("host-tools/", r"host-tools/|tracer/wire/"),
+]
+# What of the C++ library works without an operating system and without calls.
+FREESTANDING = {
+    "algorithm", "array", "atomic", "bit", "compare", "concepts", "cstdarg", "cstddef", "cstdint",
+    "initializer_list", "iterator", "limits", "optional", "span", "string_view", "tuple",
+    "type_traits", "utility",
+}
+FREESTANDING_ROOMS = ("tracer/", "hal/")
+HOSTED_IN_THEM = ("hal/newlib/",)  # newlib's system calls are about newlib
+
+# The rooms whose instructions all live in arm64/; firmware that tests the CPU writes its own.
+NO_INSTRUCTIONS = ("tracer/", "hal/", "host-tools/", "firmware/demo/", "firmware/minimal/")
+INSTRUCTIONS = ("tracer/arm64/", "hal/arm64/")
+
+INCLUDE = re.compile(r'^\s*#\s*include(?:_next)?\s*(["<])([^">]+)[">]')
+ASM = re.compile(r"\b(asm|__asm|__asm__)\b\s*(volatile|goto|\(|$)")
+
+
+def includes_breach(path, bracket, name):
+    """Why the file `path` may not include `name`, or None."""
+    if bracket == "<":
+        bound = path.startswith(FREESTANDING_ROOMS) and not path.startswith(HOSTED_IN_THEM)
+        if bound and name not in FREESTANDING:
+            return f"<{name}> is not freestanding"
+        return None
+    if "/" not in name:  # a generated or third-party header, or a neighbour
+        return None
+    for room, allowed in INCLUDES:
+        if path.startswith(room):
+            return None if re.match(allowed, name) else f'"{name}" is not for {room}'
+    return None
+
+
+def line_breaches(path, line):
+    found = INCLUDE.match(line)
+    if found:
+        reason = includes_breach(path, *found.groups())
+        if reason:
+            yield reason
+    code = line.split("//")[0]
+    bound = path.startswith(NO_INSTRUCTIONS) and not path.startswith(INSTRUCTIONS)
+    if bound and not found and ASM.search(code):
+        yield "instructions live in tracer/arm64 and hal/arm64"
+
+
+def breaches(root):
+    """Yields 'PATH:LINE: what is wrong' for every source file below `root`."""
+    files = sorted(f for room in ROOMS for f in (root / room).rglob("*") if f.suffix in SOURCES)
+    for file in files:
+        path = file.relative_to(root).as_posix()
+        lines = file.read_text(encoding="utf-8").splitlines()
+        if not any("SPDX-License-Identifier: Apache-2.0" in line for line in lines[:3]):
+            yield f"{path}:1: no SPDX-License-Identifier"
+        if len(lines) > LINES_AT_MOST:
+            yield f"{path}:{len(lines)}: more than {LINES_AT_MOST} lines"
+        if file.suffix == ".S" and path.startswith(NO_INSTRUCTIONS) \
+                and not path.startswith(INSTRUCTIONS):
+            yield f"{path}:1: instructions live in tracer/arm64 and hal/arm64"
+        if file.suffix in {".hpp", ".h"} and path.startswith(("tracer/", "hal/", "host-tools/")) \
+                and "#pragma once" not in lines and "__ASSEMBLER__" not in "".join(lines):
+            yield f"{path}:1: no #pragma once"
+        for number, line in enumerate(lines, 1):
+            for reason in line_breaches(path, line):
+                yield f"{path}:{number}: {reason}"
+    if not files:
+        yield f"{root}: no source files"
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    found = list(breaches(Path(sys.argv[1])))
+    print("\n".join(found) if found else "no breach")
+    sys.exit(bool(found))
+
+
+if __name__ == "__main__":
+    main()

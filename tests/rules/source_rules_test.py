@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Breaks each rule of source_rules.py once and sees it reported."""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+from source_rules import breaches
+
+HEAD = "// SPDX-License-Identifier: Apache-2.0\n"
+
+
+class SourceRules(unittest.TestCase):
+    def reported(self, path, text):
+        with tempfile.TemporaryDirectory() as directory:
+            file = Path(directory) / path
+            file.parent.mkdir(parents=True)
+            file.write_text(text, encoding="utf-8")
+            return list(breaches(Path(directory)))
+
+    def assert_breach(self, path, text, words):
+        found = self.reported(path, text)
+        self.assertEqual(len(found), 1, found)
+        self.assertIn(words, found[0])
+
+    def test_what_is_right_passes(self):
+        self.assertEqual(self.reported("tracer/a.cpp", HEAD + '#include "tracer/wire/a.hpp"\n'
+                                       '#include "hal/machine.hpp"\n#include <span>\n'), [])
+        self.assertEqual(self.reported("tracer/arm64/a.S", HEAD + "nop\n"), [])
+        self.assertEqual(self.reported("hal/newlib/a.cpp", HEAD + "#include <errno.h>\n"), [])
+
+    def test_includes(self):
+        for path, name in [
+            ("tracer/a.cpp", "hal/hal.hpp"),
+            ("tracer/a.cpp", "firmware/demo/options.hpp"),
+            ("tracer/wire/a.cpp", "tracer/nopscope.hpp"),
+            ("hal/a.cpp", "tracer/nopscope.hpp"),
+            ("hal/a.cpp", "tracer/wire/frame.hpp"),
+            ("firmware/demo/a.cpp", "tracer/wire/frame.hpp"),
+            ("firmware/demo/a.cpp", "host-tools/a.hpp"),
+            ("host-tools/a.cpp", "tracer/nopscope.hpp"),
+            ("host-tools/a.cpp", "hal/hal.hpp"),
+        ]:
+            with self.subTest(path=path, name=name):
+                self.assert_breach(path, f'{HEAD}#include "{name}"\n', "is not for")
+
+    def test_hosted_headers(self):
+        self.assert_breach("tracer/a.cpp", HEAD + "#include <cstdio>\n", "not freestanding")
+        self.assert_breach("hal/drivers/a.cpp", HEAD + "#include <string.h>\n", "not freestanding")
+
+    def test_instructions(self):
+        self.assert_breach("tracer/a.cpp", HEAD + 'void f() { asm volatile("nop"); }\n', "arm64")
+        self.assert_breach("hal/drivers/a.cpp", HEAD + '__asm__("nop");\n', "arm64")
+        self.assert_breach("firmware/demo/a.S", HEAD, "arm64")
+
+    def test_files(self):
+        self.assert_breach("tests/a.cpp", "int a;\n", "SPDX")
+        self.assert_breach("tests/a.cpp", HEAD + "\n" * 400, "400 lines")
+        self.assert_breach("tracer/a.hpp", HEAD, "#pragma once")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -11,6 +11,7 @@ namespace torture {
 volatile uint64_t landed_at;
 volatile uint32_t landings;
 void leap(unsigned depth, jmp_buf back);
+uint64_t dig(unsigned depth);
 
 namespace {
 
@@ -29,6 +30,8 @@ TORTURE_CALL void catch_leap() {
 }
 
 }  // namespace
+
+TORTURE_CALL uint64_t dig(unsigned depth) { return depth == 0 ? 0 : dig(depth - 1) + 1; }
 
 TORTURE_CALL void leap(unsigned depth, jmp_buf back) {
     if (depth > 0) {

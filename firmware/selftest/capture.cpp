@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "firmware/selftest/capture.hpp"
+
+#include "hal/arm64/symbols.hpp"
+#include "hal/hal.hpp"
+
+namespace nopscope::selftest {
+
+namespace {
+
+std::uint8_t line[1 << 20];
+std::size_t line_size = 0;
+bool line_shut = false;
+wire::Event events[32768];
+
+bool take(std::uint8_t byte) {
+    if (line_shut || line_size == sizeof line) return false;
+    line[line_size++] = byte;
+    return true;
+}
+
+// Until nothing is left in the ring: a short frame leaves after 10 ms.
+void pump_out() {
+    if (line_shut) return;
+    const std::uint64_t end = hal::clock() + hal::clock_hz() / 25;
+    while (hal::clock() < end) pump();
+}
+
+void collect(std::span<std::uint8_t> chunk, std::size_t& count, Recording& recording) {
+    const wire::ParsedFrame frame = wire::parse_frame(chunk.data(), chunk.size());
+    if (!frame.ok) {
+        recording.well_formed = false;
+    } else if (frame.header.stream == wire::Stream::stats) {
+        recording.well_formed &= wire::read_stats(frame.payload, frame.payload_bytes, recording.stats);
+    } else if (frame.header.stream == wire::Stream::trace) {
+        wire::TraceReader reader(frame.payload, frame.payload_bytes);
+        for (wire::Event event; reader.next(event);) {
+            if (event.kind != wire::Kind::extended && count < std::size(events)) events[count++] = event;
+        }
+        recording.well_formed &= reader.ok();
+    }
+}
+
+}  // namespace
+
+void shut_line(bool shut) { line_shut = shut; }
+
+bool tracer_is_up() {
+    static const Status status = init({.image = "selftest",
+                                       .board = hal::board_name(),
+                                       .clock_hz = hal::clock_hz(),
+                                       .output = {take, nullptr},
+                                       .stack_low = hal::stack_bounds().low,
+                                       .stack_high = hal::stack_bounds().high,
+                                       .panic = hal::panic});
+    return status == Status::ok;
+}
+
+Recording record(void (*run)()) {
+    pump_out();
+    line_size = 0;
+    run();
+    pump_out();
+    Recording recording{.events = {}, .stats = {}, .well_formed = true};
+    std::size_t count = 0;
+    std::size_t begin = 0;
+    for (std::size_t at = 0; at < line_size; ++at) {
+        if (line[at] != 0) continue;
+        collect({line + begin, line + at}, count, recording);
+        begin = at + 1;
+    }
+    recording.events = {events, count};
+    return recording;
+}
+
+bool is_of(const wire::Event& event, const void* function) {
+    const auto address = reinterpret_cast<std::uintptr_t>(function);
+    return (event.kind == wire::Kind::entry || event.kind == wire::Kind::call) &&
+           hal::address_of(__text_start) + event.site_offset == address;
+}
+
+}  // namespace nopscope::selftest

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tracer's line, for its tests: memory instead of a UART, read back by the wire format's reader.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "tracer/nopscope.hpp"
+#include "tracer/wire/stats.hpp"
+#include "tracer/wire/trace.hpp"
+
+namespace nopscope::selftest {
+
+// Calls init() on first use: stream mode, no pacing, nothing enabled. False: it failed.
+bool tracer_is_up();
+
+// Drops what is on the line and in the ring, then lets `run` run and collects what it recorded: the
+// tracer's own records are left out, and event indexes count from the first one left.
+struct Recording {
+    std::span<const wire::Event> events;
+    wire::Stats stats;  // the last seen
+    bool well_formed;
+};
+Recording record(void (*run)());
+
+// While shut, the line takes no byte: the ring fills.
+void shut_line(bool shut);
+
+// `event` is an entry (or call) of `function`.
+bool is_of(const wire::Event& event, const void* function);
+
+}  // namespace nopscope::selftest

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Instrumented functions for the tracer's tests (traced.cpp), and entries of the site table that
+// must be refused (bad_sites.S).
+#pragma once
+
+#include <cstdint>
+
+namespace nopscope::selftest {
+
+std::uint64_t leaf(std::uint64_t x);           // x + 1
+std::uint64_t calls_leaf(std::uint64_t x);     // leaf(x) + 1
+std::uint64_t tail_calls_leaf(std::uint64_t x);  // leaf(x + 1), by a jump
+std::uint64_t sum_to(std::uint64_t n);         // n calls deep
+// longjmps `depth` calls down out of itself, to a setjmp in the caller, and then calls leaf.
+std::uint64_t catches(unsigned depth);
+std::uint64_t throws(unsigned depth);
+
+}  // namespace nopscope::selftest
+
+extern "C" {
+// The functions of the bad entries: never called.
+extern const char selftest_bad_misaligned[], selftest_bad_words[], selftest_bad_outside[];
+
+// Calls function(argument) with SP = stack.
+std::uint64_t selftest_call_on_stack(std::uint64_t (*function)(std::uint64_t), std::uint64_t argument,
+                                     std::uint64_t stack);
+}

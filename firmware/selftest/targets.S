@@ -64,7 +64,7 @@ selftest_patchable:
 
 // In: x0 the Holding (interrupt_tests.cpp): in, out, rounds. Loads all registers from `in`, counts
 // x28 down from `rounds`, stores all to `out`. Uses no stack while it holds, but leaves room for it:
-// an interrupt's frame goes below.
+// an interrupt's frame goes below. Enables interrupts once all are loaded.
 #define HOLD_X 0
 #define HOLD_Q 256
 #define HOLD_NZCV 768
@@ -103,6 +103,7 @@ selftest_hold:
     ldr     x\n, [x0, #HOLD_X + 8 * \n]
     .endr
     ldr     x0, [x0, #HOLD_X]
+    msr     daifclr, #2                     // what is pending lands here
 1:  b       2f                              // each branch ends a translation block of QEMU's:
 2:  nop                                     // an interrupt may land between any two
     b       3f

@@ -84,6 +84,8 @@ int main() {
     std::printf("%s\n", failed ? "some scripts failed" : "every script's result is right");
     std::fflush(stdout);
     hal::disable_interrupts();
+    // What newlib does at exit is not recorded any more, so it does not count as a call either.
+    (void)nopscope::disable(nopscope::Sites::all());
     nopscope::finish();
     return failed != 0;
 }

@@ -88,8 +88,12 @@ SourceLines::SourceLines(const std::string& path) {
 }
 
 SourcePlace SourceLines::at(std::uint64_t address) const {
-    const auto found = places_.find(address);
-    return found == places_.end() ? SourcePlace{} : found->second;
+    // GCC's DWARF has a function begin behind its patch site: two words, or three with a BTI C.
+    for (const std::uint64_t behind : {0, 8, 12}) {
+        const auto found = places_.find(address + behind);
+        if (found != places_.end()) return found->second;
+    }
+    return {};
 }
 
 }  // namespace nopscope

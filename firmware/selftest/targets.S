@@ -46,13 +46,15 @@ selftest_jump_br_x16:
     mov     x16, x0
     br      x16
 
-// In: x0 bits to flip in the signed return address. Returns, or does not.
+// In: x0 bits to flip in the signed return address while it is authenticated. Returns where nothing
+// authenticates; else faults, at the AUTIASP (FEAT_FPAC) or at the RET to a poisoned address.
     .balign 8
     .global selftest_tamper_return
 selftest_tamper_return:
     hint    #25                             // paciasp
     eor     x30, x30, x0
     hint    #29                             // autiasp
+    eor     x30, x30, x0
     ret
 
 // A function to patch: returns 1 until its first word says otherwise.

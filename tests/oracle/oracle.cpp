@@ -20,13 +20,17 @@
 // plugin looks at the new word. (That is also why QEMU cannot prove cache maintenance.)
 // tests/oracle/known_counts.py holds us to it, with stores through an alias.
 //
-// Counters are per vCPU and added to by inline code, so several cores lose nothing.
+// Counters are shared and atomic, added to by a callback. QEMU's inline additions to a per-vCPU counter
+// would be faster, but QEMU 10.0 (gen_plugin_u64_ptr) multiplies a translation-time constant in place
+// when it runs several vCPUs in one thread, as with -icount: from vCPU 1 on they add to wild addresses.
 
 #include "tests/oracle/qemu_plugin.hpp"
 
+#include <atomic>
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
+#include <deque>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -47,20 +51,19 @@ struct Site {
     std::uint64_t function = 0;
 };
 
-// The counters of one vCPU: instructions, then for each site {bl, other}.
+using Counter = std::atomic<std::uint64_t>;
+
+struct Counted {
+    Counter bl = 0;
+    Counter other = 0;
+};
+
 struct Oracle {
     std::vector<Site> sites;
+    std::deque<Counted> counted;                             // by index of the site; never moved
     std::unordered_map<std::uint64_t, std::size_t> site_at;  // by address of the word
+    Counter instructions = 0;
     std::string out;
-    qemu_plugin_scoreboard* score = nullptr;
-
-    qemu_plugin_u64 counter(std::size_t index) const {
-        return {score, index * sizeof(std::uint64_t)};
-    }
-    qemu_plugin_u64 instructions() const { return counter(0); }
-    qemu_plugin_u64 executions(std::size_t site, bool bl) const {
-        return counter(1 + 2 * site + (bl ? 0 : 1));
-    }
 };
 
 // Never destroyed: QEMU calls on_exit after this library's static destructors.
@@ -78,23 +81,29 @@ bool read_sites(const std::string& path) {
         if (!(fields >> std::hex >> site.word >> site.function)) return false;
         if (!oracle.site_at.emplace(site.word, oracle.sites.size()).second) return false;
         oracle.sites.push_back(site);
+        oracle.counted.emplace_back();
     }
     return !oracle.sites.empty();
 }
 
+void add_one(unsigned, void* counter) {
+    static_cast<Counter*>(counter)->fetch_add(1, std::memory_order_relaxed);
+}
+void count(qemu_plugin_insn* instruction, Counter& counter) {
+    qemu_plugin_register_vcpu_insn_exec_cb(instruction, add_one, QEMU_PLUGIN_CB_NO_REGS, &counter);
+}
+
 void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
-    const std::size_t count = qemu_plugin_tb_n_insns(block);
-    for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t instructions = qemu_plugin_tb_n_insns(block);
+    for (std::size_t i = 0; i < instructions; ++i) {
         qemu_plugin_insn* instruction = qemu_plugin_tb_get_insn(block, i);
-        qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(instruction, QEMU_PLUGIN_INLINE_ADD_U64,
-                                                            oracle.instructions(), 1);
+        count(instruction, oracle.instructions);
         const auto site = oracle.site_at.find(qemu_plugin_insn_vaddr(instruction));
         if (site == oracle.site_at.end()) continue;
         std::uint32_t word = 0;
         qemu_plugin_insn_data(instruction, &word, sizeof word);
-        qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(
-            instruction, QEMU_PLUGIN_INLINE_ADD_U64, oracle.executions(site->second, is_bl(word)),
-            1);
+        Counted& counted = oracle.counted[site->second];
+        count(instruction, is_bl(word) ? counted.bl : counted.other);
     }
 }
 
@@ -105,14 +114,14 @@ void on_exit(qemu_plugin_id_t, void*) {
         return;
     }
     std::fprintf(file, "{\"instructions\": %" PRIu64 ", \"sites\": [",
-                 qemu_plugin_u64_sum(oracle.instructions()));
+                 oracle.instructions.load());
     for (std::size_t i = 0; i < oracle.sites.size(); ++i) {
         std::fprintf(file,
                      "%s\n{\"address\": \"0x%" PRIx64 "\", \"bl\": %" PRIu64 ", \"other\": %" PRIu64
                      "}",
                      i == 0 ? "" : ",", oracle.sites[i].function,
-                     qemu_plugin_u64_sum(oracle.executions(i, true)),
-                     qemu_plugin_u64_sum(oracle.executions(i, false)));
+                     oracle.counted[i].bl.load(),
+                     oracle.counted[i].other.load());
     }
     std::fputs("\n]}\n", file);
     std::fclose(file);
@@ -132,8 +141,6 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t*, int argc, char*
                    stderr);
         return -1;
     }
-    oracle.score =
-        qemu_plugin_scoreboard_new((1 + 2 * oracle.sites.size()) * sizeof(std::uint64_t));
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
     qemu_plugin_register_atexit_cb(id, on_exit, nullptr);
     return 0;

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs an image under QEMU and compares its console with an expected file.
 
-    run_image.py --machine virt-max --image selftest.elf --expected x.expected [--status N]
-                 [--contains TEXT]... [--update] [WORD]...
+    run_image.py --machine virt-max --image selftest.elf [--expected x.expected] [--status N]
+                 [--contains TEXT]... [--update] [--dirty-bss] [WORD]...
 
 WORDs are the semihosting command line; with --no-semihosting there is none. Before comparing, what
 may differ from run to run or CPU to CPU is made equal: a backtrace line shows the function's name
 instead of its address, other 64-bit numbers become 0x*, the notes in parentheses behind `ok NAME`
 go. --contains asks for text in what was printed before that. --update writes the expected file.
+--dirty-bss (raw images) fills what the image must zero itself with 0xa5 before it starts.
 """
 
 import argparse
@@ -18,6 +19,7 @@ import re
 import struct
 import subprocess
 import sys
+import tempfile
 
 MACHINES = {
     "virt-max": ["-M", "virt,gic-version=3", "-cpu", "max"],
@@ -53,6 +55,7 @@ class Functions:
         symbols.sort()
         self.addresses = [address for address, _ in symbols]
         self.names = [name for _, name in symbols]
+        self.by_name = {name: address for address, name in symbols}
 
     def name(self, address):
         return self.names[bisect.bisect_right(self.addresses, address) - 1]
@@ -73,13 +76,19 @@ def normalised(text, functions):
     return re.sub(r"^(ok \S+) \(.*\)$", r"\1", text, flags=re.M)
 
 
-def run(arguments):
+def run(arguments, functions):
     command = ["qemu-system-aarch64", *MACHINES[arguments.machine], "-nic", "none",
                "-display", "none", "-monitor", "none", "-serial", "stdio",
                "-kernel", arguments.image]
     if not arguments.no_semihosting:
         words = ["arg=" + word for word in ["selftest", *arguments.words]]
         command += ["-semihosting-config", ",".join(["enable=on", "target=native", *words])]
+    garbage = tempfile.NamedTemporaryFile()
+    if arguments.dirty_bss:
+        start, end = (functions.by_name[name] for name in ("__bss_start", "__bss_end"))
+        garbage.write(b"\xa5" * (end - start))
+        garbage.flush()
+        command += ["-device", f"loader,file={garbage.name},addr={start:#x},force-raw=on"]
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               timeout=HANG_SECONDS, check=False)
@@ -94,24 +103,28 @@ def main():
     parser.add_argument("--machine", choices=MACHINES, required=True)
     parser.add_argument("--image", required=True)
     parser.add_argument("--elf", help="with the symbols, where the image is raw")
-    parser.add_argument("--expected", required=True)
+    parser.add_argument("--expected")
     parser.add_argument("--status", type=int, default=0)
     parser.add_argument("--contains", action="append", default=[])
     parser.add_argument("--no-semihosting", action="store_true")
     parser.add_argument("--update", action="store_true")
+    parser.add_argument("--dirty-bss", action="store_true")
     parser.add_argument("words", nargs="*")
     arguments = parser.parse_args()
 
-    output, status = run(arguments)
-    actual = normalised(output, Functions(arguments.elf or arguments.image))
+    functions = Functions(arguments.elf or arguments.image)
+    output, status = run(arguments, functions)
+    actual = normalised(output, functions)
     if arguments.update:
         with open(arguments.expected, "w", encoding="utf-8") as file:
             file.write(actual)
         return
-    with open(arguments.expected, encoding="utf-8") as file:
-        expected = file.read()
+    expected = actual
+    if arguments.expected:
+        with open(arguments.expected, encoding="utf-8") as file:
+            expected = file.read()
     difference = list(difflib.unified_diff(expected.splitlines(), actual.splitlines(),
-                                           arguments.expected, "console", lineterm=""))
+                                           arguments.expected or "", "console", lineterm=""))
     problems = ["\n".join(difference)] if difference else []
     problems += [f"not printed: {text}" for text in arguments.contains if text not in output]
     if status != arguments.status:

@@ -65,6 +65,8 @@ add_compile_options(
     ${NOPSCOPE_COMMON_FLAGS} -g
     # Debug information names files from the repository's root, wherever it was built.
     -ffile-prefix-map=${PROJECT_SOURCE_DIR}/= -ffile-prefix-map=${CMAKE_BINARY_DIR}=.
+    # The one compiler predefines it for C++, the other does not.
+    "$<$<COMPILE_LANGUAGE:CXX>:-D_GNU_SOURCE>"
     "$<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions;-fno-rtti;-fno-threadsafe-statics>")
 
 # For tests that look at what was built (tests/rules).

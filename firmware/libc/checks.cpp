@@ -168,7 +168,8 @@ void compares_strings(std::size_t length, std::size_t to, std::size_t from) {
 
 std::jmp_buf back;
 [[gnu::noinline]] void jump(int depth) {
-    if (depth > 0) jump(depth - 1);
+    void (*volatile deeper)(int) = jump;
+    if (depth > 0) deeper(depth - 1);
     std::longjmp(back, 7);
 }
 

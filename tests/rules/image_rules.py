@@ -11,13 +11,14 @@ register, and the hal only where it saves and restores them.
 """
 
 import argparse
+import struct
 import sys
 from pathlib import Path
 
 from disassembly import defined_functions, disassemble, toolchain
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "oracle"))
-from sites import Image, patch_sites  # noqa: E402
+from sites import Image  # noqa: E402
 
 # Members of the hal's archive whose job is to be called by newlib, or to call main.
 NEWLIB_MEMBERS = {"run_main.cpp.obj", "syscalls.cpp.obj"}
@@ -33,6 +34,12 @@ def arguments():
     return parser.parse_args()
 
 
+def table(image):
+    """The functions that the site table names, whether usable or not: each 8 bytes behind."""
+    start, end = image.symbols["__nopscope_sites_start"], image.symbols["__nopscope_sites_end"]
+    return {entry + 8 for entry, in struct.iter_unpack("<Q", image.bytes(start, end - start))}
+
+
 def breaches(options):
     binutils = toolchain(options.build)["binutils"]
     image = options.build / "firmware" / f"{options.image}.elf"
@@ -40,7 +47,7 @@ def breaches(options):
                                options.tracer or options.build / "tracer/libnopscope_tracer.a")
     hal = defined_functions(binutils + "nm", options.build / "hal/libnopscope_hal.a")
     ours = tracer | hal
-    instrumented = {function for _, function in patch_sites(Image(image))}
+    instrumented = table(Image(image))
     if not instrumented:
         yield "no patch site: this image shows nothing"
     seen = 0

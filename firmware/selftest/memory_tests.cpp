@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Protections: each kind of page, tried in the ways it must refuse.
+#include <cstdio>
 #include <cstdlib>
 
 #include "firmware/selftest/selftest.hpp"
 #include "firmware/selftest/targets.hpp"
 #include "hal/arm64/machine.hpp"
+#include "hal/arm64/mmu.hpp"
 #include "hal/arm64/page_table.hpp"
 #include "hal/arm64/registers.hpp"
 #include "hal/arm64/symbols.hpp"
@@ -161,6 +163,16 @@ SELFTEST("memory.guard_pages_are_not_mapped") {
     REQUIRE(is_unmapped(at(hal::address_of(__emergency_stack_low) - 8)));
     REQUIRE(!expect_fault(load, at(hal::address_of(__stack_low))).happened);
     return passed();
+}
+
+SELFTEST("memory.heap_is_mapped_to_its_end_and_no_further") {
+    static char note[32];
+    const hal::HeapBounds heap = hal::heap_bounds();
+    std::snprintf(note, sizeof note, "up to %#llx", static_cast<unsigned long long>(heap.high));
+    REQUIRE(heap.low < heap.high && heap.high <= hal::address_of(__heap_end));
+    REQUIRE(!expect_fault(load, at(heap.high - sizeof(std::uint32_t))).happened);
+    REQUIRE(is_unmapped(at(heap.high)));
+    return passed(note);
 }
 
 SELFTEST("memory.stack_overflow_is_caught") {

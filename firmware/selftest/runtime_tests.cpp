@@ -11,6 +11,7 @@
 
 #include "firmware/selftest/selftest.hpp"
 #include "hal/arm64/boot.hpp"
+#include "hal/arm64/mmu.hpp"
 #include "hal/arm64/registers.hpp"
 #include "hal/board.hpp"
 #include "hal/drivers/pl011.hpp"
@@ -111,6 +112,21 @@ SELFTEST("newlib.malloc_gives_and_takes") {
     errno = 0;
     void* volatile impossible = std::malloc(std::size_t{1} << 40);
     REQUIRE(impossible == nullptr && errno == ENOMEM);
+    return passed();
+}
+
+SELFTEST("newlib.sbrk_stays_within_the_heap") {
+    void* const refused = reinterpret_cast<void*>(-1);
+    const hal::HeapBounds heap = hal::heap_bounds();
+    void* const before = sbrk(0);
+    const auto end = reinterpret_cast<std::uint64_t>(before);
+    REQUIRE(end >= heap.low && end <= heap.high);
+    errno = 0;
+    REQUIRE(sbrk(static_cast<std::ptrdiff_t>(heap.high - end) + 1) == refused && errno == ENOMEM);
+    REQUIRE(sbrk(-static_cast<std::ptrdiff_t>(end - heap.low) - 1) == refused);
+    REQUIRE(sbrk(0) == before);
+    REQUIRE(sbrk(64) == before && sbrk(-64) == static_cast<char*>(before) + 64);
+    REQUIRE(sbrk(0) == before);
     return passed();
 }
 

@@ -79,7 +79,7 @@ def normalised(text, functions):
 def run(arguments, functions):
     command = ["qemu-system-aarch64", *MACHINES[arguments.machine], "-nic", "none",
                "-display", "none", "-monitor", "none", "-serial", "stdio",
-               "-kernel", arguments.image]
+               "-kernel", arguments.image, *arguments.qemu]
     if not arguments.no_semihosting:
         words = ["arg=" + word for word in ["selftest", *arguments.words]]
         command += ["-semihosting-config", ",".join(["enable=on", "target=native", *words])]
@@ -106,6 +106,7 @@ def main():
     parser.add_argument("--expected")
     parser.add_argument("--status", type=int, default=0)
     parser.add_argument("--contains", action="append", default=[])
+    parser.add_argument("--qemu", action="append", default=[], help="an argument of QEMU's")
     parser.add_argument("--no-semihosting", action="store_true")
     parser.add_argument("--update", action="store_true")
     parser.add_argument("--dirty-bss", action="store_true")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tells one board from another: a table. A board is hal/boards/NAME.cpp, which defines `board`,
-// and linker/NAME.ld, its memory map. Nothing outside hal/boards/ names a board.
+// What tells one board from another: a table. A board is hal/boards/NAME.cpp, which defines
+// `board`, and linker/NAME.ld, its memory map. Nothing outside hal/boards/ names a board.
 #pragma once
 
 #include <cstdint>

@@ -31,13 +31,15 @@ std::uint32_t uart_baud() { return board.uart.baud; }
 bool uart_try_write(std::uint8_t byte) { return uart().try_write(byte); }
 
 void uart_write(std::uint8_t byte) {
-    while (!uart().try_write(byte)) {}
+    while (!uart().try_write(byte)) {
+    }
 }
 
 bool uart_try_read(std::uint8_t& byte) { return uart().try_read(byte); }
 
 void uart_drain() {
-    while (uart().is_busy()) {}
+    while (uart().is_busy()) {
+    }
 }
 
 void set_console(const ConsoleSink& chosen) {

@@ -85,8 +85,7 @@ SELFTEST("pac.a_changed_return_address_does_not_return") {
     const bool has_pac = hal::CpuFeatures::read().pac;
     REQUIRE(!expect_fault([](void*) { selftest_tamper_return(0); }, nullptr).happened);
     if (!has_pac) return passed("no pointer authentication here");
-    const Fault fault =
-        expect_fault([](void*) { selftest_tamper_return(8); }, nullptr);
+    const Fault fault = expect_fault([](void*) { selftest_tamper_return(8); }, nullptr);
     constexpr unsigned authentication_failure = 0x1c;  // FEAT_FPAC; else the branch itself faults
     REQUIRE(fault.happened);
     REQUIRE(fault.exception_class() == authentication_failure ||

@@ -58,7 +58,8 @@ static void crash_reporter() {
 
 std::uint32_t crash_data_word = 0xd65f'03c0;  // RET
 static void crash_execute_data() {
-    reinterpret_cast<void (*)()>(&crash_data_word)();
+    const auto data = reinterpret_cast<void (*)()>(&crash_data_word);
+    data();
     asm volatile("");
 }
 
@@ -67,8 +68,8 @@ static std::uint64_t hooked_address;
 static std::uint64_t resolve_hooked(unsigned depth) { return depth == 0 ? hooked_address : 0; }
 [[gnu::noinline]] static void crash_hooked() {
     auto* record = static_cast<std::uint64_t*>(__builtin_frame_address(0));
-    hooked_address = reinterpret_cast<std::uint64_t>(__builtin_extract_return_addr(
-        __builtin_return_address(0)));
+    hooked_address =
+        reinterpret_cast<std::uint64_t>(__builtin_extract_return_addr(__builtin_return_address(0)));
     const auto hook = reinterpret_cast<std::uint64_t>(selftest_land_nothing);
     record[1] = hook;
     hal::set_return_hook({.hook = hook, .resolve = resolve_hooked});

@@ -71,7 +71,8 @@ SELFTEST("interrupt.a_disarmed_or_disabled_timer_is_silent") {
     hal::set_handler(timer, 8, note_timer);
     const auto stays_silent = [] {
         const std::uint64_t until = hal::clock() + hal::clock_hz() / 50;
-        while (hal::clock() < until) {}
+        while (hal::clock() < until) {
+        }
         return fired == 0;
     };
     fired = 0;
@@ -99,7 +100,8 @@ SELFTEST("interrupt.masked_means_pending") {
         REQUIRE(!hal::interrupts_enabled());
         hal::raise_sgi(3);
         const std::uint64_t until = hal::clock() + hal::clock_hz() / 1000;
-        while (hal::clock() < until) {}
+        while (hal::clock() < until) {
+        }
         REQUIRE(taken == 0);
     }
     REQUIRE(hal::interrupts_enabled());
@@ -163,7 +165,8 @@ SELFTEST("interrupt.a_less_urgent_one_waits") {
         inside = true;
         hal::raise_sgi(5);
         const std::uint64_t until = hal::clock() + hal::clock_hz() / 1000;
-        while (hal::clock() < until) {}
+        while (hal::clock() < until) {
+        }
         inside = false;
     });
     hal::raise_sgi(4);
@@ -242,8 +245,7 @@ SELFTEST("interrupt.no_register_changes") {
     const std::uint64_t limit = hal::clock() + patience_seconds * hal::clock_hz();
     rearm();
     bool same = true;
-    while (same && (hits < wanted_hits || timer_hits < wanted_timer_hits) &&
-           hal::clock() < limit) {
+    while (same && (hits < wanted_hits || timer_hits < wanted_timer_hits) && hal::clock() < limit) {
         fill(holding.in, random);
         holding.in.x[28] = loops;
         hal::disable_interrupts();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs on the board itself: what the HAL (and the tracer) promises, one line a test, the failures as
-// the exit status. The semihosting command line chooses: `selftest` runs all, `selftest memory bti.`
-// the tests whose names begin so, `selftest crash=NAME` ends in the exception reporter.
+// Runs on the board itself: what the HAL (and the tracer) promises, one line a test, the failures
+// as the exit status. The semihosting command line chooses: `selftest` runs all, `selftest memory
+// bti.` the tests whose names begin so, `selftest crash=NAME` ends in the exception reporter.
 #include <cstdio>
 #include <cstring>
 

@@ -184,9 +184,8 @@ SELFTEST("memory.stack_overflow_is_caught") {
 }
 
 SELFTEST("memory.misaligned_sp_and_pc_fault") {
-    const auto sp_fault = expect_fault(
-        [](void* sp) { selftest_load_from_sp(hal::address_of(sp)); },
-        at(hal::address_of(__stack_high) - 1024 + 4));
+    const auto sp_fault = expect_fault([](void* sp) { selftest_load_from_sp(hal::address_of(sp)); },
+                                       at(hal::address_of(__stack_high) - 1024 + 4));
     const auto pc_fault = expect_fault(execute, at(hal::address_of(selftest_land_c) + 2));
     REQUIRE(is(pc_fault, ExceptionClass::pc_alignment));
     if (!sp_fault.happened) return passed("this machine does not check SP: QEMU's TCG does not");
@@ -195,8 +194,7 @@ SELFTEST("memory.misaligned_sp_and_pc_fault") {
 }
 
 SELFTEST("memory.wild_sp_is_survived") {
-    const auto fault = expect_fault(
-        [](void*) { selftest_load_from_sp(0x10); }, nullptr);
+    const auto fault = expect_fault([](void*) { selftest_load_from_sp(0x10); }, nullptr);
     REQUIRE(is(fault, ExceptionClass::data_abort));
     REQUIRE(fault.sp == 0x10);
     return passed();

@@ -25,9 +25,12 @@ SELFTEST("boot.at_el1") {
     asm("mrs %0, CurrentEL" : "=r"(level));
     REQUIRE(level >> 2 == 1);
     switch (hal::boot_exception_level()) {
-        case 1: return passed("entered at EL1");
-        case 2: return passed("entered at EL2");
-        default: return failed("boot_exception_level() is neither 1 nor 2");
+    case 1:
+        return passed("entered at EL1");
+    case 2:
+        return passed("entered at EL2");
+    default:
+        return failed("boot_exception_level() is neither 1 nor 2");
     }
 }
 
@@ -52,7 +55,8 @@ SELFTEST("time.clock_advances") {
         before = now;
     }
     const std::uint64_t start = hal::clock();
-    while (hal::clock() == start) {}
+    while (hal::clock() == start) {
+    }
     return passed();
 }
 
@@ -75,7 +79,8 @@ SELFTEST("time.gettimeofday_follows_the_clock") {
     };
     const std::uint64_t before = now();
     const std::uint64_t until = hal::clock() + hal::clock_hz() / 100;
-    while (hal::clock() < until) {}
+    while (hal::clock() < until) {
+    }
     const std::uint64_t spent = now() - before;
     REQUIRE(spent >= 9'999);
     REQUIRE(spent < 60'000'000);

@@ -62,16 +62,14 @@ private:
 #define SELFTEST_JOIN(a, b) SELFTEST_JOIN_(a, b)
 #define SELFTEST_LINE_(line) #line
 #define SELFTEST_LINE(line) SELFTEST_LINE_(line)
-#define SELFTEST_AS_(NAME, ID)                                                                 \
-    static nopscope::selftest::Outcome SELFTEST_JOIN(run_, ID)();                              \
-    static const nopscope::selftest::Test SELFTEST_JOIN(test_, ID)(NAME,                       \
-                                                                   SELFTEST_JOIN(run_, ID));   \
+#define SELFTEST_AS_(NAME, ID)                                                                     \
+    static nopscope::selftest::Outcome SELFTEST_JOIN(run_, ID)();                                  \
+    static const nopscope::selftest::Test SELFTEST_JOIN(test_, ID)(NAME, SELFTEST_JOIN(run_, ID)); \
     static nopscope::selftest::Outcome SELFTEST_JOIN(run_, ID)()
 #define SELFTEST(NAME) SELFTEST_AS_(NAME, __LINE__)
-#define REQUIRE(CONDITION)                                                        \
-    do {                                                                          \
-        if (!(CONDITION)) {                                                       \
-            return nopscope::selftest::failed(#CONDITION " (line " SELFTEST_LINE( \
-                __LINE__) ")");                                                   \
-        }                                                                         \
+#define REQUIRE(CONDITION)                                                                       \
+    do {                                                                                         \
+        if (!(CONDITION)) {                                                                      \
+            return nopscope::selftest::failed(#CONDITION " (line " SELFTEST_LINE(__LINE__) ")"); \
+        }                                                                                        \
     } while (false)

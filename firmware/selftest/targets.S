@@ -64,9 +64,9 @@ selftest_patchable:
     mov     w0, #1
     ret
 
-// In: x0 the Holding (interrupt_tests.cpp): in, out, rounds. Loads all registers from `in`, counts
-// x28 down from `rounds`, stores all to `out`. Uses no stack while it holds, but leaves room for it:
-// an interrupt's frame goes below. Enables interrupts once all are loaded.
+// In: x0 the Holding (interrupt_tests.cpp). Loads all registers from `in`, counts
+// x28 down to 0, stores all to `out`. Uses no stack while it holds, but leaves room for
+// it: an interrupt's frame goes below. Enables interrupts once all are loaded.
 #define HOLD_X 0
 #define HOLD_Q 256
 #define HOLD_NZCV 768

@@ -6,8 +6,8 @@
 
 extern "C" {
 
-extern const char selftest_land_nothing[], selftest_land_c[], selftest_land_j[],
-    selftest_land_jc[], selftest_land_paciasp[];
+extern const char selftest_land_nothing[], selftest_land_c[], selftest_land_j[], selftest_land_jc[],
+    selftest_land_paciasp[];
 
 void selftest_jump_blr(const void* where);
 void selftest_jump_br(const void* where);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Boot, the C++ half (boot.S says in which order). nopscope_boot_early runs with the MMU off: all
 // memory is device memory then, so no unaligned access and no exclusives.
-#include "hal/arm64/asm.hpp"
 #include "hal/arm64/boot.hpp"
+#include "hal/arm64/asm.hpp"
 #include "hal/arm64/interrupts.hpp"
 #include "hal/arm64/mmu.hpp"
 #include "hal/arm64/registers.hpp"
@@ -48,6 +48,9 @@ void start_cycle_counter() {
     isb();
 }
 
+// From here on an asynchronous abort reaches its vector.
+void report_serror() { asm volatile("msr daifclr, #4" ::: "memory"); }
+
 }  // namespace
 
 unsigned boot_exception_level() { return entered_at; }
@@ -78,6 +81,7 @@ void nopscope_boot_late() {
     probe_semihosting();
     start_cycle_counter();
     interrupts_start();
+    report_serror();
     enable_interrupts();
     nopscope_run_main();
 }

@@ -3,8 +3,8 @@
 
     .text
 
-// In: w0 operation, x1 argument. Out: x0. Free: none. Where nobody answers, the HLT is undefined and
-// nopscope_exception resumes behind it, x0 unchanged.
+// In: w0 operation, x1 argument. Out: x0. Free: none. Where nobody answers, the HLT is undefined
+// and nopscope_exception resumes behind it, x0 unchanged.
     .global nopscope_semihosting
     .global nopscope_semihosting_hlt
     .balign 8

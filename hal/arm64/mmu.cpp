@@ -89,7 +89,7 @@ void mmu_prepare() {
         const std::uint64_t end = board.ram_end() & ~(page_bytes - 1);
         if (end < heap_end) heap_end = end;
     }
-    if (heap_end < address_of(__heap_start)) panic("mmu: the image does not fit this board's memory");
+    if (heap_end < address_of(__heap_start)) panic("mmu: the image does not fit the memory");
     map(address_of(__heap_start), address_of(__heap_start), heap_end - address_of(__heap_start),
         {.writable = true});
     for (const DeviceRange& device : board.devices) {
@@ -97,8 +97,7 @@ void mmu_prepare() {
     }
 
     write_mair_el1(mair_bits);
-    write_tcr_el1(
-        Tcr{.t0sz = 25, .physical_address_size = physical_address_size()}.bits());
+    write_tcr_el1(Tcr{.t0sz = 25, .physical_address_size = physical_address_size()}.bits());
     write_ttbr0_el1(address_of(&pool[0]));
     isb();
 }

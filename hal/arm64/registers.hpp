@@ -9,14 +9,14 @@ namespace nopscope::hal {
 
 // ENCODING is the assembler's name, or S<op0>_<op1>_C<n>_C<m>_<op2> for registers that the
 // assembler hides behind an architecture extension.
-#define NOPSCOPE_SYSTEM_REGISTER(NAME, ENCODING)                            \
-    [[gnu::always_inline]] inline std::uint64_t read_##NAME() {             \
-        std::uint64_t value;                                                \
-        asm volatile("mrs %0, " ENCODING : "=r"(value)::"memory");          \
-        return value;                                                       \
-    }                                                                       \
-    [[gnu::always_inline]] inline void write_##NAME(std::uint64_t value) {  \
-        asm volatile("msr " ENCODING ", %0" ::"r"(value) : "memory");       \
+#define NOPSCOPE_SYSTEM_REGISTER(NAME, ENCODING)                           \
+    [[gnu::always_inline]] inline std::uint64_t read_##NAME() {            \
+        std::uint64_t value;                                               \
+        asm volatile("mrs %0, " ENCODING : "=r"(value)::"memory");         \
+        return value;                                                      \
+    }                                                                      \
+    [[gnu::always_inline]] inline void write_##NAME(std::uint64_t value) { \
+        asm volatile("msr " ENCODING ", %0" ::"r"(value) : "memory");      \
     }
 
 NOPSCOPE_SYSTEM_REGISTER(daif, "daif")
@@ -66,10 +66,10 @@ struct Sctlr {
     bool mmu = false;
     bool dcache = false;
     bool icache = false;
-    bool check_sp = false;         // SA: SP must be 16-byte aligned
+    bool check_sp = false;              // SA: SP must be 16-byte aligned
     bool write_never_executes = false;  // WXN
-    bool strict_pac_landing = false;    // BT1: PACIASP is no landing pad for BR but through x16, x17
-    bool pac = false;              // EnIA, EnIB, EnDA, EnDB
+    bool strict_pac_landing = false;  // BT1: PACIASP is no landing pad for BR but through x16, x17
+    bool pac = false;                 // EnIA, EnIB, EnDA, EnDB
 
     constexpr std::uint64_t bits() const {
         // RES1 in Armv8.0: LSMAOE, nTLSMD, SPAN, EIS, TSCXT, EOS.
@@ -102,8 +102,7 @@ struct Tcr {
         constexpr std::uint64_t inner_shareable = 3;
         constexpr std::uint64_t upper_half_off = std::uint64_t{1} << 23;  // EPD1
         return t0sz | write_back << 8 | write_back << 10 | inner_shareable << 12 | upper_half_off |
-               std::uint64_t{2} << 30 /* TG1: 4 KiB */ |
-               std::uint64_t{physical_address_size} << 32;
+               std::uint64_t{2} << 30 /* TG1: 4 KiB */ | std::uint64_t{physical_address_size} << 32;
     }
 };
 static_assert(Tcr{.t0sz = 25, .physical_address_size = 2}.bits() == 0x2'8080'3519);

@@ -5,9 +5,9 @@
 // interrupted stack, so that handlers may nest and be any C++.
 //
 // All others are faults, or the end. They always switch to the emergency stack, because SP itself
-// may be what is wrong (a stack overflow runs into the unmapped page below it), and save the general
-// registers only: the HAL uses no other. They nest only when the reporter itself faults, which
-// then never returns, so starting over at the stack's top is right.
+// may be what is wrong (a stack overflow runs into the unmapped page below it), and save the
+// general registers only: the HAL uses no other. They nest only when the reporter itself faults,
+// which then never returns, so starting over at the stack's top is right.
 //
 // The scratch registers are TPIDRRO_EL0 and SP_EL0: there is no EL0. TPIDR_EL1 is the tracer's.
 

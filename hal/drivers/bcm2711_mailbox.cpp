@@ -55,8 +55,8 @@ bool Bcm2711Mailbox::exchange(std::uint32_t message) const {
 Bcm2711Mailbox::Answer Bcm2711Mailbox::ask(std::uint32_t tag, unsigned count, std::uint32_t first,
                                            std::uint32_t second, std::uint32_t third) const {
     constexpr std::uint32_t value_bytes = 12;
-    const std::uint32_t words[] = {9 * 4, request, tag, value_bytes, count * 4,
-                                   first, second,  third, 0 /* end tag */};
+    const std::uint32_t words[] = {9 * 4,  request, tag, value_bytes, count * 4, first,
+                                   second, third,   0 /* end tag */};
     for (unsigned i = 0; i < 9; ++i) buffer[i] = words[i];
     const auto address = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(buffer));
     if (!exchange((address | bus_address) | property_channel)) return {};

@@ -20,13 +20,16 @@ constexpr std::uint32_t ctlr_write_pending = 1u << 31;
 
 void Gicv3::start() const {
     write32(distributor_ + gicd_ctlr, ctlr_affinity_routing);
-    while ((read32(distributor_ + gicd_ctlr) & ctlr_write_pending) != 0) {}
+    while ((read32(distributor_ + gicd_ctlr) & ctlr_write_pending) != 0) {
+    }
     write32(distributor_ + gicd_ctlr, ctlr_affinity_routing | ctlr_group1);
-    while ((read32(distributor_ + gicd_ctlr) & ctlr_write_pending) != 0) {}
+    while ((read32(distributor_ + gicd_ctlr) & ctlr_write_pending) != 0) {
+    }
 
     const std::uint32_t waker = read32(redistributor_ + gicr_waker);
     write32(redistributor_ + gicr_waker, waker & ~waker_processor_sleep);
-    while ((read32(redistributor_ + gicr_waker) & waker_children_asleep) != 0) {}
+    while ((read32(redistributor_ + gicr_waker) & waker_children_asleep) != 0) {
+    }
 
     const std::uint64_t own = redistributor_ + gicr_sgi_page;
     write32(own + gicd_icenabler, 0xffff'ffff);

@@ -27,7 +27,8 @@ constexpr std::uint32_t cr_enable = 1 << 0 | 1 << 8 | 1 << 9;  // UARTEN, TXE, R
 }  // namespace
 
 void Pl011::start(std::uint32_t clock_hz, std::uint32_t baud) const {
-    while (is_busy()) {}
+    while (is_busy()) {
+    }
     write32(base_ + cr, 0);
     write32(base_ + imsc, 0);
     write32(base_ + icr, 0x7ff);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What newlib asks of the system under it ("Red Hat newlib C Library", Syscalls): a console, a heap,
-// a clock and an end. Any other descriptor is EBADF.
+// What newlib asks of the system under it ("Red Hat newlib C Library", Syscalls): a console, a
+// heap, a clock and an end. Any other descriptor is EBADF.
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/times.h>
@@ -60,8 +60,9 @@ void* _sbrk(std::ptrdiff_t bytes) {
     const hal::InterruptsMasked masked;
     if (end == 0) end = heap.low;
     const std::uint64_t before = end;
-    const bool fits = bytes >= 0 ? static_cast<std::uint64_t>(bytes) <= heap.high - end
-                                 : std::uint64_t{0} - static_cast<std::uint64_t>(bytes) <= end - heap.low;
+    const bool fits = bytes >= 0
+                          ? static_cast<std::uint64_t>(bytes) <= heap.high - end
+                          : std::uint64_t{0} - static_cast<std::uint64_t>(bytes) <= end - heap.low;
     if (!fits) {
         errno = ENOMEM;
         return reinterpret_cast<void*>(-1);
@@ -98,11 +99,12 @@ int _gettimeofday(struct timeval* now, void*) {
     return 0;
 }
 
-// CLOCKS_PER_SEC is the host's; clock() is in its unit.
+// Since the counter's start, all of it user time, in newlib's CLOCKS_PER_SEC.
 clock_t _times(struct tms* times) {
     const std::uint64_t ticks = hal::clock();
     const std::uint64_t hz = hal::clock_hz();
-    const auto now = static_cast<clock_t>(ticks / hz * CLOCKS_PER_SEC + ticks % hz * CLOCKS_PER_SEC / hz);
+    const auto now =
+        static_cast<clock_t>(ticks / hz * CLOCKS_PER_SEC + ticks % hz * CLOCKS_PER_SEC / hz);
     *times = {.tms_utime = now, .tms_stime = 0, .tms_cutime = 0, .tms_cstime = 0};
     return now;
 }

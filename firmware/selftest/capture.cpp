@@ -31,7 +31,10 @@ void collect(std::span<std::uint8_t> chunk, std::size_t& count, Recording& recor
     if (!frame.ok) {
         recording.well_formed = false;
     } else if (frame.header.stream == wire::Stream::stats) {
-        recording.well_formed &= wire::read_stats(frame.payload, frame.payload_bytes, recording.stats);
+        wire::Stats stats;
+        recording.well_formed &= wire::read_stats(frame.payload, frame.payload_bytes, stats);
+        // A periodic one may follow the final one while what it left is pumped out.
+        if (recording.stats.final == 0) recording.stats = stats;
     } else if (frame.header.stream == wire::Stream::trace) {
         wire::TraceReader reader(frame.payload, frame.payload_bytes);
         for (wire::Event event; reader.next(event);) {

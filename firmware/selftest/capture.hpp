@@ -18,7 +18,7 @@ bool tracer_is_up();
 // tracer's own records are left out, and event indexes count from the first one left.
 struct Recording {
     std::span<const wire::Event> events;
-    wire::Stats stats;  // the last seen
+    wire::Stats stats;  // the final one, else the last seen
     bool well_formed;
 };
 Recording record(void (*run)());

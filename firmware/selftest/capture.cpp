@@ -24,6 +24,7 @@ void pump_out() {
     if (line_shut) return;
     const std::uint64_t end = hal::clock() + hal::clock_hz() / 25;
     while (hal::clock() < end) pump();
+    pump();  // once more, or a stalled host leaves what was not due before it stalled
 }
 
 void collect(std::span<std::uint8_t> chunk, std::size_t& count, Recording& recording) {

@@ -243,6 +243,7 @@ void SessionReader::end_session() {
     if (!open_) return;
     if (hello_seen_) {
         done_ = counters();
+        if (!done_.complete) ++done_.unfinished_sessions;
         sink_.on_session_end();
     } else {
         for (wire::Reader in(waiting_.data(), waiting_.size()); in.left() != 0;) {

@@ -82,6 +82,7 @@ struct StreamCounters {
     std::uint64_t foreign = 0;
     std::uint64_t console_dropped = 0;
     std::uint64_t sessions = 0;
+    std::uint64_t unfinished_sessions = 0;  // that ended without every core's final stats
     bool complete = false;  // every core of the last session sent its final stats
     std::uint16_t refused_version = 0;  // of a hello in a format this reader does not know
     std::array<std::uint64_t, 5> frames_by_stream{};

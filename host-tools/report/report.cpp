@@ -71,6 +71,7 @@ Integrity integrity_of(const Profile& profile, const nsc::FileCounters& file) {
         {"malformed_frames", stream.malformed_frames, true},
         {"unknown_frames", stream.unknown_frames, false},
         {"homeless_frames", stream.homeless_frames, true},
+        {"unfinished_sessions", stream.unfinished_sessions, true},
         {"other_image_sessions", stream.other_image_sessions, true},
         {"inconsistent_cores", stream.inconsistent, true},
         {"stray_zeros", line.stray_zeros, false},

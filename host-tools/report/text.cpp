@@ -20,7 +20,6 @@ std::string short_place(const FunctionRow& row) {
     return fmt::format("{}:{}", for_cell(tail), row.line);
 }
 
-// For display: DDDD cells wide as a terminal counts plain text; names are mostly ASCII.
 using Line = std::array<std::string, 8>;
 
 std::string ns_cell(const std::optional<std::uint64_t>& ns) { return ns ? human_ns(*ns) : "-"; }
@@ -53,7 +52,8 @@ std::string text_report(const Report& report) {
                    human_ns(report.duration_ns), human_ns(report.tracer_ns),
                    report.lossless ? "lossless" : "stream",
                    report.sessions > 1
-                       ? fmt::format("; the target was reset {} times", report.sessions - 1)
+                       ? fmt::format("; the target was reset {} time{}", report.sessions - 1,
+                                     report.sessions == 2 ? "" : "s")
                        : std::string());
     std::vector<Line> lines;
     lines.push_back({"calls", "total", "self", "share", "min", "max", "function", "defined at"});

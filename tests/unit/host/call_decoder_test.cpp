@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the decoder makes of one core's records: identity, nesting, time.
+#include "host-tools/profile/call_decoder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace nopscope {
+namespace {
+
+struct Closed {
+    std::uint32_t site = 0;
+    Outcome outcome{};
+    bool incomplete = false;
+    std::uint64_t ticks = 0;
+    std::uint64_t self = 0;
+    std::uint32_t parent = 0;  // site of the node above; 0 for none, 999 for a gap
+};
+
+// Sites stand for functions, nodes are numbered paths.
+struct Calls {
+    std::uint32_t function(std::uint32_t offset) { return offset / 8; }
+    std::uint32_t node(std::uint32_t parent, std::uint32_t function) {
+        nodes.push_back({parent, function});
+        return static_cast<std::uint32_t>(nodes.size() + 1);
+    }
+    std::uint32_t gap_node() const { return 1; }
+    std::uint64_t total_of(std::uint32_t function) { return totals[function]; }
+    void called(std::uint32_t function, std::uint32_t) { ++calls[function]; }
+    void closed(const OpenCall& call, const ClosedCall& result) {
+        totals[call.function] = call.total_before + result.ticks;
+        const std::uint32_t above = nodes[call.node - 2].first;
+        const std::uint32_t parent = above == 0 ? 0 : above == 1 ? 999 : nodes[above - 2].second;
+        list.push_back({call.function, result.outcome, result.incomplete, result.ticks,
+                        result.self_ticks, parent});
+    }
+
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> nodes;
+    std::map<std::uint32_t, std::uint64_t> totals;
+    std::map<std::uint32_t, std::uint64_t> calls;
+    std::vector<Closed> list;
+};
+
+class Decoder : public testing::Test {
+protected:
+    std::uint64_t entry(std::uint32_t site, std::uint64_t at) {
+        decoder.on_event({.kind = wire::Kind::entry, .site_offset = site * 8, .index = next,
+                          .clock = at});
+        return next++;
+    }
+    void call(std::uint32_t site, std::uint64_t at) {
+        decoder.on_event({.kind = wire::Kind::call, .site_offset = site * 8, .index = next++,
+                          .clock = at});
+    }
+    void ret(std::uint64_t entry, std::uint64_t at, bool unwound = false) {
+        decoder.on_event({.kind = wire::Kind::ret, .unwound = unwound,
+                          .entry_index = static_cast<std::uint32_t>(entry) & wire::entry_index_mask,
+                          .index = next++, .clock = at});
+    }
+    void extended(wire::Extended what, std::uint64_t at) {
+        decoder.on_event({.kind = wire::Kind::extended, .extended = what, .index = next++,
+                          .clock = at});
+    }
+    void gap(std::uint64_t records) {
+        next += records;
+        decoder.on_gap();
+    }
+    void expect(std::size_t at, std::uint32_t site, Outcome outcome, std::uint64_t ticks,
+                std::uint64_t self) {
+        ASSERT_LT(at, calls.list.size());
+        EXPECT_EQ(calls.list[at].site, site);
+        EXPECT_EQ(calls.list[at].outcome, outcome);
+        EXPECT_EQ(calls.list[at].ticks, ticks);
+        EXPECT_EQ(calls.list[at].self, self);
+    }
+
+    Calls calls;
+    CallDecoder<Calls> decoder{calls};
+    std::uint64_t next = 0;
+};
+
+TEST_F(Decoder, NestedCallsAndSelfTime) {
+    const auto a = entry(1, 100);
+    const auto b = entry(2, 130);
+    ret(b, 150);
+    const auto c = entry(3, 160);
+    ret(c, 200);
+    ret(a, 300);
+    ASSERT_EQ(calls.list.size(), 3u);
+    expect(0, 2, Outcome::returned, 20, 20);
+    expect(1, 3, Outcome::returned, 40, 40);
+    expect(2, 1, Outcome::returned, 200, 140);
+    EXPECT_EQ(calls.list[0].parent, 1u);
+    EXPECT_EQ(decoder.counters().orphan_returns, 0u);
+}
+
+TEST_F(Decoder, RecursionCountsTimeOnce) {
+    const auto a = entry(1, 0);
+    const auto b = entry(1, 10);
+    const auto c = entry(1, 20);
+    ret(c, 30);
+    ret(b, 50);
+    const auto d = entry(1, 60);
+    ret(d, 65);
+    ret(a, 100);
+    const auto e = entry(1, 200);
+    ret(e, 203);
+    EXPECT_EQ(calls.totals[1], 103u);
+    EXPECT_EQ(calls.calls[1], 5u);
+    std::uint64_t self = 0;
+    for (const auto& call : calls.list) self += call.self;
+    EXPECT_EQ(self, 103u);
+}
+
+// A tail call: the caller's frame is reused, so both return at once, inner first.
+TEST_F(Decoder, TailCall) {
+    const auto a = entry(1, 0);
+    const auto b = entry(2, 10);
+    ret(b, 30);
+    ret(a, 31);
+    expect(0, 2, Outcome::returned, 20, 20);
+    expect(1, 1, Outcome::returned, 31, 11);
+}
+
+TEST_F(Decoder, LongjmpAsTheTargetTellsIt) {
+    const auto a = entry(1, 0);
+    const auto b = entry(2, 10);
+    const auto c = entry(3, 20);
+    ret(c, 30, true);
+    ret(b, 31, true);
+    const auto d = entry(4, 40);
+    ret(d, 50);
+    ret(a, 60);
+    expect(0, 3, Outcome::unwound, 10, 10);
+    expect(1, 2, Outcome::unwound, 21, 11);
+    expect(3, 1, Outcome::returned, 60, 29);
+    EXPECT_EQ(calls.list[2].parent, 1u);
+}
+
+TEST_F(Decoder, LongjmpThatOnlyTheOuterReturnShows) {
+    const auto a = entry(1, 0);
+    entry(2, 10);
+    entry(3, 20);
+    ret(a, 60);
+    expect(0, 3, Outcome::unwound, 40, 40);
+    expect(1, 2, Outcome::unwound, 50, 10);
+    expect(2, 1, Outcome::returned, 60, 10);
+    EXPECT_FALSE(calls.list[0].incomplete);
+}
+
+TEST_F(Decoder, InterruptsNest) {
+    const auto a = entry(1, 0);
+    const auto irq = entry(7, 10);
+    const auto deeper = entry(8, 12);
+    const auto nested = entry(7, 13);
+    ret(nested, 15);
+    ret(deeper, 18);
+    ret(irq, 20);
+    ret(a, 30);
+    expect(3, 1, Outcome::returned, 30, 20);
+    EXPECT_EQ(calls.totals[7], 10u);
+}
+
+TEST_F(Decoder, CallsWithoutTimeAreOnlyCounted) {
+    const auto a = entry(1, 0);
+    call(2, 5);
+    call(2, 6);
+    ret(a, 10);
+    EXPECT_EQ(calls.calls[2], 2u);
+    ASSERT_EQ(calls.list.size(), 1u);
+    expect(0, 1, Outcome::returned, 10, 10);
+}
+
+TEST_F(Decoder, SmallNegativeDeltasAreNoTime) {
+    const auto a = entry(1, 100);
+    const auto b = entry(2, 98);
+    ret(b, 97);
+    ret(a, 120);
+    expect(0, 2, Outcome::returned, 0, 0);
+    expect(1, 1, Outcome::returned, 20, 20);
+}
+
+TEST_F(Decoder, AReturnOfNothingOpenInventsNothing) {
+    entry(1, 0);
+    ret(12345, 10);
+    ret(1, 20);  // its own index: of no call
+    EXPECT_TRUE(calls.list.empty());
+    EXPECT_EQ(decoder.counters().orphan_returns, 2u);
+}
+
+TEST_F(Decoder, IdentityWraps) {
+    next = wire::entry_index_mask - 1;
+    const auto a = entry(1, 0);
+    const auto b = entry(2, 10);
+    const auto c = entry(3, 20);  // index 2^28
+    ret(c, 30);
+    ret(b, 40);
+    ret(a, 50);
+    ASSERT_EQ(calls.list.size(), 3u);
+    EXPECT_EQ(decoder.counters().orphan_returns, 0u);
+}
+
+TEST_F(Decoder, ACallLongerThanItsIdentityStillReturns) {
+    const auto a = entry(1, 0);
+    const auto b = entry(2, 10);
+    next += (std::uint64_t{1} << 28) * 3;  // as many short calls in between
+    const auto c = entry(3, 20);
+    ret(c, 30);
+    ret(b, 40);
+    ret(a, 50);
+    ASSERT_EQ(calls.list.size(), 3u);
+    expect(2, 1, Outcome::returned, 50, 20);
+}
+
+TEST_F(Decoder, TheTracersTimeIsNobodys) {
+    const auto a = entry(1, 0);
+    const auto b = entry(2, 10);
+    extended(wire::Extended::tracer_begin, 20);
+    extended(wire::Extended::tracer_end, 1020);
+    ret(b, 1030);
+    ret(a, 1050);
+    expect(0, 2, Outcome::returned, 20, 20);
+    expect(1, 1, Outcome::returned, 50, 30);
+    EXPECT_EQ(decoder.tracer_ticks(), 1000u);
+}
+
+TEST_F(Decoder, AnInterruptInTheTracerKeepsItsTime) {
+    const auto a = entry(1, 0);
+    extended(wire::Extended::tracer_begin, 20);
+    const auto irq = entry(7, 100);
+    const auto in_irq = entry(8, 110);
+    ret(in_irq, 130);
+    ret(irq, 150);
+    extended(wire::Extended::tracer_end, 1020);
+    ret(a, 1040);
+    expect(1, 7, Outcome::returned, 50, 30);
+    expect(2, 1, Outcome::returned, 90, 40);  // 20 + 20 of its own, 50 of the interrupt's
+    EXPECT_EQ(decoder.tracer_ticks(), 950u);
+}
+
+TEST_F(Decoder, ATracerEndThatWasDroppedChargesNobody) {
+    const auto a = entry(1, 0);
+    const auto b = entry(2, 10);
+    extended(wire::Extended::tracer_begin, 20);
+    ret(b, 40);
+    extended(wire::Extended::tracer_end, 50);  // of a begin that was dropped
+    ret(a, 60);
+    EXPECT_EQ(decoder.tracer_ticks(), 0u);
+    expect(1, 1, Outcome::returned, 60, 30);
+}
+
+TEST_F(Decoder, OpenAtTheEnd) {
+    entry(1, 0);
+    const auto b = entry(2, 10);
+    ret(b, 25);
+    entry(3, 30);
+    call(4, 50);
+    decoder.finish();
+    expect(1, 3, Outcome::open, 20, 20);
+    expect(2, 1, Outcome::open, 50, 15);
+}
+
+// The gap: the caller's return is seen, so it was open all along; the callee's is lost.
+TEST_F(Decoder, AGapLosesAReturn) {
+    const auto a = entry(1, 0);
+    entry(2, 10);
+    call(9, 30);  // the last record before the gap
+    gap(5);
+    const auto c = entry(3, 100);
+    ret(c, 110);
+    ret(a, 150);
+    ASSERT_EQ(calls.list.size(), 3u);
+    expect(0, 3, Outcome::returned, 10, 10);
+    EXPECT_EQ(calls.list[0].parent, 999u);  // whose child it is, is not known
+    EXPECT_FALSE(calls.list[0].incomplete);
+    expect(1, 2, Outcome::lost, 20, 20);  // charged up to the gap
+    EXPECT_TRUE(calls.list[1].incomplete);
+    // 150 in all: 20 were the lost call's, 70 the gap's, 10 the later call's.
+    expect(2, 1, Outcome::returned, 150, 50);
+    EXPECT_TRUE(calls.list[2].incomplete);
+}
+
+TEST_F(Decoder, AGapInsideACallThatReturns) {
+    const auto a = entry(1, 0);
+    gap(4);
+    ret(a, 100);
+    ASSERT_EQ(calls.list.size(), 1u);
+    expect(0, 1, Outcome::returned, 100, 0);
+    EXPECT_TRUE(calls.list[0].incomplete);
+    const auto b = entry(2, 120);
+    ret(b, 130);
+    EXPECT_FALSE(calls.list[1].incomplete);
+    EXPECT_EQ(calls.list[1].parent, 0u);
+}
+
+TEST_F(Decoder, SeveralGapsBeforeAReturn) {
+    const auto a = entry(1, 0);
+    entry(2, 10);
+    gap(3);               // gap from 10 to 20
+    entry(3, 20);
+    call(9, 25);
+    gap(3);               // gap from 25 to 40
+    const auto d = entry(4, 40);
+    ret(d, 45);
+    ret(a, 100);
+    ASSERT_EQ(calls.list.size(), 4u);
+    expect(1, 3, Outcome::lost, 5, 5);
+    expect(2, 2, Outcome::lost, 0, 0);
+    // 10 before the gaps, 10 of gap, 5 of call 3, 15 of gap, 5 of call 4: the rest is its own.
+    expect(3, 1, Outcome::returned, 100, 65);
+}
+
+TEST_F(Decoder, ManyGapsDoNotGrowTheStack) {
+    const auto a = entry(1, 0);
+    std::uint64_t at = 0;
+    for (int i = 0; i < 100000; ++i) {
+        entry(2, ++at);
+        gap(1);
+    }
+    ret(a, at + 10);
+    ASSERT_EQ(calls.list.back().site, 1u);
+    EXPECT_EQ(calls.list.back().outcome, Outcome::returned);
+    EXPECT_EQ(calls.list.back().ticks, at + 10);
+    EXPECT_EQ(calls.list.size(), 100001u);
+    EXPECT_EQ(decoder.counters().too_deep, 0u);
+    std::uint64_t self = 0;
+    for (const auto& call : calls.list) self += call.self;
+    EXPECT_LE(self, at + 10);  // no time twice
+}
+
+TEST_F(Decoder, AGapInTheTracer) {
+    const auto a = entry(1, 0);
+    extended(wire::Extended::tracer_begin, 10);
+    extended(wire::Extended::sync, 30);
+    gap(2);
+    ret(a, 100);
+    EXPECT_EQ(decoder.tracer_ticks(), 20u);
+    expect(0, 1, Outcome::returned, 80, 10);
+}
+
+TEST_F(Decoder, TooDeepIsCountedNotStored) {
+    for (std::uint64_t i = 0; i < CallDecoder<Calls>::max_depth + 10; ++i) entry(1, i);
+    EXPECT_EQ(decoder.counters().too_deep, 10u);
+    decoder.finish();
+    EXPECT_EQ(calls.list.size(), CallDecoder<Calls>::max_depth);
+}
+
+TEST_F(Decoder, ASecondSessionStartsAfresh) {
+    entry(1, 1000);
+    decoder.finish();
+    next = 0;
+    const auto a = entry(1, 10);
+    ret(a, 15);
+    expect(0, 1, Outcome::open, 0, 0);
+    expect(1, 1, Outcome::returned, 5, 5);
+}
+
+}  // namespace
+}  // namespace nopscope

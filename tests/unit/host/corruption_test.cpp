@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// A recording with one byte flipped, dropped, doubled or inserted, anywhere: no call is invented,
+// every call that is reported with a time is one of the clean recording's with the same time, and
+// the damage shows. Every position is tried with every kind of damage, then many at once by seed.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+#include "host-tools/report/report.hpp"
+#include "tests/unit/host/target_stream.hpp"
+
+namespace nopscope {
+namespace {
+
+using test::Bytes;
+using test::TargetStream;
+
+struct Call {
+    std::uint32_t site = 0;
+    std::uint64_t begin = 0;
+    std::uint64_t ticks = 0;
+    bool operator==(const Call&) const = default;
+};
+using Calls = std::map<std::pair<unsigned, std::uint64_t>, Call>;  // by session and entry index
+
+// Every call with a time, by the identity of its entry.
+struct Lister final : SessionSink {
+    struct Core {
+        explicit Core(Lister& lister) : lister_(lister), decoder(*this) {}
+        std::uint32_t function(std::uint32_t offset) { return offset / 8; }
+        std::uint32_t node(std::uint32_t, std::uint32_t) { return 2; }
+        std::uint32_t gap_node() const { return 1; }
+        std::uint64_t total_of(std::uint32_t) const { return 0; }
+        void called(std::uint32_t, std::uint32_t) { ++lister_.called; }
+        void closed(const OpenCall& call, const ClosedCall& result) {
+            // Times that a gap touches may lack the tracer's share; they are flagged.
+            if (result.outcome != Outcome::returned || result.incomplete) return;
+            const bool is_new = lister_.calls
+                                    .emplace(std::pair{lister_.session, call.index},
+                                             Call{call.function, call.begin, result.ticks})
+                                    .second;
+            EXPECT_TRUE(is_new) << "a call closed twice";
+        }
+        Lister& lister_;
+        CallDecoder<Core> decoder;
+    };
+    void on_session(const HelloInfo& hello) override {
+        session = hello.session;
+        core = std::make_unique<Core>(*this);
+    }
+    void on_session_end() override { core->decoder.finish(); }
+    TraceResult on_trace(unsigned, const std::uint8_t* payload, std::size_t count,
+                         bool gap) override {
+        if (gap) core->decoder.on_gap();
+        wire::TraceReader reader(payload, count);
+        wire::Event event;
+        while (reader.next(event)) core->decoder.on_event(event);
+        return {reader.next_index(), reader.ok()};
+    }
+    unsigned session = 0;
+    Calls calls;
+    std::uint64_t called = 0;
+    std::unique_ptr<Core> core;
+};
+
+// Two sessions with everything in them, in small frames.
+TargetStream recording() {
+    TargetStream target;
+    target.records_per_frame = 24;
+    std::mt19937 random(11);
+    for (int boot = 0; boot < 2; ++boot) {
+        target.hello();
+        target.console("boot\n");
+        const auto main = target.entry(1);
+        for (int i = 0; i < 60; ++i) {
+            std::vector<std::uint64_t> open;
+            const unsigned depth = 1 + random() % 6;
+            for (unsigned d = 0; d < depth; ++d) {
+                open.push_back(target.entry(2 + random() % 20, 1 + random() % 500));
+            }
+            if (i % 20 == 7) target.console("tick\n");
+            if (i % 15 == 3) target.tracer(100);
+            const bool jump = i % 10 == 4;
+            for (; !open.empty(); open.pop_back()) {
+                target.ret(open.back(), 1 + random() % 300, 0, jump && open.size() > 1);
+            }
+            if (i % 30 == 9) target.hello();
+            if (i % 30 == 19) target.stats(false);
+        }
+        target.ret(main);
+        target.finish();
+        if (boot == 0) target.reset();
+    }
+    return target;
+}
+
+class Corruption : public testing::Test {
+protected:
+    Corruption() { clean_calls = decode(clean.bytes, clean_called); }
+
+    static Calls decode(const Bytes& bytes, std::uint64_t& called) {
+        Lister lister;
+        SessionReader reader(lister);
+        reader.feed(bytes);
+        reader.finish();
+        called = lister.called;
+        const auto counters = reader.counters();
+        EXPECT_EQ(counters.generated, counters.delivered + counters.dropped + counters.lost);
+        return lister.calls;
+    }
+    static Integrity integrity(const Bytes& bytes, std::uint64_t& stray_zeros) {
+        Profile profile;
+        profile.feed(bytes);
+        profile.finish();
+        stray_zeros = profile.reader().line().stray_zeros;
+        return integrity_of(profile, {});
+    }
+    // Whole frames may vanish unseen (`frames_only`) where nothing follows that counts them: the last
+    // hello or console frame of a session. No record can.
+    void check(const Bytes& bytes, bool frames_only = false) {
+        std::uint64_t called = 0;
+        const Calls calls = decode(bytes, called);
+        for (const auto& [identity, call] : calls) {
+            const auto original = clean_calls.find(identity);
+            ASSERT_NE(original, clean_calls.end()) << "an invented call";
+            ASSERT_EQ(original->second.site, call.site);
+            ASSERT_EQ(original->second.ticks, call.ticks);
+        }
+        ASSERT_LE(called, clean_called);
+        std::uint64_t stray_zeros = 0;
+        const bool is_clean = integrity(bytes, stray_zeros).clean;
+        if (!is_clean || stray_zeros != 0) return;
+        ASSERT_TRUE(frames_only) << "the damage does not show";
+        ASSERT_EQ(calls, clean_calls) << "the damage does not show";
+    }
+
+    const TargetStream clean = recording();
+    Calls clean_calls;
+    std::uint64_t clean_called = 0;
+};
+
+TEST_F(Corruption, TheCleanRecordingIsClean) {
+    std::uint64_t stray_zeros = 0;
+    EXPECT_TRUE(integrity(clean.bytes, stray_zeros).clean);
+    EXPECT_EQ(stray_zeros, 0u);
+    EXPECT_GT(clean_calls.size(), 300u);
+    EXPECT_GT(clean.frame_ends.size(), 40u);
+}
+
+TEST_F(Corruption, OneByteAnywhere) {
+    std::mt19937 random(5);
+    for (std::size_t at = 0; at < clean.bytes.size() && !HasFatalFailure(); ++at) {
+        SCOPED_TRACE(at);
+        const auto here = clean.bytes.begin() + static_cast<long>(at);
+        Bytes flipped = clean.bytes;
+        flipped[at] ^= static_cast<std::uint8_t>(1u << (random() % 8));
+        check(flipped);
+        Bytes dropped(clean.bytes.begin(), here);
+        dropped.insert(dropped.end(), here + 1, clean.bytes.end());
+        check(dropped);
+        Bytes doubled(clean.bytes.begin(), here + 1);
+        doubled.insert(doubled.end(), here, clean.bytes.end());
+        check(doubled);
+        Bytes inserted(clean.bytes.begin(), here);
+        inserted.push_back(static_cast<std::uint8_t>(random()));
+        inserted.insert(inserted.end(), here, clean.bytes.end());
+        check(inserted);
+    }
+}
+
+TEST_F(Corruption, FramesLostDoubledAndSwapped) {
+    std::mt19937 random(6);
+    std::vector<Bytes> frames;
+    std::size_t begin = 0;
+    for (const std::size_t end : clean.frame_ends) {
+        frames.emplace_back(clean.bytes.begin() + static_cast<long>(begin),
+                            clean.bytes.begin() + static_cast<long>(end));
+        begin = end;
+    }
+    for (int round = 0; round < 3000 && !HasFatalFailure(); ++round) {
+        SCOPED_TRACE(round);
+        auto some = frames;
+        for (unsigned i = 0; i <= random() % 4; ++i) {
+            const auto at = static_cast<long>(random() % some.size());
+            switch (random() % 3) {
+                case 0: some.erase(some.begin() + at); break;
+                case 1: some.insert(some.begin() + at, some[static_cast<std::size_t>(at)]); break;
+                case 2: some[static_cast<std::size_t>(at)][1] ^= 0x40; break;
+            }
+        }
+        Bytes bytes;
+        for (const auto& frame : some) bytes.insert(bytes.end(), frame.begin(), frame.end());
+        if (bytes != clean.bytes) check(bytes, true);
+    }
+}
+
+TEST_F(Corruption, ManyBytesAtOnce) {
+    std::mt19937 random(7);
+    for (int round = 0; round < 3000 && !HasFatalFailure(); ++round) {
+        SCOPED_TRACE(round);
+        Bytes bytes = clean.bytes;
+        for (unsigned i = 0; i <= random() % 20; ++i) {
+            const auto at = static_cast<long>(random() % bytes.size());
+            switch (random() % 4) {
+                case 0: bytes[static_cast<std::size_t>(at)] = static_cast<std::uint8_t>(random()); break;
+                case 1: bytes.erase(bytes.begin() + at); break;
+                case 2: bytes.insert(bytes.begin() + at, bytes[static_cast<std::size_t>(at)]); break;
+                case 3: bytes.insert(bytes.begin() + at, static_cast<std::uint8_t>(random())); break;
+            }
+        }
+        if (bytes != clean.bytes) check(bytes);
+    }
+}
+
+}  // namespace
+}  // namespace nopscope

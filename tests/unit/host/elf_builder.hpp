@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// A small arm64 ELF, made word by word: what the reader and the checks are tried on.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "host-tools/elf/a64.hpp"
+#include "tests/unit/host/target_stream.hpp"
+
+namespace nopscope::test {
+
+class ElfBuilder {
+public:
+    static constexpr std::uint64_t text_base = 0x40080000;
+    static constexpr std::uint64_t data_base = 0x40100000;
+
+    std::vector<std::uint32_t> text;
+    std::vector<std::uint64_t> data;
+    std::vector<std::uint64_t> sites;  // functions; the table holds the NOPs before them
+    std::string build_id = "\xaa\xbb\xcc";
+
+    std::uint64_t here() const { return text_base + text.size() * 4; }
+
+    // A function of so many `body` words before its ret. Returns its address.
+    std::uint64_t function(const std::string& name, bool instrumented = true, bool with_bti = true,
+                           std::vector<std::uint32_t> body = {}, bool with_site = true) {
+        while (here() % 8 != 0) text.push_back(a64::nop + 0x20);  // yield: no NOP by accident
+        if (instrumented) text.insert(text.end(), 2, a64::nop);
+        const std::uint64_t address = here();
+        if (with_bti) text.push_back(a64::bti_c);
+        if (instrumented) text.insert(text.end(), 2, a64::nop);
+        text.insert(text.end(), body.begin(), body.end());
+        text.push_back(0xd65f03c0);  // ret
+        symbol(name, address, 2, here() - address);
+        if (instrumented && with_site) sites.push_back(address);
+        return address;
+    }
+    void symbol(const std::string& name, std::uint64_t address, std::uint8_t type,
+                std::uint64_t size = 0, bool is_local = false) {
+        symbols_.push_back({name, address, size, type, is_local});
+    }
+    std::uint64_t data_word(std::uint64_t value) {
+        data.push_back(value);
+        return data_base + (data.size() - 1) * 8;
+    }
+
+    static std::uint32_t adr(unsigned rd, std::int64_t offset) {
+        const auto bits = static_cast<std::uint32_t>(offset);
+        return 0x10000000 | (bits & 3) << 29 | ((bits >> 2) & 0x7ffff) << 5 | rd;
+    }
+    static std::uint32_t adrp(unsigned rd, std::uint64_t from, std::uint64_t to) {
+        const auto pages = static_cast<std::uint32_t>((to >> 12) - (from >> 12));
+        return 0x90000000 | (pages & 3) << 29 | ((pages >> 2) & 0x7ffff) << 5 | rd;
+    }
+    static std::uint32_t add(unsigned rd, unsigned rn, std::uint64_t immediate) {
+        return 0x91000000 | static_cast<std::uint32_t>(immediate & 0xfff) << 10 | rn << 5 | rd;
+    }
+    static std::uint32_t ldr_literal(unsigned rt, std::int64_t offset) {
+        return 0x58000000 | (static_cast<std::uint32_t>(offset >> 2) & 0x7ffff) << 5 | rt;
+    }
+
+    Bytes build() const {
+        Bytes text_bytes;
+        for (const auto word : text) append(text_bytes, word);
+        Bytes data_bytes;
+        for (const auto word : data) append(data_bytes, word);
+        Bytes site_bytes;
+        append(site_bytes, std::uint64_t{0});  // as a unit without functions leaves
+        for (auto site = sites.rbegin(); site != sites.rend(); ++site) append(site_bytes, *site - 8);
+        if (!sites.empty()) append(site_bytes, sites.front() - 8);  // a repeated one
+        Bytes note;
+        if (!build_id.empty()) {
+            append(note, std::uint32_t{4});
+            append(note, static_cast<std::uint32_t>(build_id.size()));
+            append(note, std::uint32_t{3});
+            append(note, std::uint32_t{0x554e47});
+            note.insert(note.end(), build_id.begin(), build_id.end());
+        }
+        Bytes names{0};
+        Bytes symbol_bytes(24, 0);
+        for (const Symbol& symbol : symbols_) {
+            append(symbol_bytes, static_cast<std::uint32_t>(names.size()));
+            symbol_bytes.push_back(static_cast<std::uint8_t>((symbol.is_local ? 0 : 0x10) | symbol.type));
+            symbol_bytes.push_back(0);
+            append(symbol_bytes, std::uint16_t{1});
+            append(symbol_bytes, symbol.address);
+            append(symbol_bytes, symbol.size);
+            names.insert(names.end(), symbol.name.begin(), symbol.name.end());
+            names.push_back(0);
+        }
+        const std::vector<Section> sections{
+            {"", 0, 0, 0, {}, 0},
+            {".text", 1, 6, text_base, text_bytes, 0},
+            {".data", 1, 3, data_base, data_bytes, 0},
+            {"__patchable_function_entries", 1, 3, 0x40200000, site_bytes, 0},
+            {".note.gnu.build-id", 7, 2, 0x40300000, note, 0},
+            {".symtab", 2, 0, 0, symbol_bytes, 6},
+            {".strtab", 3, 0, 0, names, 0},
+            {".bss", 8, 3, 0x40400000, {}, 0},
+        };
+        return link(sections);
+    }
+
+private:
+    struct Symbol {
+        std::string name;
+        std::uint64_t address;
+        std::uint64_t size;
+        std::uint8_t type;
+        bool is_local;
+    };
+    struct Section {
+        std::string name;
+        std::uint32_t type;
+        std::uint64_t flags;
+        std::uint64_t address;
+        Bytes bytes;
+        std::uint32_t link;
+    };
+
+    template <typename T>
+    static void append(Bytes& to, T value) {
+        wire::Byte bytes[sizeof(T)];
+        wire::Writer(bytes).fixed(value);
+        to.insert(to.end(), bytes, bytes + sizeof(T));
+    }
+    static Bytes link(const std::vector<Section>& sections) {
+        Bytes file(64, 0);
+        Bytes names;
+        Bytes headers;
+        for (const Section& section : sections) {
+            append(headers, static_cast<std::uint32_t>(names.size()));
+            append(headers, section.type);
+            append(headers, section.flags);
+            append(headers, section.address);
+            append(headers, std::uint64_t{file.size()});
+            append(headers, std::uint64_t{section.bytes.size()});
+            append(headers, section.link);
+            append(headers, std::uint32_t{0});
+            append(headers, std::uint64_t{8});
+            append(headers, std::uint64_t{0});
+            names.insert(names.end(), section.name.begin(), section.name.end());
+            names.push_back(0);
+            file.insert(file.end(), section.bytes.begin(), section.bytes.end());
+        }
+        append(headers, static_cast<std::uint32_t>(names.size()));
+        append(headers, std::uint32_t{3});
+        append(headers, std::uint64_t{0});
+        append(headers, std::uint64_t{0});
+        append(headers, std::uint64_t{file.size()});
+        names.insert(names.end(), 1, 0);
+        append(headers, std::uint64_t{names.size()});
+        headers.resize((sections.size() + 1) * 64, 0);
+        file.insert(file.end(), names.begin(), names.end());
+        wire::Writer out(file.data());
+        const wire::Byte ident[] = {0x7f, 'E', 'L', 'F', 2, 1, 1, 0};
+        out.bytes(ident, sizeof ident);
+        out.fixed(std::uint64_t{0});
+        out.fixed(std::uint16_t{2});
+        out.fixed(std::uint16_t{183});
+        out.fixed(std::uint32_t{1});
+        out.fixed(text_base);
+        out.fixed(std::uint64_t{0});
+        out.fixed(std::uint64_t{file.size()});
+        out.fixed(std::uint32_t{0});
+        out.fixed(std::uint16_t{64});
+        out.fixed(std::uint16_t{0});
+        out.fixed(std::uint16_t{0});
+        out.fixed(std::uint16_t{64});
+        out.fixed(static_cast<std::uint16_t>(sections.size() + 1));
+        out.fixed(static_cast<std::uint16_t>(sections.size()));
+        file.insert(file.end(), headers.begin(), headers.end());
+        return file;
+    }
+
+    std::vector<Symbol> symbols_;
+};
+
+}  // namespace nopscope::test

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// Images: what is read from them, and what `check` finds.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "host-tools/base/error.hpp"
+#include "host-tools/elf/check.hpp"
+#include "host-tools/elf/sites.hpp"
+#include "host-tools/elf/symbols.hpp"
+#include "tests/unit/host/elf_builder.hpp"
+
+namespace nopscope {
+namespace {
+
+using test::Bytes;
+using test::ElfBuilder;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class Elf : public testing::Test {
+protected:
+    ElfFile file() const { return {builder.build(), "image.elf"}; }
+    std::vector<std::string> problems(const std::vector<std::string>& allowed = {}) const {
+        std::vector<std::string> result;
+        for (const auto& problem : check_image(file(), allowed).problems) {
+            result.push_back(problem.function + " " + problem.what);
+        }
+        return result;
+    }
+    ElfBuilder builder;
+};
+
+TEST_F(Elf, SymbolsSitesAndBuildId) {
+    const auto a = builder.function("alpha");
+    const auto b = builder.function("_ZN3lua4callEi", true, false);
+    builder.function("plain", false);
+    const ElfFile elf = file();
+    EXPECT_EQ(std::string(elf.build_id().begin(), elf.build_id().end()), "\xaa\xbb\xcc");
+    EXPECT_EQ(site_addresses(elf), (std::vector<std::uint64_t>{a, b}));
+    const Symbols symbols = read_symbols(elf);
+    ASSERT_EQ(symbols.sites.size(), 2u);
+    EXPECT_EQ(symbols.find(a)->name, "alpha");
+    EXPECT_EQ(symbols.find(b)->name, "lua::call(int)");
+    wire::Byte table[16];
+    wire::Writer out(table);
+    out.fixed(a);
+    out.fixed(b);
+    EXPECT_EQ(symbols.site_table_crc, wire::crc32c(table, 16));
+    EXPECT_EQ(site_words(elf, a)->mov_address, a + 4);
+    EXPECT_EQ(site_words(elf, a)->word_address, a + 8);
+    EXPECT_EQ(site_words(elf, b)->word_address, b + 4);
+}
+
+TEST_F(Elf, TheLinkersSymbolsBoundTheTable) {
+    const auto a = builder.function("alpha");
+    const auto b = builder.function("beta");
+    const auto begin = builder.data_word(b - 8);
+    builder.data_word(a - 8);
+    builder.data_word(0);
+    builder.symbol("__nopscope_sites_start", begin, 0);
+    builder.symbol("__nopscope_sites_end", begin + 24, 0);
+    builder.sites.clear();
+    EXPECT_EQ(site_addresses(file()), (std::vector<std::uint64_t>{a, b}));
+    EXPECT_THAT(problems(), IsEmpty());
+}
+
+TEST_F(Elf, AWrongImageIsOneSentence) {
+    builder.function("alpha");
+    const Symbols symbols = read_symbols(file());
+    HelloInfo hello;
+    hello.build_id = symbols.build_id;
+    hello.site_table_crc = symbols.site_table_crc;
+    EXPECT_EQ(mismatch(symbols, hello), std::nullopt);
+    hello.build_id = "\x11\x22";
+    EXPECT_EQ(mismatch(symbols, hello),
+              "image.elf is not the image that was recorded: its build-id is aabbcc, the "
+              "recording's is 1122");
+    hello.build_id = "";
+    EXPECT_THAT(*mismatch(symbols, hello), HasSubstr("the recording's is (none)"));
+    hello.build_id = symbols.build_id;
+    hello.site_table_crc ^= 1;
+    EXPECT_THAT(*mismatch(symbols, hello), HasSubstr("patch sites are not the recording's"));
+}
+
+TEST_F(Elf, WhatIsNoArm64ElfIsRefused) {
+    EXPECT_THROW(ElfFile({}, "x"), Error);
+    EXPECT_THROW(ElfFile(Bytes(100, 0), "x"), Error);
+    Bytes bytes = builder.build();
+    bytes[18] = 62;  // x86-64
+    EXPECT_THROW(ElfFile(bytes, "x"), Error);
+}
+
+TEST_F(Elf, DamageIsSurvived) {
+    for (int i = 0; i < 5; ++i) builder.data_word(builder.function("f" + std::to_string(i)));
+    const Bytes clean = builder.build();
+    std::mt19937 random(9);
+    for (int round = 0; round < 3000; ++round) {
+        Bytes bytes = clean;
+        for (unsigned i = 0; i <= random() % 8; ++i) {
+            bytes[6 + random() % (bytes.size() - 6)] = static_cast<std::uint8_t>(random());
+        }
+        if (random() % 4 == 0) bytes.resize(random() % bytes.size());
+        try {
+            const ElfFile elf(bytes, "damaged");
+            read_symbols(elf);
+            check_image(elf, {});
+        } catch (const Error&) {
+        }
+    }
+}
+
+TEST_F(Elf, AHealthyImagePasses) {
+    const auto a = builder.function("called_through_pointer");
+    builder.function("local", true, false);
+    builder.function("plain", false, false);
+    builder.data_word(a);
+    const CheckResult result = check_image(file(), {});
+    EXPECT_THAT(problems(), IsEmpty());
+    EXPECT_EQ(result.sites, 2u);
+    EXPECT_EQ(result.functions, 3u);
+    EXPECT_EQ(result.address_taken, 1u);
+    EXPECT_THAT(result.uninstrumented, testing::ElementsAre("plain"));
+}
+
+TEST_F(Elf, ASiteThatTheLinkerDroppedIsNamed) {
+    builder.function("kept");
+    builder.function("dropped_with_bti", true, true, {}, false);
+    builder.function("dropped_without", true, false, {}, false);
+    EXPECT_THAT(problems(), testing::ElementsAre("dropped_with_bti is instrumented but has no site",
+                                                 "dropped_without is instrumented but has no site"));
+}
+
+TEST_F(Elf, ASiteThatIsNoneIsNamed) {
+    builder.function("good");
+    const auto plain = builder.function("plain", false);
+    builder.sites.push_back(plain);
+    builder.sites.push_back(0x50000000);
+    EXPECT_THAT(problems(),
+                testing::ElementsAre("plain is in the site table but is no patch site",
+                                     "(no symbol) is in the site table but is no patch site",
+                                     "(no symbol) is a site without a function symbol"));
+}
+
+TEST_F(Elf, AMisalignedSiteIsNamed) {
+    builder.function("good");
+    if (builder.here() % 8 == 0) builder.text.push_back(0xd65f03c0);
+    builder.text.insert(builder.text.end(), 2, a64::nop);
+    const auto address = builder.here();
+    builder.text.insert(builder.text.end(), {a64::nop, a64::nop, 0xd65f03c0});
+    builder.symbol("askew", address, 2, 12);
+    builder.sites.push_back(address);
+    ASSERT_EQ(address % 8, 4u);
+    EXPECT_THAT(problems(), testing::ElementsAre("askew has a site but is not aligned to 8 bytes"));
+}
+
+TEST_F(Elf, APointerInDataNeedsALandingPad) {
+    const auto bare = builder.function("bare", true, false);
+    builder.data_word(bare);
+    EXPECT_THAT(problems(), testing::ElementsAre(HasSubstr("bare has its address taken at 0x")));
+    EXPECT_THAT(problems().at(0), HasSubstr("no landing pad"));
+    EXPECT_THAT(problems({"bare"}), IsEmpty());
+}
+
+TEST_F(Elf, PaciaspIsALandingPad) {
+    builder.data_word(builder.function("signed", false, false, {a64::paciasp}));
+    EXPECT_THAT(problems(), IsEmpty());
+}
+
+TEST_F(Elf, AddressesMadeInCodeCount) {
+    const auto bare = builder.function("bare", true, false);
+    // Each user is a function of its own, so that the registers start unknown.
+    const auto user = [&](std::vector<std::uint32_t> body) {
+        ElfBuilder copy = builder;
+        copy.function("user", false, false, body);
+        const ElfFile elf(copy.build(), "image.elf");
+        return check_image(elf, {}).problems.size();
+    };
+    const std::uint64_t at = (builder.here() + 7) & ~std::uint64_t{7};
+    const auto low = bare & 0xfff;
+    EXPECT_EQ(user({}), 0u);
+    EXPECT_EQ(user({ElfBuilder::adr(3, static_cast<std::int64_t>(bare - at))}), 1u);
+    EXPECT_EQ(user({ElfBuilder::adrp(3, at, bare), ElfBuilder::add(4, 3, low)}), 1u);
+    EXPECT_EQ(user({ElfBuilder::adrp(3, at, bare), 0xf9000060, ElfBuilder::add(3, 3, low)}), 1u)
+        << "a store in between keeps the register";
+    EXPECT_EQ(user({ElfBuilder::adrp(3, at, bare), 0xd2800003, ElfBuilder::add(3, 3, low)}), 0u)
+        << "mov x3, #0 in between does not";
+    EXPECT_EQ(user({ElfBuilder::adrp(3, at, bare), 0x94000000, ElfBuilder::add(3, 3, low)}), 0u)
+        << "nor does a call";
+    EXPECT_EQ(user({ElfBuilder::adrp(19, at, bare), 0x94000000, ElfBuilder::add(0, 19, low)}), 1u)
+        << "which keeps x19";
+    EXPECT_EQ(user({ElfBuilder::adrp(3, at, bare), ElfBuilder::add(4, 3, low + 8)}), 0u);
+    EXPECT_EQ(user({ElfBuilder::ldr_literal(0, 8), 0xd65f03c0, static_cast<std::uint32_t>(bare),
+                    static_cast<std::uint32_t>(bare >> 32)}),
+              1u);
+}
+
+TEST_F(Elf, LabelsAndNumbersAreNoPointers) {
+    builder.symbol("__text_start", ElfBuilder::text_base, 0);
+    const auto first = builder.function("first", false, false);
+    ASSERT_EQ(first, ElfBuilder::text_base);
+    builder.data_word(first);           // a memory map's bound
+    builder.data_word(first + 4);       // inside: a jump table
+    builder.symbol("$d", ElfBuilder::data_base, 0, 0, true);
+    EXPECT_THAT(problems(), IsEmpty());
+}
+
+TEST_F(Elf, DataInsideTextIsReadAsData) {
+    const auto bare = builder.function("bare", true, false);
+    while (builder.here() % 8 != 0) builder.text.push_back(0xd65f03c0);
+    builder.symbol("$d", builder.here(), 0, 0, true);
+    builder.text.push_back(static_cast<std::uint32_t>(bare));
+    builder.text.push_back(static_cast<std::uint32_t>(bare >> 32));
+    builder.symbol("$x", builder.here(), 0, 0, true);
+    builder.function("after");
+    EXPECT_EQ(problems().size(), 1u);
+}
+
+TEST_F(Elf, TheTracersOwnEntriesMayLackAPad) {
+    builder.data_word(builder.function("nopscope_graph_entry", false, false));
+    EXPECT_THAT(problems(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace nopscope

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+// From bytes to what is printed: the numbers, the order, the escaping, the refusals; and the golden
+// report, which UPDATE_GOLDEN=1 renews.
+#include "host-tools/report/report.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "host-tools/base/error.hpp"
+#include "host-tools/base/file.hpp"
+#include "host-tools/base/text.hpp"
+#include "tests/unit/host/target_stream.hpp"
+
+namespace nopscope {
+namespace {
+
+using test::Bytes;
+using test::TargetStream;
+using testing::HasSubstr;
+
+class ReportTest : public testing::Test {
+protected:
+    Symbols symbols() const {
+        Symbols result;
+        result.origin = "demo.elf";
+        result.build_id = target.build_id;
+        result.site_table_crc = target.site_table_crc;
+        for (std::uint32_t i = 0; i < 10; ++i) {
+            result.sites.push_back({TargetStream::text_base + i * 8, 8, "f" + std::to_string(i),
+                                    "/src/lib/f.c", 10 + i});
+        }
+        return result;
+    }
+    Report report(bool named = true) {
+        profile.feed(target.bytes);
+        profile.finish();
+        const Symbols names = symbols();
+        return make_report(profile, {}, named ? &names : nullptr);
+    }
+    static const FunctionRow& row(const Report& report, const std::string& name) {
+        for (const FunctionRow& row : report.functions) {
+            if (row.name == name) return row;
+        }
+        throw std::out_of_range(name);
+    }
+
+    TargetStream target;
+    Profile profile;
+};
+
+TEST_F(ReportTest, NumbersAreExact) {
+    target.clock_hz = 62'500'000;  // 16 ns a tick
+    target.hello();
+    const auto a = target.entry(1);
+    for (const std::uint64_t ticks : {5, 3, 9}) target.ret(target.entry(2, 1), ticks);
+    target.tracer(1000);
+    target.ret(a, 10);
+    target.call(3);
+    target.entry(4);
+    target.extended(wire::Extended::sync, 5);
+    target.finish();
+    const Report result = report();
+    const FunctionRow& two = row(result, "f2");
+    EXPECT_EQ(two.calls, 3u);
+    EXPECT_EQ(two.total_ns, 17u * 16);
+    EXPECT_EQ(two.self_ns, 17u * 16);
+    EXPECT_EQ(two.min_ns, 3u * 16);
+    EXPECT_EQ(two.max_ns, 9u * 16);
+    EXPECT_EQ(two.address, TargetStream::text_base + 16);
+    EXPECT_EQ(two.line, 12u);
+    const FunctionRow& one = row(result, "f1");
+    EXPECT_EQ(one.total_ns, 30u * 16);
+    EXPECT_EQ(one.self_ns, 13u * 16);
+    EXPECT_NEAR(one.share, 13.0 / (13 + 17 + 5), 1e-9);
+    EXPECT_EQ(result.tracer_ns, 1000u * 16);
+    const FunctionRow& three = row(result, "f3");
+    EXPECT_EQ(three.calls, 1u);
+    EXPECT_EQ(three.min_ns, std::nullopt);
+    const FunctionRow& four = row(result, "f4");
+    EXPECT_EQ(four.open, 1u);
+    EXPECT_EQ(four.total_ns, 5u * 16);
+    EXPECT_EQ(four.max_ns, std::nullopt);
+    EXPECT_EQ(result.duration_ns, (30u + 1000 + 10 + 10 + 5) * 16);
+    EXPECT_TRUE(result.integrity.clean);
+}
+
+TEST(Ticks, BecomeNanosecondsWithoutOverflowAndRounded) {
+    EXPECT_EQ(ticks_to_ns(3, 1'000'000'000), 3u);
+    EXPECT_EQ(ticks_to_ns(1, 54'000'000), 19u);  // 18.52
+    EXPECT_EQ(ticks_to_ns(54'000'000ull * 86400 * 365, 54'000'000), 86400ull * 365 * 1'000'000'000);
+}
+
+TEST_F(ReportTest, TheLoadBiasIsTakenOff) {
+    target.load_bias = 0x100000;
+    target.hello();
+    target.call(5);
+    target.finish();
+    EXPECT_EQ(report().functions.at(0).name, "f5");
+}
+
+TEST_F(ReportTest, WithoutSymbolsFunctionsAreAddresses) {
+    target.hello();
+    target.call(5);
+    target.finish();
+    EXPECT_EQ(report(false).functions.at(0).name, "0x40080028");
+}
+
+TEST_F(ReportTest, SessionsAddUp) {
+    for (int boot = 0; boot < 2; ++boot) {
+        target.hello();
+        target.ret(target.entry(1), 7);
+        target.finish();
+        if (boot == 0) target.reset();
+    }
+    const Report result = report();
+    EXPECT_EQ(result.sessions, 2u);
+    EXPECT_EQ(row(result, "f1").calls, 2u);
+    EXPECT_EQ(row(result, "f1").total_ns, 14u);
+    EXPECT_EQ(result.duration_ns, 14u);
+    EXPECT_THAT(text_report(result), HasSubstr("the target was reset 1 time\n"));
+}
+
+TEST_F(ReportTest, CoresAddUp) {
+    target.cores = 2;
+    target.hello();
+    const auto a = target.entry(1, 10, 0);
+    const auto b = target.entry(1, 10, 1);
+    target.ret(a, 10, 0);
+    target.ret(b, 10, 1);
+    target.finish();
+    EXPECT_EQ(row(report(), "f1").total_ns, 40u);
+}
+
+TEST_F(ReportTest, SortAndTop) {
+    target.hello();
+    for (int i = 0; i < 3; ++i) target.ret(target.entry(1), 1);
+    const auto outer = target.entry(2);
+    target.ret(target.entry(3), 50);
+    target.ret(outer, 2);
+    target.finish();
+    auto rows = report().functions;
+    const auto first = [&](SortKey key) {
+        sort_rows(rows, key, 0);
+        return rows.front().name;
+    };
+    EXPECT_EQ(first(SortKey::calls), "f1");
+    EXPECT_EQ(first(SortKey::total), "f2");
+    EXPECT_EQ(first(SortKey::self), "f3");
+    EXPECT_EQ(first(SortKey::max), "f2");
+    sort_rows(rows, SortKey::self, 2);
+    EXPECT_EQ(rows.size(), 2u);
+}
+
+TEST_F(ReportTest, JsonHasTheSchema) {
+    target.hello();
+    target.ret(target.entry(1), 7);
+    target.drop(3);
+    target.finish();
+    const auto json = nlohmann::json::parse(json_report(report()));
+    EXPECT_EQ(json["image"]["build_id"], "01020304");
+    EXPECT_EQ(json["clock_hz"], 1'000'000'000);
+    EXPECT_EQ(json["cores"], 1);
+    EXPECT_EQ(json["integrity"]["generated"], 5);
+    EXPECT_EQ(json["integrity"]["delivered"], 2);
+    EXPECT_EQ(json["integrity"]["dropped"], 3);
+    EXPECT_EQ(json["integrity"]["corrupt_frames"], 0);
+    EXPECT_EQ(json["integrity"]["gaps"], 0);
+    EXPECT_EQ(json["integrity"]["clean"], false);
+    const auto& function = json["functions"][0];
+    EXPECT_EQ(function["name"], "f1");
+    EXPECT_EQ(function["address"], "0x40080008");
+    EXPECT_EQ(function["file"], "/src/lib/f.c");
+    for (const char* key : {"calls", "total_ns", "self_ns", "min_ns", "max_ns", "line"}) {
+        EXPECT_TRUE(function[key].is_number_unsigned()) << key;
+    }
+}
+
+TEST_F(ReportTest, HostileNamesDriveNoTerminalAndBreakNoJson) {
+    target.image = "\x1b[2J\xff\"quoted\"\n";
+    target.hello();
+    target.call(1);
+    target.finish();
+    const Report result = report();
+    const std::string text = text_report(result);
+    EXPECT_EQ(text.find('\x1b'), std::string::npos);
+    EXPECT_THAT(text, HasSubstr("\\x1b[2J\\xff\"quoted\"\\x0a"));
+    EXPECT_EQ(nlohmann::json::parse(json_report(result))["image"]["name"],
+              "\x1b[2J\xef\xbf\xbd\"quoted\"\n");
+}
+
+TEST_F(ReportTest, RefusalsAreSentences) {
+    EXPECT_THROW(make_report(profile, {}, nullptr), Error);
+    target.version = 3;
+    target.hello();
+    try {
+        report();
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_STREQ(error.what(),
+                     "the target speaks trace format 3, and this nopscope reads 1");
+    }
+}
+
+TEST_F(ReportTest, AWrongImageIsRefused) {
+    target.build_id = "other";
+    target.hello();
+    Symbols names = symbols();
+    names.build_id = "mine";
+    profile.feed(target.bytes);
+    profile.finish();
+    EXPECT_THROW(make_report(profile, {}, &names), Error);
+}
+
+TEST_F(ReportTest, TheGraphIsTheCallTree) {
+    target.hello();
+    const auto a = target.entry(1);
+    for (int i = 0; i < 2; ++i) target.ret(target.entry(2), 30);
+    target.call(3);
+    target.ret(a, 10);
+    target.ret(target.entry(2), 5);
+    target.finish();
+    const Report result = report();
+    const auto json = nlohmann::json::parse(json_graph(result, profile, {}));
+    std::vector<std::string> paths;
+    for (const auto& node : json["nodes"]) {
+        const auto parent = node["parent"];
+        paths.push_back(
+            (parent.is_null() ? "" : json["nodes"][parent.get<std::size_t>()]["name"].get<std::string>() + ">") +
+            node["name"].get<std::string>() + " " + std::to_string(node["calls"].get<int>()) + " " +
+            std::to_string(node["total_ns"].get<int>()) + " " +
+            std::to_string(node["self_ns"].get<int>()));
+    }
+    EXPECT_THAT(paths, testing::ElementsAre("f1 1 100 40", "f1>f2 2 60 60", "f1>f3 1 0 0", "f2 1 5 5"));
+    EXPECT_THAT(text_graph(result, profile, {}), HasSubstr("    f2\n"));
+    EXPECT_EQ(nlohmann::json::parse(json_graph(result, profile, {.depth = 1}))["nodes"].size(), 2u);
+    EXPECT_EQ(nlohmann::json::parse(json_graph(result, profile, {.min_share = 0.5}))["nodes"].size(),
+              2u);
+}
+
+TEST_F(ReportTest, CallsAfterAGapHangFromNobody) {
+    target.hello();
+    const auto a = target.entry(1);
+    target.flush();
+    target.entry(2);
+    target.lose();
+    target.ret(target.entry(3), 5);
+    target.ret(a, 5);
+    target.finish();
+    const Report result = report();
+    EXPECT_THAT(text_graph(result, profile, {}), HasSubstr("(callers lost in a gap)\n"));
+    EXPECT_THAT(integrity_line(result.integrity),
+                HasSubstr("generated 5 = delivered 4 + dropped 0 + lost 1; corrupt_frames 0, gaps 1"));
+}
+
+TEST_F(ReportTest, APathOfAnyDepthIsPrinted) {
+    target.hello();
+    for (int i = 0; i < 50000; ++i) target.entry(1, 1);
+    target.finish();
+    const Report result = report();
+    EXPECT_GT(text_graph(result, profile, {}).size(), 50000u);
+    EXPECT_EQ(nlohmann::json::parse(json_graph(result, profile, {}))["nodes"].size(), 50000u);
+}
+
+// One recording with everything in it, and what is printed of it, byte for byte.
+class Golden : public ReportTest {
+protected:
+    Golden() {
+        target.build_id = std::string("\x5e\xed\x00\x01", 4);
+        target.clock_hz = 54'000'000;
+        target.records_per_frame = 16;
+        target.hello();
+        target.console("golden\n");
+        for (int round = 0; round < 12; ++round) {
+            const auto a = target.entry(1, 20);
+            const auto b = target.entry(2, 15);
+            target.call(9, 5);
+            target.ret(target.entry(2, 10), 10);  // recursion
+            target.ret(target.entry(3, 4), 100 + static_cast<unsigned>(round));
+            if (round == 1) target.tracer(5000);
+            target.ret(b, 5, 0, round % 4 == 1);
+            if (round == 6) target.drop(4);
+            if (round == 7) {
+                target.flush();
+                target.entry(4, 5);
+                target.lose();
+                target.skip_sequence(wire::Stream::trace);
+            }
+            target.ret(a, 7);
+            if (round == 9) target.stats(false);
+        }
+        target.entry(5, 50);
+        target.extended(wire::Extended::sync, 25);
+        target.finish();
+        Bytes& bytes = target.bytes;
+        bytes[target.frame_ends[4] - 3] ^= 0x10;  // one corrupt frame
+    }
+    static void expect_golden(const std::string& name, const std::string& found) {
+        const std::string path = std::string(NOPSCOPE_GOLDEN) + "/" + name;
+        if (std::getenv("UPDATE_GOLDEN") != nullptr) {
+            std::ofstream(path, std::ios::binary) << found;
+        }
+        const Bytes bytes = read_whole_file(path);
+        EXPECT_EQ(found, std::string(bytes.begin(), bytes.end())) << path;
+    }
+};
+
+TEST_F(Golden, StreamAndReports) {
+    expect_golden("stream.bin", std::string(target.bytes.begin(), target.bytes.end()));
+    Report result = report();
+    sort_rows(result.functions, SortKey::self, 0);
+    expect_golden("report.txt", text_report(result));
+    expect_golden("report.json", json_report(result));
+    expect_golden("report.csv", csv_report(result));
+    expect_golden("graph.txt", text_graph(result, profile, {}));
+}
+
+TEST(Text, Console) {
+    EXPECT_EQ(for_terminal("a\r\nb\tc\n"), "a\nb\tc\n");
+    EXPECT_EQ(for_terminal("\x1b]0;x\x07\r\x7f"), "\\x1b]0;x\\x07\\x0d\\x7f");
+    EXPECT_EQ(for_terminal("na\xc3\xafve \xe2\x82\xac \xf0\x9f\x98\x80"),
+              "na\xc3\xafve \xe2\x82\xac \xf0\x9f\x98\x80");
+    EXPECT_EQ(for_terminal("\xc2\x9b" "31m"), "\\xc2\\x9b31m");  // a C1 control sequence
+    EXPECT_EQ(for_terminal("\xc0\x80\xed\xa0\x80\xff"), "\\xc0\\x80\\xed\\xa0\\x80\\xff");
+    EXPECT_EQ(for_cell("a\nb"), "a\\x0ab");
+    EXPECT_EQ(to_utf8("a\xff" "b\xc3"), "a\xef\xbf\xbd" "b\xef\xbf\xbd");
+    EXPECT_EQ(with_commas(0), "0");
+    EXPECT_EQ(with_commas(999), "999");
+    EXPECT_EQ(with_commas(1234567), "1,234,567");
+    EXPECT_EQ(human_ns(std::uint64_t{999}), "999 ns");
+    EXPECT_EQ(human_ns(std::uint64_t{1000}), "1.00 us");
+    EXPECT_EQ(human_ns(std::uint64_t{9'996}), "10.0 us");
+    EXPECT_EQ(human_ns(std::uint64_t{999'600}), "1.00 ms");
+    EXPECT_EQ(human_ns(std::uint64_t{12'345'000'000}), "12.3 s");
+    EXPECT_EQ(human_ns(std::uint64_t{12'345'000'000'000}), "12345 s");
+}
+
+}  // namespace
+}  // namespace nopscope

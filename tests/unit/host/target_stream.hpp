@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// A target made of nothing but the wire format's writers: what a test says happened, as the bytes a
+// real target would send.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tracer/wire/hello.hpp"
+#include "tracer/wire/stats.hpp"
+#include "tracer/wire/trace.hpp"
+
+namespace nopscope::test {
+
+using Bytes = std::vector<std::uint8_t>;
+
+class TargetStream {
+public:
+    static constexpr std::uint64_t text_base = 0x40080000;
+
+    std::uint16_t session = 7;
+    std::uint16_t version = wire::format_version;
+    std::uint8_t cores = 1;
+    std::uint64_t clock_hz = 1'000'000'000;
+    std::uint64_t load_bias = 0;
+    std::uint32_t site_count = 100;
+    std::uint32_t site_table_crc = 0x1234;
+    std::string build_id = "\x01\x02\x03\x04";
+    std::string board = "virt";
+    std::string image = "demo";
+    unsigned records_per_frame = 1000;
+    std::uint64_t clock = 1000;
+
+    Bytes bytes;
+    std::vector<std::size_t> frame_ends;  // offsets in `bytes` after each delimiter
+
+    void hello() {
+        wire::Hello hello;
+        hello.version = version;
+        hello.cores = cores;
+        hello.clock_hz = clock_hz;
+        hello.text_base = text_base + load_bias;
+        hello.load_bias = load_bias;
+        hello.site_count = site_count;
+        hello.site_table_crc = site_table_crc;
+        hello.line_bytes_per_second = 300000;
+        hello.build_id = as_text(build_id);
+        hello.board = as_text(board);
+        hello.image = as_text(image);
+        frame(wire::Stream::hello, 0, wire::write_hello(hello, builder_.payload()));
+    }
+
+    // Each returns the record's own index. Time moves on by `ticks` first.
+    std::uint64_t entry(std::uint32_t site, std::uint64_t ticks = 10, std::uint8_t core = 0) {
+        return record(wire::Kind::entry, address_payload(site), ticks, core);
+    }
+    std::uint64_t call(std::uint32_t site, std::uint64_t ticks = 10, std::uint8_t core = 0) {
+        return record(wire::Kind::call, address_payload(site), ticks, core);
+    }
+    std::uint64_t ret(std::uint64_t entry, std::uint64_t ticks = 10, std::uint8_t core = 0,
+                      bool unwound = false) {
+        const auto payload =
+            static_cast<std::uint32_t>(entry & wire::entry_index_mask) << 1 | (unwound ? 1u : 0u);
+        return record(wire::Kind::ret, payload, ticks, core);
+    }
+    std::uint64_t extended(wire::Extended what, std::uint64_t ticks = 10, std::uint8_t core = 0) {
+        return record(wire::Kind::extended, static_cast<std::uint32_t>(what), ticks, core);
+    }
+    void tracer(std::uint64_t ticks) {
+        extended(wire::Extended::tracer_begin, 0);
+        extended(wire::Extended::tracer_end, ticks);
+    }
+
+    void drop(std::uint64_t count, std::uint8_t core = 0) { cores_[core].dropped += count; }
+
+    // Sends what has been recorded.
+    void flush() {
+        for (auto& [number, core] : cores_) flush(number, core);
+    }
+    // The records so far leave the ring and are never seen.
+    void lose() {
+        for (auto& [number, core] : cores_) {
+            core.first += core.records.size();
+            core.records.clear();
+        }
+    }
+
+    void console(std::string_view text) {
+        flush();
+        wire::Writer(builder_.payload())
+            .bytes(reinterpret_cast<const wire::Byte*>(text.data()), text.size());
+        frame(wire::Stream::console, 0, text.size());
+    }
+    void stats(bool final, std::uint8_t core = 0) {
+        flush();
+        const Core& of = cores_[core];
+        wire::Stats stats;
+        stats.now = clock;
+        stats.generated = of.first + of.dropped;
+        stats.delivered = of.first;
+        stats.dropped = of.dropped;
+        stats.final = final ? 1 : 0;
+        frame(wire::Stream::stats, core, wire::write_stats(stats, builder_.payload()));
+    }
+    void finish() {
+        for (std::uint8_t core = 0; core < cores; ++core) stats(true, core);
+    }
+
+    // The target starts again: a new session, counters at zero.
+    void reset() {
+        ++session;
+        cores_.clear();
+        sequences_.clear();
+    }
+
+    void raw(std::string_view text) { bytes.insert(bytes.end(), text.begin(), text.end()); }
+
+    // A frame whose payload the caller has written to payload().
+    wire::Byte* payload() { return builder_.payload(); }
+    void frame(wire::Stream stream, std::uint8_t core, std::size_t payload_bytes) {
+        const auto key = static_cast<unsigned>(stream) << 8 | core;
+        const wire::FrameHeader header{stream, core, session, sequences_[key]++};
+        const std::size_t at = bytes.size();
+        bytes.resize(at + wire::max_encoded_bytes);
+        bytes.resize(at + builder_.encode(header, payload_bytes, bytes.data() + at));
+        frame_ends.push_back(bytes.size());
+    }
+    // The next frame of this stream is never sent.
+    void skip_sequence(wire::Stream stream, std::uint8_t core = 0) {
+        ++sequences_[static_cast<unsigned>(stream) << 8 | core];
+    }
+    std::uint64_t next_index(std::uint8_t core = 0) {
+        return cores_[core].first + cores_[core].records.size();
+    }
+    // As if so many records had gone before.
+    void set_next_index(std::uint64_t index, std::uint8_t core = 0) { cores_[core].first = index; }
+
+private:
+    struct Pending {
+        wire::Record record;
+        std::uint64_t clock;
+    };
+    struct Core {
+        std::vector<Pending> records;
+        std::uint64_t first = 0;  // index of records[0]
+        std::uint64_t dropped = 0;
+    };
+
+    static wire::Text as_text(const std::string& text) {
+        return {reinterpret_cast<const wire::Byte*>(text.data()),
+                static_cast<std::uint8_t>(text.size())};
+    }
+    static std::uint32_t address_payload(std::uint32_t site) {
+        return static_cast<std::uint32_t>(text_base >> 3) + site;
+    }
+    std::uint64_t record(wire::Kind kind, std::uint32_t payload, std::uint64_t ticks,
+                         std::uint8_t number) {
+        clock += ticks;
+        Core& core = cores_[number];
+        core.records.push_back({wire::make_record(kind, payload, clock), clock});
+        const std::uint64_t index = core.first + core.records.size() - 1;
+        if (core.records.size() >= records_per_frame) flush(number, core);
+        return index;
+    }
+    void flush(std::uint8_t number, Core& core) {
+        std::size_t at = 0;
+        while (at < core.records.size()) {
+            wire::TraceWriter out(builder_.payload(),
+                                  {core.first, core.records[at].clock - 3, core.dropped},
+                                  static_cast<std::uint32_t>(text_base));
+            for (; at < core.records.size() && out.has_room(); ++at) {
+                out.put(core.records[at].record, core.records[at].clock);
+            }
+            frame(wire::Stream::trace, number, out.size());
+            core.first = out.next_index();
+        }
+        core.records.clear();
+    }
+
+    wire::FrameBuilder builder_;
+    std::map<std::uint8_t, Core> cores_;
+    std::map<unsigned, std::uint32_t> sequences_;
+};
+
+}  // namespace nopscope::test

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// The wire format's two sides against each other, and against published values.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+#include <string>
+
+#include "tests/unit/host/target_stream.hpp"
+
+namespace nopscope {
+namespace {
+
+using test::Bytes;
+
+Bytes encode(const Bytes& raw) {
+    Bytes out(wire::cobs_max_encoded(raw.size()));
+    out.resize(wire::cobs_encode(raw.data(), raw.size(), out.data()));
+    return out;
+}
+
+TEST(Crc32c, PublishedValues) {
+    const std::string digits = "123456789";
+    EXPECT_EQ(wire::crc32c(reinterpret_cast<const std::uint8_t*>(digits.data()), 9), 0xe3069283u);
+    const Bytes zeros(32, 0);  // RFC 3720, B.4
+    EXPECT_EQ(wire::crc32c(zeros.data(), zeros.size()), 0x8a9136aau);
+    EXPECT_EQ(wire::crc32c(zeros.data() + 5, 27, wire::crc32c(zeros.data(), 5)), 0x8a9136aau);
+}
+
+TEST(Cobs, PublishedExamples) {
+    EXPECT_EQ(encode({}), (Bytes{1}));
+    EXPECT_EQ(encode({0}), (Bytes{1, 1}));
+    EXPECT_EQ(encode({0, 0}), (Bytes{1, 1, 1}));
+    EXPECT_EQ(encode({0x11, 0x22, 0x00, 0x33}), (Bytes{3, 0x11, 0x22, 2, 0x33}));
+}
+
+TEST(Cobs, RoundTripsAtEveryLengthNearItsBlock) {
+    std::mt19937 random(1);
+    for (std::size_t length = 0; length < 800; ++length) {
+        for (const int zero_every : {0, 2, 254, 255}) {
+            Bytes raw(length);
+            for (std::size_t i = 0; i < length; ++i) {
+                raw[i] = zero_every != 0 && random() % static_cast<unsigned>(zero_every) == 0
+                             ? 0
+                             : static_cast<std::uint8_t>(1 + random() % 255);
+            }
+            Bytes line = encode(raw);
+            ASSERT_EQ(std::count(line.begin(), line.end(), 0), 0);
+            ASSERT_LE(line.size(), wire::cobs_max_encoded(length));
+            const auto result = wire::cobs_decode(line.data(), line.size(), line.data());
+            ASSERT_TRUE(result.ok);
+            line.resize(result.count);
+            ASSERT_EQ(line, raw);
+        }
+    }
+}
+
+TEST(Cobs, RefusesWhatCannotBe) {
+    for (Bytes bad : {Bytes{}, Bytes{0}, Bytes{2}, Bytes{5, 1, 2}, Bytes{3, 1, 0}}) {
+        EXPECT_FALSE(wire::cobs_decode(bad.data(), bad.size(), bad.data()).ok);
+    }
+}
+
+TEST(Varint, RoundTripsAndRefusesMoreThan64Bits) {
+    wire::Byte bytes[wire::max_varint_bytes + 1];
+    for (unsigned bit = 0; bit < 64; ++bit) {
+        for (const std::uint64_t near : {~std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{1}}) {
+            const std::uint64_t value = (std::uint64_t{1} << bit) + near;
+            wire::Writer out(bytes);
+            out.varint(value);
+            ASSERT_LE(out.size(), wire::max_varint_bytes);
+            wire::Reader in(bytes, out.size());
+            EXPECT_EQ(in.varint(), value);
+            EXPECT_TRUE(in.ok());
+            wire::Reader cut(bytes, out.size() - 1);
+            cut.varint();
+            EXPECT_FALSE(cut.ok());
+        }
+    }
+    const Bytes too_long{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02};
+    wire::Reader in(too_long.data(), too_long.size());
+    in.varint();
+    EXPECT_FALSE(in.ok());
+}
+
+TEST(Zigzag, IsSmallForSmallMagnitudes) {
+    EXPECT_EQ(wire::zigzag(0), 0u);
+    EXPECT_EQ(wire::zigzag(-1), 1u);
+    EXPECT_EQ(wire::zigzag(1), 2u);
+    for (const std::int64_t value : {INT64_MIN, INT64_MAX, std::int64_t{-77}, std::int64_t{0}}) {
+        EXPECT_EQ(wire::unzigzag(wire::zigzag(value)), value);
+    }
+}
+
+TEST(Frame, RoundTripsAndDetectsEveryFlippedBit) {
+    wire::FrameBuilder builder;
+    for (unsigned i = 0; i < 40; ++i) builder.payload()[i] = static_cast<wire::Byte>(i % 7);
+    wire::Byte line[wire::max_encoded_bytes];
+    const std::size_t count =
+        builder.encode({wire::Stream::trace, 3, 0xbeef, 0x12345678}, 40, line);
+    ASSERT_EQ(line[count - 1], 0);
+    Bytes copy(line, line + count - 1);
+    const auto frame = wire::parse_frame(copy.data(), copy.size());
+    ASSERT_TRUE(frame.ok);
+    EXPECT_EQ(frame.header.stream, wire::Stream::trace);
+    EXPECT_EQ(frame.header.core, 3);
+    EXPECT_EQ(frame.header.session, 0xbeef);
+    EXPECT_EQ(frame.header.sequence, 0x12345678u);
+    EXPECT_EQ(Bytes(frame.payload, frame.payload + frame.payload_bytes),
+              Bytes(builder.payload(), builder.payload() + 40));
+    for (std::size_t bit = 0; bit < 8 * (count - 1); ++bit) {
+        Bytes flipped(line, line + count - 1);
+        flipped[bit / 8] ^= static_cast<std::uint8_t>(1u << (bit % 8));
+        EXPECT_FALSE(wire::parse_frame(flipped.data(), flipped.size()).ok) << "bit " << bit;
+    }
+}
+
+TEST(Trace, EveryKindRoundTrips) {
+    wire::Byte payload[wire::max_payload_bytes];
+    const std::uint64_t first = (std::uint64_t{1} << 28) - 2;  // the identity wraps on the way
+    wire::TraceWriter out(payload, {first, 500, 9}, 0x40080000);
+    const auto site = [](std::uint32_t offset) { return (0x40080000u + offset) >> 3; };
+    std::set<std::size_t> ends{out.size()};
+    const auto put = [&](wire::Record record, std::uint64_t clock) {
+        out.put(record, clock);
+        ends.insert(out.size());
+    };
+    put(wire::make_record(wire::Kind::entry, site(0x120), 0), 600);
+    put(wire::make_record(wire::Kind::call, site(0), 0), 590);  // a small step back
+    put(wire::make_record(wire::Kind::ret, (first & wire::entry_index_mask) << 1 | 1, 0), 700);
+    put(wire::make_sync(0x123456789a), 0x123456789a);
+    wire::TraceReader in(payload, out.size());
+    EXPECT_EQ(in.header().first_index, first);
+    EXPECT_EQ(in.header().dropped, 9u);
+    wire::Event event;
+    ASSERT_TRUE(in.next(event));
+    EXPECT_EQ(event.kind, wire::Kind::entry);
+    EXPECT_EQ(event.site_offset, 0x120u);
+    EXPECT_EQ(event.index, first);
+    EXPECT_EQ(event.clock, 600u);
+    ASSERT_TRUE(in.next(event));
+    EXPECT_EQ(event.kind, wire::Kind::call);
+    EXPECT_EQ(event.clock, 590u);
+    ASSERT_TRUE(in.next(event));
+    EXPECT_EQ(event.kind, wire::Kind::ret);
+    EXPECT_TRUE(event.unwound);
+    EXPECT_EQ(event.entry_index, first & wire::entry_index_mask);
+    ASSERT_TRUE(in.next(event));
+    EXPECT_EQ(event.extended, wire::Extended::sync);
+    EXPECT_EQ(event.clock, 0x123456789au);
+    EXPECT_FALSE(in.next(event));
+    EXPECT_TRUE(in.ok());
+    EXPECT_EQ(in.next_index(), first + 4);
+
+    for (std::size_t cut = wire::trace_header_bytes; cut < out.size(); ++cut) {
+        wire::TraceReader part(payload, cut);
+        while (part.next(event)) {
+        }
+        EXPECT_EQ(part.ok(), ends.contains(cut)) << cut;
+    }
+}
+
+TEST(Hello, RoundTripsAndKnowsAnotherVersion) {
+    wire::Byte payload[wire::max_payload_bytes];
+    wire::Hello hello;
+    hello.cores = 4;
+    hello.clock_hz = 62500000;
+    hello.site_table_crc = 0xabcdef01;
+    const std::string board = "rpi4";
+    hello.board = {reinterpret_cast<const wire::Byte*>(board.data()), 4};
+    const std::size_t count = wire::write_hello(hello, payload);
+    wire::Hello back;
+    ASSERT_TRUE(wire::read_hello(payload, count, back));
+    EXPECT_EQ(back.cores, 4);
+    EXPECT_EQ(back.clock_hz, 62500000u);
+    EXPECT_EQ(back.site_table_crc, 0xabcdef01u);
+    EXPECT_EQ(std::string(reinterpret_cast<const char*>(back.board.data), back.board.size), board);
+    for (std::size_t cut = 0; cut < count; ++cut) EXPECT_FALSE(wire::read_hello(payload, cut, back));
+    hello.version = 2;
+    wire::write_hello(hello, payload);
+    ASSERT_TRUE(wire::read_hello(payload, 5, back));
+    EXPECT_EQ(back.version, 2);
+}
+
+TEST(Stats, RoundTripsAndSkipsLaterFields) {
+    wire::Byte payload[wire::max_payload_bytes];
+    wire::Stats stats;
+    stats.generated = 1u << 20;
+    stats.dropped = 77;
+    stats.final = 1;
+    std::size_t count = wire::write_stats(stats, payload);
+    payload[count++] = 5;
+    wire::Stats back;
+    ASSERT_TRUE(wire::read_stats(payload, count, back));
+    EXPECT_EQ(back.generated, 1u << 20);
+    EXPECT_EQ(back.dropped, 77u);
+    EXPECT_EQ(back.final, 1u);
+    EXPECT_FALSE(wire::read_stats(payload, count - 2, back));
+}
+
+}  // namespace
+}  // namespace nopscope

@@ -143,8 +143,6 @@ torture_call_registers:
     .endr
 2:
 3:  blr     x9
-    .globl  torture_after_call
-torture_after_call:
     capture torture_returned
 
     adrp    x16, torture_saved
@@ -163,8 +161,6 @@ torture_after_call:
     ldp     x29, x30, [sp], #176
     autiasp
     ret
-    .globl  torture_call_registers_end
-torture_call_registers_end:
     .size   torture_call_registers, . - torture_call_registers
 
 // What is called: stores what arrived in torture_arrived, returns torture_results.

@@ -43,8 +43,6 @@ extern torture::RegisterFile torture_arguments, torture_results, torture_before_
 // When torture_delay is not 0, torture_call_registers arms the virtual timer that many ticks ahead,
 // then executes torture_phase NOPs (at most max_phase), then calls.
 extern uint64_t torture_delay, torture_phase;
-// Code after the call, to the function's end.
-extern const char torture_after_call[], torture_call_registers_end[];
 }
 
 namespace torture {

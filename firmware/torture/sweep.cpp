@@ -26,9 +26,11 @@ namespace torture {
 
 extern volatile uint64_t landed_at;
 extern volatile uint32_t landings;
+extern volatile bool landed_after;
 void on_landing(unsigned interrupt);
 void leap(unsigned depth, jmp_buf back);
 uint64_t dig(unsigned depth);
+const char* run_inside(const char* (*run)(const void*), const void* argument);
 
 volatile uint32_t interrupts[4];
 void toggle() {}
@@ -40,7 +42,7 @@ using nopscope::Sites;
 
 volatile unsigned failures;
 constexpr bool both[] = {false, true};
-constexpr unsigned max_delay = 20000;
+constexpr unsigned max_delay = 5000;
 
 struct Path {
     const char* name;
@@ -110,12 +112,25 @@ TORTURE_CALL void use_frames() {
     if (dig(6) != 6) fail(__FILE__, __LINE__);
 }
 
+struct Run {
+    const Callee& callee;
+    bool abandoned;
+};
+
+// What is wrong with the registers, or null. Runs inside a traced call.
+const char* call_once(const void* argument) {
+    const Run& run = *static_cast<const Run*>(argument);
+    use_frames();
+    if (run.abandoned) abandon_frames();
+    torture_returned.sp = 0;
+    return check_registers(run.callee.function, torture_delay, 0);
+}
+
 // One call with one interrupt. True when the interrupt came after the call.
 bool run_once(const Callee& callee, bool abandoned) {
     const uint32_t before = landings;
-    use_frames();
-    if (abandoned) abandon_frames();
-    const char* wrong = check_registers(callee.function, torture_delay, 0);
+    const Run run{callee, abandoned};
+    const char* wrong = run_inside(call_once, &run);
     for (unsigned turns = 0; turns < 100000 && landings == before; ++turns) {
         asm volatile("isb" ::: "memory");
     }
@@ -123,7 +138,7 @@ bool run_once(const Callee& callee, bool abandoned) {
     if (wrong != nullptr) complain(callee, wrong);
     if (nopscope::hooked_return_address(0) != 0) complain(callee, "a call is still open");
     note_landing();
-    return within(landed_at, torture_after_call, torture_call_registers_end);
+    return landed_after;
 }
 
 // Every delay from 1 tick until one whose interrupts, in every phase, come after the call.

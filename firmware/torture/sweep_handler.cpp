@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sweep's interrupt: an instrumented handler that calls everything that moves the shadow stack,
 // while it lies on top of whatever instruction it landed on.
+#include "firmware/torture/registers.hpp"
 #include "firmware/torture/torture.hpp"
 #include "hal/hal.hpp"
 
@@ -10,6 +11,7 @@ namespace torture {
 
 volatile uint64_t landed_at;
 volatile uint32_t landings;
+volatile bool landed_after;  // the call had returned
 void leap(unsigned depth, jmp_buf back);
 uint64_t dig(unsigned depth);
 
@@ -31,7 +33,9 @@ TORTURE_CALL void catch_leap() {
 
 }  // namespace
 
-TORTURE_CALL uint64_t dig(unsigned depth) { return depth == 0 ? 0 : dig(depth - 1) + 1; }
+TORTURE_CALL uint64_t dig(unsigned depth) {
+    return depth == 0 ? 0 : opaque(dig(depth - 1)) + 1;
+}
 
 TORTURE_CALL void leap(unsigned depth, jmp_buf back) {
     if (depth > 0) {
@@ -42,6 +46,13 @@ TORTURE_CALL void leap(unsigned depth, jmp_buf back) {
     TORTURE_EXPECT(false);
 }
 
+// A traced caller around each run: when it returns, every frame above its own must be gone.
+TORTURE_CALL const char* run_inside(const char* (*run)(const void*), const void* argument) {
+    const char* result = run(argument);
+    asm volatile("" ::: "memory");  // not a tail call
+    return result;
+}
+
 void on_landing(unsigned) {
     uint64_t elr;
     asm volatile("mrs %0, elr_el1" : "=r"(elr));  // nothing else interrupts: still ours
@@ -50,6 +61,7 @@ void on_landing(unsigned) {
     TORTURE_EXPECT(halve(2, 8.0) == 4.0);
     catch_leap();
     landed_at = elr;
+    landed_after = torture_returned.sp != 0;
     landings = landings + 1;
 }
 

@@ -62,6 +62,12 @@ extern volatile uint32_t interrupts[4];
 
 #define TORTURE_INLINE __attribute__((always_inline)) inline
 
+// The same value, about which the compiler knows nothing: recursion through it stays recursion.
+TORTURE_INLINE uint64_t opaque(uint64_t value) {
+    asm volatile("" : "+r"(value));
+    return value;
+}
+
 // One step of a 64-bit hash (the finalizer of SplitMix64 over a running sum).
 TORTURE_INLINE constexpr uint64_t mix(uint64_t digest, uint64_t value) {
     uint64_t z = digest * 0x9e3779b97f4a7c15u + value + 1;

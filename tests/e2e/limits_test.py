@@ -1,0 +1,36 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Calls that the recorders must refuse (firmware/torture/limits.cpp): they ran as if untraced, and the
+report says how many there were.
+
+    limits_test.py MACHINE
+"""
+
+import sys
+import unittest
+
+import machines
+import wire
+
+
+class Limits(unittest.TestCase):
+    def test_refused_calls_run_right_and_are_counted(self):
+        with machines.Directory() as directory:
+            run = machines.record(directory, MACHINE, "limits")
+            self.assertEqual(run.status, 0, run.console + run.errors)
+            self.assertRegex(run.console, "limits: passed: 0 failures")
+            integrity = run.report_json()["integrity"]
+            line = wire.Line(run.line)
+        self.assertEqual((line.bad_frames, line.sequence_gaps), (0, 0))
+        self.assertEqual(wire.pairing_faults(line), [])
+        self.assertEqual(integrity["generated"], integrity["delivered"] + integrity["dropped"])
+        for key in ("generated", "delivered", "dropped", "unhooked", "foreign"):
+            self.assertEqual(integrity[key], line.stats[key], key)
+            self.assertGreater(integrity[key], 0, key)
+            if key in ("dropped", "unhooked", "foreign"):
+                self.assertRegex(run.console, rf"{key} {integrity[key]}\b")
+
+
+if __name__ == "__main__":
+    MACHINE = sys.argv.pop()
+    unittest.main()

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs an image under QEMU and `nopscope record` at once, and keeps everything that can be known of the
+run: exit status, console, the line's own bytes, the recording, the report, the oracle's counts.
+
+    with Directory() as directory:
+        run = record(directory, "virt-max", "demo", ["rounds=1"], oracle=True)
+
+From the environment: NOPSCOPE (the command), NOPSCOPE_BUILD_ROOT (holds virt/ and rpi4/),
+NOPSCOPE_ORACLE (the plugin).
+"""
+
+import dataclasses
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent / "oracle"))
+import sites  # noqa: E402
+
+NOPSCOPE = os.environ["NOPSCOPE"]
+BUILD_ROOT = pathlib.Path(os.environ["NOPSCOPE_BUILD_ROOT"])
+ORACLE = os.environ["NOPSCOPE_ORACLE"]
+HANG_SECONDS = 240  # a detector of hangs, never a measure
+
+VIRT = ["-M", "virt,gic-version=3", "-m", "256M", "-nic", "none"]
+MACHINES = {
+    "virt-max": ("virt", [*VIRT, "-cpu", "max"]),
+    "virt-a72": ("virt", [*VIRT, "-cpu", "cortex-a72"]),
+    "rpi4": ("rpi4", ["-M", "raspi4b"]),
+}
+
+
+class Directory(tempfile.TemporaryDirectory):
+    def __enter__(self):
+        return pathlib.Path(super().__enter__())
+
+
+@dataclasses.dataclass
+class Run:
+    status: int          # of `nopscope record`
+    console: str
+    errors: str          # its standard error
+    line: bytes          # what the UART sent, written by QEMU itself
+    recording: pathlib.Path
+    elf: pathlib.Path
+    oracle: dict         # what the plugin wrote, or None
+
+    def report(self, *arguments):
+        return nopscope("report", self.recording, "--image", self.elf, *arguments).stdout
+
+    def report_json(self):
+        return json.loads(self.report("--format", "json"))
+
+
+def elf_of(machine, image):
+    return BUILD_ROOT / MACHINES[machine][0] / "firmware" / f"{image}.elf"
+
+
+def nopscope(*arguments, status=0):
+    """Runs the command; its exit status must be `status`."""
+    done = subprocess.run([NOPSCOPE, *map(str, arguments)], capture_output=True, text=True,
+                          timeout=HANG_SECONDS, errors="replace")
+    if done.returncode != status:
+        raise AssertionError(f"nopscope {shlex.join(map(str, arguments))}: exit status "
+                             f"{done.returncode}\n{done.stdout}{done.stderr}")
+    return done
+
+
+def qemu_command(machine, image, words, line_log, icount):
+    board, options = MACHINES[machine]
+    elf = elf_of(machine, image)
+    kernel = elf if board == "virt" else elf.with_suffix(".img")
+    arguments = ",".join(f"arg={word}" for word in [image, *words])
+    return ["qemu-system-aarch64", *options, "-display", "none", "-monitor", "none",
+            "-chardev", f"stdio,id=line,signal=off,logfile={line_log}", "-serial", "chardev:line",
+            *(["-icount", "shift=0"] if icount else []),
+            "-semihosting-config", f"enable=on,target=native,{arguments}", "-kernel", str(kernel)]
+
+
+def oracle_arguments(elf, site_list, out):
+    site_list.write_text("".join(f"{word:x} {function:x}\n"
+                                 for word, function in sites.patch_sites(sites.Image(elf))))
+    return ["-plugin", f"{ORACLE},sites={site_list},out={out}"]
+
+
+def record(directory, machine, image, words=(), icount=True, oracle=False, options=()):
+    """`icount`: deterministic, one instruction a nanosecond. `options`: more for `record`."""
+    elf = elf_of(machine, image)
+    line_log, recording, counts = (directory / name for name in ("line", "line.nsc", "counts"))
+    command = qemu_command(machine, image, words, line_log, icount)
+    if oracle:
+        command += oracle_arguments(elf, directory / "sites", counts)
+    done = subprocess.run([NOPSCOPE, "record", "--from", "exec:" + shlex.join(command), "--image",
+                           str(elf), "-o", str(recording), *options], capture_output=True,
+                          text=True, errors="replace", timeout=HANG_SECONDS,
+                          stdin=subprocess.DEVNULL)
+    return Run(done.returncode, done.stdout, done.stderr, line_log.read_bytes(), recording, elf,
+               json.loads(counts.read_text()) if oracle else None)

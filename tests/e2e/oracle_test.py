@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Call counts against the independent ones, on deterministic runs: every function's calls equal the
+executions of its site's word while it was a BL, exactly, as the host tools report them and as the
+second decoder counts them.
+
+    oracle_test.py MACHINE IMAGE [WORD]...
+"""
+
+import copy
+import sys
+import unittest
+
+import machines  # puts tests/oracle on the path
+import compare
+import wire
+
+
+class Oracle(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = machines.Directory()
+        cls.run_ = machines.record(cls.directory.__enter__(), MACHINE, IMAGE, WORDS, oracle=True)
+        cls.report = cls.run_.report_json()
+        cls.line = wire.Line(cls.run_.line)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.directory.cleanup()
+
+    def test_it_ran_to_its_end(self):
+        self.assertEqual(self.run_.status, 0, self.run_.console + self.run_.errors)
+        if IMAGE != "demo":
+            self.assertRegex(self.run_.console, f"{IMAGE}: passed: ")
+
+    def test_every_function_s_count_is_the_oracle_s(self):
+        self.assertEqual(compare.differences(self.report, self.run_.oracle), [])
+
+    def test_a_wrong_count_would_be_noticed(self):
+        report = copy.deepcopy(self.report)
+        report["functions"][len(report["functions"]) // 2]["calls"] += 1
+        self.assertEqual(len(compare.differences(report, self.run_.oracle)), 1)
+
+    def test_the_second_decoder_counts_the_same(self):
+        seen = {int(site["address"], 16): site["bl"] for site in self.run_.oracle["sites"]
+                if site["bl"] != 0}
+        self.assertEqual(wire.calls(self.line), seen)
+
+    def test_every_entry_has_its_return_innermost_first(self):
+        self.assertEqual(wire.faults(self.line), [])
+        self.assertEqual(wire.pairing_faults(self.line), [])
+        self.assertEqual(self.report["integrity"].get("orphan_returns", 0), 0)
+
+    def test_the_run_was_not_trivial(self):
+        functions, calls = FEWEST[IMAGE]
+        counts = wire.calls(self.line)
+        self.assertGreaterEqual(len(counts), functions)
+        self.assertGreaterEqual(sum(counts.values()), calls)
+
+
+FEWEST = {"demo": (400, 100000), "torture": (300, 30000), "sweep": (30, 20000)}
+
+if __name__ == "__main__":
+    MACHINE, IMAGE, *WORDS = sys.argv[1:]
+    del sys.argv[1:]
+    unittest.main()

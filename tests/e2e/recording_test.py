@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a recording survives: a line that is too slow, the wrong ELF, a killed recorder, being cut
+off anywhere.
+
+    recording_test.py
+"""
+
+import json
+import os
+import random
+import shlex
+import signal
+import subprocess
+import time
+import unittest
+
+import machines
+import wire
+
+SEED = 1
+
+
+class Overload(unittest.TestCase):
+    """A line of 1 Mbaud under a tracer that makes many times that: it must drop, and say so."""
+
+    def test_the_equation_is_exact(self):
+        for recorder in ("graph", "function"):
+            with self.subTest(recorder), machines.Directory() as directory:
+                run = machines.record(directory, "virt-max", "demo", [
+                    "rounds=1", "baud=1000000", "mode=stream", f"recorder={recorder}"])
+                self.assertEqual(run.status, 0, run.errors)
+                integrity = run.report_json()["integrity"]
+                self.assertGreater(integrity["dropped"], 1000)
+                self.assertGreater(integrity["delivered"], 1000)
+                self.assertEqual(integrity["generated"],
+                                 integrity["delivered"] + integrity["dropped"])
+                self.assertEqual((integrity["corrupt_frames"], integrity["lost"]), (0, 0))
+                line = wire.Line(run.line)
+                for key in ("generated", "delivered", "dropped"):
+                    self.assertEqual(line.stats[key], integrity[key], key)
+                self.assertEqual(len(line.events), integrity["delivered"])
+                # An entry that is dropped is not hooked, so no return is without its entry.
+                self.assertEqual(wire.pairing_faults(line), [])
+                self.assertIn(f"dropped {integrity['dropped']}", run.report().splitlines()[-1])
+
+
+class Recordings(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = machines.Directory()
+        cls.directory = cls.temporary.__enter__()
+        cls.run_ = machines.record(cls.directory, "virt-max", "torture", ["seed=7"])
+        cls.whole = cls.run_.report_json()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    def test_another_elf_is_refused_with_one_sentence(self):
+        other = machines.elf_of("virt-max", "sweep")
+        for command in ("report", "graph"):
+            done = machines.nopscope(command, self.run_.recording, "--image", other, status=3)
+            self.assertEqual(done.stdout, "")
+            self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
+            self.assertRegex(done.stderr, "is not the image that was recorded")
+
+    def test_recording_with_another_elf_is_refused_with_one_sentence(self):
+        command = machines.qemu_command("virt-max", "torture", [], self.directory / "other.line",
+                                        icount=True)
+        done = machines.nopscope("record", "-q", "--from", "exec:" + shlex.join(command), "--image",
+                                 machines.elf_of("virt-max", "sweep"), "-o",
+                                 self.directory / "other.nsc", status=3)
+        said = [line for line in done.stderr.splitlines() if not line.startswith("qemu-system")]
+        self.assertEqual(len(said), 1, done.stderr)
+        self.assertRegex(said[0], "is not the image that was recorded")
+
+    def check_a_part(self, path):
+        """A report of a part: never more than the whole, and consistent in itself."""
+        done = subprocess.run([machines.NOPSCOPE, "report", path, "--image", self.run_.elf,
+                               "--format", "json"], capture_output=True, text=True,
+                              timeout=machines.HANG_SECONDS)
+        self.assertIn(done.returncode, (0, 3), done.stderr)
+        if done.returncode == 3:  # nothing to report yet: one sentence
+            self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
+            return 0
+        report = json.loads(done.stdout)
+        whole = {f["address"]: f for f in self.whole["functions"]}
+        for function in report["functions"]:
+            self.assertLessEqual(function["calls"], whole[function["address"]]["calls"])
+        self.assertLessEqual(report["integrity"]["delivered"], self.whole["integrity"]["delivered"])
+        return sum(f["calls"] for f in report["functions"])
+
+    def test_a_recording_cut_anywhere_gives_what_is_left(self):
+        data = self.run_.recording.read_bytes()
+        choose = random.Random(SEED)
+        cuts = sorted([0, 1, 8, 15, 16, 17, 40, len(data) - 1] +
+                      [choose.randrange(len(data)) for _ in range(24)])
+        calls = []
+        for cut in cuts:
+            path = self.directory / "cut.nsc"
+            path.write_bytes(data[:cut])
+            with self.subTest(cut=cut):
+                calls.append(self.check_a_part(path))
+        self.assertEqual(calls, sorted(calls), "a longer part never has less")
+        self.assertGreater(calls[-1], 0)
+
+    def test_a_raw_capture_is_a_recording_too(self):
+        raw = self.directory / "raw"
+        raw.write_bytes(self.run_.line)
+        recording = self.directory / "from-file.nsc"
+        machines.nopscope("record", "-q", "--from", f"file:{raw}", "-o", recording)
+        report = json.loads(machines.nopscope("report", recording, "--image", self.run_.elf,
+                                              "--format", "json").stdout)
+        self.assertEqual(report["functions"], self.whole["functions"])
+
+    def test_a_killed_recorder_leaves_a_valid_file(self):
+        for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
+            with self.subTest(signal=number):
+                path = self.directory / f"killed-{number}.nsc"
+                self.record_and_kill(path, number)
+                report = json.loads(machines.nopscope(
+                    "report", path, "--image", machines.elf_of("virt-max", "demo"), "--format",
+                    "json").stdout)
+                integrity = report["integrity"]
+                self.assertGreater(integrity["delivered"], 1000)
+                self.assertEqual(integrity["corrupt_frames"], 0)
+                self.assertGreater(len(report["functions"]), 50)
+
+    def record_and_kill(self, path, number):
+        """A demo that would take minutes, stopped once the recording has some of it."""
+        command = machines.qemu_command("virt-max", "demo", ["rounds=1000", "baud=3000000"],
+                                        self.directory / "killed.line", icount=False)
+        recorder = subprocess.Popen(
+            [machines.NOPSCOPE, "record", "--from", "exec:" + shlex.join(command), "--image",
+             machines.elf_of("virt-max", "demo"), "-o", path], start_new_session=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            deadline = time.monotonic() + 60
+            while not (path.exists() and path.stat().st_size > 200000):
+                self.assertIsNone(recorder.poll(), "the recorder ended by itself")
+                self.assertLess(time.monotonic(), deadline, "nothing was recorded")
+                time.sleep(0.05)
+            recorder.send_signal(number)
+            recorder.wait(timeout=30)
+        finally:
+            try:
+                os.killpg(recorder.pid, signal.SIGKILL)  # QEMU, where nobody could end it
+            except ProcessLookupError:
+                pass
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -31,6 +31,7 @@ std::uint64_t result;
 void run_calls_leaf() { result = calls_leaf(1); }
 void run_tail_call() { result = tail_calls_leaf(1); }
 void run_longjmp() { result = catches(3) + calls_leaf(1); }
+void run_longjmp_to_the_same_sp() { result = catches(0); }
 void run_too_deep() { result = sum_to(600); }
 void run_on_another_stack() {
     alignas(16) static std::uint8_t stack[1024];
@@ -170,6 +171,18 @@ SELFTEST("tracer.longjmp_closes_what_it_skips") {
                                  {Kind::ret, nullptr, 13},           {Kind::ret, nullptr, 12}};
     REQUIRE(matches(recording.events, expected));
     REQUIRE(hooked_return_address(0) == 0);
+    return passed();
+}
+
+// leaf is entered with the SP that throws was entered with: only its return address tells that this is
+// no tail call.
+SELFTEST("tracer.longjmp_to_the_same_sp") {
+    const Recording recording = record(run_longjmp_to_the_same_sp);
+    REQUIRE(result == 1 && recording.well_formed);
+    const Expected expected[] = {{Kind::entry, pointer(catches), 0}, {Kind::entry, pointer(throws), 0},
+                                 {Kind::ret, nullptr, 1, true},      {Kind::entry, pointer(leaf), 0},
+                                 {Kind::ret, nullptr, 3},            {Kind::ret, nullptr, 0}};
+    REQUIRE(matches(recording.events, expected));
     return passed();
 }
 

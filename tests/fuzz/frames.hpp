@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// A description of frames, in a few bytes each, and the line they make.
+//
+//     what u8     bits 0..2 stream; bit 3 skips a sequence; bit 4 repeats one; bit 5 begins a new
+//                 session; bit 6 leaves the frame unsealed (its CRC is wrong)
+//     core u8     modulo 4
+//     size u8     of the payload that follows
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "tracer/wire/frame.hpp"
+
+namespace nopscope::fuzz {
+
+inline std::vector<std::uint8_t> seal(std::span<const std::uint8_t> description) {
+    std::vector<std::uint8_t> line;
+    wire::FrameBuilder builder;
+    std::map<unsigned, std::uint32_t> sequences;
+    std::uint16_t session = 0;
+    while (description.size() >= 3) {
+        const std::uint8_t what = description[0];
+        const std::uint8_t core = description[1] % 4;
+        const std::size_t size = std::min<std::size_t>(description[2], description.size() - 3);
+        if ((what & 0x20) != 0) {
+            ++session;
+            sequences.clear();
+        }
+        const auto stream = static_cast<wire::Stream>(what & 7);
+        std::uint32_t& sequence = sequences[(what & 7u) << 8 | core];
+        if ((what & 0x08) != 0) ++sequence;
+        if ((what & 0x10) != 0 && sequence != 0) --sequence;
+        wire::Writer(builder.payload()).bytes(description.data() + 3, size);
+        const std::size_t at = line.size();
+        line.resize(at + wire::max_encoded_bytes);
+        line.resize(at + builder.encode({stream, core, session, sequence++}, size, line.data() + at));
+        if ((what & 0x40) != 0) line[at + 1] ^= 0x80;
+        description = description.subspan(3 + size);
+    }
+    return line;
+}
+
+}  // namespace nopscope::fuzz

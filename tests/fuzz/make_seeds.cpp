@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// make_seeds DIRECTORY: what the fuzzers start from, in DIRECTORY/{line,nsc,elf}. Made, not kept.
+#include <filesystem>
+#include <fstream>
+
+#include "host-tools/nsc/writer.hpp"
+#include "tests/unit/host/elf_builder.hpp"
+#include "tests/unit/host/target_stream.hpp"
+
+namespace {
+
+using nopscope::test::Bytes;
+namespace fs = std::filesystem;
+namespace wire = nopscope::wire;
+
+void write(const fs::path& path, std::uint8_t first, const Bytes& bytes, bool with_first = true) {
+    fs::create_directories(path.parent_path());
+    std::ofstream out(path, std::ios::binary);
+    if (with_first) out.put(static_cast<char>(first));
+    out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<long>(bytes.size()));
+}
+
+nopscope::test::TargetStream recording() {
+    nopscope::test::TargetStream target;
+    target.records_per_frame = 9;
+    target.cores = 2;
+    target.hello();
+    target.console("hello\n");
+    for (int i = 0; i < 4; ++i) {
+        const auto a = target.entry(1, 10, i % 2);
+        target.ret(target.entry(2, 10, i % 2), 5, i % 2, i == 2);
+        target.call(3, 1, i % 2);
+        target.tracer(50);
+        target.ret(a, 7, i % 2);
+    }
+    target.finish();
+    target.reset();
+    target.hello();
+    target.entry(1);
+    target.drop(3);
+    target.stats(false);
+    return target;
+}
+
+// The frames of a line in the form that frames.hpp seals.
+Bytes described(const nopscope::test::TargetStream& target) {
+    Bytes result;
+    std::size_t begin = 0;
+    std::uint16_t session = 0;
+    for (const std::size_t end : target.frame_ends) {
+        Bytes chunk(target.bytes.begin() + static_cast<long>(begin),
+                    target.bytes.begin() + static_cast<long>(end) - 1);
+        begin = end;
+        const auto frame = wire::parse_frame(chunk.data(), chunk.size());
+        if (!frame.ok || frame.payload_bytes > 255) continue;
+        const bool is_new = session != 0 && frame.header.session != session;
+        session = frame.header.session;
+        result.push_back(static_cast<std::uint8_t>(static_cast<unsigned>(frame.header.stream) |
+                                                   (is_new ? 0x20u : 0u)));
+        result.push_back(frame.header.core);
+        result.push_back(static_cast<std::uint8_t>(frame.payload_bytes));
+        result.insert(result.end(), frame.payload, frame.payload + frame.payload_bytes);
+    }
+    return result;
+}
+
+Bytes read(const fs::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    return Bytes(std::istreambuf_iterator<char>(in), {});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc != 2) return 2;
+    const fs::path root = argv[1];
+    const auto target = recording();
+    write(root / "line" / "raw", 0, target.bytes);
+    write(root / "line" / "described", 1, described(target));
+
+    nopscope::test::ElfBuilder elf;
+    for (int i = 0; i < 3; ++i) {
+        const auto address = elf.function("_ZN1a" + std::to_string(i) + "fEv", true, i % 2 == 0);
+        elf.data_word(address);
+    }
+    elf.symbol("$x", elf.text_base, 0, 0, true);
+    write(root / "elf" / "image", 0, elf.build(), false);
+
+    const fs::path file = root / "nsc" / "file";
+    fs::create_directories(file.parent_path());
+    nopscope::Symbols symbols;
+    symbols.origin = "a.elf";
+    symbols.build_id = "id";
+    symbols.sites = {{0x40080008, 4, "f", "f.c", 1}, {0x40080018, 4, "g", "", 0}};
+    {
+        nopscope::nsc::Writer writer(file, {.source = "-", .tool = "t", .started_unix_ns = 1});
+        writer.symbols(symbols);
+        writer.line(target.bytes, 2);
+        writer.end({});
+    }
+    const Bytes whole = read(file);
+    write(file, 0, whole);
+    const Bytes symbol_chunk(whole.begin() + 16 + 16 + 11 + 16, whole.begin() + 16 + 16 + 11 + 16 + 40);
+    Bytes description{1, 40};
+    description.insert(description.end(), symbol_chunk.begin(), symbol_chunk.end());
+    for (const int byte : {2, 11, 0, 0, 0, 0, 0, 0, 0, 0, 7, 7, 7}) {
+        description.push_back(static_cast<std::uint8_t>(byte));
+    }
+    write(root / "nsc" / "described", 1, description);
+    return 0;
+}

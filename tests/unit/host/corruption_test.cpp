@@ -4,6 +4,9 @@
 // the damage shows. Every position is tried with every kind of damage, then many at once by seed.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <random>
 
@@ -211,6 +214,31 @@ TEST_F(Corruption, ManyBytesAtOnce) {
         }
         if (bytes != clean.bytes) check(bytes);
     }
+}
+
+// The second reader, written from docs/trace-format.md, comes to the same calls and times.
+TEST_F(Corruption, TheSecondReaderAgreesOnDamagedRecordings) {
+    char name[] = "/tmp/nopscope-readers-XXXXXX";
+    const std::filesystem::path dir = mkdtemp(name);
+    std::mt19937 random(8);
+    for (int round = 0; round < 12; ++round) {
+        Bytes bytes = clean.bytes;
+        for (int i = 0; i < round; ++i) {
+            bytes[random() % bytes.size()] ^= static_cast<std::uint8_t>(1 + random() % 255);
+        }
+        Profile profile;
+        profile.feed(bytes);
+        profile.finish();
+        const std::string report = json_report(make_report(profile, {}, nullptr));
+        std::ofstream(dir / "report.json") << report;
+        std::ofstream(dir / "line", std::ios::binary)
+            .write(reinterpret_cast<const char*>(bytes.data()), static_cast<long>(bytes.size()));
+        const std::string command = "python3 " NOPSCOPE_GOLDEN "/decode.py " +
+                                    (dir / "line").string() + " " + (dir / "report.json").string() +
+                                    " > " + (dir / "out").string();
+        ASSERT_EQ(std::system(command.c_str()), 0) << round << ": see " << dir;
+    }
+    std::filesystem::remove_all(dir);
 }
 
 }  // namespace

@@ -1,0 +1,257 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A second reader of trace format 1, written from docs/trace-format.md and sharing no code with the
+first. It is short, not fast.
+
+    decode.py LINE [REPORT.json]
+
+Prints calls, total and self ticks of each site, and the sums. With a report made by `nopscope report
+--format json` of the same line, fails (1) where the two disagree.
+"""
+import json
+import struct
+import sys
+from collections import defaultdict
+
+HELLO, TRACE, CONSOLE, STATS = 1, 2, 3, 4
+CALL, ENTRY, RET, EXTENDED = 0, 1, 2, 3
+IDENTITY = (1 << 28) - 1
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+def cobs(chunk):
+    out, at = bytearray(), 0
+    while at < len(chunk):
+        code = chunk[at]
+        if code == 0 or at + code > len(chunk):
+            return None
+        out += chunk[at + 1:at + code]
+        at += code
+        if code != 0xFF and at < len(chunk):
+            out.append(0)
+    return bytes(out)
+
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]
+        value |= (byte & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 0x80:
+            return value, at
+
+
+def signed(value):
+    value &= (1 << 64) - 1
+    return value - (1 << 64) if value >> 63 else value
+
+
+class Core:
+    """One core of one session: records in order, the stack of open calls, and their times.
+
+    The stack holds calls [index, site, begin, child ticks, total before] and, with site None, markers
+    of gaps.
+    """
+
+    def __init__(self, functions):
+        self.functions = functions
+        self.next_index = self.delivered = self.dropped = self.lost = 0
+        self.stack, self.clock, self.tracer = [], None, 0
+        self.tracer_open = None  # [begin, ticks of calls inside, depth]
+        self.gap_begin = None
+        self.orphans = 0
+        self.stats = None
+
+    def now(self):
+        return self.clock - self.tracer
+
+    def end_tracer(self):
+        begin, inside, _ = self.tracer_open
+        self.tracer += max(0, self.clock - begin - inside)
+        self.tracer_open = None
+
+    def gap(self):
+        if self.clock is None:
+            return
+        if self.tracer_open:
+            self.end_tracer()
+        if self.gap_begin is None:
+            self.gap_begin = self.now()
+
+    def close(self, call, end):
+        _, site, begin, child, before = call
+        ticks = max(0, end - begin)
+        of = self.functions[site]
+        of["self"] += max(0, ticks - child)
+        if self.stack:
+            self.stack[-1][3] += ticks
+        return ticks, before + ticks
+
+    def close_down_to(self, depth, ended):
+        """Pops to `depth` calls. `ended`: those popped did end (a call below them returned)."""
+        marker = None
+        while len(self.stack) > depth:
+            call = self.stack.pop()
+            if self.tracer_open and len(self.stack) < self.tracer_open[2]:
+                self.tracer_open = None
+            last = ended and len(self.stack) == depth
+            if call[1] is None:
+                marker = (call[2], call[3] + (marker[1] if marker else 0))
+            elif marker and ended and not last:
+                _, total = self.close(call, marker[0])
+                of = self.functions[call[1]]
+                of["total"][id(self)] = max(of["total"][id(self)], total)
+            else:
+                if marker:
+                    call[3] += marker[1]
+                    marker = None
+                ticks, total = self.close(call, self.now())
+                self.functions[call[1]]["total"][id(self)] = total
+                if self.tracer_open and len(self.stack) == self.tracer_open[2]:
+                    self.tracer_open[1] += ticks
+
+    def event(self, kind, value, index, clock):
+        self.clock = clock
+        if self.gap_begin is not None:
+            if self.stack:
+                length = max(0, self.now() - self.gap_begin)
+                if self.stack[-1][1] is None:
+                    self.stack[-1][3] += length
+                else:
+                    self.stack.append([None, None, self.gap_begin, length, 0])
+            self.gap_begin = None
+        if kind in (CALL, ENTRY):
+            of = self.functions[value]
+            of["calls"] += 1
+            if kind == ENTRY:
+                self.stack.append([index, value, self.now(), 0, of["total"][id(self)]])
+        elif kind == RET:
+            entry = index - (value >> 1)
+            for depth in range(len(self.stack) - 1, -1, -1):
+                call = self.stack[depth]
+                if call[1] is not None and (call[0] - entry) & IDENTITY == 0:
+                    return self.close_down_to(depth, True)
+            self.orphans += 1
+        elif value & 15 == 1:
+            self.tracer_open = [clock, 0, len(self.stack)]
+        elif value & 15 == 2 and self.tracer_open:
+            self.end_tracer()
+        return None
+
+    def trace(self, payload):
+        first, base, dropped = struct.unpack_from("<QQQ", payload)
+        if first < self.next_index:
+            return
+        self.dropped = max(self.dropped, dropped)
+        if first > self.next_index:
+            self.lost += first - self.next_index
+            self.gap()
+        at, clock, index = 24, base, first
+        while at < len(payload):
+            token, at = varint(payload, at)
+            delta, at = varint(payload, at)
+            clock += delta >> 1 ^ -(delta & 1)
+            self.event(token & 3, token >> 2, index, clock)
+            index += 1
+        self.delivered += index - first
+        self.next_index = index
+
+    def finish(self):
+        if self.clock is not None:
+            if self.tracer_open:
+                self.end_tracer()
+            self.close_down_to(0, False)
+        if self.stats:
+            _, generated, delivered, dropped = self.stats[:4]
+            self.dropped = max(self.dropped, dropped)
+            end = generated - dropped if self.stats[7] == 1 else delivered
+            self.lost += max(0, end - self.next_index)
+
+
+def decode(line):
+    functions = defaultdict(lambda: {"calls": 0, "self": 0, "total": defaultdict(int)})
+    sums = dict.fromkeys(("delivered", "dropped", "lost", "corrupt_frames", "orphan_returns"), 0)
+    hello, session, cores, expected, kept = None, None, {}, {}, []  # cores of all sessions live on
+
+    def end_session():
+        for core in cores.values():
+            core.finish()
+            sums["delivered"] += core.delivered
+            sums["dropped"] += core.dropped
+            sums["lost"] += core.lost
+            sums["orphan_returns"] += core.orphans
+            kept.append(core)  # functions' totals are by id(core)
+        cores.clear()
+        expected.clear()
+
+    for chunk in line.split(b"\0")[:-1]:
+        raw = cobs(chunk) if chunk else None
+        if raw is None or len(raw) < 12 or crc32c(raw[:-4]) != struct.unpack("<I", raw[-4:])[0]:
+            sums["corrupt_frames"] += bool(chunk)
+            continue
+        stream, number, frame_session, sequence = struct.unpack_from("<BBHI", raw)
+        payload = raw[8:-4]
+        if frame_session != session:
+            end_session()
+            session = frame_session
+        if (sequence - expected.get((stream, number), 0)) & 0x80000000:
+            continue
+        expected[stream, number] = sequence + 1 & 0xFFFFFFFF
+        if stream == HELLO:
+            names = ("version flags cores clock_hz text_base load_bias site_count crc pace").split()
+            hello = dict(zip(names, struct.unpack_from("<HBBQQQIII", payload)))
+            assert hello["version"] == 1
+        elif stream in (TRACE, STATS):
+            core = cores.setdefault(number, Core(functions))
+            if stream == TRACE:
+                core.trace(payload)
+            else:
+                at, core.stats = 0, []
+                while len(core.stats) < 8:
+                    value, at = varint(payload, at)
+                    core.stats.append(value)
+    end_session()
+    sums["generated"] = sums["delivered"] + sums["dropped"] + sums["lost"]
+    base = hello["text_base"] - hello["load_bias"]
+    rows = {base + 8 * site: (of["calls"], sum(of["total"].values()), of["self"])
+            for site, of in functions.items()}
+    return rows, sums, hello["clock_hz"]
+
+
+def main():
+    with open(sys.argv[1], "rb") as file:
+        rows, sums, hertz = decode(file.read())
+    for address, (calls, total, own) in sorted(rows.items()):
+        print(f"{address:#x} calls {calls} total {total} self {own} ticks")
+    print(" ".join(f"{name} {value}" for name, value in sums.items()))
+    if len(sys.argv) < 3:
+        return 0
+    with open(sys.argv[2], encoding="utf-8") as file:
+        report = json.load(file)
+
+    def ns(ticks):
+        return (ticks * 10**9 + hertz // 2) // hertz
+
+    theirs = {int(f["address"], 16): (f["calls"], f["total_ns"], f["self_ns"])
+              for f in report["functions"]}
+    mine = {address: (calls, ns(total), ns(own)) for address, (calls, total, own) in rows.items()}
+    wrong = [f"{address:#x}: here {mine.get(address)}, there {theirs.get(address)}"
+             for address in sorted(mine.keys() | theirs.keys())
+             if mine.get(address) != theirs.get(address)]
+    wrong += [f"{name}: here {value}, there {report['integrity'][name]}"
+              for name, value in sums.items() if report["integrity"][name] != value]
+    print("\n".join(wrong) or "the two readers agree")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

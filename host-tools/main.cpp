@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The nopscope command: options in, one function call out, errors caught here and nowhere else.
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <cstdio>
 #include <map>
@@ -38,9 +38,10 @@ CLI::Option* add_choice(CLI::App* app, const std::string& name, Value& value, co
 std::function<Exit()> add_record(CLI::App& app, CLI::App*& command) {
     auto options = std::make_shared<RecordOptions>();
     command = app.add_subcommand("record", "Record a target's line to a file");
-    command->add_option("--from", options->from,
-                        "serial:PATH?baud=N, tcp:HOST:PORT, unix:PATH, exec:COMMAND, file:PATH "
-                        "or - for standard input")
+    command
+        ->add_option("--from", options->from,
+                     "serial:PATH?baud=N, tcp:HOST:PORT, unix:PATH, exec:COMMAND, file:PATH "
+                     "or - for standard input")
         ->required();
     command->add_option("--image", options->image,
                         "The ELF that runs there: its symbols go into the recording");
@@ -56,7 +57,8 @@ std::function<Exit()> add_record(CLI::App& app, CLI::App*& command) {
 std::function<Exit()> add_report(CLI::App& app, CLI::App*& command) {
     auto options = std::make_shared<ReportOptions>();
     command = app.add_subcommand("report", "Show where the time went, by function");
-    command->add_option("file", options->file, "A recording, or a raw capture; - for standard input")
+    command
+        ->add_option("file", options->file, "A recording, or a raw capture; - for standard input")
         ->required();
     command->add_option("--image", options->image, "The ELF that was recorded");
     add_choice(command, "--format", options->format, formats, "Output");
@@ -69,7 +71,8 @@ std::function<Exit()> add_graph(CLI::App& app, CLI::App*& command) {
     auto options = std::make_shared<ReportOptions>();
     auto percent = std::make_shared<double>(0);
     command = app.add_subcommand("graph", "Show the call tree with times");
-    command->add_option("file", options->file, "A recording, or a raw capture; - for standard input")
+    command
+        ->add_option("file", options->file, "A recording, or a raw capture; - for standard input")
         ->required();
     command->add_option("--image", options->image, "The ELF that was recorded");
     add_choice(command, "--format", options->format, formats_without_csv, "Output");

@@ -47,7 +47,8 @@ std::string escaped(std::string_view bytes, bool lines) {
             continue;
         }
         const std::size_t length = byte >= 0x80 ? utf8_length(bytes.substr(i)) : 0;
-        const bool c1 = byte == 0xc2 && length == 2 && static_cast<std::uint8_t>(bytes[i + 1]) < 0xa0;
+        const bool c1 =
+            byte == 0xc2 && length == 2 && static_cast<std::uint8_t>(bytes[i + 1]) < 0xa0;
         if (length != 0 && !c1) {
             out.append(bytes.substr(i, length));
             i += length;

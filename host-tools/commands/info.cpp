@@ -18,7 +18,9 @@ bool is_elf(const std::string& path) {
     std::FILE* file = path == "-" ? nullptr : std::fopen(path.c_str(), "rb");
     char magic[4] = {};
     const bool is = file != nullptr && std::fread(magic, 1, 4, file) == 4 &&
-                    std::string_view(magic, 4) == "\x7f" "ELF";
+                    std::string_view(magic, 4) ==
+                        "\x7f"
+                        "ELF";
     if (file != nullptr) std::fclose(file);
     return is;
 }
@@ -55,8 +57,8 @@ Exit elf_info(const InfoOptions& options) {
     for (const ElfSection& section : elf.sections()) {
         if (section.is_code()) text_bytes += section.size;
     }
-    const auto with_bti = std::count_if(
-        symbols.sites.begin(), symbols.sites.end(), [&](const Function& site) {
+    const auto with_bti =
+        std::count_if(symbols.sites.begin(), symbols.sites.end(), [&](const Function& site) {
             const auto words = site_words(elf, site.address);
             return words && words->has_bti;
         });
@@ -81,10 +83,11 @@ Exit elf_info(const InfoOptions& options) {
         fmt::print("{}", json_text(json));
         return Exit::ok;
     }
-    fmt::print("image     {}\nbuild-id  {}\nentry     {}\ntext      {} bytes\n"
-               "sites     {} ({} with bti c), table CRC {:08x}\nsections\n",
-               options.file, id.empty() ? "(none)" : id, hex_address(elf.entry()), text_bytes,
-               symbols.sites.size(), with_bti, symbols.site_table_crc);
+    fmt::print(
+        "image     {}\nbuild-id  {}\nentry     {}\ntext      {} bytes\n"
+        "sites     {} ({} with bti c), table CRC {:08x}\nsections\n",
+        options.file, id.empty() ? "(none)" : id, hex_address(elf.entry()), text_bytes,
+        symbols.sites.size(), with_bti, symbols.site_table_crc);
     print_sections(elf);
     if (!options.sites) return Exit::ok;
     fmt::print("sites\n");
@@ -97,10 +100,14 @@ Exit elf_info(const InfoOptions& options) {
 
 const char* reason_text(nsc::EndReason reason) {
     switch (reason) {
-        case nsc::EndReason::line_closed: return "the line closed";
-        case nsc::EndReason::target_finished: return "the target finished";
-        case nsc::EndReason::interrupted: return "the recorder was interrupted";
-        case nsc::EndReason::duration: return "the time asked for was over";
+    case nsc::EndReason::line_closed:
+        return "the line closed";
+    case nsc::EndReason::target_finished:
+        return "the target finished";
+    case nsc::EndReason::interrupted:
+        return "the recorder was interrupted";
+    case nsc::EndReason::duration:
+        return "the time asked for was over";
     }
     return "for a reason unknown";
 }
@@ -119,7 +126,7 @@ void print_recording(const nsc::Reader& file, const Profile& profile, const Repo
     }
     const auto& end = file.end();
     fmt::print("ended     {}\n", file.counters().is_raw ? "(a raw capture)"
-                                 : end ? reason_text(end->reason)
+                                 : end                  ? reason_text(end->reason)
                                        : "without an end marker: the recorder was killed");
     if (end && end->exit_status >= 0) fmt::print("exit      {}\n", end->exit_status);
     fmt::print("image     {} on {}\nbuild-id  {}\nsymbols   {}\n", for_cell(report.image),

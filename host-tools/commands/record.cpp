@@ -66,10 +66,10 @@ public:
         drawn_ = now;
         events_drawn_ = events_;
         const StreamCounters stream = reader.counters();
-        fmt::print(stderr, "\r\x1b[K{} events, {:.0f} k/s, {} bytes, dropped {}, lost {}, corrupt {}",
-                   with_commas(events_), rate / 1000, with_commas(reader.line().bytes),
-                   with_commas(stream.dropped), with_commas(stream.lost),
-                   reader.line().corrupt_frames);
+        fmt::print(
+            stderr, "\r\x1b[K{} events, {:.0f} k/s, {} bytes, dropped {}, lost {}, corrupt {}",
+            with_commas(events_), rate / 1000, with_commas(reader.line().bytes),
+            with_commas(stream.dropped), with_commas(stream.lost), reader.line().corrupt_frames);
         line_drawn_ = true;
     }
     void clear_progress() {
@@ -101,8 +101,8 @@ constexpr auto flush_interval = 250ms;
 // A line silent for so long is not in the middle of a frame: what is pending may be shown as text.
 constexpr auto text_silence = 200ms;
 
-nsc::EndReason pump_line(Source& source, nsc::Writer& file, SessionReader& reader,
-                         Monitor& monitor, const RecordOptions& options) {
+nsc::EndReason pump_line(Source& source, nsc::Writer& file, SessionReader& reader, Monitor& monitor,
+                         const RecordOptions& options) {
     const auto start = Clock::now();
     auto flushed = start;
     auto last_byte = start;

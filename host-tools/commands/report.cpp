@@ -33,8 +33,10 @@ Loaded load(const ReportOptions& options) {
                    options.file);
     }
     if (const auto others = loaded.profile->reader().counters().other_image_sessions; others != 0) {
-        fmt::print(stderr, "nopscope: the target was reset into another image {} times; only the "
-                           "first image's sessions are reported\n", others);
+        fmt::print(stderr,
+                   "nopscope: the target was reset into another image {} times; only the "
+                   "first image's sessions are reported\n",
+                   others);
     }
     return loaded;
 }
@@ -47,9 +49,15 @@ Exit report(const ReportOptions& options) {
     Loaded loaded = load(options);
     sort_rows(loaded.report.functions, options.sort, options.top);
     switch (options.format) {
-        case Format::text: print(text_report(loaded.report)); break;
-        case Format::json: print(json_report(loaded.report)); break;
-        case Format::csv: print(csv_report(loaded.report)); break;
+    case Format::text:
+        print(text_report(loaded.report));
+        break;
+    case Format::json:
+        print(json_report(loaded.report));
+        break;
+    case Format::csv:
+        print(csv_report(loaded.report));
+        break;
     }
     return Exit::ok;
 }

@@ -30,8 +30,8 @@ Addresses boundaries(const ElfFile& elf) {
     return result;
 }
 
-// The tracer's own entries (nopscope_graph_entry, ...): their address is taken to make a BL, and the
-// return hook's to be returned to. Neither way of arriving needs a landing pad.
+// The tracer's own entries (nopscope_graph_entry, ...): their address is taken to make a BL, and
+// the return hook's to be returned to. Neither way of arriving needs a landing pad.
 bool is_tracer_entry(std::string_view symbol) { return symbol.starts_with("nopscope_"); }
 
 std::string name_at(const std::unordered_map<std::uint64_t, const ElfSymbol*>& by_address,

@@ -19,9 +19,9 @@ struct Problem {
 
 struct CheckResult {
     std::size_t sites = 0;
-    std::size_t functions = 0;       // FUNC symbols, one for each address
-    std::size_t address_taken = 0;   // of them
-    std::vector<Problem> problems;   // by address
+    std::size_t functions = 0;                // FUNC symbols, one for each address
+    std::size_t address_taken = 0;            // of them
+    std::vector<Problem> problems;            // by address
     std::vector<std::string> uninstrumented;  // demangled; without the HAL's and the tracer's
 };
 

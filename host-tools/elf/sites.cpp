@@ -16,15 +16,16 @@ std::optional<SiteWords> site_words(const ElfFile& elf, std::uint64_t address) {
     const std::uint32_t second = word(site.word_address);
     const bool untouched = first == a64::nop && second == a64::nop &&
                            word(address - 8) == a64::nop && word(address - 4) == a64::nop;
-    const bool initialised =
-        first == a64::mov_x9_x30 && (second == a64::nop || a64::is_bl(second));
+    const bool initialised = first == a64::mov_x9_x30 && (second == a64::nop || a64::is_bl(second));
     if (!untouched && !initialised) return std::nullopt;
     return site;
 }
 
 std::vector<const ElfSymbol*> functions(const ElfFile& elf) {
     std::vector<const ElfSymbol*> result;
-    const auto rank = [](const ElfSymbol& s) { return (s.size != 0 ? 2 : 0) + (s.is_local ? 0 : 1); };
+    const auto rank = [](const ElfSymbol& s) {
+        return (s.size != 0 ? 2 : 0) + (s.is_local ? 0 : 1);
+    };
     for (const ElfSymbol& symbol : elf.symbols()) {
         if (!symbol.is_function() || symbol.name.empty()) continue;
         if (!result.empty() && result.back()->address == symbol.address) {

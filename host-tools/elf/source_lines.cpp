@@ -33,15 +33,18 @@ void walk(Dwarf_Die* parent, Places& places, int depth) {
     if (depth == deepest || dwarf_child(parent, &child) != 0) return;
     do {
         switch (dwarf_tag(&child)) {
-            case DW_TAG_subprogram:
-                add_function(&child, places);
-                [[fallthrough]];
-            case DW_TAG_namespace:
-            case DW_TAG_class_type:
-            case DW_TAG_structure_type:
-            case DW_TAG_union_type:
-            case DW_TAG_lexical_block: walk(&child, places, depth + 1); break;
-            default: break;
+        case DW_TAG_subprogram:
+            add_function(&child, places);
+            [[fallthrough]];
+        case DW_TAG_namespace:
+        case DW_TAG_class_type:
+        case DW_TAG_structure_type:
+        case DW_TAG_union_type:
+        case DW_TAG_lexical_block:
+            walk(&child, places, depth + 1);
+            break;
+        default:
+            break;
         }
     } while (dwarf_siblingof(&child, &child) == 0);
 }

@@ -109,7 +109,8 @@ std::vector<TakenAddress> taken_addresses(const ElfFile& elf) {
                 continue;
             }
             CodeScan scan(elf, taken);
-            for (std::uint64_t at = (run.begin + 3) & ~std::uint64_t{3}; at + 4 <= run.end; at += 4) {
+            for (std::uint64_t at = (run.begin + 3) & ~std::uint64_t{3}; at + 4 <= run.end;
+                 at += 4) {
                 while (next_entry != entries.end() && *next_entry <= at) {
                     if (*next_entry++ == at) scan.forget();
                 }

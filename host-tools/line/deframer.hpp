@@ -37,8 +37,8 @@ public:
         while (!bytes.empty()) {
             const void* zero = std::memchr(bytes.data(), 0, bytes.size());
             if (zero == nullptr) return keep(bytes, sink);
-            const auto count = static_cast<std::size_t>(static_cast<const std::uint8_t*>(zero) -
-                                                        bytes.data());
+            const auto count =
+                static_cast<std::size_t>(static_cast<const std::uint8_t*>(zero) - bytes.data());
             keep(bytes.first(count), sink);
             close(sink);
             bytes = bytes.subspan(count + 1);

@@ -154,18 +154,21 @@ void SessionReader::in_session(const wire::FrameHeader& header, const std::uint8
     const std::uint64_t gaps_before = done_.gaps;
     if (!in_order(header, core)) return;
     switch (header.stream) {
-        case wire::Stream::trace: {
-            const std::uint64_t lost_before = core.lost;
-            on_trace(header, core, payload, count);
-            // Records missing although no frame is: still a gap.
-            if (core.lost != lost_before && done_.gaps == gaps_before) ++done_.gaps;
-            break;
-        }
-        case wire::Stream::stats: on_stats(header.core, core, payload, count); break;
-        case wire::Stream::console:
-            sink_.on_console({reinterpret_cast<const char*>(payload), count});
-            break;
-        case wire::Stream::hello: break;
+    case wire::Stream::trace: {
+        const std::uint64_t lost_before = core.lost;
+        on_trace(header, core, payload, count);
+        // Records missing although no frame is: still a gap.
+        if (core.lost != lost_before && done_.gaps == gaps_before) ++done_.gaps;
+        break;
+    }
+    case wire::Stream::stats:
+        on_stats(header.core, core, payload, count);
+        break;
+    case wire::Stream::console:
+        sink_.on_console({reinterpret_cast<const char*>(payload), count});
+        break;
+    case wire::Stream::hello:
+        break;
     }
 }
 
@@ -210,14 +213,14 @@ void SessionReader::account(const Core& core, StreamCounters& sum) {
     std::uint64_t lost_at_end = 0;
     if (core.has_stats) {
         // After the final stats nothing is in the ring; before, what was framed should be here.
-        const std::uint64_t end = core.is_final ? core.stats.generated - core.stats.dropped
-                                                : core.stats.delivered;
+        const std::uint64_t end =
+            core.is_final ? core.stats.generated - core.stats.dropped : core.stats.delivered;
         if (end > core.next_index && end - core.next_index <= index_jump_limit) {
             lost_at_end = end - core.next_index;
             ++sum.gaps;
         }
-        const bool agrees = end == core.next_index + lost_at_end &&
-                            core.stats.delivered == end && core.stats.dropped == core.dropped;
+        const bool agrees = end == core.next_index + lost_at_end && core.stats.delivered == end &&
+                            core.stats.dropped == core.dropped;
         if (core.is_final && !agrees) ++sum.inconsistent;
         sum.unhooked += core.stats.unhooked;
         sum.foreign += core.stats.foreign;

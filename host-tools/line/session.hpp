@@ -68,7 +68,8 @@ struct StreamCounters {
     std::uint64_t generated = 0;
     std::uint64_t delivered = 0;
     std::uint64_t dropped = 0;
-    std::uint64_t lost = 0;  // records that left the ring, or were in it at the end, and are not here
+    std::uint64_t lost =
+        0;  // records that left the ring, or were in it at the end, and are not here
     std::uint64_t gaps = 0;
     std::uint64_t lost_frames = 0;
     std::uint64_t duplicate_frames = 0;
@@ -83,8 +84,8 @@ struct StreamCounters {
     std::uint64_t console_dropped = 0;
     std::uint64_t sessions = 0;
     std::uint64_t unfinished_sessions = 0;  // that ended without every core's final stats
-    bool complete = false;  // every core of the last session sent its final stats
-    std::uint16_t refused_version = 0;  // of a hello in a format this reader does not know
+    bool complete = false;                  // every core of the last session sent its final stats
+    std::uint16_t refused_version = 0;      // of a hello in a format this reader does not know
     std::array<std::uint64_t, 5> frames_by_stream{};
 };
 
@@ -124,7 +125,8 @@ private:
     void on_hello(const wire::ParsedFrame& frame);
     bool set_aside(const wire::ParsedFrame& frame);
     void replay();
-    void in_session(const wire::FrameHeader& header, const std::uint8_t* payload, std::size_t count);
+    void in_session(const wire::FrameHeader& header, const std::uint8_t* payload,
+                    std::size_t count);
     bool in_order(const wire::FrameHeader& header, Core& core);
     void on_trace(const wire::FrameHeader& header, Core& core, const std::uint8_t* payload,
                   std::size_t count);

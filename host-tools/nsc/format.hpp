@@ -15,10 +15,10 @@ inline constexpr std::size_t chunk_header_bytes = 16;
 inline constexpr std::uint32_t max_payload_bytes = std::uint32_t{1} << 26;
 
 enum class Type : std::uint32_t {  // four letters, the first in the lowest byte
-    about = 0x54554241,    // ABUT: where and when
-    symbols = 0x424d5953,  // SYMB
-    line = 0x454e494c,     // LINE: bytes as captured
-    end = 0x21444e45,      // END!
+    about = 0x54554241,            // ABUT: where and when
+    symbols = 0x424d5953,          // SYMB
+    line = 0x454e494c,             // LINE: bytes as captured
+    end = 0x21444e45,              // END!
 };
 
 struct About {

@@ -93,8 +93,7 @@ bool Reader::fill(const Input& input, std::size_t count) {
 void Reader::consume(std::size_t count) { at_ += count; }
 
 void Reader::read(const Input& input, const LineSink& sink) {
-    if (fill(input, file_header_bytes) &&
-        std::memcmp(buffer_.data(), magic, sizeof magic) == 0) {
+    if (fill(input, file_header_bytes) && std::memcmp(buffer_.data(), magic, sizeof magic) == 0) {
         wire::Reader in(buffer_.data() + sizeof magic, file_header_bytes - sizeof magic);
         const auto found = in.fixed<std::uint16_t>();
         in.fixed<std::uint16_t>();
@@ -127,8 +126,7 @@ void Reader::read_chunks(const Input& input, const LineSink& sink) {
         const bool whole = fill(input, header.payload_bytes);
         const std::size_t count = whole ? header.payload_bytes : buffer_.size() - at_;
         const Bytes bytes = Bytes(buffer_).subspan(at_, count);
-        const bool intact =
-            whole && wire::crc32c(bytes.data(), bytes.size()) == header.payload_crc;
+        const bool intact = whole && wire::crc32c(bytes.data(), bytes.size()) == header.payload_crc;
         if (!whole) {
             counters_.cut_bytes += count;
         } else if (!intact) {
@@ -149,28 +147,29 @@ void Reader::payload(Type type, Bytes bytes, bool intact, const LineSink& sink) 
     if (!intact) return;
     wire::Reader in(bytes.data(), bytes.size());
     switch (type) {
-        case Type::about: {
-            About about;
-            about.started_unix_ns = in.fixed<std::uint64_t>();
-            about.source = text(in);
-            about.tool = text(in);
-            if (in.ok()) about_ = std::move(about);
-            return;
-        }
-        case Type::symbols:
-            symbols_ = parse_symbols(bytes);
-            if (!symbols_) ++counters_.damaged_chunks;
-            return;
-        case Type::end: {
-            End end;
-            end.reason = static_cast<EndReason>(in.fixed<std::uint8_t>());
-            end.exit_status = in.fixed<std::int32_t>();
-            end.line_bytes = in.fixed<std::uint64_t>();
-            if (in.ok()) end_ = end;
-            counters_.has_end = in.ok();
-            return;
-        }
-        case Type::line: return;
+    case Type::about: {
+        About about;
+        about.started_unix_ns = in.fixed<std::uint64_t>();
+        about.source = text(in);
+        about.tool = text(in);
+        if (in.ok()) about_ = std::move(about);
+        return;
+    }
+    case Type::symbols:
+        symbols_ = parse_symbols(bytes);
+        if (!symbols_) ++counters_.damaged_chunks;
+        return;
+    case Type::end: {
+        End end;
+        end.reason = static_cast<EndReason>(in.fixed<std::uint8_t>());
+        end.exit_status = in.fixed<std::int32_t>();
+        end.line_bytes = in.fixed<std::uint64_t>();
+        if (in.ok()) end_ = end;
+        counters_.has_end = in.ok();
+        return;
+    }
+    case Type::line:
+        return;
     }
     ++counters_.unknown_chunks;
 }

@@ -84,10 +84,14 @@ public:
         clock_ = event.clock;
         if (after_gap_) end_gap();
         switch (event.kind) {
-            case wire::Kind::entry: return on_entry(event);
-            case wire::Kind::ret: return on_return(event);
-            case wire::Kind::call: return on_call(event);
-            case wire::Kind::extended: return on_extended(event);
+        case wire::Kind::entry:
+            return on_entry(event);
+        case wire::Kind::ret:
+            return on_return(event);
+        case wire::Kind::call:
+            return on_call(event);
+        case wire::Kind::extended:
+            return on_extended(event);
         }
     }
 
@@ -171,11 +175,10 @@ private:
     // the search ends at the first older one, unless calls are open for longer than the 28 bits of
     // an entry's index last.
     std::size_t find(const wire::Event& event) const {
-        const std::uint64_t distance =
-            (event.index - event.entry_index) & wire::entry_index_mask;
+        const std::uint64_t distance = (event.index - event.entry_index) & wire::entry_index_mask;
         const std::uint64_t wanted = event.index - distance;
-        const bool wrapped = !stack_.empty() && event.index - stack_.front().index >
-                                                    wire::entry_index_mask;
+        const bool wrapped =
+            !stack_.empty() && event.index - stack_.front().index > wire::entry_index_mask;
         for (std::size_t i = stack_.size(); i-- > 0;) {
             const OpenCall& call = stack_[i];
             if (call.is_gap) continue;
@@ -187,17 +190,18 @@ private:
 
     void on_extended(const wire::Event& event) {
         switch (event.extended) {
-            case wire::Extended::sync: return;
-            case wire::Extended::tracer_begin:
-                // One that is still open lost its end to a full ring: nothing is known of it.
-                in_tracer_ = true;
-                tracer_depth_ = stack_.size();
-                tracer_begin_ = clock_;
-                tracer_child_ = 0;
-                return;
-            case wire::Extended::tracer_end:
-                if (in_tracer_) stop_tracer();
-                return;
+        case wire::Extended::sync:
+            return;
+        case wire::Extended::tracer_begin:
+            // One that is still open lost its end to a full ring: nothing is known of it.
+            in_tracer_ = true;
+            tracer_depth_ = stack_.size();
+            tracer_begin_ = clock_;
+            tracer_child_ = 0;
+            return;
+        case wire::Extended::tracer_end:
+            if (in_tracer_) stop_tracer();
+            return;
         }
         ++counters_.unknown_records;
     }
@@ -207,8 +211,8 @@ private:
         tracer_ticks_ += not_negative(clock_ - tracer_begin_ - tracer_child_);
     }
 
-    // The first event after a gap: what follows hangs from a marker. Its `child` begins as the gap's
-    // own length, which is no call's time.
+    // The first event after a gap: what follows hangs from a marker. Its `child` begins as the
+    // gap's own length, which is no call's time.
     void end_gap() {
         after_gap_ = false;
         if (stack_.empty()) return;
@@ -230,8 +234,8 @@ private:
                           .is_gap = true});
     }
 
-    // Gives up on the calls between the two oldest markers: a target that never returns to below the
-    // first one must not grow the stack for ever.
+    // Gives up on the calls between the two oldest markers: a target that never returns to below
+    // the first one must not grow the stack for ever.
     void collapse_oldest() {
         const auto is_marker = [](const OpenCall& call) { return call.is_gap; };
         const auto first = std::find_if(stack_.begin(), stack_.end(), is_marker);
@@ -262,11 +266,10 @@ private:
         OpenCall whole = call;
         whole.child += carry_.after;
         carry_ = {};
-        const Ticks ticks =
-            close(whole, below, now(),
-                  end == End::session    ? Outcome::open
-                  : end == End::returned ? Outcome::returned
-                                         : Outcome::unwound);
+        const Ticks ticks = close(whole, below, now(),
+                                  end == End::session    ? Outcome::open
+                                  : end == End::returned ? Outcome::returned
+                                                         : Outcome::unwound);
         if (in_tracer_ && stack_.size() == tracer_depth_) tracer_child_ += ticks;
     }
 

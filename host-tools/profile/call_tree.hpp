@@ -27,7 +27,8 @@ public:
 
     std::uint32_t child(std::uint32_t parent, std::uint32_t function) {
         const std::uint32_t recent = nodes_[parent].recent_child;
-        if (recent != 0 && nodes_[recent].function == function) [[likely]] return recent;
+        if (recent != 0 && nodes_[recent].function == function) [[likely]]
+            return recent;
         return find_or_add(parent, function);
     }
     Node& operator[](std::uint32_t node) { return nodes_[node]; }

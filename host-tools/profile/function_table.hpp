@@ -21,7 +21,8 @@ public:
         const std::size_t page = offset >> page_shift;
         if (page < directory_.size()) [[likely]] {
             const std::uint32_t known = pages_[directory_[page]][(offset >> 3) & page_mask];
-            if (known != none) [[likely]] return known;
+            if (known != none) [[likely]]
+                return known;
         }
         return add(offset);
     }

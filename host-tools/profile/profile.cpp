@@ -52,10 +52,17 @@ void Profile::Core::closed(const OpenCall& call, const ClosedCall& result) {
     const std::uint64_t total = call.total_before + result.ticks;
     of.self_ticks += result.self_ticks;
     switch (result.outcome) {
-        case Outcome::returned: break;
-        case Outcome::unwound: ++of.unwound; break;
-        case Outcome::open: ++of.open; break;
-        case Outcome::lost: ++of.lost; break;
+    case Outcome::returned:
+        break;
+    case Outcome::unwound:
+        ++of.unwound;
+        break;
+    case Outcome::open:
+        ++of.open;
+        break;
+    case Outcome::lost:
+        ++of.lost;
+        break;
     }
     if (result.outcome == Outcome::lost) {
         // Calls since the gap have been added to the total already.

@@ -24,9 +24,9 @@ struct FunctionTimes {
     std::uint64_t self_ticks = 0;
     std::uint64_t min_ticks = ~std::uint64_t{0};  // of `timed` calls
     std::uint64_t max_ticks = 0;
-    std::uint64_t timed = 0;       // returned or unwound, with no gap inside
-    std::uint64_t open = 0;        // not over when their session ended
-    std::uint64_t lost = 0;        // ended inside a gap
+    std::uint64_t timed = 0;  // returned or unwound, with no gap inside
+    std::uint64_t open = 0;   // not over when their session ended
+    std::uint64_t lost = 0;   // ended inside a gap
     std::uint64_t unwound = 0;
     std::uint64_t incomplete = 0;  // a gap lies inside
 };
@@ -63,7 +63,8 @@ private:
 
         std::uint32_t function(std::uint32_t offset) {
             const std::uint32_t number = profile_.functions_.number(offset);
-            if (number >= times.size()) [[unlikely]] times.resize(number + 1);
+            if (number >= times.size()) [[unlikely]]
+                times.resize(number + 1);
             return number;
         }
         std::uint32_t node(std::uint32_t parent, std::uint32_t function) {

@@ -48,8 +48,7 @@ std::vector<Shown> shown_nodes(const Profile& profile, const GraphOptions& optio
     }
     std::vector<Shown> pending;
     const auto push = [&](std::uint32_t node, unsigned depth) {
-        const double share =
-            all > 0 ? static_cast<double>(nodes[node].total_ticks) / all : 0.0;
+        const double share = all > 0 ? static_cast<double>(nodes[node].total_ticks) / all : 0.0;
         const bool pseudo = node == CallTree::after_gap;
         if (options.depth != 0 && depth >= options.depth) return;
         if (!pseudo && all > 0 && share < options.min_share) return;
@@ -84,7 +83,8 @@ std::string text_graph(const Report& report, const Profile& profile, const Graph
     const auto& nodes = profile.tree().nodes();
     std::string out;
     auto to = std::back_inserter(out);
-    fmt::format_to(to, "{:>12}  {:>8}  {:>8}  {:>7}  function\n", "calls", "total", "self", "share");
+    fmt::format_to(to, "{:>12}  {:>8}  {:>8}  {:>7}  function\n", "calls", "total", "self",
+                   "share");
     constexpr unsigned deepest_indent = 60;
     for (const Shown& at : shown_nodes(profile, options)) {
         const CallTree::Node& node = nodes[at.node];

@@ -90,9 +90,8 @@ Integrity integrity_of(const Profile& profile, const nsc::FileCounters& file) {
     };
     result.complete = stream.complete && stream.refused_version == 0;
     result.clean = result.complete &&
-                   std::none_of(result.items.begin(), result.items.end(), [](const auto& item) {
-                       return item.spoils && item.value != 0;
-                   });
+                   std::none_of(result.items.begin(), result.items.end(),
+                                [](const auto& item) { return item.spoils && item.value != 0; });
     return result;
 }
 
@@ -110,8 +109,8 @@ Report make_report(const Profile& profile, const nsc::FileCounters& file, const 
         if (const auto sentence = mismatch(*symbols, hello)) throw Error(*sentence);
     }
     Report report;
-    report.build_id = to_hex({reinterpret_cast<const std::uint8_t*>(hello.build_id.data()),
-                              hello.build_id.size()});
+    report.build_id = to_hex(
+        {reinterpret_cast<const std::uint8_t*>(hello.build_id.data()), hello.build_id.size()});
     report.image = hello.image;
     report.board = hello.board;
     report.clock_hz = hello.clock_hz;
@@ -143,10 +142,14 @@ Report make_report(const Profile& profile, const nsc::FileCounters& file, const 
 void sort_rows(std::vector<FunctionRow>& rows, SortKey key, std::size_t top) {
     const auto value = [key](const FunctionRow& row) {
         switch (key) {
-            case SortKey::self: return row.self_ns;
-            case SortKey::total: return row.total_ns;
-            case SortKey::calls: return row.calls;
-            case SortKey::max: return row.max_ns.value_or(0);
+        case SortKey::self:
+            return row.self_ns;
+        case SortKey::total:
+            return row.total_ns;
+        case SortKey::calls:
+            return row.calls;
+        case SortKey::max:
+            return row.max_ns.value_or(0);
         }
         return row.self_ns;
     };
@@ -165,11 +168,10 @@ std::string integrity_line(const Integrity& integrity) {
         if (std::string_view(item.name) == "lost") lost = item.value;
     }
     const auto& items = integrity.items;
-    std::string line =
-        fmt::format("integrity: generated {} = delivered {} + dropped {} + lost {}; "
-                    "corrupt_frames {}, gaps {}",
-                    items[0].value, items[1].value, items[2].value, lost, items[3].value,
-                    items[4].value);
+    std::string line = fmt::format(
+        "integrity: generated {} = delivered {} + dropped {} + lost {}; "
+        "corrupt_frames {}, gaps {}",
+        items[0].value, items[1].value, items[2].value, lost, items[3].value, items[4].value);
     for (std::size_t i = 5; i < items.size(); ++i) {
         if (items[i].value == 0 || std::string_view(items[i].name) == "lost") continue;
         line += fmt::format(", {} {}", items[i].name, items[i].value);

@@ -44,17 +44,15 @@ std::string text_report(const Report& report) {
     auto to = std::back_inserter(out);
     fmt::format_to(to, "{} on {}, {} core{}, clock {:.3f} MHz, build-id {}\n",
                    report.image.empty() ? "image" : for_cell(report.image),
-                   report.board.empty() ? "an unnamed board" : for_cell(report.board),
-                   report.cores, report.cores == 1 ? "" : "s",
-                   static_cast<double>(report.clock_hz) / 1e6,
+                   report.board.empty() ? "an unnamed board" : for_cell(report.board), report.cores,
+                   report.cores == 1 ? "" : "s", static_cast<double>(report.clock_hz) / 1e6,
                    report.build_id.empty() ? "(none)" : report.build_id);
-    fmt::format_to(to, "{} recorded, of which {} for the tracer; {}{}\n\n",
-                   human_ns(report.duration_ns), human_ns(report.tracer_ns),
-                   report.lossless ? "lossless" : "stream",
-                   report.sessions > 1
-                       ? fmt::format("; the target was reset {} time{}", report.sessions - 1,
-                                     report.sessions == 2 ? "" : "s")
-                       : std::string());
+    fmt::format_to(
+        to, "{} recorded, of which {} for the tracer; {}{}\n\n", human_ns(report.duration_ns),
+        human_ns(report.tracer_ns), report.lossless ? "lossless" : "stream",
+        report.sessions > 1 ? fmt::format("; the target was reset {} time{}", report.sessions - 1,
+                                          report.sessions == 2 ? "" : "s")
+                            : std::string());
     std::vector<Line> lines;
     lines.push_back({"calls", "total", "self", "share", "min", "max", "function", "defined at"});
     for (const FunctionRow& row : report.functions) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A serial port, raw, at any rate the driver can make: BOTHER through TCSETS2 (ioctl_tty(2)), since
-// the Bnnn constants of termios end at 4 Mbaud and miss most rates. <asm/termbits.h> and <termios.h>
-// define the same names, so only the first is used here.
+// the Bnnn constants of termios end at 4 Mbaud and miss most rates. <asm/termbits.h> and
+// <termios.h> define the same names, so only the first is used here.
 #include <asm/ioctls.h>
 #include <asm/termbits.h>
 #include <fcntl.h>

@@ -77,13 +77,16 @@ Source::Result read_descriptor(int descriptor, const std::string& name, std::spa
     if (count > 0) return {static_cast<std::size_t>(count), false};
     if (count == 0) return {0, true};
     switch (errno) {
-        case EINTR:
-        case EAGAIN: return {};
-        // A pseudo-terminal whose other side has gone, an unplugged adapter, a killed peer.
-        case EIO:
-        case ENXIO:
-        case ECONNRESET: return {0, true};
-        default: throw Error("cannot read " + name + ": " + system_error(errno));
+    case EINTR:
+    case EAGAIN:
+        return {};
+    // A pseudo-terminal whose other side has gone, an unplugged adapter, a killed peer.
+    case EIO:
+    case ENXIO:
+    case ECONNRESET:
+        return {0, true};
+    default:
+        throw Error("cannot read " + name + ": " + system_error(errno));
     }
 }
 

@@ -37,7 +37,8 @@ inline std::vector<std::uint8_t> seal(std::span<const std::uint8_t> description)
         wire::Writer(builder.payload()).bytes(description.data() + 3, size);
         const std::size_t at = line.size();
         line.resize(at + wire::max_encoded_bytes);
-        line.resize(at + builder.encode({stream, core, session, sequence++}, size, line.data() + at));
+        line.resize(at +
+                    builder.encode({stream, core, session, sequence++}, size, line.data() + at));
         if ((what & 0x40) != 0) line[at + 1] ^= 0x80;
         description = description.subspan(3 + size);
     }

@@ -39,8 +39,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     profile.finish();
 
     const Integrity integrity = integrity_of(profile, {});
-    must(item(integrity, "generated") == item(integrity, "delivered") + item(integrity, "dropped") +
-                                             item(integrity, "lost"));
+    must(item(integrity, "generated") ==
+         item(integrity, "delivered") + item(integrity, "dropped") + item(integrity, "lost"));
     std::uint64_t calls = 0;
     for (const FunctionTimes& of : profile.times()) {
         must(of.open + of.lost + of.timed <= of.calls);

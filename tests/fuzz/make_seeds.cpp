@@ -100,7 +100,8 @@ int main(int argc, char** argv) {
     }
     const Bytes whole = read(file);
     write(file, 0, whole);
-    const Bytes symbol_chunk(whole.begin() + 16 + 16 + 11 + 16, whole.begin() + 16 + 16 + 11 + 16 + 40);
+    const Bytes symbol_chunk(whole.begin() + 16 + 16 + 11 + 16,
+                             whole.begin() + 16 + 16 + 11 + 16 + 40);
     Bytes description{1, 40};
     description.insert(description.end(), symbol_chunk.begin(), symbol_chunk.end());
     for (const int byte : {2, 11, 0, 0, 0, 0, 0, 0, 0, 0, 7, 7, 7}) {

@@ -45,22 +45,24 @@ struct Calls {
 class Decoder : public testing::Test {
 protected:
     std::uint64_t entry(std::uint32_t site, std::uint64_t at) {
-        decoder.on_event({.kind = wire::Kind::entry, .site_offset = site * 8, .index = next,
-                          .clock = at});
+        decoder.on_event(
+            {.kind = wire::Kind::entry, .site_offset = site * 8, .index = next, .clock = at});
         return next++;
     }
     void call(std::uint32_t site, std::uint64_t at) {
-        decoder.on_event({.kind = wire::Kind::call, .site_offset = site * 8, .index = next++,
-                          .clock = at});
+        decoder.on_event(
+            {.kind = wire::Kind::call, .site_offset = site * 8, .index = next++, .clock = at});
     }
     void ret(std::uint64_t entry, std::uint64_t at, bool unwound = false) {
-        decoder.on_event({.kind = wire::Kind::ret, .unwound = unwound,
+        decoder.on_event({.kind = wire::Kind::ret,
+                          .unwound = unwound,
                           .entry_index = static_cast<std::uint32_t>(entry) & wire::entry_index_mask,
-                          .index = next++, .clock = at});
+                          .index = next++,
+                          .clock = at});
     }
     void extended(wire::Extended what, std::uint64_t at) {
-        decoder.on_event({.kind = wire::Kind::extended, .extended = what, .index = next++,
-                          .clock = at});
+        decoder.on_event(
+            {.kind = wire::Kind::extended, .extended = what, .index = next++, .clock = at});
     }
     void gap(std::uint64_t records) {
         next += records;
@@ -297,10 +299,10 @@ TEST_F(Decoder, AGapInsideACallThatReturns) {
 TEST_F(Decoder, SeveralGapsBeforeAReturn) {
     const auto a = entry(1, 0);
     entry(2, 10);
-    gap(3);               // gap from 10 to 20
+    gap(3);  // gap from 10 to 20
     entry(3, 20);
     call(9, 25);
-    gap(3);               // gap from 25 to 40
+    gap(3);  // gap from 25 to 40
     const auto d = entry(4, 40);
     ret(d, 45);
     ret(a, 100);

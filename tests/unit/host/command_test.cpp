@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command as it is used: every kind of URI, endings of every kind, exit codes.
+#include <arpa/inet.h>
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <fcntl.h>
+#include <netinet/in.h>
 #include <pty.h>
 #include <signal.h>
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -92,8 +92,7 @@ protected:
         EXPECT_EQ(output.out, "hello from the target\n");
         const Output report = run({"report", nsc(), "--format", "csv"});
         EXPECT_EQ(report.code, 0) << report.err;
-        EXPECT_THAT(report.out, HasSubstr(",\"\",0," + std::to_string(calls) + ","))
-            << report.out;
+        EXPECT_THAT(report.out, HasSubstr(",\"\",0," + std::to_string(calls) + ",")) << report.out;
     }
 
     fs::path dir;
@@ -215,8 +214,9 @@ TEST_F(Command, RecordsASerialPort) {
     ASSERT_EQ(openpty(&controller, &port, name, nullptr, nullptr), 0);
     fcntl(controller, F_SETFD, FD_CLOEXEC);
     fcntl(port, F_SETFD, FD_CLOEXEC);
-    const pid_t recorder = start({"record", "--from", std::string("serial:") + name +
-                                  "?baud=3000000", "-o", nsc(), "--no-until-end"});
+    const pid_t recorder =
+        start({"record", "--from", std::string("serial:") + name + "?baud=3000000", "-o", nsc(),
+               "--no-until-end"});
     wait_for_bytes(16);  // the file's header: the port is open and set
     EXPECT_EQ(::write(controller, target.bytes.data(), target.bytes.size()),
               static_cast<ssize_t>(target.bytes.size()));
@@ -231,8 +231,9 @@ TEST_F(Command, AFailedOpenCostsNoOlderRecording) {
     write(nsc(), {1, 2, 3});
     const Output output = run({"record", "--from", "serial:/dev/nonexistent", "-o", nsc()});
     EXPECT_EQ(output.code, 3);
-    EXPECT_EQ(output.err, "nopscope: cannot open serial port /dev/nonexistent: No such file or "
-                          "directory\n");
+    EXPECT_EQ(output.err,
+              "nopscope: cannot open serial port /dev/nonexistent: No such file or "
+              "directory\n");
     EXPECT_EQ(fs::file_size(nsc()), 3u);
 }
 
@@ -268,9 +269,11 @@ TEST_F(Command, TheImageNamesAndAWrongOneIsRefused) {
     const Output json = run({"info", dir / "right.elf", "--format", "json"});
     ASSERT_EQ(json.code, 0);
     const std::size_t crc = json.out.find("\"site_table_crc\": \"") + 19;
-    matching.site_table_crc = static_cast<std::uint32_t>(std::stoul(json.out.substr(crc, 8), nullptr, 16));
+    matching.site_table_crc =
+        static_cast<std::uint32_t>(std::stoul(json.out.substr(crc, 8), nullptr, 16));
     matching.hello();
-    const auto site = static_cast<std::uint32_t>((right.sites[2] - test::ElfBuilder::text_base) / 8);
+    const auto site =
+        static_cast<std::uint32_t>((right.sites[2] - test::ElfBuilder::text_base) / 8);
     matching.ret(matching.entry(site));
     matching.finish();
     write(dir / "line.bin", matching.bytes);

@@ -119,8 +119,8 @@ protected:
         stray_zeros = profile.reader().line().stray_zeros;
         return integrity_of(profile, {});
     }
-    // Whole frames may vanish unseen (`frames_only`) where nothing follows that counts them: the last
-    // hello or console frame of a session. No record can.
+    // Whole frames may vanish unseen (`frames_only`) where nothing follows that counts them: the
+    // last hello or console frame of a session. No record can.
     void check(const Bytes& bytes, bool frames_only = false) {
         std::uint64_t called = 0;
         const Calls calls = decode(bytes, called);
@@ -187,9 +187,15 @@ TEST_F(Corruption, FramesLostDoubledAndSwapped) {
         for (unsigned i = 0; i <= random() % 4; ++i) {
             const auto at = static_cast<long>(random() % some.size());
             switch (random() % 3) {
-                case 0: some.erase(some.begin() + at); break;
-                case 1: some.insert(some.begin() + at, some[static_cast<std::size_t>(at)]); break;
-                case 2: some[static_cast<std::size_t>(at)][1] ^= 0x40; break;
+            case 0:
+                some.erase(some.begin() + at);
+                break;
+            case 1:
+                some.insert(some.begin() + at, some[static_cast<std::size_t>(at)]);
+                break;
+            case 2:
+                some[static_cast<std::size_t>(at)][1] ^= 0x40;
+                break;
             }
         }
         Bytes bytes;
@@ -206,10 +212,18 @@ TEST_F(Corruption, ManyBytesAtOnce) {
         for (unsigned i = 0; i <= random() % 20; ++i) {
             const auto at = static_cast<long>(random() % bytes.size());
             switch (random() % 4) {
-                case 0: bytes[static_cast<std::size_t>(at)] = static_cast<std::uint8_t>(random()); break;
-                case 1: bytes.erase(bytes.begin() + at); break;
-                case 2: bytes.insert(bytes.begin() + at, bytes[static_cast<std::size_t>(at)]); break;
-                case 3: bytes.insert(bytes.begin() + at, static_cast<std::uint8_t>(random())); break;
+            case 0:
+                bytes[static_cast<std::size_t>(at)] = static_cast<std::uint8_t>(random());
+                break;
+            case 1:
+                bytes.erase(bytes.begin() + at);
+                break;
+            case 2:
+                bytes.insert(bytes.begin() + at, bytes[static_cast<std::size_t>(at)]);
+                break;
+            case 3:
+                bytes.insert(bytes.begin() + at, static_cast<std::uint8_t>(random()));
+                break;
             }
         }
         if (bytes != clean.bytes) check(bytes);

@@ -68,7 +68,8 @@ public:
         for (const auto word : data) append(data_bytes, word);
         Bytes site_bytes;
         append(site_bytes, std::uint64_t{0});  // as a unit without functions leaves
-        for (auto site = sites.rbegin(); site != sites.rend(); ++site) append(site_bytes, *site - 8);
+        for (auto site = sites.rbegin(); site != sites.rend(); ++site)
+            append(site_bytes, *site - 8);
         if (!sites.empty()) append(site_bytes, sites.front() - 8);  // a repeated one
         Bytes note;
         if (!build_id.empty()) {
@@ -82,7 +83,8 @@ public:
         Bytes symbol_bytes(24, 0);
         for (const Symbol& symbol : symbols_) {
             append(symbol_bytes, static_cast<std::uint32_t>(names.size()));
-            symbol_bytes.push_back(static_cast<std::uint8_t>((symbol.is_local ? 0 : 0x10) | symbol.type));
+            symbol_bytes.push_back(
+                static_cast<std::uint8_t>((symbol.is_local ? 0 : 0x10) | symbol.type));
             symbol_bytes.push_back(0);
             append(symbol_bytes, std::uint16_t{1});
             append(symbol_bytes, symbol.address);

@@ -128,8 +128,9 @@ TEST_F(Elf, ASiteThatTheLinkerDroppedIsNamed) {
     builder.function("kept");
     builder.function("dropped_with_bti", true, true, {}, false);
     builder.function("dropped_without", true, false, {}, false);
-    EXPECT_THAT(problems(), testing::ElementsAre("dropped_with_bti is instrumented but has no site",
-                                                 "dropped_without is instrumented but has no site"));
+    EXPECT_THAT(problems(),
+                testing::ElementsAre("dropped_with_bti is instrumented but has no site",
+                                     "dropped_without is instrumented but has no site"));
 }
 
 TEST_F(Elf, ASiteThatIsNoneIsNamed) {
@@ -200,8 +201,8 @@ TEST_F(Elf, LabelsAndNumbersAreNoPointers) {
     builder.symbol("__text_start", ElfBuilder::text_base, 0);
     const auto first = builder.function("first", false, false);
     ASSERT_EQ(first, ElfBuilder::text_base);
-    builder.data_word(first);           // a memory map's bound
-    builder.data_word(first + 4);       // inside: a jump table
+    builder.data_word(first);      // a memory map's bound
+    builder.data_word(first + 4);  // inside: a jump table
     builder.symbol("$d", ElfBuilder::data_base, 0, 0, true);
     EXPECT_THAT(problems(), IsEmpty());
 }

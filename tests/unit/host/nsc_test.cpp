@@ -22,7 +22,8 @@ using test::Bytes;
 class Nsc : public testing::Test {
 protected:
     Nsc() {
-        for (std::size_t i = 0; i < line.size(); ++i) line[i] = static_cast<std::uint8_t>(i * i >> 3);
+        for (std::size_t i = 0; i < line.size(); ++i)
+            line[i] = static_cast<std::uint8_t>(i * i >> 3);
         symbols.origin = "demo.elf";
         symbols.build_id = std::string("\x00\x01\xff", 3);
         symbols.site_table_crc = 0xdeadbeef;
@@ -52,7 +53,8 @@ protected:
         std::size_t at = 0;
         reader.read(
             [&](std::span<std::uint8_t> to) {
-                const std::size_t count = std::min({to.size(), std::size_t{777}, bytes.size() - at});
+                const std::size_t count =
+                    std::min({to.size(), std::size_t{777}, bytes.size() - at});
                 std::memcpy(to.data(), bytes.data() + at, count);
                 at += count;
                 return count;
@@ -61,8 +63,8 @@ protected:
         return out;
     }
 
-    std::string path = std::filesystem::temp_directory_path() /
-                       ("nopscope-nsc-test-" + std::to_string(getpid()));
+    std::string path =
+        std::filesystem::temp_directory_path() / ("nopscope-nsc-test-" + std::to_string(getpid()));
     Bytes line = Bytes(200'001);
     Symbols symbols;
 };

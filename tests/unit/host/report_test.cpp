@@ -200,8 +200,7 @@ TEST_F(ReportTest, RefusalsAreSentences) {
         report();
         FAIL();
     } catch (const Error& error) {
-        EXPECT_STREQ(error.what(),
-                     "the target speaks trace format 3, and this nopscope reads 1");
+        EXPECT_STREQ(error.what(), "the target speaks trace format 3, and this nopscope reads 1");
     }
 }
 
@@ -229,16 +228,19 @@ TEST_F(ReportTest, TheGraphIsTheCallTree) {
     for (const auto& node : json["nodes"]) {
         const auto parent = node["parent"];
         paths.push_back(
-            (parent.is_null() ? "" : json["nodes"][parent.get<std::size_t>()]["name"].get<std::string>() + ">") +
+            (parent.is_null()
+                 ? ""
+                 : json["nodes"][parent.get<std::size_t>()]["name"].get<std::string>() + ">") +
             node["name"].get<std::string>() + " " + std::to_string(node["calls"].get<int>()) + " " +
             std::to_string(node["total_ns"].get<int>()) + " " +
             std::to_string(node["self_ns"].get<int>()));
     }
-    EXPECT_THAT(paths, testing::ElementsAre("f1 1 100 40", "f1>f2 2 60 60", "f1>f3 1 0 0", "f2 1 5 5"));
+    EXPECT_THAT(paths,
+                testing::ElementsAre("f1 1 100 40", "f1>f2 2 60 60", "f1>f3 1 0 0", "f2 1 5 5"));
     EXPECT_THAT(text_graph(result, profile, {}), HasSubstr("    f2\n"));
     EXPECT_EQ(nlohmann::json::parse(json_graph(result, profile, {.depth = 1}))["nodes"].size(), 2u);
-    EXPECT_EQ(nlohmann::json::parse(json_graph(result, profile, {.min_share = 0.5}))["nodes"].size(),
-              2u);
+    EXPECT_EQ(
+        nlohmann::json::parse(json_graph(result, profile, {.min_share = 0.5}))["nodes"].size(), 2u);
 }
 
 TEST_F(ReportTest, CallsAfterAGapHangFromNobody) {
@@ -252,8 +254,9 @@ TEST_F(ReportTest, CallsAfterAGapHangFromNobody) {
     target.finish();
     const Report result = report();
     EXPECT_THAT(text_graph(result, profile, {}), HasSubstr("(callers lost in a gap)\n"));
-    EXPECT_THAT(integrity_line(result.integrity),
-                HasSubstr("generated 5 = delivered 4 + dropped 0 + lost 1; corrupt_frames 0, gaps 1"));
+    EXPECT_THAT(
+        integrity_line(result.integrity),
+        HasSubstr("generated 5 = delivered 4 + dropped 0 + lost 1; corrupt_frames 0, gaps 1"));
 }
 
 TEST_F(ReportTest, APathOfAnyDepthIsPrinted) {
@@ -323,10 +326,15 @@ TEST(Text, Console) {
     EXPECT_EQ(for_terminal("\x1b]0;x\x07\r\x7f"), "\\x1b]0;x\\x07\\x0d\\x7f");
     EXPECT_EQ(for_terminal("na\xc3\xafve \xe2\x82\xac \xf0\x9f\x98\x80"),
               "na\xc3\xafve \xe2\x82\xac \xf0\x9f\x98\x80");
-    EXPECT_EQ(for_terminal("\xc2\x9b" "31m"), "\\xc2\\x9b31m");  // a C1 control sequence
+    EXPECT_EQ(for_terminal("\xc2\x9b"
+                           "31m"),
+              "\\xc2\\x9b31m");  // a C1 control sequence
     EXPECT_EQ(for_terminal("\xc0\x80\xed\xa0\x80\xff"), "\\xc0\\x80\\xed\\xa0\\x80\\xff");
     EXPECT_EQ(for_cell("a\nb"), "a\\x0ab");
-    EXPECT_EQ(to_utf8("a\xff" "b\xc3"), "a\xef\xbf\xbd" "b\xef\xbf\xbd");
+    EXPECT_EQ(to_utf8("a\xff"
+                      "b\xc3"),
+              "a\xef\xbf\xbd"
+              "b\xef\xbf\xbd");
     EXPECT_EQ(with_commas(0), "0");
     EXPECT_EQ(with_commas(999), "999");
     EXPECT_EQ(with_commas(1234567), "1,234,567");

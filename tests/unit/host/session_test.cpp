@@ -308,13 +308,13 @@ TEST_F(Session, UnknownStreamsAreSkipped) {
 
 TEST_F(Session, WhatMakesNoSenseIsMalformed) {
     target.hello();
-    malformed(wire::Stream::trace, {1, 2, 3});                   // no whole header
-    malformed(wire::Stream::stats, {0x80});                      // a varint cut off
-    malformed(wire::Stream::trace, Bytes(24, 0xff));             // an index nobody reaches
-    Bytes bad_record(24, 0);                                     // one record, then half of one
+    malformed(wire::Stream::trace, {1, 2, 3});        // no whole header
+    malformed(wire::Stream::stats, {0x80});           // a varint cut off
+    malformed(wire::Stream::trace, Bytes(24, 0xff));  // an index nobody reaches
+    Bytes bad_record(24, 0);                          // one record, then half of one
     for (const int byte : {4, 0, 0x80}) bad_record.push_back(static_cast<std::uint8_t>(byte));
     malformed(wire::Stream::trace, bad_record);
-    target.frame(wire::Stream::trace, 5, 24);                    // a core that is not there
+    target.frame(wire::Stream::trace, 5, 24);  // a core that is not there
     malformed(wire::Stream::hello, {1, 0, 0});
     read();
     EXPECT_EQ(counters.malformed_frames, 6u);

@@ -176,7 +176,8 @@ TEST(Hello, RoundTripsAndKnowsAnotherVersion) {
     EXPECT_EQ(back.clock_hz, 62500000u);
     EXPECT_EQ(back.site_table_crc, 0xabcdef01u);
     EXPECT_EQ(std::string(reinterpret_cast<const char*>(back.board.data), back.board.size), board);
-    for (std::size_t cut = 0; cut < count; ++cut) EXPECT_FALSE(wire::read_hello(payload, cut, back));
+    for (std::size_t cut = 0; cut < count; ++cut)
+        EXPECT_FALSE(wire::read_hello(payload, cut, back));
     hello.version = 2;
     wire::write_hello(hello, payload);
     ASSERT_TRUE(wire::read_hello(payload, 5, back));

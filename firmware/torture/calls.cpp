@@ -18,8 +18,9 @@ TORTURE_CALL uint64_t take_integers(int8_t a, uint8_t b, int16_t c, uint16_t d, 
                                     int16_t k, uint16_t l, int32_t m, uint32_t n, int64_t o,
                                     uint64_t p, bool q, char r, int s, long t, int8_t u, int16_t v,
                                     int32_t w, uint64_t x) {
-    const int64_t all[] = {a, b, c, d, e, f, g, static_cast<int64_t>(h), i, j, k, l, m, n, o,
-                           static_cast<int64_t>(p), q, r, s, t, u, v, w, static_cast<int64_t>(x)};
+    const int64_t all[] = {a, b, c, d, e, f, g, static_cast<int64_t>(h),
+                           i, j, k, l, m, n, o, static_cast<int64_t>(p),
+                           q, r, s, t, u, v, w, static_cast<int64_t>(x)};
     uint64_t digest = 0;
     for (int64_t one : all) digest = mix(digest, static_cast<uint64_t>(one));
     return digest;
@@ -37,18 +38,18 @@ uint64_t many_integers(uint64_t seed) {
         static_cast<int8_t>(at(20)), static_cast<int16_t>(at(21)), static_cast<int32_t>(at(22)),
         at(23));
     uint64_t expected = 0;
-    const unsigned bits[] = {8, 8, 16, 16, 32, 32, 64, 64, 8, 8, 16, 16, 32, 32, 64, 64,
-                             1, 8, 32, 64, 8,  16, 32, 64};
+    const unsigned bits[] = {8,  8,  16, 16, 32, 32, 64, 64, 8, 8,  16, 16,
+                             32, 32, 64, 64, 1,  8,  32, 64, 8, 16, 32, 64};
     // char is unsigned on this target.
-    const bool is_signed[] = {true,  false, true, false, true,  false, true, false,
-                              true,  false, true, false, true,  false, true, false,
-                              false, false, true, true,  true,  true,  true, false};
+    const bool is_signed[] = {true,  false, true, false, true, false, true, false,
+                              true,  false, true, false, true, false, true, false,
+                              false, false, true, true,  true, true,  true, false};
     for (unsigned n = 0; n < 24; ++n) {
         const unsigned unused = 64 - bits[n];
         const uint64_t top = at(n) << unused;
-        expected = mix(expected, is_signed[n] ? static_cast<uint64_t>(static_cast<int64_t>(top) >>
-                                                                      unused)
-                                              : top >> unused);
+        expected =
+            mix(expected, is_signed[n] ? static_cast<uint64_t>(static_cast<int64_t>(top) >> unused)
+                                       : top >> unused);
     }
     TORTURE_EXPECT(got == expected);
     return got;
@@ -103,10 +104,10 @@ uint64_t mixed_arguments(uint64_t seed) {
     const Odd odd = {{1, 2, 3, static_cast<uint8_t>(seed), 5, 6, 7}};
     const auto wide = (static_cast<unsigned __int128>(draw(seed, 1)) << 64) | draw(seed, 2);
     const float64x2_t vector = {draw_double(seed, 3), draw_double(seed, 4)};
-    return take_mixed(draw(seed, 5), draw_double(seed, 6), 1.5f, wide, 200,
-                      Small{7, draw(seed, 7)}, draw_double(seed, 8), odd, large, vector, 65535,
-                      wide + 1, 3.25L, draw_double(seed, 9), -0.5f, 1, 2, 3, 4,
-                      Small{8, draw(seed, 10)}, -3, vector + vector);
+    return take_mixed(draw(seed, 5), draw_double(seed, 6), 1.5f, wide, 200, Small{7, draw(seed, 7)},
+                      draw_double(seed, 8), odd, large, vector, 65535, wide + 1, 3.25L,
+                      draw_double(seed, 9), -0.5f, 1, 2, 3, 4, Small{8, draw(seed, 10)}, -3,
+                      vector + vector);
 }
 
 // ---- variadic --------------------------------------------------------------------------------
@@ -121,27 +122,38 @@ TORTURE_CALL uint64_t take_variadic(const char* kinds, ...) {
     uint64_t digest = 0;
     for (; *kinds != '\0'; ++kinds) {
         switch (*kinds) {
-            case 'i': digest = mix(digest, va_arg(list, int)); break;
-            case 'l': digest = mix(digest, va_arg(list, uint64_t)); break;
-            case 'd': digest = mix(digest, va_arg(list, double)); break;
-            case 'L': digest = mix(digest, va_arg(list, long double)); break;
-            case 'w': digest = mix(digest, va_arg(list, unsigned __int128)); break;
-            case 's': {
-                const Small small = va_arg(list, Small);
-                digest = mix(mix(digest, uint64_t{small.a}), small.b);
-                break;
-            }
-            case 'q': {
-                const Quad quad = va_arg(list, Quad);
-                for (double one : quad.d) digest = mix(digest, one);
-                break;
-            }
-            case 'b': {
-                const Large large = va_arg(list, Large);
-                for (uint64_t word : large.words) digest = mix(digest, word);
-                break;
-            }
-            default: TORTURE_EXPECT(false);
+        case 'i':
+            digest = mix(digest, va_arg(list, int));
+            break;
+        case 'l':
+            digest = mix(digest, va_arg(list, uint64_t));
+            break;
+        case 'd':
+            digest = mix(digest, va_arg(list, double));
+            break;
+        case 'L':
+            digest = mix(digest, va_arg(list, long double));
+            break;
+        case 'w':
+            digest = mix(digest, va_arg(list, unsigned __int128));
+            break;
+        case 's': {
+            const Small small = va_arg(list, Small);
+            digest = mix(mix(digest, uint64_t{small.a}), small.b);
+            break;
+        }
+        case 'q': {
+            const Quad quad = va_arg(list, Quad);
+            for (double one : quad.d) digest = mix(digest, one);
+            break;
+        }
+        case 'b': {
+            const Large large = va_arg(list, Large);
+            for (uint64_t word : large.words) digest = mix(digest, word);
+            break;
+        }
+        default:
+            TORTURE_EXPECT(false);
         }
     }
     va_end(list);
@@ -177,12 +189,12 @@ uint64_t variadic(uint64_t seed) {
 
 uint64_t formatted(uint64_t seed) {
     char text[128];
-    const int length =
-        snprintf(text, sizeof text, "%d %s %lx %c %5.2f %u %e %p %ld %03d|%g", -12, "abc",
-                 0xfeedfacecafeUL, 'z', 3.14159, 42u, 1e100, reinterpret_cast<void*>(0x1234),
-                 -9876543210L, 7, 0.5);
-    TORTURE_EXPECT(strcmp(text, "-12 abc feedfacecafe z  3.14 42 1.000000e+100 0x1234 -9876543210 "
-                                "007|0.5") == 0);
+    const int length = snprintf(text, sizeof text, "%d %s %lx %c %5.2f %u %e %p %ld %03d|%g", -12,
+                                "abc", 0xfeedfacecafeUL, 'z', 3.14159, 42u, 1e100,
+                                reinterpret_cast<void*>(0x1234), -9876543210L, 7, 0.5);
+    TORTURE_EXPECT(strcmp(text,
+                          "-12 abc feedfacecafe z  3.14 42 1.000000e+100 0x1234 -9876543210 "
+                          "007|0.5") == 0);
     uint64_t digest = mix(seed, length);
     for (const char* at = text; *at != '\0'; ++at) digest = mix(digest, int{*at});
     return digest;
@@ -320,7 +332,8 @@ TORTURE_CALL long double evaluate(long double x, const long double* c, int count
 uint64_t quad_precision(uint64_t seed) {
     const long double c[] = {1.0L, -2.5L, 3.25L, static_cast<long double>(seed & 0xffff)};
     const long double got = evaluate(1.0L / 4, c, 4);
-    TORTURE_EXPECT(got == 1.0L - 0.625L + 3.25L / 16 + static_cast<long double>(seed & 0xffff) / 64);
+    TORTURE_EXPECT(got ==
+                   1.0L - 0.625L + 3.25L / 16 + static_cast<long double>(seed & 0xffff) / 64);
     return mix(seed, got);
 }
 
@@ -329,11 +342,16 @@ uint64_t quad_precision(uint64_t seed) {
 extern const Case call_cases[];
 extern const unsigned call_case_count;
 const Case call_cases[] = {
-    {"many_integers", many_integers},     {"many_doubles", many_doubles},
-    {"mixed_arguments", mixed_arguments}, {"variadic", variadic},
-    {"formatted", formatted},             {"vector_results", vector_results},
-    {"large_results", large_results},     {"small_results", small_results},
-    {"wide_integers", wide_integers},     {"quad_precision", quad_precision},
+    {"many_integers", many_integers},
+    {"many_doubles", many_doubles},
+    {"mixed_arguments", mixed_arguments},
+    {"variadic", variadic},
+    {"formatted", formatted},
+    {"vector_results", vector_results},
+    {"large_results", large_results},
+    {"small_results", small_results},
+    {"wide_integers", wide_integers},
+    {"quad_precision", quad_precision},
 };
 const unsigned call_case_count = sizeof call_cases / sizeof call_cases[0];
 

@@ -13,7 +13,9 @@ namespace {
 
 // ---- recursion -------------------------------------------------------------------------------
 
-TORTURE_CALL unsigned fibonacci(unsigned n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }
+TORTURE_CALL unsigned fibonacci(unsigned n) {
+    return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
+}
 TORTURE_SEEN unsigned ackermann(unsigned m, unsigned n) {
     if (m == 0) return n + 1;
     if (n == 0) return ackermann(m - 1, 1);
@@ -177,8 +179,8 @@ uint64_t sorting(uint64_t seed) {
         digest = mix(digest, words[n]);
     }
     const uint64_t wanted = draw(seed, 7);
-    const auto* found = static_cast<const uint64_t*>(
-        bsearch(&wanted, words, 60, sizeof words[0], compare_words));
+    const auto* found =
+        static_cast<const uint64_t*>(bsearch(&wanted, words, 60, sizeof words[0], compare_words));
     TORTURE_EXPECT(found != nullptr && *found == wanted);
     return mix(digest, static_cast<uint64_t>(found - words));
 }
@@ -249,16 +251,26 @@ uint64_t callbacks(uint64_t seed) {
 
 TORTURE_CALL uint64_t dispatch(unsigned operation, uint64_t x) {
     switch (operation) {
-        case 0: return plain_call(x);
-        case 1: return x << 3;
-        case 2: return x * 7;
-        case 3: return plain_call(x + 1) ^ 5;
-        case 4: return ~x;
-        case 5: return x >> 1;
-        case 6: return mix(x, plain_double(static_cast<double>(x & 0xff)));
-        case 7: return x - 9;
-        case 8: return x ^ 0xff00ff;
-        default: return 1;
+    case 0:
+        return plain_call(x);
+    case 1:
+        return x << 3;
+    case 2:
+        return x * 7;
+    case 3:
+        return plain_call(x + 1) ^ 5;
+    case 4:
+        return ~x;
+    case 5:
+        return x >> 1;
+    case 6:
+        return mix(x, plain_double(static_cast<double>(x & 0xff)));
+    case 7:
+        return x - 9;
+    case 8:
+        return x ^ 0xff00ff;
+    default:
+        return 1;
     }
 }
 TORTURE_CALL uint64_t interpret(const uint8_t* code, uint64_t x) {

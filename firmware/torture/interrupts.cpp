@@ -123,7 +123,12 @@ extern const unsigned call_case_count, flow_case_count;
 
 #define TORTURE_TEXT(x) #x
 #define TORTURE_STRING(x) TORTURE_TEXT(x)
-const Suite suite = {TORTURE_STRING(TORTURE_LEVEL), call_cases, call_case_count, flow_cases,
-                     flow_case_count, start_interrupts, stop_interrupts};
+const Suite suite = {TORTURE_STRING(TORTURE_LEVEL),
+                     call_cases,
+                     call_case_count,
+                     flow_cases,
+                     flow_case_count,
+                     start_interrupts,
+                     stop_interrupts};
 
 }  // namespace torture::TORTURE_LEVEL

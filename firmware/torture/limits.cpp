@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // limits.elf: the recorders where they may not record. A call that is refused, because the ring is
-// full, recording is stopped, the shadow stack is full or the stack is not the context's own, must run
-// as if it were not traced, and be counted. Every register is checked over every such call. Not
+// full, recording is stopped, the shadow stack is full or the stack is not the context's own, must
+// run as if it were not traced, and be counted. Every register is checked over every such call. Not
 // instrumented; exit status 0: all was right.
 #include "firmware/torture/registers.hpp"
 #include "firmware/torture/torture.hpp"
 #include "hal/hal.hpp"
 #include "tracer/nopscope.hpp"
 
-#include <initializer_list>
 #include <stdio.h>
+#include <initializer_list>
 
 namespace hal = nopscope::hal;
 
@@ -80,7 +80,8 @@ void when_too_deep() {
     record_with(Recorder::graph);
     const uint64_t before = nopscope::counters().unhooked;
     expect(deep(too_deep, check_all) == too_deep, "a deep call returned something else");
-    expect(nopscope::counters().unhooked >= before + too_deep - frames, "an overflow was not counted");
+    expect(nopscope::counters().unhooked >= before + too_deep - frames,
+           "an overflow was not counted");
     // The last frames that there are, in every position of the calls that are checked.
     for (unsigned depth = frames - 6; depth < frames + 2; ++depth) {
         expect(deep(depth, check_all) == depth, "a call at the limit returned something else");
@@ -109,7 +110,8 @@ int run() {
     const nopscope::Status status = nopscope::init(config);
     if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
     hal::set_console({nopscope::console_write, nopscope::enter_panic});
-    if (stack.high - stack.low < own_stack + 64 * 1024) hal::panic("limits: the stack is too small");
+    if (stack.high - stack.low < own_stack + 64 * 1024)
+        hal::panic("limits: the stack is too small");
 
     for (const Recorder recorder : {Recorder::function, Recorder::graph}) {
         when_stopped(recorder);

@@ -52,26 +52,35 @@ void switch_some() {
     const auto range = Sites::range(static_cast<uint32_t>(random() % sites),
                                     static_cast<uint32_t>(random() % (sites / 4)));
     switch (random() % 3) {
-        case 0: must(nopscope::disable(range), "disable"); break;
-        case 1: must(nopscope::enable(Recorder::function, range), "enable function"); break;
-        default: must(nopscope::enable(Recorder::graph, range), "enable graph"); break;
+    case 0:
+        must(nopscope::disable(range), "disable");
+        break;
+    case 1:
+        must(nopscope::enable(Recorder::function, range), "enable function");
+        break;
+    default:
+        must(nopscope::enable(Recorder::graph, range), "enable graph");
+        break;
     }
 }
 
 void prepare(Way way) {
     switch (way) {
-        case Way::untraced: break;
-        case Way::idle: must(nopscope::disable(Sites::all()), "disable"); break;
-        case Way::function:
-            must(nopscope::enable(Recorder::function, Sites::all()), "enable function");
-            break;
-        case Way::graph:
-        case Way::toggled:
-            must(nopscope::enable(Recorder::graph, Sites::all()), "enable graph");
-            break;
-        case Way::mixed:
-            for (unsigned n = 0; n < 12; ++n) switch_some();
-            break;
+    case Way::untraced:
+        break;
+    case Way::idle:
+        must(nopscope::disable(Sites::all()), "disable");
+        break;
+    case Way::function:
+        must(nopscope::enable(Recorder::function, Sites::all()), "enable function");
+        break;
+    case Way::graph:
+    case Way::toggled:
+        must(nopscope::enable(Recorder::graph, Sites::all()), "enable graph");
+        break;
+    case Way::mixed:
+        for (unsigned n = 0; n < 12; ++n) switch_some();
+        break;
     }
     toggling = way == Way::toggled;
 }

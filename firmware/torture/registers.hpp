@@ -8,12 +8,12 @@
 namespace torture {
 
 struct RegisterFile {
-    uint64_t x[9];           // x0-x8
+    uint64_t x[9];  // x0-x8
     uint64_t x18_to_x30[13];
     uint64_t sp;
     uint64_t unused;
-    uint64_t v[16];          // v0-v7, both halves
-    uint64_t d[8];           // d8-d15
+    uint64_t v[16];  // v0-v7, both halves
+    uint64_t d[8];   // d8-d15
 };
 static_assert(offsetof(RegisterFile, x18_to_x30) == 72);
 static_assert(offsetof(RegisterFile, sp) == 176);
@@ -31,10 +31,10 @@ bool check_vectors(uint64_t seed, uint64_t rounds);
 
 extern "C" {
 // Instrumented; each stores what arrived and returns other patterns.
-void torture_landing();     // layout with bti c
-void torture_tail();        // tail-calls one without
-void torture_nested();      // calls one without
-void torture_leaping();     // calls one that jumps back into it instead of returning
+void torture_landing();  // layout with bti c
+void torture_tail();     // tail-calls one without
+void torture_nested();   // calls one without
+void torture_leaping();  // calls one that jumps back into it instead of returning
 void torture_call_registers(void (*function)(), uint64_t from_sp);
 uint64_t torture_hold_vectors(uint64_t rounds, const uint64_t* in, uint64_t* out);
 extern torture::RegisterFile torture_arguments, torture_results, torture_before_call,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sweep: a traced interrupt on every instruction of both trampolines and of the return hook, one
-// run each. For every way to call and for both recorders, a call with a known value in every register
-// is made again and again, each time with the virtual timer set one instruction later, until the
-// interrupt comes after the call. Each time the registers, inside and after, and the shadow stack
-// must be right; at the end every instruction must have been hit.
+// The sweep: a traced interrupt on every instruction of both trampolines and of the return hook,
+// one run each. For every way to call and for both recorders, a call with a known value in every
+// register is made again and again, each time with the virtual timer set one instruction later,
+// until the interrupt comes after the call. Each time the registers, inside and after, and the
+// shadow stack must be right; at the end every instruction must have been hit.
 //
-// Needs -icount shift=0, where an instruction takes one nanosecond and a timer interrupt is exact. A
-// tick is 1e9 / clock_hz() instructions; NOPs shift the call within it.
+// Needs -icount shift=0, where an instruction takes one nanosecond and a timer interrupt is exact.
+// A tick is 1e9 / clock_hz() instructions; NOPs shift the call within it.
 #include "firmware/torture/registers.hpp"
 #include "firmware/torture/torture.hpp"
 #include "hal/hal.hpp"
@@ -59,7 +59,11 @@ struct Path {
     }
 };
 Path paths[] = {
-    {"function_entry", nopscope_function_entry, nopscope_function_entry_end, Recorder::function, {}},
+    {"function_entry",
+     nopscope_function_entry,
+     nopscope_function_entry_end,
+     Recorder::function,
+     {}},
     {"graph_entry", nopscope_graph_entry, nopscope_graph_entry_end, Recorder::graph, {}},
     {"return_hook", nopscope_return_hook, nopscope_return_hook_end, Recorder::graph, {}},
 };
@@ -76,7 +80,8 @@ constexpr Callee callees[] = {
 };
 
 bool within(uint64_t address, const char* begin, const char* end) {
-    return address >= reinterpret_cast<uint64_t>(begin) && address < reinterpret_cast<uint64_t>(end);
+    return address >= reinterpret_cast<uint64_t>(begin) &&
+           address < reinterpret_cast<uint64_t>(end);
 }
 
 void note_landing() {
@@ -103,9 +108,9 @@ TORTURE_CALL void abandon_frames() {
     if (setjmp(back) == 0) leap(2, back);
 }
 
-// Uses the shadow stack's next frames for calls far below the next call's SP, and releases them: what
-// they leave behind in a frame that is published but not written yet must not be taken for a call
-// that was skipped.
+// Uses the shadow stack's next frames for calls far below the next call's SP, and releases them:
+// what they leave behind in a frame that is published but not written yet must not be taken for a
+// call that was skipped.
 TORTURE_CALL void use_frames() {
     auto* room = static_cast<volatile char*>(__builtin_alloca(8192));
     room[0] = 1;
@@ -117,13 +122,17 @@ struct Run {
     bool abandoned;
 };
 
-// What is wrong with the registers, or null. Runs inside a traced call.
+// What is wrong with the registers or the shadow stack, or null. Runs inside a traced call, the
+// only one that may be open after the one that is checked.
 const char* call_once(const void* argument) {
     const Run& run = *static_cast<const Run*>(argument);
     use_frames();
     if (run.abandoned) abandon_frames();
     torture_returned.sp = 0;
-    return check_registers(run.callee.function, torture_delay, 0);
+    const char* wrong = check_registers(run.callee.function, torture_delay, 0);
+    if (wrong == nullptr && nopscope::hooked_return_address(1) != 0)
+        return "a skipped call is open";
+    return wrong;
 }
 
 // One call with one interrupt. True when the interrupt came after the call.
@@ -209,7 +218,8 @@ int run() {
     sweep_all(Recorder::graph, "graph", phases);
 
     torture_delay = 0;
-    if (nopscope::disable(Sites::all()) != nopscope::Status::ok) hal::panic("sweep: disable failed");
+    if (nopscope::disable(Sites::all()) != nopscope::Status::ok)
+        hal::panic("sweep: disable failed");
     hal::disable_interrupts();
     for (const Path& path : paths) report(path);
     const nopscope::Counters counters = nopscope::counters();

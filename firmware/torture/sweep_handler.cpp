@@ -33,9 +33,7 @@ TORTURE_CALL void catch_leap() {
 
 }  // namespace
 
-TORTURE_CALL uint64_t dig(unsigned depth) {
-    return depth == 0 ? 0 : opaque(dig(depth - 1)) + 1;
-}
+TORTURE_CALL uint64_t dig(unsigned depth) { return depth == 0 ? 0 : opaque(dig(depth - 1)) + 1; }
 
 TORTURE_CALL void leap(unsigned depth, jmp_buf back) {
     if (depth > 0) {

@@ -3,9 +3,9 @@
 //
 // Every case is a function of a seed that computes a digest from everything it was handed and got
 // back. The case files are compiled three times, at -O0, -O2 and -Os, into the namespaces
-// torture::O0, O2 and Os (TORTURE_LEVEL), instrumented; the driver (main.cpp, not instrumented) runs
-// each untraced and traced in every way. A digest that is not the untraced one's, or not the same at
-// all three levels, is a difference; so is a call of fail().
+// torture::O0, O2 and Os (TORTURE_LEVEL), instrumented; the driver (main.cpp, not instrumented)
+// runs each untraced and traced in every way. A digest that is not the untraced one's, or not the
+// same at all three levels, is a difference; so is a call of fail().
 #pragma once
 
 #include <stddef.h>
@@ -46,8 +46,8 @@ extern const Suite suite;
 
 // An invariant does not hold. Any context.
 void fail(const char* file, unsigned line);
-#define TORTURE_EXPECT(condition) \
-    do {                          \
+#define TORTURE_EXPECT(condition)                              \
+    do {                                                       \
         if (!(condition)) ::torture::fail(__FILE__, __LINE__); \
     } while (false)
 

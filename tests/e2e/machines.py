@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs an image under QEMU and `nopscope record` at once, and keeps everything that can be known of the
-run: exit status, console, the line's own bytes, the recording, the report, the oracle's counts.
+"""Runs an image under QEMU and `nopscope record` at once, and keeps everything that can be known of
+the run: exit status, console, the line's own bytes, the recording, the report, the oracle's counts.
 
     with Directory() as directory:
         run = record(directory, "virt-max", "demo", ["rounds=1"], oracle=True)

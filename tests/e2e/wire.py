@@ -151,7 +151,8 @@ def faults(line):
         found.append(f"{stats['dropped']} records dropped")
     if any(event.index != n for n, event in enumerate(line.events)):
         found.append("the records' indices are not 0, 1, 2, ...")
-    backward = sum(after.clock < before.clock for before, after in zip(line.events, line.events[1:]))
+    backward = sum(after.clock < before.clock
+                   for before, after in zip(line.events, line.events[1:]))
     if backward:
         found.append(f"the clock goes backward {backward} times")
     return found

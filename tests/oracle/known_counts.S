@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // An image whose counts are known by reading it: what the oracle itself is tested with
 // (known_counts.py). It turns the MMU on with RAM mapped twice, at its own address and again
-// 0x40_0000_0000 higher, toggles two sites by stores through the second mapping, as the tracer does,
-// and runs them:
+// 0x40_0000_0000 higher, toggles two sites by stores through the second mapping, as the tracer
+// does, and runs them:
 //
 //     function   as NOP          as BL
 //     first      7 + 3 + 1000    5 + 1000     layout with bti c
@@ -33,7 +33,8 @@ _start:
     str     x1, [x0, #257 * 8]
     mov     x1, #0x04ff             // MAIR: 0 write-back, 1 device nGnRE
     msr     mair_el1, x1
-    ldr     x1, =0x0000000200803519 // IPS 40 bits, EPD1, 4 KiB, inner shareable, write-back, T0SZ 25
+    // IPS 40 bits, EPD1, 4 KiB granule, inner shareable, write-back, T0SZ 25
+    ldr     x1, =0x0000000200803519
     msr     tcr_el1, x1
     msr     ttbr0_el1, x0
     dsb     sy

@@ -32,15 +32,17 @@ def run_image(plugin, directory):
     """Builds and runs known_counts.S; its symbols, and what the plugin wrote."""
     elf, list_path, out = (directory / name for name in ("known.elf", "sites", "out.json"))
     compiler = next(filter(shutil.which, COMPILERS))
-    subprocess.run([compiler, "-nostdlib", "-static", "-Wl,-Ttext=0x40080000", "-Wl,--build-id=none",
-                    "-march=armv8.5-a", "-o", elf, HERE / "known_counts.S"], check=True)
+    subprocess.run([compiler, "-nostdlib", "-static", "-Wl,-Ttext=0x40080000",
+                    "-Wl,--build-id=none", "-march=armv8.5-a", "-o", elf, HERE / "known_counts.S"],
+                   check=True)
     image = sites.Image(elf)
     list_path.write_text("".join(f"{word:x} {function:x}\n"
                                  for word, function in sites.patch_sites(image)))
-    subprocess.run([QEMU, "-M", "virt,gic-version=3", "-cpu", "cortex-a72", "-m", "64M", "-nic", "none", "-display",
-                    "none", "-monitor", "none", "-serial", "none", "-icount", "shift=0",
-                    "-semihosting-config", "enable=on,target=native", "-kernel", elf,
-                    "-plugin", f"{plugin},sites={list_path},out={out}"], check=True, timeout=60)
+    subprocess.run([QEMU, "-M", "virt,gic-version=3", "-cpu", "cortex-a72", "-m", "64M",
+                    "-nic", "none", "-display", "none", "-monitor", "none", "-serial", "none",
+                    "-icount", "shift=0", "-semihosting-config", "enable=on,target=native",
+                    "-kernel", elf, "-plugin", f"{plugin},sites={list_path},out={out}"],
+                   check=True, timeout=60)
     return image.symbols, json.loads(out.read_text())
 
 

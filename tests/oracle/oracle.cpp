@@ -20,9 +20,10 @@
 // plugin looks at the new word. (That is also why QEMU cannot prove cache maintenance.)
 // tests/oracle/known_counts.py holds us to it, with stores through an alias.
 //
-// Counters are shared and atomic, added to by a callback. QEMU's inline additions to a per-vCPU counter
-// would be faster, but QEMU 10.0 (gen_plugin_u64_ptr) multiplies a translation-time constant in place
-// when it runs several vCPUs in one thread, as with -icount: from vCPU 1 on they add to wild addresses.
+// Counters are shared and atomic, added to by a callback. QEMU's inline additions to a per-vCPU
+// counter would be faster, but QEMU 10.0 (gen_plugin_u64_ptr) multiplies a translation-time
+// constant in place when it runs several vCPUs in one thread, as with -icount: from vCPU 1 on they
+// add to wild addresses.
 
 #include "tests/oracle/qemu_plugin.hpp"
 
@@ -39,9 +40,8 @@
 
 extern "C" {
 __attribute__((visibility("default"))) int qemu_plugin_version = 4;
-__attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t,
-                                                               const qemu_info_t*, int argc,
-                                                               char** argv);
+__attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t, const qemu_info_t*,
+                                                               int argc, char** argv);
 }
 
 namespace {
@@ -113,14 +113,12 @@ void on_exit(qemu_plugin_id_t, void*) {
         qemu_plugin_outs("oracle: cannot write the file named by out=\n");
         return;
     }
-    std::fprintf(file, "{\"instructions\": %" PRIu64 ", \"sites\": [",
-                 oracle.instructions.load());
+    std::fprintf(file, "{\"instructions\": %" PRIu64 ", \"sites\": [", oracle.instructions.load());
     for (std::size_t i = 0; i < oracle.sites.size(); ++i) {
         std::fprintf(file,
                      "%s\n{\"address\": \"0x%" PRIx64 "\", \"bl\": %" PRIu64 ", \"other\": %" PRIu64
                      "}",
-                     i == 0 ? "" : ",", oracle.sites[i].function,
-                     oracle.counted[i].bl.load(),
+                     i == 0 ? "" : ",", oracle.sites[i].function, oracle.counted[i].bl.load(),
                      oracle.counted[i].other.load());
     }
     std::fputs("\n]}\n", file);
@@ -136,9 +134,10 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t*, int argc, char*
         if (std::strncmp(argv[i], "out=", 4) == 0) oracle.out = argv[i] + 4;
     }
     if (oracle.out.empty() || !read_sites(sites)) {
-        std::fputs("oracle: needs out=FILE and sites=FILE (lines \"WORD FUNCTION\", hex, each word "
-                   "once)\n",
-                   stderr);
+        std::fputs(
+            "oracle: needs out=FILE and sites=FILE (lines \"WORD FUNCTION\", hex, each word "
+            "once)\n",
+            stderr);
         return -1;
     }
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);

@@ -21,6 +21,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "oracle"))
 import sites  # noqa: E402
+import wire  # noqa: E402
 
 NOPSCOPE = os.environ["NOPSCOPE"]
 BUILD_ROOT = pathlib.Path(os.environ["NOPSCOPE_BUILD_ROOT"])
@@ -45,7 +46,7 @@ class Run:
     status: int          # of `nopscope record`
     console: str
     errors: str          # its standard error
-    line: bytes          # what the UART sent, written by QEMU itself
+    line: bytes          # what the UART sent, as the recording has it
     recording: pathlib.Path
     elf: pathlib.Path
     oracle: dict         # what the plugin wrote, or None
@@ -71,14 +72,13 @@ def nopscope(*arguments, status=0):
     return done
 
 
-def qemu_command(machine, image, words, line_log, icount):
+def qemu_command(machine, image, words, icount):
     board, options = MACHINES[machine]
     elf = elf_of(machine, image)
     kernel = elf if board == "virt" else elf.with_suffix(".img")
     arguments = ",".join(f"arg={word}" for word in [image, *words])
     return ["qemu-system-aarch64", *options, "-display", "none", "-monitor", "none",
-            "-chardev", f"stdio,id=line,signal=off,logfile={line_log}", "-serial", "chardev:line",
-            *(["-icount", "shift=0"] if icount else []),
+            "-serial", "stdio", *(["-icount", "shift=0"] if icount else []),
             "-semihosting-config", f"enable=on,target=native,{arguments}", "-kernel", str(kernel)]
 
 
@@ -91,13 +91,14 @@ def oracle_arguments(elf, site_list, out):
 def record(directory, machine, image, words=(), icount=True, oracle=False, options=()):
     """`icount`: deterministic, one instruction a nanosecond. `options`: more for `record`."""
     elf = elf_of(machine, image)
-    line_log, recording, counts = (directory / name for name in ("line", "line.nsc", "counts"))
-    command = qemu_command(machine, image, words, line_log, icount)
+    recording, counts = directory / "line.nsc", directory / "counts"
+    command = qemu_command(machine, image, words, icount)
     if oracle:
         command += oracle_arguments(elf, directory / "sites", counts)
     done = subprocess.run([NOPSCOPE, "record", "--from", "exec:" + shlex.join(command), "--image",
                            str(elf), "-o", str(recording), *options], capture_output=True,
                           text=True, errors="replace", timeout=HANG_SECONDS,
                           stdin=subprocess.DEVNULL)
-    return Run(done.returncode, done.stdout, done.stderr, line_log.read_bytes(), recording, elf,
+    return Run(done.returncode, done.stdout, done.stderr,
+               wire.line_of_recording(recording.read_bytes()), recording, elf,
                json.loads(counts.read_text()) if oracle else None)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A command whose standard output is the line: an emulator, or ssh to a machine with a board. It
 // runs in a process group of its own, so that Ctrl-C ends the recording first and the command after
-// it, with all it started.
+// it, with all it started. A guard process ends that group when the recorder itself is killed: an
+// emulator would run on for ever.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -23,10 +24,54 @@ constexpr auto grace = 2s;  // between SIGTERM and SIGKILL
 // How long a pipe may stay silent after its command has ended: something it left behind holds it.
 constexpr auto orphan_silence = 500ms;
 
+void end_group(pid_t group) {
+    kill(-group, SIGTERM);
+    std::this_thread::sleep_for(grace);
+    kill(-group, SIGKILL);
+}
+
+// A process that waits for its parent's end, whatever kind of end it is, and then ends `group`.
+class Guard {
+public:
+    explicit Guard(pid_t group) {
+        int ends[2];
+        if (pipe2(ends, O_CLOEXEC) != 0) return;
+        process_ = fork();
+        if (process_ == 0) watch(group, ends);
+        ::close(ends[0]);
+        parent_lives_ = ends[1];
+    }
+    ~Guard() {
+        if (process_ > 0) {
+            kill(process_, SIGKILL);
+            waitpid(process_, nullptr, 0);
+        }
+        if (parent_lives_ >= 0) ::close(parent_lives_);
+    }
+    Guard(const Guard&) = delete;
+    Guard& operator=(const Guard&) = delete;
+
+private:
+    [[noreturn]] static void watch(pid_t group, const int ends[2]) {
+        setsid();  // a Ctrl-C is the recorder's business
+        // Of what the parent has open, the guard holds one thing: a pipe that nobody writes to.
+        dup2(ends[0], STDIN_FILENO);
+        close_range(STDIN_FILENO + 1, ~0U, 0);
+        char byte = 0;
+        while (::read(STDIN_FILENO, &byte, 1) < 0 && errno == EINTR) {
+        }
+        end_group(group);
+        _exit(0);
+    }
+
+    pid_t process_ = -1;
+    int parent_lives_ = -1;
+};
+
 class ExecSource final : public Source {
 public:
     ExecSource(pid_t child, int descriptor, std::string command)
-        : child_(child), descriptor_(descriptor), command_(std::move(command)) {}
+        : guard_(child), child_(child), descriptor_(descriptor), command_(std::move(command)) {}
     ~ExecSource() override { ExecSource::close(); }
 
     Result read(std::span<std::uint8_t> to, std::chrono::milliseconds timeout) override {
@@ -85,6 +130,7 @@ private:
         return true;
     }
 
+    Guard guard_;
     pid_t child_;
     int descriptor_;
     std::string command_;

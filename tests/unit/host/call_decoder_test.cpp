@@ -215,6 +215,16 @@ TEST_F(Decoder, ACallLongerThanItsIdentityStillReturns) {
     expect(2, 1, Outcome::returned, 50, 20);
 }
 
+TEST_F(Decoder, SoDoesOneBelowAnotherThatNeverReturned) {
+    const auto a = entry(1, 0);
+    entry(2, 10);
+    next += (std::uint64_t{1} << 28) * 3;
+    ret(a, 50);
+    ASSERT_EQ(calls.list.size(), 2u);
+    expect(0, 2, Outcome::unwound, 40, 40);
+    expect(1, 1, Outcome::returned, 50, 10);
+}
+
 TEST_F(Decoder, TheTracersTimeIsNobodys) {
     const auto a = entry(1, 0);
     const auto b = entry(2, 10);

@@ -47,6 +47,10 @@ protected:
     void four_calls() {
         for (std::uint32_t i = 0; i < 4; ++i) target.ret(target.entry(i));
     }
+    void two_megabytes() {
+        for (int i = 0; i < 600'000; ++i) target.entry(1, 1u << 20);
+        target.flush();
+    }
     void malformed(wire::Stream stream, const Bytes& payload) {
         std::copy(payload.begin(), payload.end(), target.payload());
         target.frame(stream, 0, payload.size());
@@ -159,13 +163,15 @@ TEST_F(Session, ConsoleFramesMissingAreAGap) {
 TEST_F(Session, DuplicatesAreIgnoredAndCounted) {
     target.hello();
     four_calls();
-    target.flush();
+    target.console("once\n");
     const Bytes once = target.bytes;
     target.bytes.insert(target.bytes.end(), once.begin(), once.end());
     four_calls();
     target.finish();
     read();
-    EXPECT_EQ(counters.duplicate_frames, 2u);  // hello and trace
+    EXPECT_EQ(counters.duplicate_frames, 3u);  // hello, trace, console
+    EXPECT_EQ(counters.backward_frames, 0u);
+    EXPECT_EQ(sink.console, "once\n");
     EXPECT_EQ(counters.delivered, 16u);
     EXPECT_EQ(counters.gaps, 0u);
 }
@@ -257,15 +263,23 @@ TEST_F(Session, FramesWaitForTheirHello) {
 }
 
 TEST_F(Session, FramesWithoutAHelloAreCountedAndBounded) {
-    for (int i = 0; i < 3000; ++i) {
-        for (int j = 0; j < 200; ++j) target.entry(1, 1u << 20);
-        target.flush();
-    }
+    two_megabytes();
     ASSERT_GT(target.bytes.size(), 2u << 20);
     read();
     EXPECT_EQ(counters.homeless_frames, target.frame_ends.size());
     EXPECT_EQ(counters.delivered, 0u);
     EXPECT_EQ(counters.sessions, 0u);
+}
+
+TEST_F(Session, OnlySoMuchWaitsForAHello) {
+    two_megabytes();
+    target.hello();
+    target.finish();
+    read();
+    EXPECT_GT(counters.homeless_frames, 1000u);
+    EXPECT_GT(counters.delivered, 100'000u);
+    EXPECT_EQ(counters.generated, 600'000u);
+    EXPECT_GT(counters.lost, 200'000u);
 }
 
 TEST_F(Session, AnotherFormatVersionIsRefused) {

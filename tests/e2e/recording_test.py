@@ -8,6 +8,7 @@ off anywhere.
 
 import json
 import os
+import pathlib
 import random
 import shlex
 import signal
@@ -130,9 +131,11 @@ class Recordings(unittest.TestCase):
         """A demo that would take minutes, stopped once the recording has some of it."""
         command = machines.qemu_command("virt-max", "demo", ["rounds=1000", "baud=3000000"],
                                         icount=False)
+        qemu = self.directory / "qemu.pid"
+        command += ["-pidfile", str(qemu)]
         recorder = subprocess.Popen(
             [machines.NOPSCOPE, "record", "--from", "exec:" + shlex.join(command), "--image",
-             machines.elf_of("virt-max", "demo"), "-o", path], start_new_session=True,
+             machines.elf_of("virt-max", "demo"), "-o", path],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             deadline = time.monotonic() + 60
@@ -140,13 +143,25 @@ class Recordings(unittest.TestCase):
                 self.assertIsNone(recorder.poll(), "the recorder ended by itself")
                 self.assertLess(time.monotonic(), deadline, "nothing was recorded")
                 time.sleep(0.05)
+            process = int(qemu.read_text())
             recorder.send_signal(number)
             recorder.wait(timeout=30)
+            while is_running(process):
+                self.assertLess(time.monotonic(), deadline, "the emulator outlives its recorder")
+                time.sleep(0.05)
         finally:
-            try:
-                os.killpg(recorder.pid, signal.SIGKILL)  # QEMU, where nobody could end it
-            except ProcessLookupError:
-                pass
+            recorder.kill()
+            recorder.wait()
+            if qemu.exists() and is_running(int(qemu.read_text())):
+                os.kill(int(qemu.read_text()), signal.SIGKILL)
+
+
+def is_running(process):
+    try:
+        stat = pathlib.Path(f"/proc/{process}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return stat.rsplit(")", 1)[1].split()[0] != "Z"  # ended, and nobody has asked yet
 
 
 if __name__ == "__main__":

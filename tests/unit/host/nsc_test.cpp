@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <cstring>
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -55,7 +55,7 @@ protected:
             [&](std::span<std::uint8_t> to) {
                 const std::size_t count =
                     std::min({to.size(), std::size_t{777}, bytes.size() - at});
-                std::memcpy(to.data(), bytes.data() + at, count);
+                std::copy_n(bytes.begin() + static_cast<long>(at), count, to.begin());
                 at += count;
                 return count;
             },

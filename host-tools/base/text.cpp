@@ -111,9 +111,13 @@ std::string human_ns(double ns) {
 std::string human_ns(std::uint64_t ns) { return human_ns(static_cast<double>(ns)); }
 
 std::string with_commas(std::uint64_t value) {
-    std::string digits = std::to_string(value);
-    for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, ",");
-    return digits;
+    const std::string digits = std::to_string(value);
+    std::string out;
+    for (std::size_t i = 0; i < digits.size(); ++i) {
+        if (i != 0 && (digits.size() - i) % 3 == 0) out.push_back(',');
+        out.push_back(digits[i]);
+    }
+    return out;
 }
 
 }  // namespace nopscope

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "firmware/selftest/capture.hpp"
 
+#include "firmware/selftest/traced.hpp"
 #include "hal/arm64/symbols.hpp"
 #include "hal/hal.hpp"
 
@@ -49,6 +50,11 @@ void collect(std::span<std::uint8_t> chunk, std::size_t& count, Recording& recor
 
 void shut_line(bool shut) { line_shut = shut; }
 
+// The compiled-in filter: traced from the first instruction after init().
+const void* const from_boot[] = {reinterpret_cast<const void*>(leaf),
+                                 reinterpret_cast<const void*>(calls_leaf)};
+const void* const not_from_boot[] = {reinterpret_cast<const void*>(calls_leaf)};
+
 bool tracer_is_up() {
     static const Status status = init({.image = "selftest",
                                        .board = hal::board_name(),
@@ -56,6 +62,9 @@ bool tracer_is_up() {
                                        .output = {take, nullptr},
                                        .stack_low = hal::stack_bounds().low,
                                        .stack_high = hal::stack_bounds().high,
+                                       .recorder = Recorder::function,
+                                       .trace = Sites::of(from_boot),
+                                       .except = not_from_boot,
                                        .panic = hal::panic});
     return status == Status::ok;
 }

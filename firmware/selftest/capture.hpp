@@ -11,7 +11,8 @@
 
 namespace nopscope::selftest {
 
-// Calls init() on first use: stream mode, no pacing, nothing enabled. False: it failed.
+// Calls init() on first use: stream mode, no pacing, the function recorder on leaf alone. False: it
+// failed.
 bool tracer_is_up();
 
 // Drops what is on the line and in the ring, then lets `run` run and collects what it recorded: the

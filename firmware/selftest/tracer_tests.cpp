@@ -65,6 +65,17 @@ bool matches(std::span<const wire::Event> events, std::span<const Expected> expe
 
 }  // namespace
 
+SELFTEST("tracer.starts_with_the_compiled_in_filter") {
+    REQUIRE(tracer_is_up());
+    REQUIRE(counters().enabled == 1 && !is_idle(pointer(leaf)) && is_idle(pointer(calls_leaf)));
+    const Recording recording = record(run_calls_leaf);
+    const Expected expected[] = {{Kind::call, pointer(leaf), 0}};
+    REQUIRE(result == 3 && recording.well_formed);
+    REQUIRE(matches(recording.events, expected));
+    REQUIRE(disable(Sites::all()) == Status::ok);
+    return passed();
+}
+
 SELFTEST("tracer.refuses_bad_sites_and_counts_why") {
     REQUIRE(tracer_is_up());
     const Counters now = counters();

@@ -26,12 +26,13 @@ enum class GicVersion : std::uint8_t { v2, v3 };
 struct GicConfig {
     GicVersion version;
     std::uint64_t distributor;
-    std::uint64_t second;  // v2: the CPU interface; v3: core 0's redistributor
+    std::uint64_t second;  // v2: the CPU interface; v3: the first redistributor
 };
 
 enum class Psci : std::uint8_t {
     none,
-    // By HVC when entered at EL1; an image entered at EL2 is the hypervisor itself and uses SMC.
+    // 1.0 or later. By HVC when entered at EL1; an image entered at EL2 is the hypervisor itself
+    // and uses SMC.
     present,
 };
 

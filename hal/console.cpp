@@ -2,6 +2,9 @@
 // The UART by polling, and the console that is raw on it until a firmware sets another sink.
 #include "hal/console.hpp"
 
+#include <atomic>
+
+#include "hal/arm64/cores.hpp"
 #include "hal/board.hpp"
 #include "hal/drivers/pl011.hpp"
 #include "hal/hal.hpp"
@@ -12,12 +15,47 @@ namespace {
 
 Pl011 uart() { return Pl011{board.uart.base}; }
 
+bool panicking;
+
+// The core that is writing, plus one. An interrupt in the middle of its own core's write goes
+// ahead; a wait ends after a second, or when the machine does: mixed lines are better than none.
+std::atomic<unsigned> writer;
+
+class WriterLock {
+public:
+    WriterLock() {
+        if (!others_started()) return;
+        stop_if_asked();
+        if (panicking) return;
+        const unsigned mine = this_core() + 1;
+        if (writer.load(std::memory_order_relaxed) == mine) return;
+        const std::uint64_t limit = clock() + clock_hz();
+        unsigned nobody = 0;
+        while (!writer.compare_exchange_weak(nobody, mine, std::memory_order_acquire,
+                                             std::memory_order_relaxed)) {
+            nobody = 0;
+            stop_if_asked();
+            yield();
+            if (clock() > limit) return;
+        }
+        held_ = true;
+    }
+    ~WriterLock() {
+        if (held_) writer.store(0, std::memory_order_release);
+    }
+    WriterLock(const WriterLock&) = delete;
+    WriterLock& operator=(const WriterLock&) = delete;
+
+private:
+    bool held_ = false;
+};
+
 void write_raw(const char* bytes, std::size_t count) {
+    const WriterLock lock;
     for (std::size_t i = 0; i < count; ++i) uart_write(static_cast<std::uint8_t>(bytes[i]));
 }
 
 ConsoleSink sink;  // null: raw
-bool panicking;
 
 }  // namespace
 

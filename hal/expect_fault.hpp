@@ -22,7 +22,7 @@ struct Fault {
 };
 
 // Calls function(argument) and returns when it does, or at its first synchronous exception.
-// Thread context; does not nest; destructors of what the fault cut off do not run.
+// Thread context of any core; does not nest; destructors of what the fault cut off do not run.
 Fault expect_fault(void (*function)(void*), void* argument);
 
 // The vector's side: false when nobody expects this.

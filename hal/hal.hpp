@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a board gives to a firmware. One core for now; nothing here is instrumented, and nothing
-// here calls newlib.
+// What a board gives to a firmware. Nothing here is instrumented, and nothing here calls newlib
+// (which has no locks: one core at a time may be in it).
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,6 @@ namespace nopscope::hal {
 
 // Static, zero-terminated: "virt", "rpi4".
 const char* board_name();
-// Cores that may run code; 1 in this version.
-unsigned core_count();
 // What the UART is set to, bits per second; on an emulated UART a nominal figure.
 std::uint32_t uart_baud();
 
@@ -45,10 +43,12 @@ void print_hex(std::uint64_t value);
 
 // ---- the end --------------------------------------------------------------------------------
 
-// Prints `message`, a backtrace, and exits with status 1. Any context.
+// Stops the other cores, prints `message`, a backtrace, and exits with status 1. Any context, any
+// core. The first core to panic, fault or exit is the one that ends the machine.
 [[noreturn]] void panic(const char* message);
-// Ends the machine: semihosting SYS_EXIT_EXTENDED where a debugger or QEMU answers, else PSCI
-// SYSTEM_OFF where there is PSCI, else waits for ever with interrupts masked.
+// Stops the other cores (an interrupt; those that mask it get 0.1 s) and ends the machine:
+// semihosting SYS_EXIT_EXTENDED where a debugger or QEMU answers, else PSCI SYSTEM_OFF where there
+// is PSCI, else waits for ever with interrupts masked. Any context, any core.
 [[noreturn]] void exit(int status);
 // True when semihosting answers (probed once, by an HLT whose exception is caught).
 bool has_semihosting();
@@ -67,20 +67,48 @@ void set_return_hook(const ReturnHook& hook);
 
 // ---- time -----------------------------------------------------------------------------------
 
-std::uint64_t clock();        // CNTVCT_EL0 after an ISB, ticks
-std::uint64_t clock_hz();     // CNTFRQ_EL0
-std::uint64_t cycles();       // PMCCNTR_EL0, running since boot
+std::uint64_t clock();     // CNTVCT_EL0 after an ISB, ticks
+std::uint64_t clock_hz();  // CNTFRQ_EL0
+std::uint64_t cycles();    // PMCCNTR_EL0, running since boot
+
+// ---- cores ----------------------------------------------------------------------------------
+
+inline constexpr unsigned max_cores = 8;
+// Cores that are there and can be started, 1..max_cores: found at boot.
+unsigned core_count();
+unsigned this_core();  // 0..max_cores - 1; 0 is the boot core
+// Bit mask. Bit 0 from the start.
+std::uint32_t online_cores();
+
+// Runs entry(core) on another core, in thread context on a stack of its own (a guard page below),
+// set up as the boot core is: MMU, caches, vectors, BTI and PAC, FP, cycle counter, interrupt
+// controller; interrupts masked, every private interrupt disabled. When entry returns the core goes
+// off, for good. Boot core, thread context; returns when the core is online. False: no such core,
+// it has been started before, the firmware refused, or it did not arrive within a second.
+//
+//     hal::start_core(1, [](unsigned) {
+//         hal::enable_interrupts();
+//         work();
+//     });
+bool start_core(unsigned core, void (*entry)(unsigned core));
+
+// A call on every other core, and its rules: hal/machine.hpp.
 
 // ---- interrupts -----------------------------------------------------------------------------
 
 // Handlers run in interrupt context, on the interrupted stack, with every register saved (general
 // and vector). Priority 0 is the most urgent of 0..15; an interrupt of higher urgency preempts a
-// handler, so handlers nest. Handlers may be instrumented functions.
+// handler, so handlers nest. Handlers may be instrumented functions. The table of handlers is
+// common to all cores; what concerns interrupts below 32 (SGIs, PPIs) acts on this core's own, and
+// all others go to the boot core.
 using Handler = void (*)(unsigned interrupt);
 void set_handler(unsigned interrupt, unsigned priority, Handler handler);  // and enables it
 void disable_interrupt(unsigned interrupt);
-// Software-generated interrupt 0..15 to this core.
+// Software-generated interrupt 0..14 to this core, or to one that is online. SGI 15 is the HAL's:
+// inter-processor calls, more urgent than priority 0 where the controller has more than sixteen
+// priorities, else as urgent (so a handler of priority 0 delays them).
 void raise_sgi(unsigned sgi);
+void raise_sgi_on(unsigned core, unsigned sgi);
 
 inline constexpr unsigned virtual_timer_interrupt = 27;  // PPI, both boards
 
@@ -88,11 +116,16 @@ inline constexpr unsigned virtual_timer_interrupt = 27;  // PPI, both boards
 void timer_arm(std::uint64_t at);
 void timer_disarm();
 
+// Where a core's count of exceptions below what it runs is: 0 in thread context.
+const volatile std::uint32_t* interrupt_depth_of(unsigned core);
+
 bool interrupts_enabled();
 void enable_interrupts();
 void disable_interrupts();
 // Sleeps until an interrupt is pending (WFI).
 void wait_for_interrupt();
+// For a loop that waits for another core (YIELD): QEMU with one thread for all cores runs the next.
+void yield();
 
 class InterruptsMasked {
 public:
@@ -107,11 +140,12 @@ private:
     bool were_enabled_;
 };
 
-// The stack main() runs on, for the tracer's bounds check: [lowest, highest).
+// The stack a core's main() or entry runs on, for the tracer's bounds check: [lowest, highest).
 struct StackBounds {
     std::uint64_t low;
     std::uint64_t high;
 };
-StackBounds stack_bounds();
+StackBounds stack_bounds();  // this core's
+StackBounds stack_bounds(unsigned core);
 
 }  // namespace nopscope::hal

@@ -17,13 +17,22 @@ namespace nopscope {
 
 using Address = std::uint64_t;
 
+// Where an inter-processor call found a core.
+struct Interrupted {
+    unsigned core;
+    Address pc;      // what it would have executed next
+    unsigned depth;  // exceptions below the call on that core; 0: it interrupted thread context
+};
+// Runs on the core it names, interrupts masked. Short, and makes no inter-processor call itself.
+using CoreCall = void (*)(void* argument, const Interrupted& here);
+
 // Arm ARM DDI 0487, B2.2.5 "Concurrent modification and execution of instructions", and D7.5
 // "Caches": the sequence is store, clean_dcache_line, data_barrier, invalidate_icache_line,
 // data_barrier, then instruction_barrier here and a context synchronisation event on every other
 // core.
 template <typename M>
 concept MachineConcept = requires(M machine, Address address, std::uint32_t word,
-                                  std::uint64_t slot) {
+                                  std::uint64_t slot, CoreCall call, void* argument) {
     // One word of text, one aligned 8-byte slot before a function. Loads and stores are single-copy
     // atomic. Nothing here makes a store visible to instruction fetch.
     { machine.read_word(address) } -> std::same_as<std::uint32_t>;
@@ -39,7 +48,16 @@ concept MachineConcept = requires(M machine, Address address, std::uint32_t word
     { machine.invalidate_icache_line(address) } -> std::same_as<void>;  // IC IVAU
     { machine.data_barrier() } -> std::same_as<void>;                   // DSB ISH
     { machine.instruction_barrier() } -> std::same_as<void>;            // ISB
-    { machine.synchronize_other_cores() } -> std::same_as<void>;        // IPI and wait
+
+    // Runs call(argument) on every other core that is online, in an interrupt of the highest
+    // priority: also within a handler, late on a core that has interrupts masked. In any order,
+    // also at once. Returns when all have; meanwhile it runs what others ask of this core, so two
+    // may do this to each other. False: a core did not come within a second of the counter; `call`
+    // will not run there. A core that has gone off is not waited for. Not from within a call.
+    { machine.run_on_other_cores(call, argument) } -> std::same_as<bool>;
+    // The same with an empty call: a context synchronisation event on every other core.
+    { machine.synchronize_other_cores() } -> std::same_as<void>;
+    { machine.online_cores() } -> std::same_as<std::uint32_t>;  // bit mask, this core's too
 
     // Masks interrupts on this core and returns what to restore.
     { machine.mask_interrupts() } -> std::same_as<std::uint64_t>;

@@ -25,6 +25,9 @@
 #ifndef NOPSCOPE_RING_LOG2
 #define NOPSCOPE_RING_LOG2 18  // bytes; 32768 records
 #endif
+#ifndef NOPSCOPE_CORES
+#define NOPSCOPE_CORES 4  // at most 8
+#endif
 #ifndef NOPSCOPE_SHADOW_FRAMES
 #define NOPSCOPE_SHADOW_FRAMES 512
 #endif
@@ -33,9 +36,11 @@ namespace nopscope {
 
 inline constexpr unsigned ring_log2 = NOPSCOPE_RING_LOG2;
 inline constexpr std::uint64_t ring_bytes = std::uint64_t{1} << ring_log2;
+inline constexpr unsigned max_cores = NOPSCOPE_CORES;
 inline constexpr unsigned lap_shift = ring_log2 - 2;
 inline constexpr std::size_t shadow_frames = NOPSCOPE_SHADOW_FRAMES;
 inline constexpr std::uint64_t record_bytes = 8;
+inline constexpr unsigned max_interrupt_depth = 32;
 
 // Records the tracer itself adds (sync, tracer_begin, tracer_end) come out of this, so they fit when
 // the ring is full of calls.
@@ -67,6 +72,11 @@ struct alignas(128) Core {
     std::uint64_t unhooked;
     std::uint64_t foreign;
     std::uint64_t lossless;  // 0 or 1
+    std::uint64_t depth;     // address of this core's interrupt depth, u32
+    std::uint64_t recursions;
+
+    // One for each interrupt depth: its own address, or 0 while a callback runs at that depth.
+    alignas(128) std::uint64_t guards[max_interrupt_depth];
 
     // The consumer's own, away from what producers write.
     alignas(128) std::uint64_t tail;
@@ -74,10 +84,12 @@ struct alignas(128) Core {
     std::uint64_t last_trace_frame;  // clock
     std::uint64_t last_sync;         // clock
     std::uint64_t own_records;       // in the ring, not yet sent
+    std::uint32_t trace_sequence;
+    std::uint32_t stats_sequence;
     std::uint64_t margin;  // bytes that `limit` stays lower still: room for interrupts of the pump
 };
 
-// What the assembly knows of it (arm64/recorders.S).
+// What the assembly knows of it (arm64/recorders.S, callbacks.S).
 static_assert(offsetof(Core, cursor) == 0);
 static_assert(offsetof(Core, limit) == 128);
 static_assert(offsetof(Core, ring) == 136);
@@ -89,6 +101,9 @@ static_assert(offsetof(Core, dropped) == 176);
 static_assert(offsetof(Core, unhooked) == 184);
 static_assert(offsetof(Core, foreign) == 192);
 static_assert(offsetof(Core, lossless) == 200);
+static_assert(offsetof(Core, depth) == 208);
+static_assert(offsetof(Core, recursions) == 216);
+static_assert(offsetof(Core, guards) == 256);
 static_assert(sizeof(ShadowFrame) == 32 && offsetof(ShadowFrame, return_address) == 0 &&
               offsetof(ShadowFrame, sp) == 8 && offsetof(ShadowFrame, site) == 16 &&
               offsetof(ShadowFrame, position) == 24);

@@ -9,8 +9,11 @@
 // and calls init() once, on the boot core, before any other core runs instrumented code.
 #pragma once
 
+#include "tracer/ops.hpp"
+
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 // A function that must never have a patch site: what runs before init(), or on the tracer's path.
@@ -27,6 +30,9 @@ enum class [[nodiscard]] Status : std::uint8_t {
     unknown_function,   // an address that is no patch site, or a refused one; nothing was changed
     unexpected_text,    // a word was not what it had to be; nothing was changed, see last_error()
     out_of_reach,       // a recorder is more than 128 MiB from a site; nothing was changed
+    too_many,           // ops on one function, or different sets of them; nothing was changed
+    conflict,           // two direct entries on one function, or a redirecting ops beside another
+    timeout,            // a core did not leave the tracer's code in time; see detach()
     bad_config,
 };
 // One sentence, static storage.
@@ -62,7 +68,7 @@ struct Config {
     const char* image = "";  // the firmware's name, shown by the host; at most 255 bytes
     const char* board = "";
     std::uint64_t clock_hz = 0;  // of CNTVCT_EL0
-    unsigned cores = 1;
+    unsigned cores = 1;          // that will ever record: core 0 and those that call join()
 
     // The line. try_write takes one byte or returns false at once when the transmitter is full;
     // drain waits until the last byte has left. Called with the pump's lock held, never from two
@@ -85,6 +91,11 @@ struct Config {
     Sites trace = Sites::all();
     std::span<const void* const> except = {};
 
+    // The address of core n's count of exceptions below the running code: 0 in thread context. It tells an
+    // interrupt during a callback from a callback's own recursion. Null: the two look the same, and
+    // interrupts during callbacks are not seen by callbacks.
+    const volatile std::uint32_t* (*interrupt_depth)(unsigned core) = nullptr;
+
     // Called when the tracer finds its own state impossible (a return that no open call matches):
     // prints and stops the machine. Null: a BRK exception.
     void (*panic)(const char* message) = nullptr;
@@ -100,6 +111,39 @@ Status init(const Config& config);
 // enabling another replaces it.
 Status enable(Recorder recorder, const Sites& sites);
 Status disable(const Sites& sites);
+
+// A core other than the boot core, on that core, before it runs instrumented code; SP bounds as in
+// Config.
+Status join(std::uint64_t stack_low, std::uint64_t stack_high);
+
+// ---- ops of your own (tracer/ops.hpp) ---------------------------------------------------------------
+//
+// All three: thread context of one core at a time, interrupts on; other cores may be running traced
+// code. All or nothing. Never from a callback.
+
+// Adds `ops` to the sites' sets. Attaching twice is once.
+Status attach(Ops& ops, const Sites& sites);
+// Takes it out, and returns when no core can be in its callback any more. Status::timeout: it has
+// been taken out, but a core was still in the tracer's code after a second; call synchronize() before
+// the ops goes away.
+Status detach(Ops& ops, const Sites& sites = Sites::all());
+// Makes `sites` the ops' whole set: attaches what is missing, then detaches the rest.
+Status set_filter(Ops& ops, const Sites& sites);
+// Returns when every core has been seen outside the tracer's trampolines and callbacks, at exception
+// depth 0. False: not within a second.
+bool synchronize();
+
+// Sites by index, ascending; a refused site has an address too.
+std::uint32_t site_count();
+struct SiteInfo {
+    std::uint64_t address;
+    bool usable;
+};
+SiteInfo site(std::uint32_t index);
+// The index of the function that starts at `address`, if it is a usable site.
+std::optional<std::uint32_t> lookup(std::uint64_t address);
+
+// ---- recording --------------------------------------------------------------------------------------
 
 // Stops and starts recording without patching: attached sites skip the ring. Calls already
 // recorded still record their return. Any context.
@@ -140,6 +184,7 @@ struct Counters {
     std::uint64_t dropped;
     std::uint64_t unhooked;    // graph calls not recorded: the shadow stack was full
     std::uint64_t foreign;     // graph calls not recorded: SP outside the bounds
+    std::uint64_t recursions;  // callbacks not made: this context was in one
 };
 Counters counters();
 

@@ -17,12 +17,16 @@
 #include "tracer/wire/stats.hpp"
 #include "tracer/wire/trace.hpp"
 
+#include <span>
+
 namespace nopscope {
 
 template <MachineConcept M>
 class Pump {
 public:
-    constexpr Pump(M& machine, Core& core) : machine_(machine), core_(core), line_(machine) {}
+    // `cores`: of all that may ever record; core n is the machine's core n.
+    constexpr Pump(M& machine, std::span<Core> cores)
+        : machine_(machine), cores_(cores), line_(machine) {}
 
     // `hello` is kept by pointer; `session` tells this boot from the last.
     void open(const Config& config, const wire::Hello& hello, std::uint16_t session) {
@@ -31,37 +35,46 @@ public:
         clock_hz_ = config.clock_hz;
         lossless_margin_ = config.mode == Mode::lossless ? ring_bytes / 8 : 0;
         line_.open(config.output, config.line_bytes_per_second, config.clock_hz);
-        core_.margin = lossless_margin_;
-        ring_set_limit(core_);
+        cores_ = cores_.first(config.cores);
+        for (Core& core : cores_) {
+            core.margin = lossless_margin_;
+            ring_set_limit(core);
+        }
         hello_due_ = stats_due_ = machine_.clock();
     }
 
     // One go within the pace; see nopscope::pump().
     void run() {
         if (!try_lock()) return;
-        keep_clock();
+        for (Core& core : cores_) keep_clock(core);
         if (work_waits()) {
-            const bool marked = put_own(wire::Extended::tracer_begin);
+            const bool marked = put_own(here(), wire::Extended::tracer_begin);
             while (advance(Until::paced)) {
             }
-            if (marked) put_own(wire::Extended::tracer_end);
+            if (marked) put_own(here(), wire::Extended::tracer_end);
         }
         unlock();
     }
 
-    // From a recorder's slow path: pumps until half the ring is free. False when that cannot be,
-    // because the pump, or a recorder in the middle of a record, is what was interrupted. Interrupts
-    // wait, too: their records might come faster than the line takes them, and have nowhere to go.
+    // From a recorder's slow path: pumps until half this core's ring is free, or waits for the core that
+    // pumps. False when that cannot be, because the pump, or a recorder in the middle of a record, is
+    // what was interrupted. While it pumps interrupts wait, too: their records might come faster than
+    // the line takes them, and have nowhere to go.
     bool make_room() {
-        const std::uint64_t interrupts = machine_.mask_interrupts();
-        const bool room = locked_make_room();
-        machine_.restore_interrupts(interrupts);
-        return room;
+        while (pumping_core() != machine_.core() + 1) {
+            const std::uint64_t interrupts = machine_.mask_interrupts();
+            const bool locked = try_lock();
+            const bool room = locked && locked_make_room();
+            machine_.restore_interrupts(interrupts);
+            if (locked) return room;
+            if (waiting_records(here()) * record_bytes <= ring_bytes / 2) return true;
+        }
+        return false;
     }
 
     // Sends everything, waiting for the line.
     void flush() {
-        if (!try_lock()) return;
+        if (!lock()) return;
         send_all();
         line_.drain();
         unlock();
@@ -71,22 +84,27 @@ public:
     // return of an open call, so the counters are read when the ring is seen empty with interrupts
     // masked.
     void finish() {
-        if (!try_lock()) return;
+        if (!lock()) return;
         for (bool counted = false; !counted;) {
             send_all();
             const std::uint64_t interrupts = machine_.mask_interrupts();
-            counted = waiting_records() == 0;
-            if (counted) queue_stats(true);
+            counted = true;
+            for (const Core& core : cores_) counted &= waiting_records(core) == 0;
+            for (Core& core : cores_) {
+                if (!counted) break;
+                queue_stats(core, true);
+                while (!line_.send()) {
+                }
+            }
             machine_.restore_interrupts(interrupts);
         }
-        send_all();
         line_.drain();
         unlock();
     }
 
     // From here on nothing else runs: whoever held the lock will not come back.
     void enter_panic() {
-        locked_ = 0;
+        locked_ = console_locked_ = 0;
         line_.unpace();
         flush();
     }
@@ -94,18 +112,17 @@ public:
     // Bytes for the console. Waits for the line where it may; what cannot wait is dropped and counted.
     void console(const char* bytes, std::size_t count) {
         while (count > 0) {
-            const std::uint64_t interrupts = machine_.mask_interrupts();
-            const std::size_t taken = console_.put(bytes, count);
-            machine_.restore_interrupts(interrupts);
+            const std::size_t taken = with_console([&] { return console_.put(bytes, count); });
             bytes += taken;
             count -= taken;
             if (count == 0) break;
-            if (!try_lock()) {
-                console_dropped_ += count;
+            if (try_lock()) {
+                while (!console_.empty()) advance(Until::empty);
+                unlock();
+            } else if (pumping_core() == machine_.core() + 1) {
+                __atomic_fetch_add(&console_dropped_, count, __ATOMIC_RELAXED);
                 break;
             }
-            while (!console_.empty()) advance(Until::empty);
-            unlock();
         }
     }
 
@@ -116,35 +133,59 @@ private:
     static constexpr std::uint64_t frames_per_second = 100;  // at least, while there are records
     static constexpr std::size_t console_frame_bytes = 512;
 
+    Core& here() const { return cores_[machine_.core()]; }
+    // The core that holds the pump, plus 1; 0: none.
+    unsigned pumping_core() const { return __atomic_load_n(&locked_, __ATOMIC_RELAXED); }
+
+    template <typename Use>
+    std::size_t with_console(Use use) {
+        const std::uint64_t interrupts = machine_.mask_interrupts();
+        while (__atomic_exchange_n(&console_locked_, 1, __ATOMIC_ACQUIRE) != 0) {
+        }
+        const std::size_t bytes = use();
+        __atomic_store_n(&console_locked_, 0, __ATOMIC_RELEASE);
+        machine_.restore_interrupts(interrupts);
+        return bytes;
+    }
+
+    // Waits for another core's pump. False: it is this core's own, below.
+    bool lock() {
+        while (!try_lock()) {
+            if (pumping_core() == machine_.core() + 1) return false;
+        }
+        return true;
+    }
     // The lock and the limit change together: an interrupt between them would find the ring full and
     // nobody free to empty it.
     bool try_lock() {
         const std::uint64_t interrupts = machine_.mask_interrupts();
-        const bool free = __atomic_exchange_n(&locked_, 1, __ATOMIC_ACQUIRE) == 0;
-        if (free) {
-            core_.margin = 0;
-            ring_set_limit(core_);
+        unsigned free = 0;
+        const bool locked = __atomic_compare_exchange_n(&locked_, &free, machine_.core() + 1, false,
+                                                        __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+        if (locked) {
+            here().margin = 0;
+            ring_set_limit(here());
         }
         machine_.restore_interrupts(interrupts);
-        return free;
+        return locked;
     }
     void unlock() {
         const std::uint64_t interrupts = machine_.mask_interrupts();
-        core_.margin = lossless_margin_;
-        ring_set_limit(core_);
+        here().margin = lossless_margin_;
+        ring_set_limit(here());
         __atomic_store_n(&locked_, 0, __ATOMIC_RELEASE);
         machine_.restore_interrupts(interrupts);
     }
 
     bool locked_make_room() {
-        if (!try_lock()) return false;
-        const bool marked = put_own(wire::Extended::tracer_begin);
+        Core& core = here();
+        const bool marked = put_own(core, wire::Extended::tracer_begin);
         bool room = true;
-        while (room && core_.cursor - core_.tail > ring_bytes / 2) {
+        while (room && core.cursor - core.tail > ring_bytes / 2) {
             advance(Until::empty);
-            room = !line_.idle() || ring_peek(core_, core_.tail).has_value();
+            room = !line_.idle() || ring_peek(core, core.tail).has_value();
         }
-        if (marked) put_own(wire::Extended::tracer_end);
+        if (marked) put_own(core, wire::Extended::tracer_end);
         unlock();
         return room;
     }
@@ -154,37 +195,42 @@ private:
         }
     }
 
-    bool put_own(wire::Extended what) {
+    bool put_own(Core& core, wire::Extended what) {
         const auto payload = static_cast<std::uint32_t>(what);
-        if (!ring_put(machine_, core_, wire::make_record(wire::Kind::extended, payload, 0),
-                      own_limit(core_))) {
+        if (!ring_put(machine_, core, wire::make_record(wire::Kind::extended, payload, 0),
+                      own_limit(core))) {
             return false;
         }
-        ++core_.own_records;
+        ++core.own_records;
         return true;
     }
 
     // A sync record before the 32-bit clock can be misread: every quarter wrap.
-    void keep_clock() {
+    void keep_clock(Core& core) {
         const std::uint64_t now = machine_.clock();
-        if (now - core_.last_sync < std::uint64_t{1} << 30) return;
-        if (put_own(wire::Extended::sync)) core_.last_sync = now;
+        if (now - core.last_sync < std::uint64_t{1} << 30) return;
+        if (put_own(core, wire::Extended::sync)) core.last_sync = now;
     }
 
-    std::uint64_t waiting_records() const {
-        return (__atomic_load_n(&core_.cursor, __ATOMIC_RELAXED) - core_.tail) / record_bytes;
+    static std::uint64_t waiting_records(const Core& core) {
+        return (__atomic_load_n(&core.cursor, __ATOMIC_RELAXED) -
+                __atomic_load_n(&core.tail, __ATOMIC_RELAXED)) / record_bytes;
     }
     // Own records alone are not worth a frame, until their reserve runs low.
-    bool trace_due() const {
-        const std::uint64_t records = waiting_records();
-        if (records >= frame_records + core_.own_records) return true;
-        if (core_.own_records * record_bytes >= own_reserve_bytes / 2) return true;
-        return records > core_.own_records &&
-               machine_.clock() - core_.last_trace_frame >= clock_hz_ / frames_per_second;
+    bool trace_due(const Core& core) const {
+        const std::uint64_t records = waiting_records(core);
+        if (records >= frame_records + core.own_records) return true;
+        if (core.own_records * record_bytes >= own_reserve_bytes / 2) return true;
+        return records > core.own_records &&
+               machine_.clock() - core.last_trace_frame >= clock_hz_ / frames_per_second;
     }
     bool due(std::uint64_t at) const { return static_cast<std::int64_t>(machine_.clock() - at) >= 0; }
     bool work_waits() const {
-        return !line_.idle() || !console_.empty() || due(hello_due_) || due(stats_due_) || trace_due();
+        if (!line_.idle() || !console_.empty() || due(hello_due_) || due(stats_due_)) return true;
+        for (const Core& core : cores_) {
+            if (trace_due(core)) return true;
+        }
+        return false;
     }
 
     // One step: finishes the frame on the line, or builds the next. False when there is nothing to do
@@ -193,67 +239,76 @@ private:
         if (!line_.idle()) return line_.send();
         if (due(hello_due_)) {
             hello_due_ = machine_.clock() + clock_hz_;
-            return queue(wire::Stream::hello, hello_sequence_, write_hello(*hello_, frame_.payload()));
+            return queue({wire::Stream::hello, 0, session_, hello_sequence_++},
+                         write_hello(*hello_, frame_.payload()));
         }
         if (!console_.empty()) {
-            return queue(wire::Stream::console, console_sequence_,
-                         console_.get(frame_.payload(), console_frame_bytes));
+            return queue({wire::Stream::console, 0, session_, console_sequence_++},
+                         with_console([&] {
+                             return console_.get(frame_.payload(), console_frame_bytes);
+                         }));
         }
-        if ((until == Until::empty || trace_due()) && queue_trace()) return true;
+        // The cores take turns.
+        for (std::size_t i = 0; i < cores_.size(); ++i) {
+            Core& core = cores_[turn_ = (turn_ + 1) % cores_.size()];
+            if ((until == Until::empty || trace_due(core)) && queue_trace(core)) return true;
+        }
         if (due(stats_due_)) {
-            stats_due_ = machine_.clock() + clock_hz_;
-            return queue_stats(false);
+            stats_turn_ = (stats_turn_ + 1) % cores_.size();
+            stats_due_ = machine_.clock() + clock_hz_ / cores_.size();
+            return queue_stats(cores_[stats_turn_], false);
         }
         return false;
     }
 
-    bool queue(wire::Stream stream, std::uint32_t& sequence, std::size_t payload_bytes) {
-        const wire::FrameHeader header{stream, 0, session_, sequence};
-        const std::size_t encoded = frame_.encode(header, payload_bytes, line_.buffer());
-        line_.queue(encoded);
-        ++sequence;
+    std::uint8_t number_of(const Core& core) const {
+        return static_cast<std::uint8_t>(&core - cores_.data());
+    }
+    bool queue(const wire::FrameHeader& header, std::size_t payload_bytes) {
+        line_.queue(frame_.encode(header, payload_bytes, line_.buffer()));
         return true;
     }
 
-    bool queue_stats(bool final) {
-        const std::uint64_t dropped = __atomic_load_n(&core_.dropped, __ATOMIC_RELAXED);
+    bool queue_stats(Core& core, bool final) {
+        const std::uint64_t dropped = __atomic_load_n(&core.dropped, __ATOMIC_RELAXED);
         // All fields at once: clearing them first would be a call of memset.
         const wire::Stats stats{
             .now = machine_.clock(),
-            .generated = record_index(core_.cursor) + dropped,
-            .delivered = record_index(core_.tail),
+            .generated = record_index(core.cursor) + dropped,
+            .delivered = record_index(core.tail),
             .dropped = dropped,
-            .unhooked = core_.unhooked,
-            .foreign = core_.foreign,
+            .unhooked = core.unhooked,
+            .foreign = core.foreign,
             .console_dropped = console_dropped_,
             .final = final ? 1u : 0u,
         };
-        return queue(wire::Stream::stats, stats_sequence_, write_stats(stats, frame_.payload()));
+        return queue({wire::Stream::stats, number_of(core), session_, core.stats_sequence++},
+                     write_stats(stats, frame_.payload()));
     }
 
     // False when the record at the ring's tail is not written (yet).
-    bool queue_trace() {
-        std::uint64_t position = core_.tail;
-        std::uint64_t clock = core_.pumped_clock;
+    bool queue_trace(Core& core) {
+        std::uint64_t position = core.tail;
+        std::uint64_t clock = core.pumped_clock;
         std::uint64_t own = 0;
         wire::TraceWriter out(frame_.payload(),
                               {record_index(position), clock,
-                               __atomic_load_n(&core_.dropped, __ATOMIC_RELAXED)},
+                               __atomic_load_n(&core.dropped, __ATOMIC_RELAXED)},
                               static_cast<std::uint32_t>(hello_->text_base));
         while (out.has_room()) {
-            const std::optional<wire::Record> record = ring_peek(core_, position);
+            const std::optional<wire::Record> record = ring_peek(core, position);
             if (!record) break;
             clock = clock_of(*record, clock);
             own += record->kind() == wire::Kind::extended;
             out.put(*record, clock);
             position += record_bytes;
         }
-        if (position == core_.tail) return false;
-        queue(wire::Stream::trace, trace_sequence_, out.size());
-        core_.pumped_clock = clock;
-        core_.last_trace_frame = machine_.clock();
-        core_.own_records -= own;
-        ring_release(core_, position);
+        if (position == core.tail) return false;
+        queue({wire::Stream::trace, number_of(core), session_, core.trace_sequence++}, out.size());
+        core.pumped_clock = clock;
+        core.last_trace_frame = machine_.clock();
+        core.own_records -= own;
+        ring_release(core, position);
         return true;
     }
 
@@ -268,7 +323,7 @@ private:
     }
 
     M& machine_;
-    Core& core_;
+    std::span<Core> cores_;
     Line<M> line_;
     ConsoleBuffer console_;
     wire::FrameBuilder frame_;
@@ -279,10 +334,11 @@ private:
     std::uint64_t console_dropped_ = 0;
     std::uint64_t lossless_margin_ = 0;
     std::uint32_t hello_sequence_ = 0;
-    std::uint32_t trace_sequence_ = 0;
     std::uint32_t console_sequence_ = 0;
-    std::uint32_t stats_sequence_ = 0;
-    std::uint32_t locked_ = 0;
+    std::size_t turn_ = 0;
+    std::size_t stats_turn_ = 0;
+    unsigned locked_ = 0;
+    unsigned console_locked_ = 0;
     std::uint16_t session_ = 0;
 };
 

@@ -36,6 +36,17 @@ public:
         }
     }
 
+    // Needs known().
+    bool contains(std::uint32_t index) const {
+        const auto* function = reinterpret_cast<const void*>(sites_.function(index));
+        if (excepted(function)) return false;
+        if (!which_.listed) return index >= which_.first && index - which_.first < which_.count;
+        for (const void* one : which_.functions) {
+            if (one == function) return true;
+        }
+        return false;
+    }
+
 private:
     static Address address(const void* function) {
         return reinterpret_cast<std::uintptr_t>(function);

@@ -10,41 +10,44 @@
 
 // Labels in arm64/recorders.S.
 extern "C" const char nopscope_function_entry[], nopscope_graph_entry[], nopscope_return_hook[];
+// Labels in arm64/callbacks.S.
+extern "C" const char nopscope_callback[], nopscope_far[], nopscope_far_end[];
 
 namespace nopscope {
 namespace {
 
 Address address_of(const char* label) { return reinterpret_cast<std::uintptr_t>(label); }
 
-[[gnu::section(".nopscope.ring")]] alignas(64) std::uint64_t ring[ring_bytes / sizeof(std::uint64_t)];
-[[gnu::section(".nopscope.ring")]] alignas(64) ShadowFrame shadow[shadow_frames + 1];
+struct CoreMemory {
+    alignas(64) std::uint64_t ring[ring_bytes / sizeof(std::uint64_t)];
+    alignas(64) ShadowFrame shadow[shadow_frames + 1];
+};
+[[gnu::section(".nopscope.ring")]] CoreMemory memory[max_cores];
+
+// The object of sites that nobody traces. A BL that finds it was left over by a change of the set.
+void no_callback(std::uint64_t, std::uint64_t, Ops*, Regs*) {}
 
 constinit Machine machine;
-constinit Core core{};
+constinit Core cores[max_cores]{};
 constinit SiteTable sites;
+constinit Ops none_ops{.func = no_callback};
 // Their entries are filled in by init(), since an address is no constant expression in every ABI.
-constinit Ops none_ops, function_ops, graph_ops;
-constexpr const Ops* all_ops[] = {&none_ops, &function_ops, &graph_ops};
-constinit Patcher<Machine> patcher(machine, sites, all_ops);
-constinit Pump<Machine> line_pump(machine, core);
+constinit Ops function_ops, graph_ops;
+constinit Patcher<Machine> patcher(machine, sites, none_ops);
+constinit Pump<Machine> line_pump(machine, cores);
 constinit wire::Hello hello;
 constinit Counters boot_counters{};
 void (*panic_handler)(const char*) = nullptr;
 constinit bool initialised = false;
+constinit std::uint32_t joined = 0;  // cores, a bit each
+constexpr std::uint32_t thread_context = 0;
 
 [[noreturn]] void panic(const char* message) {
     if (panic_handler != nullptr) panic_handler(message);
     breakpoint();
 }
 
-const Ops& ops_of(Recorder recorder) {
-    switch (recorder) {
-        case Recorder::function: return function_ops;
-        case Recorder::graph: return graph_ops;
-        case Recorder::none: break;
-    }
-    return none_ops;
-}
+Core& this_core() { return cores[machine.core()]; }
 
 wire::Text text_of(const char* string) {
     wire::Text text{reinterpret_cast<const wire::Byte*>(string), 0};
@@ -52,17 +55,36 @@ wire::Text text_of(const char* string) {
     return text;
 }
 
-void prepare_core(const Config& config) {
-    for (std::uint64_t& word : ring) word = 0;
-    reset_shadow_stack(core, shadow, shadow_frames + 1);
-    core.ring = reinterpret_cast<std::uintptr_t>(ring);
+void prepare_core(unsigned number, const Config& config) {
+    Core& core = cores[number];
+    CoreMemory& own = memory[number];
+    for (std::uint64_t& word : own.ring) word = 0;
+    reset_shadow_stack(core, own.shadow, shadow_frames + 1);
+    core.ring = reinterpret_cast<std::uintptr_t>(own.ring);
     core.cursor = core.tail = ring_bytes;
     core.limit = 0;
-    core.stack_low = config.stack_low;
-    core.stack_bytes = config.stack_high - config.stack_low;
     core.lossless = config.mode == Mode::lossless ? 1 : 0;
     core.pumped_clock = core.last_sync = core.last_trace_frame = machine.clock();
+    const volatile std::uint32_t* depth = &thread_context;
+    if (config.interrupt_depth != nullptr) depth = config.interrupt_depth(number);
+    core.depth = reinterpret_cast<std::uintptr_t>(depth);
+    for (std::uint64_t& guard : core.guards) guard = reinterpret_cast<std::uintptr_t>(&guard);
+}
+
+// On the core itself: from here on it records.
+void enter_core(std::uint64_t stack_low, std::uint64_t stack_high) {
+    Core& core = this_core();
+    core.stack_low = stack_low;
+    core.stack_bytes = stack_high - stack_low;
     set_current_core(&core);
+    __atomic_fetch_or(&joined, 1u << machine.core(), __ATOMIC_RELAXED);
+    core.limit = 1;  // not stopped; ring_set_limit sets the real one
+    ring_set_limit(core);
+}
+
+// The shadow stack compares SPs as signed numbers (core.hpp), so stacks are in the low half.
+bool good_stack(std::uint64_t low, std::uint64_t high) {
+    return low < high && (high <= sentinel_sp || high == ~std::uint64_t{0});
 }
 
 void prepare_sites() {
@@ -89,10 +111,85 @@ void prepare_hello(const Config& config) {
     hello.image = text_of(config.image);
 }
 
-Status change(Recorder recorder, const Sites& which, std::span<const void* const> except) {
+// ---- which cores are where ----------------------------------------------------------------------
+
+// What a slot held is used only with a guard taken (arm64/callbacks.S), and who takes one after an
+// interrupt loads the new slot. So one call on every core, and then each guard that was taken at that
+// moment must be seen free. The far trampoline takes none: a core must not be caught in it, nor in
+// an interrupt, below which it may be.
+struct Quiescence {
+    std::uint32_t taken[max_cores];  // guards by depth
+    std::uint32_t far;               // cores, a bit each
+};
+static_assert(max_interrupt_depth <= 32);
+
+void note_use(void* argument, const Interrupted& here) {
+    auto& use = *static_cast<Quiescence*>(argument);
+    const Core& core = cores[here.core];
+    std::uint32_t taken = 0;
+    for (unsigned depth = 0; depth < max_interrupt_depth; ++depth) {
+        taken |= static_cast<std::uint32_t>(core.guards[depth] == 0) << depth;
+    }
+    use.taken[here.core] = taken;
+    const bool in_far = here.pc >= address_of(nopscope_far) && here.pc < address_of(nopscope_far_end);
+    if (in_far || (here.depth != 0 && patcher.uses_far())) {
+        __atomic_fetch_or(&use.far, 1u << here.core, __ATOMIC_RELAXED);
+    }
+}
+
+// Clears the bits of guards that are free now.
+std::uint32_t still_taken(const Core& core, std::uint32_t taken) {
+    for (unsigned depth = 0; depth < max_interrupt_depth; ++depth) {
+        if (__atomic_load_n(&core.guards[depth], __ATOMIC_ACQUIRE) != 0) taken &= ~(1u << depth);
+    }
+    return taken;
+}
+
+bool wait_until_quiescent() {
+    const std::uint64_t end = machine.clock() + hello.clock_hz;
+    const auto in_time = [end] { return static_cast<std::int64_t>(end - machine.clock()) > 0; };
+    Quiescence use;
+    do {
+        for (std::uint32_t& taken : use.taken) taken = 0;
+        use.far = 0;
+        if (!machine.run_on_other_cores(note_use, &use)) return false;
+    } while (use.far != 0 && in_time());
+    for (unsigned core = 0; core < max_cores; ++core) {
+        std::uint32_t taken = use.taken[core];
+        while ((taken = still_taken(cores[core], taken)) != 0 && in_time()) relax();
+        if (taken != 0) return false;
+    }
+    return use.far == 0;
+}
+
+// ---- requests -----------------------------------------------------------------------------------
+
+template <typename ForEach>
+Status change_sets(Ops* add, Ops* remove, ForEach for_each) {
+    bool quiescent = true;
+    const Status status =
+        patcher.change(add, remove, for_each, [&] { return quiescent = wait_until_quiescent(); });
+    return status == Status::ok && !quiescent ? Status::timeout : status;
+}
+
+Status change_sets(Ops* add, Ops* remove, const Sites& which,
+                   std::span<const void* const> except = {}) {
+    if (!initialised) return Status::not_initialised;
     const Selection selection(sites, which, except);
     if (!selection.known()) return Status::unknown_function;
-    return patcher.set_ops(ops_of(recorder), [&](auto visit) { selection.for_each(visit); });
+    return change_sets(add, remove, [&](auto visit) { selection.for_each(visit); });
+}
+
+// A site has one recorder: both have a direct entry.
+Status set_recorder(Recorder recorder, const Sites& which, std::span<const void* const> except) {
+    switch (recorder) {
+        case Recorder::function: return change_sets(&function_ops, &graph_ops, which, except);
+        case Recorder::graph: return change_sets(&graph_ops, &function_ops, which, except);
+        case Recorder::none: break;
+    }
+    const Status status = change_sets(nullptr, &function_ops, which, except);
+    if (status != Status::ok) return status;
+    return change_sets(nullptr, &graph_ops, which, except);
 }
 
 }  // namespace
@@ -100,42 +197,83 @@ Status change(Recorder recorder, const Sites& which, std::span<const void* const
 Status init(const Config& config) {
     if (initialised) return Status::already_initialised;
     if (exception_level() == 0 || !mmu_and_cache_on()) return Status::mmu_or_cache_off;
-    // The shadow stack compares SPs as signed numbers (core.hpp), so stacks are in the low half.
-    const bool low_half = config.stack_high <= sentinel_sp || config.stack_high == ~std::uint64_t{0};
-    if (config.output.try_write == nullptr || config.clock_hz == 0 || config.cores != 1 ||
-        config.stack_low >= config.stack_high || !low_half) {
+    if (config.output.try_write == nullptr || config.clock_hz == 0 || config.cores == 0 ||
+        config.cores > max_cores || !good_stack(config.stack_low, config.stack_high)) {
         return Status::bad_config;
     }
     if (+__nopscope_sites_start == +__nopscope_sites_end) return Status::no_sites;
 
     panic_handler = config.panic;
-    function_ops.entry = address_of(nopscope_function_entry);
-    graph_ops.entry = address_of(nopscope_graph_entry);
-    prepare_core(config);
+    function_ops.direct = address_of(nopscope_function_entry);
+    graph_ops.direct = address_of(nopscope_graph_entry);
+    patcher.set_trampolines({address_of(nopscope_callback), address_of(nopscope_far)});
+    for (unsigned core = 0; core < max_cores; ++core) prepare_core(core, config);
     prepare_sites();
     prepare_hello(config);
     const std::uint64_t now = machine.clock();
-    core.limit = 1;  // not stopped; open() sets the real one
     line_pump.open(config, hello, static_cast<std::uint16_t>(now ^ now >> 16 ^ now >> 32));
+    enter_core(config.stack_low, config.stack_high);
     initialised = true;
     line_pump.run();
-    return change(config.recorder, config.trace, config.except);
+    if (config.recorder == Recorder::none) return Status::ok;
+    return set_recorder(config.recorder, config.trace, config.except);
+}
+
+Status join(std::uint64_t stack_low, std::uint64_t stack_high) {
+    if (!initialised) return Status::not_initialised;
+    const unsigned core = machine.core();
+    if (core >= hello.cores || !good_stack(stack_low, stack_high)) return Status::bad_config;
+    if ((__atomic_load_n(&joined, __ATOMIC_RELAXED) >> core & 1) != 0) {
+        return Status::already_initialised;
+    }
+    enter_core(stack_low, stack_high);
+    return Status::ok;
 }
 
 Status enable(Recorder recorder, const Sites& which) {
     if (!initialised) return Status::not_initialised;
-    return change(recorder, which, {});
+    return set_recorder(recorder, which, {});
 }
 
 Status disable(const Sites& which) { return enable(Recorder::none, which); }
 
-void stop() { __atomic_store_n(&core.limit, 0, __ATOMIC_RELAXED); }
+Status attach(Ops& ops, const Sites& which) {
+    if (ops.func == nullptr && ops.direct == 0) return Status::bad_config;
+    return change_sets(&ops, nullptr, which);
+}
+
+Status detach(Ops& ops, const Sites& which) { return change_sets(nullptr, &ops, which); }
+
+Status set_filter(Ops& ops, const Sites& which) {
+    const Status status = attach(ops, which);
+    if (status != Status::ok) return status;
+    const Selection selection(sites, which, {});
+    return change_sets(nullptr, &ops, [&](auto visit) {
+        for (std::uint32_t i = 0; i < sites.size(); ++i) {
+            if (sites.usable(i) && !selection.contains(i) && !visit(i)) return;
+        }
+    });
+}
+
+bool synchronize() { return initialised && wait_until_quiescent(); }
+
+std::uint32_t site_count() { return sites.size(); }
+SiteInfo site(std::uint32_t index) { return {sites.function(index), sites.usable(index)}; }
+std::optional<std::uint32_t> lookup(std::uint64_t address) { return sites.find(address); }
+
+void stop() {
+    for (Core& core : cores) __atomic_store_n(&core.limit, 0, __ATOMIC_RELAXED);
+}
 
 void start() {
     if (!initialised) return;
-    std::uint64_t stopped = 0;
-    __atomic_compare_exchange_n(&core.limit, &stopped, 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-    ring_set_limit(core);
+    for (unsigned n = 0; n < max_cores; ++n) {
+        if ((__atomic_load_n(&joined, __ATOMIC_RELAXED) >> n & 1) == 0) continue;
+        std::uint64_t stopped = 0;
+        __atomic_compare_exchange_n(&cores[n].limit, &stopped, 1, false, __ATOMIC_RELAXED,
+                                    __ATOMIC_RELAXED);
+        ring_set_limit(cores[n]);
+    }
 }
 
 void pump() {
@@ -162,7 +300,8 @@ std::uint64_t return_hook_address() { return address_of(nopscope_return_hook); }
 
 std::uint64_t hooked_return_address(unsigned depth) {
     if (!initialised) return 0;
-    const ShadowFrame* frame = top_frame(core);
+    const ShadowFrame* const shadow = memory[machine.core()].shadow;
+    const ShadowFrame* frame = top_frame(this_core());
     // A call that tail-called another returns to the hook itself: not an address to show.
     for (; frame > shadow; --frame) {
         if (frame->sp == free_frame_sp || frame->return_address == return_hook_address()) continue;
@@ -174,10 +313,14 @@ std::uint64_t hooked_return_address(unsigned depth) {
 Counters counters() {
     Counters now = boot_counters;
     now.enabled = patcher.enabled();
-    now.dropped = core.dropped;
-    now.generated = initialised ? record_index(core.cursor) + core.dropped : 0;
-    now.unhooked = core.unhooked;
-    now.foreign = core.foreign;
+    if (!initialised) return now;
+    for (const Core& core : cores) {
+        now.dropped += core.dropped;
+        now.generated += record_index(core.cursor) + core.dropped;
+        now.unhooked += core.unhooked;
+        now.foreign += core.foreign;
+        now.recursions += core.recursions;
+    }
     return now;
 }
 
@@ -198,7 +341,11 @@ const char* describe(Status status) {
             return "a patch site does not hold what the tracer wrote: see last_error()";
         case Status::out_of_reach: return "a recorder is more than 128 MiB away from a patch site";
         case Status::bad_config:
-            return "the configuration lacks an output or the clock's rate, or asks for more than one core";
+            return "the configuration lacks an output or the clock's rate, or has too many cores";
+        case Status::too_many: return "too many ops on one function, or too many different sets of them";
+        case Status::conflict:
+            return "a function can have one direct entry, or one ops that redirects, not two of these";
+        case Status::timeout: return "a core did not leave the tracer's code within a second";
     }
     return "unknown status";
 }

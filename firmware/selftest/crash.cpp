@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "firmware/selftest/core_tests.hpp"
 #include "firmware/selftest/selftest.hpp"
 #include "firmware/selftest/targets.hpp"
 #include "hal/hal.hpp"
@@ -56,6 +57,32 @@ static void crash_reporter() {
     asm volatile("");
 }
 
+// Core 1, or all others at once: one report. The boot core never gets further.
+static void crash_worker(unsigned) {
+    crash_read_null();
+    asm volatile("");
+}
+static void crash_core() {
+    selftest::start_workers();
+    selftest::on_core(1, crash_worker);
+    for (;;) hal::wait_for_interrupt();
+}
+static void crash_cores() {
+    selftest::start_workers();
+    selftest::on_other_cores(crash_worker);
+    for (;;) hal::wait_for_interrupt();
+}
+// A core that ends the machine while the boot core listens to nobody.
+static void crash_exit() {
+    selftest::start_workers();
+    selftest::on_core(1, [](unsigned) {
+        hal::print("core 1 exits\n");
+        hal::exit(1);
+    });
+    hal::disable_interrupts();
+    for (;;) hal::wait_for_interrupt();
+}
+
 std::uint32_t crash_data_word = 0xd65f'03c0;  // RET
 static void crash_execute_data() {
     const auto data = reinterpret_cast<void (*)()>(&crash_data_word);
@@ -102,6 +129,9 @@ static constexpr struct {
     {"no-handler", crash_no_handler},
     {"reporter", crash_reporter},
     {"hooked", crash_hooked},
+    {"core", crash_core},
+    {"cores", crash_cores},
+    {"core-exit", crash_exit},
 };
 
 void selftest::crash(const char* name) {

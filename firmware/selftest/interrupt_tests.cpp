@@ -121,8 +121,11 @@ volatile unsigned deepest;
 volatile unsigned finished;
 volatile unsigned order[levels];
 
-// SGI n has priority n, so each raises the next more urgent one and is preempted by it at once.
-void nest(unsigned sgi) {
+// SGI n has priority n, so each raises the next more urgent one and is preempted by it at once. The
+// timer is the least urgent: SGI 15 is the HAL's.
+void nest(unsigned interrupt) {
+    const unsigned sgi = interrupt == timer ? levels - 1 : interrupt;
+    if (interrupt == timer) hal::timer_disarm();
     depth = depth + 1;
     if (depth > deepest) deepest = depth;
     if (sgi > 0) {
@@ -140,10 +143,12 @@ SELFTEST("interrupt.sixteen_priorities_nest") {
     depth = 0;
     deepest = 0;
     finished = 0;
-    for (unsigned sgi = 0; sgi < levels; ++sgi) hal::set_handler(sgi, sgi, nest);
-    hal::raise_sgi(levels - 1);
+    for (unsigned sgi = 0; sgi < levels - 1; ++sgi) hal::set_handler(sgi, sgi, nest);
+    hal::set_handler(timer, levels - 1, nest);
+    hal::timer_arm(hal::clock());
     REQUIRE(wait_until(finished, levels));
-    for (unsigned sgi = 0; sgi < levels; ++sgi) hal::disable_interrupt(sgi);
+    for (unsigned sgi = 0; sgi < levels - 1; ++sgi) hal::disable_interrupt(sgi);
+    hal::disable_interrupt(timer);
     REQUIRE(depth == 0);
     REQUIRE(deepest == levels);
     for (unsigned i = 0; i < levels; ++i) REQUIRE(order[i] == i);

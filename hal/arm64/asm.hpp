@@ -12,6 +12,10 @@ extern "C" {
 std::uint64_t nopscope_boot_early(unsigned exception_level);
 // From boot.S, MMU and caches on.
 [[noreturn]] void nopscope_boot_late();
+// Where PSCI starts another core: boot.S, MMU off. Its context id is the core's number.
+extern const char nopscope_secondary_start[];
+// From boot.S on such a core, MMU and caches on.
+[[noreturn]] void nopscope_secondary_main(unsigned core);
 
 // From vectors.S, interrupts masked, emergency stack. Returns when `frame` is to be resumed.
 void nopscope_exception(nopscope::hal::ExceptionFrame* frame, unsigned vector);
@@ -21,8 +25,10 @@ void nopscope_interrupt(nopscope::hal::IrqFrame* frame);
 // calls.S. HLT #0xF000 with w0 = operation, x1 = its argument.
 std::uint64_t nopscope_semihosting(std::uint32_t operation, const volatile void* argument);
 extern const char nopscope_semihosting_hlt[];  // that instruction
-void nopscope_psci_hvc(std::uint64_t function);
-void nopscope_psci_smc(std::uint64_t function);
+std::uint64_t nopscope_psci_hvc(std::uint64_t function, std::uint64_t, std::uint64_t,
+                                std::uint64_t);
+std::uint64_t nopscope_psci_smc(std::uint64_t function, std::uint64_t, std::uint64_t,
+                                std::uint64_t);
 // Calls function(argument), the callee-saved registers kept at *saved_sp. Returns false when
 // nopscope_guarded_call_recovery was resumed with SP = *saved_sp.
 bool nopscope_guarded_call(void (*function)(void*), void* argument, std::uint64_t* saved_sp);

@@ -3,6 +3,7 @@
 // may be signed (PAC), and may be the tracer's return hook instead of the caller.
 #include "hal/arm64/backtrace.hpp"
 
+#include "hal/arm64/cores.hpp"
 #include "hal/arm64/frame.h"
 #include "hal/arm64/symbols.hpp"
 #include "hal/console.hpp"
@@ -23,11 +24,15 @@ std::uint64_t without_pac(std::uint64_t address) {
 }
 
 bool is_on_a_stack(std::uint64_t record) {
-    const auto within = [record](const char* low, const char* high) {
-        return record >= address_of(low) && record <= address_of(high) - sizeof(FrameRecord);
+    const auto within = [record](const StackBounds& stack) {
+        return record >= stack.low && record <= stack.high - sizeof(FrameRecord);
     };
-    return record % 8 == 0 && (within(__stack_low, __stack_high) ||
-                               within(__emergency_stack_low, __emergency_stack_high));
+    for (unsigned core = 0; core < max_cores; ++core) {
+        if (within(stack_bounds(core)) || within(emergency_stack_bounds(core))) {
+            return record % 8 == 0;
+        }
+    }
+    return false;
 }
 
 bool is_returned_to_by(std::uint64_t record, std::uint64_t address) {

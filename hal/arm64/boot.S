@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the loader to C++: EL2 or EL1, MMU off, this core only.
+// From the loader to C++, and from PSCI to C++ for the other cores: EL2 or EL1, MMU off.
 //
 // Order: set up EL2 so that EL1 may use everything and drop; make EL1 able to report a fault;
 // empty the caches of what the loader left; zero bss; C++ makes the page tables
@@ -7,6 +7,8 @@
 //
 // The MMU-off half writes past the caches. So lines of ours are cleaned and invalidated before it
 // and invalidated again after it, or an old line would hide what was written.
+
+#include "hal/arm64/setup.h"
 
 #define EL2_IN_CURRENTEL 0x8
 #define EL1_IN_CURRENTEL 0x4
@@ -39,6 +41,7 @@
 .endm
 
     .section .text.boot, "ax"
+    // The other cores come through here, too: x20 is the core's number, 0 the boot core's.
 
 // In: whatever the loader leaves. Never returns.
     .global _start
@@ -48,6 +51,8 @@ _start:
     mov     x10, #0xffffff              // Aff2..Aff0
     tst     x9, x10
     b.ne    park
+    mov     x20, xzr
+any_core:
     mrs     x19, CurrentEL
     cmp     x19, #EL2_IN_CURRENTEL
     b.eq    from_el2
@@ -113,11 +118,13 @@ at_el1:
     add     x9, x9, :lo12:nopscope_vectors
     msr     vbar_el1, x9
     isb
+    mov     x29, xzr
+    mov     x30, xzr
+    cbnz    x20, secondary_at_el1
+
     adrp    x9, __stack_high
     add     x9, x9, :lo12:__stack_high
     mov     sp, x9
-    mov     x29, xzr
-    mov     x30, xzr
 
     for_each_line civac, __image_start, __image_end
 
@@ -148,6 +155,52 @@ at_el1:
 
     // [[noreturn]] void nopscope_boot_late()
     bl      nopscope_boot_late
+    b       park
+
+// In: x0 the core's number (PSCI CPU_ON's context id), MMU off, EL2 or EL1. Never returns. Until the
+// MMU is on, reads only what start_core has cleaned to memory and writes nothing.
+    .global nopscope_secondary_start
+nopscope_secondary_start:
+    msr     daifset, #0xf
+    mov     x20, x0
+    b       any_core
+
+secondary_at_el1:
+    adrp    x9, nopscope_secondary_setup
+    add     x9, x9, :lo12:nopscope_secondary_setup
+    ldp     x10, x11, [x9, #SETUP_MAIR] // and TCR
+    msr     mair_el1, x10
+    msr     tcr_el1, x11
+    ldp     x10, x11, [x9, #SETUP_TTBR0] // and SCTLR
+    msr     ttbr0_el1, x10
+    ldr     x10, [x9, #SETUP_HAS_KEYS]
+    cbz     x10, 1f
+    ldp     x12, x13, [x9, #SETUP_KEYS]
+    msr     S3_0_C2_C1_0, x12           // APIAKeyLo_EL1
+    msr     S3_0_C2_C1_1, x13
+    ldp     x12, x13, [x9, #SETUP_KEYS + 16]
+    msr     S3_0_C2_C1_2, x12           // APIBKeyLo_EL1
+    msr     S3_0_C2_C1_3, x13
+    ldp     x12, x13, [x9, #SETUP_KEYS + 32]
+    msr     S3_0_C2_C2_0, x12           // APDAKeyLo_EL1
+    msr     S3_0_C2_C2_1, x13
+    ldp     x12, x13, [x9, #SETUP_KEYS + 48]
+    msr     S3_0_C2_C2_2, x12           // APDBKeyLo_EL1
+    msr     S3_0_C2_C2_3, x13
+1:
+    add     x9, x9, #SETUP_STACKS
+    ldr     x10, [x9, x20, lsl #3]
+    mov     sp, x10
+    ic      iallu
+    tlbi    vmalle1
+    dsb     sy
+    isb
+    msr     sctlr_el1, x11
+    isb
+
+    // [[noreturn]] void nopscope_secondary_main(unsigned core)
+    mov     w0, w20
+    bl      nopscope_secondary_main
     b       park
 
     .ltorg

@@ -3,6 +3,7 @@
 // memory is device memory then, so no unaligned access and no exclusives.
 #include "hal/arm64/boot.hpp"
 #include "hal/arm64/asm.hpp"
+#include "hal/arm64/cores.hpp"
 #include "hal/arm64/interrupts.hpp"
 #include "hal/arm64/mmu.hpp"
 #include "hal/arm64/registers.hpp"
@@ -37,6 +38,8 @@ void set_pac_keys() {
     write_apdb_key_hi_el1(next_key(state));
 }
 
+}  // namespace
+
 void start_cycle_counter() {
     if (!CpuFeatures::read().pmu) return;
     constexpr std::uint64_t enable = 1 << 0;
@@ -48,10 +51,7 @@ void start_cycle_counter() {
     isb();
 }
 
-// From here on an asynchronous abort reaches its vector.
 void report_serror() { asm volatile("msr daifclr, #4" ::: "memory"); }
-
-}  // namespace
 
 unsigned boot_exception_level() { return entered_at; }
 
@@ -79,6 +79,7 @@ std::uint64_t nopscope_boot_early(unsigned exception_level) {
 
 void nopscope_boot_late() {
     probe_semihosting();
+    find_cores();
     start_cycle_counter();
     interrupts_start();
     report_serror();

@@ -14,7 +14,7 @@ nopscope_semihosting_hlt:
     hlt     #0xf000
     ret
 
-// In: x0 function. Free: x0-x17 (SMC Calling Convention).
+// In: x0 function, x1-x3 its arguments. Out: x0. Free: x0-x17 (SMC Calling Convention).
     .global nopscope_psci_hvc
     .balign 8
 nopscope_psci_hvc:

@@ -2,7 +2,7 @@
 #include "hal/arm64/exception_names.hpp"
 
 #include "hal/arm64/page_table.hpp"
-#include "hal/arm64/symbols.hpp"
+#include "hal/hal.hpp"
 
 namespace nopscope::hal {
 
@@ -90,8 +90,11 @@ const char* fault_status_name(Esr esr) {
 }
 
 bool is_in_stack_guard(std::uint64_t address) {
-    const std::uint64_t stack = address_of(__stack_low);
-    return address >= stack - page_bytes && address < stack;
+    for (unsigned core = 0; core < max_cores; ++core) {
+        const std::uint64_t stack = stack_bounds(core).low;
+        if (address >= stack - page_bytes && address < stack) return true;
+    }
+    return false;
 }
 
 }  // namespace nopscope::hal

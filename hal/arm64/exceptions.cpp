@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an exception that is no interrupt leads to: three are expected and resumed, all others are
 // reported and end the machine. A fault while reporting is reported raw, in two lines; a fault in
-// that, not at all.
+// that, not at all. One core ends the machine: the first stops the others, whatever they report.
 #include "hal/arm64/asm.hpp"
 #include "hal/arm64/backtrace.hpp"
+#include "hal/arm64/cores.hpp"
 #include "hal/arm64/exception_names.hpp"
 #include "hal/arm64/registers.hpp"
 #include "hal/arm64/semihosting.hpp"
@@ -27,6 +28,12 @@ void print_register(const char* name, std::uint64_t value) {
     print_hex(value);
 }
 
+void print_core() {
+    if (!others_started()) return;
+    print(" on core ");
+    print_decimal(this_core());
+}
+
 void print_general_registers(const ExceptionFrame& frame) {
     for (unsigned i = 0; i < 31; ++i) {
         print(i % 3 == 0 ? "  x" : "   x");
@@ -40,7 +47,9 @@ void print_general_registers(const ExceptionFrame& frame) {
 
 void print_report(const ExceptionFrame& frame, unsigned vector) {
     const Esr esr{frame.esr};
-    print("\nnopscope: exception: ");
+    print("\nnopscope: exception");
+    print_core();
+    print(": ");
     print(vector_name(vector));
     print(": ");
     print(exception_class_name(esr));
@@ -76,6 +85,7 @@ void print_syndrome(const char* which, const Syndrome& syndrome) {
 }
 
 [[noreturn]] void report(const ExceptionFrame& frame, unsigned vector) {
+    stop_other_cores();
     const unsigned before = reports++;
     if (before == 0) {
         first = {.esr = frame.esr, .elr = frame.elr, .far = frame.far};
@@ -93,10 +103,12 @@ void print_syndrome(const char* which, const Syndrome& syndrome) {
 }  // namespace
 
 void panic(const char* message) {
-    disable_interrupts();
+    stop_other_cores();
     if (reports++ == 0) {
         console_enter_panic();
-        print("\nnopscope: panic: ");
+        print("\nnopscope: panic");
+        print_core();
+        print(": ");
         print(message);
         print("\nbacktrace:\n");
         print_backtrace(reinterpret_cast<std::uint64_t>(__builtin_frame_address(0)), 0, 0);

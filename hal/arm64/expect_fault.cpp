@@ -3,23 +3,27 @@
 
 #include "hal/arm64/asm.hpp"
 #include "hal/arm64/symbols.hpp"
+#include "hal/hal.hpp"
 
 namespace nopscope::hal {
 
 namespace {
 
-volatile bool expecting;
-std::uint64_t recovery_sp;
-Fault last;
+struct alignas(64) Expectation {  // each core's own
+    volatile bool expecting;
+    std::uint64_t recovery_sp;
+    Fault last;
+};
+Expectation expectations[max_cores];
 
 }  // namespace
 
 Fault expect_fault(void (*function)(void*), void* argument) {
-    last.happened = false;
-    expecting = true;
-    const bool returned = nopscope_guarded_call(function, argument, &recovery_sp);
-    expecting = false;
-    Fault fault = last;
+    Expectation& mine = expectations[this_core()];
+    mine.expecting = true;
+    const bool returned = nopscope_guarded_call(function, argument, &mine.recovery_sp);
+    mine.expecting = false;
+    Fault fault = mine.last;
     fault.happened = !returned;
     return fault;
 }
@@ -27,14 +31,13 @@ Fault expect_fault(void (*function)(void*), void* argument) {
 bool recover_expected_fault(ExceptionFrame& frame) {
     constexpr std::uint64_t branch_type = 3 << 10;  // SPSR.BTYPE: the label is no landing pad
     constexpr std::uint64_t illegal_state = 1 << 20;
-    if (!expecting) return false;
-    expecting = false;
-    last.esr = frame.esr;
-    last.elr = frame.elr;
-    last.far = frame.far;
-    last.sp = frame.sp;
+    Expectation& mine = expectations[this_core()];
+    if (!mine.expecting) return false;
+    mine.expecting = false;
+    mine.last = {
+        .happened = true, .esr = frame.esr, .elr = frame.elr, .far = frame.far, .sp = frame.sp};
     frame.elr = address_of(nopscope_guarded_call_recovery);
-    frame.sp = recovery_sp;
+    frame.sp = mine.recovery_sp;
     frame.spsr &= ~(branch_type | illegal_state);
     return true;
 }

@@ -17,6 +17,11 @@
 #define FRAME_Q(n) (320 + 16 * (n))
 #define IRQ_FRAME_BYTES 832
 
+// A core's emergency stack, guard page included, lies this far above the one of the core before:
+// linker/sections.ld has the same number.
+#define EMERGENCY_STACK_SHIFT 15
+#define EMERGENCY_STACK_CORE_BITS 3
+
 #ifndef __ASSEMBLER__
 #include <cstddef>
 #include <cstdint>

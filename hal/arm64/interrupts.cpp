@@ -5,6 +5,7 @@
 #include "hal/arm64/interrupts.hpp"
 
 #include "hal/arm64/asm.hpp"
+#include "hal/arm64/cores.hpp"
 #include "hal/arm64/registers.hpp"
 #include "hal/board.hpp"
 #include "hal/drivers/gic.hpp"
@@ -18,6 +19,11 @@ constexpr unsigned interrupt_limit = 512;  // both boards have fewer than 300
 constexpr unsigned priorities = 16;
 Handler handlers[interrupt_limit];
 
+struct alignas(64) Depth {
+    volatile unsigned value;
+};
+Depth depths[max_cores];
+
 // One call of `operation` with the board's controller. The branch is the whole price of choosing it
 // by a table.
 template <typename Operation>
@@ -30,26 +36,46 @@ inline auto with_gic(Operation operation) {
 }  // namespace
 
 void interrupts_start() {
-    timer_disarm();
     with_gic([](auto gic) { gic.start(); });
+    interrupts_start_core();
 }
+
+void interrupts_start_core() {
+    timer_disarm();
+    with_gic([](auto gic) {
+        gic.start_core();
+        gic.enable(core_call_sgi, gic_most_urgent);
+    });
+}
+
+unsigned interrupt_depth() { return depths[this_core()].value; }
+const volatile std::uint32_t* interrupt_depth_of(unsigned core) { return &depths[core].value; }
 
 void set_handler(unsigned interrupt, unsigned priority, Handler handler) {
     if (interrupt >= interrupt_limit) panic("set_handler: no such interrupt");
+    if (interrupt == core_call_sgi) panic("set_handler: SGI 15 is the HAL's");
     if (priority >= priorities) panic("set_handler: priorities are 0..15");
     const InterruptsMasked masked;
     handlers[interrupt] = handler;
-    with_gic([=](auto gic) { gic.enable(interrupt, priority); });
+    with_gic([=](auto gic) { gic.enable(interrupt, gic_priority(priority)); });
 }
 
 void disable_interrupt(unsigned interrupt) {
     if (interrupt >= interrupt_limit) panic("disable_interrupt: no such interrupt");
+    if (interrupt == core_call_sgi) panic("disable_interrupt: SGI 15 is the HAL's");
     with_gic([=](auto gic) { gic.disable(interrupt); });
 }
 
-void raise_sgi(unsigned sgi) {
-    if (sgi >= 16) panic("raise_sgi: SGIs are 0..15");
-    with_gic([=](auto gic) { gic.raise_sgi(sgi); });
+void raise_sgi(unsigned sgi) { raise_sgi_on(this_core(), sgi); }
+
+void raise_sgi_on(unsigned core, unsigned sgi) {
+    if (sgi >= core_call_sgi) panic("raise_sgi: SGIs are 0..14");
+    if (core >= max_cores) panic("raise_sgi_on: no such core");
+    with_gic([=](auto gic) { gic.raise_sgi(core, sgi); });
+}
+
+void raise_core_call(unsigned core) {
+    with_gic([=](auto gic) { gic.raise_sgi(core, core_call_sgi); });
 }
 
 bool interrupts_enabled() {
@@ -58,20 +84,29 @@ bool interrupts_enabled() {
 }
 void enable_interrupts() { asm volatile("msr daifclr, #2" ::: "memory"); }
 void disable_interrupts() { asm volatile("msr daifset, #2" ::: "memory"); }
+void yield() { asm volatile("yield"); }
 void wait_for_interrupt() { asm volatile("dsb sy\n\twfi" ::: "memory"); }
 
 }  // namespace nopscope::hal
 
 using namespace nopscope::hal;
 
-void nopscope_interrupt(IrqFrame*) {
+void nopscope_interrupt(IrqFrame* frame) {
     const std::uint32_t acknowledged = with_gic([](auto gic) { return gic.acknowledge(); });
     const unsigned interrupt = acknowledged & 0x3ff;
     if (interrupt >= gic_first_special) return;  // withdrawn meanwhile
-    const Handler handler = interrupt < interrupt_limit ? handlers[interrupt] : nullptr;
-    if (handler == nullptr) panic("an interrupt without a handler");
-    enable_interrupts();
-    handler(interrupt);
-    disable_interrupts();
+    const unsigned core = this_core();
+    const unsigned below = depths[core].value;
+    depths[core].value = below + 1;
+    if (interrupt == core_call_sgi) {
+        serve_core_calls({.core = core, .pc = frame->general.elr, .depth = below});
+    } else {
+        const Handler handler = interrupt < interrupt_limit ? handlers[interrupt] : nullptr;
+        if (handler == nullptr) panic("an interrupt without a handler");
+        enable_interrupts();
+        handler(interrupt);
+        disable_interrupts();
+    }
+    depths[core].value = below;
     with_gic([=](auto gic) { gic.finish(acknowledged); });
 }

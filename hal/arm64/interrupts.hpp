@@ -3,6 +3,13 @@
 
 namespace nopscope::hal {
 
-void interrupts_start();  // boot: the controller, with everything disabled
+inline constexpr unsigned core_call_sgi = 15;
+
+void interrupts_start();       // boot: the controller, with everything disabled
+void interrupts_start_core();  // each core, the boot core too: its own part; core calls may come
+// Exceptions below on this core: 0 in thread context.
+unsigned interrupt_depth();
+// Bypasses raise_sgi_on's checks.
+void raise_core_call(unsigned core);
 
 }  // namespace nopscope::hal

@@ -16,6 +16,11 @@ namespace nopscope {
 
 inline constexpr std::uint64_t text_alias_offset = 0x40'0000'0000;
 
+namespace hal {
+bool run_on_other_cores(CoreCall call, void* argument);  // hal/arm64/core_calls.cpp
+std::uint32_t online_cores();                            // hal/arm64/cores.cpp
+}  // namespace hal
+
 #define NOPSCOPE_INLINE [[gnu::always_inline]] static inline
 
 struct Machine {
@@ -52,8 +57,13 @@ struct Machine {
     }
     NOPSCOPE_INLINE void data_barrier() { asm volatile("dsb ish" ::: "memory"); }
     NOPSCOPE_INLINE void instruction_barrier() { asm volatile("isb" ::: "memory"); }
-    // One core runs in this version; the others are parked or off and fetch nothing of the image.
-    NOPSCOPE_INLINE void synchronize_other_cores() {}
+    NOPSCOPE_INLINE bool run_on_other_cores(CoreCall call, void* argument) {
+        return hal::run_on_other_cores(call, argument);
+    }
+    // An interrupt's entry and return are context synchronisation events. A core that is late has
+    // interrupts masked, and takes it before anything it does after that.
+    NOPSCOPE_INLINE void synchronize_other_cores() { hal::run_on_other_cores(nullptr, nullptr); }
+    NOPSCOPE_INLINE std::uint32_t online_cores() { return hal::online_cores(); }
 
     NOPSCOPE_INLINE std::uint64_t mask_interrupts() {
         std::uint64_t daif;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hal/arm64/mmu.hpp"
 
+#include "hal/arm64/cores.hpp"
 #include "hal/arm64/machine.hpp"
 #include "hal/arm64/page_table.hpp"
 #include "hal/arm64/registers.hpp"
@@ -81,8 +82,11 @@ void mmu_prepare() {
         address_of(__text_end) - address_of(__text_start), {.writable = true});
     map_symbols(__rodata_start, __rodata_end, {});
     map_symbols(__data_start, __writable_end, {.writable = true});
-    map_symbols(__emergency_stack_low, __emergency_stack_high, {.writable = true});
-    map_symbols(__stack_low, __stack_high, {.writable = true});
+    for (unsigned core = 0; core < max_cores; ++core) {
+        for (const StackBounds stack : {emergency_stack_bounds(core), stack_bounds(core)}) {
+            map(stack.low, stack.low, stack.high - stack.low, {.writable = true});
+        }
+    }
 
     heap_end = address_of(__heap_end);
     if (board.ram_end != nullptr) {

@@ -28,6 +28,8 @@ NOPSCOPE_SYSTEM_REGISTER(id_aa64pfr1_el1, "id_aa64pfr1_el1")
 NOPSCOPE_SYSTEM_REGISTER(id_aa64mmfr0_el1, "id_aa64mmfr0_el1")
 NOPSCOPE_SYSTEM_REGISTER(id_aa64dfr0_el1, "id_aa64dfr0_el1")
 NOPSCOPE_SYSTEM_REGISTER(mair_el1, "mair_el1")
+NOPSCOPE_SYSTEM_REGISTER(mpidr_el1, "mpidr_el1")
+NOPSCOPE_SYSTEM_REGISTER(sctlr_el1, "sctlr_el1")
 NOPSCOPE_SYSTEM_REGISTER(tcr_el1, "tcr_el1")
 NOPSCOPE_SYSTEM_REGISTER(ttbr0_el1, "ttbr0_el1")
 NOPSCOPE_SYSTEM_REGISTER(cntvct_el0, "cntvct_el0")
@@ -57,6 +59,7 @@ NOPSCOPE_SYSTEM_REGISTER(apdb_key_hi_el1, "S3_0_C2_C2_3")
 
 [[gnu::always_inline]] inline void isb() { asm volatile("isb" ::: "memory"); }
 [[gnu::always_inline]] inline void dsb_sy() { asm volatile("dsb sy" ::: "memory"); }
+[[gnu::always_inline]] inline void dsb_ish() { asm volatile("dsb ish" ::: "memory"); }
 
 constexpr unsigned field(std::uint64_t value, unsigned low, unsigned bits) {
     return static_cast<unsigned>(value >> low & ((std::uint64_t{1} << bits) - 1));

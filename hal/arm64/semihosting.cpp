@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Semihosting ("Semihosting for AArch32 and AArch64", 2.0) and PSCI (Arm DEN 0022): how an image
-// hears from whoever runs it, and ends.
+// Semihosting ("Semihosting for AArch32 and AArch64", 2.0): how an image hears from whoever runs
+// it, and ends.
 #include "hal/arm64/semihosting.hpp"
 
 #include "hal/arm64/asm.hpp"
-#include "hal/arm64/boot.hpp"
+#include "hal/arm64/cores.hpp"
+#include "hal/arm64/psci.hpp"
 #include "hal/arm64/registers.hpp"
 #include "hal/arm64/symbols.hpp"
 #include "hal/board.hpp"
@@ -18,7 +19,6 @@ constexpr std::uint32_t sys_errno = 0x13;
 constexpr std::uint32_t sys_get_cmdline = 0x15;
 constexpr std::uint32_t sys_exit_extended = 0x20;
 constexpr std::uint64_t adp_stopped_application_exit = 0x20026;
-constexpr std::uint64_t psci_system_off = 0x8400'0008;
 
 bool answers;
 volatile bool unanswered;
@@ -49,28 +49,17 @@ bool has_semihosting() { return answers; }
 const char* command_line() { return command_line_text; }
 
 void exit(int status) {
-    disable_interrupts();
+    stop_other_cores();
     uart_drain();
     if (answers) {
         const volatile std::uint64_t block[2] = {adp_stopped_application_exit,
                                                  static_cast<std::uint64_t>(status)};
         nopscope_semihosting(sys_exit_extended, block);
     }
-    if (board.psci == Psci::present) {
-        if (boot_exception_level() == 2) {
-            nopscope_psci_smc(psci_system_off);
-        } else {
-            nopscope_psci_hvc(psci_system_off);
-        }
-    }
+    psci(psci_system_off);
     for (;;) wait_for_interrupt();
 }
 
 const char* board_name() { return board.name; }
-unsigned core_count() { return 1; }
-
-StackBounds stack_bounds() {
-    return {.low = address_of(__stack_low), .high = address_of(__stack_high)};
-}
 
 }  // namespace nopscope::hal

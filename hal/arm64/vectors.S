@@ -4,8 +4,8 @@
 // IRQ from EL1h, the only one that is normal: saves everything, general and vector, on the
 // interrupted stack, so that handlers may nest and be any C++.
 //
-// All others are faults, or the end. They always switch to the emergency stack, because SP itself
-// may be what is wrong (a stack overflow runs into the unmapped page below it), and save the
+// All others are faults, or the end. They always switch to the core's emergency stack, because SP
+// itself may be what is wrong (a stack overflow runs into the unmapped page below it), and save the
 // general registers only: the HAL uses no other. They nest only when the reporter itself faults,
 // which then never returns, so starting over at the stack's top is right.
 //
@@ -18,16 +18,21 @@
     msr     tpidrro_el0, x0
     mov     x0, sp
     msr     sp_el0, x0
-    adrp    x0, __emergency_stack_high
-    add     x0, x0, :lo12:__emergency_stack_high
-    sub     x0, x0, #FRAME_BYTES
-    mov     sp, x0
+    mrs     x0, mpidr_el1               // Aff0 is the core
+    ubfiz   x0, x0, #EMERGENCY_STACK_SHIFT, #EMERGENCY_STACK_CORE_BITS
+    mov     sp, x0                      // SP adds: there is no other register
+    adrp    x0, __emergency_stack_high - FRAME_BYTES
+    add     x0, x0, :lo12:(__emergency_stack_high - FRAME_BYTES)
+    add     sp, sp, x0
     stp     x2, x3, [sp, #FRAME_X(2)]
     mrs     x2, tpidrro_el0
     stp     x2, x1, [sp, #FRAME_X(0)]
     mov     x1, #\number
     b       fault
 .endm
+
+    .global nopscope_emergency_stack_stride  // for the linker script to compare
+    .set    nopscope_emergency_stack_stride, 1 << EMERGENCY_STACK_SHIFT
 
     .section .vectors, "ax"
     .balign 2048

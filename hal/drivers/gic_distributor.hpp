@@ -10,6 +10,7 @@
 namespace nopscope::hal {
 
 inline constexpr unsigned gicd_ctlr = 0x000;
+inline constexpr unsigned gicd_typer = 0x004;
 inline constexpr unsigned gicd_igroupr = 0x080;
 inline constexpr unsigned gicd_isenabler = 0x100;
 inline constexpr unsigned gicd_icenabler = 0x180;
@@ -24,9 +25,8 @@ inline void gic_set_bit(std::uint64_t registers, unsigned interrupt) {
     write32(registers + interrupt / 32 * 4, gic_bit(interrupt));
 }
 
-// Priorities 0..15 in the byte's upper half.
-inline void gic_set_priority(std::uint64_t page, unsigned interrupt, unsigned priority) {
-    write8(page + gicd_ipriorityr + interrupt, static_cast<std::uint8_t>(priority << 4));
+inline void gic_set_priority(std::uint64_t page, unsigned interrupt, std::uint8_t priority) {
+    write8(page + gicd_ipriorityr + interrupt, priority);
 }
 
 }  // namespace nopscope::hal

@@ -16,21 +16,23 @@ constexpr unsigned gicc_eoir = 0x10;
 }  // namespace
 
 // Non-secure: whoever ran at EL3 has put the interrupts into group 1.
-void Gicv2::start() const {
+void Gicv2::start() const { write32(distributor_ + gicd_ctlr, 1); }
+
+// The first word of each is banked by core.
+void Gicv2::start_core() const {
     write32(distributor_ + gicd_icenabler, 0xffff'ffff);
     write32(distributor_ + gicd_icpendr, 0xffff'ffff);
-    write32(distributor_ + gicd_ctlr, 1);
     write32(cpu_ + gicc_pmr, 0xff);
     // Every priority bit takes part in preemption; the hardware rounds up to what it has.
     write32(cpu_ + gicc_bpr, 0);
     write32(cpu_ + gicc_ctlr, 1);
 }
 
-void Gicv2::enable(unsigned interrupt, unsigned priority) const {
+void Gicv2::enable(unsigned interrupt, std::uint8_t priority) const {
     gic_set_priority(distributor_, interrupt, priority);
     if (interrupt >= gic_first_shared) {
-        constexpr std::uint8_t this_core = 1;
-        write8(distributor_ + gicd_itargetsr + interrupt, this_core);
+        constexpr std::uint8_t core_0 = 1;
+        write8(distributor_ + gicd_itargetsr + interrupt, core_0);
     }
     gic_set_bit(distributor_ + gicd_isenabler, interrupt);
 }
@@ -47,10 +49,10 @@ void Gicv2::finish(std::uint32_t acknowledged) const {
     write32(cpu_ + gicc_eoir, acknowledged);
 }
 
-void Gicv2::raise_sgi(unsigned sgi) const {
-    constexpr std::uint32_t to_self = 2u << 24;
+void Gicv2::raise_sgi(unsigned core, unsigned sgi) const {
+    constexpr unsigned target_list = 16;
     dsb_sy();
-    write32(distributor_ + gicd_sgir, to_self | sgi);
+    write32(distributor_ + gicd_sgir, 1u << core << target_list | sgi);
 }
 
 }  // namespace nopscope::hal

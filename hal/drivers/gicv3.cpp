@@ -2,11 +2,13 @@
 #include "hal/arm64/registers.hpp"
 #include "hal/drivers/gic.hpp"
 #include "hal/drivers/gic_distributor.hpp"
+#include "hal/hal.hpp"
 
 namespace nopscope::hal {
 
 namespace {
 
+constexpr unsigned gicr_typer = 0x08;
 constexpr unsigned gicr_waker = 0x14;
 constexpr unsigned gicr_sgi_page = 0x1'0000;
 constexpr unsigned gicd_irouter = 0x6000;
@@ -15,6 +17,22 @@ constexpr std::uint32_t waker_children_asleep = 1 << 2;
 constexpr std::uint32_t ctlr_group1 = 1 << 1;
 constexpr std::uint32_t ctlr_affinity_routing = 1 << 4;
 constexpr std::uint32_t ctlr_write_pending = 1u << 31;
+constexpr std::uint32_t typer_virtual_lpis = 1 << 1;  // two more pages a frame
+constexpr std::uint32_t typer_last = 1 << 4;
+
+std::uint64_t own_redistributor[max_cores];  // where each core found its frame
+
+// The frame whose affinity is this core's.
+std::uint64_t find_redistributor(std::uint64_t frame) {
+    const std::uint64_t mpidr = read_mpidr_el1();
+    const std::uint32_t affinity = field(mpidr, 0, 24) | field(mpidr, 32, 8) << 24;
+    for (;;) {
+        const std::uint32_t type = read32(frame + gicr_typer);
+        if (read32(frame + gicr_typer + 4) == affinity) return frame;
+        if ((type & typer_last) != 0) panic("gicv3: no redistributor is this core's");
+        frame += (type & typer_virtual_lpis) != 0 ? 0x4'0000 : 0x2'0000;
+    }
+}
 
 }  // namespace
 
@@ -22,16 +40,25 @@ void Gicv3::start() const {
     write32(distributor_ + gicd_ctlr, ctlr_affinity_routing);
     while ((read32(distributor_ + gicd_ctlr) & ctlr_write_pending) != 0) {
     }
+    // Once, and so never by two cores at a time: enable() would have to read, change and write.
+    const std::uint32_t words = read32(distributor_ + gicd_typer) & 31;
+    for (std::uint32_t word = 1; word <= words; ++word) {
+        write32(distributor_ + gicd_igroupr + word * 4, 0xffff'ffff);
+    }
     write32(distributor_ + gicd_ctlr, ctlr_affinity_routing | ctlr_group1);
     while ((read32(distributor_ + gicd_ctlr) & ctlr_write_pending) != 0) {
     }
+}
 
-    const std::uint32_t waker = read32(redistributor_ + gicr_waker);
-    write32(redistributor_ + gicr_waker, waker & ~waker_processor_sleep);
-    while ((read32(redistributor_ + gicr_waker) & waker_children_asleep) != 0) {
+void Gicv3::start_core() const {
+    const std::uint64_t redistributor = find_redistributor(redistributors_);
+    own_redistributor[this_core()] = redistributor;
+    const std::uint32_t waker = read32(redistributor + gicr_waker);
+    write32(redistributor + gicr_waker, waker & ~waker_processor_sleep);
+    while ((read32(redistributor + gicr_waker) & waker_children_asleep) != 0) {
     }
 
-    const std::uint64_t own = redistributor_ + gicr_sgi_page;
+    const std::uint64_t own = redistributor + gicr_sgi_page;
     write32(own + gicd_icenabler, 0xffff'ffff);
     write32(own + gicd_icpendr, 0xffff'ffff);
     write32(own + gicd_igroupr, 0xffff'ffff);
@@ -46,15 +73,14 @@ void Gicv3::start() const {
 }
 
 std::uint64_t Gicv3::register_page(unsigned interrupt) const {
-    return interrupt < gic_first_shared ? redistributor_ + gicr_sgi_page : distributor_;
+    return interrupt < gic_first_shared ? own_redistributor[this_core()] + gicr_sgi_page
+                                        : distributor_;
 }
 
-void Gicv3::enable(unsigned interrupt, unsigned priority) const {
+void Gicv3::enable(unsigned interrupt, std::uint8_t priority) const {
     const std::uint64_t page = register_page(interrupt);
     gic_set_priority(page, interrupt, priority);
     if (interrupt >= gic_first_shared) {
-        const std::uint64_t group = page + gicd_igroupr + interrupt / 32 * 4;
-        write32(group, read32(group) | gic_bit(interrupt));
         // Affinity 0.0.0.0: the boot core. Two words: IROUTER may be written by halves.
         write32(page + gicd_irouter + std::uint64_t{interrupt} * 8, 0);
         write32(page + gicd_irouter + std::uint64_t{interrupt} * 8 + 4, 0);
@@ -79,10 +105,10 @@ void Gicv3::finish(std::uint32_t acknowledged) const {
     isb();
 }
 
-void Gicv3::raise_sgi(unsigned sgi) const {
-    constexpr std::uint64_t target_core_0 = 1;
+// A list of sixteen by Aff0; the other fields are zero, as the boot core's are.
+void Gicv3::raise_sgi(unsigned core, unsigned sgi) const {
     dsb_sy();
-    write_icc_sgi1r_el1(std::uint64_t{sgi} << 24 | target_core_0);
+    write_icc_sgi1r_el1(std::uint64_t{sgi} << 24 | std::uint64_t{1} << core);
     isb();
 }
 

@@ -22,6 +22,7 @@ INCLUDES = [
     ("hal/machine.hpp", r"hal/arm64/machine\.hpp$"),
     ("hal/", r"hal/"),
     ("firmware/selftest/", r"firmware/|hal/|tracer/nopscope\.hpp$|tracer/wire/|tracer/arm64/patch_site\.hpp$"),
+    ("firmware/storm/", r"firmware/|hal/|tracer/nopscope\.hpp$|tracer/arm64/patch_site\.hpp$"),
     ("firmware/", r"firmware/|hal/|tracer/nopscope\.hpp$"),
     ("host-tools/", r"host-tools/|tracer/wire/"),
 ]

@@ -98,6 +98,14 @@ public:
     void instruction_barrier() {
         if (options_.skip != Skip::isb) pipeline_[0] = icache_[0];
     }
+    bool run_on_other_cores(CoreCall call, void* argument) {
+        synchronize_other_cores();
+        for (unsigned core = 1; core < options_.cores; ++core) {
+            call(argument, {.core = core, .pc = 0, .depth = 0});
+        }
+        return true;
+    }
+    std::uint32_t online_cores() const { return (1u << options_.cores) - 1; }
     void synchronize_other_cores() {
         if (options_.skip == Skip::ipi) return;
         for (unsigned core = 1; core < options_.cores; ++core) pipeline_[core] = icache_[core];
@@ -105,8 +113,9 @@ public:
     std::uint64_t mask_interrupts() { return masked_++; }
     void restore_interrupts(std::uint64_t masked) { masked_ = masked; }
     std::uint64_t clock() { return now += ticks_per_read; }
-    unsigned core() { return 0; }
+    unsigned core() { return current; }
 
+    unsigned current = 0;  // the core that runs; only one that patches needs caches: core 0
     std::uint64_t now = 1'000'000;
     std::uint64_t ticks_per_read = 1;
     unsigned word_writes = 0;

@@ -45,11 +45,11 @@
 // Out: x12 position, x11 clock. Changes x13, x16.
 .macro claim full
 1:  ldxr    x12, [x10]
-    mrs     x11, cntvct_el0
 .ifnb \full
     cmp     x12, x14
     b.hs    \full
 .endif
+    mrs     x11, cntvct_el0
     add     x13, x12, #8
     stxr    w16, x13, [x10]
     cbnz    w16, 1b

@@ -27,6 +27,9 @@ inline bool mmu_and_cache_on() {
     return (sctlr & m_and_c) == m_and_c;
 }
 
+// In a loop that waits for another core.
+inline void relax() { asm volatile("yield" ::: "memory"); }
+
 [[noreturn]] inline void breakpoint() {
     for (;;) asm volatile("brk #0x6e73");  // "ns"
 }

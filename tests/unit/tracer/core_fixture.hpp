@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One core with its ring and shadow stack, and recorders in C++ that do what recorders.S does.
+// Cores with their rings and shadow stacks, and recorders in C++ that do what recorders.S does.
 #pragma once
 
 #include "tests/sim/sim_machine.hpp"
@@ -11,48 +11,60 @@
 namespace nopscope::testing {
 
 struct CoreUnderTest {
-    CoreUnderTest() {
-        core.ring = reinterpret_cast<std::uintptr_t>(ring.data());
-        core.cursor = core.tail = ring_bytes;
-        core.pumped_clock = core.last_sync = core.last_trace_frame = machine.now;
-        core.limit = 1;
-        ring_set_limit(core);
-        reset_shadow_stack(core, frames.data(), frames.size());
+    explicit CoreUnderTest(unsigned count = 1) : cores(count), memory(count) {
+        for (unsigned i = 0; i < count; ++i) {
+            Core& one = cores[i];
+            one.ring = reinterpret_cast<std::uintptr_t>(memory[i].ring.data());
+            one.cursor = one.tail = ring_bytes;
+            one.pumped_clock = one.last_sync = one.last_trace_frame = machine.now;
+            one.limit = 1;
+            ring_set_limit(one);
+            reset_shadow_stack(one, memory[i].frames.data(), memory[i].frames.size());
+        }
     }
 
+    // What follows is done by the core that runs: machine.current, 0 unless a test says so.
+    Core& here() { return cores[machine.current]; }
     bool call(std::uint32_t site) {
-        return ring_put(machine, core, wire::make_record(wire::Kind::call, site >> 3, 0), core.limit) ||
+        return ring_put(machine, here(), wire::make_record(wire::Kind::call, site >> 3, 0), here().limit) ||
                refuse();
     }
     bool enter(std::uint32_t site, std::uint64_t sp, std::uint64_t return_address = 0x1234) {
-        if (core.top == core.shadow_end) return ++core.unhooked, false;
-        unwind(machine, core, sp, true);
-        const std::uint64_t position = core.cursor;
-        if (!ring_put(machine, core, wire::make_record(wire::Kind::entry, site >> 3, 0), core.limit)) {
+        if (here().top == here().shadow_end) return ++here().unhooked, false;
+        unwind(machine, here(), sp, true);
+        const std::uint64_t position = here().cursor;
+        if (!ring_put(machine, here(), wire::make_record(wire::Kind::entry, site >> 3, 0), here().limit)) {
             return refuse();
         }
-        auto* frame = reinterpret_cast<ShadowFrame*>(core.top);
-        core.top += sizeof(ShadowFrame);
+        auto* frame = reinterpret_cast<ShadowFrame*>(here().top);
+        here().top += sizeof(ShadowFrame);
         *frame = {return_address, sp, site, position};
         return true;
     }
     void leave() {
-        ShadowFrame* frame = top_frame(core);
+        ShadowFrame* frame = top_frame(here());
         const auto entry = static_cast<std::uint32_t>(record_index(frame->position));
         frame->sp = free_frame_sp;
-        core.top = reinterpret_cast<std::uintptr_t>(frame);
-        (void)ring_put(machine, core, wire::make_record(wire::Kind::ret, entry << 1, 0), no_limit);
+        here().top = reinterpret_cast<std::uintptr_t>(frame);
+        (void)ring_put(machine, here(), wire::make_record(wire::Kind::ret, entry << 1, 0), no_limit);
     }
-    std::size_t depth() const { return static_cast<std::size_t>(top_frame(core) - frames.data()); }
+    std::size_t depth() const {
+        return static_cast<std::size_t>(top_frame(core) - memory[0].frames.data());
+    }
+
+    struct Memory {
+        std::vector<std::uint64_t> ring = std::vector<std::uint64_t>(ring_bytes / 8);
+        std::vector<ShadowFrame> frames = std::vector<ShadowFrame>(shadow_frames + 1);
+    };
 
     sim::SimMachine machine{0, 64};
-    std::vector<std::uint64_t> ring = std::vector<std::uint64_t>(ring_bytes / 8);
-    std::vector<ShadowFrame> frames = std::vector<ShadowFrame>(shadow_frames + 1);
-    Core core{};
+    std::vector<Core> cores;
+    std::vector<Memory> memory;
+    Core& core = cores[0];
 
 private:
     bool refuse() {
-        if (core.limit != 0) ++core.dropped;
+        if (here().limit != 0) ++here().dropped;
         return false;
     }
 };

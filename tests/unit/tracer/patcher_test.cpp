@@ -4,6 +4,7 @@
 namespace nopscope {
 namespace {
 
+using testing::slot_of;
 using testing::Text;
 using testing::text_base;
 
@@ -15,7 +16,7 @@ TEST(Initialise, BothLayoutsBecomeIdle) {
     EXPECT_EQ(refused.misaligned + refused.outside + refused.words, 0u);
     EXPECT_EQ(text.machine.read_word(with.function), insn::bti_c);
     for (const PatchSite& site : {with, without}) {
-        EXPECT_EQ(text.machine.read_slot(site.slot()), text.none.as_slot());
+        EXPECT_EQ(text.machine.read_slot(site.slot()), slot_of(text.none));
         for (const unsigned core : {0u, 1u}) {
             EXPECT_EQ(text.machine.fetch(core, site.mov()), insn::mov_x9_lr);
             EXPECT_EQ(text.machine.fetch(core, site.toggle()), insn::nop);
@@ -49,37 +50,43 @@ TEST(Initialise, RefusesByReasonAndLeavesTheWordsAlone) {
         EXPECT_FALSE(text.sites.find(site.function)) << std::hex << site.function;
     }
     // A refused site is never patched later either.
-    EXPECT_EQ(text.set(text.graph_ops), Status::ok);
+    EXPECT_EQ(text.change(&text.graph_ops, nullptr), Status::ok);
     EXPECT_EQ(text.patcher.enabled(), 1u);
 }
 
-TEST(SetOps, EnablesChangesAndDisables) {
+TEST(Change, EnablesChangesAndDisables) {
     Text text;
     text.add_many(40);
     text.initialise();
     const struct {
-        const Ops& ops;
+        Ops* add;
+        Ops* remove;
         std::uint32_t enabled;
-    } steps[] = {{text.function_ops, 40}, {text.graph_ops, 40}, {text.graph_ops, 40}, {text.none, 0}};
+    } steps[] = {{&text.function_ops, nullptr, 40},
+                 {&text.graph_ops, &text.function_ops, 40},
+                 {&text.graph_ops, nullptr, 40},
+                 {nullptr, &text.graph_ops, 0}};
     for (const auto& step : steps) {
-        ASSERT_EQ(text.set(step.ops), Status::ok);
+        ASSERT_EQ(text.change(step.add, step.remove), Status::ok);
         EXPECT_EQ(text.patcher.enabled(), step.enabled);
+        const Ops& object = step.add != nullptr ? *step.add : text.none;
         for (const PatchSite& site : text.placed) {
             const std::uint32_t word =
-                step.ops.entry == 0 ? insn::nop : *insn::bl(site.toggle(), step.ops.entry);
-            EXPECT_EQ(text.machine.read_slot(site.slot()), step.ops.as_slot());
+                object.direct == 0 ? insn::nop : *insn::bl(site.toggle(), object.direct);
+            EXPECT_EQ(text.machine.read_slot(site.slot()), slot_of(object));
             EXPECT_EQ(text.machine.fetch(0, site.toggle()), word);
             EXPECT_EQ(text.machine.fetch(1, site.toggle()), word);
             EXPECT_EQ(text.machine.fetch(1, site.mov()), insn::mov_x9_lr);
         }
     }
+    EXPECT_TRUE(text.machine.torn_slots.empty());
 }
 
-TEST(SetOps, OnlyTheSitesAskedFor) {
+TEST(Change, OnlyTheSitesAskedFor) {
     Text text;
     text.add_many(10);
     text.initialise();
-    ASSERT_EQ(text.set(text.graph_ops, 3, 2), Status::ok);
+    ASSERT_EQ(text.change(&text.graph_ops, nullptr, 3, 2), Status::ok);
     for (unsigned i = 0; i < 10; ++i) {
         const bool on = text.machine.fetch(1, text.placed[i].toggle()) != insn::nop;
         EXPECT_EQ(on, i == 3 || i == 4) << i;
@@ -87,34 +94,36 @@ TEST(SetOps, OnlyTheSitesAskedFor) {
     EXPECT_EQ(text.patcher.enabled(), 2u);
 }
 
-TEST(SetOps, DoesNothingTwice) {
+TEST(Change, DoesNothingTwice) {
     Text text;
     text.add_many(4);
     text.initialise();
-    ASSERT_EQ(text.set(text.graph_ops), Status::ok);
+    ASSERT_EQ(text.change(&text.graph_ops, nullptr), Status::ok);
     const unsigned writes = text.machine.word_writes;
     text.machine.cleans.clear();
-    ASSERT_EQ(text.set(text.graph_ops), Status::ok);
+    ASSERT_EQ(text.change(&text.graph_ops, nullptr), Status::ok);
     EXPECT_EQ(text.machine.word_writes, writes);
     EXPECT_TRUE(text.machine.cleans.empty());
 }
 
 // Each kind of surprise at the last of ten sites: named, and no word of the first nine has changed.
-TEST(SetOps, SurpriseChangesNothing) {
+TEST(Change, SurpriseChangesNothing) {
     struct Surprise {
         Address (PatchSite::*where)() const;
         std::uint32_t found;
     };
     for (const Surprise& surprise : {Surprise{&PatchSite::toggle, 0xd4200000},  // brk: a debugger's
                                      Surprise{&PatchSite::mov, insn::nop},
-                                     Surprise{&PatchSite::slot, 0x12345678}}) {
+                                     Surprise{&PatchSite::slot, 0x12345678},
+                                     Surprise{&PatchSite::slot, 0}}) {
         Text text;
         text.add_many(10);
         text.initialise();
         const Address at = (text.placed.back().*surprise.where)();
         text.machine.load(at, surprise.found);
+        if (at == text.placed.back().slot()) text.machine.load(at + 4, 0);
         const unsigned writes = text.machine.word_writes + text.machine.slot_writes;
-        EXPECT_EQ(text.set(text.graph_ops), Status::unexpected_text);
+        EXPECT_EQ(text.change(&text.graph_ops, nullptr), Status::unexpected_text);
         EXPECT_EQ(text.patcher.last_error().address, at);
         EXPECT_EQ(text.patcher.last_error().found, surprise.found);
         EXPECT_EQ(text.machine.word_writes + text.machine.slot_writes, writes);
@@ -122,14 +131,17 @@ TEST(SetOps, SurpriseChangesNothing) {
     }
 }
 
-TEST(SetOps, OutOfReachChangesNothing) {
+// Not even the trampoline can be reached.
+TEST(Change, OutOfReachChangesNothing) {
     Text text;
     text.add_many(2);
     text.initialise();
     const unsigned writes = text.machine.word_writes + text.machine.slot_writes;
-    text.graph_ops.entry = text_base + insn::branch_reach + 0x10000;
-    EXPECT_EQ(text.set(text.graph_ops), Status::out_of_reach);
+    text.patcher.set_trampolines({testing::callback_trampoline, testing::far_entry});
+    EXPECT_EQ(text.change(&text.far_ops, nullptr), Status::out_of_reach);
     EXPECT_EQ(text.machine.word_writes + text.machine.slot_writes, writes);
+    EXPECT_EQ(text.far_ops.sites, 0u);
+    EXPECT_EQ(text.change(&text.graph_ops, nullptr), Status::ok);
 }
 
 // Leave out one step at a time: some core must then be seen to execute an old word.
@@ -139,10 +151,10 @@ TEST_P(Mutant, IsFound) {
     Text text({.cores = 3, .skip = GetParam()});
     text.add_many(20);
     text.initialise();
-    (void)text.set(text.graph_ops);
+    (void)text.change(&text.graph_ops, nullptr);
     bool stale = false;
     for (const PatchSite& site : text.placed) {
-        const std::uint32_t word = *insn::bl(site.toggle(), text.graph_ops.entry);
+        const std::uint32_t word = *insn::bl(site.toggle(), text.graph_ops.direct);
         for (unsigned core = 0; core < 3; ++core) {
             stale |= text.machine.fetch(core, site.toggle()) != word;
             stale |= text.machine.fetch(core, site.mov()) != insn::mov_x9_lr;
@@ -163,7 +175,7 @@ TEST(Maintenance, EachTouchedLineOnceAndNoOther) {
         text.initialise();
         text.machine.cleans.clear();
         text.machine.invalidates.clear();
-        ASSERT_EQ(text.set(text.function_ops), Status::ok);
+        ASSERT_EQ(text.change(&text.function_ops, nullptr), Status::ok);
         std::set<Address> touched;
         for (const PatchSite& site : text.placed) touched.insert(site.toggle() & ~(line - 1));
         for (const auto* counts : {&text.machine.cleans, &text.machine.invalidates}) {
@@ -182,7 +194,7 @@ TEST(Maintenance, NoneWhereTheCpuNeedsNone) {
     Text text({.coherent = true});
     text.add_many(8);
     text.initialise();
-    ASSERT_EQ(text.set(text.graph_ops), Status::ok);
+    ASSERT_EQ(text.change(&text.graph_ops, nullptr), Status::ok);
     EXPECT_TRUE(text.machine.cleans.empty());
     EXPECT_TRUE(text.machine.invalidates.empty());
     for (const PatchSite& site : text.placed) {

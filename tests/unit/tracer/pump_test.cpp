@@ -1,111 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pump against a line in memory, read back with the wire format's own reader.
-#include "tests/unit/tracer/core_fixture.hpp"
-#include "tracer/pump.hpp"
-
-#include <gtest/gtest.h>
-
-#include <string>
+#include "tests/unit/tracer/pump_fixture.hpp"
 
 namespace nopscope {
 namespace {
 
+using testing::line_bytes;
+using testing::PumpTest;
+using testing::receive;
+using testing::Received;
+using testing::transmitter_room;
+using testing::without_own;
 using wire::Extended;
 using wire::Kind;
-
-std::vector<wire::Byte> line_bytes;
-std::size_t transmitter_room = 0;
-
-bool try_write(std::uint8_t byte) {
-    if (transmitter_room == 0) return false;
-    --transmitter_room;
-    line_bytes.push_back(byte);
-    return true;
-}
-
-struct Received {
-    std::vector<wire::Event> events;
-    std::vector<wire::TraceHeader> traces;
-    std::vector<wire::Hello> hellos;
-    std::vector<wire::Stats> stats;
-    std::string console;
-    unsigned bad = 0;
-};
-
-class PumpTest : public ::testing::Test, public testing::CoreUnderTest {
-protected:
-    static constexpr std::uint64_t hz = 1'000'000;
-
-    PumpTest() {
-        line_bytes.clear();
-        transmitter_room = ~std::size_t{0};
-        hello.clock_hz = hz;
-        hello.text_base = 0x1000;
-    }
-    void open(Mode mode = Mode::stream, std::uint32_t bytes_per_second = 0) {
-        config.output.try_write = try_write;
-        config.clock_hz = hz;
-        config.mode = mode;
-        config.line_bytes_per_second = bytes_per_second;
-        core.lossless = mode == Mode::lossless;
-        pump.open(config, hello, 7);
-    }
-    // All whole frames on the line so far; what is left stays.
-    Received receive() {
-        Received received;
-        std::vector<wire::Byte> chunk;
-        for (const wire::Byte byte : line_bytes) {
-            if (byte != 0) {
-                chunk.push_back(byte);
-                continue;
-            }
-            take(received, chunk);
-            chunk.clear();
-        }
-        line_bytes = chunk;
-        return received;
-    }
-
-    Config config;
-    wire::Hello hello;
-    Pump<sim::SimMachine> pump{machine, core};
-
-private:
-    static void take(Received& received, std::vector<wire::Byte>& chunk) {
-        const wire::ParsedFrame frame = wire::parse_frame(chunk.data(), chunk.size());
-        if (!frame.ok || frame.header.session != 7) {
-            ++received.bad;
-            return;
-        }
-        switch (frame.header.stream) {
-            case wire::Stream::hello:
-                received.hellos.emplace_back();
-                received.bad += !wire::read_hello(frame.payload, frame.payload_bytes, received.hellos.back());
-                break;
-            case wire::Stream::stats:
-                received.stats.emplace_back();
-                received.bad += !wire::read_stats(frame.payload, frame.payload_bytes, received.stats.back());
-                break;
-            case wire::Stream::console:
-                received.console.append(reinterpret_cast<const char*>(frame.payload), frame.payload_bytes);
-                break;
-            case wire::Stream::trace: {
-                wire::TraceReader reader(frame.payload, frame.payload_bytes);
-                received.traces.push_back(reader.header());
-                for (wire::Event event; reader.next(event);) received.events.push_back(event);
-                received.bad += !reader.ok();
-            }
-        }
-    }
-};
-
-std::vector<wire::Event> without_own(const std::vector<wire::Event>& events) {
-    std::vector<wire::Event> calls;
-    for (const wire::Event& event : events) {
-        if (event.kind != Kind::extended) calls.push_back(event);
-    }
-    return calls;
-}
 
 TEST_F(PumpTest, HelloComesFirst) {
     open();

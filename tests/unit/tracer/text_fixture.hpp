@@ -13,14 +13,24 @@ inline constexpr Address text_base = 0x40200000;
 inline constexpr std::size_t text_bytes = 0x4000;
 inline constexpr Address function_entry = text_base + 0x3000;
 inline constexpr Address graph_entry = text_base + 0x3080;
+inline constexpr Address callback_trampoline = text_base + 0x3100;
+inline constexpr Address far_trampoline = text_base + 0x3180;
+inline constexpr Address far_entry = text_base + 2 * insn::branch_reach;
 
-struct Text {
-    explicit Text(sim::Options options = {}) : machine(text_base, text_bytes, options) {
+inline void no_callback(std::uint64_t, std::uint64_t, Ops*, Regs*) {}
+inline void a_callback(std::uint64_t, std::uint64_t, Ops*, Regs*) {}
+
+template <typename M>
+struct TextOn {
+    explicit TextOn(sim::Options options = {}) : machine(text_base, text_bytes, options) {
         for (Address at = text_base; at < text_base + text_bytes; at += 4) {
             machine.load(at, 0xd65f03c0);  // ret
         }
-        function_ops.entry = function_entry;
-        graph_ops.entry = graph_entry;
+        function_ops.direct = function_entry;
+        graph_ops.direct = graph_entry;
+        far_ops.direct = far_entry;
+        callback_ops.func = other_callback_ops.func = a_callback;
+        patcher.set_trampolines({callback_trampoline, far_trampoline});
     }
 
     // A function as the compiler leaves it, in the table too.
@@ -41,21 +51,42 @@ struct Text {
         sites.prepare(entries);
         return patcher.initialise({text_base, text_base + 0x3000});
     }
-    Status set(const Ops& ops, std::uint32_t first = 0, std::uint32_t count = ~0u) {
-        return patcher.set_ops(ops, [&](auto visit) {
+    Status change(Ops* add, Ops* remove, std::uint32_t first = 0, std::uint32_t count = ~0u) {
+        const auto for_each = [&](auto visit) {
             for (std::uint32_t i = first; i < sites.size() && i - first < count; ++i) {
                 if (sites.usable(i) && !visit(i)) return;
             }
-        });
+        };
+        return patcher.change(add, remove, for_each, [&] { return ++synchronized, quiescent; });
     }
 
-    sim::SimMachine machine;
+    Ops& object(std::uint32_t index) {
+        return *reinterpret_cast<Ops*>(machine.read_slot(sites.function(index) - slot_bytes));
+    }
+    std::uint32_t word(std::uint32_t index) {
+        return machine.fetch(1, patch_site(machine, sites.function(index)).toggle());
+    }
+    std::uint32_t bl(std::uint32_t index, Address target) {
+        return *insn::bl(patch_site(machine, sites.function(index)).toggle(), target);
+    }
+    std::vector<Ops*> ops_of(std::uint32_t index) {
+        std::vector<Ops*> all;
+        patcher.for_each_ops(index, [&](Ops& ops) { all.push_back(&ops); });
+        return all;
+    }
+
+    M machine;
     std::vector<std::uint64_t> entries;
     std::vector<PatchSite> placed;
-    Ops none, function_ops, graph_ops;
-    const Ops* known[3] = {&none, &function_ops, &graph_ops};
+    Ops none{.func = no_callback};
+    Ops function_ops, graph_ops, far_ops, callback_ops, other_callback_ops;
+    unsigned synchronized = 0;
+    bool quiescent = true;  // synchronize does not give up
     SiteTable sites;
-    Patcher<sim::SimMachine> patcher{machine, sites, known};
+    Patcher<M> patcher{machine, sites, none};
 };
+using Text = TextOn<sim::SimMachine>;
+
+inline std::uint64_t slot_of(const Ops& object) { return reinterpret_cast<std::uintptr_t>(&object); }
 
 }  // namespace nopscope::testing

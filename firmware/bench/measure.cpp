@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "firmware/bench/measure.hpp"
+
+#include "hal/hal.hpp"
+#include "tracer/nopscope.hpp"
+
+#include <stdio.h>
+#include <string.h>
+
+namespace hal = nopscope::hal;
+
+namespace bench {
+
+namespace {
+
+constexpr std::uint64_t inst_retired = 0x08;  // Arm ARM DDI 0487, D13.11 "PMU events"
+
+// The signed part of a Reading, which differences of noisy cycles need.
+double per(std::uint64_t on, std::uint64_t off, std::uint64_t count) {
+    return static_cast<double>(static_cast<std::int64_t>(on - off)) / static_cast<double>(count);
+}
+
+long long difference(std::uint64_t on, std::uint64_t off) {
+    return static_cast<long long>(on - off);
+}
+
+template <typename Measure>
+Reading least_of_some(Measure measure) {
+    Reading least = measure();
+    for (unsigned n = 1; n < 8; ++n) {
+        const Reading one = measure();
+        if (one.instructions < least.instructions ||
+            (one.instructions == least.instructions && one.cycles < least.cycles)) {
+            least = one;
+        }
+    }
+    return least;
+}
+
+bool for_people = true;
+
+}  // namespace
+
+constinit Reading reading_cost{};
+
+bool start_counters() {
+    std::uint64_t events;
+    asm volatile("mrs %0, pmceid0_el0" : "=r"(events));
+    const bool counts = (events >> inst_retired & 1) != 0;
+    if (counts) {
+        asm volatile(
+            "msr pmevtyper0_el0, %0\n\t"
+            "msr pmevcntr0_el0, xzr\n\t"
+            "msr pmcntenset_el0, %1\n\t"
+            "isb" ::"r"(inst_retired),
+            "r"(std::uint64_t{1})
+            : "memory");
+    }
+    reading_cost = least_of_some([] { return cost_of([] {}); });
+    return counts;
+}
+
+// Always called, so always as many instructions.
+[[gnu::noinline]] Reading read_counters() {
+    Reading now;
+    asm volatile(
+        "isb\n\t"
+        "mrs %0, pmevcntr0_el0\n\t"
+        "mrs %1, pmccntr_el0\n\t"
+        "mrs %2, cntvct_el0\n\t"
+        "isb"
+        : "=r"(now.instructions), "=r"(now.cycles), "=r"(now.ticks)::"memory");
+    return now;
+}
+
+Reading loop_of(BenchFunction function) {
+    return least_of_some([&] {
+        nopscope::pump();
+        return cost_of([&] { bench_loop(function, calls); });
+    });
+}
+
+void print(const Row& row, const Reading& on, const Reading& off, std::uint64_t count) {
+    const double hz = static_cast<double>(hal::clock_hz());
+    const long long instructions = difference(on.instructions, off.instructions);
+    const double ns = per(on.ticks, off.ticks, count) * 1e9 / hz;
+    const double cycles = per(on.cycles, off.cycles, count);
+    printf(
+        "@bench {\"case\": \"%s\", \"strategy\": \"%s\", \"relevant\": %u, \"irrelevant\": %u, "
+        "\"instructions\": %lld, \"per\": %lu, \"ns_per_call\": %.3f, \"cycles_per_call\": %.3f, "
+        "\"off\": %.3f}\n",
+        row.name, row.strategy, row.relevant, row.irrelevant, instructions,
+        static_cast<unsigned long>(count), ns, cycles, per(off.instructions, 0, count));
+    if (!for_people) return;
+    printf("%-34s %-9s %4u %4u %11.3f instr %11.3f cycles %11.3f ns\n", row.name, row.strategy,
+           row.relevant, row.irrelevant,
+           static_cast<double>(instructions) / static_cast<double>(count), cycles, ns);
+}
+
+void print_missing(const Row& row, const char* reason) {
+    printf(
+        "@bench {\"case\": \"%s\", \"strategy\": \"%s\", \"relevant\": %u, \"irrelevant\": %u, "
+        "\"missing\": \"%s\"}\n",
+        row.name, row.strategy, row.relevant, row.irrelevant, reason);
+    if (for_people) {
+        printf("%-34s %-9s %4u %4u  %s\n", row.name, row.strategy, row.relevant, row.irrelevant,
+               reason);
+    }
+}
+
+void need(bool ok, const char* what) {
+    if (!ok) hal::panic(what);
+}
+
+void initialise() {
+    const bool counts = start_counters();
+    const auto stack = hal::stack_bounds();
+    nopscope::Config config;
+    config.image = "bench";
+    config.board = hal::board_name();
+    config.clock_hz = hal::clock_hz();
+    config.output = {hal::uart_try_write, hal::uart_drain};
+    config.stack_low = stack.low;
+    config.stack_high = stack.high;
+    config.mode = nopscope::Mode::stream;
+    nopscope::Status status;
+    const Reading cost = cost_of([&] { status = nopscope::init(config); });
+    need(status == nopscope::Status::ok, nopscope::describe(status));
+    hal::set_console({nopscope::console_write, nopscope::enter_panic});
+
+    for_people = strstr(hal::command_line(), "quiet") == nullptr;
+    printf("bench on %s, clock %lu Hz, compiler %s, instructions %s\n", hal::board_name(),
+           static_cast<unsigned long>(hal::clock_hz()), __VERSION__,
+           counts ? "counted" : "not counted by this CPU: only cycles and time are of use");
+    printf("@bench {\"board\": \"%s\", \"clock_hz\": %lu, \"compiler\": \"%s\", \"counted\": %s}\n",
+           hal::board_name(), static_cast<unsigned long>(hal::clock_hz()), __VERSION__,
+           counts ? "true" : "false");
+    // Of the whole init(), with the rings of all cores; the host has the other image's to subtract.
+    print({"init", "", 0, 0}, cost, {}, nopscope::site_count());
+}
+
+}  // namespace bench

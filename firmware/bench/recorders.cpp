@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// A call of an empty function with each recorder, and with a direct entry.
+#include "firmware/bench/functions.hpp"
+#include "firmware/bench/strategies.hpp"
+#include "hal/machine.hpp"
+#include "tracer/nopscope.hpp"
+
+// tracer/arm64/callbacks.S
+extern "C" const char nopscope_far[];
+
+namespace bench {
+
+namespace {
+
+using nopscope::Recorder;
+using nopscope::Sites;
+using nopscope::Status;
+
+const void* const only[] = {reinterpret_cast<const void*>(traced)};
+
+void need_ok(Status status) { need(status == Status::ok, nopscope::describe(status)); }
+
+void measure_recorder(Recorder recorder, const char* recording, const char* stopped) {
+    const Reading off = loop_of(traced);
+    need_ok(nopscope::enable(recorder, Sites::of(only)));
+    const nopscope::Counters before = nopscope::counters();
+    const Reading on = loop_of(traced);
+    const nopscope::Counters after = nopscope::counters();
+    const bool to_ring = recorder == Recorder::function || recorder == Recorder::graph;
+    need(after.dropped == before.dropped && after.unhooked == before.unhooked &&
+             after.foreign == before.foreign &&
+             (!to_ring || after.generated >= before.generated + calls),
+         "bench: a call was not recorded");
+    print({recording, "", 1, 0}, on, off, calls);
+    nopscope::stop();
+    print({stopped, "", 1, 0}, loop_of(traced), off, calls);
+    nopscope::start();
+    need_ok(nopscope::disable(Sites::of(only)));
+}
+
+// As soon as the tracer has one.
+template <typename Recorders>
+void measure_profile() {
+    if constexpr (requires { Recorders::profile; }) {
+        measure_recorder(Recorders::profile, "profile", "profile, stopped");
+    } else {
+        print_missing({"profile", "", 1, 0}, "the tracer has no profile recorder");
+    }
+}
+
+// The word of `traced` that toggles, from what attaching changed.
+std::uint64_t toggled_word(nopscope::Machine& machine, const std::uint32_t (&before)[3]) {
+    const auto function = reinterpret_cast<std::uintptr_t>(traced);
+    for (unsigned word = 0; word < 3; ++word) {
+        if (machine.read_word(function + 4 * word) != before[word]) return function + 4 * word;
+    }
+    need(false, "bench: attach changed no word");
+    return 0;
+}
+
+void write_text(nopscope::Machine& machine, std::uint64_t address, std::uint32_t word) {
+    machine.write_word(address, word);
+    machine.clean_dcache_line(address);
+    machine.data_barrier();
+    machine.invalidate_icache_line(address);
+    machine.data_barrier();
+    machine.instruction_barrier();
+}
+
+// An entry more than 128 MiB away is reached through nopscope_far. No image here is that large, so
+// the BL to it is written by hand, over the one that attach() made; the slot is as it would be.
+void measure_direct() {
+    nopscope::Machine machine;
+    const auto function = reinterpret_cast<std::uintptr_t>(traced);
+    const Reading off = loop_of(traced);
+    const std::uint32_t before[3] = {machine.read_word(function), machine.read_word(function + 4),
+                                     machine.read_word(function + 8)};
+    static nopscope::Ops ops{.direct = reinterpret_cast<std::uintptr_t>(bench_empty_direct)};
+    need_ok(nopscope::attach(ops, Sites::of(only)));
+    Reading callee = off;
+    callee.instructions += bench_empty_direct_instructions * calls;
+    print({"direct in range", "", 1, 0}, loop_of(traced), callee, calls);
+
+    const std::uint64_t toggle = toggled_word(machine, before);
+    const std::uint32_t straight = machine.read_word(toggle);
+    const std::uint64_t offset = reinterpret_cast<std::uintptr_t>(nopscope_far) - toggle;
+    write_text(machine, toggle,
+               0x94000000u | (static_cast<std::uint32_t>(offset >> 2) & 0x03ffffffu));
+    print({"direct out of range", "", 1, 0}, loop_of(traced), callee, calls);
+    write_text(machine, toggle, straight);
+    need_ok(nopscope::detach(ops));
+}
+
+}  // namespace
+
+void measure_recorders() {
+    print({"off", "", 0, 0}, loop_of(traced), loop_of(bench_plain), calls);
+    measure_recorder(Recorder::function, "function", "function, stopped");
+    measure_recorder(Recorder::graph, "graph", "graph, stopped");
+    measure_profile<Recorder>();
+    print_missing({"callback, unguarded", "", 1, 0}, "every callback is guarded against recursion");
+    measure_direct();
+}
+
+}  // namespace bench

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ops of one's own: callbacks, their sets on a site, and what they may do to a call.
+#include "firmware/selftest/capture.hpp"
+#include "firmware/selftest/selftest.hpp"
+#include "firmware/selftest/traced.hpp"
+#include "tracer/nopscope.hpp"
+
+using namespace nopscope;
+using namespace nopscope::selftest;
+using wire::Kind;
+
+namespace {
+
+template <typename F>
+const void* pointer(F* function) {
+    return reinterpret_cast<const void*>(function);
+}
+std::uint64_t address(const void* of) { return reinterpret_cast<std::uintptr_t>(of); }
+
+const void* const leaf_only[] = {pointer(leaf)};
+const void* const caller_only[] = {pointer(calls_leaf)};
+const void* const both[] = {pointer(leaf), pointer(calls_leaf)};
+
+// What the callbacks saw, in order.
+struct Seen {
+    std::uint64_t ip;
+    std::uint64_t parent_ip;
+    const Ops* ops;
+    Regs regs;
+};
+Seen seen[64];
+unsigned seen_count;
+
+void note(std::uint64_t ip, std::uint64_t parent_ip, Ops* ops, Regs* regs) {
+    if (seen_count < 64) seen[seen_count++] = {ip, parent_ip, ops, *regs};
+}
+void count(std::uint64_t, std::uint64_t, Ops* ops, Regs*) {
+    ++*static_cast<std::uint64_t*>(ops->user);
+}
+void double_argument(std::uint64_t, std::uint64_t, Ops*, Regs* regs) { regs->x[0] *= 2; }
+// Calls a traced function from within a callback.
+void recur(std::uint64_t, std::uint64_t, Ops* ops, Regs*) {
+    ++*static_cast<std::uint64_t*>(ops->user);
+    (void)leaf(7);
+}
+std::uint64_t instead(std::uint64_t x) { return x + 1000; }
+void redirect(std::uint64_t, std::uint64_t, Ops*, Regs* regs) { regs->pc = address(pointer(instead)); }
+
+std::uint64_t counts[2];
+Ops noting{.func = note};
+Ops noting_too{.func = note};
+Ops counting{.func = count, .user = &counts[0]};
+Ops doubling{.func = double_argument};
+Ops recurring{.func = recur, .user = &counts[1]};
+Ops redirecting{.func = redirect, .flags = ops_redirects};
+Ops redirecting_too{.func = redirect, .flags = ops_redirects};
+
+std::uint64_t result;
+void run_calls_leaf() { result = calls_leaf(1); }
+
+bool is_ok(Status status) { return status == Status::ok; }
+
+}  // namespace
+
+SELFTEST("ops.a_callback_sees_the_call") {
+    REQUIRE(tracer_is_up());
+    start();
+    seen_count = 0;
+    REQUIRE(is_ok(attach(noting, Sites::of(leaf_only))) && noting.sites == 1);
+    REQUIRE(calls_leaf(41) == 43);
+    REQUIRE(seen_count == 1 && seen[0].ops == &noting && seen[0].ip == address(pointer(leaf)));
+    const std::uint64_t caller = address(pointer(calls_leaf));
+    REQUIRE(seen[0].parent_ip > caller && seen[0].parent_ip < caller + 64);
+    REQUIRE(seen[0].regs.x[0] == 41 && seen[0].regs.lr == seen[0].parent_ip);
+    REQUIRE(seen[0].regs.pc > seen[0].ip && seen[0].regs.pc <= seen[0].ip + 12);
+    const std::uint64_t here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+    REQUIRE(seen[0].regs.sp < here + 256 && seen[0].regs.sp > here - 512);
+    REQUIRE(is_ok(detach(noting)) && noting.sites == 0);
+    REQUIRE(leaf(1) == 2 && seen_count == 1);
+    return passed();
+}
+
+SELFTEST("ops.several_are_called_in_order") {
+    seen_count = 0;
+    counts[0] = 0;
+    REQUIRE(is_ok(attach(noting, Sites::of(both))));
+    REQUIRE(is_ok(attach(counting, Sites::of(leaf_only))));
+    REQUIRE(is_ok(attach(noting_too, Sites::of(both))));
+    REQUIRE(calls_leaf(1) == 3);
+    const Ops* const order[] = {&noting, &noting_too, &noting, &noting_too};
+    REQUIRE(seen_count == 4 && counts[0] == 1);
+    for (unsigned i = 0; i < 4; ++i) REQUIRE(seen[i].ops == order[i]);
+    // One leaves: the others stay.
+    REQUIRE(is_ok(detach(noting)));
+    REQUIRE(calls_leaf(1) == 3 && counts[0] == 2 && seen_count == 6);
+    REQUIRE(is_ok(detach(counting)) && is_ok(detach(noting_too)));
+    REQUIRE(calls_leaf(1) == 3 && counts[0] == 2 && seen_count == 6 && counters().enabled == 0);
+    return passed();
+}
+
+SELFTEST("ops.a_filter_moves") {
+    counts[0] = 0;
+    REQUIRE(is_ok(attach(counting, Sites::of(leaf_only))));
+    REQUIRE(calls_leaf(1) == 3 && counts[0] == 1);
+    REQUIRE(is_ok(set_filter(counting, Sites::of(both))) && counting.sites == 2);
+    REQUIRE(calls_leaf(1) == 3 && counts[0] == 3);
+    REQUIRE(is_ok(set_filter(counting, Sites::of(caller_only))) && counting.sites == 1);
+    REQUIRE(calls_leaf(1) == 3 && counts[0] == 4);
+    REQUIRE(is_ok(detach(counting)));
+    return passed();
+}
+
+SELFTEST("ops.a_recorder_and_callbacks_share_a_site") {
+    counts[0] = 0;
+    REQUIRE(is_ok(attach(counting, Sites::of(both))));
+    REQUIRE(is_ok(enable(Recorder::graph, Sites::of(both))));
+    const Recording recording = record(run_calls_leaf);
+    REQUIRE(result == 3 && counts[0] == 2 && recording.well_formed);
+    REQUIRE(recording.events.size() == 4);
+    REQUIRE(is_of(recording.events[0], pointer(calls_leaf)) && is_of(recording.events[1], pointer(leaf)));
+    REQUIRE(recording.events[2].kind == Kind::ret && recording.events[3].kind == Kind::ret);
+    REQUIRE(is_ok(detach(counting)));
+    const Recording without = record(run_calls_leaf);
+    REQUIRE(result == 3 && counts[0] == 2 && without.events.size() == 4);
+    REQUIRE(is_ok(disable(Sites::all())) && counters().enabled == 0);
+    return passed();
+}
+
+SELFTEST("ops.a_callback_may_change_arguments") {
+    REQUIRE(is_ok(attach(doubling, Sites::of(leaf_only))));
+    REQUIRE(leaf(21) == 43);
+    REQUIRE(is_ok(detach(doubling)) && leaf(21) == 22);
+    return passed();
+}
+
+SELFTEST("ops.a_callback_may_redirect_alone") {
+    REQUIRE(is_ok(attach(redirecting, Sites::of(leaf_only))));
+    REQUIRE(leaf(1) == 1001 && calls_leaf(1) == 1002);
+    REQUIRE(attach(redirecting_too, Sites::of(leaf_only)) == Status::conflict);
+    REQUIRE(enable(Recorder::graph, Sites::of(both)) == Status::conflict);
+    REQUIRE(counters().enabled == 1);  // nothing of a refused request
+    REQUIRE(is_ok(detach(redirecting)) && leaf(1) == 2);
+    return passed();
+}
+
+SELFTEST("ops.recursion_is_stopped_and_counted") {
+    counts[1] = 0;
+    const std::uint64_t before = counters().recursions;
+    REQUIRE(is_ok(attach(recurring, Sites::of(leaf_only))));
+    REQUIRE(calls_leaf(1) == 3);
+    REQUIRE(counts[1] == 1 && counters().recursions == before + 1);
+    REQUIRE(calls_leaf(1) == 3 && counts[1] == 2);
+    REQUIRE(is_ok(detach(recurring)));
+    return passed();
+}
+
+SELFTEST("ops.sites_have_indexes") {
+    const auto index = lookup(address(pointer(leaf)));
+    REQUIRE(index && site(*index).usable && site(*index).address == address(pointer(leaf)));
+    REQUIRE(!lookup(address(pointer(leaf)) + 4) && site_count() > 100);
+    unsigned refused = 0;
+    for (std::uint32_t i = 0; i < site_count(); ++i) refused += !site(i).usable;
+    REQUIRE(refused == 3);
+    return passed();
+}

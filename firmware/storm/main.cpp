@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// Command-line words: operations=N (200000), seed=N (1), steady=N (64): the first N functions are always
+// traced by an ops that stays, so their words stay and their slots change; the others' words change, too.
+// QEMU with a thread for each core now and then loses a store to text that another core executes, so
+// steady=64 is for that mode. Exit status 0: nothing was lost, nothing
+// foreign was seen, and every word of text is what the state says.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "firmware/storm/storm.hpp"
+#include "hal/arm64/machine.hpp"
+#include "hal/hal.hpp"
+#include "tracer/arm64/patch_site.hpp"
+
+namespace storm {
+namespace {
+
+namespace hal = nopscope::hal;
+using nopscope::Recorder;
+using nopscope::Sites;
+using nopscope::Status;
+
+unsigned failures;
+void fail(const char* what, unsigned long long operation) {
+    if (++failures <= 20) std::printf("storm: operation %llu: %s\n", operation, what);
+}
+
+std::uint64_t word(const char* name, std::uint64_t otherwise) {
+    const char* at = std::strstr(hal::command_line(), name);
+    return at == nullptr ? otherwise : std::strtoull(at + std::strlen(name), nullptr, 10);
+}
+
+unsigned steady_functions;
+std::uint32_t first_site;  // of the storm's functions: they are consecutive
+bool attached[all_ops][functions];
+
+// The line goes nowhere: recorders run, and drop what the ring cannot hold.
+bool swallow(std::uint8_t) { return true; }
+
+bool start() {
+    const auto stack = hal::stack_bounds();
+    nopscope::Config config;
+    config.image = "storm";
+    config.board = hal::board_name();
+    config.clock_hz = hal::clock_hz();
+    config.cores = cores;
+    config.output = {swallow, nullptr};
+    config.stack_low = stack.low;
+    config.stack_high = stack.high;
+    config.interrupt_depth = hal::interrupt_depth_of;
+    config.panic = hal::panic;
+    const Status status = nopscope::init(config);
+    if (status != Status::ok) hal::panic(nopscope::describe(status));
+    first_site = *nopscope::lookup(address_of(0));
+    if (nopscope::attach(steady, Sites::range(first_site, steady_functions)) != Status::ok) return false;
+    for (unsigned core = 1; core < cores; ++core) {
+        if (!hal::start_core(core, run_victim)) return false;
+    }
+    while (running != (1u << cores) - 2) {
+    }
+    hal::enable_interrupts();
+    return true;
+}
+
+struct Range {
+    unsigned first;
+    unsigned count;
+    bool has(unsigned index) const { return index >= first && index - first < count; }
+    Sites sites() const { return Sites::range(first_site + first, count); }
+};
+Range random_range(Random& random) {
+    const auto first = static_cast<unsigned>(random.below(functions));
+    // Mostly few functions, sometimes all.
+    const auto most = random.below(8) == 0 ? functions - first : (functions - first + 7) / 8;
+    return {first, 1 + static_cast<unsigned>(random.below(most))};
+}
+
+// What ops `number` is to trace becomes wanted(index), by `request`.
+template <typename Wanted>
+void change(unsigned number, unsigned long long operation, Wanted wanted, Status status_of_request) {
+    if (status_of_request != Status::ok) fail(nopscope::describe(status_of_request), operation);
+    for (unsigned i = 0; i < functions; ++i) {
+        attached[number][i] = wanted(i);
+        // After the request has returned, not a call more.
+        may_see[number][i] = attached[number][i];
+    }
+    // The calls of this core see the change at once.
+    const auto index = static_cast<unsigned>(operation % functions);
+    const std::uint64_t before = __atomic_load_n(&saw[number], __ATOMIC_RELAXED);
+    (void)function(index)(index);
+    ++called[0][0][index];
+    const std::uint64_t seen = __atomic_load_n(&saw[number], __ATOMIC_RELAXED) - before;
+    if (attached[number][index] && seen == 0) fail("an attached ops missed a call", operation);
+}
+
+void one_operation(Random& random, unsigned long long operation) {
+    const auto number = static_cast<unsigned>(random.below(all_ops));
+    const Range range = random_range(random);
+    bool* own = attached[number];
+    switch (random.below(8)) {
+        case 0: case 1: case 2:
+            for (unsigned i = 0; i < functions; ++i) {
+                if (range.has(i)) may_see[number][i] = true;
+            }
+            change(number, operation, [&](unsigned i) { return own[i] || range.has(i); },
+                   nopscope::attach(ops[number], range.sites()));
+            break;
+        case 3: case 4: case 5:
+            change(number, operation, [&](unsigned i) { return own[i] && !range.has(i); },
+                   nopscope::detach(ops[number], range.sites()));
+            break;
+        case 6:
+            for (unsigned i = 0; i < functions; ++i) {
+                if (range.has(i)) may_see[number][i] = true;
+            }
+            change(number, operation, [&](unsigned i) { return range.has(i); },
+                   nopscope::set_filter(ops[number], range.sites()));
+            break;
+        case 7: {
+            const auto recorder = static_cast<Recorder>(random.below(3));
+            const Status status = nopscope::enable(recorder, range.sites());
+            if (status != Status::ok) fail(nopscope::describe(status), operation);
+            break;
+        }
+    }
+}
+
+void check_calls() {
+    unsigned long long calls = 0;
+    for (unsigned core = 0; core < cores; ++core) {
+        for (unsigned i = 0; i < functions; ++i) {
+            const std::uint64_t made = called[core][0][i] + called[core][1][i];
+            calls += made;
+            if (steady_saw[core][i] == (i < steady_functions ? made : 0)) continue;
+            if (++failures <= 20) {
+                std::printf("storm: core %u, function %u: called %llu times, seen %llu\n", core, i,
+                            static_cast<unsigned long long>(made),
+                            static_cast<unsigned long long>(steady_saw[core][i]));
+            }
+        }
+        std::printf("storm: core %u: %llu interrupts\n", core,
+                    static_cast<unsigned long long>(interrupts[core]));
+    }
+    std::printf("storm: %llu calls, those of %u functions each seen once by the ops that stayed; "
+                "%llu foreign\n", calls, steady_functions,
+                static_cast<unsigned long long>(foreign));
+    if (foreign != 0) fail("an ops saw a function that it did not trace", 0);
+}
+
+// With nothing attached every word is a NOP again.
+void check_text() {
+    for (unsigned n = 0; n < all_ops; ++n) {
+        if (nopscope::detach(ops[n]) != Status::ok || ops[n].sites != 0) fail("detach", n);
+    }
+    if (nopscope::disable(Sites::all()) != Status::ok) fail("disable", 0);
+    if (nopscope::detach(steady) != Status::ok || nopscope::counters().enabled != 0) fail("the end", 0);
+    nopscope::Machine machine;
+    for (unsigned i = 0; i < functions; ++i) {
+        const nopscope::PatchSite site = nopscope::patch_site(machine, address_of(i));
+        if (machine.read_word(site.toggle()) != nopscope::insn::nop ||
+            machine.read_word(site.mov()) != nopscope::insn::mov_x9_lr) {
+            fail("a word of text is not what the state says", i);
+        }
+    }
+}
+
+int run() {
+    const std::uint64_t operations = word("operations=", 200000);
+    Random random(word("seed=", 1) * 0x9e3779b97f4a7c15u | 1);
+    steady_functions = static_cast<unsigned>(word("steady=", functions));
+    if (hal::core_count() < cores || steady_functions > functions) {
+        std::printf("storm: this needs %u cores (-smp %u), and steady=0..%u\n", cores, cores, functions);
+        return 2;
+    }
+    if (!start()) {
+        std::puts("storm: cannot start");
+        return 2;
+    }
+    for (std::uint64_t n = 0; n < operations && failures == 0; ++n) {
+        one_operation(random, n);
+        if (n % 16 == 0) nopscope::pump();
+        if (n != 0 && n % (operations / 10 + 1) == 0) std::printf("storm: %llu operations\n",
+                                                        static_cast<unsigned long long>(n));
+    }
+    stop = true;
+    while (running != 0) {
+    }
+    check_calls();
+    check_text();
+    std::printf("storm: %s: %llu operations\n", failures == 0 ? "passed" : "FAILED",
+                static_cast<unsigned long long>(operations));
+    return failures != 0;
+}
+
+}  // namespace
+}  // namespace storm
+
+int main() { return storm::run(); }

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The storm: core 0 changes, at random, which ops trace what, while the other cores run traced code
+// with traced interrupts.
+#pragma once
+
+#include <cstdint>
+
+#include "tracer/nopscope.hpp"
+
+namespace storm {
+
+inline constexpr unsigned functions = 64;
+inline constexpr unsigned cores = 4;
+inline constexpr unsigned all_ops = 8;
+
+using Function = std::uint64_t (*)(std::uint64_t);
+Function function(unsigned index);  // what to call
+std::uint64_t address_of(unsigned index);
+unsigned index_of(std::uint64_t address);
+
+// ---- victims.cpp: the other cores -------------------------------------------------------------------
+
+// Runs on each core but the first until stop is set: calls functions in a random order, and so does
+// its timer's handler.
+void run_victim(unsigned core);
+extern volatile bool stop;
+extern volatile std::uint32_t running;  // cores in their loop
+// Calls made of each function, by thread context and by interrupts; by the caller's own count.
+extern std::uint64_t called[cores][2][functions];
+extern volatile std::uint64_t interrupts[cores];
+
+// ---- ops.cpp: the ops and what they must and must not see ------------------------------------------
+
+// Sees every call of every function, all the time: an ops that stays loses nothing.
+extern nopscope::Ops steady;
+extern std::uint64_t steady_saw[cores][functions];
+// Come and go. A call outside `may_see` is foreign.
+extern nopscope::Ops ops[all_ops];
+extern volatile bool may_see[all_ops][functions];
+extern std::uint64_t saw[all_ops];
+extern std::uint64_t foreign;
+
+// 64-bit xorshift (Marsaglia 2003).
+class Random {
+public:
+    explicit constexpr Random(std::uint64_t seed) : state_(seed) {}
+    std::uint64_t below(std::uint64_t bound) {
+        state_ ^= state_ << 13;
+        state_ ^= state_ >> 7;
+        state_ ^= state_ << 17;
+        return (state_ >> 20) % bound;
+    }
+
+private:
+    std::uint64_t state_;
+};
+
+}  // namespace storm

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hal/arm64/psci.hpp"
+
+#include "hal/arm64/asm.hpp"
+#include "hal/arm64/boot.hpp"
+#include "hal/board.hpp"
+
+namespace nopscope::hal {
+
+int psci(std::uint64_t function, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+    if (board.psci != Psci::present) return psci_not_supported;
+    const std::uint64_t answer = boot_exception_level() == 2 ? nopscope_psci_smc(function, a, b, c)
+                                                             : nopscope_psci_hvc(function, a, b, c);
+    return static_cast<int>(answer);  // a signed 32-bit number, whatever the upper half holds
+}
+
+}  // namespace nopscope::hal

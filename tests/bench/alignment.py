@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Which functions lose their patch site, for each compiler found, -O level and remedy; and what a site
+takes of text.
+
+    alignment.py [--lua DIR --newlib DIR] [--out FILE]
+
+Compiles cold.c and part of Lua (with newlib's headers) with -fpatchable-function-entry=4,2, links
+them, and looks at the ELF: a site is misaligned when its function is not at a multiple of 8, and
+lost when the function has the instructions of a site and no entry in the table.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+LEVELS = ("O0", "O1", "O2", "O3", "Os")
+LUA = ("lapi", "lgc", "lstring", "ltable")
+COMPILERS = ("aarch64-linux-gnu-gcc", "aarch64-none-elf-gcc")
+SITES = ("-fpatchable-function-entry=4,2", "-fno-ipa-ra")
+# Lua hides its internal functions; here some of them are not defined.
+COMMON = ("-mbranch-protection=standard", "-fno-pic", "-ffreestanding", "-w", "-Dvisibility(x)=")
+NOP, BTI_C = 0xd503201f, 0xd503245f
+
+# Name, flags of the compiler, what the text's input sections are aligned to, --gc-sections.
+REMEDIES = (
+    ("none", (), None, False),
+    ("none, --gc-sections", (), None, True),
+    ("-falign-functions=8", ("-falign-functions=8",), None, False),
+    ("own sections", ("-ffunction-sections",), None, False),
+    ("own sections, --gc-sections", ("-ffunction-sections",), None, True),
+    ("SUBALIGN(8)", (), 8, False),
+    ("own sections, SUBALIGN(8)", ("-ffunction-sections",), 8, False),
+    ("-fmin-function-alignment=8", ("-fmin-function-alignment=8",), None, False),
+)
+
+SCRIPT = """SECTIONS {{
+    . = 0x100000;
+    .text : {subalign} {{ *(.text .text.*) }}
+    .rodata : {{ *(.rodata .rodata.*) }}
+    .init_array : {{ KEEP(*(.init_array .init_array.*)) }}
+    .sites : ALIGN(8) {{ {keep_open}*(__patchable_function_entries){keep_close} }}
+    .data : {{ *(.data .data.* .bss .bss.* COMMON) }}
+    /DISCARD/ : {{ *(.eh_frame .comment .note.*) }}
+}}
+"""
+
+
+def run(*command):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    return done.returncode == 0, done.stdout + done.stderr
+
+
+def compilers():
+    """On PATH, or in bin/ of $ARM_GNU_TOOLCHAIN."""
+    more = os.environ.get("ARM_GNU_TOOLCHAIN")
+    places = os.environ["PATH"] + (f"{os.pathsep}{more}/bin" if more else "")
+    for name in COMPILERS:
+        path = shutil.which(name, path=places)
+        if path:
+            yield path
+
+
+class Elf:
+    """The little of a 64-bit little-endian ELF that is needed."""
+
+    def __init__(self, path):
+        self.data = path.read_bytes()
+        offset, = struct.unpack_from("<Q", self.data, 0x28)
+        size, count, names = struct.unpack_from("<HHH", self.data, 0x3a)
+        fields = [struct.unpack_from("<IIQQQQIIQQ", self.data, offset + i * size) for i in range(count)]
+        self.sections = [dict(name=self.text_at(fields[names][4] + f[0]), address=f[3], offset=f[4],
+                              size=f[5], link=f[6], type=f[1]) for f in fields]
+
+    def text_at(self, offset):
+        return self.data[offset:self.data.index(b"\0", offset)].decode()
+
+    def section(self, name):
+        return next((s for s in self.sections if s["name"] == name), None)
+
+    def functions(self):
+        """Addresses in .text that a symbol calls a function."""
+        table = self.section(".symtab")
+        text = self.sections.index(self.section(".text"))
+        for at in range(table["offset"], table["offset"] + table["size"], 24):
+            _, info, _, section, value, size = struct.unpack_from("<IBBHQQ", self.data, at)
+            if info & 15 == 2 and section == text and size > 0:
+                yield value
+
+    def word(self, address):
+        text = self.section(".text")
+        at = address - text["address"]
+        if not 0 <= at <= text["size"] - 4:
+            return 0
+        return struct.unpack_from("<I", self.data, text["offset"] + at)[0]
+
+    def entries(self):
+        table = self.section(".sites")
+        if table is None:
+            return set()
+        words = struct.unpack_from(f"<{table['size'] // 8}Q", self.data, table["offset"])
+        return {word + 8 for word in words if word != 0}
+
+    def has_site(self, function):
+        after = function + (4 if self.word(function) == BTI_C else 0)
+        return all(self.word(at) == NOP for at in (function - 8, function - 4, after, after + 4))
+
+
+def headers(compiler, newlib):
+    if not newlib:
+        return ()
+    own = run(compiler, "-print-file-name=include")[1].strip()
+    return ("-nostdinc", "-isystem", own, "-isystem", str(newlib / "include"))
+
+
+def compile_all(compiler, level, flags, sources, into):
+    """The objects, or None where the compiler does not know the flags."""
+    objects = []
+    for source in sources:
+        out = into / f"{source.stem}.o"
+        ok, said = run(compiler, f"-{level}", *COMMON, *flags, "-c", source, "-o", out)
+        if not ok:
+            if "unrecognized command" in said or "unrecognized command-line" in said:
+                return None
+            sys.exit(f"{source}: {said}")
+        objects.append(out)
+    return objects
+
+
+def link(compiler, objects, subalign, collect, into):
+    script, out = into / "script.ld", into / "image.elf"
+    # KEEP would keep everything: a table's section is linked to its function's.
+    script.write_text(SCRIPT.format(subalign=f"SUBALIGN({subalign})" if subalign else "",
+                                    keep_open="" if collect else "KEEP(",
+                                    keep_close="" if collect else ")"))
+    roots = ["--gc-sections"]
+    for name in ("lua_pcallk", "luaC_fullgc", "luaH_resize", "luaS_newlstr"):
+        roots += ["-u", name]
+    ok, said = run(compiler.removesuffix("gcc") + "ld", "-T", script, "-e", "bench_entry",
+                   *(roots if collect else []), "--unresolved-symbols=ignore-all", "-o", out, *objects)
+    if not ok:
+        sys.exit(said)
+    return Elf(out)
+
+
+def counts(elf):
+    entries, functions = elf.entries(), set(elf.functions())
+    built = {function for function in functions if elf.has_site(function)}
+    return {"functions": len(functions), "sites": len(entries),
+            "misaligned": sum(entry % 8 != 0 for entry in entries & built),
+            "lost": len(built - entries)}
+
+
+def one_level(compiler, level, sources, newlib):
+    """The counts of each remedy, and the text's growth for a site: the project's way against none."""
+    cells, sizes = [], {}
+    with tempfile.TemporaryDirectory() as directory:
+        compiled = {}
+        for number, flags in enumerate(dict.fromkeys([None, *(flags for _, flags, *_ in REMEDIES)])):
+            into = pathlib.Path(directory) / str(number)
+            into.mkdir()
+            sited = headers(compiler, newlib) + (() if flags is None else (*SITES, *flags))
+            compiled[flags] = compile_all(compiler, level, sited, sources, into)
+        for name, flags, subalign, collect in REMEDIES:
+            if compiled[flags] is None:
+                cells.append(None)
+                continue
+            elf = link(compiler, compiled[flags], subalign, collect, pathlib.Path(directory))
+            cells.append(counts(elf))
+            sizes[name] = elf.section(".text")["size"], len(elf.entries())
+        plain = link(compiler, compiled[None], None, False, pathlib.Path(directory))
+    text, sites = sizes["own sections, SUBALIGN(8)"]
+    return cells, round((text - plain.section(".text")["size"]) / sites, 1)
+
+
+def version(compiler):
+    said = run(compiler, "-dumpfullversion")[1].strip()
+    return f"{pathlib.Path(compiler).name.removesuffix('-gcc')} {said}"
+
+
+def table(lua, newlib):
+    sources = [HERE / "cold.c"]
+    if lua:
+        sources += [lua / "src" / f"{name}.c" for name in LUA]
+    result = {"levels": LEVELS, "rows": [], "sizes": [],
+              "sources": "cold.c and " + ", ".join(LUA) + " of Lua" if lua else "cold.c"}
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for compiler in compilers():
+            done = [pool.submit(one_level, compiler, level, sources, newlib) for level in LEVELS]
+            columns = [one.result() for one in done]
+            for number, remedy in enumerate(REMEDIES):
+                result["rows"].append({"compiler": version(compiler), "remedy": remedy[0],
+                                       "cells": [cells[number] for cells, _ in columns]})
+            result["sizes"].append({"compiler": version(compiler),
+                                    "text_bytes_per_site": [size for _, size in columns]})
+    result["functions"] = max((cell["functions"] for row in result["rows"] for cell in row["cells"]
+                               if cell), default=0)
+    return result
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--lua", type=pathlib.Path)
+    parser.add_argument("--newlib", type=pathlib.Path)
+    parser.add_argument("--out", type=pathlib.Path)
+    options = parser.parse_args()
+    result = table(options.lua, options.newlib)
+    if options.out:
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        options.out.write_text(json.dumps(result, indent=1) + "\n")
+    import bench
+    bench.print_alignment(result)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What loses functions their site still does, and what the project does about it still helps: on
+cold.c, with every compiler there is.
+
+    alignment_test.py
+"""
+
+import unittest
+
+import alignment
+
+
+class Alignment(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.result = alignment.table(None, None)
+
+    def cells(self, remedy):
+        return [(row["compiler"], level, cell) for row in self.result["rows"]
+                if row["remedy"] == remedy
+                for level, cell in zip(self.result["levels"], row["cells"]) if cell]
+
+    def test_there_is_a_compiler(self):
+        self.assertGreater(len(self.result["rows"]), 0)
+
+    def test_without_a_remedy_sites_are_misaligned_at_os(self):
+        for compiler, level, cell in self.cells("none"):
+            self.assertGreater(cell["sites"], 8)
+            if level == "Os":
+                self.assertGreater(cell["misaligned"], 0, compiler)
+
+    def test_the_project_s_remedy_leaves_none(self):
+        for compiler, level, cell in self.cells("own sections, SUBALIGN(8)"):
+            self.assertEqual((cell["misaligned"], cell["lost"]), (0, 0), (compiler, level))
+            self.assertEqual(cell["sites"], cell["functions"], (compiler, level))
+
+    def test_the_compiler_s_own_remedy_leaves_none(self):
+        for compiler, level, cell in self.cells("-fmin-function-alignment=8"):
+            self.assertEqual((cell["misaligned"], cell["lost"]), (0, 0), (compiler, level))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,354 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the bench under QEMU, writes bench.json, and prints what was measured beside Linux's figures
+and the targets.
+
+    bench.py [--machine virt-max|virt-a72|rpi4] [--out FILE] [--alignment FILE] [--markdown]
+             [--update-baseline]
+
+From the environment: NOPSCOPE (the command), NOPSCOPE_BUILD_ROOT (holds virt/ and rpi4/).
+docs/bench.md says what the rows mean.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+BASELINE = HERE / "baseline.json"
+CALLS = 100  # in a loop of the image
+HANG_SECONDS = 240  # a detector of hangs, never a measure
+
+VIRT = ["-M", "virt,gic-version=3", "-m", "256M", "-nic", "none"]
+MACHINES = {
+    "virt-max": ("virt", [*VIRT, "-cpu", "max"]),
+    "virt-a72": ("virt", [*VIRT, "-cpu", "cortex-a72"]),
+    "rpi4": ("rpi4", ["-M", "raspi4b"]),
+}
+
+
+# ---- running ------------------------------------------------------------------------------------
+
+def run_image(machine, image):
+    """The image's lines of JSON: its header and its rows."""
+    board, options = MACHINES[machine]
+    elf = pathlib.Path(os.environ["NOPSCOPE_BUILD_ROOT"]) / board / "firmware" / f"{image}.elf"
+    kernel = elf if board == "virt" else elf.with_suffix(".img")
+    command = ["qemu-system-aarch64", *options, "-display", "none", "-monitor", "none",
+               "-serial", "stdio", "-icount", "shift=0", "-semihosting-config",
+               "enable=on,target=native,arg=bench,arg=quiet", "-kernel", str(kernel)]
+    with tempfile.TemporaryDirectory() as directory:
+        done = subprocess.run(
+            [os.environ["NOPSCOPE"], "record", "--from", "exec:" + shlex.join(command), "--image",
+             str(elf), "-o", str(pathlib.Path(directory) / "line.nsc")],
+            capture_output=True, text=True, errors="replace", timeout=HANG_SECONDS,
+            stdin=subprocess.DEVNULL)
+    if done.returncode != 0 or "bench: done" not in done.stdout:
+        sys.exit(f"the bench failed on {machine}:\n{done.stdout}{done.stderr}")
+    lines = [json.loads(line.removeprefix("@bench ")) for line in done.stdout.splitlines()
+             if line.startswith("@bench ")]
+    return lines[0], lines[1:]
+
+
+def key_of(row):
+    return f"{row['case']}/{row['strategy']}/{row['relevant']}/{row['irrelevant']}"
+
+
+def measure(machine):
+    """The header and the rows of a machine. Instructions are whole numbers: of `per` calls, sites or
+    requests together."""
+    header, rows = run_image(machine, "bench")
+    _, boot = run_image(machine, "bench-boot")
+    # What boot initialisation costs a site: the same init() with more and with fewer of them.
+    more, fewer = (next(row for row in some if row["case"] == "init") for some in (rows, boot))
+    rows.remove(more)
+    per = more["per"] - fewer["per"]
+    row = {**more, "case": "boot", "per": per,
+           "instructions": more["instructions"] - fewer["instructions"]}
+    for unit in ("ns_per_call", "cycles_per_call"):
+        row[unit] = round((more[unit] * more["per"] - fewer[unit] * fewer["per"]) / per, 3)
+    rows.append(row)
+    header["machine"] = machine
+    header["compiler"] = header["compiler"].split()[0]
+    return header, rows
+
+
+def as_json(header, rows):
+    """What build/bench.json holds: a row's figure is what is above the same loop with tracing off;
+    `off` is what the idle site costs that loop."""
+    off = next(row["instructions"] / row["per"] for row in rows if row["case"] == "off")
+    out = []
+    for row in rows:
+        one = {key: row[key] for key in ("case", "strategy", "relevant", "irrelevant")}
+        if "missing" in row:
+            one["missing"] = row["missing"]
+        else:
+            one["instructions_per_call"] = tidy(row["instructions"] / row["per"])
+            one["ns_per_call"] = row["ns_per_call"]
+            one["cycles_per_call"] = row["cycles_per_call"]
+        one["off"] = tidy(off)
+        one["machine"], one["compiler"] = header["machine"], header["compiler"]
+        out.append(one)
+    return out
+
+
+def tidy(number):
+    return int(number) if number == int(number) else round(number, 3)
+
+
+# ---- the table ----------------------------------------------------------------------------------
+
+# label, row, Linux 6.12, target.
+GRID = "grid/call_ops/{}/{}"
+TARGETS = [
+    ("off", "off//0/0", "2", 2),
+    ("one ops, empty callback, unguarded", "callback, unguarded//1/0", "42", 32),
+    ("one ops, empty callback, guarded", GRID.format(1, 0), "156", 40),
+    *((f"{r} ops on the function", GRID.format(r, 0), str(98 + 50 * r), 45 + 16 * r)
+      for r in (2, 3, 10, 100)),
+    ("direct, in range", "direct in range//1/0", "0", 0),
+    ("direct, out of range", "direct out of range//1/0", "6", 5),
+    ("function recorder", "function//1/0", "592", 18),
+    ("graph recorder, entry + exit", "graph//1/0", "1646", 52),
+    ("profile recorder", "profile//1/0", "755", 70),
+    ("function, stopped but attached", "function, stopped//1/0", "176", 9),
+    ("graph, stopped but attached", "graph, stopped//1/0", "477", 9),
+    *((f"enable {label}, per site", f"enable 1024/{strategy}/{n}/0", "1167", 60)
+      for label, strategy, n in (("function", "function", 1), ("graph", "graph", 1),
+                                 ("a callback", "call_ops", 1), ("a second callback", "call_ops", 2),
+                                 ("direct", "direct", 1))),
+    *((f"disable {label}, per site", f"disable 1024/{strategy}/{n}/0", "755", 60)
+      for label, strategy, n in (("function", "function", 0), ("graph", "graph", 0),
+                                 ("the second callback", "call_ops", 1),
+                                 ("a callback", "call_ops", 0), ("direct", "direct", 0))),
+    ("boot initialisation, per site", "boot//0/0", "-", 60),
+]
+SIZES = (0, 1, 2, 10, 100)
+
+
+def figures_of(rows):
+    """Instructions per call, by key; None where the tracer refused."""
+    return {key_of(row): None if "missing" in row else row["instructions"] / row["per"]
+            for row in rows}
+
+
+def against_targets(rows):
+    """(label, Linux, target, figure or None, verdict) of each row of the issue's table."""
+    figures = figures_of(rows)
+    for label, key, linux, target in TARGETS:
+        figure = figures.get(key)
+        if figure is None:
+            verdict = "missing"
+        else:
+            verdict = "ok" if figure <= target else f"MISSES by {number(figure - target)}"
+        yield label, linux, target, figure, verdict
+    for relevant in SIZES:
+        grid = [figures.get(GRID.format(relevant, i)) for i in SIZES]
+        known = [figure for figure in grid if figure is not None]
+        even = len(set(known)) == 1
+        verdict = ("ok" if even else "MISSES") if len(known) == len(SIZES) else "missing for some"
+        spread = max(known) - min(known)
+        linux = "39" if relevant else "0"
+        yield f"each of I irrelevant ops, R = {relevant}", linux, 0, spread, verdict
+
+
+def number(figure):
+    if figure is None:
+        return "-"
+    return str(int(figure)) if figure == int(figure) else f"{figure:.1f}"
+
+
+def format_table(head, body, markdown):
+    if markdown:
+        rule = ["---"] + ["---:"] * (len(head) - 1)
+        return "\n".join("| " + " | ".join(row) + " |" for row in (head, rule, *body))
+    widths = [max(len(row[i]) for row in [head, *body]) for i in range(len(head))]
+    return "\n".join("  ".join(cell.ljust(width) if i == 0 else cell.rjust(width)
+                               for i, (cell, width) in enumerate(zip(row, widths))).rstrip()
+                     for row in [head, *body])
+
+
+def print_tables(header, rows, markdown=False):
+    print(f"instructions per call, above the same loop with tracing off; {header['machine']}, "
+          f"GCC {header['compiler']}, counted under -icount shift=0\n")
+    body = [(label, linux, f"<= {target}" if target else "0", number(figure), verdict)
+            for label, linux, target, figure, verdict in against_targets(rows)]
+    print(format_table(("case", "Linux 6.12", "target", "nopscope", ""), body, markdown))
+
+    figures = figures_of(rows)
+    print("\nrelevant (R) and irrelevant (I) ops on one function, four strategies; Linux with "
+          "CALL_OPS: 42 for one, else 98 + 50 R + 39 I\n")
+    body = [(strategy, str(r), *(number(figures.get(f"grid/{strategy}/{r}/{i}")) for i in SIZES))
+            for strategy in ("list", "call_ops", "dynamic", "direct") for r in SIZES
+            if strategy != "direct" or r < 2]
+    print(format_table(("strategy", "R", *(f"I = {i}" for i in SIZES)), body, markdown))
+
+    print("\none change of one function's ops, instructions\n")
+    changes = (("add", 1, "none to one"), ("add", 2, "one to two"), ("remove", 1, "two to one"),
+               ("remove", 0, "one to none"))
+    body = [(strategy, *(number(figures.get(f"change: {verb}/{strategy}/{n}/0"))
+                         for verb, n, _ in changes))
+            for strategy in ("list", "call_ops", "dynamic", "direct")]
+    print(format_table(("strategy", *(label for *_, label in changes)), body, markdown))
+
+
+def lost_sites(cell, count_them):
+    if cell is None:
+        return "-"
+    of = f" of {cell['functions']}" if count_them else ""
+    return f"{cell['misaligned']} / {cell['lost']}{of}"
+
+
+def print_alignment(result, markdown=False):
+    print("\nfunctions that lose their site: misaligned (refused at boot) / not in the table; of "
+          f"{result['functions']} at -O0, fewer above; {result['sources']}\n")
+    levels = result["levels"]
+    body = [(f"{row['compiler']}, {row['remedy']}",
+             *(lost_sites(cell, "gc" in row["remedy"]) for cell in row["cells"]))
+            for row in result["rows"]]
+    print(format_table(("compiler, remedy", *(f"-{level}" for level in levels)), body, markdown))
+    print("\ntext bytes a site, and bytes of the table\n")
+    body = [(row["compiler"], *(number(cell) for cell in row["text_bytes_per_site"]), "8")
+            for row in result["sizes"]]
+    print(format_table(("compiler", *(f"-{level}" for level in levels), "table"), body, markdown))
+
+
+# ---- the baseline -------------------------------------------------------------------------------
+
+# Figures that are the tracer's assembly alone, whichever compiler built the rest.
+def is_assembly(key):
+    case, strategy, relevant, _ = key.split("/")
+    if case == "grid":
+        return int(relevant) == 0 or strategy == "direct" or (
+            strategy in ("call_ops", "dynamic") and int(relevant) == 1)
+    return case in ("off", "function", "function, stopped", "graph", "graph, stopped",
+                    "direct in range", "direct out of range", "profile", "profile, stopped",
+                    "table bytes")
+
+
+def figures_for_baseline(rows):
+    return {key_of(row): row["missing"] if "missing" in row else [row["instructions"], row["per"]]
+            for row in rows}
+
+
+def differences(header, rows, baseline):
+    """One sentence for each figure that is not the baseline's. A call's figure must be the same to the
+    instruction; a request about many sites may differ by less than one instruction a site. Changes
+    of one site on a machine with cache maintenance depend on where lines begin: not compared."""
+    stored = baseline.get(header["compiler"], {}).get(header["machine"])
+    wanted = lambda key: True  # noqa: E731
+    if stored is None:
+        stored = next((some[header["machine"]] for some in baseline.values()
+                       if header["machine"] in some), {})
+        wanted = is_assembly
+    if not stored:
+        yield f"there is no baseline for {header['machine']}: ./dev bench --update-baseline"
+        return
+    seen = figures_for_baseline(rows)
+    for key in sorted(set(stored) | set(seen)):
+        if not wanted(key) or (key.startswith("change") and header["machine"] != "virt-max"):
+            continue
+        now, then = seen.get(key), stored.get(key)
+        if now == then:
+            continue
+        if not (isinstance(now, list) and isinstance(then, list)):
+            yield f"{key}: {now}, the baseline has {then}"
+            continue
+        now_each, then_each = now[0] / now[1], then[0] / then[1]
+        if now[1] not in (1, CALLS) and abs(now_each - then_each) < 1:
+            continue
+        word = "worse" if now_each > then_each else "better"
+        yield (f"{key}: {number(now_each)} instructions, {word} than the baseline's "
+               f"{number(then_each)}")
+
+
+def load_baseline():
+    return json.loads(BASELINE.read_text()) if BASELINE.exists() else {}
+
+
+def update_baseline(header, rows):
+    baseline = load_baseline()
+    baseline.setdefault(header["compiler"], {})[header["machine"]] = figures_for_baseline(rows)
+    text = json.dumps(baseline, indent=1, sort_keys=True)
+    for broken, joined in (("[\n    ", "["), (",\n    ", ", "), ("\n   ]", "]")):  # a row a line
+        text = text.replace(broken, joined)
+    BASELINE.write_text(text + "\n")
+
+
+# ---- the README's table, written from the baseline -------------------------------------------------
+
+README = HERE.parent.parent / "README.md"
+README_FROM = ("12.2.0", "virt-max")
+README_MARKS = ("<!-- bench: written by ./dev bench --update-baseline -->\n", "<!-- /bench -->\n")
+README_ROWS = (
+    "one ops, empty callback, guarded", "10 ops on the function", "each of I irrelevant ops, R = 1",
+    "direct, in range", "direct, out of range", "function recorder", "graph recorder, entry + exit",
+    "profile recorder", "function, stopped but attached", "graph, stopped but attached",
+    "enable function, per site", "disable function, per site", "boot initialisation, per site")
+
+
+def readme_table(baseline):
+    compiler, machine = README_FROM
+    stored = baseline[compiler][machine]
+    rows = []
+    for key, figure in stored.items():
+        case, strategy, relevant, irrelevant = key.split("/")
+        row = {"case": case, "strategy": strategy, "relevant": relevant, "irrelevant": irrelevant}
+        row |= {"instructions": figure[0], "per": figure[1]} if isinstance(figure, list) else {
+            "missing": figure}
+        rows.append(row)
+    by_label = {label: (linux, figure) for label, linux, _, figure, _ in against_targets(rows)}
+    body = [(label, by_label[label][0], number(by_label[label][1])) for label in README_ROWS
+            if by_label[label][1] is not None]
+    return format_table(("instructions", "Linux 6.12 ftrace", "nopscope"), body, True) + "\n"
+
+
+def readme_parts():
+    """The README before, in and after the table's place."""
+    before, rest = README.read_text().split(README_MARKS[0])
+    table, after = rest.split(README_MARKS[1])
+    return before, table, after
+
+
+def update_readme(baseline):
+    before, _, after = readme_parts()
+    README.write_text(before + README_MARKS[0] + readme_table(baseline) + README_MARKS[1] + after)
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--machine", choices=MACHINES, default="virt-max")
+    parser.add_argument("--out", type=pathlib.Path)
+    parser.add_argument("--alignment", type=pathlib.Path)
+    parser.add_argument("--markdown", action="store_true")
+    parser.add_argument("--update-baseline", action="store_true")
+    options = parser.parse_args()
+
+    header, rows = measure(options.machine)
+    if options.out:
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        options.out.write_text(json.dumps(as_json(header, rows), indent=1) + "\n")
+    print_tables(header, rows, options.markdown)
+    if options.alignment and options.alignment.exists():
+        print_alignment(json.loads(options.alignment.read_text()), options.markdown)
+    if options.update_baseline:
+        update_baseline(header, rows)
+        if options.machine == "virt-max":  # the same image, with cache maintenance to do
+            update_baseline(*measure("virt-a72"))
+        if (header["compiler"], header["machine"]) == README_FROM:
+            update_readme(load_baseline())
+        print(f"\nthe baseline is now this run: {BASELINE.relative_to(HERE.parent.parent)}")
+        return
+    different = list(differences(header, rows, load_baseline()))
+    if different:
+        print("\nnot as the baseline (tests/bench/baseline.json):")
+        print("\n".join(f"  {line}" for line in different))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every figure of the bench is the stored baseline's, to the instruction, and a wrong one is noticed.
+
+    bench_test.py MACHINE
+"""
+
+import copy
+import sys
+import unittest
+
+import bench
+
+
+class Bench(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.header, cls.rows = bench.measure(MACHINE)
+        cls.baseline = bench.load_baseline()
+
+    def row(self, key):
+        return next(row for row in self.rows if bench.key_of(row) == key)
+
+    def different(self, rows):
+        return list(bench.differences(self.header, rows, self.baseline))
+
+    def test_instructions_are_counted(self):
+        self.assertTrue(self.header["counted"])
+
+    def test_every_figure_is_the_baseline_s(self):
+        self.assertEqual(self.different(self.rows), [],
+                         "if this is meant: ./dev bench --update-baseline")
+
+    def test_a_call_s_figure_is_a_whole_number(self):
+        for row in self.rows:
+            if row.get("per") == bench.CALLS:
+                self.assertEqual(row["instructions"] % bench.CALLS, 0, row)
+
+    def test_an_instruction_is_a_nanosecond(self):
+        # The clock of `max` counts at 1 GHz; that row has its callee's instructions taken out.
+        for row in self.rows:
+            if MACHINE == "virt-max" and row.get("per") == bench.CALLS and \
+                    "direct" not in row["case"]:
+                self.assertEqual(row["ns_per_call"] * bench.CALLS, row["instructions"], row)
+
+    def test_a_second_run_gives_the_same(self):
+        header, rows = bench.measure(MACHINE)
+        before = {header["compiler"]: {MACHINE: bench.figures_for_baseline(self.rows)}}
+        self.assertEqual(list(bench.differences(header, rows, before)), [])
+
+    def test_one_instruction_more_or_less_in_any_call_is_noticed(self):
+        self.check_noticed(lambda row: row.get("per") == bench.CALLS)
+
+    def test_one_instruction_a_site_more_or_less_is_noticed(self):
+        self.check_noticed(lambda row: row.get("per", 0) > bench.CALLS)
+
+    def check_noticed(self, which):
+        known = self.baseline.get(self.header["compiler"], {}).get(MACHINE)
+        if known is None:
+            self.skipTest("no baseline of this compiler's own")
+        as_stored = copy.deepcopy(self.rows)
+        for row in as_stored:
+            stored = known.get(bench.key_of(row))
+            if isinstance(stored, list) and "missing" not in row:
+                row["instructions"], row["per"] = stored
+        tried = 0
+        for number, row in enumerate(as_stored):
+            if not which(row):
+                continue
+            tried += 1
+            for by in (1, -1):
+                rows = copy.deepcopy(as_stored)
+                rows[number]["instructions"] += by * row["per"]
+                found = self.different(rows)
+                self.assertEqual(len(found), 1, (row, found))
+                self.assertIn("worse" if by > 0 else "better", found[0])
+        self.assertGreater(tried, 8)
+
+    def test_a_row_that_is_gone_or_refused_is_noticed(self):
+        rows = [row for row in self.rows if row["case"] != "function"]
+        self.assertEqual(len(self.different(rows)), 1)
+        refused = copy.deepcopy(self.rows)
+        row = next(row for row in refused if row["case"] == "function")
+        row["missing"] = "a reason"
+        self.assertEqual(len(self.different(refused)), 1)
+
+    def test_irrelevant_ops_cost_nothing(self):
+        figures = bench.figures_of(self.rows)
+        for relevant in bench.SIZES:
+            for irrelevant in bench.SIZES:
+                figure = figures[bench.GRID.format(relevant, irrelevant)]
+                if figure is not None:
+                    self.assertEqual(figure, figures[bench.GRID.format(relevant, 0)])
+
+    def test_the_grid_is_whole(self):
+        keys = {bench.key_of(row) for row in self.rows}
+        for strategy in ("list", "call_ops", "dynamic", "direct"):
+            for relevant in bench.SIZES[:2] if strategy == "direct" else bench.SIZES:
+                for irrelevant in bench.SIZES:
+                    self.assertIn(f"grid/{strategy}/{relevant}/{irrelevant}", keys)
+
+    def test_the_readme_s_table_is_the_baseline_s(self):
+        self.assertEqual(bench.readme_parts()[1], bench.readme_table(self.baseline))
+
+    def test_the_json_has_the_fields_that_are_promised(self):
+        for row in bench.as_json(self.header, self.rows):
+            for field in ("case", "strategy", "relevant", "irrelevant", "off"):
+                self.assertIn(field, row)
+            if "missing" not in row:
+                self.assertIn("instructions_per_call", row)
+                self.assertIn("ns_per_call", row)
+
+
+if __name__ == "__main__":
+    MACHINE = sys.argv.pop(1)
+    unittest.main()

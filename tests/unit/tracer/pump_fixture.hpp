@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pump against a line in memory, read back with the wire format's own reader.
+#pragma once
+
+#include "tests/unit/tracer/core_fixture.hpp"
+#include "tracer/pump.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+namespace nopscope::testing {
+
+inline std::vector<wire::Byte> line_bytes;
+inline std::size_t transmitter_room = 0;
+
+inline bool try_write(std::uint8_t byte) {
+    if (transmitter_room == 0) return false;
+    --transmitter_room;
+    line_bytes.push_back(byte);
+    return true;
+}
+
+struct Received {
+    std::vector<wire::Event> events;
+    std::vector<wire::TraceHeader> traces;
+    std::vector<wire::Hello> hellos;
+    std::vector<wire::Stats> stats;
+    std::string console;
+    std::vector<wire::FrameHeader> headers;
+    // By core.
+    std::map<unsigned, std::vector<wire::Event>> events_of;
+    std::map<unsigned, std::vector<wire::Stats>> stats_of;
+    unsigned bad = 0;
+};
+
+inline void take(Received& received, std::vector<wire::Byte>& chunk) {
+    const wire::ParsedFrame frame = wire::parse_frame(chunk.data(), chunk.size());
+    if (!frame.ok || frame.header.session != 7) {
+        ++received.bad;
+        return;
+    }
+    received.headers.push_back(frame.header);
+    switch (frame.header.stream) {
+        case wire::Stream::hello:
+            received.hellos.emplace_back();
+            received.bad += !wire::read_hello(frame.payload, frame.payload_bytes, received.hellos.back());
+            break;
+        case wire::Stream::stats:
+            received.stats.emplace_back();
+            received.bad += !wire::read_stats(frame.payload, frame.payload_bytes, received.stats.back());
+            received.stats_of[frame.header.core].push_back(received.stats.back());
+            break;
+        case wire::Stream::console:
+            received.console.append(reinterpret_cast<const char*>(frame.payload), frame.payload_bytes);
+            break;
+        case wire::Stream::trace: {
+            wire::TraceReader reader(frame.payload, frame.payload_bytes);
+            received.traces.push_back(reader.header());
+            for (wire::Event event; reader.next(event);) {
+                received.events.push_back(event);
+                received.events_of[frame.header.core].push_back(event);
+            }
+            received.bad += !reader.ok();
+        }
+    }
+}
+
+// All whole frames on the line so far; what is left stays.
+inline Received receive() {
+    Received received;
+    std::vector<wire::Byte> chunk;
+    for (const wire::Byte byte : line_bytes) {
+        if (byte != 0) {
+            chunk.push_back(byte);
+            continue;
+        }
+        take(received, chunk);
+        chunk.clear();
+    }
+    line_bytes = chunk;
+    return received;
+}
+
+class PumpTest : public ::testing::Test, public CoreUnderTest {
+protected:
+    static constexpr std::uint64_t hz = 1'000'000;
+
+    explicit PumpTest(unsigned count = 1) : CoreUnderTest(count) {
+        line_bytes.clear();
+        transmitter_room = ~std::size_t{0};
+        hello.clock_hz = hz;
+        hello.text_base = 0x1000;
+    }
+    void open(Mode mode = Mode::stream, std::uint32_t bytes_per_second = 0) {
+        config.output.try_write = try_write;
+        config.cores = static_cast<unsigned>(cores.size());
+        config.clock_hz = hz;
+        config.mode = mode;
+        config.cores = static_cast<unsigned>(cores.size());
+        config.line_bytes_per_second = bytes_per_second;
+        for (Core& one : cores) one.lossless = mode == Mode::lossless;
+        pump.open(config, hello, 7);
+    }
+    Config config;
+    wire::Hello hello;
+    Pump<sim::SimMachine> pump{machine, cores};
+};
+
+inline std::vector<wire::Event> without_own(const std::vector<wire::Event>& events) {
+    std::vector<wire::Event> calls;
+    for (const wire::Event& event : events) {
+        if (event.kind != wire::Kind::extended) calls.push_back(event);
+    }
+    return calls;
+}
+
+}  // namespace nopscope::testing

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// The patcher with sets of ops: what slot and word become, and what a refused request leaves.
+#include "tests/unit/tracer/text_fixture.hpp"
+
+#include <deque>
+
+namespace nopscope {
+namespace {
+
+using testing::a_callback;
+using testing::Text;
+
+struct TenSites : Text {
+    explicit TenSites(unsigned count = 10) {
+        add_many(count);
+        initialise();
+    }
+    SiteList& list(std::uint32_t index) { return static_cast<SiteList&>(object(index)); }
+    bool calls(std::uint32_t index) { return word(index) == bl(index, testing::callback_trampoline); }
+    // All that a refused request must leave as it was.
+    auto everything() {
+        std::vector<std::uint64_t> all{patcher.enabled(), patcher.lists_in_use()};
+        for (std::uint32_t i = 0; i < sites.size(); ++i) {
+            all.push_back(reinterpret_cast<std::uintptr_t>(&object(i)));
+            all.push_back(word(i));
+            if (ops_of(i).size() > 1) all.push_back(list(i).refs);
+        }
+        for (const Ops* ops : {&function_ops, &graph_ops, &far_ops, &callback_ops, &other_callback_ops}) {
+            all.push_back(ops->sites);
+        }
+        all.push_back(machine.word_writes);
+        all.push_back(machine.slot_writes);
+        return all;
+    }
+};
+
+TEST(Sets, NoneOneSeveralOneNone) {
+    TenSites t;
+    ASSERT_EQ(t.change(&t.callback_ops, nullptr), Status::ok);
+    EXPECT_EQ(&t.object(4), &t.callback_ops);
+    EXPECT_TRUE(t.calls(4));
+    EXPECT_EQ(t.patcher.enabled(), 10u);
+    EXPECT_EQ(t.callback_ops.sites, 10u);
+    EXPECT_EQ(t.synchronized, 0u) << "nothing is freed";
+
+    ASSERT_EQ(t.change(&t.other_callback_ops, nullptr, 0, 5), Status::ok);
+    EXPECT_EQ(t.ops_of(4), (std::vector{&t.callback_ops, &t.other_callback_ops}));
+    EXPECT_EQ(&t.object(0), &t.object(4)) << "one list for one set";
+    EXPECT_EQ(t.list(0).refs, 5u);
+    EXPECT_EQ(t.patcher.lists_in_use(), 1u);
+    EXPECT_EQ(&t.object(5), &t.callback_ops);
+    EXPECT_EQ(t.other_callback_ops.sites, 5u);
+    EXPECT_TRUE(t.calls(4));
+
+    ASSERT_EQ(t.change(nullptr, &t.callback_ops), Status::ok);
+    EXPECT_EQ(&t.object(4), &t.other_callback_ops);
+    EXPECT_EQ(&t.object(5), &t.none);
+    EXPECT_EQ(t.word(5), insn::nop);
+    EXPECT_EQ(t.patcher.enabled(), 5u);
+    EXPECT_EQ(t.callback_ops.sites, 0u);
+    EXPECT_EQ(t.patcher.lists_in_use(), 0u) << "detach frees lists";
+    EXPECT_EQ(t.synchronized, 2u) << "before none and after it";
+
+    ASSERT_EQ(t.change(nullptr, &t.other_callback_ops), Status::ok);
+    EXPECT_EQ(t.patcher.enabled(), 0u);
+    for (std::uint32_t i = 0; i < 10; ++i) {
+        EXPECT_EQ(&t.object(i), &t.none);
+        EXPECT_EQ(t.word(i), insn::nop);
+    }
+}
+
+TEST(Sets, DirectAndCallbacks) {
+    TenSites t;
+    ASSERT_EQ(t.change(&t.graph_ops, nullptr), Status::ok);
+    EXPECT_EQ(t.word(3), t.bl(3, testing::graph_entry));
+    ASSERT_EQ(t.change(&t.callback_ops, nullptr), Status::ok);
+    EXPECT_TRUE(t.calls(3));
+    EXPECT_EQ(t.object(3).direct, testing::graph_entry);
+    ASSERT_EQ(t.change(&t.function_ops, &t.graph_ops), Status::ok);
+    EXPECT_EQ(t.object(3).direct, testing::function_entry);
+    EXPECT_EQ(t.ops_of(3), (std::vector{&t.callback_ops, &t.function_ops}));
+    ASSERT_EQ(t.change(nullptr, &t.callback_ops), Status::ok);
+    EXPECT_EQ(t.word(3), t.bl(3, testing::function_entry));
+    EXPECT_EQ(&t.object(3), &t.function_ops);
+}
+
+// An ops with both goes through the trampoline, alone too.
+TEST(Sets, OneOpsWithCallbackAndDirectEntry) {
+    TenSites t;
+    t.callback_ops.direct = testing::graph_entry;
+    ASSERT_EQ(t.change(&t.callback_ops, nullptr), Status::ok);
+    EXPECT_TRUE(t.calls(0));
+    EXPECT_EQ(&t.object(0), &t.callback_ops);
+}
+
+TEST(Sets, OutOfReachGoesThroughTheSlot) {
+    TenSites t;
+    ASSERT_EQ(t.change(&t.far_ops, nullptr), Status::ok);
+    EXPECT_EQ(t.word(2), t.bl(2, testing::far_trampoline));
+    EXPECT_EQ(&t.object(2), &t.far_ops);
+    ASSERT_EQ(t.change(&t.callback_ops, nullptr), Status::ok);
+    EXPECT_TRUE(t.calls(2));
+    EXPECT_EQ(t.object(2).direct, testing::far_entry);
+    ASSERT_EQ(t.change(&t.graph_ops, &t.far_ops), Status::ok);
+    ASSERT_EQ(t.change(&t.far_ops, &t.graph_ops), Status::ok);
+    ASSERT_EQ(t.change(nullptr, &t.callback_ops), Status::ok);
+    EXPECT_EQ(t.word(2), t.bl(2, testing::far_trampoline));
+}
+
+TEST(Sets, SitesOfDifferentSetsInOneRequest) {
+    TenSites t;
+    ASSERT_EQ(t.change(&t.graph_ops, nullptr, 0, 6), Status::ok);
+    ASSERT_EQ(t.change(&t.callback_ops, nullptr, 3, 6), Status::ok);
+    ASSERT_EQ(t.change(&t.other_callback_ops, nullptr), Status::ok);
+    const std::vector<std::vector<Ops*>> sets{
+        {&t.graph_ops, &t.other_callback_ops},
+        {&t.graph_ops, &t.callback_ops, &t.other_callback_ops},
+        {&t.callback_ops, &t.other_callback_ops},
+        {&t.other_callback_ops}};
+    const unsigned which[] = {0, 0, 0, 1, 1, 1, 2, 2, 2, 3};
+    for (std::uint32_t i = 0; i < 10; ++i) EXPECT_EQ(t.ops_of(i), sets[which[i]]) << i;
+    EXPECT_EQ(t.patcher.lists_in_use(), 3u);
+    EXPECT_EQ(t.graph_ops.sites, 6u);
+    EXPECT_EQ(t.callback_ops.sites, 6u);
+    EXPECT_EQ(t.other_callback_ops.sites, 10u);
+    ASSERT_EQ(t.change(nullptr, &t.other_callback_ops), Status::ok);
+    EXPECT_EQ(t.patcher.lists_in_use(), 1u);
+}
+
+// What set_filter() does: attach to the new sites, then detach from the others.
+TEST(Sets, AFilterThatMoves) {
+    TenSites t;
+    ASSERT_EQ(t.change(&t.other_callback_ops, nullptr), Status::ok);
+    ASSERT_EQ(t.change(&t.callback_ops, nullptr, 0, 5), Status::ok);
+    ASSERT_EQ(t.change(&t.callback_ops, nullptr, 3, 5), Status::ok);
+    ASSERT_EQ(t.change(nullptr, &t.callback_ops, 0, 3), Status::ok);
+    ASSERT_EQ(t.change(nullptr, &t.callback_ops, 8), Status::ok);
+    for (std::uint32_t i = 0; i < 10; ++i) EXPECT_EQ(t.ops_of(i).size(), i >= 3 && i < 8 ? 2u : 1u) << i;
+    EXPECT_EQ(t.callback_ops.sites, 5u);
+    EXPECT_EQ(t.list(3).refs, 5u);
+    EXPECT_EQ(t.patcher.lists_in_use(), 1u);
+}
+
+TEST(Sets, AttachedAgainOrNeverAttachedIsNoChange) {
+    TenSites t;
+    ASSERT_EQ(t.change(&t.callback_ops, nullptr), Status::ok);
+    ASSERT_EQ(t.change(&t.graph_ops, nullptr), Status::ok);
+    const auto before = t.everything();
+    EXPECT_EQ(t.change(&t.callback_ops, nullptr), Status::ok);
+    EXPECT_EQ(t.change(nullptr, &t.function_ops), Status::ok);
+    EXPECT_EQ(t.everything(), before);
+}
+
+// Refused at the last site: nothing of the others has changed, and what comes next works.
+TEST(Sets, ConflictsChangeNothing) {
+    for (const unsigned kind : {0u, 1u, 2u, 3u, 4u}) {
+        SCOPED_TRACE(kind);
+        TenSites t;
+        Ops redirecting{.func = a_callback, .flags = ops_redirects};
+        Ops both{.func = a_callback, .direct = testing::graph_entry, .flags = ops_redirects};
+        Ops* there[] = {&t.graph_ops, &redirecting, &t.graph_ops, &redirecting, &t.callback_ops};
+        Ops second{.func = a_callback, .flags = ops_redirects};
+        Ops* add[] = {&t.function_ops, &second, &redirecting, &t.graph_ops, &both};
+        ASSERT_EQ(t.change(&t.callback_ops, nullptr, 0, 4), Status::ok);
+        ASSERT_EQ(t.change(there[kind], nullptr, 9, 1), Status::ok);
+        const auto before = t.everything();
+        EXPECT_EQ(t.change(add[kind], nullptr, kind == 4 ? 9 : 0), Status::conflict);
+        EXPECT_EQ(t.everything(), before);
+        EXPECT_EQ(add[kind]->sites, 0u);
+        // In place of the other it is none; one with both is always.
+        EXPECT_EQ(t.change(add[kind], there[kind]), kind == 4 ? Status::conflict : Status::ok);
+    }
+}
+
+TEST(Sets, ARedirectBesideCallbacksIsNoConflict) {
+    TenSites t;
+    Ops redirecting{.func = a_callback, .flags = ops_redirects};
+    ASSERT_EQ(t.change(&t.callback_ops, nullptr), Status::ok);
+    EXPECT_EQ(t.change(&redirecting, nullptr), Status::ok);
+    EXPECT_EQ(t.change(&t.other_callback_ops, nullptr), Status::ok);
+}
+
+TEST(Sets, SurprisesChangeNothing) {
+    for (const bool corrupt_word : {false, true}) {
+        TenSites t;
+        ASSERT_EQ(t.change(&t.callback_ops, nullptr), Status::ok);
+        ASSERT_EQ(t.change(&t.graph_ops, nullptr, 5), Status::ok);
+        const PatchSite site = t.placed.back();
+        const Address at = corrupt_word ? site.toggle() : site.slot();
+        const std::uint32_t was = t.machine.read_word(at);
+        // The word, or the slot, of its neighbour: valid, but not this site's.
+        t.machine.load(at, corrupt_word ? insn::nop : was + 16);
+        const auto state = [&] { return t.everything(); };
+        const auto before = corrupt_word ? state() : std::vector<std::uint64_t>{};
+        EXPECT_EQ(t.change(&t.other_callback_ops, nullptr), Status::unexpected_text);
+        EXPECT_EQ(t.patcher.last_error().address, at);
+        if (corrupt_word) {
+            EXPECT_EQ(state(), before);
+        }
+        t.machine.load(at, was);
+        EXPECT_EQ(t.other_callback_ops.sites, 0u);
+        EXPECT_EQ(t.patcher.lists_in_use(), 1u);
+        EXPECT_EQ(t.change(&t.other_callback_ops, nullptr), Status::ok);
+    }
+}
+
+// A core may still be reading the list, so its memory is not used again, by later requests neither.
+TEST(Sets, AListIsKeptWhileACoreDoesNotComeOut) {
+    TenSites t;
+    ASSERT_EQ(t.change(&t.callback_ops, nullptr), Status::ok);
+    ASSERT_EQ(t.change(&t.other_callback_ops, nullptr), Status::ok);
+    const SiteList& list = t.list(0);
+    t.quiescent = false;
+    ASSERT_EQ(t.change(nullptr, &t.callback_ops), Status::ok);
+    EXPECT_EQ(list.count, 2u);
+    ASSERT_EQ(t.change(&t.graph_ops, nullptr), Status::ok);
+    EXPECT_EQ(t.change(&t.function_ops, nullptr), Status::conflict);
+    EXPECT_EQ(list.count, 2u);
+    EXPECT_EQ(list.members()[0], &t.callback_ops);
+    t.quiescent = true;
+    ASSERT_EQ(t.change(&t.graph_ops, nullptr), Status::ok);
+    EXPECT_EQ(t.patcher.lists_in_use(), 1u);
+}
+
+TEST(Sets, AsManyOpsAsASiteCanHave) {
+    TenSites t(2);
+    std::deque<Ops> many(max_list_members + 1, Ops{.func = a_callback});
+    for (std::size_t i = 0; i < max_list_members; ++i) {
+        ASSERT_EQ(t.change(&many[i], nullptr), Status::ok) << i;
+    }
+    EXPECT_EQ(t.ops_of(1).size(), max_list_members);
+    const auto before = t.everything();
+    EXPECT_EQ(t.change(&many.back(), nullptr), Status::too_many);
+    EXPECT_EQ(t.everything(), before);
+    for (std::size_t i = 0; i < max_list_members; ++i) {
+        EXPECT_EQ(t.ops_of(1)[0], &many[i]);
+        ASSERT_EQ(t.change(nullptr, &many[i]), Status::ok);
+    }
+    EXPECT_EQ(t.patcher.lists_in_use(), 0u);
+    EXPECT_EQ(t.change(&many.back(), nullptr), Status::ok) << "those that left make room";
+}
+
+// Each of 300 sites with a set of its own: more lists than the pool has.
+TEST(Sets, TooManyDifferentSetsChangeNothing) {
+    TenSites t(300);
+    std::deque<Ops> many(20, Ops{.func = a_callback});
+    for (unsigned i = 9; i < 14; ++i) ASSERT_EQ(t.change(&many[i], nullptr), Status::ok);
+    Status status = Status::ok;
+    std::vector<std::uint64_t> before;
+    unsigned requests = 0;
+    for (unsigned bit = 0; bit < 9 && status == Status::ok; ++bit) {
+        for (std::uint32_t i = 0; i < 300 && status == Status::ok; ++i) {
+            if ((i >> bit & 1) == 0) continue;
+            before = t.everything();
+            status = t.change(&many[bit], nullptr, i, 1);
+            ++requests;
+        }
+    }
+    EXPECT_EQ(status, Status::too_many) << requests;
+    EXPECT_EQ(t.everything(), before);
+    // One request for all: some sites' lists could be made before the pool was full.
+    EXPECT_EQ(t.change(&many[19], nullptr), Status::too_many);
+    EXPECT_EQ(t.everything(), before);
+    for (Ops& ops : many) EXPECT_EQ(t.change(nullptr, &ops), Status::ok);
+    EXPECT_EQ(t.patcher.lists_in_use(), 0u);
+    EXPECT_EQ(t.patcher.enabled(), 0u);
+}
+
+}  // namespace
+}  // namespace nopscope

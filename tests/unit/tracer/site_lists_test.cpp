@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tracer/site_lists.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace nopscope {
+namespace {
+
+void noted(std::uint64_t ip, std::uint64_t parent_ip, Ops* ops, Regs* regs) {
+    EXPECT_EQ(ip, 0x1000u);
+    EXPECT_EQ(parent_ip, 0x2000u);
+    EXPECT_EQ(regs->pc, 0x1008u);
+    static_cast<std::vector<Ops*>*>(ops->user)->push_back(ops);
+}
+
+class SiteListsTest : public ::testing::Test {
+protected:
+    SiteListsTest() {
+        for (Ops& one : ops) one = {.func = noted, .user = &called};
+    }
+    // A list of ops[first] to ops[first + count - 1] that a site holds.
+    template <typename Lists>
+    SiteList* take(Lists& lists, unsigned first, unsigned count) {
+        std::vector<Ops*> members;
+        for (unsigned i = first; i < first + count; ++i) members.push_back(&ops[i]);
+        SiteList* list = lists.get(members);
+        if (list != nullptr) ++list->refs;
+        return list;
+    }
+
+    Ops ops[40];
+    std::vector<Ops*> called;
+};
+
+std::uint64_t slot(const SiteList* list) { return reinterpret_cast<std::uintptr_t>(list); }
+
+TEST_F(SiteListsTest, SameMembersShareAListAndOrderMatters) {
+    SiteLists<64> lists;
+    SiteList* ab = lists.get(std::vector{&ops[0], &ops[1]});
+    SiteList* ba = lists.get(std::vector{&ops[1], &ops[0]});
+    SiteList* abc = lists.get(std::vector{&ops[0], &ops[1], &ops[2]});
+    EXPECT_NE(ab, ba);
+    EXPECT_NE(ab, abc);
+    EXPECT_EQ(lists.get(std::vector{&ops[0], &ops[1]}), ab);
+    EXPECT_EQ(lists.in_use(), 3u);
+    EXPECT_EQ(ab->all().size(), 2u);
+    EXPECT_EQ(ab->func, walk_list);
+}
+
+TEST_F(SiteListsTest, DirectIsThatOfTheMemberThatHasOne) {
+    SiteLists<64> lists;
+    ops[1].direct = 0x4000;
+    EXPECT_EQ(take(lists, 0, 3)->direct, 0x4000u);
+    EXPECT_EQ(take(lists, 2, 2)->direct, 0u);
+}
+
+TEST_F(SiteListsTest, WalkCallsEachMemberInOrderWithItself) {
+    SiteLists<64> lists;
+    SiteList* list = lists.get(std::vector{&ops[3], &ops[0], &ops[2]});
+    Regs regs{};
+    regs.pc = 0x1008;
+    list->func(0x1000, 0x2000, list, &regs);
+    EXPECT_EQ(called, (std::vector{&ops[3], &ops[0], &ops[2]}));
+}
+
+TEST_F(SiteListsTest, CollectFreesWhatNoSlotHolds) {
+    SiteLists<64> lists;
+    SiteList* held = take(lists, 0, 2);
+    SiteList* dropped = take(lists, 1, 2);
+    dropped->refs = 0;
+    lists.collect();
+    EXPECT_EQ(lists.in_use(), 1u);
+    EXPECT_TRUE(lists.holds(slot(held)));
+    EXPECT_FALSE(lists.holds(slot(dropped)));
+    EXPECT_TRUE(lists.contains(slot(dropped))) << "still by address";
+    EXPECT_FALSE(lists.holds(slot(held) + 16)) << "the middle of a list is none";
+    EXPECT_FALSE(lists.contains(reinterpret_cast<std::uintptr_t>(&ops[0])));
+    EXPECT_FALSE(lists.contains(0));
+}
+
+TEST_F(SiteListsTest, AnEmptyPoolHoldsNothing) {
+    SiteLists<64> lists;
+    EXPECT_EQ(lists.in_use(), 0u);
+    EXPECT_FALSE(lists.holds(slot(reinterpret_cast<SiteList*>(&lists))));
+    lists.collect();
+}
+
+TEST_F(SiteListsTest, FullPoolSaysSoAndKeepsItsLists) {
+    SiteLists<64> lists;
+    std::vector<SiteList*> all;
+    while (SiteList* list = take(lists, static_cast<unsigned>(all.size()), 2)) all.push_back(list);
+    EXPECT_GE(all.size(), 64u / 5);
+    EXPECT_EQ(lists.in_use(), all.size());
+    for (unsigned i = 0; i < all.size(); ++i) {
+        EXPECT_EQ(take(lists, i, 2), all[i]) << "a list that is there needs no room";
+        EXPECT_EQ(all[i]->members()[1], &ops[i + 1]);
+    }
+}
+
+TEST_F(SiteListsTest, FreeBlocksJoin) {
+    SiteLists<64> lists;
+    std::vector<SiteList*> all;
+    while (SiteList* list = take(lists, static_cast<unsigned>(all.size()), 2)) all.push_back(list);
+    EXPECT_EQ(take(lists, 0, 36), nullptr);
+    // Every other one: no two free neighbours, so still no room for a long one.
+    for (unsigned i = 0; i < all.size(); i += 2) all[i]->refs = 0;
+    lists.collect();
+    EXPECT_EQ(take(lists, 0, 36), nullptr);
+    for (SiteList* list : all) list->refs = 0;
+    lists.collect();
+    EXPECT_EQ(lists.in_use(), 0u);
+    EXPECT_NE(take(lists, 0, 36), nullptr);
+    EXPECT_EQ(lists.in_use(), 1u);
+}
+
+// The rest of a block, when too small for a header, stays with the list.
+TEST_F(SiteListsTest, EveryRemainderFits) {
+    for (unsigned count = 2; count <= 40; ++count) {
+        SiteLists<24> lists;
+        SiteList* list = take(lists, 0, count);
+        if (list == nullptr) continue;
+        EXPECT_EQ(list->all().back(), &ops[count - 1]);
+        while (SiteList* more = take(lists, count % 7, 2)) {
+            if (more->refs > 1) break;
+        }
+        EXPECT_EQ(list->all().size(), count);
+        EXPECT_EQ(list->all().front(), &ops[0]);
+        EXPECT_EQ(list->all().back(), &ops[count - 1]);
+    }
+}
+
+}  // namespace
+}  // namespace nopscope

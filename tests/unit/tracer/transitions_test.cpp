@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every transition between the dispatch states, made by the real patcher, in every interleaving with
+// cores that execute the site (tests/sim/explorer.hpp); and what the proof must not let pass.
+#include "tests/sim/explorer.hpp"
+#include "tests/unit/tracer/text_fixture.hpp"
+
+#include <deque>
+
+namespace nopscope {
+namespace {
+
+using sim::ExploreOptions;
+using sim::Exploration;
+using sim::Recording;
+using sim::Step;
+using Set = std::vector<unsigned>;
+
+enum : unsigned { callback, other_callback, direct, other_direct, far, both };
+
+const std::vector<Set> states{
+    {}, {direct}, {callback}, {direct, callback}, {callback, other_callback},
+    {callback, other_callback, direct}, {other_direct}, {other_callback}, {far}, {far, callback},
+    {both}, {both, callback}};
+
+std::string name(const Set& set) {
+    const char* const names[] = {"callback", "other callback", "direct", "other direct", "far", "both"};
+    std::string all = "{";
+    for (const unsigned ops : set) all += std::string(all.size() > 1 ? ", " : "") + names[ops];
+    return all + "}";
+}
+
+// A site, the six ops, and what the patcher does to go from one set to another.
+struct Site : testing::TextOn<sim::RecordingMachine> {
+    explicit Site(bool coherent = false) : TextOn({.coherent = coherent}), coherent_(coherent) {
+        add_many(1);
+        initialise();
+        ops[callback].func = ops[other_callback].func = ops[both].func = testing::a_callback;
+        ops[direct].direct = testing::function_entry;
+        ops[other_direct].direct = testing::graph_entry;
+        ops[far].direct = testing::far_entry;
+        ops[both].direct = testing::graph_entry + 0x40;
+    }
+    // `at_once`: one added and one removed by the same request, while there are both. Else all are
+    // added first, where they do not conflict.
+    Recording record(const Set& from, const Set& to, bool at_once) {
+        for (const unsigned n : from) request(&ops[n], nullptr);
+        std::vector<Ops*> all;
+        for (Ops& one : ops) all.push_back(&one);
+        machine.watch(placed[0], none, all, {testing::callback_trampoline, testing::far_trampoline},
+                      coherent_);
+        go(from, to, at_once);
+        return machine.recording;
+    }
+    Recording record_there_and_back(const Set& from, const Set& to) {
+        record(from, to, true);
+        go(to, from, true);
+        return machine.recording;
+    }
+
+    std::deque<Ops> ops = std::deque<Ops>(6);
+
+private:
+    void go(const Set& from, const Set& to, bool at_once) {
+        Set add = without(to, from), remove = without(from, to);
+        // Direct entries last, so that they meet.
+        for (Set* set : {&add, &remove}) {
+            std::stable_sort(set->begin(), set->end(), [this](unsigned a, unsigned b) {
+                return (ops[a].direct != 0) < (ops[b].direct != 0);
+            });
+        }
+        const auto takes_place = [&] {
+            return !add.empty() && !remove.empty() &&
+                   (at_once || (ops[add.back()].direct != 0 && ops[remove.back()].direct != 0));
+        };
+        while (takes_place()) recorded(take(add), take(remove));
+        while (!add.empty()) recorded(take(add), nullptr);
+        while (!remove.empty()) recorded(nullptr, take(remove));
+    }
+    static Set without(Set set, const Set& other) {
+        std::erase_if(set, [&](unsigned n) {
+            return std::find(other.begin(), other.end(), n) != other.end();
+        });
+        return set;
+    }
+    Ops* take(Set& set) {
+        Ops* const one = &ops[set.back()];
+        set.pop_back();
+        return one;
+    }
+    void recorded(Ops* add, Ops* remove) {
+        machine.begin();
+        request(add, remove);
+        machine.end();
+    }
+    void request(Ops* add, Ops* remove) {
+        const auto for_each = [](auto visit) { (void)visit(0); };
+        EXPECT_EQ(patcher.change(add, remove, for_each, [&] { return machine.synchronize(), true; }),
+                  Status::ok);
+    }
+
+    bool coherent_;
+};
+
+template <typename Use>
+void for_each_transition(Use use, bool coherent = false) {
+    for (const Set& from : states) {
+        for (const Set& to : states) {
+            if (&from == &to) continue;
+            for (const bool at_once : {true, false}) {
+                use(Site(coherent).record(from, to, at_once), name(from) + " -> " + name(to));
+            }
+        }
+    }
+}
+
+std::string lines(const Exploration& found) {
+    std::string all;
+    for (const std::string& line : found.trace) all += line + "\n";
+    return all;
+}
+
+enum class Which { all, of_one_request };
+
+void expect_no_violation(ExploreOptions options, Which which = Which::all, bool coherent = false) {
+    std::size_t states = 0, transitions = 0;
+    for_each_transition([&](const Recording& recording, const std::string& what) {
+        if (which == Which::of_one_request && recording.sets.size() > 2) return;
+        const Exploration found = sim::Explorer(recording, options).run();
+        EXPECT_EQ(found.violation, "") << what << "\n" << lines(found);
+        states += found.states;
+        ++transitions;
+    }, coherent);
+    ::testing::Test::RecordProperty("states", std::to_string(states));
+    std::printf("%zu transitions, %zu states\n", transitions, states);
+}
+
+TEST(Transitions, OneCore) { expect_no_violation({}); }
+TEST(Transitions, TwoCores) { expect_no_violation({.cores = 2}); }
+TEST(Transitions, OneCoreWithInterrupts) { expect_no_violation({.interrupts = true}); }
+TEST(Transitions, TwoCoresWithInterrupts) {
+    expect_no_violation({.cores = 2, .interrupts = true}, Which::of_one_request);
+}
+TEST(Transitions, WithoutCacheMaintenance) {
+    expect_no_violation({.cores = 2}, Which::all, true);
+}
+// As tracer.cpp synchronizes.
+TEST(TransitionsByGuards, TwoCores) { expect_no_violation({.cores = 2, .wait = sim::Wait::guards}); }
+TEST(TransitionsByGuards, OneCoreWithInterrupts) {
+    expect_no_violation({.wait = sim::Wait::guards, .interrupts = true});
+}
+TEST(TransitionsByGuards, TwoCoresWithInterrupts) {
+    expect_no_violation({.cores = 2, .wait = sim::Wait::guards, .interrupts = true},
+                        Which::of_one_request);
+}
+// Lists that are freed and made again where they were.
+TEST(Transitions, ThereAndBack) {
+    for (const Set& from : states) {
+        for (const Set& to : states) {
+            const Recording recording = Site().record_there_and_back(from, to);
+            if (recording.steps.size() > sim::Explorer::max_steps) continue;
+            for (const sim::Wait wait : {sim::Wait::outside, sim::Wait::guards}) {
+                const Exploration found = sim::Explorer(recording, {.cores = 2, .wait = wait}).run();
+                EXPECT_EQ(found.violation, "") << name(from) << " -> " << name(to) << "\n" << lines(found);
+            }
+        }
+    }
+}
+// Though nothing were to order the fetch of the word before the load of the slot (docs/ops.md).
+TEST(Transitions, EarlyLoads) {
+    expect_no_violation({.cores = 2, .early_loads = true}, Which::of_one_request);
+}
+
+// ---- mutants: each must be found ------------------------------------------------------------------
+
+using Kind = Step::Kind;
+using Steps = std::vector<Step>;
+
+Steps::iterator find(Steps& steps, Kind kind, Steps::iterator from) {
+    return std::find_if(from, steps.end(), [&](const Step& step) { return step.kind == kind; });
+}
+Steps::iterator find(Steps& steps, Kind kind) { return find(steps, kind, steps.begin()); }
+Steps::iterator find_none(Steps& steps) {
+    return std::find_if(steps.begin(), steps.end(), [](const Step& step) {
+        return step.kind == Kind::write_slot && step.value == 0;
+    });
+}
+void drop_all(Steps& steps, Kind kind) {
+    std::erase_if(steps, [&](const Step& step) { return step.kind == kind; });
+}
+void drop_barrier_after(Steps& steps, Kind kind) {
+    const auto at = find(steps, kind);
+    if (at != steps.end()) steps.erase(find(steps, Kind::data_barrier, at));
+}
+// Where both are there, the one at `from` goes before the one at `to`.
+void move_before(Steps& steps, Steps::iterator to, Steps::iterator from) {
+    if (to < from && from != steps.end()) std::rotate(to, from, from + 1);
+}
+// Each request by itself.
+void mutate(Steps& steps, void (*how)(Steps&)) {
+    Steps all, request;
+    for (const Step& step : steps) {
+        request.push_back(step);
+        if (step.kind != Kind::end) continue;
+        how(request);
+        all.insert(all.end(), request.begin(), request.end());
+        request.clear();
+    }
+    steps = all;
+}
+
+struct Mutant {
+    const char* name;
+    void (*mutate)(Steps&);
+    std::set<std::string> found;  // among what is found
+    ExploreOptions options{};
+};
+void PrintTo(const Mutant& mutant, std::ostream* out) { *out << mutant.name; }
+
+const char* const lost = "an ops that stayed lost an event";
+const char* const nothing = "a trampoline found the object of no ops";
+const char* const freed = "a freed list was read";
+const char* const old_word = "the patcher's own core still executes an old word";
+const char* const detached = "a detached ops was read";
+
+const Mutant mutants[] = {
+    {"NoBarrierBetweenSlotAndWord",
+     [](Steps& steps) {
+         const auto word = find(steps, Kind::write_word);
+         if (word != steps.end() && (word - 1)->kind == Kind::data_barrier) steps.erase(word - 1);
+     },
+     {nothing}},
+    {"WordBeforeSlot",
+     [](Steps& steps) {
+         const auto slot = find(steps, Kind::write_slot);
+         const auto after = find(steps, Kind::interrupt);
+         // With its barrier.
+         if (slot < after && after != steps.end()) std::rotate(slot, slot + 2, after + 1);
+     },
+     {nothing}},
+    {"NoneBeforeTheCoresAreSynchronised",
+     [](Steps& steps) { move_before(steps, find(steps, Kind::synchronize), find_none(steps)); },
+     {nothing}},
+    {"NoneWithTheOtherSlots",
+     [](Steps& steps) { move_before(steps, find(steps, Kind::write_word), find_none(steps)); },
+     {nothing}},
+    {"NoSynchronize", [](Steps& steps) { drop_all(steps, Kind::synchronize); },
+     {nothing, freed, detached}},
+    {"CollectBeforeSynchronize",
+     [](Steps& steps) {
+         move_before(steps, find(steps, Kind::synchronize), find(steps, Kind::free));
+     },
+     {freed}},
+    {"SynchronizeIgnoresTheInterrupted", [](Steps&) {}, {nothing, freed, detached},
+     {.interrupts = true, .skip_depth = true}},
+    {"GuardsIgnoreTheInterrupted", [](Steps&) {}, {freed, detached},
+     {.wait = sim::Wait::guards, .interrupts = true, .skip_depth = true}},
+    {"GuardIsFreeBeforeTheLastLoad", [](Steps&) {}, {freed},
+     {.wait = sim::Wait::guards, .early_release = true}},
+    {"NoSynchronizeByGuards", [](Steps& steps) { drop_all(steps, Kind::synchronize); },
+     {freed, detached},
+     {.wait = sim::Wait::guards}},
+    {"NoClean", [](Steps& steps) { drop_all(steps, Kind::clean); },
+     {old_word}},
+    {"NoBarrierAfterClean", [](Steps& steps) { drop_barrier_after(steps, Kind::clean); }, {old_word}},
+    {"NoInvalidate", [](Steps& steps) { drop_all(steps, Kind::invalidate); }, {old_word}},
+    {"NoBarrierAfterInvalidate",
+     [](Steps& steps) { drop_barrier_after(steps, Kind::invalidate); },
+     {old_word}},
+    {"NoIsb", [](Steps& steps) { drop_all(steps, Kind::instruction_barrier); },
+     {old_word}},
+    {"NoInterrupt", [](Steps& steps) { drop_all(steps, Kind::interrupt); }, {lost}},
+};
+
+class TransitionMutant : public ::testing::TestWithParam<Mutant> {};
+
+TEST_P(TransitionMutant, IsFound) {
+    std::set<std::string> found;
+    unsigned caught = 0;
+    for_each_transition([&](Recording recording, const std::string& what) {
+        mutate(recording.steps, GetParam().mutate);
+        const Exploration result = sim::Explorer(recording, GetParam().options).run();
+        if (result.violation.empty()) return;
+        if (caught++ == 0) std::printf("%s\n%s", what.c_str(), lines(result).c_str());
+        found.insert(result.violation);
+    });
+    for (const std::string& violation : GetParam().found) EXPECT_TRUE(found.contains(violation)) << violation;
+    std::printf("found in %u transitions\n", caught);
+}
+INSTANTIATE_TEST_SUITE_P(Each, TransitionMutant, ::testing::ValuesIn(mutants),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace nopscope

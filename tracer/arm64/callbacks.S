@@ -6,6 +6,8 @@
 // these: during a change a core may meet the old word and the new slot. The object is read and used
 // only while the guard of this core and depth is taken: that is what synchronize() waits for.
 
+#include "tracer/arm64/labels.h"
+
 #define OPS_FUNC         0      // and OPS_DIRECT
 #define OPS_DIRECT       8
 
@@ -20,18 +22,6 @@
 #define FRAME_BYTES      128
 
     .arch armv8-a
-
-.macro function name
-    .globl \name
-    .type \name, %function
-    .balign 64
-\name:
-.endm
-.macro end_of name
-    .globl \name\()_end
-\name\()_end:
-    .size \name, . - \name
-.endm
 
 // Saves the registers of a function's entry as Regs and loads the object. In: x9, x30, SP as at the
 // entry. Out: Regs at sp; x0 ip, x1 parent_ip, x2 object, x3 Regs. Changes x10, x11.

@@ -6,6 +6,8 @@
 // the shadow stack's rules and asserts the offsets below. Each hot path ends in RET, not BR: the
 // return predictor has paired the site's BL, and RET needs no landing pad.
 
+#include "tracer/arm64/labels.h"
+
 #ifndef NOPSCOPE_RING_LOG2
 #define NOPSCOPE_RING_LOG2 18
 #endif
@@ -28,18 +30,6 @@
 #define KIND_RET         2
 
     .arch armv8-a
-
-.macro function name
-    .globl \name
-    .type \name, %function
-    .balign 64
-\name:
-.endm
-.macro end_of name
-    .globl \name\()_end
-\name\()_end:
-    .size \name, . - \name
-.endm
 
 // Claims a ring slot. In: x10 core, x14 limit (\full is taken at or above it; none: no limit).
 // Out: x12 position, x11 clock. Changes x13, x16.

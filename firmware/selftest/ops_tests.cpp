@@ -63,7 +63,7 @@ bool is_ok(Status status) { return status == Status::ok; }
 }  // namespace
 
 SELFTEST("ops.a_callback_sees_the_call") {
-    REQUIRE(tracer_is_up());
+    REQUIRE(tracer_is_up() && is_ok(disable(Sites::all())));
     start();
     seen_count = 0;
     REQUIRE(is_ok(attach(noting, Sites::of(leaf_only))) && noting.sites == 1);

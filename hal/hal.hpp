@@ -27,7 +27,7 @@ void uart_drain();
 // ---- the console ----------------------------------------------------------------------------
 
 // Where bytes that newlib's write() or the exception reporter print go. The default writes them raw
-// to the UART; a firmware that frames its line (nopscope::console_sink) sets its own.
+// to the UART; a firmware that frames its line (nopscope::console_write) sets its own.
 struct ConsoleSink {
     // Thread or interrupt context. May wait for the line.
     void (*write)(const char* bytes, std::size_t count);

@@ -103,7 +103,7 @@ struct Config {
 
 // Turns every patch site into its idle form (docs/how-it-works.md), sets up the ring, sends hello,
 // and enables what `config` says. Once, boot core, thread context. On an error the image runs
-// untraced. About 60 instructions a site.
+// untraced. Some 200 instructions a site (docs/bench.md).
 Status init(const Config& config);
 
 // Change what the sites record, at run time. All or nothing: on an error no word has changed.

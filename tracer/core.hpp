@@ -12,9 +12,10 @@
 // that all open calls can still record their returns: a return never finds the ring full, and an
 // entry that is refused is not hooked, so it has no return. 0 while recording is stopped.
 //
-// The shadow stack. `top` is the next free frame. An unused frame's SP is ~0; the lowest frame is a
-// sentinel with an SP above every stack. Push: publish the new top, then write the frame. Pop: read
-// the frame, store ~0, then lower the top. Whatever an interrupt in between pushes, it pops.
+// The shadow stack. `top` is the next free frame. An unused frame's SP is 0, below every stack; the
+// lowest frame is a sentinel with the stack's high end as SP, so "below the top frame's SP" is also
+// "below the end of the stack". Push: publish the new top, then write the frame. Pop: read the frame,
+// store 0, then lower the top. Whatever an interrupt in between pushes, it pops.
 #pragma once
 
 #include "tracer/wire/record.hpp"
@@ -53,11 +54,11 @@ static_assert(entry_reserve_bytes * 2 <= ring_bytes, "the ring is small for that
 struct ShadowFrame {
     std::uint64_t return_address;
     std::uint64_t sp;
-    std::uint64_t site;
-    std::uint64_t position;  // of the entry's record
+    std::uint64_t hook;      // what the call returns to: says whose frame it is
+    std::uint64_t position;  // graph: of the entry's record
+    std::uint64_t rest[4];
 };
-inline constexpr std::uint64_t free_frame_sp = ~std::uint64_t{0};
-inline constexpr std::uint64_t sentinel_sp = ~std::uint64_t{0} >> 1;
+inline constexpr std::uint64_t free_frame_sp = 0;
 
 struct alignas(128) Core {
     std::uint64_t cursor;  // alone in its exclusives granule (CTR_EL0.ERG; 64 bytes on Cortex-A)
@@ -67,13 +68,14 @@ struct alignas(128) Core {
     std::uint64_t top;   // address of the next free shadow frame
     std::uint64_t shadow_end;
     std::uint64_t stack_low;
-    std::uint64_t stack_bytes;
+    std::uint64_t stack_high;
     std::uint64_t dropped;
     std::uint64_t unhooked;
     std::uint64_t foreign;
     std::uint64_t lossless;  // 0 or 1
     std::uint64_t depth;     // address of this core's interrupt depth, u32
     std::uint64_t recursions;
+    std::uint64_t unguarded;  // the innermost frame of the unguarded trampoline that is open, or 0
 
     // One for each interrupt depth: its own address, or 0 while a callback runs at that depth.
     alignas(128) std::uint64_t guards[max_interrupt_depth];
@@ -96,16 +98,17 @@ static_assert(offsetof(Core, ring) == 136);
 static_assert(offsetof(Core, top) == 144);
 static_assert(offsetof(Core, shadow_end) == 152);
 static_assert(offsetof(Core, stack_low) == 160);
-static_assert(offsetof(Core, stack_bytes) == 168);
+static_assert(offsetof(Core, stack_high) == 168);
 static_assert(offsetof(Core, dropped) == 176);
 static_assert(offsetof(Core, unhooked) == 184);
 static_assert(offsetof(Core, foreign) == 192);
 static_assert(offsetof(Core, lossless) == 200);
 static_assert(offsetof(Core, depth) == 208);
 static_assert(offsetof(Core, recursions) == 216);
+static_assert(offsetof(Core, unguarded) == 224);
 static_assert(offsetof(Core, guards) == 256);
-static_assert(sizeof(ShadowFrame) == 32 && offsetof(ShadowFrame, return_address) == 0 &&
-              offsetof(ShadowFrame, sp) == 8 && offsetof(ShadowFrame, site) == 16 &&
+static_assert(sizeof(ShadowFrame) == 64 && offsetof(ShadowFrame, return_address) == 0 &&
+              offsetof(ShadowFrame, sp) == 8 && offsetof(ShadowFrame, hook) == 16 &&
               offsetof(ShadowFrame, position) == 24);
 
 }  // namespace nopscope

@@ -6,7 +6,7 @@
 //     set                     object (slot)     word
 //     none                    none              NOP
 //     one with a direct entry the ops           BL its entry; the far trampoline where out of reach
-//     one callback            the ops           BL the callback trampoline
+//     one callback            the ops           BL the callback trampoline, or the unguarded one
 //     several                 the site's list   BL the callback trampoline
 //
 // Nothing orders another core's fetch of the word before or after its load of the slot, so every mixed
@@ -43,6 +43,7 @@ struct Refusals {
 // Where BLs go that do not go straight to a direct entry (arm64/callbacks.S).
 struct Trampolines {
     Address callback;
+    Address unguarded;  // of an ops alone that wants no guard
     Address far;  // to the direct entry of the object in the slot
 };
 
@@ -273,7 +274,8 @@ private:
             const auto straight = insn::bl(site.toggle(), object.direct);
             return straight ? straight : insn::bl(site.toggle(), trampolines_.far);
         }
-        return insn::bl(site.toggle(), trampolines_.callback);
+        const bool unguarded = (object.flags & ops_unguarded) != 0 && object.direct == 0;
+        return insn::bl(site.toggle(), unguarded ? trampolines_.unguarded : trampolines_.callback);
     }
 
     template <typename ForEach>
@@ -307,6 +309,7 @@ private:
 
     bool note_attached(Ops* ops) {
         if (ops->func == nullptr) ops->func = none_.func;
+        ops->unguarded = (ops->flags & ops_unguarded) != 0 ? ops->func : guarded;
         Ops** free = nullptr;
         for (Ops*& one : attached_) {
             if (one == ops) return true;

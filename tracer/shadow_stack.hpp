@@ -10,10 +10,11 @@ inline ShadowFrame* top_frame(const Core& core) {
     return reinterpret_cast<ShadowFrame*>(core.top) - 1;
 }
 
-// Empties the stack of `count` frames, the sentinel among them.
-inline void reset_shadow_stack(Core& core, ShadowFrame* frames, std::size_t count) {
+// Empties the stack of `count` frames, the sentinel among them, for calls with an SP below stack_high.
+inline void reset_shadow_stack(Core& core, ShadowFrame* frames, std::size_t count,
+                               std::uint64_t stack_high) {
     for (std::size_t i = 0; i < count; ++i) frames[i].sp = free_frame_sp;
-    frames[0].sp = sentinel_sp;
+    frames[0].sp = core.stack_high = stack_high;
     core.top = reinterpret_cast<std::uintptr_t>(frames + 1);
     core.shadow_end = reinterpret_cast<std::uintptr_t>(frames + count);
 }
@@ -27,6 +28,7 @@ std::uint64_t unwind(M& machine, Core& core, std::uint64_t sp, bool same_sp_too)
     const std::uint64_t interrupts = machine.mask_interrupts();
     for (;;) {
         ShadowFrame* frame = top_frame(core);
+        if (frame->sp == free_frame_sp || frame->sp >= core.stack_high) break;
         if (frame->sp > sp || (frame->sp == sp && !same_sp_too)) break;
         const auto entry = static_cast<std::uint32_t>(record_index(frame->position));
         frame->sp = free_frame_sp;

@@ -24,12 +24,16 @@ struct SiteList : Ops {
     std::span<Ops* const> all() const { return {members(), count}; }
 };
 
-// Calls each member's callback, in the order of attachment.
-inline void walk_list(std::uint64_t ip, std::uint64_t parent_ip, Ops* ops, Regs* regs) {
-    auto* list = static_cast<SiteList*>(ops);
-    Ops** const members = list->members();
-    for (std::uint32_t i = 0; i < list->count; ++i) members[i]->func(ip, parent_ip, members[i], regs);
-}
+// What arm64/callbacks.S knows.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"
+static_assert(offsetof(SiteList, count) == 56 && sizeof(SiteList) == 64);
+#pragma GCC diagnostic pop
+
+// Calls each member's callback, in the order of attachment (arm64/callbacks.S).
+extern "C" void nopscope_walk_list(std::uint64_t ip, std::uint64_t parent_ip, Ops* list, Regs* regs);
+// Calls ops->func with this context's guard taken, unless it is taken already (guards.hpp).
+void guarded(std::uint64_t ip, std::uint64_t parent_ip, Ops* ops, Regs* regs);
 
 template <std::size_t Units>
 class SiteLists {
@@ -118,15 +122,19 @@ private:
             next(&list)->units = rest;
             next(&list)->count = 0;
         }
-        list.func = walk_list;
+        list.func = nopscope_walk_list;
+        list.unguarded = guarded;
         list.direct = 0;
+        list.data = nullptr;
         list.user = nullptr;
         list.flags = 0;
         list.sites = 0;
         list.refs = 0;
         for (std::size_t i = 0; i < members.size(); ++i) {
             list.members()[i] = members[i];
-            if (members[i]->direct != 0) list.direct = members[i]->direct;
+            if (members[i]->direct == 0) continue;
+            list.direct = members[i]->direct;
+            list.data = members[i]->data;
         }
         list.count = static_cast<std::uint32_t>(members.size());
     }

@@ -5,13 +5,15 @@
 #include "tracer/nopscope.hpp"
 #include "tracer/patcher.hpp"
 #include "tracer/pump.hpp"
+#include "tracer/quiescence.hpp"
 #include "tracer/selection.hpp"
 #include "tracer/shadow_stack.hpp"
 
 // Labels in arm64/recorders.S.
 extern "C" const char nopscope_function_entry[], nopscope_graph_entry[], nopscope_return_hook[];
 // Labels in arm64/callbacks.S.
-extern "C" const char nopscope_callback[], nopscope_far[], nopscope_far_end[];
+extern "C" const char nopscope_callback[], nopscope_callback_unguarded[], nopscope_far[],
+    nopscope_far_end[];
 
 namespace nopscope {
 namespace {
@@ -30,7 +32,7 @@ void no_callback(std::uint64_t, std::uint64_t, Ops*, Regs*) {}
 constinit Machine machine;
 constinit Core cores[max_cores]{};
 constinit SiteTable sites;
-constinit Ops none_ops{.func = no_callback};
+constinit Ops none_ops{.func = no_callback, .unguarded = no_callback};
 // Their entries are filled in by init(), since an address is no constant expression in every ABI.
 constinit Ops function_ops, graph_ops;
 constinit Patcher<Machine> patcher(machine, sites, none_ops);
@@ -59,7 +61,7 @@ void prepare_core(unsigned number, const Config& config) {
     Core& core = cores[number];
     CoreMemory& own = memory[number];
     for (std::uint64_t& word : own.ring) word = 0;
-    reset_shadow_stack(core, own.shadow, shadow_frames + 1);
+    reset_shadow_stack(core, own.shadow, shadow_frames + 1, ~std::uint64_t{0});
     core.ring = reinterpret_cast<std::uintptr_t>(own.ring);
     core.cursor = core.tail = ring_bytes;
     core.limit = 0;
@@ -75,16 +77,11 @@ void prepare_core(unsigned number, const Config& config) {
 void enter_core(std::uint64_t stack_low, std::uint64_t stack_high) {
     Core& core = this_core();
     core.stack_low = stack_low;
-    core.stack_bytes = stack_high - stack_low;
+    reset_shadow_stack(core, memory[machine.core()].shadow, shadow_frames + 1, stack_high);
     set_current_core(&core);
     __atomic_fetch_or(&joined, 1u << machine.core(), __ATOMIC_RELAXED);
     core.limit = 1;  // not stopped; ring_set_limit sets the real one
     ring_set_limit(core);
-}
-
-// The shadow stack compares SPs as signed numbers (core.hpp), so stacks are in the low half.
-bool good_stack(std::uint64_t low, std::uint64_t high) {
-    return low < high && (high <= sentinel_sp || high == ~std::uint64_t{0});
 }
 
 void prepare_sites() {
@@ -111,55 +108,10 @@ void prepare_hello(const Config& config) {
     hello.image = text_of(config.image);
 }
 
-// ---- which cores are where ----------------------------------------------------------------------
-
-// What a slot held is used only with a guard taken (arm64/callbacks.S), and who takes one after an
-// interrupt loads the new slot. So one call on every core, and then each guard that was taken at that
-// moment must be seen free. The far trampoline takes none: a core must not be caught in it, nor in
-// an interrupt, below which it may be.
-struct Quiescence {
-    std::uint32_t taken[max_cores];  // guards by depth
-    std::uint32_t far;               // cores, a bit each
-};
-static_assert(max_interrupt_depth <= 32);
-
-void note_use(void* argument, const Interrupted& here) {
-    auto& use = *static_cast<Quiescence*>(argument);
-    const Core& core = cores[here.core];
-    std::uint32_t taken = 0;
-    for (unsigned depth = 0; depth < max_interrupt_depth; ++depth) {
-        taken |= static_cast<std::uint32_t>(core.guards[depth] == 0) << depth;
-    }
-    use.taken[here.core] = taken;
-    const bool in_far = here.pc >= address_of(nopscope_far) && here.pc < address_of(nopscope_far_end);
-    if (in_far || (here.depth != 0 && patcher.uses_far())) {
-        __atomic_fetch_or(&use.far, 1u << here.core, __ATOMIC_RELAXED);
-    }
-}
-
-// Clears the bits of guards that are free now.
-std::uint32_t still_taken(const Core& core, std::uint32_t taken) {
-    for (unsigned depth = 0; depth < max_interrupt_depth; ++depth) {
-        if (__atomic_load_n(&core.guards[depth], __ATOMIC_ACQUIRE) != 0) taken &= ~(1u << depth);
-    }
-    return taken;
-}
-
 bool wait_until_quiescent() {
-    const std::uint64_t end = machine.clock() + hello.clock_hz;
-    const auto in_time = [end] { return static_cast<std::int64_t>(end - machine.clock()) > 0; };
-    Quiescence use;
-    do {
-        for (std::uint32_t& taken : use.taken) taken = 0;
-        use.far = 0;
-        if (!machine.run_on_other_cores(note_use, &use)) return false;
-    } while (use.far != 0 && in_time());
-    for (unsigned core = 0; core < max_cores; ++core) {
-        std::uint32_t taken = use.taken[core];
-        while ((taken = still_taken(cores[core], taken)) != 0 && in_time()) relax();
-        if (taken != 0) return false;
-    }
-    return use.far == 0;
+    Quiescence<Machine>::Code unmarked{};
+    if (patcher.uses_far()) unmarked = {address_of(nopscope_far), address_of(nopscope_far_end)};
+    return Quiescence<Machine>(machine, cores, unmarked).wait(machine.clock() + hello.clock_hz);
 }
 
 // ---- requests -----------------------------------------------------------------------------------
@@ -198,7 +150,7 @@ Status init(const Config& config) {
     if (initialised) return Status::already_initialised;
     if (exception_level() == 0 || !mmu_and_cache_on()) return Status::mmu_or_cache_off;
     if (config.output.try_write == nullptr || config.clock_hz == 0 || config.cores == 0 ||
-        config.cores > max_cores || !good_stack(config.stack_low, config.stack_high)) {
+        config.cores > max_cores || config.stack_low >= config.stack_high) {
         return Status::bad_config;
     }
     if (+__nopscope_sites_start == +__nopscope_sites_end) return Status::no_sites;
@@ -206,7 +158,7 @@ Status init(const Config& config) {
     panic_handler = config.panic;
     function_ops.direct = address_of(nopscope_function_entry);
     graph_ops.direct = address_of(nopscope_graph_entry);
-    patcher.set_trampolines({address_of(nopscope_callback), address_of(nopscope_far)});
+    patcher.set_trampolines({address_of(nopscope_callback), address_of(nopscope_callback_unguarded), address_of(nopscope_far)});
     for (unsigned core = 0; core < max_cores; ++core) prepare_core(core, config);
     prepare_sites();
     prepare_hello(config);
@@ -222,7 +174,7 @@ Status init(const Config& config) {
 Status join(std::uint64_t stack_low, std::uint64_t stack_high) {
     if (!initialised) return Status::not_initialised;
     const unsigned core = machine.core();
-    if (core >= hello.cores || !good_stack(stack_low, stack_high)) return Status::bad_config;
+    if (core >= hello.cores || stack_low >= stack_high) return Status::bad_config;
     if ((__atomic_load_n(&joined, __ATOMIC_RELAXED) >> core & 1) != 0) {
         return Status::already_initialised;
     }
@@ -348,6 +300,19 @@ const char* describe(Status status) {
         case Status::timeout: return "a core did not leave the tracer's code within a second";
     }
     return "unknown status";
+}
+
+void guarded(std::uint64_t ip, std::uint64_t parent_ip, Ops* ops, Regs* regs) {
+    Core& core = this_core();
+    const auto depth = *reinterpret_cast<const volatile std::uint32_t*>(core.depth);
+    std::uint64_t& guard = core.guards[depth];
+    if (guard == 0) {
+        __atomic_fetch_add(&core.recursions, 1, __ATOMIC_RELAXED);
+        return;
+    }
+    __atomic_store_n(&guard, 0, __ATOMIC_RELAXED);
+    ops->func(ip, parent_ip, ops, regs);
+    __atomic_store_n(&guard, reinterpret_cast<std::uintptr_t>(&guard), __ATOMIC_RELEASE);
 }
 
 // ---- slow paths of arm64/recorders.S -------------------------------------------------------------

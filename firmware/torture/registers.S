@@ -120,14 +120,19 @@ torture_call_registers:
     str     x17, [x16, #sp_at]
 
     // The sweep: an interrupt torture_delay ticks from here, and torture_phase NOPs. The tick is
-    // waited for, so that the phase within it is always the same but for the loop's own length.
+    // waited for, so that the phase within it is always the same but for the loop's own length; what
+    // is left of that depends on when it starts, which torture_jitter varies.
     adrp    x16, torture_delay
     ldr     x10, [x16, :lo12:torture_delay]
     cbz     x10, 3f
     ldr     x11, [x16, :lo12:torture_phase]
     adr     x12, 2f
     sub     x12, x12, x11, lsl #2
+    adrp    x16, torture_jitter
+    ldr     x11, [x16, :lo12:torture_jitter]
     isb
+0:  subs    x11, x11, #1
+    b.pl    0b
     mrs     x13, cntvct_el0
 1:  mrs     x14, cntvct_el0
     cmp     x13, x14
@@ -272,10 +277,12 @@ torture_saved:
     .skip   8
 torture_leap_sp:
     .skip   8
-    .globl  torture_delay, torture_phase
+    .globl  torture_delay, torture_phase, torture_jitter
 torture_delay:
     .skip   8
 torture_phase:
+    .skip   8
+torture_jitter:
     .skip   8
     .balign 16
     .irp    name, arguments, results, before_call, arrived, returned

@@ -158,6 +158,7 @@ unsigned sweep(const Callee& callee, bool abandoned, unsigned phases) {
         for (unsigned phase = 0; phase < phases; ++phase, ++runs) {
             torture_delay = delay;
             torture_phase = phase;
+            torture_jitter = (torture_jitter * 5 + 3) % 16;  // each of 0 to 15, in some order
             all_after = run_once(callee, abandoned) && all_after;
         }
         if (all_after) return runs;
@@ -212,7 +213,7 @@ int run() {
 
     // The wait for a tick ends within 3 instructions of it: that much more than a tick's length.
     const auto tick = static_cast<unsigned>(1000000000 / hal::clock_hz());
-    const unsigned phases = tick == 1 ? 1 : tick + 4;
+    const unsigned phases = tick == 1 ? 1 : tick + 12;
     if (phases > max_phase) hal::panic("sweep: the clock is too slow for the NOPs there are");
     sweep_all(Recorder::function, "function", phases);
     sweep_all(Recorder::graph, "graph", phases);

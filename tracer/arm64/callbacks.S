@@ -10,36 +10,49 @@
 
 #define OPS_FUNC         0      // and OPS_DIRECT
 #define OPS_DIRECT       8
+#define OPS_UNGUARDED    32
+#define LIST_COUNT       56     // u32
+#define LIST_MEMBERS     64
 
 #define CORE_DEPTH       208    // address of the core's interrupt depth, u32
 #define CORE_RECURSION   216
+#define CORE_UNGUARDED   224    // the innermost open frame of nopscope_callback_unguarded
 #define CORE_GUARDS      256    // u64 for each depth: its own address while free, 0 while in use
 
 #define REGS_FP          72     // x8 lies before it
 #define REGS_LR          80     // and REGS_SP
-#define REGS_PC          96     // and, ours, the object
+#define REGS_PC          96     // and, ours, the object; unguarded: the frame before
 #define FRAME_GUARD      112
 #define FRAME_BYTES      128
 
     .arch armv8-a
 
-// Saves the registers of a function's entry as Regs and loads the object. In: x9, x30, SP as at the
-// entry. Out: Regs at sp; x0 ip, x1 parent_ip, x2 object, x3 Regs. Changes x10, x11.
-.macro save_regs
-    sub     sp, sp, #FRAME_BYTES
+// x0-x8 and x29 to and from Regs at sp.
+.macro save_arguments
     stp     x0, x1, [sp]
     stp     x2, x3, [sp, #16]
     stp     x4, x5, [sp, #32]
     stp     x6, x7, [sp, #48]
     stp     x8, x29, [sp, #REGS_FP - 8]
+.endm
+.macro restore_arguments
+    ldp     x0, x1, [sp]
+    ldp     x2, x3, [sp, #16]
+    ldp     x4, x5, [sp, #32]
+    ldp     x6, x7, [sp, #48]
+    ldp     x8, x29, [sp, #REGS_FP - 8]
+.endm
+
+// The rest of Regs, and a callback's arguments: x0 ip, x1 parent_ip, x2 the object in the slot. Stores
+// \beside after Regs. In: x9, x30 as at the entry. Changes x10, x11.
+.macro load_object beside
     and     x11, x30, #~7               // the function plus 8
     add     x10, sp, #FRAME_BYTES
     ldr     x2, [x11, #-16]
     stp     x9, x10, [sp, #REGS_LR]
-    stp     x30, x2, [sp, #REGS_PC]
+    stp     x30, \beside, [sp, #REGS_PC]
     sub     x0, x11, #8
     mov     x1, x9
-    mov     x3, sp
 .endm
 
     .section .text.nopscope_recorders, "ax", %progbits
@@ -56,16 +69,15 @@ function nopscope_callback
     ldr     x13, [x12, #CORE_GUARDS]
     cbz     x13, .Lrecursion
     str     xzr, [x12, #CORE_GUARDS]
-    save_regs
+    sub     sp, sp, #FRAME_BYTES
+    save_arguments
+    load_object x2
+    mov     x3, sp
     str     x13, [sp, #FRAME_GUARD]
     ldr     x10, [x2, #OPS_FUNC]
     blr     x10
     ldp     x10, x11, [sp, #REGS_PC]
-    ldp     x0, x1, [sp]
-    ldp     x2, x3, [sp, #16]
-    ldp     x4, x5, [sp, #32]
-    ldp     x6, x7, [sp, #48]
-    ldp     x8, x29, [sp, #REGS_FP - 8]
+    restore_arguments
     ldr     x11, [x11, #OPS_DIRECT]
     ldr     x30, [sp, #REGS_LR]
     ldr     x13, [sp, #FRAME_GUARD]
@@ -105,3 +117,48 @@ function nopscope_far
     ret     x10
 end_of nopscope_far
 
+// void nopscope_callback_unguarded: the same for an ops that wants no guard (ops_unguarded), and
+// nothing after it. Open frames form a chain, so synchronize() can tell that a core is in here; what else the
+// slot holds for a moment of change takes the guard itself (Ops::unguarded).
+// In: x30 the body, x9 the caller's return address. Out: x30 = Regs.lr, at Regs.pc. Free: x9-x17.
+// Frame: Regs, 128 bytes.
+function nopscope_callback_unguarded
+    mrs     x12, tpidr_el1
+    ldr     x13, [x12, #CORE_UNGUARDED]
+    sub     sp, sp, #FRAME_BYTES
+    save_arguments
+    mov     x3, sp
+    str     x3, [x12, #CORE_UNGUARDED]  // before the slot is read
+    load_object x13
+    ldr     x10, [x2, #OPS_UNGUARDED]
+    blr     x10
+    mrs     x12, tpidr_el1
+    ldp     x10, x13, [sp, #REGS_PC]
+    restore_arguments
+    ldr     x30, [sp, #REGS_LR]
+    str     x13, [x12, #CORE_UNGUARDED]
+    add     sp, sp, #FRAME_BYTES
+    ret     x10
+end_of nopscope_callback_unguarded
+
+// void nopscope_walk_list(ip, parent_ip, list, regs): the callback of a site's list: each member's, in
+// the order of attachment. Procedure call standard. Frame: 48 bytes.
+function nopscope_walk_list
+    bti     c
+    stp     x30, x3, [sp, #-48]!
+    stp     x19, x20, [sp, #16]
+    stp     x0, x1, [sp, #32]
+    ldr     w20, [x2, #LIST_COUNT]
+    add     x19, x2, #LIST_MEMBERS
+    add     x20, x19, x20, lsl #3
+1:  ldr     x2, [x19], #8
+    ldp     x0, x1, [sp, #32]
+    ldr     x3, [sp, #8]
+    ldr     x10, [x2, #OPS_FUNC]
+    blr     x10
+    cmp     x19, x20
+    b.ne    1b
+    ldp     x19, x20, [sp, #16]
+    ldr     x30, [sp], #48
+    ret
+end_of nopscope_walk_list

@@ -15,16 +15,21 @@
 #define LAP_SHIFT  (NOPSCOPE_RING_LOG2 - 2)
 
 #define CORE_LIMIT       128    // and CORE_RING
+#define CORE_RING        136    // and CORE_TOP
 #define CORE_TOP         144    // and CORE_SHADOW_END
-#define CORE_STACK_LOW   160    // and CORE_STACK_BYTES
+#define CORE_STACK_LOW   160
+#define CORE_STACK_HIGH  168
 #define CORE_DROPPED     176
 #define CORE_UNHOOKED    184
 #define CORE_FOREIGN     192
 #define CORE_LOSSLESS    200
 
-#define FRAME_BYTES      32
+#define FRAME_BYTES      64
 #define FRAME_SP         8
-#define FRAME_SITE       16     // and FRAME_POSITION
+#define FRAME_HOOK       16     // and FRAME_POSITION
+#define FRAME_POSITION   24
+
+#define CARRY            2      // of NZCV: "higher or same"
 
 #define KIND_ENTRY       1
 #define KIND_RET         2
@@ -107,37 +112,34 @@ function nopscope_function_entry
     to_body
 end_of nopscope_function_entry
 
-// void nopscope_graph_entry: an `entry` record and a shadow frame, then the body with x30 the return
+// void nopscope_graph_entry: a shadow frame and an `entry` record, then the body with x30 the return
 // hook. A call that may not be recorded runs unhooked.
 // In: x30 the body, x9 the caller's return address, SP as at the function's entry.
 // Out: x30 = the hook, or x9; at the body. Free: x9-x17. Frame: none.
 function nopscope_graph_entry
     mrs     x10, tpidr_el1
-    mov     x12, sp
-    ldp     x13, x14, [x10, #CORE_STACK_LOW]
-    sub     x13, x12, x13
-    cmp     x13, x14
-    b.hs    .Lgraph_foreign
-    ldp     x17, x14, [x10, #CORE_TOP]
-    cmp     x17, x14
-    b.hs    .Lgraph_overflow
-    ldr     x13, [x17, #FRAME_SP - FRAME_BYTES]
-    cmp     x13, x12                    // signed: a free frame's ~0 takes the slow path, too
-    b.le    .Lgraph_below
-    // From here on every frame below x17 is alive, so an interrupt leaves the top where it is.
-.Lgraph_claim:
     ldp     x14, x15, [x10, #CORE_LIMIT]
+    cbz     x14, .Lto_body
+    ldp     x17, x11, [x10, #CORE_TOP]
+    ldr     x16, [x10, #CORE_STACK_LOW]
+    mov     x12, sp
+    ldr     x13, [x17, #FRAME_SP - FRAME_BYTES]
+    cmp     x12, x16
+    ccmp    x17, x11, #CARRY, hs        // SP at or above the stack's low end: top below the end?
+    ccmp    x12, x13, #CARRY, lo        // and SP below the top frame's, or the sentinel's?
+    b.hs    .Lgraph_special
+    // From here on every frame below x17 is alive, so an interrupt leaves the top where it is.
+.Lgraph_push:
+    add     x13, x17, #FRAME_BYTES      // publish the new top, then write the frame
+    str     x13, [x10, #CORE_TOP]
+    stp     x9, x12, [x17]
     claim   .Lgraph_full
-    add     x14, x17, #FRAME_BYTES      // publish the new top, then write the frame
-    str     x14, [x10, #CORE_TOP]
-    mov     x14, sp
     and     x13, x30, #~7               // the site plus 8
-    stp     x9, x14, [x17]
-    stp     x13, x12, [x17, #FRAME_SITE]
     orr     x13, x13, #KIND_ENTRY
-    store_record
     mov     x10, x30
     adr     x30, nopscope_return_hook
+    stp     x30, x12, [x17, #FRAME_HOOK]
+    store_record
     ret     x10
 end_of nopscope_graph_entry
 
@@ -146,17 +148,13 @@ end_of nopscope_graph_entry
 // Free: x9-x17, x30. Frame: none.
 function nopscope_return_hook
     mrs     x10, tpidr_el1
-    ldr     x17, [x10, #CORE_TOP]
-    sub     x17, x17, #FRAME_BYTES
-    ldp     x9, x13, [x17]              // read the frame before it is released
-    mov     x14, sp
-    cmp     x13, x14
+    ldp     x15, x17, [x10, #CORE_RING]
+    ldp     x9, x13, [x17, #-FRAME_BYTES]!
+    cmp     sp, x13
     b.ne    .Lhook_mismatch
 .Lhook_pop:
-    ldr     x14, [x17, #FRAME_SITE + 8] // its entry's position
-    ldr     x15, [x10, #CORE_LIMIT + 8]
-    mov     x13, #-1
-    str     x13, [x17, #FRAME_SP]
+    ldr     x14, [x17, #FRAME_POSITION] // read the frame before it is released
+    str     xzr, [x17, #FRAME_SP]
     str     x17, [x10, #CORE_TOP]
     claim
     lsl     w13, w14, #1                // index << 4, in positions of 8 bytes
@@ -181,6 +179,8 @@ end_of nopscope_return_hook
 .Lfunction_full:
     ring_full nopscope_function_entry
 .Lgraph_full:
+    str     xzr, [x17, #FRAME_SP]
+    str     x17, [x10, #CORE_TOP]
     ring_full nopscope_graph_entry
 .Ldrop:
     count   CORE_DROPPED
@@ -193,24 +193,35 @@ end_of nopscope_return_hook
 .Lto_body:
     to_body
 
-// The top frame's SP (x13) is not above ours (x12; flags of their comparison). The same SP and the
-// hook as return address is a tail call: those nest. Anything else: calls that longjmp skipped, or
-// a frame that the interrupted code is just writing.
-.Lgraph_below:
+// What the entry's three comparisons found: an SP (x12) outside the stack, no frame left, or a top frame
+// whose SP (x13) is not above ours. The same SP and the hook as return address is a tail call: those
+// nest. Anything else: calls that longjmp skipped, or a frame that the interrupted code is just writing.
+.Lgraph_special:
+    ldr     x14, [x10, #CORE_STACK_HIGH]
+    cmp     x12, x16
+    ccmp    x12, x14, #CARRY, hs
+    b.hs    .Lgraph_foreign
+    cmp     x12, x13
+    b.lo    2f
     b.ne    1f
     adr     x14, nopscope_return_hook
     cmp     x9, x14
-    b.eq    .Lgraph_claim
+    b.eq    2f
 1:  call_cxx nopscope_unwind_at_entry
-    mov     x17, x11
     mrs     x10, tpidr_el1
-    b       .Lgraph_claim
+    mov     x12, sp
+2:  ldp     x17, x11, [x10, #CORE_TOP]
+    cmp     x17, x11
+    b.hs    .Lgraph_overflow
+    ldp     x14, x15, [x10, #CORE_LIMIT]
+    b       .Lgraph_push
 
 // The top frame is not this call's: calls above it were skipped, or an interrupt has just popped
 // such ones. Panics when none is.
 .Lhook_mismatch:
     call_cxx nopscope_unwind_at_return
     mrs     x10, tpidr_el1
+    ldr     x15, [x10, #CORE_RING]
     sub     x17, x11, #FRAME_BYTES
     ldr     x9, [x17]
     b       .Lhook_pop

@@ -11,6 +11,8 @@
 namespace nopscope::testing {
 
 struct CoreUnderTest {
+    static constexpr std::uint64_t stack_high = 0x10000;
+
     explicit CoreUnderTest(unsigned count = 1) : cores(count), memory(count) {
         for (unsigned i = 0; i < count; ++i) {
             Core& one = cores[i];
@@ -19,7 +21,8 @@ struct CoreUnderTest {
             one.pumped_clock = one.last_sync = one.last_trace_frame = machine.now;
             one.limit = 1;
             ring_set_limit(one);
-            reset_shadow_stack(one, memory[i].frames.data(), memory[i].frames.size());
+            reset_shadow_stack(one, memory[i].frames.data(), memory[i].frames.size(),
+                               stack_high);
         }
     }
 
@@ -38,7 +41,7 @@ struct CoreUnderTest {
         }
         auto* frame = reinterpret_cast<ShadowFrame*>(here().top);
         here().top += sizeof(ShadowFrame);
-        *frame = {return_address, sp, site, position};
+        *frame = {return_address, sp, 0, position, {}};
         return true;
     }
     void leave() {

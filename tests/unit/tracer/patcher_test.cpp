@@ -137,7 +137,7 @@ TEST(Change, OutOfReachChangesNothing) {
     text.add_many(2);
     text.initialise();
     const unsigned writes = text.machine.word_writes + text.machine.slot_writes;
-    text.patcher.set_trampolines({testing::callback_trampoline, testing::far_entry});
+    text.patcher.set_trampolines({testing::callback_trampoline, testing::unguarded_trampoline, testing::far_entry});
     EXPECT_EQ(text.change(&text.far_ops, nullptr), Status::out_of_reach);
     EXPECT_EQ(text.machine.word_writes + text.machine.slot_writes, writes);
     EXPECT_EQ(text.far_ops.sites, 0u);

@@ -120,8 +120,10 @@ TEST(ShadowStack, FrameBeingWrittenEndsTheSearch) {
 
 TEST(ShadowStack, NeverPopsTheSentinel) {
     CoreUnderTest t;
-    unwind(t.machine, t.core, sentinel_sp - 1, true);
-    EXPECT_EQ(t.depth(), 0u);
+    for (const std::uint64_t sp : {t.stack_high - 16, t.stack_high, ~std::uint64_t{0}}) {
+        unwind(t.machine, t.core, sp, true);
+        EXPECT_EQ(t.depth(), 0u);
+    }
 }
 
 }  // namespace

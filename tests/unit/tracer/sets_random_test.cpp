@@ -113,7 +113,7 @@ private:
     }
     static void check_list(const SiteList& list, const Set& set, std::uint32_t refs) {
         ASSERT_EQ(list.refs, refs);
-        ASSERT_EQ(list.func, walk_list);
+        ASSERT_EQ(list.func, nopscope_walk_list);
         Address direct = 0;
         for (const Ops* ops : set) direct |= ops->direct;
         ASSERT_EQ(list.direct, direct);

@@ -46,7 +46,7 @@ TEST_F(SiteListsTest, SameMembersShareAListAndOrderMatters) {
     EXPECT_EQ(lists.get(std::vector{&ops[0], &ops[1]}), ab);
     EXPECT_EQ(lists.in_use(), 3u);
     EXPECT_EQ(ab->all().size(), 2u);
-    EXPECT_EQ(ab->func, walk_list);
+    EXPECT_EQ(ab->func, nopscope_walk_list);
 }
 
 TEST_F(SiteListsTest, DirectIsThatOfTheMemberThatHasOne) {

@@ -15,6 +15,7 @@ inline constexpr Address function_entry = text_base + 0x3000;
 inline constexpr Address graph_entry = text_base + 0x3080;
 inline constexpr Address callback_trampoline = text_base + 0x3100;
 inline constexpr Address far_trampoline = text_base + 0x3180;
+inline constexpr Address unguarded_trampoline = text_base + 0x3200;
 inline constexpr Address far_entry = text_base + 2 * insn::branch_reach;
 
 inline void no_callback(std::uint64_t, std::uint64_t, Ops*, Regs*) {}
@@ -30,7 +31,7 @@ struct TextOn {
         graph_ops.direct = graph_entry;
         far_ops.direct = far_entry;
         callback_ops.func = other_callback_ops.func = a_callback;
-        patcher.set_trampolines({callback_trampoline, far_trampoline});
+        patcher.set_trampolines({callback_trampoline, unguarded_trampoline, far_trampoline});
     }
 
     // A function as the compiler leaves it, in the table too.

@@ -46,7 +46,9 @@ struct Site : testing::TextOn<sim::RecordingMachine> {
         for (const unsigned n : from) request(&ops[n], nullptr);
         std::vector<Ops*> all;
         for (Ops& one : ops) all.push_back(&one);
-        machine.watch(placed[0], none, all, {testing::callback_trampoline, testing::far_trampoline},
+        machine.watch(placed[0], none, all,
+                      {testing::callback_trampoline, testing::unguarded_trampoline,
+                       testing::far_trampoline},
                       coherent_);
         go(from, to, at_once);
         return machine.recording;

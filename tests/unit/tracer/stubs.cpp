@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// What slots and lists refer to, for the host: on a board arm64/callbacks.S and tracer.cpp.
+#include "tracer/site_lists.hpp"
+
+#include <cstdlib>
+
+extern "C" void nopscope_walk_list(std::uint64_t ip, std::uint64_t parent_ip, nopscope::Ops* list,
+                                   nopscope::Regs* regs) {
+    for (nopscope::Ops* ops : static_cast<nopscope::SiteList*>(list)->all()) {
+        ops->func(ip, parent_ip, ops, regs);
+    }
+}
+void nopscope::guarded(std::uint64_t, std::uint64_t, Ops*, Regs*) { std::abort(); }

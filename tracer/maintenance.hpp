@@ -7,7 +7,8 @@
 // each line is cleaned and invalidated once; finish() (or the destructor) completes it.
 //
 // The stores have all been made before the first invalidate of a batch, for a core may refetch a line
-// between two invalidates. So a batch remembers ranges and maintains them in finish().
+// between two invalidates. So a batch remembers ranges of lines and maintains them in finish(). A CPU
+// that needs no maintenance has one batch.
 #pragma once
 
 #include "hal/machine.hpp"
@@ -19,33 +20,31 @@ namespace nopscope {
 template <MachineConcept M>
 class Maintenance {
 public:
-    explicit Maintenance(M& machine) : machine_(machine) {}
+    explicit Maintenance(M& machine)
+        : machine_(machine),
+          dcache_bytes_(machine.dcache_line_bytes()),
+          icache_bytes_(machine.icache_line_bytes()),
+          line_bytes_(smaller(dcache_bytes_, icache_bytes_)) {}
     ~Maintenance() { finish(); }
     Maintenance(const Maintenance&) = delete;
     Maintenance& operator=(const Maintenance&) = delete;
 
-    // `bytes` at `address` have been written. Neighbours merge into one range.
-    void note(Address address, std::size_t bytes) {
-        if (count_ > 0 && address >= ranges_[count_ - 1].begin &&
-            address <= ranges_[count_ - 1].end + merge_distance) {
-            if (ranges_[count_ - 1].end < address + bytes) ranges_[count_ - 1].end = address + bytes;
-            return;
-        }
-        if (count_ == ranges_.size()) finish();
-        ranges_[count_++] = {address, address + bytes};
+    // The word at `address` has been written.
+    void note(Address address) {
+        noted_ = true;
+        if (line_bytes_ != 0) note_line(address & ~static_cast<Address>(line_bytes_ - 1));
     }
 
-    void finish() {
-        if (count_ == 0) return;
-        for_each_line(machine_.dcache_line_bytes(),
-                      [this](Address line) { machine_.clean_dcache_line(line); });
+    [[gnu::noinline]] void finish() {
+        if (!noted_) return;
+        for_each_line(dcache_bytes_, [this](Address line) { machine_.clean_dcache_line(line); });
         machine_.data_barrier();
-        for_each_line(machine_.icache_line_bytes(),
-                      [this](Address line) { machine_.invalidate_icache_line(line); });
+        for_each_line(icache_bytes_, [this](Address line) { machine_.invalidate_icache_line(line); });
         machine_.data_barrier();
         machine_.instruction_barrier();
         machine_.synchronize_other_cores();
         count_ = 0;
+        noted_ = false;
     }
 
 private:
@@ -53,8 +52,23 @@ private:
         Address begin;
         Address end;
     };
-    // Less than a line of any core, so merging never adds a line between two ranges.
-    static constexpr std::size_t merge_distance = 16;
+
+    static std::size_t smaller(std::size_t one, std::size_t other) {
+        return one == 0 || (other != 0 && other < one) ? other : one;
+    }
+
+    // Neighbours merge into one range.
+    [[gnu::noinline]] void note_line(Address line) {
+        if (count_ > 0 && line >= ranges_[count_ - 1].begin && line <= ranges_[count_ - 1].end) {
+            if (line == ranges_[count_ - 1].end) ranges_[count_ - 1].end += line_bytes_;
+            return;
+        }
+        if (count_ == ranges_.size()) {
+            finish();
+            noted_ = true;
+        }
+        ranges_[count_++] = {line, line + line_bytes_};
+    }
 
     template <typename Visit>
     void for_each_line(std::size_t line_bytes, Visit visit) {
@@ -71,8 +85,12 @@ private:
     }
 
     M& machine_;
+    std::size_t dcache_bytes_;
+    std::size_t icache_bytes_;
+    std::size_t line_bytes_;  // of ranges; 0: neither side needs anything
     std::array<Range, 64> ranges_;
     std::size_t count_ = 0;
+    bool noted_ = false;
 };
 
 }  // namespace nopscope

@@ -142,6 +142,14 @@ struct SiteInfo {
 SiteInfo site(std::uint32_t index);
 // The index of the function that starts at `address`, if it is a usable site.
 std::optional<std::uint32_t> lookup(std::uint64_t address);
+// visit(index, site) for each, refused ones too.
+template <typename Visit>
+void for_each_site(Visit visit) {
+    for (std::uint32_t i = 0; i < site_count(); ++i) visit(i, site(i));
+}
+// visit(ops, user) for each ops of a site, the tracer's own too, in the order of attachment. Thread
+// context of the core that makes the requests; `visit` makes none.
+void for_each_ops(std::uint32_t index, void (*visit)(Ops& ops, void* user), void* user = nullptr);
 
 // ---- recording --------------------------------------------------------------------------------------
 

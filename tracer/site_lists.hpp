@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lists of sites that several ops trace. Sites with the same set share one list.
+// The lists of sites that several ops trace. Sites with the same set share one list; with a member of a
+// family in it, it is that site's own.
 //
 // A list is itself an Ops, so a slot can hold it and every trampoline can read it: its callback walks
-// the members' callbacks, its direct entry is that of the one member that has one. Lists live in a
-// static pool, are never changed once a slot holds them, and are given back by collect() after the
-// cores have been synchronised.
+// the members' callbacks, its direct entry is that of the one member that has one, with that one's data.
+// Lists live in a static pool, are never changed once a slot holds them, and are given back by collect()
+// after the cores have been synchronised.
 #pragma once
 
 #include "tracer/ops.hpp"
@@ -18,6 +19,7 @@ struct SiteList : Ops {
     std::uint32_t units = 0;  // of this block, header included; the pool's
     std::uint32_t refs = 0;   // sites whose slot holds it
     std::uint32_t count = 0;  // members; 0: a free block
+    std::uint32_t next = 0;   // of the same hash: its unit, and 1
 
     Ops** members() { return reinterpret_cast<Ops**>(this + 1); }
     Ops* const* members() const { return reinterpret_cast<Ops* const*>(this + 1); }
@@ -32,7 +34,7 @@ static_assert(offsetof(SiteList, count) == 56 && sizeof(SiteList) == 64);
 
 // Calls each member's callback, in the order of attachment (arm64/callbacks.S).
 extern "C" void nopscope_walk_list(std::uint64_t ip, std::uint64_t parent_ip, Ops* list, Regs* regs);
-// Calls ops->func with this context's guard taken, unless it is taken already (guards.hpp).
+// Calls ops->func with this context's guard taken, unless it is taken already (tracer.cpp).
 void guarded(std::uint64_t ip, std::uint64_t parent_ip, Ops* ops, Regs* regs);
 
 template <std::size_t Units>
@@ -42,27 +44,32 @@ public:
 
     // The list of these members, found or made; null: the pool is full.
     SiteList* get(std::span<Ops* const> members) {
-        if (used_ == 0) format();
-        SiteList* best = nullptr;
-        const auto units = static_cast<std::uint32_t>(units_of(members.size()));
-        for (SiteList* list = first(); list != nullptr; list = next(list)) {
-            if (list->count == 0) {
-                join_free(list);
-                if (best == nullptr && list->units >= units) best = list;
-            } else if (same(*list, members)) {
-                return list;
-            }
+        std::uint32_t& head = heads_[hash(members)];
+        for (std::uint32_t i = head; i != 0; i = at(i - 1)->next) {
+            if (same(*at(i - 1), members)) return at(i - 1);
         }
-        if (best != nullptr) make(*best, units, members);
-        return best;
+        const auto units = static_cast<std::uint32_t>(units_of(members.size()));
+        SiteList* const list = find_free(units);
+        if (list == nullptr) return nullptr;
+        make(*list, units, members);
+        list->next = head;
+        head = static_cast<std::uint32_t>(reinterpret_cast<Unit*>(list) - pool_.data()) + 1;
+        unused_ = true;
+        return list;
+    }
+    // So many slots more, or less, hold it.
+    void hold(SiteList& list, std::uint32_t sites) { list.refs += sites; }
+    void release(SiteList& list, std::uint32_t sites) {
+        list.refs -= sites;
+        unused_ |= list.refs == 0;
     }
 
-    // `slot` is the address of a list in use.
-    bool holds(std::uint64_t slot) {
-        for (SiteList* list = first(); list != nullptr; list = next(list)) {
-            if (address(list) == slot) return list->count != 0;
-        }
-        return false;
+    // `slot` is the address of a list in use. What was a list's header once has no count, unless a list's
+    // members lie there, and then no nopscope_walk_list.
+    bool holds(std::uint64_t slot) const {
+        if (!contains(slot) || slot % alignof(Unit) != 0) return false;
+        const auto* list = reinterpret_cast<const SiteList*>(slot);
+        return list->func == nopscope_walk_list && list->count != 0;
     }
     // By address alone: `slot` lies in the pool.
     bool contains(std::uint64_t slot) const {
@@ -72,8 +79,18 @@ public:
 
     // Frees the lists that no slot holds. No core may be reading them any more.
     void collect() {
-        for (SiteList* list = first(); list != nullptr; list = next(list)) {
-            if (list->refs == 0) list->count = 0;
+        if (!unused_) return;
+        unused_ = false;
+        for (std::uint32_t& head : heads_) {
+            for (std::uint32_t* link = &head; *link != 0;) {
+                SiteList& list = *at(*link - 1);
+                if (list.refs == 0) {
+                    *link = list.next;
+                    list.count = 0;
+                } else {
+                    link = &list.next;
+                }
+            }
         }
     }
     std::uint32_t in_use() {
@@ -93,7 +110,7 @@ private:
     }
     static std::size_t units_of(std::size_t members) { return header_units + (members + 1) / 2; }
     SiteList* at(std::size_t unit) { return reinterpret_cast<SiteList*>(&pool_[unit]); }
-    SiteList* first() { return used_ == 0 ? nullptr : at(0); }
+    SiteList* first() { return rover_ == nullptr ? nullptr : at(0); }
     SiteList* next(SiteList* list) {
         auto* after = reinterpret_cast<Unit*>(list) + list->units;
         return after == pool_.data() + Units ? nullptr : reinterpret_cast<SiteList*>(after);
@@ -101,7 +118,28 @@ private:
     void format() {
         at(0)->units = Units;
         at(0)->count = 0;
-        used_ = 1;
+        rover_ = at(0);
+    }
+    static std::size_t hash(std::span<Ops* const> members) {
+        std::uint32_t hash = 0;
+        for (const Ops* ops : members) {
+            hash = (hash ^ static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(ops) >> 4)) *
+                   0x9e3779b1u;
+        }
+        return hash >> 26;
+    }
+    // From where the last one was found, so that many in a row cost no search.
+    SiteList* find_free(std::uint32_t units) {
+        if (rover_ == nullptr) format();
+        for (unsigned attempt = 0; attempt < 2; ++attempt) {
+            for (SiteList* list = rover_; list != nullptr; list = next(list)) {
+                if (list->count != 0) continue;
+                join_free(list);
+                if (list->units >= units) return rover_ = list;
+            }
+            rover_ = at(0);
+        }
+        return nullptr;
     }
     void join_free(SiteList* list) {
         for (SiteList* after = next(list); after != nullptr && after->count == 0; after = next(list)) {
@@ -132,15 +170,21 @@ private:
         list.refs = 0;
         for (std::size_t i = 0; i < members.size(); ++i) {
             list.members()[i] = members[i];
-            if (members[i]->direct == 0) continue;
-            list.direct = members[i]->direct;
-            list.data = members[i]->data;
+            if (members[i]->direct != 0) go_on_to(list, *members[i]);
         }
         list.count = static_cast<std::uint32_t>(members.size());
     }
 
+    // All that a direct entry finds through the slot.
+    static void go_on_to(SiteList& list, const Ops& member) {
+        list.direct = member.direct;
+        list.data = member.data;
+    }
+
     std::array<Unit, Units> pool_{};
-    std::size_t used_ = 0;
+    std::array<std::uint32_t, 64> heads_{};  // by hash: the first one's unit, and 1
+    SiteList* rover_ = nullptr;
+    bool unused_ = false;  // a list that no slot holds
 };
 
 }  // namespace nopscope

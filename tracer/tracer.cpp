@@ -35,6 +35,7 @@ constinit SiteTable sites;
 constinit Ops none_ops{.func = no_callback, .unguarded = no_callback};
 // Their entries are filled in by init(), since an address is no constant expression in every ABI.
 constinit Ops function_ops, graph_ops;
+constinit const Family recorders[] = {Family::of(function_ops), Family::of(graph_ops)};
 constinit Patcher<Machine> patcher(machine, sites, none_ops);
 constinit Pump<Machine> line_pump(machine, cores);
 constinit wire::Hello hello;
@@ -116,32 +117,21 @@ bool wait_until_quiescent() {
 
 // ---- requests -----------------------------------------------------------------------------------
 
-template <typename ForEach>
-Status change_sets(Ops* add, Ops* remove, ForEach for_each) {
+Status change_sets(const Change& change, const Selection& selection) {
+    if (!selection.known()) return Status::unknown_function;
     bool quiescent = true;
     const Status status =
-        patcher.change(add, remove, for_each, [&] { return quiescent = wait_until_quiescent(); });
+        patcher.change(change, [&](auto visit) { selection.for_each_run(visit); },
+                       [&] { return quiescent = wait_until_quiescent(); });
     return status == Status::ok && !quiescent ? Status::timeout : status;
 }
 
-Status change_sets(Ops* add, Ops* remove, const Sites& which,
-                   std::span<const void* const> except = {}) {
-    if (!initialised) return Status::not_initialised;
-    const Selection selection(sites, which, except);
-    if (!selection.known()) return Status::unknown_function;
-    return change_sets(add, remove, [&](auto visit) { selection.for_each(visit); });
-}
-
-// A site has one recorder: both have a direct entry.
+// A site has one recorder: each has a direct entry.
 Status set_recorder(Recorder recorder, const Sites& which, std::span<const void* const> except) {
-    switch (recorder) {
-        case Recorder::function: return change_sets(&function_ops, &graph_ops, which, except);
-        case Recorder::graph: return change_sets(&graph_ops, &function_ops, which, except);
-        case Recorder::none: break;
-    }
-    const Status status = change_sets(nullptr, &function_ops, which, except);
-    if (status != Status::ok) return status;
-    return change_sets(nullptr, &graph_ops, which, except);
+    Change change{.remove = recorders};
+    if (recorder == Recorder::function) change.add = recorders[0];
+    if (recorder == Recorder::graph) change.add = recorders[1];
+    return change_sets(change, {sites, which, except});
 }
 
 }  // namespace
@@ -190,21 +180,22 @@ Status enable(Recorder recorder, const Sites& which) {
 Status disable(const Sites& which) { return enable(Recorder::none, which); }
 
 Status attach(Ops& ops, const Sites& which) {
+    if (!initialised) return Status::not_initialised;
     if (ops.func == nullptr && ops.direct == 0) return Status::bad_config;
-    return change_sets(&ops, nullptr, which);
+    return change_sets({.add = Family::of(ops)}, {sites, which, {}});
 }
 
-Status detach(Ops& ops, const Sites& which) { return change_sets(nullptr, &ops, which); }
+Status detach(Ops& ops, const Sites& which) {
+    if (!initialised) return Status::not_initialised;
+    const Family one[] = {Family::of(ops)};
+    return change_sets({.remove = one}, {sites, which, {}});
+}
 
 Status set_filter(Ops& ops, const Sites& which) {
     const Status status = attach(ops, which);
     if (status != Status::ok) return status;
-    const Selection selection(sites, which, {});
-    return change_sets(nullptr, &ops, [&](auto visit) {
-        for (std::uint32_t i = 0; i < sites.size(); ++i) {
-            if (sites.usable(i) && !selection.contains(i) && !visit(i)) return;
-        }
-    });
+    const Family one[] = {Family::of(ops)};
+    return change_sets({.remove = one}, Selection::others(sites, which));
 }
 
 bool synchronize() { return initialised && wait_until_quiescent(); }
@@ -212,6 +203,11 @@ bool synchronize() { return initialised && wait_until_quiescent(); }
 std::uint32_t site_count() { return sites.size(); }
 SiteInfo site(std::uint32_t index) { return {sites.function(index), sites.usable(index)}; }
 std::optional<std::uint32_t> lookup(std::uint64_t address) { return sites.find(address); }
+
+void for_each_ops(std::uint32_t index, void (*visit)(Ops& ops, void* user), void* user) {
+    if (!initialised || index >= sites.size() || !sites.usable(index)) return;
+    patcher.for_each_ops(index, [&](Ops& ops) { visit(ops, user); });
+}
 
 void stop() {
     for (Core& core : cores) __atomic_store_n(&core.limit, 0, __ATOMIC_RELAXED);

@@ -17,37 +17,54 @@ using Set = std::vector<Ops*>;
 class RandomSets : public ::testing::TestWithParam<unsigned> {
 protected:
     static constexpr std::uint32_t sites = 60;
+    struct Member : Ops {
+        std::uint64_t calls[4];
+    };
 
     RandomSets() : random_(GetParam()) {
         text_.add_many(sites);
         text_.initialise();
-        for (unsigned i = 0; i < 8; ++i) all_.push_back({.func = a_callback});
-        all_[6].flags = all_[7].flags = ops_redirects;
+        for (unsigned i = 0; i < 8; ++i) singles_.push_back({.func = a_callback});
+        singles_[6].flags = singles_[7].flags = ops_redirects;
         for (const Address direct : {testing::function_entry, testing::graph_entry, testing::far_entry}) {
-            all_.push_back({.direct = direct});
+            singles_.push_back({.direct = direct});
         }
-        all_.push_back({.func = a_callback, .direct = testing::graph_entry});
+        singles_.push_back({.func = a_callback, .direct = testing::graph_entry});
+        for (Ops& one : singles_) all_.push_back(Family::of(one));
+        for (Member& one : counting_) one.direct = testing::function_entry + 0x40;
+        for (Member& one : called_) one.func = a_callback;
+        all_.push_back(Family::each(counting_.data(), sites));
+        all_.push_back(Family::each(called_.data(), sites));
     }
 
     unsigned below(unsigned bound) { return static_cast<unsigned>(random_() % bound); }
-    Ops* any() { return &all_[below(static_cast<unsigned>(all_.size()))]; }
+    Family any() { return all_[below(static_cast<unsigned>(all_.size()))]; }
 
     static bool conflicts(const Set& set) {
         unsigned special = 0;
         for (const Ops* ops : set) special += (ops->direct != 0) + ((ops->flags & ops_redirects) != 0);
         return special > 1;
     }
-    static Set after(Set set, Ops* add, Ops* remove) {
-        std::erase(set, remove);
-        if (add != nullptr && std::find(set.begin(), set.end(), add) == set.end()) set.push_back(add);
+    static Set after(Set set, const Change& change, std::uint32_t index) {
+        Ops* const added = change.add.at(index);
+        for (const Family& family : change.remove) {
+            if (family.at(index) != added) std::erase(set, family.at(index));
+        }
+        if (added != nullptr && std::find(set.begin(), set.end(), added) == set.end()) {
+            set.push_back(added);
+        }
         return set;
     }
 
     // One request on a range of sites, one of them damaged now and then.
     void request() {
-        Ops* add = below(5) == 0 ? nullptr : any();
-        Ops* remove = below(3) == 0 || add == nullptr ? any() : nullptr;
-        if (add == remove) return;
+        Change change;
+        std::vector<Family> remove;
+        if (below(5) != 0) change.add = any();
+        if (change.add.first == nullptr || below(3) == 0) {
+            for (unsigned left = 1 + below(4); left-- > 0;) remove.push_back(any());
+        }
+        change.remove = remove;
         const std::uint32_t first = below(sites);
         const std::uint32_t count = below(3) == 0 ? sites : below(12);
         const std::uint32_t damaged = below(8) == 0 ? below(sites) : sites;
@@ -58,14 +75,14 @@ protected:
         Status expected = Status::ok;
         auto next = model_;
         for (std::uint32_t i = first; i < sites && i - first < count && expected == Status::ok; ++i) {
-            next[i] = after(next[i], add, remove);
+            next[i] = after(next[i], change, i);
             if (i == damaged) {
                 expected = Status::unexpected_text;
             } else if (next[i] != model_[i] && conflicts(next[i])) {
                 expected = Status::conflict;
             }
         }
-        EXPECT_EQ(text_.change(add, remove, first, count), expected);
+        EXPECT_EQ(text_.change(change, first, count), expected);
         if (damaged != sites) text_.machine.load(at, was);
         if (expected == Status::ok) model_ = next;
         ++results_[expected];
@@ -79,13 +96,19 @@ protected:
             const Set& set = model_[i];
             ++uses[set];
             enabled += !set.empty();
-            for (Ops* ops : set) ++counts[ops];
+            for (Ops* ops : set) {
+                const auto whose = std::find_if(all_.begin(), all_.end(), [&](const Family& family) {
+                    return family.at(i) == ops;
+                });
+                ASSERT_NE(whose, all_.end());
+                ++counts[whose->first];
+            }
         }
         std::uint32_t lists = 0;
         for (const auto& [set, count] : uses) lists += set.size() > 1;
         ASSERT_EQ(text_.patcher.enabled(), enabled);
         ASSERT_EQ(text_.patcher.lists_in_use(), lists);
-        for (Ops& ops : all_) ASSERT_EQ(ops.sites, counts[&ops]);
+        for (const Family& family : all_) ASSERT_EQ(family.first->sites, counts[family.first]);
         std::map<Set, Ops*> object;
         for (std::uint32_t i = 0; i < sites; ++i) {
             const Set& set = model_[i];
@@ -102,7 +125,7 @@ protected:
     std::map<Status, unsigned> results_;
 
 private:
-    // From the state table in patcher.hpp.
+    // From the state table in sets.hpp.
     std::uint32_t word_of(std::uint32_t index, const Set& set) {
         if (set.empty()) return insn::nop;
         if (set.size() > 1 || set[0]->func == a_callback) {
@@ -121,7 +144,9 @@ private:
 
     std::mt19937 random_;
     Text text_;
-    std::deque<Ops> all_;
+    std::deque<Ops> singles_;
+    std::vector<Member> counting_ = std::vector<Member>(sites), called_ = std::vector<Member>(sites);
+    std::vector<Family> all_;
     std::map<std::uint32_t, Set> model_;
 };
 

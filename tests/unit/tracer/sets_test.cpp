@@ -240,6 +240,52 @@ TEST(Sets, AsManyOpsAsASiteCanHave) {
     EXPECT_EQ(t.change(&many.back(), nullptr), Status::ok) << "those that left make room";
 }
 
+// The sets are small, but those who trace something are too many.
+TEST(Sets, AsManyOpsAsThereCanBe) {
+    TenSites t;
+    std::deque<Ops> many(max_attached + 1, Ops{.func = a_callback});
+    for (std::uint32_t i = 0; i < max_attached; ++i) {
+        ASSERT_EQ(t.change(&many[i], nullptr, i % 10, 1), Status::ok) << i;
+    }
+    const auto before = t.everything();
+    EXPECT_EQ(t.change(&many.back(), nullptr), Status::too_many);
+    EXPECT_EQ(t.everything(), before);
+    ASSERT_EQ(t.change(&many[0], nullptr, 1, 1), Status::ok) << "one that is attached";
+    ASSERT_EQ(t.change(nullptr, &many[1]), Status::ok);
+    EXPECT_EQ(t.change(&many.back(), nullptr), Status::ok) << "the one that left made room";
+}
+
+// A site that is named twice is changed once.
+TEST(Sets, TheSameSiteTwice) {
+    TenSites t;
+    const auto twice = [](auto visit) { (void)(visit(3, 4) && visit(3, 5)); };
+    const auto at_once = [] { return true; };
+    const Family one[] = {Family::of(t.callback_ops)};
+    ASSERT_EQ(t.change(&t.other_callback_ops, nullptr), Status::ok);
+    ASSERT_EQ(t.patcher.change({.add = one[0]}, twice, at_once), Status::ok);
+    EXPECT_EQ(t.callback_ops.sites, 2u);
+    EXPECT_EQ(t.list(3).refs, 2u);
+    ASSERT_EQ(t.change(nullptr, &t.other_callback_ops), Status::ok);
+    EXPECT_EQ(t.patcher.enabled(), 2u);
+    ASSERT_EQ(t.patcher.change({.remove = one}, twice, at_once), Status::ok);
+    EXPECT_EQ(t.callback_ops.sites, 0u);
+    EXPECT_EQ(t.patcher.enabled(), 0u);
+}
+
+TEST(Sets, SeveralGoAtOnce) {
+    TenSites t;
+    const Family all[] = {Family::of(t.graph_ops), Family::of(t.callback_ops), Family::of(t.function_ops)};
+    ASSERT_EQ(t.change(&t.graph_ops, nullptr), Status::ok);
+    ASSERT_EQ(t.change(&t.callback_ops, nullptr, 5), Status::ok);
+    ASSERT_EQ(t.change({.add = all[1], .remove = all}, 0, 8), Status::ok);
+    EXPECT_EQ(t.graph_ops.sites, 2u);
+    EXPECT_EQ(t.callback_ops.sites, 10u) << "who comes stays";
+    t.synchronized = 0;
+    ASSERT_EQ(t.change({.remove = all}), Status::ok);
+    EXPECT_EQ(t.patcher.enabled(), 0u);
+    EXPECT_EQ(t.synchronized, 2u);
+}
+
 // Each of 300 sites with a set of its own: more lists than the pool has.
 TEST(Sets, TooManyDifferentSetsChangeNothing) {
     TenSites t(300);

@@ -26,7 +26,7 @@ protected:
         std::vector<Ops*> members;
         for (unsigned i = first; i < first + count; ++i) members.push_back(&ops[i]);
         SiteList* list = lists.get(members);
-        if (list != nullptr) ++list->refs;
+        if (list != nullptr) lists.hold(*list, 1);
         return list;
     }
 
@@ -69,7 +69,7 @@ TEST_F(SiteListsTest, CollectFreesWhatNoSlotHolds) {
     SiteLists<64> lists;
     SiteList* held = take(lists, 0, 2);
     SiteList* dropped = take(lists, 1, 2);
-    dropped->refs = 0;
+    lists.release(*dropped, 1);
     lists.collect();
     EXPECT_EQ(lists.in_use(), 1u);
     EXPECT_TRUE(lists.holds(slot(held)));
@@ -105,10 +105,10 @@ TEST_F(SiteListsTest, FreeBlocksJoin) {
     while (SiteList* list = take(lists, static_cast<unsigned>(all.size()), 2)) all.push_back(list);
     EXPECT_EQ(take(lists, 0, 36), nullptr);
     // Every other one: no two free neighbours, so still no room for a long one.
-    for (unsigned i = 0; i < all.size(); i += 2) all[i]->refs = 0;
+    for (unsigned i = 0; i < all.size(); i += 2) lists.release(*all[i], 1);
     lists.collect();
     EXPECT_EQ(take(lists, 0, 36), nullptr);
-    for (SiteList* list : all) list->refs = 0;
+    for (unsigned i = 1; i < all.size(); i += 2) lists.release(*all[i], 1);
     lists.collect();
     EXPECT_EQ(lists.in_use(), 0u);
     EXPECT_NE(take(lists, 0, 36), nullptr);

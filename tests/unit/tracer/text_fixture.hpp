@@ -53,12 +53,22 @@ struct TextOn {
         return patcher.initialise({text_base, text_base + 0x3000});
     }
     Status change(Ops* add, Ops* remove, std::uint32_t first = 0, std::uint32_t count = ~0u) {
-        const auto for_each = [&](auto visit) {
-            for (std::uint32_t i = first; i < sites.size() && i - first < count; ++i) {
-                if (sites.usable(i) && !visit(i)) return;
-            }
+        const Family gone[] = {{.first = remove}};
+        Change change;
+        if (add != nullptr) change.add = Family::of(*add);
+        if (remove != nullptr) change.remove = gone;
+        return this->change(change, first, count);
+    }
+    Status change(const Change& change, std::uint32_t first = 0, std::uint32_t count = ~0u) {
+        const std::uint32_t size = sites.size();
+        const auto for_each_run = [&](auto visit) {
+            if (first < size) visit(first, count < size - first ? first + count : size);
         };
-        return patcher.change(add, remove, for_each, [&] { return ++synchronized, quiescent; });
+        return patcher.change(change, for_each_run, [&] {
+            ++synchronized;
+            if constexpr (requires { machine.synchronize(); }) machine.synchronize();
+            return quiescent;
+        });
     }
 
     Ops& object(std::uint32_t index) {

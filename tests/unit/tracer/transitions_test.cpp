@@ -40,10 +40,10 @@ struct Site : testing::TextOn<sim::RecordingMachine> {
         ops[far].direct = testing::far_entry;
         ops[both].direct = testing::graph_entry + 0x40;
     }
-    // `at_once`: one added and one removed by the same request, while there are both. Else all are
-    // added first, where they do not conflict.
+    // `at_once`: all that go, in the request that adds the first one. Else all are added first, where they
+    // do not conflict, and go one by one.
     Recording record(const Set& from, const Set& to, bool at_once) {
-        for (const unsigned n : from) request(&ops[n], nullptr);
+        for (const unsigned n : from) EXPECT_EQ(change(&ops[n], nullptr), Status::ok);
         std::vector<Ops*> all;
         for (Ops& one : ops) all.push_back(&one);
         machine.watch(placed[0], none, all,
@@ -70,13 +70,14 @@ private:
                 return (ops[a].direct != 0) < (ops[b].direct != 0);
             });
         }
-        const auto takes_place = [&] {
-            return !add.empty() && !remove.empty() &&
-                   (at_once || (ops[add.back()].direct != 0 && ops[remove.back()].direct != 0));
+        const auto meet = [&] {
+            return !add.empty() && !remove.empty() && ops[add.back()].direct != 0 &&
+                   ops[remove.back()].direct != 0;
         };
-        while (takes_place()) recorded(take(add), take(remove));
-        while (!add.empty()) recorded(take(add), nullptr);
-        while (!remove.empty()) recorded(nullptr, take(remove));
+        if (at_once) request(take(add, 1), take(remove, remove.size()));
+        while (meet()) request(take(add, 1), take(remove, 1));
+        while (!add.empty()) request(take(add, 1), {});
+        while (!remove.empty()) request({}, take(remove, 1));
     }
     static Set without(Set set, const Set& other) {
         std::erase_if(set, [&](unsigned n) {
@@ -84,20 +85,17 @@ private:
         });
         return set;
     }
-    Ops* take(Set& set) {
-        Ops* const one = &ops[set.back()];
-        set.pop_back();
-        return one;
+    std::vector<Family> take(Set& set, std::size_t count) {
+        std::vector<Family> some;
+        for (; some.size() < count && !set.empty(); set.pop_back()) {
+            some.push_back(Family::of(ops[set.back()]));
+        }
+        return some;
     }
-    void recorded(Ops* add, Ops* remove) {
+    void request(const std::vector<Family>& add, const std::vector<Family>& remove) {
         machine.begin();
-        request(add, remove);
+        EXPECT_EQ(change({.add = add.empty() ? Family{} : add[0], .remove = remove}), Status::ok);
         machine.end();
-    }
-    void request(Ops* add, Ops* remove) {
-        const auto for_each = [](auto visit) { (void)visit(0); };
-        EXPECT_EQ(patcher.change(add, remove, for_each, [&] { return machine.synchronize(), true; }),
-                  Status::ok);
     }
 
     bool coherent_;
@@ -258,6 +256,15 @@ const Mutant mutants[] = {
      {.wait = sim::Wait::guards, .interrupts = true, .skip_depth = true}},
     {"GuardIsFreeBeforeTheLastLoad", [](Steps&) {}, {freed},
      {.wait = sim::Wait::guards, .early_release = true}},
+    // Between the first wait and `none`, who was before its guard may have loaded the old object.
+    {"SynchronizeOnceByGuards",
+     [](Steps& steps) {
+         const auto none = find_none(steps);
+         const auto second = none == steps.end() ? none : find(steps, Kind::synchronize, none);
+         if (second != steps.end()) steps.erase(second);
+     },
+     {freed, detached},
+     {.wait = sim::Wait::guards}},
     {"NoSynchronizeByGuards", [](Steps& steps) { drop_all(steps, Kind::synchronize); },
      {freed, detached},
      {.wait = sim::Wait::guards}},

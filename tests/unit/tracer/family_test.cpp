@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Families: an ops of its own for each site (tracer/family.hpp).
+#include "tests/unit/tracer/text_fixture.hpp"
+
+namespace nopscope {
+namespace {
+
+using testing::slot_of;
+using testing::Text;
+
+struct Counts : Ops {
+    std::uint64_t calls = 0;
+};
+
+class FamilyTest : public ::testing::Test, protected Text {
+protected:
+    static constexpr std::uint32_t count = 40;
+
+    FamilyTest() {
+        add_many(count);
+        initialise();
+        for (Counts& one : members) one.direct = testing::graph_entry + 0x40;
+    }
+    Status attach(std::uint32_t first = 0, std::uint32_t some = count) {
+        return change({.add = family}, first, some);
+    }
+    Status detach() { return change({.remove = std::span(&family, 1)}); }
+    SiteList& list(std::uint32_t index) { return static_cast<SiteList&>(object(index)); }
+
+    std::array<Counts, count> members;
+    const Family family = Family::each(members.data(), count);
+};
+
+TEST_F(FamilyTest, EachSiteHasItsOwn) {
+    ASSERT_EQ(attach(), Status::ok);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        EXPECT_EQ(&object(i), &members[i]);
+        EXPECT_EQ(word(i), bl(i, members[i].direct)) << "direct entry only";
+        EXPECT_EQ(members[i].func, &testing::no_callback);
+    }
+    EXPECT_EQ(patcher.enabled(), count);
+    EXPECT_EQ(members[0].sites, count);
+    EXPECT_EQ(synchronized, 0u);
+    const unsigned writes = machine.word_writes + machine.slot_writes;
+    ASSERT_EQ(attach(), Status::ok);
+    EXPECT_EQ(machine.word_writes + machine.slot_writes, writes) << "attached twice is once";
+
+    ASSERT_EQ(detach(), Status::ok);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        EXPECT_EQ(&object(i), &none);
+        EXPECT_EQ(word(i), insn::nop);
+    }
+    EXPECT_EQ(members[0].sites, 0u);
+    EXPECT_EQ(patcher.enabled(), 0u);
+}
+
+TEST_F(FamilyTest, IsReplacedByAnotherRecorderAndBack) {
+    const Family recorders[] = {Family::of(graph_ops), Family::of(function_ops), family};
+    ASSERT_EQ(change({.add = recorders[0], .remove = recorders}), Status::ok);
+    ASSERT_EQ(change({.add = recorders[1], .remove = recorders}, 10, 10), Status::ok);
+    ASSERT_EQ(change({.add = family, .remove = recorders}, 5, 30), Status::ok);
+    EXPECT_EQ(graph_ops.sites, 10u);
+    EXPECT_EQ(function_ops.sites, 0u);
+    EXPECT_EQ(members[0].sites, 30u);
+    EXPECT_EQ(&object(12), &members[12]);
+    ASSERT_EQ(change({.add = recorders[1], .remove = recorders}), Status::ok);
+    EXPECT_EQ(function_ops.sites, count);
+    EXPECT_EQ(members[0].sites, 0u);
+    for (std::uint32_t i = 0; i < count; ++i) EXPECT_EQ(word(i), bl(i, testing::function_entry));
+    ASSERT_EQ(change({.remove = recorders}), Status::ok);
+    EXPECT_EQ(patcher.enabled(), 0u);
+}
+
+TEST_F(FamilyTest, BesideCallbacksTheListIsTheSitesOwn) {
+    for (const bool family_first : {false, true}) {
+        SCOPED_TRACE(family_first);
+        for (Counts& one : members) one.data = &one.calls;
+        if (family_first) {
+            ASSERT_EQ(attach(), Status::ok);
+        }
+        ASSERT_EQ(change(&callback_ops, nullptr), Status::ok);
+        if (!family_first) {
+            ASSERT_EQ(attach(), Status::ok);
+        }
+        EXPECT_EQ(patcher.lists_in_use(), count);
+        for (std::uint32_t i = 0; i < count; ++i) {
+            Ops* const own = &members[i];
+            Ops* const other = &callback_ops;
+            EXPECT_EQ(ops_of(i), family_first ? (std::vector{own, other}) : (std::vector{other, own}));
+            EXPECT_EQ(list(i).refs, 1u);
+            EXPECT_EQ(list(i).direct, own->direct);
+            EXPECT_EQ(list(i).data, own->data) << "what its direct entry works on";
+            EXPECT_EQ(word(i), bl(i, testing::callback_trampoline));
+        }
+        EXPECT_EQ(members[0].sites, count);
+
+        ASSERT_EQ(change(&other_callback_ops, nullptr), Status::ok);
+        EXPECT_EQ(patcher.lists_in_use(), count);
+        ASSERT_EQ(detach(), Status::ok);
+        EXPECT_EQ(patcher.lists_in_use(), 1u) << "shared again";
+        EXPECT_EQ(list(7).refs, count);
+        ASSERT_EQ(attach(3, 4), Status::ok);
+        const Family others[] = {Family::of(callback_ops), Family::of(other_callback_ops)};
+        ASSERT_EQ(change({.remove = others}), Status::ok);
+        EXPECT_EQ(patcher.lists_in_use(), 0u);
+        EXPECT_EQ(patcher.enabled(), 4u);
+        EXPECT_EQ(&object(4), &members[4]);
+        ASSERT_EQ(detach(), Status::ok);
+        EXPECT_EQ(patcher.enabled(), 0u);
+    }
+}
+
+// Right for another site, not for this one.
+TEST_F(FamilyTest, AnothersMemberIsASurprise) {
+    ASSERT_EQ(attach(), Status::ok);
+    machine.write_slot(placed[20].slot(), slot_of(members[21]));
+    EXPECT_EQ(change(&callback_ops, nullptr), Status::unexpected_text);
+    EXPECT_EQ(patcher.last_error().address, placed[20].slot());
+    EXPECT_EQ(callback_ops.sites, 0u);
+    machine.write_slot(placed[20].slot(), slot_of(members[20]));
+    EXPECT_EQ(change(&callback_ops, nullptr), Status::ok);
+}
+
+TEST_F(FamilyTest, ConflictsAsOneOpsDoes) {
+    ASSERT_EQ(change(&graph_ops, nullptr, 39), Status::ok);
+    EXPECT_EQ(attach(), Status::conflict);
+    EXPECT_EQ(members[0].sites, 0u);
+    EXPECT_EQ(&object(0), &none);
+    EXPECT_EQ(attach(0, 39), Status::ok);
+}
+
+// Two sets in turn, so that no two sites next to each other have the same.
+TEST_F(FamilyTest, InTurns) {
+    for (std::uint32_t i = 0; i < count; i += 2) ASSERT_EQ(attach(i, 1), Status::ok);
+    for (std::uint32_t i = 1; i < count; i += 2) {
+        ASSERT_EQ(change(&callback_ops, nullptr, i, 1), Status::ok);
+    }
+    const Family both[] = {family, Family::of(callback_ops)};
+    ASSERT_EQ(change({.add = Family::of(function_ops), .remove = both}), Status::ok);
+    EXPECT_EQ(function_ops.sites, count);
+    EXPECT_EQ(members[0].sites + callback_ops.sites, 0u);
+    for (std::uint32_t i = 0; i < count; ++i) EXPECT_EQ(&object(i), &function_ops);
+}
+
+}  // namespace
+}  // namespace nopscope

@@ -29,14 +29,22 @@ public:
     Maintenance(const Maintenance&) = delete;
     Maintenance& operator=(const Maintenance&) = delete;
 
-    // The word at `address` has been written.
+    // The word at `address` has been written. Ascending addresses make few ranges.
     void note(Address address) {
         noted_ = true;
-        if (line_bytes_ != 0) note_line(address & ~static_cast<Address>(line_bytes_ - 1));
+        if (line_bytes_ == 0) [[likely]] return;  // so that the loops of those CPUs stay short
+        const Address line = address & ~static_cast<Address>(line_bytes_ - 1);
+        if (line == open_.end) {
+            open_.end += line_bytes_;
+        } else if (line - open_.begin >= open_.end - open_.begin) {
+            open(line);
+        }
     }
 
     [[gnu::noinline]] void finish() {
         if (!noted_) return;
+        ranges_[count_++] = open_;
+        open_ = {};
         for_each_line(dcache_bytes_, [this](Address line) { machine_.clean_dcache_line(line); });
         machine_.data_barrier();
         for_each_line(icache_bytes_, [this](Address line) { machine_.invalidate_icache_line(line); });
@@ -57,17 +65,14 @@ private:
         return one == 0 || (other != 0 && other < one) ? other : one;
     }
 
-    // Neighbours merge into one range.
-    [[gnu::noinline]] void note_line(Address line) {
-        if (count_ > 0 && line >= ranges_[count_ - 1].begin && line <= ranges_[count_ - 1].end) {
-            if (line == ranges_[count_ - 1].end) ranges_[count_ - 1].end += line_bytes_;
-            return;
-        }
-        if (count_ == ranges_.size()) {
+    [[gnu::noinline]] void open(Address line) {
+        if (count_ + 1 == ranges_.size()) {
             finish();
             noted_ = true;
+        } else if (open_.begin != open_.end) {
+            ranges_[count_++] = open_;
         }
-        ranges_[count_++] = {line, line + line_bytes_};
+        open_ = {line, line + line_bytes_};
     }
 
     template <typename Visit>
@@ -88,6 +93,7 @@ private:
     std::size_t dcache_bytes_;
     std::size_t icache_bytes_;
     std::size_t line_bytes_;  // of ranges; 0: neither side needs anything
+    Range open_{};  // the last one
     std::array<Range, 64> ranges_;
     std::size_t count_ = 0;
     bool noted_ = false;

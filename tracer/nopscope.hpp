@@ -103,12 +103,12 @@ struct Config {
 
 // Turns every patch site into its idle form (docs/how-it-works.md), sets up the ring, sends hello,
 // and enables what `config` says. Once, boot core, thread context. On an error the image runs
-// untraced. Some 200 instructions a site (docs/bench.md).
+// untraced. Some 50 instructions a site (docs/bench.md).
 Status init(const Config& config);
 
 // Change what the sites record, at run time. All or nothing: on an error no word has changed.
 // Thread context, interrupts may be on, traced functions may be running. A site has one recorder;
-// enabling another replaces it.
+// enabling another replaces it. Some 60 instructions a site, 75 where caches need maintenance.
 Status enable(Recorder recorder, const Sites& sites);
 Status disable(const Sites& sites);
 

@@ -70,16 +70,18 @@ public:
     Status begin(const Change& change) {
         for (Transition& one : answers_) one.from = nowhere();
         if (change.remove.size() > max_removed) return Status::too_many;
-        if (change.add.first == nullptr) return Status::ok;
-        if (!attached_.add(change.add)) return Status::too_many;
-        if (change.add.first->sites == 0) {
-            for (std::uint32_t i = 0; i < change.add.count; ++i) complete(*change.add.at(i));
+        const Family& add = change.add;
+        if (add.first == nullptr) return Status::ok;
+        if (!attached_.add(add)) return Status::too_many;
+        // A family's members are alike, and so are adopted all at once, the first time.
+        if (add.stride == 0 || add.first->func == nullptr) {
+            for (std::uint32_t i = 0; i < add.count; ++i) adopt(*add.at(i));
         }
         return Status::ok;
     }
 
-    // For the site with this slot, whose word is at `toggle`. unexpected_text: nobody has put there what
-    // the slot holds. After other errors `old_word` is right.
+    // For the site with this slot, whose word is at `toggle`. unexpected_text: nobody has put there
+    // what the slot holds. After other errors `old_word` is right.
     Status answer(const Change& change, std::uint32_t index, std::uint64_t slot, Address toggle,
                   Transition& out) {
         Transition& known = answers_[slot / sizeof(Ops) % answers_.size()];
@@ -146,14 +148,13 @@ private:
     }
     static Objects only(const Ops* object) { return {address(object), 0}; }
     static Objects all_of(const Family& family) { return {address(family.first), family.stride}; }
-    void forget(const Family& family) {
-        if (family.first != nullptr && family.first->sites == 0) attached_.forget(family.first);
-    }
-
-    // What trampolines rely on.
-    void complete(Ops& ops) const {
+    // Fills in what the tracer itself wants of an ops. Before any slot holds it.
+    void adopt(Ops& ops) const {
         if (ops.func == nullptr) ops.func = none_.func;
         ops.unguarded = (ops.flags & ops_unguarded) != 0 ? ops.func : guarded;
+    }
+    void forget(const Family& family) {
+        if (family.first != nullptr && family.first->sites == 0) attached_.forget(family.first);
     }
 
     // The objects like `ops`, which is no list.
@@ -220,8 +221,8 @@ private:
         return special <= 1;
     }
 
-    // The word that goes with an object. False: what it is to call can't be reached from there. `everywhere`
-    // becomes false unless that is the word of all sites.
+    // The word that goes with an object. False: what it is to call can't be reached from there.
+    // `everywhere` becomes false unless that is the word of all sites.
     bool encode(std::uint64_t slot, Address toggle, insn::Encoder& word, bool& everywhere) {
         const auto& object = *reinterpret_cast<const Ops*>(slot);
         if (&object == &none_) {

@@ -98,6 +98,34 @@ SELFTEST("ops.several_are_called_in_order") {
     return passed();
 }
 
+SELFTEST("ops.a_site_tells_who_traces_it") {
+    struct Found {
+        const Ops* ops[4];
+        unsigned count;
+    };
+    const auto found_at = [](std::uint32_t index) {
+        Found found{};
+        for_each_ops(index, [](Ops& ops, void* user) {
+            auto& all = *static_cast<Found*>(user);
+            if (all.count < 4) all.ops[all.count++] = &ops;
+        }, &found);
+        return found;
+    };
+    const std::uint32_t index = *lookup(address(pointer(leaf)));
+    REQUIRE(found_at(index).count == 0 && found_at(site_count()).count == 0);
+    REQUIRE(is_ok(attach(noting, Sites::of(both))) && is_ok(attach(counting, Sites::of(leaf_only))));
+    const Found two = found_at(index);
+    REQUIRE(two.count == 2 && two.ops[0] == &noting && two.ops[1] == &counting);
+    REQUIRE(found_at(*lookup(address(pointer(calls_leaf)))).count == 1);
+    unsigned of_refused = 0;
+    for_each_site([&](std::uint32_t i, const SiteInfo& one) {
+        if (!one.usable) of_refused += found_at(i).count;
+    });
+    REQUIRE(of_refused == 0);
+    REQUIRE(is_ok(detach(counting)) && is_ok(detach(noting)));
+    return passed();
+}
+
 SELFTEST("ops.a_filter_moves") {
     counts[0] = 0;
     REQUIRE(is_ok(attach(counting, Sites::of(leaf_only))));
@@ -158,8 +186,11 @@ SELFTEST("ops.sites_have_indexes") {
     const auto index = lookup(address(pointer(leaf)));
     REQUIRE(index && site(*index).usable && site(*index).address == address(pointer(leaf)));
     REQUIRE(!lookup(address(pointer(leaf)) + 4) && site_count() > 100);
-    unsigned refused = 0;
-    for (std::uint32_t i = 0; i < site_count(); ++i) refused += !site(i).usable;
-    REQUIRE(refused == 3);
+    unsigned refused = 0, all = 0;
+    for_each_site([&](std::uint32_t i, const SiteInfo& one) {
+        refused += !one.usable;
+        all += one.address == site(i).address;
+    });
+    REQUIRE(refused == 3 && all == site_count());
     return passed();
 }

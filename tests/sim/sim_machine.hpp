@@ -28,7 +28,8 @@ enum class Skip { nothing, clean, barrier_after_clean, invalidate, barrier_after
 
 struct Options {
     unsigned cores = 2;
-    std::size_t line_bytes = 64;
+    std::size_t line_bytes = 64;         // of the data caches
+    std::size_t icache_line_bytes = 64;
     bool coherent = false;  // IDC and DIC
     Skip skip = Skip::nothing;
 };
@@ -73,25 +74,27 @@ public:
         ++slot_writes;
     }
     std::size_t dcache_line_bytes() { return options_.coherent ? 0 : options_.line_bytes; }
-    std::size_t icache_line_bytes() { return options_.coherent ? 0 : options_.line_bytes; }
+    std::size_t icache_line_bytes() { return options_.coherent ? 0 : options_.icache_line_bytes; }
     void clean_dcache_line(Address address) {
-        ++cleans[line(address)];
+        const Address line = address & ~(options_.line_bytes - 1);
+        ++cleans[line];
         last_ = Last::clean;
-        if (options_.skip != Skip::clean) pending_cleans_.push_back(line(address));
+        if (options_.skip != Skip::clean) pending_cleans_.push_back(line);
     }
     void invalidate_icache_line(Address address) {
-        ++invalidates[line(address)];
+        const Address line = address & ~(options_.icache_line_bytes - 1);
+        ++invalidates[line];
         last_ = Last::invalidate;
-        if (options_.skip != Skip::invalidate) pending_invalidates_.push_back(line(address));
+        if (options_.skip != Skip::invalidate) pending_invalidates_.push_back(line);
     }
     void data_barrier() {
         const Last last = std::exchange(last_, Last::none);
         if (last == Last::clean && options_.skip == Skip::barrier_after_clean) return;
         if (last == Last::invalidate && options_.skip == Skip::barrier_after_invalidate) return;
         for (Address at : pending_invalidates_) {
-            for (auto& cache : icache_) copy_line(unified_, cache, at);
+            for (auto& cache : icache_) copy_line(unified_, cache, at, options_.icache_line_bytes);
         }
-        for (Address at : pending_cleans_) copy_line(data_, unified_, at);
+        for (Address at : pending_cleans_) copy_line(data_, unified_, at, options_.line_bytes);
         pending_invalidates_.clear();
         pending_cleans_.clear();
     }
@@ -128,7 +131,6 @@ private:
     using Bytes = std::vector<std::uint8_t>;
     enum class Last { none, clean, invalidate };
 
-    Address line(Address address) const { return address & ~(options_.line_bytes - 1); }
     std::uint32_t get(const Bytes& bytes, Address address) const {
         std::uint32_t word;
         std::memcpy(&word, &bytes.at(address - base_), 4);
@@ -137,8 +139,8 @@ private:
     void put(Bytes& bytes, Address address, std::uint32_t word) {
         std::memcpy(&bytes.at(address - base_), &word, 4);
     }
-    void copy_line(const Bytes& from, Bytes& to, Address at) {
-        std::memcpy(&to.at(at - base_), &from.at(at - base_), options_.line_bytes);
+    void copy_line(const Bytes& from, Bytes& to, Address at, std::size_t bytes) {
+        std::memcpy(&to.at(at - base_), &from.at(at - base_), bytes);
     }
 
     Options options_;

@@ -144,6 +144,25 @@ TEST(Change, OutOfReachChangesNothing) {
     EXPECT_EQ(text.change(&text.graph_ops, nullptr), Status::ok);
 }
 
+// The entry is in reach of the upper half of the sites only, or of the lower.
+TEST(Change, SomeThroughTheFarTrampoline) {
+    for (const bool upper : {true, false}) {
+        Text text;
+        text.add_many(40);
+        text.initialise();
+        const Address border = text.placed[20].toggle();
+        text.far_ops.direct = upper ? border + insn::branch_reach - 4 : border - insn::branch_reach;
+        ASSERT_EQ(text.change(&text.far_ops, nullptr), Status::ok);
+        for (std::uint32_t i = 0; i < 40; ++i) {
+            const bool far = upper ? i < 20 : i > 20;
+            EXPECT_EQ(text.word(i), text.bl(i, far ? testing::far_trampoline : text.far_ops.direct)) << i;
+        }
+        EXPECT_TRUE(text.patcher.uses_far());
+        ASSERT_EQ(text.change(nullptr, &text.far_ops), Status::ok);
+        EXPECT_EQ(text.patcher.enabled(), 0u);
+    }
+}
+
 // Leave out one step at a time: some core must then be seen to execute an old word.
 class Mutant : public ::testing::TestWithParam<sim::Skip> {};
 
@@ -170,23 +189,37 @@ INSTANTIATE_TEST_SUITE_P(EachStep, Mutant,
 
 TEST(Maintenance, EachTouchedLineOnceAndNoOther) {
     for (const std::size_t line : {16u, 32u, 64u, 128u}) {
-        Text text({.line_bytes = line});
-        text.add_many(100);
-        text.initialise();
-        text.machine.cleans.clear();
-        text.machine.invalidates.clear();
-        ASSERT_EQ(text.change(&text.function_ops, nullptr), Status::ok);
-        std::set<Address> touched;
-        for (const PatchSite& site : text.placed) touched.insert(site.toggle() & ~(line - 1));
-        for (const auto* counts : {&text.machine.cleans, &text.machine.invalidates}) {
-            std::set<Address> maintained;
-            for (const auto& [address, count] : *counts) {
-                maintained.insert(address);
-                // A line across two batches of 64 ranges is maintained in both.
-                EXPECT_LE(count, 2u);
-            }
-            EXPECT_EQ(maintained, touched) << line;
+        for (const std::size_t icache_line : {16u, 64u, 128u}) {
+            Text text({.line_bytes = line, .icache_line_bytes = icache_line});
+            text.add_many(100);
+            text.initialise();
+            text.machine.cleans.clear();
+            text.machine.invalidates.clear();
+            ASSERT_EQ(text.change(&text.function_ops, nullptr), Status::ok);
+            const auto expect_touched = [&](const std::map<Address, unsigned>& counts, std::size_t bytes) {
+                std::set<Address> touched, maintained;
+                for (const PatchSite& site : text.placed) touched.insert(site.toggle() & ~(bytes - 1));
+                for (const auto& [address, count] : counts) {
+                    maintained.insert(address);
+                    // A line across two batches of 64 ranges is maintained in both.
+                    EXPECT_LE(count, 2u);
+                }
+                EXPECT_EQ(maintained, touched) << line << ", " << icache_line;
+            };
+            expect_touched(text.machine.cleans, line);
+            expect_touched(text.machine.invalidates, icache_line);
         }
+    }
+}
+
+// Far from each other, so that there are more ranges than a batch has; a change is seen all the same.
+TEST(Maintenance, SeveralBatches) {
+    Text text;
+    for (unsigned i = 0; i < 90; ++i) text.placed.push_back(text.add(text_base + 0x40 + 0x80 * i, i % 3 == 0));
+    text.initialise();
+    ASSERT_EQ(text.change(&text.graph_ops, nullptr), Status::ok);
+    for (const PatchSite& site : text.placed) {
+        EXPECT_EQ(text.machine.fetch(1, site.toggle()), *insn::bl(site.toggle(), testing::graph_entry));
     }
 }
 

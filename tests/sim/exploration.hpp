@@ -11,8 +11,8 @@ namespace nopscope::sim {
 // What synchronize waits for.
 enum class Wait {
     outside,  // each core is seen outside the trampolines, at depth 0
-    // What tracer.cpp does: each core takes an interrupt, not in the far trampoline, nor, if that is
-    // used, at depth 1; then each guard that was taken then is seen free. A core that had not taken its
+    // What quiescence.hpp does: each core takes an interrupt, not with an open frame of the unguarded
+    // trampoline, not in the far one, nor, if that is used, at depth 1; then each guard that was taken then is seen free. A core that had not taken its
     // guard yet loads the slot afterwards: of all objects it may find that of no ops, which does
     // nothing. Not checked.
     guards,
@@ -30,6 +30,7 @@ struct ExploreOptions {
     // before the last load of the object.
     bool skip_depth = false;
     bool early_release = false;
+    bool skip_unguarded = false;  // ... or the frames of the unguarded trampoline
 };
 
 struct Exploration {

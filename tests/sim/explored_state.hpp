@@ -17,7 +17,9 @@ namespace nopscope::sim {
 constexpr std::uint8_t bit(unsigned n) { return static_cast<std::uint8_t>(1u << n); }
 
 struct ExploredState {
-    enum class Phase : std::uint8_t { idle, early, load, call, direct, far_load, far_direct };
+    enum class Phase : std::uint8_t {
+        idle, early, load, call, direct, unguarded_load, unguarded_call, far_load, far_direct
+    };
 
     struct Execution {
         Phase phase;

@@ -15,42 +15,17 @@
 // After each request the patcher's own core executes the new word.
 #pragma once
 
-#include "tests/sim/exploration.hpp"
-#include "tests/sim/explored_state.hpp"
-#include "tests/sim/recording.hpp"
+#include "tests/sim/executions.hpp"
 
-#include <cstdlib>
 #include <unordered_set>
 
 namespace nopscope::sim {
 
-class Explorer {
+class Explorer : private Executions {
 public:
-    static constexpr std::size_t max_steps = 64;
+    using Executions::max_steps;
 
-    Explorer(const Recording& recording, ExploreOptions options)
-        : rec_(recording), options_(options) {
-        if (rec_.steps.size() > max_steps || rec_.words.size() > 8 || rec_.objects.size() > 32) {
-            std::abort();  // a state has no room for them
-        }
-        std::uint32_t freed = 0, dead = 0;
-        std::uint8_t begun = 0, done = 0;
-        for (const Parts set : rec_.sets) all_parts_ |= set;
-        for (std::size_t i = 0; i <= rec_.steps.size(); ++i) {
-            known_.push_back({freed, dead, begun, done});
-            if (i == rec_.steps.size()) break;
-            const Step& step = rec_.steps[i];
-            if (step.kind == Step::Kind::free) freed |= 1u << step.value;
-            if (step.kind == Step::Kind::begin) {
-                begun = static_cast<std::uint8_t>(step.value);
-                dead &= ~std::uint32_t{rec_.sets[begun]};
-            }
-            if (step.kind == Step::Kind::end) {
-                done = static_cast<std::uint8_t>(step.value);
-                dead = ~std::uint32_t{rec_.sets[done]};
-            }
-        }
-    }
+    Explorer(const Recording& recording, ExploreOptions options) : Executions(recording, options) {}
 
     Exploration run() {
         State first{};
@@ -74,18 +49,6 @@ public:
 
 private:
     static constexpr unsigned own = ExploredState::own;
-    using Phase = ExploredState::Phase;
-    using Execution = ExploredState::Execution;
-    using Core = ExploredState::Core;
-    using State = ExploredState;
-
-    // What the patcher has done before a step.
-    struct Known {
-        std::uint32_t freed;  // objects
-        std::uint32_t dead;   // parts of ops that have been detached
-        std::uint8_t begun, done;
-    };
-
     static constexpr unsigned patcher_acts = 8, memory_acts = 9;
     void act(unsigned actor, const char* what, std::size_t step = 0) {
         actor_ = actor;
@@ -93,20 +56,12 @@ private:
         step_ = step;
     }
 
-    const Known& known(const State& s) const { return known_[s.at]; }
-
     void add(State state, std::uint32_t parent) {
         if (options_.cores == 2) state.order_cores();
         if (!seen_.insert(state).second) return;
         states_.push_back(state);
         parents_.push_back(parent);
     }
-    void fail(const char* why) {
-        if (!violation_.empty()) return;
-        violation_ = why;
-        failed_ = label();
-    }
-
     template <typename Visit>
     void successors(const State& state, Visit visit) {
         stores_become_visible(state, visit);
@@ -239,13 +194,15 @@ private:
                 }
                 break;
             case Phase::load:
+            case Phase::unguarded_load:
             case Phase::far_load:
                 go("loads the slot", [&](State& next, Execution& e) {
                     e.object = state.slot;
-                    found(next, e, run.phase == Phase::load ? Phase::call : Phase::far_direct);
+                    found(next, e, after_load(run.phase));
                 });
                 break;
             case Phase::call:
+            case Phase::unguarded_call:
                 go("makes a callback", [&](State& next, Execution& e) { call_next(next, e); });
                 break;
             case Phase::direct:
@@ -269,7 +226,7 @@ private:
         const bool outside =
             core.run.phase <= Phase::early && (!core.interrupted || options_.skip_depth);
         const bool by_guards = kind == Step::Kind::synchronize && options_.wait == Wait::guards;
-        if (by_guards ? in_far(core) : kind == Step::Kind::synchronize && !outside) return;
+        if (by_guards ? in_far(core) || in_unguarded(core) : kind == Step::Kind::synchronize && !outside) return;
         State next = state;
         Core& c = next.cores[n];
         c.acknowledged = true;
@@ -280,81 +237,9 @@ private:
         visit(next);
     }
 
-    bool takes_guard(const Execution& e) const {
-        return e.phase == Phase::call || (e.phase == Phase::direct && !options_.early_release);
-    }
-    std::uint8_t guards(const Core& core) const {
-        const bool run = takes_guard(core.run);
-        if (!core.interrupted) return run ? 1 : 0;
-        return static_cast<std::uint8_t>((takes_guard(core.below) ? 1 : 0) | (run ? 2 : 0));
-    }
-    bool in_far(const Core& core) const {
-        const bool used = std::any_of(rec_.words.begin(), rec_.words.end(), [](const Word& word) {
-            return word.to == Word::To::far_trampoline;
-        });
-        return core.run.phase >= Phase::far_load || (core.interrupted && used);
-    }
-
-    void fetch(State& state, Execution& e, const Word& word) {
-        const bool loaded = e.phase == Phase::early;
-        if (!loaded) e = {Phase::idle, 0, 0, known(state).done, 0};
-        switch (word.to) {
-            case Word::To::body: finish(state, e); break;
-            case Word::To::direct:
-                ran(e, word.direct);
-                finish(state, e);
-                break;
-            case Word::To::callback_trampoline:
-                if (loaded) return found(state, e, Phase::call);
-                e.phase = Phase::load;
-                break;
-            case Word::To::far_trampoline:
-                if (loaded) return found(state, e, Phase::far_direct);
-                e.phase = Phase::far_load;
-                break;
-        }
-    }
-    void found(State& state, Execution& e, Phase next) {
-        e.phase = next;
-        if (e.object != 0) return;
-        if (!options_.early_loads && options_.wait == Wait::outside) fail("a trampoline found the object of no ops");
-        finish(state, e);
-    }
-    void call_next(State& state, Execution& e) {
-        read(state, e);
-        const Object& object = rec_.objects[e.object];
-        const unsigned ops = object.members[e.position];
-        read_ops(state, ops);
-        ran(e, callback_part(ops) & all_parts_);
-        if (++e.position == object.members.size()) e.phase = Phase::direct;
-    }
-    void read(const State& state, const Execution& e) {
-        const Object& object = rec_.objects[e.object];
-        if ((known(state).freed >> e.object & 1) != 0) fail("a freed list was read");
-        if (!object.is_list) read_ops(state, object.members[0]);
-    }
-    void read_ops(const State& state, unsigned ops) {
-        const auto both = static_cast<Parts>(callback_part(ops) | direct_part(ops));
-        if ((known(state).dead & both) == both) fail("a detached ops was read");
-    }
-    void ran(Execution& e, unsigned part) {
-        if ((e.ran & part) != 0) fail("an ops ran twice");
-        e.ran |= static_cast<Parts>(part);
-    }
-    void finish(const State& state, Execution& e) {
-        unsigned every = 0xffff, any = 0;
-        for (unsigned r = e.start; r <= known(state).begun; ++r) {
-            every &= rec_.sets[r];
-            any |= rec_.sets[r];
-        }
-        if ((every & ~unsigned{e.ran}) != 0) fail("an ops that stayed lost an event");
-        if ((e.ran & ~any) != 0) fail("an ops that was not attached ran");
-        e = {};
-    }
-
     // ---- words for people -------------------------------------------------------------------------
 
-    std::string label() const {
+    std::string label() const override {
         if (actor_ == patcher_acts) return "patcher: " + describe(rec_, rec_.steps[step_]);
         if (actor_ == memory_acts) return what_;
         return "core " + std::to_string(actor_ + 1) + ": " + what_;
@@ -378,10 +263,6 @@ private:
         return lines;
     }
 
-    const Recording& rec_;
-    ExploreOptions options_;
-    unsigned all_parts_ = 0;  // of every set
-    std::vector<Known> known_;
     std::vector<State> states_;
     std::vector<std::uint32_t> parents_;
     std::unordered_set<State, State::Hash> seen_;
@@ -390,7 +271,6 @@ private:
     unsigned actor_ = 0;  // who did the last step, and what it was
     const char* what_ = "";
     std::size_t step_ = 0;
-    std::string violation_, failed_;
 };
 
 }  // namespace nopscope::sim

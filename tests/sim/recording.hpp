@@ -30,7 +30,7 @@ struct Object {
 
 // What the word makes a core do.
 struct Word {
-    enum class To { body, callback_trampoline, far_trampoline, direct } to;
+    enum class To { body, callback_trampoline, unguarded_trampoline, far_trampoline, direct } to;
     Parts direct;
 };
 
@@ -74,7 +74,7 @@ inline std::string describe(const Recording& recording, const Step& step) {
             return "writes the slot: object " + value + " {" + members + " }";
         }
         case Step::Kind::write_word: {
-            const char* const to[] = {"NOP", "BL callback", "BL far", "BL direct"};
+            const char* const to[] = {"NOP", "BL callback", "BL unguarded", "BL far", "BL direct"};
             return std::string("writes the word: ") + to[static_cast<int>(recording.words[step.value].to)];
         }
         case Step::Kind::clean: return "DC CVAU";
@@ -197,6 +197,8 @@ private:
         const Address at = site_.toggle();
         if (word == insn::bl(at, trampolines_.callback)) {
             found.to = Word::To::callback_trampoline;
+        } else if (word == insn::bl(at, trampolines_.unguarded)) {
+            found.to = Word::To::unguarded_trampoline;
         } else if (word == insn::bl(at, trampolines_.far)) {
             found.to = Word::To::far_trampoline;
         } else if (word != insn::nop) {

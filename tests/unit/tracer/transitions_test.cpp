@@ -15,26 +15,29 @@ using sim::Recording;
 using sim::Step;
 using Set = std::vector<unsigned>;
 
-enum : unsigned { callback, other_callback, direct, other_direct, far, both };
+enum : unsigned { callback, other_callback, direct, other_direct, far, both, unguarded };
 
 const std::vector<Set> states{
     {}, {direct}, {callback}, {direct, callback}, {callback, other_callback},
     {callback, other_callback, direct}, {other_direct}, {other_callback}, {far}, {far, callback},
-    {both}, {both, callback}};
+    {both}, {both, callback}, {unguarded}, {unguarded, callback}, {unguarded, direct}};
 
 std::string name(const Set& set) {
-    const char* const names[] = {"callback", "other callback", "direct", "other direct", "far", "both"};
+    const char* const names[] = {"callback", "other callback", "direct", "other direct", "far", "both",
+                                 "unguarded"};
     std::string all = "{";
     for (const unsigned ops : set) all += std::string(all.size() > 1 ? ", " : "") + names[ops];
     return all + "}";
 }
 
-// A site, the six ops, and what the patcher does to go from one set to another.
+// A site, the ops, and what the patcher does to go from one set to another.
 struct Site : testing::TextOn<sim::RecordingMachine> {
     explicit Site(bool coherent = false) : TextOn({.coherent = coherent}), coherent_(coherent) {
         add_many(1);
         initialise();
         ops[callback].func = ops[other_callback].func = ops[both].func = testing::a_callback;
+        ops[unguarded].func = testing::a_callback;
+        ops[unguarded].flags = ops_unguarded;
         ops[direct].direct = testing::function_entry;
         ops[other_direct].direct = testing::graph_entry;
         ops[far].direct = testing::far_entry;
@@ -59,7 +62,7 @@ struct Site : testing::TextOn<sim::RecordingMachine> {
         return machine.recording;
     }
 
-    std::deque<Ops> ops = std::deque<Ops>(6);
+    std::deque<Ops> ops = std::deque<Ops>(7);
 
 private:
     void go(const Set& from, const Set& to, bool at_once) {
@@ -254,6 +257,8 @@ const Mutant mutants[] = {
      {.interrupts = true, .skip_depth = true}},
     {"GuardsIgnoreTheInterrupted", [](Steps&) {}, {freed, detached},
      {.wait = sim::Wait::guards, .interrupts = true, .skip_depth = true}},
+    {"GuardsIgnoreUnguardedFrames", [](Steps&) {}, {freed, detached},
+     {.wait = sim::Wait::guards, .skip_unguarded = true}},
     {"GuardIsFreeBeforeTheLastLoad", [](Steps&) {}, {freed},
      {.wait = sim::Wait::guards, .early_release = true}},
     // Between the first wait and `none`, who was before its guard may have loaded the old object.

@@ -50,6 +50,7 @@ std::uint64_t counts[2];
 Ops noting{.func = note};
 Ops noting_too{.func = note};
 Ops counting{.func = count, .user = &counts[0]};
+Ops noting_unguarded{.func = note, .flags = ops_unguarded};
 Ops doubling{.func = double_argument};
 Ops recurring{.func = recur, .user = &counts[1]};
 Ops redirecting{.func = redirect, .flags = ops_redirects};
@@ -77,6 +78,27 @@ SELFTEST("ops.a_callback_sees_the_call") {
     REQUIRE(seen[0].regs.sp < here + 256 && seen[0].regs.sp > here - 512);
     REQUIRE(is_ok(detach(noting)) && noting.sites == 0);
     REQUIRE(leaf(1) == 2 && seen_count == 1);
+    return passed();
+}
+
+SELFTEST("ops.without_a_guard") {
+    seen_count = 0;
+    REQUIRE(is_ok(attach(noting_unguarded, Sites::of(both))));
+    REQUIRE(calls_leaf(41) == 43 && seen_count == 2);
+    const std::uint64_t caller = address(pointer(calls_leaf));
+    REQUIRE(seen[1].ip == address(pointer(leaf)) && seen[1].regs.x[0] == 41);
+    REQUIRE(seen[1].parent_ip > caller && seen[1].parent_ip < caller + 64);
+    REQUIRE(seen[1].regs.lr == seen[1].parent_ip && seen[1].regs.pc > seen[1].ip);
+    // With others it is a member of the list like any, and alone again afterwards.
+    REQUIRE(is_ok(attach(doubling, Sites::of(leaf_only))));
+    REQUIRE(calls_leaf(1) == 4 && seen_count == 4);
+    REQUIRE(is_ok(detach(doubling)) && calls_leaf(1) == 3 && seen_count == 6);
+    // A guarded callback's calls are stopped before their sites' lists, not before this one.
+    counts[1] = 0;
+    REQUIRE(is_ok(attach(recurring, Sites::of(caller_only))));
+    REQUIRE(calls_leaf(1) == 3 && counts[1] == 1 && seen_count == 9);
+    REQUIRE(is_ok(detach(recurring)) && is_ok(detach(noting_unguarded)));
+    REQUIRE(calls_leaf(1) == 3 && seen_count == 9 && counters().enabled == 0);
     return passed();
 }
 

@@ -24,8 +24,10 @@ volatile bool may_see[all_ops][functions];
 std::uint64_t saw[all_ops];
 std::uint64_t foreign;
 
-nopscope::Ops steady{.func = see_all};
-nopscope::Ops ops[all_ops] = {{.func = see}, {.func = see}, {.func = see}, {.func = see},
+using nopscope::ops_unguarded;
+nopscope::Ops steady{.func = see_all, .flags = ops_unguarded};
+nopscope::Ops ops[all_ops] = {{.func = see}, {.func = see, .flags = ops_unguarded},
+                              {.func = see}, {.func = see, .flags = ops_unguarded},
                               {.func = see}, {.func = see}, {.func = see}, {.func = see}};
 
 }  // namespace storm

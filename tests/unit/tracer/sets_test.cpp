@@ -255,6 +255,34 @@ TEST(Sets, AsManyOpsAsThereCanBe) {
     EXPECT_EQ(t.change(&many.back(), nullptr), Status::ok) << "the one that left made room";
 }
 
+// One that was refused takes no place.
+TEST(Sets, ARefusedOpsIsNotAttached) {
+    TenSites t;
+    std::deque<Ops> many(max_attached - 1, Ops{.func = a_callback});
+    for (std::uint32_t i = 1; i < many.size(); ++i) {
+        ASSERT_EQ(t.change(&many[i], nullptr, i % 10, 1), Status::ok) << i;
+    }
+    ASSERT_EQ(t.change(&t.graph_ops, nullptr, 9), Status::ok);
+    EXPECT_EQ(t.change(&t.function_ops, nullptr), Status::conflict);
+    EXPECT_EQ(t.change(&many[0], nullptr), Status::ok);
+}
+
+// Nobody is waited for unless an object or an ops is given up.
+TEST(Sets, WaitsForWhoMayReadWhatIsLeft) {
+    TenSites t;
+    const auto waits = [&](Ops* add, Ops* remove) {
+        const unsigned before = t.synchronized;
+        EXPECT_EQ(t.change(add, remove), Status::ok);
+        return t.synchronized - before;
+    };
+    EXPECT_EQ(waits(&t.graph_ops, nullptr), 0u);
+    EXPECT_EQ(waits(&t.function_ops, &t.graph_ops), 1u) << "an ops goes";
+    EXPECT_EQ(waits(&t.callback_ops, nullptr), 0u);
+    EXPECT_EQ(waits(&t.other_callback_ops, nullptr), 1u) << "a list is left";
+    EXPECT_EQ(waits(nullptr, &t.graph_ops), 0u) << "it was not there";
+    EXPECT_EQ(waits(nullptr, &t.function_ops), 1u);
+}
+
 // A site that is named twice is changed once.
 TEST(Sets, TheSameSiteTwice) {
     TenSites t;

@@ -2,9 +2,7 @@
 // Every transition between the dispatch states, made by the real patcher, in every interleaving with
 // cores that execute the site (tests/sim/explorer.hpp); and what the proof must not let pass.
 #include "tests/sim/explorer.hpp"
-#include "tests/unit/tracer/text_fixture.hpp"
-
-#include <deque>
+#include "tests/unit/tracer/site_fixture.hpp"
 
 namespace nopscope {
 namespace {
@@ -13,96 +11,10 @@ using sim::ExploreOptions;
 using sim::Exploration;
 using sim::Recording;
 using sim::Step;
-using Set = std::vector<unsigned>;
-
-enum : unsigned { callback, other_callback, direct, other_direct, far, both, unguarded };
-
-const std::vector<Set> states{
-    {}, {direct}, {callback}, {direct, callback}, {callback, other_callback},
-    {callback, other_callback, direct}, {other_direct}, {other_callback}, {far}, {far, callback},
-    {both}, {both, callback}, {unguarded}, {unguarded, callback}, {unguarded, direct}};
-
-std::string name(const Set& set) {
-    const char* const names[] = {"callback", "other callback", "direct", "other direct", "far", "both",
-                                 "unguarded"};
-    std::string all = "{";
-    for (const unsigned ops : set) all += std::string(all.size() > 1 ? ", " : "") + names[ops];
-    return all + "}";
-}
-
-// A site, the ops, and what the patcher does to go from one set to another.
-struct Site : testing::TextOn<sim::RecordingMachine> {
-    explicit Site(bool coherent = false) : TextOn({.coherent = coherent}), coherent_(coherent) {
-        add_many(1);
-        initialise();
-        ops[callback].func = ops[other_callback].func = ops[both].func = testing::a_callback;
-        ops[unguarded].func = testing::a_callback;
-        ops[unguarded].flags = ops_unguarded;
-        ops[direct].direct = testing::function_entry;
-        ops[other_direct].direct = testing::graph_entry;
-        ops[far].direct = testing::far_entry;
-        ops[both].direct = testing::graph_entry + 0x40;
-    }
-    // `at_once`: all that go, in the request that adds the first one. Else all are added first, where they
-    // do not conflict, and go one by one.
-    Recording record(const Set& from, const Set& to, bool at_once) {
-        for (const unsigned n : from) EXPECT_EQ(change(&ops[n], nullptr), Status::ok);
-        std::vector<Ops*> all;
-        for (Ops& one : ops) all.push_back(&one);
-        machine.watch(placed[0], none, all,
-                      {testing::callback_trampoline, testing::unguarded_trampoline,
-                       testing::far_trampoline},
-                      coherent_);
-        go(from, to, at_once);
-        return machine.recording;
-    }
-    Recording record_there_and_back(const Set& from, const Set& to) {
-        record(from, to, true);
-        go(to, from, true);
-        return machine.recording;
-    }
-
-    std::deque<Ops> ops = std::deque<Ops>(7);
-
-private:
-    void go(const Set& from, const Set& to, bool at_once) {
-        Set add = without(to, from), remove = without(from, to);
-        // Direct entries last, so that they meet.
-        for (Set* set : {&add, &remove}) {
-            std::stable_sort(set->begin(), set->end(), [this](unsigned a, unsigned b) {
-                return (ops[a].direct != 0) < (ops[b].direct != 0);
-            });
-        }
-        const auto meet = [&] {
-            return !add.empty() && !remove.empty() && ops[add.back()].direct != 0 &&
-                   ops[remove.back()].direct != 0;
-        };
-        if (at_once) request(take(add, 1), take(remove, remove.size()));
-        while (meet()) request(take(add, 1), take(remove, 1));
-        while (!add.empty()) request(take(add, 1), {});
-        while (!remove.empty()) request({}, take(remove, 1));
-    }
-    static Set without(Set set, const Set& other) {
-        std::erase_if(set, [&](unsigned n) {
-            return std::find(other.begin(), other.end(), n) != other.end();
-        });
-        return set;
-    }
-    std::vector<Family> take(Set& set, std::size_t count) {
-        std::vector<Family> some;
-        for (; some.size() < count && !set.empty(); set.pop_back()) {
-            some.push_back(Family::of(ops[set.back()]));
-        }
-        return some;
-    }
-    void request(const std::vector<Family>& add, const std::vector<Family>& remove) {
-        machine.begin();
-        EXPECT_EQ(change({.add = add.empty() ? Family{} : add[0], .remove = remove}), Status::ok);
-        machine.end();
-    }
-
-    bool coherent_;
-};
+using testing::name;
+using testing::Set;
+using testing::Site;
+using testing::states;
 
 template <typename Use>
 void for_each_transition(Use use, bool coherent = false) {

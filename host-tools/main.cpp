@@ -105,13 +105,21 @@ std::function<Exit()> add_check(CLI::App& app, CLI::App*& command) {
     return [options] { return check(*options); };
 }
 
+std::function<Exit()> add_names(CLI::App& app, CLI::App*& command) {
+    auto options = std::make_shared<NamesOptions>();
+    command = app.add_subcommand("names", "Write an image's name table, for its second link");
+    command->add_option("image", options->image, "The ELF")->required();
+    command->add_option("-o,--output", options->output, "The assembly source to write");
+    return [options] { return names(*options); };
+}
+
 int run(int argc, char** argv) {
     CLI::App app("nopscope: a function profiler for arm64 firmware");
     app.set_version_flag("--version", std::string("nopscope ") + version_text);
     app.footer(exit_codes);
     app.require_subcommand(1);
     std::map<CLI::App*, std::function<Exit()>> commands;
-    for (auto* add : {add_record, add_report, add_graph, add_info, add_check}) {
+    for (auto* add : {add_record, add_report, add_graph, add_info, add_check, add_names}) {
         CLI::App* command = nullptr;
         auto action = add(app, command);
         commands[command] = std::move(action);

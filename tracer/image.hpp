@@ -11,6 +11,8 @@ extern "C" {
 extern const char __text_start[], __text_end[];
 extern std::uint64_t __nopscope_sites_start[], __nopscope_sites_end[];
 extern const std::uint8_t __build_id_note_start[], __build_id_note_end[];
+// Optional.
+[[gnu::weak]] extern const std::uint8_t __nopscope_names_start[], __nopscope_names_end[];
 }
 
 namespace nopscope {

@@ -27,7 +27,9 @@ enum class [[nodiscard]] Status : std::uint8_t {
     no_sites,           // nothing in the image was built with patch sites
     already_initialised,
     not_initialised,
-    unknown_function,   // an address that is no patch site, or a refused one; nothing was changed
+    unknown_function,   // an address that is no patch site, or a refused one, or a name that no site
+                        // has; nothing was changed
+    no_names,           // the image has no name table, or one of another image; nothing was changed
     unexpected_text,    // a word was not what it had to be; nothing was changed, see last_error()
     out_of_reach,       // a recorder is more than 128 MiB from a site; nothing was changed
     too_many,           // ops on one function, or different sets of them; nothing was changed
@@ -49,7 +51,7 @@ enum class Mode : std::uint8_t {
     lossless,  // a full ring makes the producer run the pump until there is room
 };
 
-// Which sites a request is about. Functions are named by address: {main, luaV_execute}.
+// Which sites a request is about: by index, by address ({main, luaV_execute}), or by name.
 struct Sites {
     static constexpr Sites all() { return {}; }
     static constexpr Sites range(std::uint32_t first, std::uint32_t count) {
@@ -58,10 +60,15 @@ struct Sites {
     static constexpr Sites of(std::span<const void* const> functions) {
         return {.functions = functions, .listed = true};
     }
+    // By linkage name, as `nm` shows it; `*` stands for any characters, `?` for one. Only in an image
+    // with a name table (nopscope_name_table(TARGET), docs/porting.md). A request takes 500 to 1,000
+    // instructions more for each site of the image. `glob` is read until it has returned.
+    static constexpr Sites named(const char* glob) { return {.pattern = glob}; }
     std::uint32_t first = 0;             // index by ascending address
     std::uint32_t count = ~std::uint32_t{0};  // clipped to the table's end
     std::span<const void* const> functions = {};
     bool listed = false;                 // `functions` instead of the range
+    const char* pattern = nullptr;       // of these, only what it matches
 };
 
 struct Config {
@@ -142,6 +149,9 @@ struct SiteInfo {
 SiteInfo site(std::uint32_t index);
 // The index of the function that starts at `address`, if it is a usable site.
 std::optional<std::uint32_t> lookup(std::uint64_t address);
+// Copies the name of a site and a terminator, cut to `room`; returns the whole name's length, at most
+// 255. 0: unknown, or no name table.
+std::size_t site_name(std::uint32_t index, char* to, std::size_t room);
 // visit(index, site) for each, refused ones too.
 template <typename Visit>
 void for_each_site(Visit visit) {

@@ -2,11 +2,11 @@
 // The tracer on a board: its one instance, the public functions, and what the recorders call.
 #include "tracer/arm64/system.hpp"
 #include "tracer/image.hpp"
+#include "tracer/named.hpp"
 #include "tracer/nopscope.hpp"
 #include "tracer/patcher.hpp"
 #include "tracer/pump.hpp"
 #include "tracer/quiescence.hpp"
-#include "tracer/selection.hpp"
 #include "tracer/shadow_stack.hpp"
 
 // Labels in arm64/recorders.S.
@@ -32,6 +32,7 @@ void no_callback(std::uint64_t, std::uint64_t, Ops*, Regs*) {}
 constinit Machine machine;
 constinit Core cores[max_cores]{};
 constinit SiteTable sites;
+constinit wire::NameTable names;
 constinit Ops none_ops{.func = no_callback, .unguarded = no_callback};
 // Their entries are filled in by init(), since an address is no constant expression in every ABI.
 constinit Ops function_ops, graph_ops;
@@ -103,6 +104,8 @@ void prepare_hello(const Config& config) {
     hello.text_base = address_of(__text_start) & ~std::uint64_t{7};
     hello.site_count = sites.size();
     hello.site_table_crc = sites.crc(hello.load_bias);
+    names = wire::NameTable(__nopscope_names_start, __nopscope_names_end - __nopscope_names_start,
+                            sites.size(), hello.site_table_crc);
     hello.line_bytes_per_second = config.line_bytes_per_second;
     hello.build_id = build_id(__build_id_note_start, __build_id_note_end);
     hello.board = text_of(config.board);
@@ -117,11 +120,11 @@ bool wait_until_quiescent() {
 
 // ---- requests -----------------------------------------------------------------------------------
 
-Status change_sets(const Change& change, const Selection& selection) {
-    if (!selection.known()) return Status::unknown_function;
+Status change_sets(const Change& change, NamedSelection&& selection) {
+    Status status = selection.status();
+    if (status != Status::ok) return status;
     bool quiescent = true;
-    const Status status =
-        patcher.change(change, [&](auto visit) { selection.for_each_run(visit); },
+    status = patcher.change(change, [&](auto visit) { selection.for_each_run(visit); },
                        [&] { return quiescent = wait_until_quiescent(); });
     return status == Status::ok && !quiescent ? Status::timeout : status;
 }
@@ -131,7 +134,7 @@ Status set_recorder(Recorder recorder, const Sites& which, std::span<const void*
     Change change{.remove = recorders};
     if (recorder == Recorder::function) change.add = recorders[0];
     if (recorder == Recorder::graph) change.add = recorders[1];
-    return change_sets(change, {sites, which, except});
+    return change_sets(change, {sites, names, which, except});
 }
 
 }  // namespace
@@ -148,7 +151,8 @@ Status init(const Config& config) {
     panic_handler = config.panic;
     function_ops.direct = address_of(nopscope_function_entry);
     graph_ops.direct = address_of(nopscope_graph_entry);
-    patcher.set_trampolines({address_of(nopscope_callback), address_of(nopscope_callback_unguarded), address_of(nopscope_far)});
+    patcher.set_trampolines({address_of(nopscope_callback), address_of(nopscope_callback_unguarded),
+                             address_of(nopscope_far)});
     for (unsigned core = 0; core < max_cores; ++core) prepare_core(core, config);
     prepare_sites();
     prepare_hello(config);
@@ -182,20 +186,20 @@ Status disable(const Sites& which) { return enable(Recorder::none, which); }
 Status attach(Ops& ops, const Sites& which) {
     if (!initialised) return Status::not_initialised;
     if (ops.func == nullptr && ops.direct == 0) return Status::bad_config;
-    return change_sets({.add = Family::of(ops)}, {sites, which, {}});
+    return change_sets({.add = Family::of(ops)}, {sites, names, which, {}});
 }
 
 Status detach(Ops& ops, const Sites& which) {
     if (!initialised) return Status::not_initialised;
     const Family one[] = {Family::of(ops)};
-    return change_sets({.remove = one}, {sites, which, {}});
+    return change_sets({.remove = one}, {sites, names, which, {}});
 }
 
 Status set_filter(Ops& ops, const Sites& which) {
     const Status status = attach(ops, which);
     if (status != Status::ok) return status;
     const Family one[] = {Family::of(ops)};
-    return change_sets({.remove = one}, Selection::others(sites, which));
+    return change_sets({.remove = one}, NamedSelection::others(sites, names, which));
 }
 
 bool synchronize() { return initialised && wait_until_quiescent(); }
@@ -207,6 +211,14 @@ std::optional<std::uint32_t> lookup(std::uint64_t address) { return sites.find(a
 void for_each_ops(std::uint32_t index, void (*visit)(Ops& ops, void* user), void* user) {
     if (!initialised || index >= sites.size() || !sites.usable(index)) return;
     patcher.for_each_ops(index, [&](Ops& ops) { visit(ops, user); });
+}
+
+std::size_t site_name(std::uint32_t index, char* to, std::size_t room) {
+    wire::NameCursor cursor(names);
+    const std::size_t size = cursor.seek(index) ? cursor.size() : 0;
+    for (std::size_t i = 0; i < size && i + 1 < room; ++i) to[i] = cursor.data()[i];
+    if (room != 0) to[size < room ? size : room - 1] = 0;
+    return size;
 }
 
 void stop() {
@@ -284,7 +296,9 @@ const char* describe(Status status) {
         case Status::already_initialised: return "init() was called before";
         case Status::not_initialised: return "init() has not been called, or did not succeed";
         case Status::unknown_function:
-            return "an address in the list is not the entry of an instrumented function";
+            return "no instrumented function begins at an address in the list, or has such a name";
+        case Status::no_names:
+            return "the image has no name table of its own: build it with nopscope_name_table(TARGET)";
         case Status::unexpected_text:
             return "a patch site does not hold what the tracer wrote: see last_error()";
         case Status::out_of_reach: return "a recorder is more than 128 MiB away from a patch site";

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Command-line words: operations=N (200000), seed=N (1), steady=N (64): the first N functions are always
-// traced by an ops that stays, so their words stay and their slots change; the others' words change, too.
-// QEMU with a thread for each core now and then loses a store to text that another core executes, so
-// steady=64 is for that mode. Exit status 0: nothing was lost, nothing
-// foreign was seen, and every word of text is what the state says.
+// Command-line words: operations=N (200000), seed=N (1), calls=N (100): how many calls another core makes
+// between two sleeps, steady=N (64): the first N functions are always traced by an ops that stays, so
+// their words stay and their slots change; the others' words change, too. QEMU with a thread for each
+// core now and then loses a store to text that another core executes, so steady=64 is for that mode.
+// Exit status 0: nothing was lost, nothing foreign was seen, and every word of text is what the state
+// says.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -169,6 +170,7 @@ int run() {
     const std::uint64_t operations = word("operations=", 200000);
     Random random(word("seed=", 1) * 0x9e3779b97f4a7c15u | 1);
     steady_functions = static_cast<unsigned>(word("steady=", functions));
+    calls_at_once = static_cast<unsigned>(word("calls=", calls_at_once));
     if (hal::core_count() < cores || steady_functions > functions) {
         std::printf("storm: this needs %u cores (-smp %u), and steady=0..%u\n", cores, cores, functions);
         return 2;
@@ -180,8 +182,9 @@ int run() {
     for (std::uint64_t n = 0; n < operations && failures == 0; ++n) {
         one_operation(random, n);
         if (n % 16 == 0) nopscope::pump();
-        if (n != 0 && n % (operations / 10 + 1) == 0) std::printf("storm: %llu operations\n",
-                                                        static_cast<unsigned long long>(n));
+        if (n != 0 && n % (operations / 100 + 1) == 0) {
+            std::printf("storm: %llu operations\n", static_cast<unsigned long long>(n));
+        }
     }
     stop = true;
     while (running != 0) {

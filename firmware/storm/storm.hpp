@@ -23,6 +23,7 @@ unsigned index_of(std::uint64_t address);
 // Runs on each core but the first until stop is set: calls functions in a random order, and so does
 // its timer's handler.
 void run_victim(unsigned core);
+extern unsigned calls_at_once;  // in thread context, between two sleeps
 extern volatile bool stop;
 extern volatile std::uint32_t running;  // cores in their loop
 // Calls made of each function, by thread context and by interrupts; by the caller's own count.

@@ -33,6 +33,7 @@ void on_timer(unsigned) {
 
 }  // namespace
 
+unsigned calls_at_once = 100;
 volatile bool stop;
 volatile std::uint32_t running;
 std::uint64_t called[cores][2][functions];
@@ -59,7 +60,7 @@ void run_victim(unsigned core) {
     // Bursts, and sleep until the next interrupt: an emulator with fewer cores than this then comes to
     // each of them soon.
     while (!stop) {
-        call_some(core, 0, 100, randoms[core]);
+        call_some(core, 0, calls_at_once, randoms[core]);
         hal::wait_for_interrupt();
     }
     hal::disable_interrupts();

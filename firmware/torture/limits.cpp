@@ -113,6 +113,11 @@ int run() {
     if (stack.high - stack.low < own_stack + 64 * 1024)
         hal::panic("limits: the stack is too small");
 
+    // This image has no name table.
+    expect(nopscope::enable(Recorder::graph, Sites::named("*")) == nopscope::Status::no_names,
+           "names without a table");
+    expect(nopscope::site_name(0, nullptr, 0) == 0, "a name without a table");
+
     for (const Recorder recorder : {Recorder::function, Recorder::graph}) {
         when_stopped(recorder);
         when_full(recorder);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sweep's interrupt: an instrumented handler that calls everything that moves the shadow stack,
-// while it lies on top of whatever instruction it landed on.
+// while it lies on top of whatever instruction it landed on. Its calls are counted in sweep.hpp.
 #include "firmware/torture/registers.hpp"
+#include "firmware/torture/sweep.hpp"
 #include "firmware/torture/torture.hpp"
 #include "hal/hal.hpp"
 
@@ -11,7 +12,7 @@ namespace torture {
 
 volatile uint64_t landed_at;
 volatile uint32_t landings;
-volatile bool landed_after;  // the call had returned
+volatile bool landed_after;
 void leap(unsigned depth, jmp_buf back);
 uint64_t dig(unsigned depth);
 

@@ -49,4 +49,10 @@ struct CheckOptions {
 };
 Exit check(const CheckOptions& options);
 
+struct NamesOptions {
+    std::string image;
+    std::string output;  // empty: standard output
+};
+Exit names(const NamesOptions& options);
+
 }  // namespace nopscope

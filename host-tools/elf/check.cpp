@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "host-tools/elf/a64.hpp"
+#include "host-tools/elf/names.hpp"
 #include "host-tools/elf/sites.hpp"
 #include "host-tools/elf/source_lines.hpp"
 #include "host-tools/elf/symbols.hpp"
@@ -66,6 +67,11 @@ CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allo
         if (site % 8 != 0) problem(site, "has a site but is not aligned to 8 bytes");
         if (!site_words(elf, site)) problem(site, "is in the site table but is no patch site");
         if (!by_address.contains(site)) problem(site, "is a site without a function symbol");
+    }
+    const ElfSection* names = elf.section(".nopscope.names");
+    if (names != nullptr && !names->bytes.empty() &&
+        !std::ranges::equal(names->bytes, name_table(elf))) {
+        problem(names->address, "is a name table made for another image");
     }
     const SourceLines lines(elf.path());
     for (const ElfSymbol* function : all) {

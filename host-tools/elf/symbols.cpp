@@ -27,8 +27,10 @@ std::string id_text(const std::string& build_id) {
     return build_id.empty() ? "(none)" : to_hex(as_bytes(build_id));
 }
 
-// The symbol that names `address`: a function before a label, global before local, then the first.
-const ElfSymbol* naming(const std::vector<ElfSymbol>& symbols, std::uint64_t address) {
+}  // namespace
+
+const ElfSymbol* symbol_at(const ElfFile& elf, std::uint64_t address) {
+    const auto& symbols = elf.symbols();
     auto at = std::lower_bound(symbols.begin(), symbols.end(), address,
                                [](const ElfSymbol& s, std::uint64_t a) { return s.address < a; });
     const ElfSymbol* best = nullptr;
@@ -41,8 +43,6 @@ const ElfSymbol* naming(const std::vector<ElfSymbol>& symbols, std::uint64_t add
     }
     return best;
 }
-
-}  // namespace
 
 std::string demangled(std::string_view name) {
     const std::string terminated(name);
@@ -103,7 +103,7 @@ Symbols read_symbols(const ElfFile& elf) {
     for (const std::uint64_t address : addresses) {
         Function function;
         function.address = address;
-        if (const ElfSymbol* symbol = naming(elf.symbols(), address)) {
+        if (const ElfSymbol* symbol = symbol_at(elf, address)) {
             function.name = demangled(symbol->name);
             function.size = symbol->size;
         } else {

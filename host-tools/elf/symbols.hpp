@@ -39,6 +39,9 @@ std::uint32_t site_table_crc(const std::vector<std::uint64_t>& addresses);
 
 Symbols read_symbols(const ElfFile& elf);
 
+// What names `address`: a function before a label, global before local, then the first; or null.
+const ElfSymbol* symbol_at(const ElfFile& elf, std::uint64_t address);
+
 std::string demangled(std::string_view name);
 
 // One sentence why these symbols cannot name this recording, or nothing.

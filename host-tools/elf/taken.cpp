@@ -98,6 +98,7 @@ std::vector<TakenAddress> taken_addresses(const ElfFile& elf) {
     for (const ElfSection& section : elf.sections()) {
         if (!section.is_allocated() || section.bytes.empty()) continue;
         if (section.name == "__patchable_function_entries") continue;
+        if (section.name == ".nopscope.names") continue;
         if (!section.is_code()) {
             scan_data(elf, section.address, section.address + section.bytes.size(), taken);
             continue;

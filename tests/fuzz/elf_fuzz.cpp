@@ -2,7 +2,9 @@
 // The ELF reader, the site table and every check. DWARF is libdw's to read, and is not here.
 #include "host-tools/base/error.hpp"
 #include "host-tools/elf/check.hpp"
+#include "host-tools/elf/names.hpp"
 #include "host-tools/elf/symbols.hpp"
+#include "tracer/wire/names.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace nopscope;
@@ -13,6 +15,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             if (symbols.find(site.address) != &site) __builtin_trap();
         }
         check_image(elf, {});
+        const auto names = name_table(elf);
+        const wire::NameTable table(names.data(), names.size(),
+                                    static_cast<std::uint32_t>(symbols.sites.size()),
+                                    symbols.site_table_crc);
+        if (table.size() != symbols.sites.size()) __builtin_trap();
+        wire::NameCursor cursor(table);
+        for (std::uint32_t i = 0; i < table.size(); ++i) {
+            const ElfSymbol* symbol = symbol_at(elf, symbols.sites[i].address);
+            const bool has_name = symbol != nullptr && !symbol->name.empty();
+            if (cursor.seek(i) != has_name) __builtin_trap();
+            if (has_name && !symbol->name.starts_with({cursor.data(), cursor.size()})) __builtin_trap();
+        }
     } catch (const Error&) {
     }
     return 0;

@@ -23,14 +23,14 @@ INCLUDES = [
     ("hal/", r"hal/"),
     ("firmware/selftest/", r"firmware/|hal/|tracer/nopscope\.hpp$|tracer/wire/|tracer/arm64/patch_site\.hpp$"),
     ("firmware/storm/", r"firmware/|hal/|tracer/nopscope\.hpp$|tracer/arm64/patch_site\.hpp$"),
-    ("firmware/", r"firmware/|hal/|tracer/nopscope\.hpp$"),
+    ("firmware/", r"firmware/|hal/|tracer/nopscope\.(hpp|h)$"),
     ("host-tools/", r"host-tools/|tracer/wire/"),
 ]
-# What of the C++ library works without an operating system and without calls.
+# What of the C and C++ libraries works without an operating system and without calls.
 FREESTANDING = {
     "algorithm", "array", "atomic", "bit", "compare", "concepts", "cstdarg", "cstddef", "cstdint",
     "initializer_list", "iterator", "limits", "optional", "span", "string_view", "tuple",
-    "type_traits", "utility",
+    "type_traits", "utility", "stdbool.h", "stddef.h", "stdint.h",
 }
 FREESTANDING_ROOMS = ("tracer/", "hal/")
 HOSTED_IN_THEM = ("hal/newlib/",)  # newlib's system calls are about newlib

@@ -20,6 +20,7 @@ public:
     std::vector<std::uint64_t> data;
     std::vector<std::uint64_t> sites;  // functions; the table holds the NOPs before them
     std::string build_id = "\xaa\xbb\xcc";
+    Bytes site_names;  // the section .nopscope.names; empty: none
 
     std::uint64_t here() const { return text_base + text.size() * 4; }
 
@@ -92,7 +93,7 @@ public:
             names.insert(names.end(), symbol.name.begin(), symbol.name.end());
             names.push_back(0);
         }
-        const std::vector<Section> sections{
+        std::vector<Section> sections{
             {"", 0, 0, 0, {}, 0},
             {".text", 1, 6, text_base, text_bytes, 0},
             {".data", 1, 3, data_base, data_bytes, 0},
@@ -102,6 +103,7 @@ public:
             {".strtab", 3, 0, 0, names, 0},
             {".bss", 8, 3, 0x40400000, {}, 0},
         };
+        if (!site_names.empty()) sections.push_back({".nopscope.names", 1, 2, 0x40500000, site_names, 0});
         return link(sections);
     }
 

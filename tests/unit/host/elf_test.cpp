@@ -7,6 +7,7 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/elf/check.hpp"
+#include "host-tools/elf/names.hpp"
 #include "host-tools/elf/sites.hpp"
 #include "host-tools/elf/symbols.hpp"
 #include "tests/unit/host/elf_builder.hpp"
@@ -167,6 +168,14 @@ TEST_F(Elf, APointerInDataNeedsALandingPad) {
 TEST_F(Elf, PaciaspIsALandingPad) {
     builder.data_word(builder.function("signed", false, false, {a64::paciasp}));
     EXPECT_THAT(problems(), IsEmpty());
+}
+
+TEST_F(Elf, ANameTableOfAnotherImageIsFound) {
+    builder.function("alpha");
+    builder.site_names = name_table(file());
+    EXPECT_THAT(problems(), IsEmpty());
+    builder.function("beta");
+    EXPECT_THAT(problems(), testing::ElementsAre(HasSubstr("made for another image")));
 }
 
 TEST_F(Elf, AddressesMadeInCodeCount) {

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+# nopscope_name_table(TARGET): puts the names of its patch sites into an image, so that the firmware can
+# name them itself: nopscope::Sites::named, nopscope::site_name. Usable alone; Ninja and Makefiles.
+# The image is linked twice, and its build-id is that of the second link, so it covers the names.
+# The linker script must have what linker/sections.ld has for .nopscope.names, behind the text.
+include_guard(GLOBAL)
+include(ExternalProject)
+
+set(NOPSCOPE_TOOL "" CACHE FILEPATH "the nopscope command; empty: built here, for the building machine")
+set(_nopscope_cmake "${CMAKE_CURRENT_LIST_DIR}")
+
+function(nopscope_name_table target)
+    set(tool "${NOPSCOPE_TOOL}")
+    if(NOT tool)
+        set(directory "${CMAKE_BINARY_DIR}/nopscope-tool")
+        set(tool "${directory}/bin/nopscope")
+        if(NOT TARGET nopscope_tool)
+            ExternalProject_Add(nopscope_tool
+                SOURCE_DIR "${_nopscope_cmake}/.."
+                BINARY_DIR "${directory}"
+                PREFIX "${directory}/external"
+                CMAKE_ARGS -DNOPSCOPE_TESTS=OFF -DCMAKE_BUILD_TYPE=
+                BUILD_COMMAND "${CMAKE_COMMAND}" --build "${directory}" --target nopscope
+                INSTALL_COMMAND ""
+                BUILD_BYPRODUCTS "${tool}"
+                BUILD_ALWAYS ON
+                EXCLUDE_FROM_ALL ON)
+        endif()
+        add_dependencies(${target} nopscope_tool)
+    endif()
+    set(script "${_nopscope_cmake}/link_with_names.sh")
+    set_target_properties(${target} PROPERTIES
+        C_LINKER_LAUNCHER "${script};${tool}" CXX_LINKER_LAUNCHER "${script};${tool}")
+    set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${script}" "${tool}")
+endfunction()

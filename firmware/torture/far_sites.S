@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sites as the patcher leaves them where a direct entry is out of a BL's reach, which nothing in an image
+// of this size is; and a traced function for callbacks to call.
+
+// \name: its slot holds \ops. Goes on to torture_no_landing.
+.macro far_site name, ops
+    .section .text.\name, "ax", %progbits
+    .balign 8
+    .quad   \ops
+    .globl  \name
+    .type   \name, %function
+\name:
+    bti     c
+    mov     x9, x30
+    bl      nopscope_far
+    b       torture_no_landing
+    .size   \name, . - \name
+.endm
+
+    .arch   armv8.5-a
+far_site torture_far, torture_far_ops
+far_site torture_far_bare, torture_bare_ops
+
+// A direct entry: counts. In: x9 the return address, x30 the body.
+    .section .text.torture_direct, "ax", %progbits
+    .globl  torture_direct
+    .type   torture_direct, %function
+torture_direct:
+    adrp    x10, torture_direct_calls
+    add     x10, x10, :lo12:torture_direct_calls
+    ldr     x11, [x10]
+    add     x11, x11, #1
+    str     x11, [x10]
+    mov     x10, x30
+    mov     x30, x9
+    ret     x10
+    .size   torture_direct, . - torture_direct
+
+    .section .text.torture_leaf, "ax", %progbits
+    .balign 8
+.Lleaf_site:
+    nop
+    nop
+    .globl  torture_leaf
+    .type   torture_leaf, %function
+torture_leaf:
+    bti     c
+    nop
+    nop
+    ret
+    .size   torture_leaf, . - torture_leaf
+    .section __patchable_function_entries, "awo", %progbits, .text.torture_leaf
+    .balign 8
+    .quad   .Lleaf_site
+
+    .bss
+    .balign 8
+    .globl  torture_direct_calls
+torture_direct_calls:
+    .skip   8
+
+// GNU property note: BTI and PAC, so that the linker keeps the mark on the image.
+    .pushsection .note.gnu.property, "a"
+    .balign 8
+    .long   4, 16, 5
+    .asciz  "GNU"
+    .long   0xc0000000, 4, 3, 0
+    .popsection

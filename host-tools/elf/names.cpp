@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/elf/names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "host-tools/base/error.hpp"
+#include "host-tools/elf/symbols.hpp"
+#include "tracer/wire/names.hpp"
+
+namespace nopscope {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+void append(Bytes& to, std::uint32_t value) {
+    wire::Byte bytes[sizeof value];
+    wire::Writer(bytes).fixed(value);
+    to.insert(to.end(), bytes, bytes + sizeof bytes);
+}
+
+std::size_t shared_bytes(std::string_view before, std::string_view name) {
+    const auto ends = std::mismatch(before.begin(), before.end(), name.begin(), name.end());
+    return static_cast<std::size_t>(ends.first - before.begin());
+}
+
+}  // namespace
+
+Bytes name_table(const ElfFile& elf) {
+    const auto addresses = site_addresses(elf);
+    Bytes blocks;
+    Bytes names;
+    std::string_view before;
+    for (std::size_t i = 0; i < addresses.size(); ++i) {
+        if (i % wire::names_per_block == 0) {
+            append(blocks, static_cast<std::uint32_t>(names.size()));
+            before = {};
+        }
+        const ElfSymbol* symbol = symbol_at(elf, addresses[i]);
+        std::string_view name;
+        if (symbol != nullptr) name = symbol->name.substr(0, wire::max_name_bytes);
+        const std::size_t shared = shared_bytes(before, name);
+        names.push_back(static_cast<std::uint8_t>(shared));
+        names.push_back(static_cast<std::uint8_t>(name.size() - shared));
+        names.insert(names.end(), name.begin() + static_cast<std::ptrdiff_t>(shared), name.end());
+        before = name;
+    }
+    Bytes table;
+    append(table, wire::names_magic);
+    append(table, static_cast<std::uint32_t>(addresses.size()));
+    append(table, site_table_crc(addresses));
+    append(table, static_cast<std::uint32_t>(names.size()));
+    table.insert(table.end(), blocks.begin(), blocks.end());
+    table.insert(table.end(), names.begin(), names.end());
+    return table;
+}
+
+std::string name_table_source(const ElfFile& elf) {
+    if (site_addresses(elf).empty()) throw Error(elf.path() + " has no patch sites to name");
+    std::string text =
+        "// Written by `nopscope names`: for the second link of the image it was made from.\n"
+        "    .file \"nopscope names\"\n"
+        "    .section .note.GNU-stack, \"\", %progbits\n"
+        "    .section .nopscope.names, \"a\", %progbits\n"
+        "    .balign 4\n";
+    const Bytes table = name_table(elf);
+    constexpr std::size_t bytes_per_line = 16;
+    for (std::size_t at = 0; at < table.size(); at += bytes_per_line) {
+        const auto* const begin = table.data() + at;
+        const auto* const end = begin + std::min(bytes_per_line, table.size() - at);
+        text += fmt::format("    .byte {}\n", fmt::join(begin, end, ","));
+    }
+    return text;
+}
+
+}  // namespace nopscope

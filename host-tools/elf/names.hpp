@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The name table of an image (tracer/wire/names.hpp), made after its link.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "host-tools/elf/elf_file.hpp"
+
+namespace nopscope {
+
+std::vector<std::uint8_t> name_table(const ElfFile& elf);
+
+// The same as a source file for the second link: it fills the section .nopscope.names.
+std::string name_table_source(const ElfFile& elf);
+
+}  // namespace nopscope

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The name table, from an image to what the target reads.
+#include "host-tools/elf/names.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host-tools/base/error.hpp"
+#include "host-tools/elf/symbols.hpp"
+#include "tests/unit/host/elf_builder.hpp"
+#include "tracer/wire/names.hpp"
+
+namespace nopscope {
+namespace {
+
+using test::ElfBuilder;
+
+TEST(Names, TheTargetReadsEverySitesLinkageName) {
+    ElfBuilder builder;
+    std::vector<std::string> names{"alpha", "alphabet", "_ZN3lua4callEi", "z"};
+    for (unsigned i = 0; i < 60; ++i) names.push_back("_ZN3lua" + std::to_string(i * i) + "Ev");
+    for (const std::string& name : names) builder.function(name);
+    builder.function("plain", false);
+    const std::string longer(300, 'n');
+    builder.function(longer);
+    names.push_back(longer.substr(0, 255));
+    const ElfFile elf(builder.build(), "image.elf");
+
+    const auto bytes = name_table(elf);
+    const auto sites = static_cast<std::uint32_t>(names.size());
+    const wire::NameTable table(bytes.data(), bytes.size(), sites, site_table_crc(site_addresses(elf)));
+    ASSERT_EQ(table.size(), sites);
+    wire::NameCursor cursor(table);
+    for (std::uint32_t i = 0; i < sites; ++i) {
+        ASSERT_TRUE(cursor.seek(i));
+        EXPECT_EQ(std::string(cursor.data(), cursor.size()), names[i]);
+    }
+    EXPECT_FALSE(cursor.seek(sites));
+}
+
+TEST(Names, SourceHoldsTheTable) {
+    ElfBuilder builder;
+    builder.function("alpha");
+    const ElfFile elf(builder.build(), "image.elf");
+    const std::string source = name_table_source(elf);
+    EXPECT_THAT(source, testing::HasSubstr(".section .nopscope.names, \"a\""));
+    EXPECT_THAT(source, testing::HasSubstr("    .byte 78,83,78,1,1,0,0,0,"));
+    EXPECT_THAT(source, testing::EndsWith(",0,5,97,108,112,104,97\n") );
+}
+
+TEST(Names, AnImageWithoutSitesHasNone) {
+    ElfBuilder builder;
+    builder.function("plain", false);
+    EXPECT_THROW((void)name_table_source({builder.build(), "image.elf"}), Error);
+}
+
+}  // namespace
+}  // namespace nopscope

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tracer/named.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace nopscope {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+constexpr std::uint32_t crc = 0x12345678;
+
+bool matches(const char* pattern, const std::string& name) {
+    return glob_matches(pattern, name.data(), name.size());
+}
+
+TEST(Glob, MatchesTheWholeName) {
+    EXPECT_TRUE(matches("leaf", "leaf"));
+    EXPECT_FALSE(matches("leaf", "leaf2"));
+    EXPECT_FALSE(matches("leaf2", "leaf"));
+    EXPECT_FALSE(matches("", "leaf"));
+    EXPECT_TRUE(matches("", ""));
+    EXPECT_FALSE(matches("?", ""));
+    EXPECT_TRUE(matches("l?a?", "leaf"));
+    EXPECT_FALSE(matches("leaf?", "leaf"));
+}
+
+TEST(Glob, StarsTakeAnyNumber) {
+    for (const char* pattern : {"*", "**", "luaV_*", "*execute", "lua?_*e", "*V*x*", "luaV_execute*"}) {
+        EXPECT_TRUE(matches(pattern, "luaV_execute")) << pattern;
+    }
+    for (const char* pattern : {"luaV_*X", "x*", "*execut", "*V*V*", "luaV_execute?*"}) {
+        EXPECT_FALSE(matches(pattern, "luaV_execute")) << pattern;
+    }
+    EXPECT_TRUE(matches("*ab", "aab"));
+    EXPECT_TRUE(matches("*a?c", "abcaac"));
+}
+
+// Against the definition, which is exponential: every pattern and name of up to five of three letters.
+bool slow_matches(std::string_view pattern, std::string_view name) {
+    if (pattern.empty()) return name.empty();
+    if (pattern[0] == '*') {
+        return slow_matches(pattern.substr(1), name) ||
+               (!name.empty() && slow_matches(pattern, name.substr(1)));
+    }
+    return !name.empty() && (pattern[0] == '?' || pattern[0] == name[0]) &&
+           slow_matches(pattern.substr(1), name.substr(1));
+}
+std::vector<std::string> words(const std::string& letters, std::size_t longest) {
+    std::vector<std::string> all{""};
+    for (std::size_t from = 0; from < all.size(); ++from) {
+        if (all[from].size() == longest) break;
+        for (const char letter : letters) all.push_back(std::string(all[from]) + letter);
+    }
+    return all;
+}
+TEST(Glob, AgreesWithItsDefinition) {
+    for (const std::string& pattern : words("ab*?", 5)) {
+        for (const std::string& name : words("ab", 5)) {
+            ASSERT_EQ(matches(pattern.c_str(), name), slow_matches(pattern, name)) << pattern << " " << name;
+        }
+    }
+}
+
+// A table as names.hpp has it, without its CRC or sizes having to be right.
+struct Made {
+    std::uint32_t magic = wire::names_magic;
+    std::uint32_t sites = 0;
+    std::uint32_t table_crc = crc;
+    Bytes blocks, names;
+
+    static void append(Bytes& to, std::uint32_t value) {
+        for (unsigned i = 0; i < 4; ++i) to.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
+    }
+    void add(unsigned shared, const std::string& rest) {
+        if (sites++ % wire::names_per_block == 0) append(blocks, static_cast<std::uint32_t>(names.size()));
+        names.push_back(static_cast<std::uint8_t>(shared));
+        names.push_back(static_cast<std::uint8_t>(rest.size()));
+        names.insert(names.end(), rest.begin(), rest.end());
+    }
+    Bytes bytes() const {
+        Bytes all;
+        append(all, magic);
+        append(all, sites);
+        append(all, table_crc);
+        append(all, static_cast<std::uint32_t>(names.size()));
+        all.insert(all.end(), blocks.begin(), blocks.end());
+        all.insert(all.end(), names.begin(), names.end());
+        return all;
+    }
+};
+std::string name_of(wire::NameCursor& cursor, std::uint32_t index) {
+    return cursor.seek(index) ? std::string(cursor.data(), cursor.size()) : "-";
+}
+Made numbered(unsigned count) {
+    Made made;
+    for (unsigned i = 0; i < count; ++i) {
+        const bool first = i % wire::names_per_block == 0;
+        made.add(first ? 0 : 3, (first ? "fn_" : "") + std::to_string(i));
+    }
+    return made;
+}
+
+TEST(NameTable, IsReadInAnyOrder) {
+    const Bytes bytes = numbered(100).bytes();
+    const wire::NameTable table(bytes.data(), bytes.size(), 100, crc);
+    ASSERT_EQ(table.size(), 100u);
+    wire::NameCursor cursor(table);
+    for (unsigned i = 0; i < 100; ++i) EXPECT_EQ(name_of(cursor, i), "fn_" + std::to_string(i));
+    EXPECT_EQ(name_of(cursor, 100), "-");
+    EXPECT_EQ(name_of(cursor, 1u << 20), "-");
+    const wire::NameTable empty;
+    wire::NameCursor none(empty);
+    EXPECT_EQ(name_of(none, 0), "-");
+    std::mt19937 random(1);
+    for (unsigned n = 0; n < 1000; ++n) {
+        const unsigned i = random() % 100;
+        EXPECT_EQ(name_of(cursor, i), "fn_" + std::to_string(i));
+    }
+}
+
+TEST(NameTable, ATableThatIsNotTheImagesIsRefused) {
+    const Bytes good = numbered(20).bytes();
+    const auto size = [](const Bytes& bytes, std::uint32_t sites = 20, std::uint32_t of = crc) {
+        return wire::NameTable(bytes.data(), bytes.size(), sites, of).size();
+    };
+    EXPECT_EQ(size(good), 20u);
+    EXPECT_EQ(size({}), 0u);
+    EXPECT_EQ(size(good, 19), 0u);
+    EXPECT_EQ(size(good, 20, crc + 1), 0u);
+    Bytes later = good;
+    ++later[3];  // another version
+    EXPECT_EQ(size(later), 0u);
+    for (std::size_t cut = 0; cut < good.size(); ++cut) {
+        EXPECT_EQ(size({good.begin(), good.begin() + static_cast<std::ptrdiff_t>(cut)}), 0u) << cut;
+    }
+    Bytes padded = good;
+    padded.push_back(0);  // the section may be aligned
+    EXPECT_EQ(size(padded), 20u);
+}
+
+TEST(NameTable, WhatCannotBeANameIsNone) {
+    Made made;
+    made.add(0, "alpha");
+    made.add(6, "x");  // shares more than there is
+    made.add(0, "lost");
+    for (unsigned i = 3; i < 16; ++i) made.add(0, "");
+    made.add(0, std::string(200, 'y'));  // the next block is whole
+    made.add(200, std::string(56, 'z'));  // longer than 255
+    const Bytes bytes = made.bytes();
+    const wire::NameTable table(bytes.data(), bytes.size(), 18, crc);
+    wire::NameCursor cursor(table);
+    EXPECT_EQ(name_of(cursor, 0), "alpha");
+    EXPECT_EQ(name_of(cursor, 1), "-");
+    EXPECT_EQ(name_of(cursor, 2), "-");
+    EXPECT_EQ(name_of(cursor, 16), std::string(200, 'y'));
+    EXPECT_EQ(name_of(cursor, 17), "-");
+}
+
+// Any bytes in any order: bounded, and inside the table (the sanitizers look).
+TEST(NameTable, CorruptBytesDoNoHarm) {
+    const Bytes good = numbered(40).bytes();
+    std::mt19937 random(7);
+    unsigned differ = 0;
+    for (unsigned n = 0; n < 20000; ++n) {
+        Bytes bytes = good;
+        for (unsigned flips = 1 + random() % 4; flips > 0; --flips) {
+            bytes[wire::names_header_bytes + random() % (bytes.size() - wire::names_header_bytes)] =
+                static_cast<std::uint8_t>(random());
+        }
+        const wire::NameTable table(bytes.data(), bytes.size(), 40, crc);
+        ASSERT_EQ(table.size(), 40u);
+        wire::NameCursor cursor(table);
+        for (unsigned reads = 0; reads < 20; ++reads) {
+            const unsigned i = random() % 40;
+            const std::string name = name_of(cursor, i);
+            ASSERT_LE(name.size(), wire::max_name_bytes);
+            differ += name != "fn_" + std::to_string(i);
+        }
+    }
+    EXPECT_GT(differ, 1000u);
+}
+
+class NamedSelectionTest : public ::testing::Test {
+protected:
+    NamedSelectionTest() {
+        for (unsigned i = 0; i < 20; ++i) entries.push_back(0x1000 + 16 * i - 8);
+        sites.prepare(entries);
+        sites.set(15, sites[15].refused());
+    }
+    std::vector<std::uint32_t> chosen(const Sites& which, Status expected = Status::ok) {
+        NamedSelection selection(sites, table, which, {});
+        EXPECT_EQ(selection.status(), expected);
+        std::vector<std::uint32_t> indexes;
+        if (expected != Status::ok) return indexes;
+        indexes = usable_of(selection);
+        // And the others are the others.
+        NamedSelection rest = NamedSelection::others(sites, table, which);
+        EXPECT_EQ(rest.status(), Status::ok);
+        std::vector<std::uint32_t> all = usable_of(rest);
+        all.insert(all.end(), indexes.begin(), indexes.end());
+        std::sort(all.begin(), all.end());
+        EXPECT_EQ(all, every_usable());
+        return indexes;
+    }
+    std::vector<std::uint32_t> usable_of(NamedSelection& selection) {
+        std::vector<std::uint32_t> indexes;
+        selection.for_each_run([&](std::uint32_t first, std::uint32_t last) {
+            for (std::uint32_t i = first; i < last; ++i) {
+                if (sites.usable(i)) indexes.push_back(i);
+            }
+            return true;
+        });
+        return indexes;
+    }
+    std::vector<std::uint32_t> every_usable() {
+        std::vector<std::uint32_t> all;
+        for (std::uint32_t i = 0; i < 20; ++i) {
+            if (sites.usable(i)) all.push_back(i);
+        }
+        return all;
+    }
+    std::vector<std::uint64_t> entries;
+    SiteTable sites;
+    Bytes bytes = numbered(20).bytes();
+    wire::NameTable table{bytes.data(), bytes.size(), 20, crc};
+};
+
+TEST_F(NamedSelectionTest, VisitsWhatThePatternMatches) {
+    EXPECT_EQ(chosen(Sites::named("fn_7")), (std::vector<std::uint32_t>{7}));
+    EXPECT_EQ(chosen(Sites::named("fn_1?")), (std::vector<std::uint32_t>{10, 11, 12, 13, 14, 16, 17, 18, 19}));
+    EXPECT_EQ(chosen(Sites::named("*9")), (std::vector<std::uint32_t>{9, 19}));
+    EXPECT_EQ(chosen(Sites::named("*")).size(), 19u);
+    EXPECT_EQ(chosen(Sites::all()).size(), 19u);
+}
+
+TEST_F(NamedSelectionTest, NoSuchNameOrNoNames) {
+    chosen(Sites::named("fn_20"), Status::unknown_function);
+    chosen(Sites::named("fn_15"), Status::unknown_function);  // refused
+    table = {};
+    chosen(Sites::named("fn_7"), Status::no_names);
+    EXPECT_EQ(chosen(Sites::range(3, 2)), (std::vector<std::uint32_t>{3, 4}));
+}
+
+}  // namespace
+}  // namespace nopscope

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// tracer/nopscope.h over tracer/nopscope.hpp. Objects that both sides keep are the same objects: their
+// layouts are asserted here.
+#include "tracer/nopscope.h"
+
+#include "tracer/nopscope.hpp"
+
+namespace nopscope {
+namespace {
+
+#define SAME_VALUE(c, cpp) static_assert(static_cast<int>(c) == static_cast<int>(cpp))
+SAME_VALUE(NOPSCOPE_OK, Status::ok);
+SAME_VALUE(NOPSCOPE_MMU_OR_CACHE_OFF, Status::mmu_or_cache_off);
+SAME_VALUE(NOPSCOPE_NO_SITES, Status::no_sites);
+SAME_VALUE(NOPSCOPE_ALREADY_INITIALISED, Status::already_initialised);
+SAME_VALUE(NOPSCOPE_NOT_INITIALISED, Status::not_initialised);
+SAME_VALUE(NOPSCOPE_UNKNOWN_FUNCTION, Status::unknown_function);
+SAME_VALUE(NOPSCOPE_NO_NAMES, Status::no_names);
+SAME_VALUE(NOPSCOPE_UNEXPECTED_TEXT, Status::unexpected_text);
+SAME_VALUE(NOPSCOPE_OUT_OF_REACH, Status::out_of_reach);
+SAME_VALUE(NOPSCOPE_TOO_MANY, Status::too_many);
+SAME_VALUE(NOPSCOPE_CONFLICT, Status::conflict);
+SAME_VALUE(NOPSCOPE_TIMEOUT, Status::timeout);
+SAME_VALUE(NOPSCOPE_BAD_CONFIG, Status::bad_config);
+SAME_VALUE(NOPSCOPE_NO_RECORDER, Recorder::none);
+SAME_VALUE(NOPSCOPE_FUNCTION, Recorder::function);
+SAME_VALUE(NOPSCOPE_GRAPH, Recorder::graph);
+SAME_VALUE(NOPSCOPE_OPS_REDIRECTS, ops_redirects);
+SAME_VALUE(NOPSCOPE_OPS_UNGUARDED, ops_unguarded);
+
+#define SAME_TYPE(c, cpp) static_assert(sizeof(c) == sizeof(cpp) && alignof(c) == alignof(cpp))
+#define SAME_PLACE(c, cpp, member)                                                              \
+    static_assert(offsetof(c, member) == offsetof(cpp, member) && sizeof(c::member) == sizeof(cpp::member))
+SAME_TYPE(nopscope_ops, Ops);
+SAME_PLACE(nopscope_ops, Ops, func);
+SAME_PLACE(nopscope_ops, Ops, direct);
+SAME_PLACE(nopscope_ops, Ops, user);
+SAME_PLACE(nopscope_ops, Ops, flags);
+SAME_PLACE(nopscope_ops, Ops, sites);
+SAME_TYPE(nopscope_regs, Regs);
+SAME_PLACE(nopscope_regs, Regs, x);
+SAME_PLACE(nopscope_regs, Regs, fp);
+SAME_PLACE(nopscope_regs, Regs, lr);
+SAME_PLACE(nopscope_regs, Regs, sp);
+SAME_PLACE(nopscope_regs, Regs, pc);
+
+nopscope_status as_c(Status status) { return static_cast<nopscope_status>(status); }
+
+Sites as_sites(const nopscope_sites& sites) {
+    return {.first = sites.first,
+            .count = sites.count,
+            .functions = {sites.functions, sites.function_count},
+            .listed = sites.functions != nullptr,
+            .pattern = sites.pattern};
+}
+Ops& as_ops(nopscope_ops* ops) { return *reinterpret_cast<Ops*>(ops); }
+
+}  // namespace
+}  // namespace nopscope
+
+using namespace nopscope;
+
+extern "C" {
+
+const char* nopscope_describe(nopscope_status status) { return describe(static_cast<Status>(status)); }
+
+nopscope_status nopscope_init(const nopscope_config* from) {
+    // In one piece: a Config of defaults that is changed afterwards would be copied by memcpy.
+    return as_c(init({.image = from->image != nullptr ? from->image : "",
+                      .board = from->board != nullptr ? from->board : "",
+                      .clock_hz = from->clock_hz,
+                      .cores = from->cores != 0 ? from->cores : 1,
+                      .output = {from->try_write, from->drain},
+                      .line_bytes_per_second = from->line_bytes_per_second,
+                      .stack_low = from->stack_low,
+                      .stack_high = from->stack_high != 0 ? from->stack_high : ~std::uint64_t{0},
+                      .mode = from->lossless ? Mode::lossless : Mode::stream,
+                      .recorder = static_cast<Recorder>(from->recorder),
+                      .trace = as_sites(from->trace),
+                      .except = {},
+                      .interrupt_depth = from->interrupt_depth,
+                      .panic = from->panic}));
+}
+nopscope_status nopscope_join(std::uint64_t stack_low, std::uint64_t stack_high) {
+    return as_c(join(stack_low, stack_high));
+}
+
+nopscope_status nopscope_enable(nopscope_recorder recorder, nopscope_sites sites) {
+    return as_c(enable(static_cast<Recorder>(recorder), as_sites(sites)));
+}
+nopscope_status nopscope_disable(nopscope_sites sites) { return as_c(disable(as_sites(sites))); }
+
+nopscope_status nopscope_attach(nopscope_ops* ops, nopscope_sites sites) {
+    return as_c(attach(as_ops(ops), as_sites(sites)));
+}
+nopscope_status nopscope_detach(nopscope_ops* ops, nopscope_sites sites) {
+    return as_c(detach(as_ops(ops), as_sites(sites)));
+}
+nopscope_status nopscope_set_filter(nopscope_ops* ops, nopscope_sites sites) {
+    return as_c(set_filter(as_ops(ops), as_sites(sites)));
+}
+bool nopscope_synchronize() { return synchronize(); }
+
+bool nopscope_lookup(std::uint64_t address, std::uint32_t* index) {
+    const auto found = lookup(address);
+    if (found) *index = *found;
+    return found.has_value();
+}
+
+void nopscope_stop() { stop(); }
+void nopscope_start() { start(); }
+void nopscope_pump() { pump(); }
+void nopscope_finish() { finish(); }
+void nopscope_console_write(const char* bytes, std::size_t count) { console_write(bytes, count); }
+void nopscope_enter_panic() { enter_panic(); }
+
+struct nopscope_counters nopscope_counters() {
+    const Counters now = counters();
+    return {.sites = now.sites,
+            .refused_misaligned = now.refused_misaligned,
+            .refused_outside = now.refused_outside,
+            .refused_words = now.refused_words,
+            .duplicates = now.duplicates,
+            .enabled = now.enabled,
+            .generated = now.generated,
+            .dropped = now.dropped,
+            .unhooked = now.unhooked,
+            .foreign = now.foreign,
+            .recursions = now.recursions};
+}
+struct nopscope_last_error nopscope_last_error() {
+    const LastError error = last_error();
+    return {.address = error.address, .found = error.found, .expected = error.expected};
+}
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// The C-callable subset of tracer/nopscope.hpp, which explains each part under its name without the
+// prefix:
+//
+//     static struct nopscope_ops counter = {.func = seen, .user = &count};
+//     nopscope_init(&config);
+//     nopscope_attach(&counter, nopscope_functions(list, 2));
+//     for (;;) { work(); nopscope_pump(); }
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#define NOPSCOPE_ALIGN_16 alignas(16)
+#else
+#define NOPSCOPE_ALIGN_16 _Alignas(16)
+#define NOPSCOPE_NOTRACE __attribute__((patchable_function_entry(0, 0)))
+#endif
+
+enum nopscope_status {
+    NOPSCOPE_OK,
+    NOPSCOPE_MMU_OR_CACHE_OFF,
+    NOPSCOPE_NO_SITES,
+    NOPSCOPE_ALREADY_INITIALISED,
+    NOPSCOPE_NOT_INITIALISED,
+    NOPSCOPE_UNKNOWN_FUNCTION,
+    NOPSCOPE_NO_NAMES,
+    NOPSCOPE_UNEXPECTED_TEXT,
+    NOPSCOPE_OUT_OF_REACH,
+    NOPSCOPE_TOO_MANY,
+    NOPSCOPE_CONFLICT,
+    NOPSCOPE_TIMEOUT,
+    NOPSCOPE_BAD_CONFIG,
+};
+const char* nopscope_describe(enum nopscope_status status);
+
+enum nopscope_recorder { NOPSCOPE_NO_RECORDER, NOPSCOPE_FUNCTION, NOPSCOPE_GRAPH };
+
+// ---- which sites ------------------------------------------------------------------------------------
+
+struct nopscope_sites {
+    uint32_t first;
+    uint32_t count;
+    const void* const* functions;  // not null: these instead of the range
+    size_t function_count;
+    const char* pattern;           // not null: of these, only what it matches
+};
+static inline struct nopscope_sites nopscope_range(uint32_t first, uint32_t count) {
+    struct nopscope_sites sites = {first, count, NULL, 0, NULL};
+    return sites;
+}
+static inline struct nopscope_sites nopscope_all(void) { return nopscope_range(0, UINT32_MAX); }
+static inline struct nopscope_sites nopscope_functions(const void* const* functions, size_t count) {
+    struct nopscope_sites sites = {0, 0, functions, count, NULL};
+    return sites;
+}
+static inline struct nopscope_sites nopscope_named(const char* glob) {
+    struct nopscope_sites sites = {0, UINT32_MAX, NULL, 0, glob};
+    return sites;
+}
+
+// ---- set-up -----------------------------------------------------------------------------------------
+
+// What is 0 or null is as in C++, but stack_high: 0 is no bound, and cores: 0 is one.
+struct nopscope_config {
+    const char* image;
+    const char* board;
+    uint64_t clock_hz;
+    unsigned cores;
+    bool (*try_write)(uint8_t byte);
+    void (*drain)(void);
+    uint32_t line_bytes_per_second;
+    uint64_t stack_low;
+    uint64_t stack_high;
+    bool lossless;
+    enum nopscope_recorder recorder;  // enabled on `trace` before nopscope_init returns
+    struct nopscope_sites trace;
+    const volatile uint32_t* (*interrupt_depth)(unsigned core);
+    void (*panic)(const char* message);
+};
+enum nopscope_status nopscope_init(const struct nopscope_config* config);
+enum nopscope_status nopscope_join(uint64_t stack_low, uint64_t stack_high);
+
+// ---- what is traced ---------------------------------------------------------------------------------
+
+enum nopscope_status nopscope_enable(enum nopscope_recorder recorder, struct nopscope_sites sites);
+enum nopscope_status nopscope_disable(struct nopscope_sites sites);
+
+// The C++ Regs and Ops (tracer/ops.hpp): the same objects.
+struct nopscope_regs {
+    uint64_t x[9];
+    uint64_t fp;
+    uint64_t lr;
+    uint64_t sp;
+    uint64_t pc;
+};
+enum { NOPSCOPE_OPS_REDIRECTS = 1, NOPSCOPE_OPS_UNGUARDED = 2 };
+struct nopscope_ops {
+    NOPSCOPE_ALIGN_16 void (*func)(uint64_t ip, uint64_t parent_ip, struct nopscope_ops* ops,
+                                   struct nopscope_regs* regs);
+    uint64_t direct;
+    void* user;
+    uint32_t flags;
+    uint32_t sites;
+    void* reserved[2];  // the tracer's own
+};
+enum nopscope_status nopscope_attach(struct nopscope_ops* ops, struct nopscope_sites sites);
+enum nopscope_status nopscope_detach(struct nopscope_ops* ops, struct nopscope_sites sites);
+enum nopscope_status nopscope_set_filter(struct nopscope_ops* ops, struct nopscope_sites sites);
+bool nopscope_synchronize(void);
+
+// False: no usable site, and *index is as it was.
+bool nopscope_lookup(uint64_t address, uint32_t* index);
+
+// ---- recording --------------------------------------------------------------------------------------
+
+void nopscope_stop(void);
+void nopscope_start(void);
+void nopscope_pump(void);
+void nopscope_finish(void);
+void nopscope_console_write(const char* bytes, size_t count);
+void nopscope_enter_panic(void);
+
+struct nopscope_counters {
+    uint32_t sites;
+    uint32_t refused_misaligned;
+    uint32_t refused_outside;
+    uint32_t refused_words;
+    uint32_t duplicates;
+    uint32_t enabled;
+    uint64_t generated;
+    uint64_t dropped;
+    uint64_t unhooked;
+    uint64_t foreign;
+    uint64_t recursions;
+};
+struct nopscope_counters nopscope_counters(void);
+
+struct nopscope_last_error {
+    uint64_t address;
+    uint32_t found;
+    uint32_t expected;
+};
+struct nopscope_last_error nopscope_last_error(void);
+
+#ifdef __cplusplus
+}
+#endif

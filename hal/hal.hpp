@@ -56,12 +56,12 @@ bool has_semihosting();
 // Static storage. QEMU: -semihosting-config enable=on,target=native,arg=NAME,arg=...
 const char* command_line();
 
-// A backtrace (and the exception reporter) shows `address` instead of a return address that equals
-// `hook`, asking `resolve(depth)` for the real one of the depth-th hooked frame, innermost first;
-// resolve returns 0 when it has none. Set by the firmware from the tracer's functions.
+// What a backtrace (and the exception reporter) asks the tracer; set by the firmware from the functions
+// of the same names in tracer/nopscope.hpp. With null pointers it asks nothing.
 struct ReturnHook {
-    std::uint64_t hook;
-    std::uint64_t (*resolve)(unsigned depth);
+    bool (*is_return_hook)(std::uint64_t address) = nullptr;
+    std::uint64_t (*hooked_return_address_of)(std::uint64_t low, std::uint64_t high) = nullptr;
+    bool (*is_entry_code)(std::uint64_t pc) = nullptr;
 };
 void set_return_hook(const ReturnHook& hook);
 

@@ -35,6 +35,8 @@
 
 namespace nopscope {
 
+struct Context;
+
 inline constexpr unsigned ring_log2 = NOPSCOPE_RING_LOG2;
 inline constexpr std::uint64_t ring_bytes = std::uint64_t{1} << ring_log2;
 inline constexpr unsigned max_cores = NOPSCOPE_CORES;
@@ -46,10 +48,11 @@ inline constexpr unsigned max_interrupt_depth = 32;
 // Records the tracer itself adds (sync, tracer_begin, tracer_end) come out of this, so they fit when
 // the ring is full of calls.
 inline constexpr std::uint64_t own_reserve_bytes = 64 * record_bytes;
-inline constexpr std::uint64_t entry_reserve_bytes =
-    shadow_frames * record_bytes + own_reserve_bytes;
+// For the returns of a core's own calls. Contexts add theirs (contexts.hpp).
+inline constexpr std::uint64_t return_reserve_bytes = shadow_frames * record_bytes;
 static_assert(ring_log2 >= 13 && ring_log2 <= 28, "8 KiB to 256 MiB");
-static_assert(entry_reserve_bytes * 2 <= ring_bytes, "the ring is small for that many frames");
+static_assert((return_reserve_bytes + own_reserve_bytes) * 2 <= ring_bytes,
+              "the ring is small for that many frames");
 
 struct ShadowFrame {
     std::uint64_t return_address;
@@ -89,6 +92,15 @@ struct alignas(128) Core {
     std::uint32_t trace_sequence;
     std::uint32_t stats_sequence;
     std::uint64_t margin;  // bytes that `limit` stays lower still: room for interrupts of the pump
+    std::uint64_t send_to;  // position: what lies before it is due
+    std::uint32_t pumped_context;  // number of the one that the record before tail was made in
+
+    // What context_switch() and the pump, which may run on another core, both change: under the lock.
+    alignas(128) std::uint32_t context_lock;
+    std::uint32_t unsaid;          // 1: the record of the last switch has found no room yet
+    std::uint32_t context_number;
+    Context* context;              // that runs; null: the main one, and there never was another
+    std::uint64_t reserve;         // bytes of the ring, for returns
 };
 
 // What the assembly knows of it (arm64/recorders.S, callbacks.S).

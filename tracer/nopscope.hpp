@@ -131,8 +131,9 @@ Status join(std::uint64_t stack_low, std::uint64_t stack_high);
 // Adds `ops` to the sites' sets. Attaching twice is once.
 Status attach(Ops& ops, const Sites& sites);
 // Takes it out, and returns when no core can be in its callback any more. Status::timeout: it has
-// been taken out, but a core was still in the tracer's code after a second; call synchronize() before
-// the ops goes away.
+// been taken out, but a core was still in the tracer's code after a second; call detach() again before
+// the ops goes away. A ReturnOps that traces nothing any more has no exit called after this, either, though
+// calls that it hooked may be open.
 Status detach(Ops& ops, const Sites& sites = Sites::all());
 // Makes `sites` the ops' whole set: attaches what is missing, then detaches the rest.
 Status set_filter(Ops& ops, const Sites& sites);
@@ -185,10 +186,21 @@ void console_write(const char* bytes, std::size_t count);
 // exception reporter. What is left in the ring is sent first.
 void enter_panic();
 
-// For backtraces: the return hook's address, and the real return address of the depth-th open hooked
-// call, innermost first, or 0.
-std::uint64_t return_hook_address();
+// ---- for backtraces ---------------------------------------------------------------------------------
+//
+// Of the context that asks, on its core. Any context, also an exception reporter's.
+
+// A return address that is not the caller's but one of the tracer's hooks.
+bool is_return_hook(std::uint64_t address);
+// What stands behind it, for the innermost open hooked call whose SP at its entry lay in [low, high]; 0:
+// there is none. Of a frame record at address r: (r + 1, ~0). Of x30 in a function that has no record, SP p
+// and x29 r: (p, r).
+std::uint64_t hooked_return_address_of(std::uint64_t low, std::uint64_t high);
+// The same by number: the depth-th open hooked call's, innermost first.
 std::uint64_t hooked_return_address(unsigned depth);
+// At this pc x9 is the return address of the traced function whose body x30 points to: the tracer was
+// entered, and the function not yet. x29 is the caller's.
+bool is_entry_code(std::uint64_t pc);
 
 // What boot initialisation and the recorders met, since init().
 struct Counters {
@@ -200,8 +212,8 @@ struct Counters {
     std::uint32_t enabled;     // sites whose word is a BL now
     std::uint64_t generated;   // records claimed, plus dropped
     std::uint64_t dropped;
-    std::uint64_t unhooked;    // graph calls not recorded: the shadow stack was full
-    std::uint64_t foreign;     // graph calls not recorded: SP outside the bounds
+    std::uint64_t unhooked;    // calls whose return is not seen: the shadow stack was full
+    std::uint64_t foreign;     // calls whose return is not seen: SP outside the bounds
     std::uint64_t recursions;  // callbacks not made: this context was in one
 };
 Counters counters();

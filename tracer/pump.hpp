@@ -38,7 +38,7 @@ public:
         cores_ = cores_.first(config.cores);
         for (Core& core : cores_) {
             core.margin = lossless_margin_;
-            ring_set_limit(core);
+            ring_set_limit(machine_, core);
         }
         hello_due_ = stats_due_ = machine_.clock();
     }
@@ -105,6 +105,7 @@ public:
     // From here on nothing else runs: whoever held the lock will not come back.
     void enter_panic() {
         locked_ = console_locked_ = 0;
+        for (Core& core : cores_) core.context_lock = 0;
         line_.unpace();
         flush();
     }
@@ -164,7 +165,7 @@ private:
                                                         __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
         if (locked) {
             here().margin = 0;
-            ring_set_limit(here());
+            ring_set_limit(machine_, here());
         }
         machine_.restore_interrupts(interrupts);
         return locked;
@@ -172,7 +173,7 @@ private:
     void unlock() {
         const std::uint64_t interrupts = machine_.mask_interrupts();
         here().margin = lossless_margin_;
-        ring_set_limit(here());
+        ring_set_limit(machine_, here());
         __atomic_store_n(&locked_, 0, __ATOMIC_RELEASE);
         machine_.restore_interrupts(interrupts);
     }
@@ -205,6 +206,11 @@ private:
         return true;
     }
 
+    static bool is_own(wire::Record record) {
+        return record.is(wire::Extended::sync) || record.is(wire::Extended::tracer_begin) ||
+               record.is(wire::Extended::tracer_end);
+    }
+
     // A sync record before the 32-bit clock can be misread: every quarter wrap.
     void keep_clock(Core& core) {
         const std::uint64_t now = machine_.clock();
@@ -221,6 +227,7 @@ private:
         const std::uint64_t records = waiting_records(core);
         if (records >= frame_records + core.own_records) return true;
         if (core.own_records * record_bytes >= own_reserve_bytes / 2) return true;
+        if (__atomic_load_n(&core.send_to, __ATOMIC_RELAXED) > core.tail) return true;
         return records > core.own_records &&
                machine_.clock() - core.last_trace_frame >= clock_hz_ / frames_per_second;
     }
@@ -291,30 +298,34 @@ private:
         std::uint64_t position = core.tail;
         std::uint64_t clock = core.pumped_clock;
         std::uint64_t own = 0;
+        std::uint32_t context = core.pumped_context;
         wire::TraceWriter out(frame_.payload(),
                               {record_index(position), clock,
                                __atomic_load_n(&core.dropped, __ATOMIC_RELAXED)},
                               static_cast<std::uint32_t>(hello_->text_base));
+        if (context != 0) out.put_context(context);
         while (out.has_room()) {
             const std::optional<wire::Record> record = ring_peek(core, position);
             if (!record) break;
             clock = clock_of(*record, clock);
-            own += record->kind() == wire::Kind::extended;
+            own += is_own(*record);
+            if (record->is(wire::Extended::context)) context = record->argument();
             out.put(*record, clock);
             position += record_bytes;
         }
         if (position == core.tail) return false;
         queue({wire::Stream::trace, number_of(core), session_, core.trace_sequence++}, out.size());
         core.pumped_clock = clock;
+        core.pumped_context = context;
         core.last_trace_frame = machine_.clock();
         core.own_records -= own;
-        ring_release(core, position);
+        ring_release(machine_, core, position);
         return true;
     }
 
     // Records are at most half a wrap apart, either way; a sync says the upper bits.
     static std::uint64_t clock_of(wire::Record record, std::uint64_t before) {
-        if (record.kind() == wire::Kind::extended && record.extended() == wire::Extended::sync) {
+        if (record.is(wire::Extended::sync)) {
             return static_cast<std::uint64_t>(record.argument()) << 32 | record.clock_low();
         }
         const auto delta =

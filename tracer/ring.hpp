@@ -45,9 +45,7 @@ bool ring_put(M& machine, Core& core, wire::Record record, std::uint64_t limit) 
         clock = machine.clock();
     } while (!__atomic_compare_exchange_n(&core.cursor, &position, position + record_bytes, true,
                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-    const bool is_sync = record.kind() == wire::Kind::extended &&
-                         record.extended() == wire::Extended::sync;
-    const std::uint64_t word = is_sync ? wire::make_sync(clock).word
+    const std::uint64_t word = record.is(wire::Extended::sync) ? wire::make_sync(clock).word
                                        : (record.word | static_cast<std::uint32_t>(clock)) +
                                              recorder_excess(record);
     __atomic_store_n(ring_slot(core, position), word ^ lap_mask(position), __ATOMIC_RELAXED);
@@ -57,7 +55,11 @@ bool ring_put(M& machine, Core& core, wire::Record record, std::uint64_t limit) 
 // How far the tracer's own records may go: all open calls can still return.
 inline std::uint64_t own_limit(const Core& core) {
     return __atomic_load_n(&core.tail, __ATOMIC_RELAXED) + ring_bytes -
-           shadow_frames * record_bytes;
+           core.reserve;
+}
+// How far entries may go.
+inline std::uint64_t entry_limit(const Core& core) {
+    return own_limit(core) - own_reserve_bytes - core.margin;
 }
 inline constexpr std::uint64_t no_limit = ~std::uint64_t{0};  // for returns
 
@@ -71,19 +73,63 @@ inline std::optional<wire::Record> ring_peek(const Core& core, std::uint64_t pos
     return wire::Record{word - recorder_excess({word})};
 }
 
-// Sets how far entries may go, unless recording is stopped (a limit of 0, which stays).
-inline void ring_set_limit(Core& core) {
-    const std::uint64_t limit = core.tail + ring_bytes - entry_reserve_bytes - core.margin;
+// Interrupts masked, and the lock of a core's context or of other rare things: a holder that were
+// interrupted by who waits for it would never go on.
+template <MachineConcept M>
+class Locked {
+public:
+    Locked(M& machine, std::uint32_t& lock)
+        : machine_(machine), lock_(lock), interrupts_(machine.mask_interrupts()) {
+        while (__atomic_exchange_n(&lock_, 1, __ATOMIC_ACQUIRE) != 0) {
+        }
+    }
+    ~Locked() {
+        __atomic_store_n(&lock_, 0, __ATOMIC_RELEASE);
+        machine_.restore_interrupts(interrupts_);
+    }
+    Locked(const Locked&) = delete;
+    Locked& operator=(const Locked&) = delete;
+
+private:
+    M& machine_;
+    std::uint32_t& lock_;
+    std::uint64_t interrupts_;
+};
+
+// Puts the record of the last switch of context into the ring, if it is not there. Locked. False: no room.
+template <MachineConcept M>
+bool say_context(M& machine, Core& core, std::uint64_t limit) {
+    if (core.unsaid == 0) return true;
+    const std::uint32_t payload =
+        core.context_number << 4 | static_cast<std::uint32_t>(wire::Extended::context);
+    const wire::Record record = wire::make_record(wire::Kind::extended, payload, 0);
+    core.unsaid = ring_put(machine, core, record, limit) ? 0 : 1;
+    return core.unsaid == 0;
+}
+
+// Sets `limit`, unless recording is stopped (0, which stays). A switch of context that has not been said
+// comes first. Where there is no room for it there is none for an entry either, so the host never takes one for
+// another context's. Returns need no such care, since each names its entry.
+template <MachineConcept M>
+void ring_set_limit_locked(M& machine, Core& core) {
     std::uint64_t old = __atomic_load_n(&core.limit, __ATOMIC_RELAXED);
+    const std::uint64_t limit = entry_limit(core);
+    if (old != 0) (void)say_context(machine, core, limit);
     while (old != 0 && !__atomic_compare_exchange_n(&core.limit, &old, limit, true, __ATOMIC_RELEASE,
                                                     __ATOMIC_RELAXED)) {
     }
 }
+template <MachineConcept M>
+void ring_set_limit(M& machine, Core& core) {
+    const Locked locked(machine, core.context_lock);
+    ring_set_limit_locked(machine, core);
+}
 
 // Gives the slots before `position` back to the producers; their contents have been read.
-inline void ring_release(Core& core, std::uint64_t position) {
+template <MachineConcept M>
+void ring_release(M& machine, Core& core, std::uint64_t position) {
     __atomic_store_n(&core.tail, position, __ATOMIC_RELEASE);
-    ring_set_limit(core);
+    ring_set_limit(machine, core);
 }
 
 }  // namespace nopscope

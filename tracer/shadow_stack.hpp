@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slow side of the shadow stack: calls that longjmp skipped. Rules in core.hpp.
+// The slow side of the shadow stack: calls that longjmp skipped, and real return addresses. Rules in
+// core.hpp.
 #pragma once
 
+#include "tracer/hooks.hpp"
 #include "tracer/ring.hpp"
 
 namespace nopscope {
@@ -14,9 +16,26 @@ inline ShadowFrame* top_frame(const Core& core) {
 inline void reset_shadow_stack(Core& core, ShadowFrame* frames, std::size_t count,
                                std::uint64_t stack_high) {
     for (std::size_t i = 0; i < count; ++i) frames[i].sp = free_frame_sp;
+    frames[0].return_address = 0;
     frames[0].sp = core.stack_high = stack_high;
     core.top = reinterpret_cast<std::uintptr_t>(frames + 1);
     core.shadow_end = reinterpret_cast<std::uintptr_t>(frames + count);
+}
+
+// What a call that ends by longjmp leaves to do, by whose frame it is.
+template <MachineConcept M>
+void close_unwound(M& machine, Core& core, const ShadowFrame& frame) {
+    switch (hook_of(frame.hook)) {
+        case Hook::graph: {
+            constexpr std::uint32_t unwound = 1;
+            const auto entry = static_cast<std::uint32_t>(record_index(frame.position));
+            (void)ring_put(machine, core,
+                           wire::make_record(wire::Kind::ret, entry << 1 | unwound, 0), no_limit);
+            break;
+        }
+        case Hook::callback:  // its exit is not called
+        case Hook::none: break;
+    }
 }
 
 // Closes, with the flag `unwound`, every frame that a call with this SP shows to be dead: those with
@@ -30,15 +49,36 @@ std::uint64_t unwind(M& machine, Core& core, std::uint64_t sp, bool same_sp_too)
         ShadowFrame* frame = top_frame(core);
         if (frame->sp == free_frame_sp || frame->sp >= core.stack_high) break;
         if (frame->sp > sp || (frame->sp == sp && !same_sp_too)) break;
-        const auto entry = static_cast<std::uint32_t>(record_index(frame->position));
         frame->sp = free_frame_sp;
         core.top = reinterpret_cast<std::uintptr_t>(frame);
-        constexpr std::uint32_t unwound = 1;
-        (void)ring_put(machine, core, wire::make_record(wire::Kind::ret, entry << 1 | unwound, 0),
-                       no_limit);
+        close_unwound(machine, core, *frame);
     }
     machine.restore_interrupts(interrupts);
     return core.top;
+}
+
+// Calls visit(frame) for the open hooked calls, innermost first, until it returns false.
+template <typename Visit>
+void for_each_open(const Core& core, Visit visit) {
+    const ShadowFrame* frame = top_frame(core);
+    for (; frame->sp < core.stack_high; --frame) {
+        if (frame->sp != free_frame_sp && !visit(*frame)) return;
+    }
+}
+
+// The address behind the hooks: where a call really returns to whose return address is `address`, one that
+// the frames below `frame` (null: all) may lead on from. Of a tail call: where its caller does.
+inline std::uint64_t caller_behind(const Core& core, std::uint64_t address,
+                                   const ShadowFrame* frame = nullptr) {
+    if (hook_of(address) == Hook::none) return address;
+    std::uint64_t real = 0;
+    for_each_open(core, [&](const ShadowFrame& open) {
+        if (frame != nullptr && &open >= frame) return true;
+        if (hook_of(open.return_address) != Hook::none) return true;
+        real = open.return_address;
+        return false;
+    });
+    return real;
 }
 
 }  // namespace nopscope

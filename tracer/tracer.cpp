@@ -2,15 +2,17 @@
 // The tracer on a board: its one instance, the public functions, and what the recorders call.
 #include "tracer/arm64/system.hpp"
 #include "tracer/image.hpp"
+#include "tracer/instance.hpp"
 #include "tracer/named.hpp"
 #include "tracer/nopscope.hpp"
 #include "tracer/patcher.hpp"
 #include "tracer/pump.hpp"
 #include "tracer/quiescence.hpp"
+#include "tracer/return_ops.hpp"
 #include "tracer/shadow_stack.hpp"
 
 // Labels in arm64/recorders.S.
-extern "C" const char nopscope_function_entry[], nopscope_graph_entry[], nopscope_return_hook[];
+extern "C" const char nopscope_function_entry[], nopscope_graph_entry[];
 // Labels in arm64/callbacks.S.
 extern "C" const char nopscope_callback[], nopscope_callback_unguarded[], nopscope_far[],
     nopscope_far_end[];
@@ -52,6 +54,7 @@ constexpr std::uint32_t thread_context = 0;
 }
 
 Core& this_core() { return cores[machine.core()]; }
+bool has_joined(unsigned core) { return (__atomic_load_n(&joined, __ATOMIC_RELAXED) >> core & 1) != 0; }
 
 wire::Text text_of(const char* string) {
     wire::Text text{reinterpret_cast<const wire::Byte*>(string), 0};
@@ -67,6 +70,7 @@ void prepare_core(unsigned number, const Config& config) {
     core.ring = reinterpret_cast<std::uintptr_t>(own.ring);
     core.cursor = core.tail = ring_bytes;
     core.limit = 0;
+    core.reserve = return_reserve_bytes;
     core.lossless = config.mode == Mode::lossless ? 1 : 0;
     core.pumped_clock = core.last_sync = core.last_trace_frame = machine.clock();
     const volatile std::uint32_t* depth = &thread_context;
@@ -83,7 +87,7 @@ void enter_core(std::uint64_t stack_low, std::uint64_t stack_high) {
     set_current_core(&core);
     __atomic_fetch_or(&joined, 1u << machine.core(), __ATOMIC_RELAXED);
     core.limit = 1;  // not stopped; ring_set_limit sets the real one
-    ring_set_limit(core);
+    ring_set_limit(machine, core);
 }
 
 void prepare_sites() {
@@ -169,9 +173,7 @@ Status join(std::uint64_t stack_low, std::uint64_t stack_high) {
     if (!initialised) return Status::not_initialised;
     const unsigned core = machine.core();
     if (core >= hello.cores || stack_low >= stack_high) return Status::bad_config;
-    if ((__atomic_load_n(&joined, __ATOMIC_RELAXED) >> core & 1) != 0) {
-        return Status::already_initialised;
-    }
+    if (has_joined(core)) return Status::already_initialised;
     enter_core(stack_low, stack_high);
     return Status::ok;
 }
@@ -192,7 +194,12 @@ Status attach(Ops& ops, const Sites& which) {
 Status detach(Ops& ops, const Sites& which) {
     if (!initialised) return Status::not_initialised;
     const Family one[] = {Family::of(ops)};
-    return change_sets({.remove = one}, {sites, names, which, {}});
+    const Status status = change_sets({.remove = one}, {sites, names, which, {}});
+    if (status != Status::ok || ops.sites != 0 || ops.func != hook_call) return status;
+    // Calls that are open will return to the hook. Whoever takes a guard from here on finds no ops there.
+    for (CoreMemory& core : memory) forget_ops(core.shadow, static_cast<ReturnOps&>(ops));
+    forget_ops_of_contexts(static_cast<ReturnOps&>(ops));
+    return wait_until_quiescent() ? Status::ok : Status::timeout;
 }
 
 Status set_filter(Ops& ops, const Sites& which) {
@@ -228,11 +235,11 @@ void stop() {
 void start() {
     if (!initialised) return;
     for (unsigned n = 0; n < max_cores; ++n) {
-        if ((__atomic_load_n(&joined, __ATOMIC_RELAXED) >> n & 1) == 0) continue;
+        if (!has_joined(n)) continue;
         std::uint64_t stopped = 0;
         __atomic_compare_exchange_n(&cores[n].limit, &stopped, 1, false, __ATOMIC_RELAXED,
                                     __ATOMIC_RELAXED);
-        ring_set_limit(cores[n]);
+        ring_set_limit(machine, cores[n]);
     }
 }
 
@@ -254,20 +261,6 @@ void enter_panic() {
     if (!initialised) return;
     stop();
     line_pump.enter_panic();
-}
-
-std::uint64_t return_hook_address() { return address_of(nopscope_return_hook); }
-
-std::uint64_t hooked_return_address(unsigned depth) {
-    if (!initialised) return 0;
-    const ShadowFrame* const shadow = memory[machine.core()].shadow;
-    const ShadowFrame* frame = top_frame(this_core());
-    // A call that tail-called another returns to the hook itself: not an address to show.
-    for (; frame > shadow; --frame) {
-        if (frame->sp == free_frame_sp || frame->return_address == return_hook_address()) continue;
-        if (depth-- == 0) return frame->return_address;
-    }
-    return 0;
 }
 
 Counters counters() {
@@ -312,6 +305,17 @@ const char* describe(Status status) {
     return "unknown status";
 }
 
+Core* joined_core() {
+    return initialised && has_joined(machine.core()) ? &this_core() : nullptr;
+}
+
+void send_soon() {
+    for (Core& core : cores) {
+        __atomic_store_n(&core.send_to, __atomic_load_n(&core.cursor, __ATOMIC_RELAXED),
+                         __ATOMIC_RELAXED);
+    }
+}
+
 void guarded(std::uint64_t ip, std::uint64_t parent_ip, Ops* ops, Regs* regs) {
     Core& core = this_core();
     const auto depth = *reinterpret_cast<const volatile std::uint32_t*>(core.depth);
@@ -333,7 +337,7 @@ bool nopscope_wait_for_room(Core*) { return line_pump.make_room(); }
 
 // At a function's entry; its SP and return address. Returns the shadow stack's top.
 std::uint64_t nopscope_unwind_at_entry(Core* here, std::uint64_t sp, std::uint64_t return_address) {
-    return unwind(machine, *here, sp, return_address != return_hook_address());
+    return unwind(machine, *here, sp, hook_of(return_address) == Hook::none);
 }
 
 // At a hooked call's return. Returns the top; the frame below it is this call's.

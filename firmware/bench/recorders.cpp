@@ -4,6 +4,7 @@
 #include "firmware/bench/strategies.hpp"
 #include "hal/machine.hpp"
 #include "tracer/nopscope.hpp"
+#include "tracer/return_ops.hpp"
 
 // tracer/arm64/callbacks.S
 extern "C" const char nopscope_far[];
@@ -54,6 +55,19 @@ void measure_unguarded() {
                              .flags = nopscope::ops_unguarded};
     need_ok(nopscope::attach(ops, Sites::of(only)));
     print({"callback, unguarded", "", 1, 0}, loop_of(traced), off, calls);
+    need_ok(nopscope::detach(ops));
+}
+
+// Entry and exit callbacks, both empty.
+void measure_returns() {
+    const Reading off = loop_of(traced);
+    static nopscope::ReturnOps ops(
+        [](std::uint64_t, std::uint64_t, nopscope::ReturnOps*, nopscope::Regs*,
+           nopscope::CallData*) { return true; },
+        [](std::uint64_t, std::uint64_t, nopscope::ReturnOps*, nopscope::ReturnRegs*,
+           nopscope::CallData*) {});
+    need_ok(nopscope::attach(ops, Sites::of(only)));
+    print({"return callback", "", 1, 0}, loop_of(traced), off, calls);
     need_ok(nopscope::detach(ops));
 }
 
@@ -108,6 +122,7 @@ void measure_recorders() {
     measure_recorder(Recorder::graph, "graph", "graph, stopped");
     measure_profile<Recorder>();
     measure_unguarded();
+    measure_returns();
     measure_direct();
 }
 

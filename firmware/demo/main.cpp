@@ -36,7 +36,8 @@ nopscope::Status start_tracing(const Options& options) {
                                         .recorder = options.recorder});
     if (status != nopscope::Status::ok) return status;
     hal::set_console({nopscope::console_write, nopscope::enter_panic});
-    hal::set_return_hook({nopscope::return_hook_address(), nopscope::hooked_return_address});
+    hal::set_return_hook({nopscope::is_return_hook, nopscope::hooked_return_address_of,
+                          nopscope::is_entry_code});
     hal::set_handler(hal::virtual_timer_interrupt, 8, on_timer);
     hal::timer_arm(hal::clock());
     hal::enable_interrupts();

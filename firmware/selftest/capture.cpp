@@ -40,7 +40,10 @@ void collect(std::span<std::uint8_t> chunk, std::size_t& count, Recording& recor
     } else if (frame.header.stream == wire::Stream::trace) {
         wire::TraceReader reader(frame.payload, frame.payload_bytes);
         for (wire::Event event; reader.next(event);) {
-            if (event.kind != wire::Kind::extended && count < std::size(events)) events[count++] = event;
+            const bool own = event.kind == wire::Kind::extended &&
+                             event.extended != wire::Extended::context &&
+                             event.extended != wire::Extended::marker;
+            if (!own && count < std::size(events)) events[count++] = event;
         }
         recording.well_formed &= reader.ok();
     }
@@ -59,6 +62,7 @@ bool tracer_is_up() {
     static const Status status = init({.image = "selftest",
                                        .board = hal::board_name(),
                                        .clock_hz = hal::clock_hz(),
+                                       .cores = NOPSCOPE_CORES,
                                        .output = {take, nullptr},
                                        .stack_low = hal::stack_bounds().low,
                                        .stack_high = hal::stack_bounds().high,
@@ -67,6 +71,12 @@ bool tracer_is_up() {
                                        .except = not_from_boot,
                                        .panic = hal::panic});
     return status == Status::ok;
+}
+
+bool joined_here() {
+    const hal::StackBounds stack = hal::stack_bounds(hal::this_core());
+    const Status status = join(stack.low, stack.high);
+    return status == Status::ok || status == Status::already_initialised;
 }
 
 Recording record(void (*run)()) {

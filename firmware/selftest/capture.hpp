@@ -11,9 +11,12 @@
 
 namespace nopscope::selftest {
 
-// Calls init() on first use: stream mode, no pacing, the function recorder on leaf alone. False: it
+// Calls init() on first use: all cores, stream mode, no pacing, the function recorder on leaf alone. False: it
 // failed.
 bool tracer_is_up();
+
+// Another core, on it: joins once.
+bool joined_here();
 
 // Drops what is on the line and in the ring, then lets `run` run and collects what it recorded: the
 // tracer's own records are left out, and event indexes count from the first one left.

@@ -3,10 +3,14 @@
 #include <cstdio>
 #include <cstring>
 
+#include "firmware/selftest/capture.hpp"
 #include "firmware/selftest/core_tests.hpp"
 #include "firmware/selftest/selftest.hpp"
 #include "firmware/selftest/targets.hpp"
+#include "firmware/selftest/traced.hpp"
 #include "hal/hal.hpp"
+#include "tracer/nopscope.hpp"
+#include "tracer/return_ops.hpp"
 
 using namespace nopscope;
 
@@ -90,17 +94,52 @@ static void crash_execute_data() {
     asm volatile("");
 }
 
-// As the tracer does: the return address is a hook's, and the real one is elsewhere.
-static std::uint64_t hooked_address;
-static std::uint64_t resolve_hooked(unsigned depth) { return depth == 0 ? hooked_address : 0; }
+// Return addresses are hooks: of a recorder alone, of callbacks on top of each other and a recorder, and of
+// callbacks alone in a function without a frame.
+static void no_exit(std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallData*) {}
+static void hook_everything() {
+    static ReturnOps first(nullptr, no_exit);
+    static ReturnOps second(nullptr, no_exit);
+    static const void* const nested[] = {reinterpret_cast<const void*>(selftest::calls_back)};
+    static const void* const leaf[] = {reinterpret_cast<const void*>(selftest::breaks),
+                                       reinterpret_cast<const void*>(selftest::breaks_in_frame)};
+    static const void* const tail[] = {reinterpret_cast<const void*>(selftest::jumps_back)};
+    const bool done = selftest::tracer_is_up() && attach(first, Sites::of(nested)) == Status::ok &&
+                      attach(second, Sites::of(nested)) == Status::ok &&
+                      attach(second, Sites::of(leaf)) == Status::ok &&
+                      enable(Recorder::graph, Sites::of(nested)) == Status::ok &&
+                      enable(Recorder::graph, Sites::of(tail)) == Status::ok;
+    hal::set_return_hook({is_return_hook, hooked_return_address_of, is_entry_code});
+    if (!done) hal::panic("not traced");
+}
+static void crash_deeper() {
+    selftest::breaks();
+    asm volatile("");
+}
+static void crash_in_tail() { selftest::jumps_back(crash_deeper); }
 [[gnu::noinline]] static void crash_hooked() {
-    auto* record = static_cast<std::uint64_t*>(__builtin_frame_address(0));
-    hooked_address =
-        reinterpret_cast<std::uint64_t>(__builtin_extract_return_addr(__builtin_return_address(0)));
-    const auto hook = reinterpret_cast<std::uint64_t>(selftest_land_nothing);
-    record[1] = hook;
-    hal::set_return_hook({.hook = hook, .resolve = resolve_hooked});
-    selftest_brk();
+    hook_everything();
+    selftest::calls_back(crash_in_tail);
+    asm volatile("");
+}
+// x30 is a hook, too, but not that of a function without a frame.
+[[gnu::noinline]] static void crash_hooked_in_frame() {
+    hook_everything();
+    selftest::calls_back([] {
+        selftest::breaks_in_frame();
+        asm volatile("");
+    });
+    asm volatile("");
+}
+// The tracer itself faults, at a function's entry: its core is nowhere.
+static void crash_entry_inside() {
+    asm volatile("msr tpidr_el1, %0" ::"r"(std::uint64_t{1} << 47));
+    selftest::jumps_back(crash_deeper);
+    asm volatile("");
+}
+[[gnu::noinline]] static void crash_entry() {
+    hook_everything();
+    selftest::calls_back(crash_entry_inside);
     asm volatile("");
 }
 
@@ -129,6 +168,8 @@ static constexpr struct {
     {"no-handler", crash_no_handler},
     {"reporter", crash_reporter},
     {"hooked", crash_hooked},
+    {"hooked-in-frame", crash_hooked_in_frame},
+    {"entry", crash_entry},
     {"core", crash_core},
     {"cores", crash_cores},
     {"core-exit", crash_exit},

@@ -5,8 +5,8 @@
 
 namespace nopscope::selftest {
 
-namespace {
 std::jmp_buf caught;
+namespace {
 volatile bool armed = true;
 }  // namespace
 
@@ -35,5 +35,23 @@ volatile bool armed = true;
     if (setjmp(caught) == 0) return throws(depth);
     return leaf(depth);
 }
+
+[[gnu::noinline]] std::uint64_t catches_often(unsigned times) {
+    volatile unsigned count = 0;
+    (void)setjmp(caught);
+    while (count < times) {
+        count = count + 1;
+        (void)throws(0);
+    }
+    return count;
+}
+
+[[gnu::noinline]] void calls_back(void (*function)()) {
+    function();
+    asm volatile("");
+}
+[[gnu::noinline]] void jumps_back(void (*function)()) { function(); }
+[[gnu::noinline]] void breaks_in_frame() { asm volatile("brk #42" ::: "x30"); }
+[[gnu::noinline]] void breaks() { asm volatile("brk #42"); }
 
 }  // namespace nopscope::selftest

@@ -3,6 +3,7 @@
 // must be refused (bad_sites.S).
 #pragma once
 
+#include <csetjmp>
 #include <cstdint>
 
 namespace nopscope::selftest {
@@ -14,6 +15,14 @@ std::uint64_t sum_to(std::uint64_t n);         // n calls deep
 // longjmps `depth` calls down out of itself, to a setjmp in the caller, and then calls leaf.
 std::uint64_t catches(unsigned depth);
 std::uint64_t throws(unsigned depth);
+extern std::jmp_buf caught;  // where throws() lands
+// `times` times throws(0) and lands, with the same SP each time.
+std::uint64_t catches_often(unsigned times);
+
+void calls_back(void (*function)());
+void jumps_back(void (*function)());  // by a jump
+void breaks();  // BRK, in a function without a frame
+void breaks_in_frame();
 
 }  // namespace nopscope::selftest
 

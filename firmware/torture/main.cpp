@@ -187,7 +187,8 @@ int run() {
     const nopscope::Status status = nopscope::init(config());
     if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
     hal::set_console({nopscope::console_write, nopscope::enter_panic});
-    hal::set_return_hook({nopscope::return_hook_address(), nopscope::hooked_return_address});
+    hal::set_return_hook({nopscope::is_return_hook, nopscope::hooked_return_address_of,
+                          nopscope::is_entry_code});
     printf("torture: %u sites, seed %lu; untraced: failures %u\n",
            static_cast<unsigned>(nopscope::counters().sites), static_cast<unsigned long>(seed),
            failures);

@@ -4,13 +4,14 @@
 #include "firmware/torture/sweep.hpp"
 #include "firmware/torture/torture.hpp"
 #include "hal/hal.hpp"
+#include "tracer/return_ops.hpp"
 
 #include <stdio.h>
 
-// The hot paths, labels in tracer/arm64/recorders.S.
+// The hot paths, labels in tracer/arm64/recorders.S and callback_hook.S.
 extern "C" const char nopscope_function_entry[], nopscope_function_entry_end[],
     nopscope_graph_entry[], nopscope_graph_entry_end[], nopscope_return_hook[],
-    nopscope_return_hook_end[];
+    nopscope_return_hook_end[], nopscope_callback_hook[], nopscope_callback_hook_end[];
 
 namespace hal = nopscope::hal;
 
@@ -24,6 +25,7 @@ Path paths[] = {
     {"function_entry", nopscope_function_entry, nopscope_function_entry_end},
     {"graph_entry", nopscope_graph_entry, nopscope_graph_entry_end},
     {"return_hook", nopscope_return_hook, nopscope_return_hook_end},
+    {"callback_hook", nopscope_callback_hook, nopscope_callback_hook_end},
 };
 constexpr Callee callees[] = {
     {"landing", torture_landing, 1},
@@ -31,6 +33,36 @@ constexpr Callee callees[] = {
     {"nested", torture_nested, 2},
     {"leaping", torture_leaping, 3},
 };
+
+void sweep_with(Recorder recorder, const char* name, bool hooked) {
+    if (nopscope::enable(recorder, Sites::all()) != nopscope::Status::ok) {
+        hal::panic("sweep: enable failed");
+    }
+    sweep_all(name, hooked);
+}
+
+uint64_t entries, exits;
+bool count_entry(uint64_t, uint64_t, nopscope::ReturnOps*, nopscope::Regs*, nopscope::CallData*) {
+    __atomic_fetch_add(&entries, 1, __ATOMIC_RELAXED);
+    return true;
+}
+void count_exit(uint64_t, uint64_t, nopscope::ReturnOps*, nopscope::ReturnRegs*,
+                nopscope::CallData*) {
+    __atomic_fetch_add(&exits, 1, __ATOMIC_RELAXED);
+}
+
+// Callbacks at entry and return beside the recorder, which the oracle counts, and of the interrupt's
+// calls, too.
+void sweep_return_callbacks() {
+    static nopscope::ReturnOps counting(count_entry, count_exit);
+    if (nopscope::attach(counting, Sites::all()) != nopscope::Status::ok)
+        hal::panic("sweep: attach failed");
+    sweep_with(Recorder::graph, "callbacks and graph", true);
+    if (nopscope::detach(counting) != nopscope::Status::ok) hal::panic("sweep: detach failed");
+    printf("sweep: callbacks: %lu entries, %lu exits\n", static_cast<unsigned long>(entries),
+           static_cast<unsigned long>(exits));
+    if (exits == 0 || exits > entries) fail(__FILE__, __LINE__);
+}
 
 nopscope::Config config() {
     const auto stack = hal::stack_bounds();
@@ -42,24 +74,20 @@ nopscope::Config config() {
     config.stack_low = stack.low;
     config.stack_high = stack.high;
     config.mode = nopscope::Mode::lossless;
+    config.interrupt_depth = hal::interrupt_depth_of;
     return config;
-}
-
-void sweep_with(Recorder recorder, const char* name, bool hooked) {
-    if (nopscope::enable(recorder, Sites::all()) != nopscope::Status::ok) {
-        hal::panic("sweep: enable failed");
-    }
-    sweep_all(name, hooked);
 }
 
 int run() {
     const nopscope::Status status = nopscope::init(config());
     if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
     hal::set_console({nopscope::console_write, nopscope::enter_panic});
-    hal::set_return_hook({nopscope::return_hook_address(), nopscope::hooked_return_address});
-    start_sweep({paths, 3, callees, 4, nullptr, nullptr});
+    hal::set_return_hook({nopscope::is_return_hook, nopscope::hooked_return_address_of,
+                          nopscope::is_entry_code});
+    start_sweep({paths, 4, callees, 4, nullptr, nullptr});
     sweep_with(Recorder::function, "function", true);
     sweep_with(Recorder::graph, "graph", true);
+    sweep_return_callbacks();
 
     if (nopscope::disable(Sites::all()) != nopscope::Status::ok)
         hal::panic("sweep: disable failed");

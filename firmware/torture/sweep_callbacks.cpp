@@ -131,7 +131,8 @@ nopscope::Config config() {
 int run() {
     torture_far_ops.direct = reinterpret_cast<uint64_t>(torture_direct);
     must(nopscope::init(config()), "init");
-    hal::set_return_hook({nopscope::return_hook_address(), nopscope::hooked_return_address});
+    hal::set_return_hook({nopscope::is_return_hook, nopscope::hooked_return_address_of,
+                          nopscope::is_entry_code});
     start_sweep({paths, sizeof paths / sizeof paths[0], callees, sizeof callees / sizeof callees[0],
                  start, finish});
     for (const Way& one : ways) sweep_one_way(one);

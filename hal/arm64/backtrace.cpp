@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A backtrace by frame records {caller's record, return address} (AAPCS64, 6.4.6). Return addresses
-// may be signed (PAC), and may be the tracer's return hook instead of the caller.
+// may be signed (PAC), and may be one of the tracer's return hooks instead of the caller.
 #include "hal/arm64/backtrace.hpp"
 
 #include "hal/arm64/cores.hpp"
@@ -44,25 +44,42 @@ bool is_returned_to_by(std::uint64_t record, std::uint64_t address) {
 
 void set_return_hook(const ReturnHook& hook) {
     const InterruptsMasked masked;
-    return_hook.hook = hook.hook;
-    return_hook.resolve = hook.resolve;
+    return_hook.is_return_hook = hook.is_return_hook;
+    return_hook.hooked_return_address_of = hook.hooked_return_address_of;
+    return_hook.is_entry_code = hook.is_entry_code;
 }
 
-void print_backtrace(std::uint64_t record, std::uint64_t link, unsigned first) {
-    unsigned hooked = 0;
-    // Prints one return address, the real one where it is the hook's.
-    const auto print_caller = [&hooked](std::uint64_t address) {
-        const bool is_hooked = return_hook.resolve != nullptr && address == return_hook.hook;
-        print_hex(is_hooked ? return_hook.resolve(hooked++) : address);
-        if (is_hooked) print(" (traced)");
+void print_backtrace(const BacktraceStart& start) {
+    const auto is_hook = [](std::uint64_t address) {
+        return return_hook.is_return_hook != nullptr && return_hook.is_return_hook(address);
     };
-    link = without_pac(link);
-    if (is_text(link) && !is_returned_to_by(record, link)) {
+    const auto print_hooked = [](std::uint64_t low, std::uint64_t high) {
+        print_hex(return_hook.hooked_return_address_of(low, high));
+        print(" (traced)");
+    };
+    std::uint64_t record = start.record;
+    const std::uint64_t link = without_pac(start.link);
+    if (is_hook(link)) {
+        // Stale, if the innermost hooked call has a record: it is then shown below.
+        if (return_hook.hooked_return_address_of(start.sp, record) != 0) {
+            print("  x30 ");
+            print_hooked(start.sp, record);
+            print(" (the caller, where #0 has no frame of its own)\n");
+        }
+    } else if (is_text(link) && !is_returned_to_by(record, link)) {
         print("  x30 ");
-        print_caller(link);
+        print_hex(link);
         print(" (the caller, where #0 has no frame of its own)\n");
     }
-    for (unsigned i = first; i < most_frames; ++i) {
+    if (return_hook.is_entry_code != nullptr && return_hook.is_entry_code(start.pc)) {
+        const std::uint64_t caller = without_pac(start.x9);
+        print("  x9 ");
+        // The call before, by a jump, is the innermost that is hooked.
+        if (is_hook(caller)) print_hooked(start.sp, ~std::uint64_t{0});
+        else print_hex(caller);
+        print(" (the caller of what #0 traces)\n");
+    }
+    for (unsigned i = start.first; i < most_frames; ++i) {
         if (!is_on_a_stack(record)) return;
         const auto* frame = reinterpret_cast<const FrameRecord*>(record);
         const std::uint64_t address = without_pac(frame->return_address);
@@ -70,7 +87,8 @@ void print_backtrace(std::uint64_t record, std::uint64_t link, unsigned first) {
         print("  #");
         print_decimal(i);
         print(i < 10 ? "  " : " ");
-        print_caller(address);
+        if (is_hook(address)) print_hooked(record + 1, ~std::uint64_t{0});
+        else print_hex(address);
         print("\n");
         const std::uint64_t caller = frame->caller_record;
         if (caller <= record) return;  // stacks grow down, so callers lie above

@@ -73,7 +73,8 @@ void print_report(const ExceptionFrame& frame, unsigned vector) {
     print("backtrace:\n  #0  ");
     print_hex(frame.elr);
     print("\n");
-    print_backtrace(frame.x[29], frame.x[30], 1);
+    print_backtrace({.record = frame.x[29], .link = frame.x[30], .sp = frame.sp, .pc = frame.elr,
+                     .x9 = frame.x[9], .first = 1});
 }
 
 void print_syndrome(const char* which, const Syndrome& syndrome) {
@@ -111,7 +112,7 @@ void panic(const char* message) {
         print(": ");
         print(message);
         print("\nbacktrace:\n");
-        print_backtrace(reinterpret_cast<std::uint64_t>(__builtin_frame_address(0)), 0, 0);
+        print_backtrace({.record = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0))});
     }
     exit(status_after_exception);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// One core's records -> calls with times. This is the innermost loop of every command: no lookup by
+// The records of one context of a core -> calls with times. This is the innermost loop of every command: no lookup by
 // name, no allocation in the steady state, no virtual call; the sink is a template parameter.
 //
 // The stack holds the open calls, innermost last. A `ret` names its entry by record index, so it
-// closes that call whatever else was lost. Three things make time less simple than subtraction:
+// closes that call whatever else was lost. Four things make time less simple than subtraction:
 //
 //   tracer   Between tracer_begin and tracer_end the core worked for the tracer. Times are read off
 //            a clock that stands still meanwhile (`tracer_ticks_` is taken from every reading).
@@ -14,6 +14,8 @@
 //            When a call below the marker returns, the marker's calls and the gap itself count as
 //            its children (not as its own time), and those between it and the marker are `lost`:
 //            they ended unseen, and are charged up to the gap.
+//   context  The core ran another context's calls (docs/trace-format.md); each context has its own decoder.
+//            What is open meanwhile has that time in its total, as if it were a call's, and not as its own.
 //   unwound  A call that was left without returning (longjmp): the target says so, or the return of
 //            a call below it shows it.
 #pragma once
@@ -105,6 +107,30 @@ public:
         after_gap_ = true;
     }
 
+    // The core comes back to this context at `clock`. Of the time since its last event `tracer` ticks
+    // were the tracer's, in other contexts.
+    void resume(std::uint64_t clock, Ticks tracer) {
+        if (!started_) return;
+        const Ticks away = not_negative(clock - clock_ - tracer);
+        clock_ = clock;
+        elsewhere_ += tracer;
+        if (after_gap_ || stack_.empty()) return;  // the gap's length has it
+        stack_.back().child += away;
+        if (in_tracer_ && stack_.size() == tracer_depth_) tracer_child_ += away;
+    }
+    // The last event before the core left it.
+    void suspend(std::uint64_t clock) {
+        if (!started_) return;
+        if (after_gap_) return;
+        clock_ = clock;
+    }
+    // The call that runs; null: none, or a gap lies since.
+    const OpenCall* innermost() const {
+        return stack_.empty() || stack_.back().is_gap ? nullptr : &stack_.back();
+    }
+    // The return's entry is open here.
+    bool has_entry_of(const wire::Event& event) const { return find(event) != stack_.size(); }
+
     // The session is over: what is open stays so, up to the last event.
     void finish() {
         if (in_tracer_) stop_tracer();
@@ -131,7 +157,7 @@ private:
         Ticks after = 0;  // the gap's length, and the calls since
     };
 
-    Ticks now() const { return clock_ - tracer_ticks_; }
+    Ticks now() const { return clock_ - tracer_ticks_ - elsewhere_; }
 
     void start(std::uint64_t clock) {
         started_ = true;
@@ -191,7 +217,11 @@ private:
     void on_extended(const wire::Event& event) {
         switch (event.extended) {
         case wire::Extended::sync:
+        case wire::Extended::context:
+        case wire::Extended::marker:
             return;
+        case wire::Extended::in_context:
+            break;
         case wire::Extended::tracer_begin:
             // One that is still open lost its end to a full ring: nothing is known of it.
             in_tracer_ = true;
@@ -296,6 +326,7 @@ private:
     Ticks clock_ = 0;  // of the last event, ticks
     Ticks first_clock_ = 0;
     Ticks tracer_ticks_ = 0;
+    Ticks elsewhere_ = 0;  // the tracer's, while the core was in another context
     Ticks tracer_begin_ = 0;
     Ticks tracer_child_ = 0;
     Ticks last_before_gap_ = 0;  // without the tracer's

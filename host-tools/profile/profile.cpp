@@ -13,41 +13,110 @@ void Profile::on_session_end() {
     bool any = false;
     std::uint64_t first = 0;
     std::uint64_t last = 0;
+    for_each_context([&](const Context& context) {
+        const auto& decoder = context.decoder;
+        if (!decoder.started()) return;
+        const std::uint64_t begin = decoder.first_clock();
+        const std::uint64_t end = decoder.last_clock();
+        if (!any || not_negative(first - begin) != 0) first = begin;
+        if (!any || not_negative(end - last) != 0) last = end;
+        any = true;
+    });
     decoder_ = {};
     tracer_ticks_ = 0;
     for (const auto& core : cores_) {
-        if (!core) continue;
-        auto& decoder = core->decoder;
-        if (decoder.started()) {
-            const std::uint64_t begin = decoder.first_clock();
-            const std::uint64_t end = decoder.last_clock();
-            if (!any || not_negative(first - begin) != 0) first = begin;
-            if (!any || not_negative(end - last) != 0) last = end;
-            any = true;
-            decoder.finish();
-        }
+        if (core) core->finish();
+    }
+    for_each_context([&](const Context& context) {
+        const auto& decoder = context.decoder;
         // Cumulative over sessions.
         decoder_.orphan_returns += decoder.counters().orphan_returns;
         decoder_.too_deep += decoder.counters().too_deep;
         decoder_.unknown_records += decoder.counters().unknown_records;
         tracer_ticks_ += decoder.tracer_ticks();
-    }
+    });
     duration_ticks_ += not_negative(last - first);
+    for (; markers_before_ < markers_.size(); ++markers_before_) {
+        Marker& marker = markers_[markers_before_];
+        marker.ticks = not_negative(marker.ticks - first);
+        marker.session = sessions_;
+    }
+    ++sessions_;
 }
 
 TraceResult Profile::on_trace(unsigned number, const std::uint8_t* payload, std::size_t count,
                               bool gap) {
     auto& slot = cores_[number & 0xff];
-    if (!slot) slot = std::make_unique<Core>(*this);
-    auto& decoder = slot->decoder;
-    if (gap) decoder.on_gap();
+    if (!slot) slot = std::make_unique<Core>(*this, number & 0xff);
     wire::TraceReader reader(payload, count);
+    const wire::TraceHeader& header = reader.header();
+    // Without a gap the core is where its last record said.
+    if (gap) slot->on_gap();
+    if (gap && reader.ok()) slot->enter(slot->context(header.context), header.base);
     wire::Event event;
-    while (reader.next(event)) decoder.on_event(event);
+    while (reader.next(event)) slot->on_event(event);
     return {reader.next_index(), reader.ok()};
 }
 
-void Profile::Core::closed(const OpenCall& call, const ClosedCall& result) {
+Profile::Context& Profile::Core::context(std::uint32_t wanted) {
+    for (const auto& one : contexts) {
+        if (one->number == wanted) return *one;
+    }
+    // Outside data may name any number; a firmware has few.
+    if (contexts.size() == max_contexts) return *contexts.back();
+    return *contexts.emplace_back(std::make_unique<Context>(profile_, wanted));
+}
+
+void Profile::Core::enter(Context& to, std::uint64_t clock) {
+    if (&to == current) return;
+    current->decoder.suspend(clock);
+    tracer_ticks += current->decoder.tracer_ticks() - current->counted;
+    current->counted = current->decoder.tracer_ticks();
+    current->left_at = tracer_ticks;
+    to.decoder.resume(clock, tracer_ticks - to.left_at);
+    current = &to;
+}
+
+void Profile::Core::on_event(const wire::Event& event) {
+    last_clock = event.clock;
+    if (event.kind == wire::Kind::extended && event.extended == wire::Extended::context) {
+        return enter(context(event.argument), event.clock);
+    }
+    // A return that comes before the record of its switch: recording was stopped, or the ring full.
+    if (event.kind == wire::Kind::ret && contexts.size() > 1 &&
+        !current->decoder.has_entry_of(event)) {
+        for (const auto& one : contexts) {
+            if (one->decoder.has_entry_of(event)) {
+                enter(*one, event.clock);
+                break;
+            }
+        }
+    }
+    current->decoder.on_event(event);
+    if (event.kind != wire::Kind::extended || event.extended != wire::Extended::marker) return;
+    if (profile_.markers_.size() == max_markers) return;
+    const OpenCall* const call = current->decoder.innermost();
+    profile_.markers_.push_back({.ticks = event.clock,
+                                 .id = event.argument,
+                                 .function = call != nullptr ? call->function : Marker::in_nothing,
+                                 .core = number,
+                                 .context = current->number});
+}
+
+void Profile::Core::on_gap() {
+    for (const auto& one : contexts) one->decoder.on_gap();
+}
+
+// What is open in a context ends with the session, not when the context ran last.
+void Profile::Core::finish() {
+    Context* const last = current;
+    for (const auto& one : contexts) enter(*one, last_clock);
+    enter(*last, last_clock);
+    for (const auto& one : contexts) one->decoder.finish();
+    current = contexts.front().get();
+}
+
+void Profile::Context::closed(const OpenCall& call, const ClosedCall& result) {
     FunctionTimes& of = times[call.function];
     const std::uint64_t total = call.total_before + result.ticks;
     of.self_ticks += result.self_ticks;
@@ -84,10 +153,9 @@ void Profile::Core::closed(const OpenCall& call, const ClosedCall& result) {
 
 std::vector<FunctionTimes> Profile::times() const {
     std::vector<FunctionTimes> sum(functions_.size());
-    for (const auto& core : cores_) {
-        if (!core) continue;
-        for (std::size_t i = 0; i < core->times.size(); ++i) {
-            const FunctionTimes& from = core->times[i];
+    for_each_context([&](const Context& context) {
+        for (std::size_t i = 0; i < context.times.size(); ++i) {
+            const FunctionTimes& from = context.times[i];
             FunctionTimes& to = sum[i];
             to.calls += from.calls;
             to.total_ticks += from.total_ticks;
@@ -100,7 +168,7 @@ std::vector<FunctionTimes> Profile::times() const {
             if (from.min_ticks < to.min_ticks) to.min_ticks = from.min_ticks;
             if (from.max_ticks > to.max_ticks) to.max_ticks = from.max_ticks;
         }
-    }
+    });
     return sum;
 }
 

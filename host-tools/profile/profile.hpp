@@ -31,6 +31,18 @@ struct FunctionTimes {
     std::uint64_t incomplete = 0;  // a gap lies inside
 };
 
+// A point in time that the firmware, or a trigger of it, has marked.
+struct Marker {
+    static constexpr std::uint32_t in_nothing = ~std::uint32_t{0};
+
+    std::uint64_t ticks = 0;  // since the session's first event
+    std::uint32_t id = 0;
+    std::uint32_t function = in_nothing;  // number of the innermost open call's
+    std::uint32_t core = 0;
+    std::uint32_t context = 0;
+    std::uint64_t session = 0;
+};
+
 class Profile final : public SessionSink {
 public:
     Profile() : reader_(*this) {}
@@ -47,6 +59,9 @@ public:
     std::vector<FunctionTimes> times() const;
     const CallTree& tree() const { return tree_; }
     const DecoderCounters& decoder() const { return decoder_; }
+    // In the order of the recording; those beyond max_markers are left out.
+    static constexpr std::size_t max_markers = std::size_t{1} << 16;
+    const std::vector<Marker>& markers() const { return markers_; }
     std::uint64_t tracer_ticks() const { return tracer_ticks_; }
     std::uint64_t duration_ticks() const { return duration_ticks_; }  // first to last event
 
@@ -57,15 +72,16 @@ public:
                          bool gap) override;
 
 private:
-    // One core's share: what CallDecoder reports to.
-    struct Core {
-        explicit Core(Profile& profile) : profile_(profile), decoder(*this) {}
+    // The share of one context of a core: what CallDecoder reports to.
+    struct Context {
+        Context(Profile& profile, std::uint32_t its_number)
+            : number(its_number), profile_(profile), decoder(*this) {}
 
         std::uint32_t function(std::uint32_t offset) {
-            const std::uint32_t number = profile_.functions_.number(offset);
-            if (number >= times.size()) [[unlikely]]
-                times.resize(number + 1);
-            return number;
+            const std::uint32_t index = profile_.functions_.number(offset);
+            if (index >= times.size()) [[unlikely]]
+                times.resize(index + 1);
+            return index;
         }
         std::uint32_t node(std::uint32_t parent, std::uint32_t function) {
             return profile_.tree_.child(parent, function);
@@ -78,10 +94,42 @@ private:
         }
         void closed(const OpenCall& call, const ClosedCall& result);
 
+        std::uint32_t number;
         Profile& profile_;
         std::vector<FunctionTimes> times;
-        CallDecoder<Core> decoder;
+        CallDecoder<Context> decoder;
+        Ticks left_at = 0;  // the core's tracer_ticks then
+        Ticks counted = 0;  // of the decoder's tracer ticks, in the core's
     };
+
+    // One core: its contexts, of which one runs.
+    struct Core {
+        Core(Profile& profile, unsigned its_number) : profile_(profile), number(its_number) {
+            current = &context(0);
+        }
+
+        Context& context(std::uint32_t number);
+        void enter(Context& to, std::uint64_t clock);
+        void on_event(const wire::Event& event);
+        void on_gap();
+        void finish();
+
+        static constexpr std::size_t max_contexts = 1024;
+
+        Profile& profile_;
+        unsigned number;
+        std::vector<std::unique_ptr<Context>> contexts;
+        Context* current = nullptr;
+        std::uint64_t last_clock = 0;  // of the last event
+        Ticks tracer_ticks = 0;  // of the contexts that were left
+    };
+    template <typename Visit>
+    void for_each_context(Visit visit) const {
+        for (const auto& core : cores_) {
+            if (!core) continue;
+            for (const auto& context : core->contexts) visit(*context);
+        }
+    }
 
     SessionReader reader_;
     std::optional<HelloInfo> hello_;
@@ -89,6 +137,9 @@ private:
     CallTree tree_;
     std::array<std::unique_ptr<Core>, 256> cores_;
     DecoderCounters decoder_;
+    std::vector<Marker> markers_;
+    std::size_t markers_before_ = 0;  // of sessions that are over
+    std::uint64_t sessions_ = 0;      // that are over
     std::uint64_t tracer_ticks_ = 0;
     std::uint64_t duration_ticks_ = 0;
 };

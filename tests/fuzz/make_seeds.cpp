@@ -32,6 +32,8 @@ nopscope::test::TargetStream recording() {
         target.call(3, 1, i % 2);
         target.tracer(50);
         target.ret(a, 7, i % 2);
+        target.argument(wire::Extended::context, i);
+        target.argument(wire::Extended::marker, 9);
     }
     target.finish();
     target.reset();

@@ -55,8 +55,8 @@ def signed(value):
     return value - (1 << 64) if value >> 63 else value
 
 
-class Core:
-    """One core of one session: records in order, the stack of open calls, and their times.
+class Context:
+    """One context of a core: the stack of open calls, and their times.
 
     The stack holds calls [index, site, begin, child ticks, total before] and, with site None, markers
     of gaps.
@@ -64,12 +64,25 @@ class Core:
 
     def __init__(self, functions):
         self.functions = functions
-        self.next_index = self.delivered = self.dropped = self.lost = 0
         self.stack, self.clock, self.tracer = [], None, 0
         self.tracer_open = None  # [begin, ticks of calls inside, depth]
         self.gap_begin = None
         self.orphans = 0
-        self.stats = None
+        self.elsewhere = 0  # of `tracer`: while the core was in other contexts
+        self.left_at = 0  # the tracer's ticks in all contexts, when the core left this one
+
+    def away(self, since, clock, tracer):
+        """The core was elsewhere from `since` to `clock`: nobody's own time here."""
+        if self.clock is None:
+            return
+        self.clock = clock
+        self.tracer += tracer
+        self.elsewhere += tracer
+        if self.gap_begin is None and self.stack:
+            ticks = max(0, clock - since - tracer)
+            self.stack[-1][3] += ticks
+            if self.tracer_open and len(self.stack) == self.tracer_open[2]:
+                self.tracer_open[1] += ticks
 
     def now(self):
         return self.clock - self.tracer
@@ -147,6 +160,56 @@ class Core:
             self.end_tracer()
         return None
 
+    def own_tracer(self):
+        return self.tracer - self.elsewhere
+
+    def has(self, entry):
+        return any(call[1] is not None and (call[0] - entry) & IDENTITY == 0 for call in self.stack)
+
+    def finish(self):
+        if self.clock is not None:
+            if self.tracer_open:
+                self.end_tracer()
+            self.close_down_to(0, False)
+
+
+class Core:
+    """One core of one session: records in order, and the contexts that they are of."""
+
+    def __init__(self, functions):
+        self.functions = functions
+        self.next_index = self.delivered = self.dropped = self.lost = 0
+        self.stats = None
+        self.contexts, self.current, self.clock = {0: Context(functions)}, 0, None
+        self.left = {}  # context: when the core left it
+
+    def tracer_in_all(self):
+        return sum(context.own_tracer() for context in self.contexts.values())
+
+    def enter(self, number, clock):
+        if number == self.current:
+            return
+        old = self.contexts[self.current]
+        if old.clock is not None and old.gap_begin is None:
+            old.clock = clock
+        old.left_at = self.tracer_in_all()
+        self.left[self.current] = clock
+        new = self.contexts.setdefault(number, Context(self.functions))
+        if number in self.left:
+            new.away(self.left[number], clock, self.tracer_in_all() - new.left_at)
+        self.current = number
+
+    def event(self, kind, value, index, clock):
+        self.clock = clock
+        if kind == EXTENDED and value & 15 == 3:
+            return self.enter(value >> 4, clock)
+        if kind == RET and not self.contexts[self.current].has(index - (value >> 1)):
+            for number, context in self.contexts.items():
+                if context.has(index - (value >> 1)):
+                    self.enter(number, clock)
+                    break
+        return self.contexts[self.current].event(kind, value, index, clock)
+
     def trace(self, payload):
         first, base, dropped = struct.unpack_from("<QQQ", payload)
         if first < self.next_index:
@@ -154,8 +217,14 @@ class Core:
         self.dropped = max(self.dropped, dropped)
         if first > self.next_index:
             self.lost += first - self.next_index
-            self.gap()
-        at, clock, index = 24, base, first
+        at, clock, index, within = 24, base, first, 0
+        token, after = varint(payload, at) if at < len(payload) else (0, at)
+        if token & 63 == 5 << 2 | EXTENDED:
+            within, at = token >> 6, varint(payload, after)[1]
+        if first > self.next_index:
+            for context in self.contexts.values():
+                context.gap()
+            self.enter(within, base)
         while at < len(payload):
             token, at = varint(payload, at)
             delta, at = varint(payload, at)
@@ -166,10 +235,10 @@ class Core:
         self.next_index = index
 
     def finish(self):
-        if self.clock is not None:
-            if self.tracer_open:
-                self.end_tracer()
-            self.close_down_to(0, False)
+        for number in [*self.contexts, self.current]:
+            self.enter(number, self.clock)
+        for context in self.contexts.values():
+            context.finish()
         if self.stats:
             _, generated, delivered, dropped = self.stats[:4]
             self.dropped = max(self.dropped, dropped)
@@ -188,8 +257,9 @@ def decode(line):
             sums["delivered"] += core.delivered
             sums["dropped"] += core.dropped
             sums["lost"] += core.lost
-            sums["orphan_returns"] += core.orphans
-            kept.append(core)  # functions' totals are by id(core)
+            for context in core.contexts.values():
+                sums["orphan_returns"] += context.orphans
+                kept.append(context)  # functions' totals are by its id
         cores.clear()
         expected.clear()
 

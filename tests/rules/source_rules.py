@@ -15,15 +15,17 @@ SOURCES = {".cpp", ".hpp", ".h", ".c", ".S"}
 ROOMS = ("tracer", "hal", "linker", "firmware", "host-tools", "tests", "cmake")
 LINES_AT_MOST = 400
 
+# The tracer's public headers.
+PUBLIC = r"tracer/(?:(?:nopscope|contexts|return_ops|triggers)\.hpp|nopscope\.h)$"
 # What each room may include of the repository, most particular first; None: no rule.
 INCLUDES = [
     ("tracer/wire/", r"tracer/wire/"),
     ("tracer/", r"tracer/|hal/machine\.hpp$|hal/arm64/machine\.hpp$"),
     ("hal/machine.hpp", r"hal/arm64/machine\.hpp$"),
     ("hal/", r"hal/"),
-    ("firmware/selftest/", r"firmware/|hal/|tracer/nopscope\.hpp$|tracer/wire/|tracer/arm64/patch_site\.hpp$"),
-    ("firmware/storm/", r"firmware/|hal/|tracer/nopscope\.hpp$|tracer/arm64/patch_site\.hpp$"),
-    ("firmware/", r"firmware/|hal/|tracer/nopscope\.(hpp|h)$"),
+    ("firmware/selftest/", rf"firmware/|hal/|{PUBLIC}|tracer/wire/|tracer/arm64/patch_site\.hpp$"),
+    ("firmware/storm/", rf"firmware/|hal/|{PUBLIC}|tracer/arm64/patch_site\.hpp$"),
+    ("firmware/", rf"firmware/|hal/|{PUBLIC}"),
     ("host-tools/", r"host-tools/|tracer/wire/"),
 ]
 # What of the C and C++ libraries works without an operating system and without calls.

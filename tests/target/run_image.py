@@ -72,7 +72,7 @@ def normalised(text, functions):
         return match.group(1) + functions.name(int(match.group(2), 16) - (0 if is_exact else 4))
 
     text = text.replace("\r", "")
-    text = re.sub(r"^( +(?:#\d+ +|x30 ))0x([0-9a-f]{16})", frame, text, flags=re.M)
+    text = re.sub(r"^( +(?:#\d+ +|x30 |x9 ))0x([0-9a-f]{16})", frame, text, flags=re.M)
     text = re.sub(r"0x[0-9a-f]{16}", "0x*", text)
     text = re.sub(r" on core \d", " on core *", text)
     text = re.sub(r"^( +#\d+ +\w+)\.(isra|constprop|part)\S*", r"\1", text, flags=re.M)

@@ -76,6 +76,7 @@ function nopscope_callback
     str     x13, [sp, #FRAME_GUARD]
     ldr     x10, [x2, #OPS_FUNC]
     blr     x10
+label nopscope_callback_made
     ldp     x10, x11, [sp, #REGS_PC]
     restore_arguments
     ldr     x11, [x11, #OPS_DIRECT]
@@ -132,6 +133,7 @@ function nopscope_callback_unguarded
     load_object x13
     ldr     x10, [x2, #OPS_UNGUARDED]
     blr     x10
+label nopscope_callback_unguarded_made
     mrs     x12, tpidr_el1
     ldp     x10, x13, [sp, #REGS_PC]
     restore_arguments

@@ -13,3 +13,8 @@
 \name\()_end:
     .size \name, . - \name
 .endm
+// A place in one.
+.macro label name
+    .globl \name
+\name:
+.endm

@@ -13,6 +13,12 @@ struct Core;
 // TPIDR_EL1 is the tracer's: the recorders find their core there.
 inline void set_current_core(Core* core) { asm volatile("msr tpidr_el1, %0" ::"r"(core)); }
 
+inline Core* current_core() {
+    Core* core;
+    asm volatile("mrs %0, tpidr_el1" : "=r"(core));
+    return core;
+}
+
 inline unsigned exception_level() {
     std::uint64_t level;
     asm("mrs %0, currentel" : "=r"(level));

@@ -26,12 +26,16 @@ enum class Extended : std::uint8_t {
     sync = 0,          // argument: the 25 bits of the clock above the low 32
     tracer_begin = 1,  // from here to tracer_end the core worked for the tracer: the pump ran
     tracer_end = 2,
+    context = 3,     // argument: number of the context that the core runs from here on
+    marker = 4,      // argument: the firmware's own
+    in_context = 5,  // in a frame only, before its first record: what context that was made in
 };
 
 inline constexpr unsigned kind_shift = 32;
 inline constexpr unsigned payload_shift = 35;
 inline constexpr unsigned payload_bits = 29;
 inline constexpr unsigned entry_index_bits = 28;
+inline constexpr std::uint32_t argument_mask = (1u << 25) - 1;  // of an extended record
 inline constexpr unsigned sync_clock_bits = 32 + 25;  // wraps after 4.5 years at 1 GHz
 
 struct Record {
@@ -47,6 +51,9 @@ struct Record {
     constexpr std::uint32_t entry_index() const { return payload() >> 1; }
     constexpr Extended extended() const { return static_cast<Extended>(payload() & 15); }
     constexpr std::uint32_t argument() const { return payload() >> 4; }
+    constexpr bool is(Extended what) const {
+        return kind() == Kind::extended && extended() == what;
+    }
 };
 
 constexpr Record make_record(Kind kind, std::uint32_t payload, std::uint64_t clock) {
@@ -54,7 +61,7 @@ constexpr Record make_record(Kind kind, std::uint32_t payload, std::uint64_t clo
             (static_cast<std::uint64_t>(kind) << kind_shift) | static_cast<std::uint32_t>(clock)};
 }
 constexpr Record make_sync(std::uint64_t clock) {
-    const auto high = static_cast<std::uint32_t>(clock >> 32) & 0x1ffffffu;
+    const auto high = static_cast<std::uint32_t>(clock >> 32) & argument_mask;
     return make_record(Kind::extended, high << 4, clock);
 }
 

@@ -4,6 +4,8 @@
 //     first_index u64   index of the first record: this core's records count from 0 at init
 //     base u64          clock (ticks, 64 bits) that the first delta counts from
 //     dropped u64       records this core has dropped so far
+//     in_context        a record's token and a delta of 0, which is no record and has no index; left out
+//                       while the core is in its main context
 //     then, to the end of the payload, for each record:
 //       varint token    value << 2 | kind
 //       varint delta    zigzag of clock minus the record before's (the first: minus base)
@@ -25,6 +27,7 @@ struct TraceHeader {
     std::uint64_t first_index = 0;
     std::uint64_t base = 0;
     std::uint64_t dropped = 0;
+    std::uint32_t context = 0;  // that the frame begins in
 };
 
 // One event as a decoder sees it.
@@ -33,6 +36,7 @@ struct Event {
     bool unwound = false;           // ret
     Extended extended{};            // extended
     std::uint32_t site_offset = 0;  // call, entry: bytes from text_base
+    std::uint32_t argument = 0;     // extended
     std::uint32_t entry_index = 0;  // ret: low 28 bits of its entry's record index
     std::uint64_t index = 0;        // this record's own index
     std::uint64_t clock = 0;        // ticks
@@ -47,6 +51,14 @@ public:
         out_.fixed(header.dropped);
     }
     bool has_room() const { return out_.size() + max_record_bytes <= max_payload_bytes; }
+
+    // Before the first record.
+    void put_context(std::uint32_t number) {
+        const auto what = static_cast<std::uint32_t>(Extended::in_context);
+        out_.varint(static_cast<std::uint64_t>(number << 4 | what) << 2 |
+                    static_cast<unsigned>(Kind::extended));
+        out_.varint(0);
+    }
 
     // The next record in index order; `clock` is its 64-bit clock.
     void put(Record record, std::uint64_t clock) {
@@ -86,6 +98,7 @@ public:
         header_.dropped = in_.fixed<std::uint64_t>();
         clock_ = header_.base;
         index_ = header_.first_index;
+        read_context();
     }
     const TraceHeader& header() const { return header_; }
     bool ok() const { return in_.ok(); }
@@ -115,13 +128,28 @@ public:
                 event.entry_index =
                     (static_cast<std::uint32_t>(index_) - (value >> 1)) & entry_index_mask;
                 break;
-            case Kind::extended: event.extended = static_cast<Extended>(value & 15); break;
+            case Kind::extended:
+                event.extended = static_cast<Extended>(value & 15);
+                event.argument = value >> 4;
+                break;
         }
         ++index_;
         return true;
     }
 
 private:
+    void read_context() {
+        Reader ahead = in_;
+        if (!ahead.ok() || ahead.left() == 0) return;
+        const std::uint64_t token = ahead.varint();
+        constexpr auto in_context = static_cast<std::uint64_t>(Extended::in_context) << 2 |
+                                    static_cast<unsigned>(Kind::extended);
+        if ((token & 0x3f) != in_context || (token >> 2) >> payload_bits != 0) return;
+        if (ahead.varint() != 0 || !ahead.ok()) return;
+        header_.context = static_cast<std::uint32_t>(token >> 6);
+        in_ = ahead;
+    }
+
     Reader in_;
     TraceHeader header_;
     std::uint64_t clock_ = 0;

@@ -69,6 +69,9 @@ public:
     std::uint64_t extended(wire::Extended what, std::uint64_t ticks = 10, std::uint8_t core = 0) {
         return record(wire::Kind::extended, static_cast<std::uint32_t>(what), ticks, core);
     }
+    std::uint64_t argument(wire::Extended what, std::uint32_t argument, std::uint64_t ticks = 10) {
+        return record(wire::Kind::extended, argument << 4 | static_cast<std::uint32_t>(what), ticks, 0);
+    }
     void tracer(std::uint64_t ticks) {
         extended(wire::Extended::tracer_begin, 0);
         extended(wire::Extended::tracer_end, ticks);
@@ -84,6 +87,7 @@ public:
     void lose() {
         for (auto& [number, core] : cores_) {
             core.first += core.records.size();
+            for (const Pending& pending : core.records) core.pass(pending.record);
             core.records.clear();
         }
     }
@@ -147,6 +151,11 @@ private:
         std::vector<Pending> records;
         std::uint64_t first = 0;  // index of records[0]
         std::uint64_t dropped = 0;
+        std::uint32_t context = 0;  // before records[0]
+
+        void pass(wire::Record record) {
+            if (record.is(wire::Extended::context)) context = record.argument();
+        }
     };
 
     static wire::Text as_text(const std::string& text) {
@@ -171,7 +180,9 @@ private:
             wire::TraceWriter out(builder_.payload(),
                                   {core.first, core.records[at].clock - 3, core.dropped},
                                   static_cast<std::uint32_t>(text_base));
+            if (core.context != 0) out.put_context(core.context);
             for (; at < core.records.size() && out.has_room(); ++at) {
+                core.pass(core.records[at].record);
                 out.put(core.records[at].record, core.records[at].clock);
             }
             frame(wire::Stream::trace, number, out.size());

@@ -20,7 +20,8 @@ struct CoreUnderTest {
             one.cursor = one.tail = ring_bytes;
             one.pumped_clock = one.last_sync = one.last_trace_frame = machine.now;
             one.limit = 1;
-            ring_set_limit(one);
+            one.reserve = return_reserve_bytes;
+            ring_set_limit(machine, one);
             reset_shadow_stack(one, memory[i].frames.data(), memory[i].frames.size(),
                                stack_high);
         }
@@ -41,7 +42,7 @@ struct CoreUnderTest {
         }
         auto* frame = reinterpret_cast<ShadowFrame*>(here().top);
         here().top += sizeof(ShadowFrame);
-        *frame = {return_address, sp, 0, position, {}};
+        *frame = {return_address, sp, hook_address(Hook::graph), position, {}};
         return true;
     }
     void leave() {

@@ -50,7 +50,7 @@ TEST(Ring, LapParityTellsWrittenFromStale) {
         t.core.cursor -= record_bytes;
         ASSERT_TRUE(t.call(site));
         ASSERT_EQ(ring_peek(t.core, position)->site_low(), site);
-        ring_release(t.core, t.core.cursor);
+        ring_release(t.machine, t.core, t.core.cursor);
     }
 }
 
@@ -80,7 +80,7 @@ TEST(Ring, StoppedStaysStoppedWhenThePumpReleases) {
     CoreUnderTest t;
     ASSERT_TRUE(t.call(0x1000));
     t.core.limit = 0;
-    ring_release(t.core, t.core.cursor);
+    ring_release(t.machine, t.core, t.core.cursor);
     EXPECT_EQ(t.core.limit, 0u);
     EXPECT_FALSE(t.call(0x1000));
     EXPECT_EQ(t.core.dropped, 0u) << "stopped is not dropped";

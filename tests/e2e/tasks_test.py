@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Two tasks that give way in the middle of traced calls: each has its own tree, nobody the other's time.
+
+    tasks_test.py MACHINE
+"""
+
+import json
+import subprocess
+import sys
+import unittest
+
+import machines
+
+DECODE = machines.HERE.parent / "golden" / "decode.py"
+
+
+class Tasks(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = machines.Directory()
+        cls.at = cls.directory.__enter__()
+        cls.run_ = machines.record(cls.at, MACHINE, "tasks")
+        cls.report = cls.run_.report_json()
+        cls.graph = json.loads(machines.nopscope("graph", cls.run_.recording, "--image",
+                                                 cls.run_.elf, "--format", "json").stdout)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.directory.cleanup()
+
+    def paths(self):
+        nodes = self.graph["nodes"]
+        paths = {}
+        for node in nodes:
+            parent = paths[node["parent"]][0] + ">" if node["parent"] is not None else ""
+            paths[node["id"]] = (parent + node["name"], node)
+        return {path.removeprefix("task_begins>"): node for path, node in paths.values()}
+
+    def test_each_has_its_tree(self):
+        self.assertEqual(self.run_.status, 0, self.run_.errors)
+        paths = self.paths()
+        calls = {path: node["calls"] for path, node in paths.items()}
+        expected = {"task_begins": 2, "give_way": 2, "schedule": 1, "schedule>give_way": 1, "alpha": 1, "alpha>alpha_step": 10,
+                    "alpha>alpha_step>alpha_part": 20, "alpha>alpha_step>give_way": 10,
+                    "alpha>alpha_step>alpha_part>spin": 20, "beta": 1, "beta>beta_step": 20,
+                    "beta>beta_step>beta_part": 20, "beta>beta_step>beta_part>spin": 20,
+                    "beta>beta_step>give_way": 20}
+        self.assertLessEqual(expected.items(), calls.items(), calls)
+        self.assertFalse([path for path in calls if "alpha" in path and "beta" in path])
+
+    def test_nobody_has_the_others_time(self):
+        paths = self.paths()
+        selves = {path: node["self_ns"] for path, node in paths.items()}
+        self.assertLessEqual(sum(selves.values()), self.report["duration_ns"])
+        # All that runs, runs while schedule is open, and is not its own.
+        everything = paths["schedule"]["total_ns"]
+        self.assertGreater(everything, paths["alpha"]["total_ns"])
+        self.assertGreater(everything, paths["beta"]["total_ns"])
+        self.assertLess(selves["schedule"] + selves["schedule>give_way"], everything / 10)
+        self.assertLess(selves["alpha>alpha_step>give_way"], everything / 10)
+        # A wait is the other's step.
+        self.assertGreater(paths["alpha>alpha_step>give_way"]["total_ns"],
+                           selves["beta>beta_step>beta_part>spin"] / 3)
+
+    def test_nothing_is_lost(self):
+        integrity = self.report["integrity"]
+        self.assertTrue(integrity["clean"], integrity)
+
+    def test_the_second_reader_agrees(self):
+        line, report = self.at / "line", self.at / "report.json"
+        line.write_bytes(self.run_.line)
+        report.write_text(json.dumps(self.report))
+        done = subprocess.run([sys.executable, "-B", DECODE, line, report], capture_output=True,
+                              text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_marks_are_where_they_were_made(self):
+        marks = [(mark["id"], mark["function"]) for mark in self.graph["markers"]]
+        self.assertEqual(sorted(marks), [(7, "alpha_step"), (9, "beta_step")])
+
+
+if __name__ == "__main__":
+    MACHINE = sys.argv.pop()
+    unittest.main()

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contexts of a core, and markers: whose calls are whose, and whose time.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "host-tools/base/file.hpp"
+#include "host-tools/report/report.hpp"
+#include "tests/unit/host/target_stream.hpp"
+
+namespace nopscope {
+namespace {
+
+using test::Bytes;
+using test::TargetStream;
+using wire::Extended;
+
+class Contexts : public testing::Test {
+protected:
+    Contexts() { target.hello(); }
+    void context(std::uint32_t number, std::uint64_t ticks = 10) {
+        target.argument(Extended::context, number, ticks);
+    }
+    // Of f1, f2, ...: the functions' names are their addresses.
+    const FunctionRow& of(unsigned site) {
+        if (!result) {
+            target.finish();
+            profile.feed(target.bytes);
+            profile.finish();
+            result = make_report(profile, {}, nullptr);
+        }
+        for (const FunctionRow& row : result->functions) {
+            if (row.address == TargetStream::text_base + 8 * site) return row;
+        }
+        throw std::out_of_range("no such function");
+    }
+    void expect(unsigned site, std::uint64_t calls, std::uint64_t total, std::uint64_t self) {
+        EXPECT_EQ(of(site).calls, calls) << site;
+        EXPECT_EQ(of(site).total_ns, total) << site;
+        EXPECT_EQ(of(site).self_ns, self) << site;
+        EXPECT_EQ(profile.decoder().orphan_returns, 0u);
+    }
+    // parent>child of each node, by site.
+    std::vector<std::string> paths() {
+        std::vector<std::string> list;
+        const auto& nodes = profile.tree().nodes();
+        const auto name = [&](std::uint32_t node) {
+            if (node == CallTree::after_gap) return std::string("?");
+            return std::to_string(profile.functions().offset(nodes[node].function) / 8);
+        };
+        for (std::uint32_t node = 3; node < nodes.size(); ++node) {
+            const std::uint32_t parent = nodes[node].parent;
+            list.push_back((parent == CallTree::root ? "" : name(parent) + ">") + name(node));
+        }
+        std::sort(list.begin(), list.end());
+        return list;
+    }
+
+    TargetStream target;
+    Profile profile;
+    std::optional<Report> result;
+};
+
+using Paths = std::vector<std::string>;
+
+TEST_F(Contexts, EachHasItsStackAndNobodyElsesTime) {
+    const auto a = target.entry(1);
+    context(1);
+    const auto b = target.entry(2);
+    context(0);
+    target.ret(target.entry(3), 5);
+    target.ret(a);
+    context(1);
+    target.ret(b);
+    expect(1, 1, 55, 30);  // 20 were the other's, 5 its callee's
+    expect(2, 1, 55, 20);
+    expect(3, 1, 5, 5);
+    EXPECT_EQ(paths(), (Paths{"1", "1>3", "2"}));
+    EXPECT_TRUE(result->integrity.clean);
+}
+
+TEST_F(Contexts, TheSameFunctionInTwoCountsTwice) {
+    const auto a = target.entry(1);
+    context(1);
+    target.ret(target.entry(1), 30);
+    context(0);
+    target.ret(a);
+    expect(1, 2, 30 + 70, 30 + 20);
+}
+
+TEST_F(Contexts, TheTracersTimeIsNobodysThereEither) {
+    const auto a = target.entry(1);
+    context(1);
+    const auto b = target.entry(2);
+    target.tracer(1000);
+    target.ret(b);
+    context(0);
+    target.tracer(500);
+    target.ret(a);
+    expect(2, 1, 10, 10);
+    expect(1, 1, 50, 20);
+    EXPECT_EQ(profile.tracer_ticks(), 1500u);
+}
+
+TEST_F(Contexts, WhatIsOpenAtTheEndRanOnUntilThen) {
+    target.entry(1);
+    context(1);
+    target.ret(target.entry(2), 100);
+    expect(1, 1, 120, 10);
+    EXPECT_EQ(of(1).open, 1u);
+}
+
+// Recording was stopped, or the ring full: the switch has no record, the return names its entry.
+TEST_F(Contexts, AReturnFindsItsContext) {
+    const auto a = target.entry(1);
+    context(1);
+    const auto b = target.entry(2);
+    target.ret(a);
+    target.ret(b);
+    expect(1, 1, 30, 10);
+    expect(2, 1, 20, 10);
+    EXPECT_EQ(of(1).unwound + of(2).unwound, 0u);
+}
+
+TEST_F(Contexts, AFrameSaysWhereItBegins) {
+    const auto a = target.entry(1);
+    target.flush();
+    context(7);
+    const auto b = target.entry(2);
+    target.flush();
+    const auto c = target.entry(3);
+    target.ret(c);
+    target.ret(b);
+    context(0);
+    target.ret(a);
+    (void)of(1);
+    EXPECT_EQ(paths(), (Paths{"1", "2", "2>3"}));
+}
+
+// The switch is lost with its frame.
+TEST_F(Contexts, AGapDoesNotConfuseThem) {
+    target.entry(1);
+    target.flush();
+    context(7);
+    target.lose();
+    target.skip_sequence(wire::Stream::trace);
+    const auto b = target.entry(2);
+    context(0);
+    target.ret(target.entry(3));
+    context(7);
+    target.ret(target.entry(4));
+    target.ret(b);
+    (void)of(1);
+    EXPECT_EQ(paths(), (Paths{"1", "2", "2>4", "?>3"}));
+    EXPECT_EQ(profile.decoder().orphan_returns, 0u);
+    EXPECT_EQ(of(2).incomplete + of(4).incomplete, 0u);
+}
+
+TEST_F(Contexts, AnyNumberOfThemIsRead) {
+    for (std::uint32_t i = 0; i < 5000; ++i) {
+        context(i * 977 % wire::argument_mask);
+        target.entry(1);
+    }
+    EXPECT_EQ(of(1).calls, 5000u);
+}
+
+TEST_F(Contexts, MarkersAreShownWithTheirFunction) {
+    target.entry(1);
+    target.argument(Extended::marker, 42, 90);
+    context(3);
+    target.argument(Extended::marker, 7, 10);
+    (void)of(1);
+    const auto json = nlohmann::json::parse(json_graph(*result, profile, {}))["markers"];
+    ASSERT_EQ(json.size(), 2u);
+    EXPECT_EQ(json[0]["id"], 42);
+    EXPECT_EQ(json[0]["time_ns"], 90);
+    EXPECT_EQ(json[0]["function"], of(1).name);
+    EXPECT_EQ(json[1]["context"], 3);
+    EXPECT_TRUE(json[1]["function"].is_null());
+    const std::string text = text_graph(*result, profile, {});
+    EXPECT_NE(text.find("id 42, core 0  " + of(1).name + "\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("id 7, core 0, context 3\n"), std::string::npos) << text;
+    EXPECT_EQ(profile.decoder().unknown_records, 0u);
+}
+
+// What the second reader is asked about, too.
+TEST_F(Contexts, Golden) {
+    target.records_per_frame = 7;
+    std::uint64_t open[4];
+    for (std::uint32_t i = 0; i < 4; ++i) {
+        context(i, 3);
+        open[i] = target.entry(i, 10 + i);
+    }
+    for (std::uint32_t round = 0; round < 40; ++round) {
+        const std::uint32_t in = round * 7 % 4;
+        context(in, 5);
+        const auto a = target.entry(in + 1, 11);
+        const auto b = target.entry(round % 5, 6);
+        if (round % 6 == 1) target.tracer(700 + round);
+        target.ret(b, 3);
+        if (round == 17) {
+            target.flush();
+            context(2, 50);
+            target.entry(3, 10);
+            target.lose();
+            target.skip_sequence(wire::Stream::trace);
+        }
+        if (round == 30) context((in + 1) % 4, 9);
+        target.ret(a, 4);
+        if (round == 25) target.ret(open[1], 8);
+    }
+    target.ret(open[2]);
+    (void)of(1);
+    const auto expect_golden = [](const std::string& name, const std::string& found) {
+        const std::string path = std::string(NOPSCOPE_GOLDEN) + "/" + name;
+        if (std::getenv("UPDATE_GOLDEN") != nullptr) {
+            std::ofstream(path, std::ios::binary) << found;
+        }
+        const Bytes bytes = read_whole_file(path);
+        EXPECT_EQ(found, std::string(bytes.begin(), bytes.end())) << path;
+    };
+    expect_golden("contexts.bin", std::string(target.bytes.begin(), target.bytes.end()));
+    sort_rows(result->functions, SortKey::self, 0);
+    expect_golden("contexts.json", json_report(*result));
+}
+
+}  // namespace
+}  // namespace nopscope

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// A core's shadow stack and bounds, swapped. The record that tells the host comes from the same masked
+// stretch, so every record lies on the right side of it (ring.hpp has what happens when there is no room).
+#include "tracer/contexts.hpp"
+
+#include "tracer/instance.hpp"
+#include "tracer/return_ops.hpp"
+#include "tracer/shadow_stack.hpp"
+
+namespace nopscope {
+namespace {
+
+static_assert(sizeof(ContextFrame) == sizeof(ShadowFrame));
+
+constinit Machine machine;
+constinit Context mains[max_cores]{};
+Context* created = nullptr;  // all that were, and not destroyed
+std::uint32_t created_lock = 0;
+std::uint32_t last_number = 0;
+
+ShadowFrame* frames_of(const Context& context) {
+    return reinterpret_cast<ShadowFrame*>(context.frames);
+}
+std::uint64_t reserve_of(const Context& context) { return (context.count - 1) * record_bytes; }
+
+Context& context_of(Core& core) {
+    if (core.context == nullptr) core.context = &mains[machine.core()];
+    return *core.context;
+}
+
+// The first time on this core: room for its calls' returns.
+Status bind(Core& core, Context& context) {
+    const std::uint32_t here = machine.core() + 1;
+    if (&context == &mains[machine.core()] || context.core == here) return Status::ok;
+    if (context.frames == nullptr || context.core != 0) return Status::conflict;
+    const std::uint64_t reserve = core.reserve + reserve_of(context);
+    if ((reserve + own_reserve_bytes) * 2 > ring_bytes) return Status::too_many;
+    context.core = here;
+    core.reserve = reserve;
+    return Status::ok;
+}
+
+// Interrupts masked, this core's lock held.
+void swap_to(Core& core, Context& to) {
+    Context& from = context_of(core);
+    from.top = core.top;
+    from.shadow_end = core.shadow_end;
+    from.stack_low = core.stack_low;
+    from.stack_high = core.stack_high;
+    core.top = to.top;
+    core.shadow_end = to.shadow_end;
+    core.stack_low = to.stack_low;
+    core.stack_high = to.stack_high;
+    core.context = &to;
+    core.context_number = to.number;
+    core.unsaid = 1;
+    ring_set_limit_locked(machine, core);
+}
+
+}  // namespace
+
+Status context_create(Context& context, std::span<ContextFrame> frames, std::uint64_t stack_low,
+                      std::uint64_t stack_high) {
+    if (joined_core() == nullptr) return Status::not_initialised;
+    if (frames.size() < 2 || stack_low >= stack_high || context.frames != nullptr) {
+        return Status::bad_config;
+    }
+    auto* const shadow = reinterpret_cast<ShadowFrame*>(frames.data());
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        shadow[i].hook = 0;
+        shadow[i].sp = free_frame_sp;
+    }
+    shadow[0].return_address = 0;
+    shadow[0].sp = context.stack_high = stack_high;
+    context.stack_low = stack_low;
+    context.top = reinterpret_cast<std::uintptr_t>(shadow + 1);
+    context.shadow_end = reinterpret_cast<std::uintptr_t>(shadow + frames.size());
+    context.frames = frames.data();
+    context.count = static_cast<std::uint32_t>(frames.size());
+    context.core = 0;
+    const Locked locked(machine, created_lock);
+    context.number = ++last_number & wire::argument_mask;
+    context.next = created;
+    created = &context;
+    return Status::ok;
+}
+
+Status context_switch(Context& to) {
+    Core* const core = joined_core();
+    if (core == nullptr) return Status::not_initialised;
+    const Locked locked(machine, core->context_lock);
+    if (&context_of(*core) == &to) return Status::ok;
+    const Status status = bind(*core, to);
+    if (status == Status::ok) swap_to(*core, to);
+    return status;
+}
+
+Context& main_context() { return mains[machine.core()]; }
+
+Status context_destroy(Context& context) {
+    if (context.frames == nullptr) return Status::bad_config;
+    if (context.core != 0) {
+        Core* const core = joined_core();
+        if (core == nullptr || context.core != machine.core() + 1) return Status::conflict;
+        const Locked locked(machine, core->context_lock);
+        Context& running = context_of(*core);
+        if (&running == &context) return Status::conflict;
+        swap_to(*core, context);
+        unwind(machine, *core, context.stack_high - 1, true);
+        swap_to(*core, running);
+        core->reserve -= reserve_of(context);
+        ring_set_limit_locked(machine, *core);
+    }
+    const Locked locked(machine, created_lock);
+    Context** link = &created;
+    while (*link != &context) link = &(*link)->next;
+    *link = context.next;
+    context.frames = nullptr;
+    return Status::ok;
+}
+
+void forget_ops_of_contexts(ReturnOps& ops) {
+    const Locked locked(machine, created_lock);
+    for (Context* context = created; context != nullptr; context = context->next) {
+        forget_ops({frames_of(*context), context->count}, ops);
+    }
+}
+
+}  // namespace nopscope

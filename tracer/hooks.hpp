@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The hooks that hooked calls return to. A shadow frame's `hook` says whose it is.
+#pragma once
+
+#include <cstdint>
+
+extern "C" const char nopscope_return_hook[];    // arm64/recorders.S
+extern "C" const char nopscope_callback_hook[];  // arm64/callback_hook.S
+
+namespace nopscope {
+
+enum class Hook : std::uint8_t { none, graph, callback };
+
+inline std::uint64_t hook_address(Hook hook) {
+    switch (hook) {
+        case Hook::graph: return reinterpret_cast<std::uintptr_t>(nopscope_return_hook);
+        case Hook::callback: return reinterpret_cast<std::uintptr_t>(nopscope_callback_hook);
+        case Hook::none: break;
+    }
+    return 0;
+}
+inline Hook hook_of(std::uint64_t address) {
+    if (address == hook_address(Hook::graph)) return Hook::graph;
+    if (address == hook_address(Hook::callback)) return Hook::callback;
+    return Hook::none;
+}
+
+}  // namespace nopscope

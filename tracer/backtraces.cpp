@@ -4,12 +4,12 @@
 #include "tracer/nopscope.hpp"
 #include "tracer/shadow_stack.hpp"
 
-// Labels in arm64/recorders.S and arm64/callbacks.S: code in which x9 is the traced function's return
-// address and x30 its body.
+// Labels in arm64/: code in which x9 is the traced function's return address, and x30 its body or a
+// hook.
 extern "C" const char nopscope_function_entry[], nopscope_function_entry_end[], nopscope_graph_entry[],
-    nopscope_graph_entry_end[], nopscope_callback[], nopscope_callback_made[],
-    nopscope_callback_unguarded[], nopscope_callback_unguarded_made[], nopscope_far[],
-    nopscope_far_end[];
+    nopscope_graph_entry_end[], nopscope_profile_entry[], nopscope_profile_entry_end[],
+    nopscope_callback[], nopscope_callback_made[], nopscope_callback_unguarded[],
+    nopscope_callback_unguarded_made[], nopscope_far[], nopscope_far_end[];
 
 namespace nopscope {
 
@@ -22,6 +22,7 @@ bool is_entry_code(std::uint64_t pc) {
     };
     return within(nopscope_function_entry, nopscope_function_entry_end) ||
            within(nopscope_graph_entry, nopscope_graph_entry_end) ||
+           within(nopscope_profile_entry, nopscope_profile_entry_end) ||
            within(nopscope_callback, nopscope_callback_made) ||
            within(nopscope_callback_unguarded, nopscope_callback_unguarded_made) ||
            within(nopscope_far, nopscope_far_end);

@@ -21,10 +21,12 @@ SAME_VALUE(NOPSCOPE_OUT_OF_REACH, Status::out_of_reach);
 SAME_VALUE(NOPSCOPE_TOO_MANY, Status::too_many);
 SAME_VALUE(NOPSCOPE_CONFLICT, Status::conflict);
 SAME_VALUE(NOPSCOPE_TIMEOUT, Status::timeout);
+SAME_VALUE(NOPSCOPE_NO_PROFILE_MEMORY, Status::no_profile_memory);
 SAME_VALUE(NOPSCOPE_BAD_CONFIG, Status::bad_config);
 SAME_VALUE(NOPSCOPE_NO_RECORDER, Recorder::none);
 SAME_VALUE(NOPSCOPE_FUNCTION, Recorder::function);
 SAME_VALUE(NOPSCOPE_GRAPH, Recorder::graph);
+SAME_VALUE(NOPSCOPE_PROFILE, Recorder::profile);
 SAME_VALUE(NOPSCOPE_OPS_REDIRECTS, ops_redirects);
 SAME_VALUE(NOPSCOPE_OPS_UNGUARDED, ops_unguarded);
 
@@ -78,6 +80,9 @@ nopscope_status nopscope_init(const nopscope_config* from) {
                       .recorder = static_cast<Recorder>(from->recorder),
                       .trace = as_sites(from->trace),
                       .except = {},
+                      .profile_memory = {static_cast<std::byte*>(from->profile_memory),
+                                         from->profile_memory_bytes},
+                      .profile_period_ms = from->profile_period_ms,
                       .interrupt_depth = from->interrupt_depth,
                       .panic = from->panic}));
 }
@@ -110,6 +115,8 @@ bool nopscope_lookup(std::uint64_t address, std::uint32_t* index) {
 void nopscope_stop() { stop(); }
 void nopscope_start() { start(); }
 void nopscope_pump() { pump(); }
+std::size_t nopscope_profile_bytes(unsigned cores) { return profile_bytes(cores); }
+void nopscope_send_profile() { send_profile(); }
 void nopscope_finish() { finish(); }
 void nopscope_console_write(const char* bytes, std::size_t count) { console_write(bytes, count); }
 void nopscope_enter_panic() { enter_panic(); }

@@ -47,6 +47,11 @@ void swap_to(Core& core, Context& to) {
     from.shadow_end = core.shadow_end;
     from.stack_low = core.stack_low;
     from.stack_high = core.stack_high;
+    // The time away is inside its open profiled calls, and nobody's own.
+    const std::uint64_t now = machine.clock();
+    from.profiled = core.profiled;
+    from.left = now;
+    core.profiled = to.profiled + (now - to.left);
     core.top = to.top;
     core.shadow_end = to.shadow_end;
     core.stack_low = to.stack_low;

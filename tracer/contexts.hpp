@@ -34,6 +34,8 @@ struct Context {
     std::uint64_t shadow_end = 0;
     std::uint64_t stack_low = 0;
     std::uint64_t stack_high = 0;
+    std::uint64_t profiled = 0;  // of the profile recorder (Core::profiled), and the clock when it was left
+    std::uint64_t left = 0;
     ContextFrame* frames = nullptr;
     std::uint32_t count = 0;
     std::uint32_t number = 0;  // as the host knows it; 0: a core's main context

@@ -16,6 +16,8 @@
 // lowest frame is a sentinel with the stack's high end as SP, so "below the top frame's SP" is also
 // "below the end of the stack". Push: publish the new top, then write the frame. Pop: read the frame,
 // store 0, then lower the top. Whatever an interrupt in between pushes, it pops.
+//
+// `profiled` is the profile recorder's (profile.hpp).
 #pragma once
 
 #include "tracer/wire/record.hpp"
@@ -58,13 +60,17 @@ struct ShadowFrame {
     std::uint64_t return_address;
     std::uint64_t sp;
     std::uint64_t hook;      // what the call returns to: says whose frame it is
-    std::uint64_t position;  // graph: of the entry's record
-    std::uint64_t rest[4];
+    std::uint64_t position;  // graph: of the entry's record. Profile: its cell's address
+    std::uint64_t rest[4];   // profile: clock at the entry, Core::profiled at that time
 };
 inline constexpr std::uint64_t free_frame_sp = 0;
 
 struct alignas(128) Core {
-    std::uint64_t cursor;  // alone in its exclusives granule (CTR_EL0.ERG; 64 bytes on Cortex-A)
+    // Only this core changes what is in their exclusives granule (CTR_EL0.ERG; 64 bytes on Cortex-A).
+    std::uint64_t cursor;
+    std::uint64_t profiled;  // ticks
+    std::uint64_t unused[13];
+    std::uint64_t cells;  // bytes from core 0's profile cells to this core's
 
     alignas(128) std::uint64_t limit;
     std::uint64_t ring;  // address
@@ -91,6 +97,7 @@ struct alignas(128) Core {
     std::uint64_t own_records;       // in the ring, not yet sent
     std::uint32_t trace_sequence;
     std::uint32_t stats_sequence;
+    std::uint32_t profile_sequence;
     std::uint64_t margin;  // bytes that `limit` stays lower still: room for interrupts of the pump
     std::uint64_t send_to;  // position: what lies before it is due
     std::uint32_t pumped_context;  // number of the one that the record before tail was made in
@@ -103,8 +110,10 @@ struct alignas(128) Core {
     std::uint64_t reserve;         // bytes of the ring, for returns
 };
 
-// What the assembly knows of it (arm64/recorders.S, callbacks.S).
+// What the assembly knows of it (arm64/recorder.h, profile.S, callbacks.S).
 static_assert(offsetof(Core, cursor) == 0);
+static_assert(offsetof(Core, profiled) == 8);
+static_assert(offsetof(Core, cells) == 120);
 static_assert(offsetof(Core, limit) == 128);
 static_assert(offsetof(Core, ring) == 136);
 static_assert(offsetof(Core, top) == 144);
@@ -121,6 +130,6 @@ static_assert(offsetof(Core, unguarded) == 224);
 static_assert(offsetof(Core, guards) == 256);
 static_assert(sizeof(ShadowFrame) == 64 && offsetof(ShadowFrame, return_address) == 0 &&
               offsetof(ShadowFrame, sp) == 8 && offsetof(ShadowFrame, hook) == 16 &&
-              offsetof(ShadowFrame, position) == 24);
+              offsetof(ShadowFrame, position) == 24 && offsetof(ShadowFrame, rest) == 32);
 
 }  // namespace nopscope

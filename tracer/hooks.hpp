@@ -6,15 +6,17 @@
 
 extern "C" const char nopscope_return_hook[];    // arm64/recorders.S
 extern "C" const char nopscope_callback_hook[];  // arm64/callback_hook.S
+extern "C" const char nopscope_profile_hook[];   // arm64/profile.S
 
 namespace nopscope {
 
-enum class Hook : std::uint8_t { none, graph, callback };
+enum class Hook : std::uint8_t { none, graph, callback, profile };
 
 inline std::uint64_t hook_address(Hook hook) {
     switch (hook) {
         case Hook::graph: return reinterpret_cast<std::uintptr_t>(nopscope_return_hook);
         case Hook::callback: return reinterpret_cast<std::uintptr_t>(nopscope_callback_hook);
+        case Hook::profile: return reinterpret_cast<std::uintptr_t>(nopscope_profile_hook);
         case Hook::none: break;
     }
     return 0;
@@ -22,6 +24,7 @@ inline std::uint64_t hook_address(Hook hook) {
 inline Hook hook_of(std::uint64_t address) {
     if (address == hook_address(Hook::graph)) return Hook::graph;
     if (address == hook_address(Hook::callback)) return Hook::callback;
+    if (address == hook_address(Hook::profile)) return Hook::profile;
     return Hook::none;
 }
 

@@ -33,11 +33,12 @@ enum nopscope_status {
     NOPSCOPE_TOO_MANY,
     NOPSCOPE_CONFLICT,
     NOPSCOPE_TIMEOUT,
+    NOPSCOPE_NO_PROFILE_MEMORY,
     NOPSCOPE_BAD_CONFIG,
 };
 const char* nopscope_describe(enum nopscope_status status);
 
-enum nopscope_recorder { NOPSCOPE_NO_RECORDER, NOPSCOPE_FUNCTION, NOPSCOPE_GRAPH };
+enum nopscope_recorder { NOPSCOPE_NO_RECORDER, NOPSCOPE_FUNCTION, NOPSCOPE_GRAPH, NOPSCOPE_PROFILE };
 
 // ---- which sites ------------------------------------------------------------------------------------
 
@@ -78,6 +79,9 @@ struct nopscope_config {
     bool lossless;
     enum nopscope_recorder recorder;  // enabled on `trace` before nopscope_init returns
     struct nopscope_sites trace;
+    void* profile_memory;  // nopscope_profile_bytes(cores), for NOPSCOPE_PROFILE
+    size_t profile_memory_bytes;
+    uint32_t profile_period_ms;
     const volatile uint32_t* (*interrupt_depth)(unsigned core);
     void (*panic)(const char* message);
 };
@@ -120,6 +124,8 @@ bool nopscope_lookup(uint64_t address, uint32_t* index);
 void nopscope_stop(void);
 void nopscope_start(void);
 void nopscope_pump(void);
+size_t nopscope_profile_bytes(unsigned cores);
+void nopscope_send_profile(void);
 void nopscope_finish(void);
 void nopscope_console_write(const char* bytes, size_t count);
 void nopscope_enter_panic(void);

@@ -32,8 +32,8 @@ struct Ops;
 
 // ip: the function's address. parent_ip: where it was called from (its return address). Runs in the
 // caller's context, interrupts as they were, on the caller's stack; must not use FP or vector registers
-// (compile with -mgeneral-regs-only) and must return. Traced functions that it calls are not seen by
-// callbacks: that recursion is stopped and counted.
+// (compile with -mgeneral-regs-only; and with -ffixed-x18 where the platform has a use for x18) and must
+// return. Traced functions that it calls are not seen by callbacks: that recursion is stopped and counted.
 using Callback = void (*)(std::uint64_t ip, std::uint64_t parent_ip, Ops* ops, Regs* regs);
 
 enum OpsFlags : std::uint32_t {

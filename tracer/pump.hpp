@@ -12,6 +12,7 @@
 
 #include "tracer/console_buffer.hpp"
 #include "tracer/line.hpp"
+#include "tracer/profile_sender.hpp"
 #include "tracer/ring.hpp"
 #include "tracer/wire/hello.hpp"
 #include "tracer/wire/stats.hpp"
@@ -25,8 +26,8 @@ template <MachineConcept M>
 class Pump {
 public:
     // `cores`: of all that may ever record; core n is the machine's core n.
-    constexpr Pump(M& machine, std::span<Core> cores)
-        : machine_(machine), cores_(cores), line_(machine) {}
+    constexpr Pump(M& machine, std::span<Core> cores, ProfileSender* profile = nullptr)
+        : machine_(machine), cores_(cores), line_(machine), profile_(profile) {}
 
     // `hello` is kept by pointer; `session` tells this boot from the last.
     void open(const Config& config, const wire::Hello& hello, std::uint16_t session) {
@@ -47,7 +48,9 @@ public:
     void run() {
         if (!try_lock()) return;
         for (Core& core : cores_) keep_clock(core);
+        if (profile_ != nullptr && !profile_->waits()) profile_->keep_period(machine_.clock());
         if (work_waits()) {
+            const NotProfiled tracer_s(machine_, here());
             const bool marked = put_own(here(), wire::Extended::tracer_begin);
             while (advance(Until::paced)) {
             }
@@ -80,11 +83,12 @@ public:
         unlock();
     }
 
-    // The same, and the last stats frame; recording has been stopped. An interrupt may still record the
+    // The same, and the profile and the last stats frame; recording has been stopped. An interrupt may still record the
     // return of an open call, so the counters are read when the ring is seen empty with interrupts
     // masked.
     void finish() {
         if (!lock()) return;
+        if (profile_ != nullptr) profile_->request();
         for (bool counted = false; !counted;) {
             send_all();
             const std::uint64_t interrupts = machine_.mask_interrupts();
@@ -180,6 +184,7 @@ private:
 
     bool locked_make_room() {
         Core& core = here();
+        const NotProfiled tracer_s(machine_, core);
         const bool marked = put_own(core, wire::Extended::tracer_begin);
         bool room = true;
         while (room && core.cursor - core.tail > ring_bytes / 2) {
@@ -234,6 +239,7 @@ private:
     bool due(std::uint64_t at) const { return static_cast<std::int64_t>(machine_.clock() - at) >= 0; }
     bool work_waits() const {
         if (!line_.idle() || !console_.empty() || due(hello_due_) || due(stats_due_)) return true;
+        if (profile_waits()) return true;
         for (const Core& core : cores_) {
             if (trace_due(core)) return true;
         }
@@ -255,11 +261,13 @@ private:
                              return console_.get(frame_.payload(), console_frame_bytes);
                          }));
         }
-        // The cores take turns.
+        // The profile and the records take turns, and so do the cores.
+        if ((profile_turn_ = !profile_turn_) && profile_waits()) return queue_profile();
         for (std::size_t i = 0; i < cores_.size(); ++i) {
             Core& core = cores_[turn_ = (turn_ + 1) % cores_.size()];
             if ((until == Until::empty || trace_due(core)) && queue_trace(core)) return true;
         }
+        if (profile_waits()) return queue_profile();
         if (due(stats_due_)) {
             stats_turn_ = (stats_turn_ + 1) % cores_.size();
             stats_due_ = machine_.clock() + clock_hz_ / cores_.size();
@@ -291,6 +299,14 @@ private:
         };
         return queue({wire::Stream::stats, number_of(core), session_, core.stats_sequence++},
                      write_stats(stats, frame_.payload()));
+    }
+
+    bool profile_waits() const { return profile_ != nullptr && profile_->waits(); }
+    bool queue_profile() {
+        const auto [core, payload_bytes] = profile_->next(machine_.clock(), frame_.payload());
+        return queue({wire::Stream::profile, static_cast<std::uint8_t>(core), session_,
+                      cores_[core].profile_sequence++},
+                     payload_bytes);
     }
 
     // False when the record at the ring's tail is not written (yet).
@@ -336,6 +352,7 @@ private:
     M& machine_;
     std::span<Core> cores_;
     Line<M> line_;
+    ProfileSender* profile_;
     ConsoleBuffer console_;
     wire::FrameBuilder frame_;
     const wire::Hello* hello_ = nullptr;
@@ -348,6 +365,7 @@ private:
     std::uint32_t console_sequence_ = 0;
     std::size_t turn_ = 0;
     std::size_t stats_turn_ = 0;
+    bool profile_turn_ = false;
     unsigned locked_ = 0;
     unsigned console_locked_ = 0;
     std::uint16_t session_ = 0;

@@ -3,10 +3,10 @@
 //
 // The guarded trampoline and the unguarded one use a slot's object only between taking a guard, or
 // putting their frame on a chain, and the contrary (arm64/callbacks.S); who does so after an
-// interrupt loads the new slot. The far trampoline marks nothing: a core must not be caught in it, nor in
-// an interrupt, below which it may be. So each core is called until it was once seen with no open
-// unguarded frame and outside the far trampoline; the guards that the first call found taken must each be
-// seen free after it.
+// interrupt loads the new slot. The far trampoline and the profile's entry mark nothing: a core must not be
+// caught in them, nor in an interrupt, below which it may be. So each core is called until it was once seen
+// with no open unguarded frame and outside of those; the guards that the first call found taken must each
+// be seen free after it.
 #pragma once
 
 #include "hal/machine.hpp"
@@ -24,8 +24,8 @@ public:
         Address begin;
         Address end;
     };
-    // `unmarked`: code that reads slots and marks nothing; empty while no site's word goes there.
-    Quiescence(M& machine, std::span<Core> cores, Code unmarked)
+    // `unmarked`: code that reads slots and marks nothing, as far as some site's word may go there.
+    Quiescence(M& machine, std::span<Core> cores, std::span<const Code> unmarked)
         : machine_(machine), cores_(cores), unmarked_(unmarked) {}
 
     // Waits until `end` of the clock at most. False: a core was still in there, or did not answer.
@@ -76,15 +76,15 @@ private:
             __atomic_fetch_and(&self.first_call_, ~bit, __ATOMIC_RELAXED);
         }
         if (core.unguarded != 0) return;
-        const Code& unmarked = self.unmarked_;
-        const bool any = unmarked.begin != unmarked.end;
-        if (any && (here.depth != 0 || (here.pc >= unmarked.begin && here.pc < unmarked.end))) return;
+        for (const Code& code : self.unmarked_) {
+            if (here.depth != 0 || (here.pc >= code.begin && here.pc < code.end)) return;
+        }
         __atomic_fetch_and(&self.pending_, ~bit, __ATOMIC_RELEASE);
     }
 
     M& machine_;
     std::span<Core> cores_;
-    Code unmarked_;
+    std::span<const Code> unmarked_;
     std::uint32_t pending_ = 0;     // cores, a bit each, that were not yet seen outside
     std::uint32_t first_call_ = 0;  // that were not called at all
     std::uint32_t taken_[max_cores];  // guards by depth

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "tracer/hooks.hpp"
+#include "tracer/profile.hpp"
 #include "tracer/ring.hpp"
 
 namespace nopscope {
@@ -33,6 +34,7 @@ void close_unwound(M& machine, Core& core, const ShadowFrame& frame) {
                            wire::make_record(wire::Kind::ret, entry << 1 | unwound, 0), no_limit);
             break;
         }
+        case Hook::profile: profile_unwound(machine, core, frame); break;
         case Hook::callback:  // its exit is not called
         case Hook::none: break;
     }

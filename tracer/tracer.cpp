@@ -11,8 +11,9 @@
 #include "tracer/return_ops.hpp"
 #include "tracer/shadow_stack.hpp"
 
-// Labels in arm64/recorders.S.
-extern "C" const char nopscope_function_entry[], nopscope_graph_entry[];
+// Labels in arm64/recorders.S and profile.S.
+extern "C" const char nopscope_function_entry[], nopscope_graph_entry[], nopscope_profile_entry[],
+    nopscope_profile_entry_end[];
 // Labels in arm64/callbacks.S.
 extern "C" const char nopscope_callback[], nopscope_callback_unguarded[], nopscope_far[],
     nopscope_far_end[];
@@ -38,9 +39,12 @@ constinit wire::NameTable names;
 constinit Ops none_ops{.func = no_callback, .unguarded = no_callback};
 // Their entries are filled in by init(), since an address is no constant expression in every ABI.
 constinit Ops function_ops, graph_ops;
-constinit const Family recorders[] = {Family::of(function_ops), Family::of(graph_ops)};
+constinit ProfileMemory profile_memory;
+constinit ProfileSender profile_sender(profile_memory, sites);
+// By Recorder, less one. The profile's is nobody's before it is enabled.
+constinit Family recorders[] = {Family::of(function_ops), Family::of(graph_ops), {}};
 constinit Patcher<Machine> patcher(machine, sites, none_ops);
-constinit Pump<Machine> line_pump(machine, cores);
+constinit Pump<Machine> line_pump(machine, cores, &profile_sender);
 constinit wire::Hello hello;
 constinit Counters boot_counters{};
 void (*panic_handler)(const char*) = nullptr;
@@ -69,6 +73,7 @@ void prepare_core(unsigned number, const Config& config) {
     reset_shadow_stack(core, own.shadow, shadow_frames + 1, ~std::uint64_t{0});
     core.ring = reinterpret_cast<std::uintptr_t>(own.ring);
     core.cursor = core.tail = ring_bytes;
+    core.cells = profile_memory.distance(number);
     core.limit = 0;
     core.reserve = return_reserve_bytes;
     core.lossless = config.mode == Mode::lossless ? 1 : 0;
@@ -117,9 +122,16 @@ void prepare_hello(const Config& config) {
 }
 
 bool wait_until_quiescent() {
-    Quiescence<Machine>::Code unmarked{};
-    if (patcher.uses_far()) unmarked = {address_of(nopscope_far), address_of(nopscope_far_end)};
-    return Quiescence<Machine>(machine, cores, unmarked).wait(machine.clock() + hello.clock_hz);
+    Quiescence<Machine>::Code unmarked[2];
+    std::size_t count = 0;
+    if (patcher.uses_far()) {
+        unmarked[count++] = {address_of(nopscope_far), address_of(nopscope_far_end)};
+    }
+    if (profile_memory.made()) {
+        unmarked[count++] = {address_of(nopscope_profile_entry), address_of(nopscope_profile_entry_end)};
+    }
+    return Quiescence<Machine>(machine, cores, {unmarked, count})
+        .wait(machine.clock() + hello.clock_hz);
 }
 
 // ---- requests -----------------------------------------------------------------------------------
@@ -135,9 +147,12 @@ Status change_sets(const Change& change, NamedSelection&& selection) {
 
 // A site has one recorder: each has a direct entry.
 Status set_recorder(Recorder recorder, const Sites& which, std::span<const void* const> except) {
-    Change change{.remove = recorders};
-    if (recorder == Recorder::function) change.add = recorders[0];
-    if (recorder == Recorder::graph) change.add = recorders[1];
+    if (recorder == Recorder::profile) {
+        if (!profile_memory.is_open()) return Status::no_profile_memory;
+        recorders[2] = profile_memory.family(address_of(nopscope_profile_entry));
+    }
+    Change change{.remove = std::span(recorders).first(profile_memory.made() ? 3 : 2)};
+    if (recorder != Recorder::none) change.add = recorders[static_cast<unsigned>(recorder) - 1];
     return change_sets(change, {sites, names, which, except});
 }
 
@@ -151,6 +166,11 @@ Status init(const Config& config) {
         return Status::bad_config;
     }
     if (+__nopscope_sites_start == +__nopscope_sites_end) return Status::no_sites;
+    const auto all_sites = static_cast<std::uint32_t>(__nopscope_sites_end - __nopscope_sites_start);
+    if (!config.profile_memory.empty() &&
+        !profile_memory.open(config.profile_memory, all_sites, config.cores)) {
+        return Status::no_profile_memory;
+    }
 
     panic_handler = config.panic;
     function_ops.direct = address_of(nopscope_function_entry);
@@ -161,6 +181,7 @@ Status init(const Config& config) {
     prepare_sites();
     prepare_hello(config);
     const std::uint64_t now = machine.clock();
+    profile_sender.open(hello.text_base, config.profile_period_ms * (config.clock_hz / 1000), now);
     line_pump.open(config, hello, static_cast<std::uint16_t>(now ^ now >> 16 ^ now >> 32));
     enter_core(config.stack_low, config.stack_high);
     initialised = true;
@@ -247,6 +268,23 @@ void pump() {
     if (initialised) line_pump.run();
 }
 
+std::size_t profile_bytes(unsigned config_cores) {
+    return ProfileMemory::bytes(
+        static_cast<std::size_t>(__nopscope_sites_end - __nopscope_sites_start), config_cores);
+}
+void send_profile() { profile_sender.request(); }
+bool read_profile(std::uint32_t index, unsigned core, SiteProfile& out) {
+    if (!profile_memory.made() || index >= sites.size() || core >= profile_memory.cores()) return false;
+    const ProfileCell& cell = profile_memory.cell(core, index);
+    out.total = cell.total;
+    out.self = cell.self;
+    out.min = cell.min;
+    out.max = cell.max;
+    out.calls = 0;
+    for (unsigned n = 0; n < wire::profile_bins; ++n) out.calls += out.bins[n] = cell.count(n);
+    return true;
+}
+
 void finish() {
     if (!initialised) return;
     stop();
@@ -297,6 +335,8 @@ const char* describe(Status status) {
         case Status::out_of_reach: return "a recorder is more than 128 MiB away from a patch site";
         case Status::bad_config:
             return "the configuration lacks an output or the clock's rate, or has too many cores";
+        case Status::no_profile_memory:
+            return "the profile recorder needs profile_bytes() of Config::profile_memory";
         case Status::too_many: return "too many ops on one function, or too many different sets of them";
         case Status::conflict:
             return "a function can have one direct entry, or one ops that redirects, not two of these";

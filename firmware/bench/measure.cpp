@@ -5,6 +5,7 @@
 #include "tracer/nopscope.hpp"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 namespace hal = nopscope::hal;
@@ -123,6 +124,8 @@ void initialise() {
     config.stack_low = stack.low;
     config.stack_high = stack.high;
     config.mode = nopscope::Mode::stream;
+    const size_t bytes = nopscope::profile_bytes(config.cores);
+    config.profile_memory = {static_cast<std::byte*>(malloc(bytes)), bytes};
     nopscope::Status status;
     const Reading cost = cost_of([&] { status = nopscope::init(config); });
     need(status == nopscope::Status::ok, nopscope::describe(status));

@@ -2,6 +2,7 @@
 // The demo: Lua 5.4 runs a few real scripts on a bare machine while every function of it and of
 // newlib is traced. What it prints goes over the same line as the trace, as a stream of its own.
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "hal/hal.hpp"
@@ -22,6 +23,15 @@ NOPSCOPE_NOTRACE void on_timer(unsigned) {
     nopscope::pump();
 }
 
+// For the profile recorder alone: with the others the heap is as it would be.
+std::span<std::byte> profile_memory(const Options& options) {
+    if (options.recorder != nopscope::Recorder::profile) return {};
+    const std::size_t bytes = nopscope::profile_bytes(hal::core_count());
+    auto* const memory = static_cast<std::byte*>(std::malloc(bytes));
+    if (memory == nullptr) hal::panic("no memory for the profile");
+    return {memory, bytes};
+}
+
 nopscope::Status start_tracing(const Options& options) {
     const auto [low, high] = hal::stack_bounds();
     const auto status = nopscope::init({.image = "demo",
@@ -33,7 +43,8 @@ nopscope::Status start_tracing(const Options& options) {
                                         .stack_low = low,
                                         .stack_high = high,
                                         .mode = options.mode,
-                                        .recorder = options.recorder});
+                                        .recorder = options.recorder,
+                                        .profile_memory = profile_memory(options)});
     if (status != nopscope::Status::ok) return status;
     hal::set_console({nopscope::console_write, nopscope::enter_panic});
     hal::set_return_hook({nopscope::is_return_hook, nopscope::hooked_return_address_of,
@@ -73,8 +84,8 @@ unsigned run_all(std::uint32_t rounds) {
 int main() {
     Options options;
     if (!parse_options(hal::command_line(), hal::uart_baud(), options)) {
-        hal::print("the command line says: recorder=graph|function|none mode=lossless|stream "
-                   "baud=N rounds=N\n");
+        hal::print("the command line says: recorder=graph|function|profile|none "
+                   "mode=lossless|stream baud=N rounds=N\n");
         return 2;
     }
     const auto status = start_tracing(options);

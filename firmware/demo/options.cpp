@@ -21,6 +21,7 @@ bool parse_word(std::string_view key, std::string_view value, Options& options) 
     if (key == "recorder") {
         if (value == "graph") return options.recorder = Recorder::graph, true;
         if (value == "function") return options.recorder = Recorder::function, true;
+        if (value == "profile") return options.recorder = Recorder::profile, true;
         if (value == "none") return options.recorder = Recorder::none, true;
         return false;
     }

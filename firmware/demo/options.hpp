@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the demo's command line may say, in words of the form key=value:
 //
-//     recorder=graph|function|none   mode=lossless|stream   baud=N   rounds=N
+//     recorder=graph|function|profile|none   mode=lossless|stream   baud=N   rounds=N
 //
 // baud=0 sends as fast as the UART takes bytes. Words it does not know are ignored: the first is
 // often the image's name.

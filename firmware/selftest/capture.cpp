@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "firmware/selftest/capture.hpp"
 
+#include <cstdlib>
+
 #include "firmware/selftest/traced.hpp"
 #include "hal/arm64/symbols.hpp"
 #include "hal/hal.hpp"
@@ -46,6 +48,13 @@ void collect(std::span<std::uint8_t> chunk, std::size_t& count, Recording& recor
             if (!own && count < std::size(events)) events[count++] = event;
         }
         recording.well_formed &= reader.ok();
+    } else if (frame.header.stream == wire::Stream::profile && frame.header.core == 0) {
+        wire::ProfileReader reader(frame.payload, frame.payload_bytes);
+        for (wire::ProfileEntry entry; reader.next(entry); ++recording.profiled) {
+            recording.profiled_calls += entry.calls();
+        }
+        recording.read_outs += reader.header().last;
+        recording.well_formed &= reader.ok();
     }
 }
 
@@ -59,6 +68,8 @@ const void* const from_boot[] = {reinterpret_cast<const void*>(leaf),
 const void* const not_from_boot[] = {reinterpret_cast<const void*>(calls_leaf)};
 
 bool tracer_is_up() {
+    static const std::size_t bytes = profile_bytes(NOPSCOPE_CORES);
+    static void* const profile = std::malloc(bytes);
     static const Status status = init({.image = "selftest",
                                        .board = hal::board_name(),
                                        .clock_hz = hal::clock_hz(),
@@ -69,6 +80,7 @@ bool tracer_is_up() {
                                        .recorder = Recorder::function,
                                        .trace = Sites::of(from_boot),
                                        .except = not_from_boot,
+                                       .profile_memory = {static_cast<std::byte*>(profile), bytes},
                                        .panic = hal::panic});
     return status == Status::ok;
 }

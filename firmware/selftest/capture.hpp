@@ -6,6 +6,7 @@
 #include <span>
 
 #include "tracer/nopscope.hpp"
+#include "tracer/wire/profile.hpp"
 #include "tracer/wire/stats.hpp"
 #include "tracer/wire/trace.hpp"
 
@@ -24,6 +25,9 @@ struct Recording {
     std::span<const wire::Event> events;
     wire::Stats stats;  // the final one, else the last seen
     bool well_formed;
+    unsigned read_outs = 0;  // of the profile, that came to their end; of core 0
+    unsigned profiled = 0;   // functions in them
+    std::uint64_t profiled_calls = 0;
 };
 Recording record(void (*run)());
 

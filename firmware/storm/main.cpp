@@ -51,6 +51,8 @@ bool start() {
     config.stack_high = stack.high;
     config.interrupt_depth = hal::interrupt_depth_of;
     config.panic = hal::panic;
+    const std::size_t bytes = nopscope::profile_bytes(cores);
+    config.profile_memory = {static_cast<std::byte*>(std::malloc(bytes)), bytes};
     const Status status = nopscope::init(config);
     if (status != Status::ok) hal::panic(nopscope::describe(status));
     first_site = *nopscope::lookup(address_of(0));
@@ -119,7 +121,7 @@ void one_operation(Random& random, unsigned long long operation) {
                    nopscope::set_filter(ops[number], range.sites()));
             break;
         case 7: {
-            const auto recorder = static_cast<Recorder>(random.below(3));
+            const auto recorder = static_cast<Recorder>(random.below(4));
             const Status status = nopscope::enable(recorder, range.sites());
             if (status != Status::ok) fail(nopscope::describe(status), operation);
             break;
@@ -147,6 +149,23 @@ void check_calls() {
                 "%llu foreign\n", calls, steady_functions,
                 static_cast<unsigned long long>(foreign));
     if (foreign != 0) fail("an ops saw a function that it did not trace", 0);
+}
+
+// A call is in the cell of its function and core at most once, and nowhere else.
+void check_profile() {
+    unsigned long long calls = 0;
+    for (std::uint32_t site = 0; site < nopscope::site_count(); ++site) {
+        for (unsigned core = 0; core < cores; ++core) {
+            nopscope::SiteProfile profile;
+            if (!nopscope::read_profile(site, core, profile)) continue;
+            calls += profile.calls;
+            const std::uint32_t i = site - first_site;
+            const std::uint64_t made = i < functions ? called[core][0][i] + called[core][1][i] : 0;
+            if (profile.calls > made) fail("the profile has a call that was not made", site);
+            if (profile.calls != 0 && profile.total < profile.self) fail("more self than total", site);
+        }
+    }
+    std::printf("storm: %llu calls profiled\n", calls);
 }
 
 // With nothing attached every word is a NOP again.
@@ -190,6 +209,7 @@ int run() {
     while (running != 0) {
     }
     check_calls();
+    check_profile();
     check_text();
     std::printf("storm: %s: %llu operations\n", failures == 0 ? "passed" : "FAILED",
                 static_cast<unsigned long long>(operations));

@@ -140,8 +140,9 @@ void print_recording(const nsc::Reader& file, const Profile& profile, const Repo
     fmt::print("sessions  {}\nduration  {}, {} for the tracer\nline      {} bytes\n",
                report.sessions, human_ns(report.duration_ns), human_ns(report.tracer_ns),
                with_commas(profile.reader().line().bytes));
-    fmt::print("frames    {} hello, {} trace, {} console, {} stats\n", stream.frames_by_stream[1],
-               stream.frames_by_stream[2], stream.frames_by_stream[3], stream.frames_by_stream[4]);
+    const auto& frames = stream.frames_by_stream;
+    fmt::print("frames    {} hello, {} trace, {} console, {} stats, {} profile\n", frames[1], frames[2],
+               frames[3], frames[4], frames[5]);
     fmt::print("{}\n", integrity_line(report.integrity));
 }
 
@@ -173,7 +174,8 @@ Json recording_json(const nsc::Reader& file, const Profile& profile, const Repor
     json["frames"] = {{"hello", stream.frames_by_stream[1]},
                       {"trace", stream.frames_by_stream[2]},
                       {"console", stream.frames_by_stream[3]},
-                      {"stats", stream.frames_by_stream[4]}};
+                      {"stats", stream.frames_by_stream[4]},
+                      {"profile", stream.frames_by_stream[5]}};
     json["integrity"] = json_integrity(report.integrity);
     return json;
 }

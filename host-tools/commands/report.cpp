@@ -48,6 +48,7 @@ void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), s
 Exit report(const ReportOptions& options) {
     Loaded loaded = load(options);
     sort_rows(loaded.report.functions, options.sort, options.top);
+    sort_rows(loaded.report.profile, options.sort, options.top);
     switch (options.format) {
     case Format::text:
         print(text_report(loaded.report));

@@ -58,10 +58,17 @@ public:
     virtual TraceResult on_trace(unsigned core, const std::uint8_t* payload, std::size_t count,
                                  bool gap) = 0;
     virtual void on_stats(unsigned /*core*/, const wire::Stats&) {}
+    // False: malformed.
+    virtual bool on_profile(unsigned /*core*/, const std::uint8_t* /*payload*/, std::size_t /*count*/) {
+        return true;
+    }
     // Outside bytes: sanitise before showing.
     virtual void on_console(std::string_view) {}
     virtual void on_raw_text(std::string_view) {}
 };
+
+// Streams are numbered from 1.
+inline constexpr std::size_t stream_slots = static_cast<std::size_t>(wire::Stream::profile) + 1;
 
 // Cumulative over sessions. generated == delivered + dropped + lost, always.
 struct StreamCounters {
@@ -86,7 +93,7 @@ struct StreamCounters {
     std::uint64_t unfinished_sessions = 0;  // that ended without every core's final stats
     bool complete = false;                  // every core of the last session sent its final stats
     std::uint16_t refused_version = 0;      // of a hello in a format this reader does not know
-    std::array<std::uint64_t, 5> frames_by_stream{};
+    std::array<std::uint64_t, stream_slots> frames_by_stream{};
 };
 
 class SessionReader {
@@ -110,7 +117,7 @@ public:
 
 private:
     struct Core {
-        std::array<std::uint32_t, 5> next_sequence{};  // by stream
+        std::array<std::uint32_t, stream_slots> next_sequence{};  // by stream
         std::uint64_t next_index = 0;
         std::uint64_t delivered = 0;
         std::uint64_t dropped = 0;

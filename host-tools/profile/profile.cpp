@@ -24,6 +24,7 @@ void Profile::on_session_end() {
     });
     decoder_ = {};
     tracer_ticks_ = 0;
+    on_target_.on_session_end();
     for (const auto& core : cores_) {
         if (core) core->finish();
     }

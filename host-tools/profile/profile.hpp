@@ -15,6 +15,7 @@
 #include "host-tools/profile/call_decoder.hpp"
 #include "host-tools/profile/call_tree.hpp"
 #include "host-tools/profile/function_table.hpp"
+#include "host-tools/profile/target_profile.hpp"
 
 namespace nopscope {
 
@@ -58,6 +59,7 @@ public:
     // By function number, all cores and sessions.
     std::vector<FunctionTimes> times() const;
     const CallTree& tree() const { return tree_; }
+    const TargetProfile& on_target() const { return on_target_; }
     const DecoderCounters& decoder() const { return decoder_; }
     // In the order of the recording; those beyond max_markers are left out.
     static constexpr std::size_t max_markers = std::size_t{1} << 16;
@@ -70,6 +72,9 @@ public:
     void on_session_end() override;
     TraceResult on_trace(unsigned core, const std::uint8_t* payload, std::size_t count,
                          bool gap) override;
+    bool on_profile(unsigned core, const std::uint8_t* payload, std::size_t count) override {
+        return on_target_.on_frame(core, payload, count);
+    }
 
 private:
     // The share of one context of a core: what CallDecoder reports to.
@@ -135,6 +140,7 @@ private:
     std::optional<HelloInfo> hello_;
     FunctionTable functions_;
     CallTree tree_;
+    TargetProfile on_target_;
     std::array<std::unique_ptr<Core>, 256> cores_;
     DecoderCounters decoder_;
     std::vector<Marker> markers_;

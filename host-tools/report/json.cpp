@@ -57,6 +57,28 @@ std::string json_report(const Report& report) {
                              {"unwound", row.unwound},
                              {"incomplete", row.incomplete}});
     }
+    if (report.read_out == 0) return json_text(json);
+    json["profile"] = {{"read_out", report.read_out}, {"functions", Json::array()}};
+    for (const ProfileRow& row : report.profile) {
+        Json bins = Json::array();
+        for (std::size_t n = 0; n < row.bins.size(); ++n) {
+            if (row.bins[n] != 0) bins.push_back({n, row.bins[n]});
+        }
+        json["profile"]["functions"].push_back({{"name", to_utf8(row.name)},
+                                                {"address", hex_address(row.address)},
+                                                {"file", to_utf8(row.file)},
+                                                {"line", row.line},
+                                                {"calls", row.calls},
+                                                {"total_ns", row.total_ns},
+                                                {"self_ns", row.self_ns},
+                                                {"min_ns", row.min_ns},
+                                                {"avg_ns", row.avg_ns},
+                                                {"p50_ns", row.p50_ns},
+                                                {"p99_ns", row.p99_ns},
+                                                {"max_ns", row.max_ns},
+                                                {"share", row.share},
+                                                {"bins", std::move(bins)}});
+    }
     return json_text(json);
 }
 

@@ -18,8 +18,9 @@ const char* refusal(const Profile& profile, const nsc::FileCounters& file) {
     return "no hello could be read, so the records in it mean nothing";
 }
 
-FunctionRow named_row(std::uint32_t offset, const HelloInfo& hello, const Symbols* symbols) {
-    FunctionRow row;
+template <typename Row>
+Row named_row(std::uint32_t offset, const HelloInfo& hello, const Symbols* symbols) {
+    Row row;
     row.address = hello.text_base - hello.load_bias + offset;
     const Function* function = symbols != nullptr ? symbols->find(row.address) : nullptr;
     if (function != nullptr) {
@@ -44,6 +45,61 @@ void add_times(FunctionRow& row, const FunctionTimes& times, std::uint64_t clock
     row.lost = times.lost;
     row.unwound = times.unwound;
     row.incomplete = times.incomplete;
+}
+
+std::uint64_t positive(std::int64_t ticks) {
+    return ticks < 0 ? 0 : static_cast<std::uint64_t>(ticks);
+}
+
+void add_profile(Report& report, const TargetProfile& profile, const HelloInfo& hello,
+                 const Symbols* symbols) {
+    const auto ns = [&](std::uint64_t ticks) { return ticks_to_ns(ticks, hello.clock_hz); };
+    report.read_out = profile.last_read_out();
+    double all_self = 0;
+    for (const auto& [offset, times] : profile.functions()) {
+        all_self += static_cast<double>(positive(times.self_ticks));
+    }
+    for (const auto& [offset, times] : profile.functions()) {
+        auto row = named_row<ProfileRow>(offset, hello, symbols);
+        row.calls = times.calls;
+        row.total_ns = ns(times.total_ticks);
+        row.self_ns = ns(positive(times.self_ticks));
+        row.min_ns = ns(times.min_ticks);
+        if (times.calls != 0) row.avg_ns = row.total_ns / times.calls;
+        row.p50_ns = ns(times.percentile(50));
+        row.p99_ns = ns(times.percentile(99));
+        row.max_ns = ns(times.max_ticks);
+        if (all_self > 0) row.share = static_cast<double>(positive(times.self_ticks)) / all_self;
+        row.bins = times.bins;
+        report.profile.push_back(std::move(row));
+    }
+}
+
+std::uint64_t max_of(const FunctionRow& row) { return row.max_ns.value_or(0); }
+std::uint64_t max_of(const ProfileRow& row) { return row.max_ns; }
+
+template <typename Row>
+void sort_by(std::vector<Row>& rows, SortKey key, std::size_t top) {
+    const auto value = [key](const Row& row) {
+        switch (key) {
+        case SortKey::self:
+            return row.self_ns;
+        case SortKey::total:
+            return row.total_ns;
+        case SortKey::calls:
+            return row.calls;
+        case SortKey::max:
+            return max_of(row);
+        }
+        return row.self_ns;
+    };
+    std::sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
+        if (value(a) != value(b)) return value(a) > value(b);
+        if (a.calls != b.calls) return a.calls > b.calls;
+        if (a.name != b.name) return a.name < b.name;
+        return a.address < b.address;
+    });
+    if (top != 0 && rows.size() > top) rows.resize(top);
 }
 
 }  // namespace
@@ -83,6 +139,7 @@ Integrity integrity_of(const Profile& profile, const nsc::FileCounters& file) {
         {"unhooked", stream.unhooked, true},
         {"foreign", stream.foreign, true},
         {"console_dropped", stream.console_dropped, true},
+        {"incomplete_profiles", profile.on_target().incomplete(), true},
         {"damaged_chunks", file.damaged_chunks, true},
         {"skipped_bytes", file.skipped_bytes, true},
         {"cut_chunk_bytes", file.cut_bytes, true},
@@ -129,37 +186,22 @@ Report make_report(const Profile& profile, const nsc::FileCounters& file, const 
         if (number == FunctionTable::none) {
             row.name = "(functions beyond the table's room)";
         } else {
-            row = named_row(profile.functions().offset(number), hello, symbols);
+            row = named_row<FunctionRow>(profile.functions().offset(number), hello, symbols);
         }
         add_times(row, times[number], hello.clock_hz);
         if (all_self > 0) row.share = static_cast<double>(times[number].self_ticks) / all_self;
         report.by_number.push_back(row);
         if (row.calls != 0) report.functions.push_back(std::move(row));
     }
+    add_profile(report, profile.on_target(), hello, symbols);
     return report;
 }
 
 void sort_rows(std::vector<FunctionRow>& rows, SortKey key, std::size_t top) {
-    const auto value = [key](const FunctionRow& row) {
-        switch (key) {
-        case SortKey::self:
-            return row.self_ns;
-        case SortKey::total:
-            return row.total_ns;
-        case SortKey::calls:
-            return row.calls;
-        case SortKey::max:
-            return row.max_ns.value_or(0);
-        }
-        return row.self_ns;
-    };
-    std::sort(rows.begin(), rows.end(), [&](const FunctionRow& a, const FunctionRow& b) {
-        if (value(a) != value(b)) return value(a) > value(b);
-        if (a.calls != b.calls) return a.calls > b.calls;
-        if (a.name != b.name) return a.name < b.name;
-        return a.address < b.address;
-    });
-    if (top != 0 && rows.size() > top) rows.resize(top);
+    sort_by(rows, key, top);
+}
+void sort_rows(std::vector<ProfileRow>& rows, SortKey key, std::size_t top) {
+    sort_by(rows, key, top);
 }
 
 std::string integrity_line(const Integrity& integrity) {

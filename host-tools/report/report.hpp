@@ -2,6 +2,7 @@
 // A profile with names and nanoseconds: what every output format shows.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,11 +14,15 @@
 
 namespace nopscope {
 
-struct FunctionRow {
+struct FunctionPlace {
     std::string name;
     std::string file;  // empty: unknown
     std::uint32_t line = 0;
     std::uint64_t address = 0;  // link time
+};
+
+// From the records of a trace.
+struct FunctionRow : FunctionPlace {
     std::uint64_t calls = 0;
     std::uint64_t total_ns = 0;
     std::uint64_t self_ns = 0;
@@ -28,6 +33,20 @@ struct FunctionRow {
     std::uint64_t lost = 0;
     std::uint64_t unwound = 0;
     std::uint64_t incomplete = 0;
+};
+
+// From what the target's profile recorder added up.
+struct ProfileRow : FunctionPlace {
+    std::uint64_t calls = 0;
+    std::uint64_t total_ns = 0;  // of all calls, also of those inside each other
+    std::uint64_t self_ns = 0;
+    std::uint64_t min_ns = 0;
+    std::uint64_t avg_ns = 0;
+    std::uint64_t p50_ns = 0;  // upper bounds: ends of bins
+    std::uint64_t p99_ns = 0;
+    std::uint64_t max_ns = 0;
+    double share = 0;  // self of all profiled functions' self, 0..1
+    std::array<std::uint64_t, wire::profile_bins> bins{};
 };
 
 // One counter of `integrity`. Those that spoil a recording are zero in a clean one.
@@ -56,6 +75,8 @@ struct Report {
     Integrity integrity;
     std::vector<FunctionRow> functions;  // unsorted
     std::vector<FunctionRow> by_number;  // by the profile's function number, for the call tree
+    std::uint64_t read_out = 0;          // number of the last one of the profile; 0: there is none
+    std::vector<ProfileRow> profile;     // unsorted
 };
 
 std::uint64_t ticks_to_ns(std::uint64_t ticks, std::uint64_t clock_hz);
@@ -69,6 +90,7 @@ Report make_report(const Profile& profile, const nsc::FileCounters& file, const 
 enum class SortKey : std::uint8_t { self, total, calls, max };
 // Largest first, then by name; keeps the first `top` (0: all).
 void sort_rows(std::vector<FunctionRow>& rows, SortKey key, std::size_t top);
+void sort_rows(std::vector<ProfileRow>& rows, SortKey key, std::size_t top);
 
 std::string text_report(const Report& report);
 std::string json_report(const Report& report);

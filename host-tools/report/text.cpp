@@ -2,8 +2,8 @@
 // Tables for people: numbers right-aligned, names last, so that long ones harm no column.
 #include <fmt/format.h>
 
-#include <array>
 #include <iterator>
+#include <vector>
 
 #include "host-tools/base/text.hpp"
 #include "host-tools/report/report.hpp"
@@ -12,7 +12,7 @@ namespace nopscope {
 namespace {
 
 // The last two components: enough to find it, short enough for a table.
-std::string short_place(const FunctionRow& row) {
+std::string short_place(const FunctionPlace& row) {
     if (row.file.empty()) return {};
     std::size_t slash = row.file.rfind('/');
     if (slash != std::string::npos && slash != 0) slash = row.file.rfind('/', slash - 1);
@@ -20,7 +20,8 @@ std::string short_place(const FunctionRow& row) {
     return fmt::format("{}:{}", for_cell(tail), row.line);
 }
 
-using Line = std::array<std::string, 8>;
+// Numbers, then a function and where it is defined.
+using Line = std::vector<std::string>;
 
 std::string ns_cell(const std::optional<std::uint64_t>& ns) { return ns ? human_ns(*ns) : "-"; }
 
@@ -35,6 +36,55 @@ std::string notes(const FunctionRow& row) {
     add(row.lost, "lost");
     add(row.incomplete, "incomplete");
     return text.empty() ? text : text + "]";
+}
+
+std::string table(const std::vector<Line>& lines) {
+    const std::size_t numbers = lines.front().size() - 2;
+    std::vector<std::size_t> widths(numbers + 1);
+    constexpr std::size_t widest_name = 60;
+    for (const Line& line : lines) {
+        for (std::size_t i = 0; i < widths.size(); ++i) {
+            const std::size_t limit = i == numbers ? widest_name : line[i].size();
+            widths[i] = std::max(widths[i], std::min(line[i].size(), limit));
+        }
+    }
+    std::string out;
+    for (const Line& line : lines) {
+        for (std::size_t i = 0; i < numbers; ++i) out += fmt::format("{:>{}}  ", line[i], widths[i]);
+        if (line[numbers + 1].empty()) {
+            out += line[numbers];
+        } else {
+            out += fmt::format("{:<{}}  {}", line[numbers], widths[numbers], line[numbers + 1]);
+        }
+        out += "\n";
+    }
+    return out;
+}
+
+std::string function_table(const Report& report) {
+    std::vector<Line> lines;
+    lines.push_back({"calls", "total", "self", "share", "min", "max", "function", "defined at"});
+    for (const FunctionRow& row : report.functions) {
+        lines.push_back({with_commas(row.calls), human_ns(row.total_ns), human_ns(row.self_ns),
+                         fmt::format("{:.1f} %", row.share * 100), ns_cell(row.min_ns),
+                         ns_cell(row.max_ns), for_cell(row.name) + notes(row), short_place(row)});
+    }
+    return table(lines);
+}
+
+std::string profile_table(const Report& report) {
+    std::vector<Line> lines;
+    lines.push_back({"calls", "total", "self", "share", "min", "avg", "p50 <=", "p99 <=", "max", "function",
+                     "defined at"});
+    for (const ProfileRow& row : report.profile) {
+        lines.push_back({with_commas(row.calls), human_ns(row.total_ns), human_ns(row.self_ns),
+                         fmt::format("{:.1f} %", row.share * 100), human_ns(row.min_ns),
+                         human_ns(row.avg_ns), human_ns(row.p50_ns), human_ns(row.p99_ns),
+                         human_ns(row.max_ns), for_cell(row.name), short_place(row)});
+    }
+    return fmt::format("profile, read-out {}; p50 and p99 are upper ends of powers of two ticks\n",
+                       report.read_out) +
+           table(lines);
 }
 
 }  // namespace
@@ -53,34 +103,12 @@ std::string text_report(const Report& report) {
         report.sessions > 1 ? fmt::format("; the target was reset {} time{}", report.sessions - 1,
                                           report.sessions == 2 ? "" : "s")
                             : std::string());
-    std::vector<Line> lines;
-    lines.push_back({"calls", "total", "self", "share", "min", "max", "function", "defined at"});
-    for (const FunctionRow& row : report.functions) {
-        lines.push_back({with_commas(row.calls), human_ns(row.total_ns), human_ns(row.self_ns),
-                         fmt::format("{:.1f} %", row.share * 100), ns_cell(row.min_ns),
-                         ns_cell(row.max_ns), for_cell(row.name) + notes(row), short_place(row)});
-    }
-    std::array<std::size_t, 8> widths{};
-    constexpr std::size_t widest_name = 60;
-    for (const Line& line : lines) {
-        for (std::size_t i = 0; i < line.size(); ++i) {
-            const std::size_t limit = i == 6 ? widest_name : line[i].size();
-            widths[i] = std::max(widths[i], std::min(line[i].size(), limit));
-        }
-    }
-    for (const Line& line : lines) {
-        std::string text;
-        for (std::size_t i = 0; i < 6; ++i) text += fmt::format("{:>{}}  ", line[i], widths[i]);
-        if (line[7].empty()) {
-            text += line[6];
-        } else {
-            text += fmt::format("{:<{}}  {}", line[6], widths[6], line[7]);
-        }
-        out += text + "\n";
-    }
-    return out + "\n" + integrity_line(report.integrity) + "\n";
+    if (!report.functions.empty() || report.read_out == 0) out += function_table(report) + "\n";
+    if (report.read_out != 0) out += profile_table(report) + "\n";
+    return out + integrity_line(report.integrity) + "\n";
 }
 
+// With records, those; else the profile.
 std::string csv_report(const Report& report) {
     const auto quoted = [](const std::string& text) {
         std::string out = "\"";
@@ -90,6 +118,18 @@ std::string csv_report(const Report& report) {
         }
         return out + '"';
     };
+    if (report.functions.empty() && report.read_out != 0) {
+        std::string out =
+            "name,address,file,line,calls,total_ns,self_ns,min_ns,avg_ns,p50_ns,p99_ns,max_ns,share\n";
+        for (const ProfileRow& row : report.profile) {
+            out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{:.6f}\n",
+                               quoted(for_cell(row.name)), hex_address(row.address),
+                               quoted(for_cell(row.file)), row.line, row.calls, row.total_ns,
+                               row.self_ns, row.min_ns, row.avg_ns, row.p50_ns, row.p99_ns, row.max_ns,
+                               row.share);
+        }
+        return out;
+    }
     const auto number = [](const std::optional<std::uint64_t>& value) {
         return value ? std::to_string(*value) : std::string();
     };

@@ -9,7 +9,7 @@ docs/nsc-format.md, so that no test has only the host tools' word for what a rec
 import dataclasses
 import struct
 
-HELLO, TRACE, CONSOLE, STATS = 1, 2, 3, 4
+HELLO, TRACE, CONSOLE, STATS, PROFILE = 1, 2, 3, 4, 5
 CALL, ENTRY, RET, EXTENDED = range(4)
 STATS_FIELDS = ("now", "generated", "delivered", "dropped", "unhooked", "foreign",
                 "console_dropped", "final")
@@ -76,6 +76,20 @@ class Event:
     unwound: bool = False
 
 
+@dataclasses.dataclass
+class Added:
+    """What the profile recorder added up for a function on a core: ticks."""
+    total: int
+    self: int
+    min: int
+    max: int
+    bins: dict  # bin: calls
+
+    @property
+    def calls(self):
+        return sum(self.bins.values())
+
+
 class Varints:
     def __init__(self, data):
         self.data, self.at = data, 0
@@ -102,6 +116,8 @@ class Line:
         self.hello = None
         self.events = []
         self.stats = None      # the last
+        self.profile = {}      # (core, the function's run-time address): Added, as last heard
+        self.read_outs = {}    # core: the parts of its last read-out; the last one is followed by True
         self.console = b""
         self.sequence_gaps = 0
         self._next_sequence = {}
@@ -126,6 +142,8 @@ class Line:
         elif stream == STATS:
             numbers = Varints(payload)
             self.stats = {name: numbers.next() for name in STATS_FIELDS}
+        elif stream == PROFILE:
+            self._profile(core, Varints(payload))
 
     def _hello(self, payload):
         names = ("version", "lossless", "cores", "clock_hz", "text_base", "load_bias", "site_count",
@@ -136,6 +154,21 @@ class Line:
             size = payload[at]
             self.hello[name] = payload[at + 1:at + 1 + size]
             at += 1 + size
+
+    def _profile(self, core, numbers):
+        _number, part, _now = numbers.next(), numbers.next(), numbers.next()
+        if part >> 1 == 0:
+            self.read_outs[core] = []
+        self.read_outs[core] += [part >> 1] + [True] * (part & 1)
+        site = self.hello["text_base"]
+        while numbers.more():
+            site += 8 * numbers.next()
+            total, self_, least, most, used = (numbers.next() for _ in range(5))
+            bins, bin_ = {}, 0
+            for _ in range(used):
+                bin_ += numbers.next()
+                bins[bin_] = numbers.next()
+            self.profile[core, site] = Added(total, self_ >> 1 ^ -(self_ & 1), least, most, bins)
 
     def _trace(self, payload):
         index, clock, _dropped = struct.unpack_from("<QQQ", payload)

@@ -6,6 +6,7 @@
 #include "host-tools/nsc/writer.hpp"
 #include "tests/unit/host/elf_builder.hpp"
 #include "tests/unit/host/target_stream.hpp"
+#include "tracer/wire/profile.hpp"
 
 namespace {
 
@@ -18,6 +19,14 @@ void write(const fs::path& path, std::uint8_t first, const Bytes& bytes, bool wi
     std::ofstream out(path, std::ios::binary);
     if (with_first) out.put(static_cast<char>(first));
     out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<long>(bytes.size()));
+}
+
+void profile(nopscope::test::TargetStream& target, const wire::ProfileHeader& header) {
+    wire::ProfileWriter out(target.payload());
+    for (std::uint32_t site = 1; site < 4; ++site) {
+        out.put(8 * site, 100 * site, -1, 7, 90, [&](unsigned bin) { return bin % 9 == site ? bin : 0; });
+    }
+    target.frame(wire::Stream::profile, 0, out.finish(header));
 }
 
 nopscope::test::TargetStream recording() {
@@ -35,6 +44,8 @@ nopscope::test::TargetStream recording() {
         target.argument(wire::Extended::context, i);
         target.argument(wire::Extended::marker, 9);
     }
+    profile(target, {1, 0, false, 9});
+    profile(target, {1, 1, true, 9});
     target.finish();
     target.reset();
     target.hello();

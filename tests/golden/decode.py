@@ -5,7 +5,7 @@ first. It is short, not fast.
 
     decode.py LINE [REPORT.json]
 
-Prints calls, total and self ticks of each site, and the sums. With a report made by `nopscope report
+Prints calls, total and self ticks of each site, of the records and of the profile, and the sums. With a report made by `nopscope report
 --format json` of the same line, fails (1) where the two disagree.
 """
 import json
@@ -13,7 +13,7 @@ import struct
 import sys
 from collections import defaultdict
 
-HELLO, TRACE, CONSOLE, STATS = 1, 2, 3, 4
+HELLO, TRACE, CONSOLE, STATS, PROFILE = 1, 2, 3, 4, 5
 CALL, ENTRY, RET, EXTENDED = 0, 1, 2, 3
 IDENTITY = (1 << 28) - 1
 
@@ -246,10 +246,54 @@ class Core:
             self.lost += max(0, end - self.next_index)
 
 
+class Added:
+    """One core's part of the profile, of one session."""
+
+    def __init__(self):
+        self.sites, self.number, self.next_part, self.whole = {}, 0, 0, False
+
+    def frame(self, payload):
+        number, at = varint(payload, 0)
+        part, at = varint(payload, at)
+        _now, at = varint(payload, at)
+        if number != self.number:
+            self.number, self.next_part, self.whole = number, 0, False
+        in_order = part >> 1 == self.next_part and not self.whole
+        self.next_part = (part >> 1) + 1 if in_order else -1
+        self.whole = in_order and bool(part & 1)
+        site = 0
+        while at < len(payload):
+            values = []
+            for _ in range(6):
+                value, at = varint(payload, at)
+                values.append(value)
+            bins, last = {}, 0
+            for _ in range(values[5]):
+                delta, at = varint(payload, at)
+                last += delta
+                bins[last], at = varint(payload, at)
+            site += values[0]
+            self.sites[site] = (values[1], values[2] >> 1 ^ -(values[2] & 1), *values[3:5], bins)
+
+
+def add_up(profile, core):
+    """Into {site: [calls, total, self, min, max, bins]}."""
+    for site, (total, own, least, most, bins) in core.sites.items():
+        of = profile.setdefault(site, [0, 0, 0, least, most, defaultdict(int)])
+        of[0] += sum(bins.values())
+        of[1] += total
+        of[2] += own
+        of[3], of[4] = min(of[3], least), max(of[4], most)
+        for number, count in bins.items():
+            of[5][number] += count
+
+
 def decode(line):
     functions = defaultdict(lambda: {"calls": 0, "self": 0, "total": defaultdict(int)})
     sums = dict.fromkeys(("delivered", "dropped", "lost", "corrupt_frames", "orphan_returns"), 0)
     hello, session, cores, expected, kept = None, None, {}, {}, []  # cores of all sessions live on
+    profile, added = {}, defaultdict(Added)
+    sums["incomplete_profiles"] = 0
 
     def end_session():
         for core in cores.values():
@@ -260,6 +304,10 @@ def decode(line):
             for context in core.contexts.values():
                 sums["orphan_returns"] += context.orphans
                 kept.append(context)  # functions' totals are by its id
+        for core in added.values():
+            add_up(profile, core)
+            sums["incomplete_profiles"] += not core.whole
+        added.clear()
         cores.clear()
         expected.clear()
 
@@ -280,6 +328,8 @@ def decode(line):
             names = ("version flags cores clock_hz text_base load_bias site_count crc pace").split()
             hello = dict(zip(names, struct.unpack_from("<HBBQQQIII", payload)))
             assert hello["version"] == 1
+        elif stream == PROFILE:
+            added[number].frame(payload)
         elif stream in (TRACE, STATS):
             core = cores.setdefault(number, Core(functions))
             if stream == TRACE:
@@ -294,14 +344,16 @@ def decode(line):
     base = hello["text_base"] - hello["load_bias"]
     rows = {base + 8 * site: (of["calls"], sum(of["total"].values()), of["self"])
             for site, of in functions.items()}
-    return rows, sums, hello["clock_hz"]
+    return rows, {base + 8 * site: of for site, of in profile.items()}, sums, hello["clock_hz"]
 
 
 def main():
     with open(sys.argv[1], "rb") as file:
-        rows, sums, hertz = decode(file.read())
+        rows, profile, sums, hertz = decode(file.read())
     for address, (calls, total, own) in sorted(rows.items()):
         print(f"{address:#x} calls {calls} total {total} self {own} ticks")
+    for address, (calls, total, own, *_) in sorted(profile.items()):
+        print(f"{address:#x} profile calls {calls} total {total} self {own} ticks")
     print(" ".join(f"{name} {value}" for name, value in sums.items()))
     if len(sys.argv) < 3:
         return 0
@@ -314,8 +366,15 @@ def main():
     theirs = {int(f["address"], 16): (f["calls"], f["total_ns"], f["self_ns"])
               for f in report["functions"]}
     mine = {address: (calls, ns(total), ns(own)) for address, (calls, total, own) in rows.items()}
-    wrong = [f"{address:#x}: here {mine.get(address)}, there {theirs.get(address)}"
-             for address in sorted(mine.keys() | theirs.keys())
+    for f in report.get("profile", {"functions": []})["functions"]:
+        theirs["profile", int(f["address"], 16)] = (
+            f["calls"], f["total_ns"], f["self_ns"], f["min_ns"], f["max_ns"],
+            [tuple(pair) for pair in f["bins"]])
+    for address, (calls, total, own, least, most, bins) in profile.items():
+        mine["profile", address] = (calls, ns(total), ns(max(own, 0)), ns(least), ns(most),
+                                    sorted(bins.items()))
+    wrong = [f"{address}: here {mine.get(address)}, there {theirs.get(address)}"
+             for address in mine.keys() | theirs.keys()
              if mine.get(address) != theirs.get(address)]
     wrong += [f"{name}: here {value}, there {report['integrity'][name]}"
               for name, value in sums.items() if report["integrity"][name] != value]

@@ -40,6 +40,10 @@ inline void relax() { asm volatile("yield" ::: "memory"); }
     for (;;) asm volatile("brk #0x6e73");  // "ns"
 }
 
+#else
+
+inline void relax() {}
+
 #endif
 
 }  // namespace nopscope

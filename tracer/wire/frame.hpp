@@ -14,7 +14,7 @@ namespace nopscope::wire {
 
 inline constexpr std::uint16_t format_version = 1;
 
-enum class Stream : std::uint8_t { hello = 1, trace = 2, console = 3, stats = 4 };
+enum class Stream : std::uint8_t { hello = 1, trace = 2, console = 3, stats = 4, profile = 5 };
 
 struct FrameHeader {
     Stream stream{};

@@ -63,7 +63,9 @@ inline void take(Received& received, std::vector<wire::Byte>& chunk) {
                 received.events_of[frame.header.core].push_back(event);
             }
             received.bad += !reader.ok();
+            break;
         }
+        case wire::Stream::profile: break;
     }
 }
 

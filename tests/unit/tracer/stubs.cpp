@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What slots and lists refer to, for the host: on a board arm64/callbacks.S and tracer.cpp.
-#include "tracer/site_lists.hpp"
-
 #include "tracer/hooks.hpp"
+#include "tracer/site_lists.hpp"
 
 #include <cstdlib>
 
 extern "C" {
 const char nopscope_return_hook[1]{};
 const char nopscope_callback_hook[1]{};
+const char nopscope_profile_hook[1]{};
 }
 
 extern "C" void nopscope_walk_list(std::uint64_t ip, std::uint64_t parent_ip, nopscope::Ops* list,

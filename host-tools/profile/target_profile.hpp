@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the target's profile recorder has added up, from its profile frames.
+//
+// Values are cumulative within a session, so what came last of a function and core is what counts; a
+// frame that was lost is made good by the next read-out. Sessions, like cores, are summed up.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+
+#include "tracer/wire/profile.hpp"
+
+namespace nopscope {
+
+struct ProfiledTimes {
+    std::uint64_t calls = 0;
+    std::uint64_t total_ticks = 0;
+    std::int64_t self_ticks = 0;
+    std::uint64_t min_ticks = ~std::uint64_t{0};
+    std::uint64_t max_ticks = 0;
+    std::array<std::uint64_t, wire::profile_bins> bins{};
+
+    void add(const wire::ProfileEntry& entry);
+    // An upper bound of so many per cent of the calls' durations: the end of a bin. 0: no call.
+    std::uint64_t percentile(unsigned percent) const;
+};
+
+class TargetProfile {
+public:
+    // More functions than any image has; later ones are left out as malformed.
+    static constexpr std::size_t max_functions = std::size_t{1} << 18;
+
+    // False: malformed.
+    bool on_frame(unsigned core, const std::uint8_t* payload, std::size_t count);
+    void on_session_end();
+
+    // By site offset, those with a call; after the last session's end.
+    const std::map<std::uint32_t, ProfiledTimes>& functions() const { return sum_; }
+    std::uint64_t frames() const { return frames_; }
+    // Of the last session that had any.
+    std::uint64_t last_read_out() const { return last_read_out_; }
+    // Cores, of all sessions, of whose last read-out a part is missing: some functions are as before.
+    std::uint64_t incomplete() const { return incomplete_; }
+
+private:
+    struct Core {
+        std::unordered_map<std::uint32_t, wire::ProfileEntry> entries;
+        std::uint64_t number = 0;
+        std::uint64_t next_part = 0;
+        bool whole = false;
+    };
+    std::map<unsigned, Core> cores_;
+    std::map<std::uint32_t, ProfiledTimes> sum_;
+    std::uint64_t frames_ = 0;
+    std::uint64_t last_read_out_ = 0;
+    std::uint64_t incomplete_ = 0;
+};
+
+}  // namespace nopscope

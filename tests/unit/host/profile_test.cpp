@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+// Profile frames: both sides of the wire, what a reader makes of read-outs, and what is printed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "host-tools/base/file.hpp"
+#include "host-tools/report/report.hpp"
+#include "tests/unit/host/target_stream.hpp"
+
+namespace nopscope {
+namespace {
+
+using test::Bytes;
+using test::TargetStream;
+using testing::HasSubstr;
+using testing::Not;
+using wire::ProfileEntry;
+
+ProfileEntry entry(std::uint32_t site, std::initializer_list<std::uint64_t> durations,
+                   std::int64_t self = 0) {
+    ProfileEntry made;
+    made.site_offset = 8 * site;
+    made.min = ~std::uint64_t{0};
+    for (const std::uint64_t ticks : durations) {
+        made.total += ticks;
+        made.min = std::min(made.min, ticks);
+        made.max = std::max(made.max, ticks);
+        ++made.bins[static_cast<unsigned>(std::bit_width(ticks))];
+    }
+    made.self = self != 0 ? self : static_cast<std::int64_t>(made.total);
+    return made;
+}
+
+std::size_t write(wire::Byte* payload, const wire::ProfileHeader& header,
+                  const std::vector<ProfileEntry>& entries) {
+    wire::ProfileWriter out(payload);
+    for (const ProfileEntry& one : entries) {
+        EXPECT_TRUE(out.has_room());
+        out.put(one.site_offset, one.total, one.self, one.min, one.max,
+                [&](unsigned bin) { return one.bins[bin]; });
+    }
+    return out.finish(header);
+}
+
+void send(TargetStream& target, const wire::ProfileHeader& header,
+          const std::vector<ProfileEntry>& entries, std::uint8_t core = 0) {
+    target.frame(wire::Stream::profile, core, write(target.payload(), header, entries));
+}
+
+void expect_equal(const ProfileEntry& a, const ProfileEntry& b) {
+    EXPECT_EQ(a.site_offset, b.site_offset);
+    EXPECT_EQ(a.total, b.total);
+    EXPECT_EQ(a.self, b.self);
+    EXPECT_EQ(a.min, b.min);
+    EXPECT_EQ(a.max, b.max);
+    EXPECT_TRUE(std::equal(std::begin(a.bins), std::end(a.bins), std::begin(b.bins)));
+}
+
+TEST(ProfileWire, TheLargestEntryFits) {
+    wire::Byte payload[wire::max_payload_bytes];
+    ProfileEntry largest;
+    largest.site_offset = 0xfffffff8;
+    largest.total = largest.min = largest.max = ~std::uint64_t{0};
+    largest.self = INT64_MIN;
+    for (std::uint64_t& bin : largest.bins) bin = ~std::uint64_t{0};
+    const wire::ProfileHeader header{~std::uint64_t{0}, ~std::uint64_t{0} >> 1, true, ~std::uint64_t{0}};
+    const std::size_t size = write(payload, header, {largest});
+    EXPECT_LE(size, sizeof payload);
+    EXPECT_EQ(size, 3 * wire::max_varint_bytes + wire::max_profile_entry_bytes);
+    wire::ProfileReader in(payload, size);
+    EXPECT_EQ(in.header().number, header.number);
+    EXPECT_EQ(in.header().part, header.part);
+    EXPECT_EQ(in.header().now, header.now);
+    EXPECT_TRUE(in.header().last);
+    ProfileEntry read;
+    ASSERT_TRUE(in.next(read));
+    expect_equal(read, largest);
+    EXPECT_FALSE(in.next(read));
+    EXPECT_TRUE(in.ok());
+}
+
+TEST(ProfileWire, RoundTripsAndStandsBeingCut) {
+    std::mt19937_64 random(5);
+    for (unsigned round = 0; round < 200; ++round) {
+        std::vector<ProfileEntry> entries;
+        std::uint32_t site = 0;
+        for (unsigned n = 0; n < 4; ++n) {
+            site += random() % 1000 + (n != 0);
+            ProfileEntry one = entry(site, {random() >> (2 + random() % 62), 3});
+            one.self = static_cast<std::int64_t>(random());
+            for (unsigned i = random() % 5; i > 0; --i) {
+                one.bins[random() % wire::profile_bins] = random() % 300;
+            }
+            entries.push_back(one);
+        }
+        wire::Byte payload[wire::max_payload_bytes];
+        const std::size_t size = write(payload, {round, round % 3, round % 2 == 0, 99}, entries);
+        wire::ProfileReader in(payload, size);
+        ProfileEntry read;
+        for (const ProfileEntry& one : entries) {
+            ASSERT_TRUE(in.next(read));
+            expect_equal(read, one);
+        }
+        EXPECT_FALSE(in.next(read));
+        EXPECT_TRUE(in.ok());
+        for (std::size_t cut = 0; cut < size; ++cut) {
+            wire::ProfileReader part(payload, cut);
+            unsigned whole = 0;
+            while (part.next(read)) expect_equal(read, entries[whole++]);
+            EXPECT_LT(whole, entries.size());
+        }
+    }
+}
+
+TEST(ProfileWire, RefusesWhatCannotBe) {
+    const auto read = [](Bytes payload) {
+        wire::ProfileReader in(payload.data(), payload.size());
+        ProfileEntry entry;
+        while (in.next(entry)) {
+        }
+        return in.ok();
+    };
+    EXPECT_TRUE(read({1, 1, 5, 2, 9, 18, 9, 9, 1, 4, 1}));
+    EXPECT_FALSE(read({}));
+    EXPECT_FALSE(read({1, 1, 5, 2, 9, 18, 9, 9, 64, 4, 1}));                       // so many bins
+    EXPECT_FALSE(read({1, 1, 5, 2, 9, 18, 9, 9, 1, 63, 1}));                       // no such bin
+    EXPECT_FALSE(read({1, 1, 5, 0x80, 0x80, 0x80, 0x80, 2, 9, 18, 9, 9, 1, 4, 1}));  // a site of 30 bits
+    EXPECT_FALSE(read({1, 1, 5, 2, 9, 18, 9, 9, 1, 4}));
+}
+
+class TargetProfileTest : public testing::Test {
+protected:
+    Report report() {
+        profile.feed(target.bytes);
+        profile.finish();
+        Symbols names;
+        names.origin = "demo.elf";
+        names.build_id = target.build_id;
+        names.site_table_crc = target.site_table_crc;
+        for (std::uint32_t i = 0; i < 10; ++i) {
+            names.sites.push_back({TargetStream::text_base + i * 8, 8, "f" + std::to_string(i),
+                                   "/src/lib/f.c", 10 + i});
+        }
+        Report result = make_report(profile, {}, &names);
+        sort_rows(result.functions, SortKey::self, 0);
+        sort_rows(result.profile, SortKey::self, 0);
+        return result;
+    }
+    static const ProfileRow& row(const Report& report, const std::string& name) {
+        for (const ProfileRow& row : report.profile) {
+            if (row.name == name) return row;
+        }
+        throw std::out_of_range(name);
+    }
+    static std::uint64_t incomplete(const Report& report) {
+        for (const auto& item : report.integrity.items) {
+            if (std::string_view(item.name) == "incomplete_profiles") return item.value;
+        }
+        return ~std::uint64_t{0};
+    }
+
+    TargetStream target;
+    Profile profile;
+};
+
+TEST_F(TargetProfileTest, ALaterReadOutTakesThePlaceOfAnEarlierOne) {
+    target.hello();
+    send(target, {1, 0, false, 0}, {entry(1, {10})});
+    send(target, {1, 1, true, 0}, {entry(2, {5})});
+    send(target, {2, 0, false, 0}, {entry(1, {10, 30}, 25)});
+    send(target, {2, 1, true, 0}, {entry(2, {5, 5, 5})});
+    target.finish();
+    const Report result = report();
+    EXPECT_TRUE(result.integrity.clean);
+    EXPECT_EQ(result.read_out, 2u);
+    ASSERT_EQ(result.profile.size(), 2u);
+    EXPECT_EQ(row(result, "f1").calls, 2u);
+    EXPECT_EQ(row(result, "f1").total_ns, 40u);
+    EXPECT_EQ(row(result, "f1").self_ns, 25u);
+    EXPECT_EQ(row(result, "f1").min_ns, 10u);
+    EXPECT_EQ(row(result, "f1").avg_ns, 20u);
+    EXPECT_EQ(row(result, "f1").max_ns, 30u);
+    EXPECT_NEAR(row(result, "f1").share, 25.0 / 40, 1e-9);
+    EXPECT_EQ(row(result, "f2").calls, 3u);
+    EXPECT_EQ(row(result, "f2").address, TargetStream::text_base + 16);
+}
+
+TEST_F(TargetProfileTest, CoresAndSessionsAddUp) {
+    target.cores = 2;
+    for (unsigned session = 0; session < 2; ++session) {
+        target.hello();
+        send(target, {1, 0, true, 0}, {entry(1, {10, 20}), entry(3, {7})}, 0);
+        send(target, {1, 0, true, 0}, {entry(1, {5, 100})}, 1);
+        target.finish();
+        target.reset();
+    }
+    const Report result = report();
+    EXPECT_EQ(row(result, "f1").calls, 8u);
+    EXPECT_EQ(row(result, "f1").total_ns, 270u);
+    EXPECT_EQ(row(result, "f1").min_ns, 5u);
+    EXPECT_EQ(row(result, "f1").max_ns, 100u);
+    EXPECT_EQ(row(result, "f1").bins[5], 2u);  // 20, twice
+    EXPECT_EQ(row(result, "f3").calls, 2u);
+    EXPECT_EQ(incomplete(result), 0u);
+}
+
+TEST_F(TargetProfileTest, APartThatIsLostIsToldAndMadeGood) {
+    target.hello();
+    send(target, {1, 0, false, 0}, {entry(1, {10})});
+    target.skip_sequence(wire::Stream::profile);
+    send(target, {1, 2, true, 0}, {entry(3, {10})});
+    const TargetStream lost = target;
+    target.finish();
+    const Report with_gap = report();
+    EXPECT_EQ(incomplete(with_gap), 1u);
+    EXPECT_FALSE(with_gap.integrity.clean);
+    EXPECT_EQ(with_gap.profile.size(), 2u);
+
+    target = lost;
+    profile.~Profile();
+    new (&profile) Profile;
+    send(target, {2, 0, false, 0}, {entry(1, {10}), entry(2, {9})});
+    send(target, {2, 1, true, 0}, {entry(3, {10})});
+    target.finish();
+    const Report healed = report();
+    EXPECT_EQ(incomplete(healed), 0u);
+    EXPECT_EQ(healed.profile.size(), 3u);
+}
+
+TEST_F(TargetProfileTest, OnesThatDoNotEndAreIncomplete) {
+    target.hello();
+    send(target, {1, 0, true, 0}, {entry(1, {10})});
+    send(target, {2, 0, false, 0}, {entry(1, {10, 10})});
+    target.finish();
+    const Report result = report();
+    EXPECT_EQ(incomplete(result), 1u);
+    EXPECT_EQ(row(result, "f1").calls, 2u);
+}
+
+TEST_F(TargetProfileTest, MalformedOnesAreCounted) {
+    target.hello();
+    target.payload()[0] = 0x80;
+    target.frame(wire::Stream::profile, 0, 1);
+    target.finish();
+    const Report result = report();
+    EXPECT_FALSE(result.integrity.clean);
+    EXPECT_EQ(result.read_out, 0u);
+}
+
+TEST(Percentile, IsTheEndOfItsBin) {
+    ProfiledTimes times;
+    EXPECT_EQ(times.percentile(50), 0u);
+    times.add(entry(1, {0, 0, 5, 6, 100, 100, 100, 100, 100, 1000}));
+    EXPECT_EQ(times.percentile(20), 0u);
+    EXPECT_EQ(times.percentile(21), 7u);
+    EXPECT_EQ(times.percentile(40), 7u);
+    EXPECT_EQ(times.percentile(50), 127u);
+    EXPECT_EQ(times.percentile(90), 127u);
+    EXPECT_EQ(times.percentile(91), 1000u);  // not above the maximum
+    ProfiledTimes same;
+    same.add(entry(1, {9, 9}));
+    EXPECT_EQ(same.percentile(50), 9u);
+}
+
+TEST_F(TargetProfileTest, RecordsAndAProfileAreBothShown) {
+    target.hello();
+    target.ret(target.entry(4), 50);
+    send(target, {1, 0, true, 0}, {entry(1, {10})});
+    target.finish();
+    const Report result = report();
+    const std::string text = text_report(result);
+    EXPECT_THAT(text, HasSubstr("f4"));
+    EXPECT_THAT(text, HasSubstr("profile, read-out 1"));
+    const auto json = nlohmann::json::parse(json_report(result));
+    EXPECT_EQ(json["functions"].size(), 1u);
+    EXPECT_EQ(json["profile"]["functions"].size(), 1u);
+    EXPECT_THAT(csv_report(result), HasSubstr("unwound"));
+    EXPECT_THAT(csv_report(result), Not(HasSubstr("p99")));
+}
+
+// UPDATE_GOLDEN=1 renews what is found.
+void expect_golden(const std::string& name, const std::string& found) {
+    const std::string path = std::string(NOPSCOPE_GOLDEN) + "/" + name;
+    if (std::getenv("UPDATE_GOLDEN") != nullptr) std::ofstream(path, std::ios::binary) << found;
+    const Bytes bytes = read_whole_file(path);
+    EXPECT_EQ(found, std::string(bytes.begin(), bytes.end())) << path;
+}
+
+TEST_F(TargetProfileTest, Golden) {
+    target.clock_hz = 54'000'000;
+    target.cores = 2;
+    target.hello();
+    send(target, {1, 0, false, 1000}, {entry(1, {100, 120}, 90)});
+    send(target, {1, 1, true, 1010}, {entry(5, {0, 1, 2})});
+    send(target, {1, 0, true, 1020}, {}, 1);
+    send(target, {2, 0, false, 9000}, {entry(1, {100, 120, 5000, 77, 130}, 4000), entry(2, {64, 63})});
+    target.skip_sequence(wire::Stream::profile);
+    send(target, {2, 2, true, 9100}, {entry(7, {300})});
+    send(target, {2, 0, true, 9200}, {entry(1, {90}), entry(3, {1 << 20}, -4)}, 1);
+    target.finish();
+    const Report result = report();
+    expect_golden("profile.bin", std::string(target.bytes.begin(), target.bytes.end()));
+    expect_golden("profile.txt", text_report(result));
+    expect_golden("profile.json", json_report(result));
+    expect_golden("profile.csv", csv_report(result));
+}
+
+}  // namespace
+}  // namespace nopscope

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the profile recorder's C++ does: its memory, calls that longjmp skipped, the tracer's own time, and
+// the read-out.
+#include "tests/unit/tracer/pump_fixture.hpp"
+#include "tracer/profile_sender.hpp"
+
+#include <functional>
+
+namespace nopscope {
+namespace {
+
+using testing::PumpTest;
+using testing::receive;
+using testing::Received;
+
+constexpr std::uint64_t entry_address = 0x4000;
+
+// A clock that an interrupt may come right after.
+struct Clock : sim::SimMachine {
+    Clock() : SimMachine(0, 64) {}
+    std::uint64_t clock() {
+        const std::uint64_t read = now;
+        if (auto interrupt = std::move(then); interrupt) {
+            then = nullptr;
+            interrupt();
+        }
+        return read;
+    }
+    std::uint64_t now = 1000;
+    std::function<void()> then;
+};
+
+struct Cells {
+    explicit Cells(std::uint32_t sites, unsigned cores)
+        : bytes(ProfileMemory::bytes(sites, cores) + 8, std::byte{0xa5}) {
+        EXPECT_TRUE(memory.open(std::span(bytes).subspan(8), sites, cores));
+    }
+    std::vector<std::byte> bytes;
+    ProfileMemory memory;
+};
+
+TEST(ProfileMemory, RefusesWhatIsTooSmall) {
+    std::vector<std::byte> bytes(ProfileMemory::bytes(10, 2));
+    ProfileMemory memory;
+    EXPECT_FALSE(memory.open(std::span(bytes).first(bytes.size() - 1), 10, 2));
+    EXPECT_FALSE(memory.is_open());
+    EXPECT_TRUE(memory.open(bytes, 10, 2));
+}
+
+TEST(ProfileMemory, GivesEachSiteAnOpsAndEachCoreACell) {
+    Cells of(7, 3);
+    const Family family = of.memory.family(entry_address);
+    ASSERT_EQ(family.count, 7u);
+    const auto* const end = of.bytes.data() + of.bytes.size();
+    for (std::uint32_t site = 0; site < 7; ++site) {
+        EXPECT_EQ(family.at(site)->direct, entry_address);
+        EXPECT_EQ(family.at(site)->func, nullptr);
+        for (unsigned core = 0; core < 3; ++core) {
+            ProfileCell& cell = of.memory.cell(core, site);
+            // What the recorder computes.
+            EXPECT_EQ(reinterpret_cast<std::uintptr_t>(family.at(site)->data) + of.memory.distance(core),
+                      reinterpret_cast<std::uintptr_t>(&cell.total));
+            EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&cell.total) % 16, 0u);  // for LDXP
+            EXPECT_LE(reinterpret_cast<std::byte*>(&cell + 1), end);
+            EXPECT_EQ(cell.total | cell.self | cell.max | ~cell.min, 0u);
+            for (const std::uint64_t bin : cell.bins) EXPECT_EQ(bin, 0u);
+            cell.total = core + 10 * site;
+        }
+    }
+    for (std::uint32_t site = 0; site < 7; ++site) {
+        for (unsigned core = 0; core < 3; ++core) {
+            EXPECT_EQ(of.memory.cell(core, site).total, core + 10 * site);
+        }
+    }
+    of.memory.cell(1, 1).total = 5;
+    (void)of.memory.family(entry_address);  // is cleared once
+    EXPECT_EQ(of.memory.cell(1, 1).total, 5u);
+}
+
+TEST(ProfileCell, ABinForEachNumberOfBits) {
+    ProfileCell cell{};
+    ++cell.bins[ProfileCell::bin_of(0)];
+    EXPECT_EQ(cell.count(0), 1u);
+    for (unsigned bits = 1; bits < wire::profile_bins; ++bits) {
+        ++cell.bins[ProfileCell::bin_of(std::uint64_t{1} << (bits - 1))];
+        ++cell.bins[ProfileCell::bin_of((std::uint64_t{1} << bits) - 1)];
+        EXPECT_EQ(cell.count(bits), 2u) << bits;
+    }
+}
+
+TEST(ProfileInstant, AnInterruptIsOnOneSideOfIt) {
+    Clock machine;
+    Core core{};
+    core.profiled = 7;
+    machine.then = [&] { machine.now += 100, core.profiled += 40; };  // after the clock was read
+    const ProfileInstant at =
+        profile_instant(machine, core, [](const ProfileInstant& now) { return now.profiled + now.clock; });
+    EXPECT_EQ(at.clock, 1100u);
+    EXPECT_EQ(at.profiled, 47u);
+    EXPECT_EQ(core.profiled, 47u + 1100);
+}
+
+TEST(NotProfiled, TimeIsInNobodysSelf) {
+    Clock machine;
+    Core core{};
+    core.profiled = 50;
+    {
+        const NotProfiled tracer_s(machine, core);
+        machine.now += 30;
+        core.profiled += 10;  // an interrupt that is profiled
+    }
+    EXPECT_EQ(core.profiled, 50u + 30);  // its time is in the tracer's, once
+}
+
+class ProfileUnwind : public ::testing::Test, public testing::CoreUnderTest {
+protected:
+    void profiled(std::uint32_t site, std::uint64_t sp) {
+        auto* frame = reinterpret_cast<ShadowFrame*>(here().top);
+        here().top += sizeof(ShadowFrame);
+        *frame = {0x1234, sp, hook_address(Hook::profile),
+                  reinterpret_cast<std::uintptr_t>(&cells.memory.cell(0, site).total),
+                  {machine.now, here().profiled}};
+    }
+    ProfileUnwind() { (void)cells.memory.family(entry_address); }
+    Cells cells{4, 1};
+};
+
+TEST_F(ProfileUnwind, SkippedCallsEndInnermostFirst) {
+    profiled(0, 0x9000);
+    machine.now += 10;
+    enter(0x2000, 0x8800);  // a record of the graph recorder in between
+    profiled(1, 0x8000);
+    machine.now += 5;
+    profiled(2, 0x7000);
+    machine.now += 3;
+    core.profiled += 2;  // a call inside the innermost ended
+    const std::uint64_t records = core.cursor;
+    unwind(machine, core, 0x8900, false);
+    EXPECT_EQ(depth(), 1u);
+    EXPECT_EQ(core.cursor, records + record_bytes);
+    const ProfileCell& inner = cells.memory.cell(0, 2);
+    const ProfileCell& outer = cells.memory.cell(0, 1);
+    EXPECT_EQ(inner.total, inner.self + 2);
+    EXPECT_EQ(outer.total, outer.self + inner.total);
+    EXPECT_GE(outer.total, inner.total + 5);
+    EXPECT_EQ(core.profiled, outer.total);
+    EXPECT_EQ(inner.min, inner.total);
+    EXPECT_EQ(inner.max, inner.total);
+    EXPECT_EQ(inner.bins[ProfileCell::bin_of(inner.total)], 1u);
+    EXPECT_EQ(cells.memory.cell(0, 0).total, 0u);  // still open
+}
+
+class ReadOut : public PumpTest {
+protected:
+    static constexpr std::uint32_t count = 200;
+    static constexpr unsigned core_count = 2;
+    ReadOut() : PumpTest(core_count), entries(count) {
+        for (std::uint32_t i = 0; i < count; ++i) entries[i] = 0x2000 + 24 * i;
+        sites.prepare(entries);
+        sender.open(0x1000, 0, machine.now);
+        (void)cells.memory.family(entry_address);
+    }
+    void add(unsigned core, std::uint32_t site, std::uint64_t ticks) {
+        ProfileCell& cell = cells.memory.cell(core, site);
+        cell.total += ticks;
+        cell.self += ticks / 2;
+        cell.min = std::min(cell.min, ticks);
+        cell.max = std::max(cell.max, ticks);
+        ++cell.bins[ProfileCell::bin_of(ticks)];
+    }
+    struct Found {
+        std::map<std::pair<unsigned, std::uint32_t>, wire::ProfileEntry> entries;  // core, site
+        std::size_t times = 0;  // that an entry came
+        std::vector<std::pair<unsigned, wire::ProfileHeader>> parts;
+    };
+    Found found() {
+        Found result;
+        std::vector<wire::Byte> chunk;
+        for (const wire::Byte byte : testing::line_bytes) {
+            if (byte != 0) {
+                chunk.push_back(byte);
+                continue;
+            }
+            const wire::ParsedFrame frame = wire::parse_frame(chunk.data(), chunk.size());
+            if (frame.ok && frame.header.stream == wire::Stream::profile) {
+                wire::ProfileReader in(frame.payload, frame.payload_bytes);
+                result.parts.emplace_back(frame.header.core, in.header());
+                for (wire::ProfileEntry entry; in.next(entry);) {
+                    const std::uint32_t site = (entry.site_offset + 0x1000 - 0x2008) / 24;
+                    ++result.times;
+                    result.entries[{frame.header.core, site}] = entry;
+                }
+                EXPECT_TRUE(in.ok());
+            }
+            chunk.clear();
+        }
+        testing::line_bytes.clear();
+        return result;
+    }
+    std::vector<std::uint64_t> entries;
+    SiteTable sites;
+    Cells cells{count, core_count};
+    ProfileSender sender{cells.memory, sites};
+    Pump<sim::SimMachine> profiling{machine, std::span<Core>(cores), &sender};
+    void open_all(std::uint64_t period = 0) {
+        open();
+        profiling.open(config, hello, 7);
+        sender.open(0x1000, period, machine.now);
+    }
+};
+
+TEST_F(ReadOut, HasEachFunctionThatWasCalledOnce) {
+    open_all();
+    for (std::uint32_t site = 0; site < count; site += 3) add(0, site, 1000 + site);
+    for (std::uint32_t site = 5; site < count; ++site) add(1, site, site);
+    profiling.flush();
+    EXPECT_TRUE(found().parts.empty());  // nobody asked
+    sender.request();
+    profiling.flush();
+    const Found all = found();
+    EXPECT_EQ(all.entries.size(), (count + 2) / 3 + count - 5);
+    EXPECT_EQ(all.times, all.entries.size());
+    for (const auto& [key, entry] : all.entries) {
+        const std::uint64_t ticks = key.first == 0 ? 1000 + key.second : key.second;
+        EXPECT_EQ(entry.total, ticks);
+        EXPECT_EQ(entry.self, static_cast<std::int64_t>(ticks / 2));
+        EXPECT_EQ(entry.min, ticks);
+        EXPECT_EQ(entry.max, ticks);
+        EXPECT_EQ(entry.calls(), 1u);
+        EXPECT_EQ(entry.bins[ticks == 0 ? 0 : 64 - __builtin_clzll(ticks)], 1u);
+    }
+    ASSERT_GT(all.parts.size(), 2u);
+    unsigned core = 0;
+    std::uint64_t part = 0;
+    for (const auto& [of, header] : all.parts) {
+        EXPECT_EQ(of, core);
+        EXPECT_EQ(header.part, part++);
+        EXPECT_EQ(header.number, 1u);
+        if (header.last) ++core, part = 0;
+    }
+    EXPECT_EQ(core, core_count);
+}
+
+TEST_F(ReadOut, AFunctionWithAllBinsFits) {
+    open_all();
+    for (std::uint32_t site = 0; site < count; ++site) {
+        ProfileCell& cell = cells.memory.cell(0, site);
+        cell.min = 0;
+        cell.total = cell.self = cell.max = ~std::uint64_t{0};
+        for (std::uint64_t& bin : cell.bins) bin = ~std::uint64_t{0};
+    }
+    sender.request();
+    profiling.flush();
+    EXPECT_EQ(found().entries.size(), count);
+}
+
+TEST_F(ReadOut, ARequestDuringOneIsForAnother) {
+    open_all();
+    for (std::uint32_t site = 0; site < count; ++site) add(0, site, 9);
+    sender.request();
+    wire::Byte payload[wire::max_payload_bytes];
+    ASSERT_TRUE(sender.waits());
+    (void)sender.next(machine.now, payload);
+    sender.request();
+    profiling.flush();
+    const Found rest = found();
+    ASSERT_FALSE(rest.parts.empty());
+    EXPECT_EQ(rest.parts.front().second.number, 1u);
+    EXPECT_EQ(rest.parts.back().second.number, 2u);
+    EXPECT_TRUE(rest.parts.back().second.last);
+    EXPECT_FALSE(sender.waits());
+}
+
+TEST_F(ReadOut, ComesByItselfWhenThePeriodIsOver) {
+    open_all(1000);
+    add(0, 3, 4);
+    profiling.run();
+    EXPECT_TRUE(found().parts.empty());
+    machine.now += 1000;
+    profiling.run();
+    EXPECT_EQ(found().parts.size(), core_count);
+    profiling.run();
+    EXPECT_TRUE(found().parts.empty());
+    // A flush takes longer than the period, and ends.
+    machine.now += 1000;
+    machine.ticks_per_read = 600;
+    profiling.flush();
+    EXPECT_TRUE(found().parts.empty());
+    profiling.run();
+    EXPECT_EQ(found().parts.size(), core_count);
+}
+
+TEST_F(ReadOut, IsTheLastButTheStats) {
+    open_all();
+    add(1, 3, 4);
+    profiling.finish();
+    const std::vector<wire::Byte> line = testing::line_bytes;
+    EXPECT_EQ(found().entries.size(), 1u);
+    testing::line_bytes = line;
+    const Received all = receive();
+    const std::size_t final_stats = all.headers.size() - core_count;
+    unsigned before = 0;
+    for (std::size_t i = 0; i < all.headers.size(); ++i) {
+        if (all.headers[i].stream != wire::Stream::profile) continue;
+        EXPECT_LT(i, final_stats);
+        ++before;
+    }
+    EXPECT_EQ(before, core_count);
+}
+
+}  // namespace
+}  // namespace nopscope

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Assembly: what the recorders share. core.hpp has the rules, and asserts the offsets.
+#pragma once
+
+#include "tracer/arm64/labels.h"
+
+#define CORE_LIMIT       128    // and CORE_RING
+#define CORE_RING        136    // and CORE_TOP
+#define CORE_TOP         144    // and CORE_SHADOW_END
+#define CORE_STACK_LOW   160
+#define CORE_STACK_HIGH  168
+#define CORE_DROPPED     176
+#define CORE_UNHOOKED    184
+#define CORE_FOREIGN     192
+#define CORE_LOSSLESS    200
+
+#define FRAME_BYTES      64
+#define FRAME_SP         8
+#define FRAME_HOOK       16     // and a word of the recorder's own
+
+#define CARRY            2      // of NZCV: "higher or same"
+
+// Leaves a trampoline for the traced function's body, unhooked.
+.macro to_body
+    mov     x10, x30
+    mov     x30, x9
+    ret     x10
+.endm
+
+// Adds one to the counter at x10 + \offset, against interrupts. Changes x11-x13.
+.macro count offset
+    add     x11, x10, #\offset
+1:  ldxr    x12, [x11]
+    add     x12, x12, #1
+    stxr    w13, x12, [x11]
+    cbnz    w13, 1b
+.endm
+
+// Calls name(core, SP, return address), C++, from a slow path; its result is in x11. Keeps x0-x9, x18,
+// x30 and the stack's alignment; loses the rest of x10-x17. The tracer's C++ has no FP registers.
+.macro call_cxx name
+    sub     sp, sp, #96
+    stp     x0, x1, [sp]
+    stp     x2, x3, [sp, #16]
+    stp     x4, x5, [sp, #32]
+    stp     x6, x7, [sp, #48]
+    stp     x8, x9, [sp, #64]
+    stp     x18, x30, [sp, #80]
+    mov     x0, x10
+    add     x1, sp, #96
+    mov     x2, x9
+    bl      \name
+    mov     x11, x0
+    ldp     x0, x1, [sp]
+    ldp     x2, x3, [sp, #16]
+    ldp     x4, x5, [sp, #32]
+    ldp     x6, x7, [sp, #48]
+    ldp     x8, x9, [sp, #64]
+    ldp     x18, x30, [sp, #80]
+    add     sp, sp, #96
+.endm
+
+// What an entry's three comparisons found: an SP (x12) outside the stack, no frame left, or a top frame
+// whose SP (x13) is not above ours. The same SP and a hook as return address is a tail call: those nest.
+// Anything else: calls that longjmp skipped, or a frame that the interrupted code is just writing.
+// In: x10 core, x9 return address, x12 SP, x13 the top frame's, x16 the stack's low end. Out: the same
+// x9, x10, x12; x17 the free frame to push. Leaves for the body, counted, when there is none.
+.macro special_call hook
+    ldr     x14, [x10, #CORE_STACK_HIGH]
+    cmp     x12, x16
+    ccmp    x12, x14, #CARRY, hs
+    b.hs    4f
+    cmp     x12, x13
+    b.lo    2f
+    b.ne    1f
+    adr     x14, \hook
+    cmp     x9, x14
+    b.eq    2f
+1:  call_cxx nopscope_unwind_at_entry
+    mrs     x10, tpidr_el1
+    mov     x12, sp
+2:  ldp     x17, x11, [x10, #CORE_TOP]
+    cmp     x17, x11
+    b.lo    5f
+    count   CORE_UNHOOKED
+    b       .Lto_body
+4:  count   CORE_FOREIGN
+    b       .Lto_body
+5:
+.endm
+
+// The top frame is not this call's: calls above it were skipped, or an interrupt has just popped
+// such ones. Panics when none is. Out: x10 core, x17 the frame, x9 its return address.
+.macro special_return
+    call_cxx nopscope_unwind_at_return
+    mrs     x10, tpidr_el1
+    sub     x17, x11, #FRAME_BYTES
+    ldr     x9, [x17]
+.endm

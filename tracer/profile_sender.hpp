@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the profile out, a frame at a time, for the pump.
+#pragma once
+
+#include "tracer/profile.hpp"
+#include "tracer/site_table.hpp"
+
+namespace nopscope {
+
+class ProfileSender {
+public:
+    constexpr ProfileSender(const ProfileMemory& memory, const SiteTable& sites)
+        : memory_(memory), sites_(sites) {}
+
+    void open(std::uint64_t text_base, std::uint64_t period_ticks, std::uint64_t now) {
+        text_base_ = text_base;
+        period_ticks_ = period_ticks;
+        due_ = now + period_ticks;
+    }
+
+    // A read-out from its beginning, after the one that is under way. Any context.
+    void request() { __atomic_store_n(&requested_, true, __ATOMIC_RELAXED); }
+
+    // There is a frame to send.
+    bool waits() const {
+        if (!memory_.made()) return false;
+        return part_ != none || __atomic_load_n(&requested_, __ATOMIC_RELAXED);
+    }
+    // Requests what is due. Not while the line is flushed: that would never end on a slow one.
+    void keep_period(std::uint64_t now) {
+        if (period_ticks_ != 0 && static_cast<std::int64_t>(now - due_) >= 0) request();
+    }
+
+    struct Frame {
+        unsigned core;
+        std::size_t payload_bytes;
+    };
+    // While it waits; only the pump. Payload: wire::max_payload_bytes.
+    Frame next(std::uint64_t now, wire::Byte* payload) {
+        if (part_ == none) begin();
+        wire::ProfileWriter out(payload);
+        for (; site_ < sites_.size() && out.has_room(); ++site_) put(out, memory_.cell(core_, site_));
+        const bool last = site_ == sites_.size();
+        const Frame frame{core_, out.finish({number_, part_, last, now})};
+        ++part_;
+        if (last) {
+            site_ = 0;
+            part_ = ++core_ == memory_.cores() ? none : 0;
+            due_ = now + period_ticks_;
+        }
+        return frame;
+    }
+
+private:
+    static constexpr std::uint64_t none = ~std::uint64_t{0};
+
+    void begin() {
+        __atomic_store_n(&requested_, false, __ATOMIC_RELAXED);
+        ++number_;
+        part_ = core_ = site_ = 0;
+    }
+    static std::uint64_t read(const std::uint64_t& word) {
+        return __atomic_load_n(&word, __ATOMIC_RELAXED);
+    }
+    void put(wire::ProfileWriter& out, const ProfileCell& cell) {
+        const std::uint64_t min = read(cell.min);
+        if (min == ~std::uint64_t{0}) return;  // never called
+        out.put(static_cast<std::uint32_t>(sites_.function(site_) - text_base_), read(cell.total),
+                static_cast<std::int64_t>(read(cell.self)), min, read(cell.max),
+                [&](unsigned bin) { return cell.count(bin); });
+    }
+
+    const ProfileMemory& memory_;
+    const SiteTable& sites_;
+    std::uint64_t text_base_ = 0;
+    std::uint64_t period_ticks_ = 0;
+    std::uint64_t due_ = 0;
+    std::uint64_t number_ = 0;
+    std::uint64_t part_ = none;  // of the read-out under way
+    std::uint32_t core_ = 0;
+    std::uint32_t site_ = 0;
+    bool requested_ = false;
+};
+
+}  // namespace nopscope

@@ -9,6 +9,8 @@
 #include "tracer/nopscope.hpp"
 #include "tracer/return_ops.hpp"
 
+#include <utility>
+
 extern "C" void selftest_switch_stacks(std::uint64_t* save_sp, std::uint64_t sp);
 
 using namespace nopscope;
@@ -37,6 +39,7 @@ Context* main_task;
 std::uint64_t main_sp;
 Task* running;
 unsigned rounds;
+std::uint64_t linger_ticks;  // that each task spends before it ends
 bool wrong;
 
 bool is_ok(Status status) { return status == Status::ok; }
@@ -68,6 +71,9 @@ void run_task() {
         wrong |= catches(round % 4) != round % 4 + 1;
         calls_back(give_way_twice);
         wrong |= calls_leaf(round) != round + 2;
+    }
+    const std::uint64_t end = hal::clock() + linger_ticks;
+    while (hal::clock() < end) {
     }
     self.done = true;
     give_way();
@@ -227,6 +233,22 @@ SELFTEST("contexts.callbacks_are_detached_from_them") {
 }
 
 // Switched out in the middle of a call, and never again.
+SELFTEST("contexts.time_away_is_nobodys_own_in_the_profile") {
+    REQUIRE(tracer_is_up() && is_ok(disable(Sites::all())) && create_tasks());
+    REQUIRE(is_ok(enable(Recorder::profile, Sites::of(back_only))));
+    const std::uint32_t site = *lookup(reinterpret_cast<std::uintptr_t>(pointer(calls_back)));
+    SiteProfile before, after;
+    REQUIRE(read_profile(site, 0, before));
+    rounds = 0;
+    linger_ticks = hal::clock_hz() / 1000;
+    calls_back(run_tasks);
+    const std::uint64_t away = 2 * std::exchange(linger_ticks, 0);
+    REQUIRE(read_profile(site, 0, after) && after.calls == before.calls + 1);
+    REQUIRE(after.total - before.total >= away && after.self - before.self < away / 4);
+    REQUIRE(!wrong && destroy_tasks() && ended());
+    return passed();
+}
+
 SELFTEST("contexts.destroyed_with_open_calls") {
     static ReturnOps counting(nullptr, [](std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*,
                                           CallData*) {});

@@ -66,11 +66,19 @@ struct Sites {
     // with a name table (nopscope_name_table(TARGET), docs/porting.md). A request takes 500 to 1,000
     // instructions more for each site of the image. `glob` is read until it has returned.
     static constexpr Sites named(const char* glob) { return {.pattern = glob}; }
+    // These, less those of `less`, which must outlive the request (a temporary in its call does) and
+    // be less of nothing itself.
+    constexpr Sites without(const Sites& less) const {
+        Sites rest = *this;
+        rest.notrace = &less;
+        return rest;
+    }
     std::uint32_t first = 0;             // index by ascending address
     std::uint32_t count = ~std::uint32_t{0};  // clipped to the table's end
     std::span<const void* const> functions = {};
     bool listed = false;                 // `functions` instead of the range
     const char* pattern = nullptr;       // of these, only what it matches
+    const Sites* notrace = nullptr;
 };
 
 struct Config {

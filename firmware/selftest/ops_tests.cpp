@@ -102,6 +102,16 @@ SELFTEST("ops.without_a_guard") {
     return passed();
 }
 
+SELFTEST("ops.a_notrace_set") {
+    counts[0] = 0;
+    REQUIRE(is_ok(set_filter(counting, Sites::of(both).without(Sites::of(caller_only)))));
+    REQUIRE(calls_leaf(1) == 3 && counts[0] == 1 && counting.sites == 1);
+    REQUIRE(is_ok(set_filter(counting, Sites::of(both).without(Sites::of(leaf_only)))));
+    REQUIRE(calls_leaf(1) == 3 && counts[0] == 2 && counting.sites == 1 && leaf(1) == 2);
+    REQUIRE(is_ok(detach(counting)) && counts[0] == 2 && counters().enabled == 0);
+    return passed();
+}
+
 SELFTEST("ops.several_are_called_in_order") {
     seen_count = 0;
     counts[0] = 0;

@@ -238,6 +238,23 @@ TEST_F(NamedSelectionTest, VisitsWhatThePatternMatches) {
     EXPECT_EQ(chosen(Sites::all()).size(), 19u);
 }
 
+TEST_F(NamedSelectionTest, LessThoseOfAnother) {
+    using Indexes = std::vector<std::uint32_t>;
+    EXPECT_EQ(chosen(Sites::named("fn_1*").without(Sites::range(0, 17))), (Indexes{17, 18, 19}));
+    EXPECT_EQ(chosen(Sites::range(3, 4).without(Sites::named("*5"))), (Indexes{3, 4, 6}));
+    EXPECT_EQ(chosen(Sites::named("*9").without(Sites::named("fn_9"))), (Indexes{19}));
+    const void* const some[] = {reinterpret_cast<const void*>(0x1000 + 16 * 4),
+                                reinterpret_cast<const void*>(0x1000 + 16 * 6)};
+    EXPECT_EQ(chosen(Sites::range(3, 4).without(Sites::of(some))), (Indexes{3, 5}));
+    EXPECT_EQ(chosen(Sites::of(some).without(Sites::range(6, 1))), (Indexes{4}));
+    EXPECT_EQ(chosen(Sites::all().without(Sites::all())), Indexes{});
+    chosen(Sites::all().without(Sites::named("nobody")), Status::unknown_function);
+    const void* const stranger[] = {reinterpret_cast<const void*>(0x1004)};
+    chosen(Sites::all().without(Sites::of(stranger)), Status::unknown_function);
+    table = {};
+    chosen(Sites::all().without(Sites::named("*")), Status::no_names);
+}
+
 TEST_F(NamedSelectionTest, NoSuchNameOrNoNames) {
     chosen(Sites::named("fn_20"), Status::unknown_function);
     chosen(Sites::named("fn_15"), Status::unknown_function);  // refused

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A core's shadow stack and bounds, swapped. The record that tells the host comes from the same masked
-// stretch, so every record lies on the right side of it (ring.hpp has what happens when there is no room).
+// A core's shadow stack and bounds, swapped. The record that tells the host comes from the same
+// masked stretch, so every record lies on the right side of it (ring.hpp has what happens when there
+// is no room).
 #include "tracer/contexts.hpp"
 
 #include "tracer/instance.hpp"

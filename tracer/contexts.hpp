@@ -10,10 +10,10 @@
 //         restore(interrupts);
 //     }
 //
-// Each has a shadow stack, so a call may be open in one while another runs, and the host has a tree for each:
-// a call's total time runs on while its context does not run, its self time does not. Tasks give way where
-// they want to, but never from within a callback. Without contexts, a core's calls on any stack but the one it
-// named are not hooked (and counted: foreign).
+// Each has a shadow stack, so a call may be open in one while another runs, and the host has a tree
+// for each: a call's total time runs on while its context does not run, its self time does not. Tasks
+// give way where they want to, but never from within a callback. Without contexts, a core's calls on
+// any stack but the one it named are not hooked (and counted: foreign).
 #pragma once
 
 #include "tracer/nopscope.hpp"
@@ -34,7 +34,7 @@ struct Context {
     std::uint64_t shadow_end = 0;
     std::uint64_t stack_low = 0;
     std::uint64_t stack_high = 0;
-    std::uint64_t profiled = 0;  // of the profile recorder (Core::profiled), and the clock when it was left
+    std::uint64_t profiled = 0;  // Core::profiled, and the clock, when it was left
     std::uint64_t left = 0;
     ContextFrame* frames = nullptr;
     std::uint32_t count = 0;
@@ -44,22 +44,24 @@ struct Context {
 };
 
 // Any context, any core, after init(). `frames` holds one open call less than it has. SP bounds as in
-// Config: the task begins with an SP below stack_high. bad_config: too few frames (2), bounds the wrong way round, or a context that is in use.
+// Config: the task begins with an SP below stack_high. bad_config: too few frames (2), bounds the
+// wrong way round, or a context that is in use.
 Status context_create(Context& context, std::span<ContextFrame> frames, std::uint64_t stack_low,
                       std::uint64_t stack_high);
 
-// On the core, right before or after SP moves to the other stack; no traced function may be called in between,
-// so mask interrupts if theirs are traced. It masks them itself for a few stores. Switching to the context
-// that runs is nothing. Some 100 instructions.
-// conflict: a context stays on the core where it first ran, and must have been created. too_many: the ring is too small to have room for
-// the returns of all contexts' calls. Nothing has changed then: what runs on the other stack is foreign.
+// On the core, right before or after SP moves to the other stack; no traced function may be called in
+// between, so mask interrupts if theirs are traced. It masks them itself for a few stores. Switching
+// to the context that runs is nothing. Some 100 instructions. conflict: a context stays on the core
+// where it first ran, and must have been created. too_many: the ring is too small to have room for
+// the returns of all contexts' calls. Nothing has changed then: what runs on the other stack is
+// foreign.
 Status context_switch(Context& to);
 
 // What the core began in. On the core.
 Context& main_context();
 
-// The task is over: its open calls end (flag `unwound`), its storage is free. On its core, not while it runs
-// (conflict). A context that never ran: on any core.
+// The task is over: its open calls end (flag `unwound`), its storage is free. On its core, not while
+// it runs (conflict). A context that never ran: on any core.
 Status context_destroy(Context& context);
 
 }  // namespace nopscope

@@ -11,11 +11,11 @@ namespace nopscope {
 
 inline constexpr std::size_t max_attached = 256;
 
-// The members of a family lie in an array by the sites' indexes, and differ in nothing but their data:
-// func, direct and flags are the same. The first one's `sites` counts for all.
+// The members of a family lie in an array by the sites' indexes, and differ in nothing but their
+// data: func, direct and flags are the same. The first one's `sites` counts for all.
 //
-// A direct entry that finds its data through the slot may find any object there during a change, also one
-// that has none for it, and must be waited for as the far trampoline is, for a list may be freed.
+// A direct entry that finds its data through the slot may find any object there during a change, also
+// one that has none for it, and must be waited for as the far trampoline is, for a list may be freed.
 struct Family {
     Ops* first = nullptr;      // null: nobody
     std::uint32_t stride = 0;  // bytes; 0: one ops for all sites

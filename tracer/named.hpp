@@ -30,8 +30,8 @@ constexpr bool glob_matches(const char* pattern, const char* name, std::size_t s
     return *pattern == 0;
 }
 
-// The sites a request is about: a Selection where nothing else is asked for, else of the whole table what
-// the request has and its `notrace` has not.
+// The sites a request is about: a Selection where nothing else is asked for, else of the whole table
+// what the request has and its `notrace` has not.
 class NamedSelection {
 public:
     NamedSelection(const SiteTable& sites, const wire::NameTable& names, const Sites& which,

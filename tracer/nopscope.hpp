@@ -108,14 +108,14 @@ struct Config {
     Sites trace = Sites::all();
     std::span<const void* const> except = {};
 
-    // What the profile recorder adds up in: profile_bytes(cores) or more, static storage, Normal write-back
-    // memory. Cleared when that recorder is first enabled.
+    // What the profile recorder adds up in: profile_bytes(cores) or more, static storage, Normal
+    // write-back memory. Cleared when that recorder is first enabled.
     std::span<std::byte> profile_memory = {};
     std::uint32_t profile_period_ms = 0;  // from one read-out's end to the next; 0: only on request
 
-    // The address of core n's count of exceptions below the running code: 0 in thread context. It tells an
-    // interrupt during a callback from a callback's own recursion. Null: the two look the same, and
-    // interrupts during callbacks are not seen by callbacks.
+    // The address of core n's count of exceptions below the running code: 0 in thread context. It
+    // tells an interrupt during a callback from a callback's own recursion. Null: the two look the
+    // same, and interrupts during callbacks are not seen by callbacks.
     const volatile std::uint32_t* (*interrupt_depth)(unsigned core) = nullptr;
 
     // Called when the tracer finds its own state impossible (a return that no open call matches):
@@ -146,9 +146,9 @@ Status join(std::uint64_t stack_low, std::uint64_t stack_high);
 // Adds `ops` to the sites' sets. Attaching twice is once.
 Status attach(Ops& ops, const Sites& sites);
 // Takes it out, and returns when no core can be in its callback any more. Status::timeout: it has
-// been taken out, but a core was still in the tracer's code after a second; call detach() again before
-// the ops goes away. A ReturnOps that traces nothing any more has no exit called after this, either, though
-// calls that it hooked may be open.
+// been taken out, but a core was still in the tracer's code after a second; call detach() again
+// before the ops goes away. A ReturnOps that traces nothing any more has no exit called after this,
+// either, though calls that it hooked may be open.
 Status detach(Ops& ops, const Sites& sites = Sites::all());
 // Makes `sites` the ops' whole set: attaches what is missing, then detaches the rest.
 Status set_filter(Ops& ops, const Sites& sites);
@@ -190,15 +190,15 @@ void start();
 // or recorded times may be ambiguous.
 void pump();
 
-// What Config::profile_memory takes for this image: 592 bytes a site with one core, 544 more for each other.
-// Before init(), too.
+// What Config::profile_memory takes for this image: 592 bytes a site with one core, 544 more for each
+// other. Before init(), too.
 std::size_t profile_bytes(unsigned cores);
-// Has the pump send the whole profile, once, as it is when each function's turn comes: some 30 bytes for each
-// function that was called, on each core. Calls that are open are not in it. Any context.
+// Has the pump send the whole profile, once, as it is when each function's turn comes: some 30 bytes
+// for each function that was called, on each core. Calls that are open are not in it. Any context.
 void send_profile();
 // What is in it about one function on one core, without a host: false before the recorder was first
-// enabled. Ticks. Bin 0: calls of no tick; bin n: of 2^(n-1) up to 2^n - 1. Thread context of that core, or
-// between calls; else a call may be in some fields only.
+// enabled. Ticks. Bin 0: calls of no tick; bin n: of 2^(n-1) up to 2^n - 1. Thread context of that
+// core, or between calls; else a call may be in some fields only.
 struct SiteProfile {
     std::uint64_t calls;
     std::uint64_t total;  // entry to return, of each call
@@ -209,8 +209,8 @@ struct SiteProfile {
 };
 bool read_profile(std::uint32_t index, unsigned core, SiteProfile& out);
 
-// Stops recording, sends all that is left, the profile, a last stats frame, and waits for the line. Thread
-// context.
+// Stops recording, sends all that is left, the profile, a last stats frame, and waits for the line.
+// Thread context.
 void finish();
 
 // The console as one of the line's streams. Any context; waits for the line when its buffer is
@@ -227,9 +227,9 @@ void enter_panic();
 
 // A return address that is not the caller's but one of the tracer's hooks.
 bool is_return_hook(std::uint64_t address);
-// What stands behind it, for the innermost open hooked call whose SP at its entry lay in [low, high]; 0:
-// there is none. Of a frame record at address r: (r + 1, ~0). Of x30 in a function that has no record, SP p
-// and x29 r: (p, r).
+// What stands behind it, for the innermost open hooked call whose SP at its entry lay in [low, high];
+// 0: there is none. Of a frame record at address r: (r + 1, ~0). Of x30 in a function that has no
+// record, SP p and x29 r: (p, r).
 std::uint64_t hooked_return_address_of(std::uint64_t low, std::uint64_t high);
 // The same by number: the depth-th open hooked call's, innermost first.
 std::uint64_t hooked_return_address(unsigned depth);

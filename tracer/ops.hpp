@@ -31,9 +31,10 @@ struct Regs {
 struct Ops;
 
 // ip: the function's address. parent_ip: where it was called from (its return address). Runs in the
-// caller's context, interrupts as they were, on the caller's stack; must not use FP or vector registers
-// (compile with -mgeneral-regs-only; and with -ffixed-x18 where the platform has a use for x18) and must
-// return. Traced functions that it calls are not seen by callbacks: that recursion is stopped and counted.
+// caller's context, interrupts as they were, on the caller's stack; must not use FP or vector
+// registers (compile with -mgeneral-regs-only; and with -ffixed-x18 where the platform has a use for
+// x18) and must return. Traced functions that it calls are not seen by callbacks: that recursion is
+// stopped and counted.
 using Callback = void (*)(std::uint64_t ip, std::uint64_t parent_ip, Ops* ops, Regs* regs);
 
 enum OpsFlags : std::uint32_t {
@@ -54,7 +55,8 @@ struct alignas(16) Ops {
     std::uint32_t flags = 0;
     // The tracer's own from here on.
     std::uint32_t sites = 0;        // how many it is attached to
-    Callback unguarded = nullptr;   // what nopscope_callback_unguarded calls: takes the guard unless `func` needs none
+    // What nopscope_callback_unguarded calls: takes the guard, unless `func` needs none.
+    Callback unguarded = nullptr;
     void* data = nullptr;           // of the direct entry
 };
 

@@ -3,17 +3,17 @@
 //
 // A site's slot holds the *object* of its set of ops, and its toggling word follows from the object:
 // tracer/sets.hpp has the table. Nothing orders another core's fetch of the word before or after its
-// load of the slot, so every mixed row (old word, new slot or the other way round) must be legal. It is:
-// a trampoline works with any object, since each has a callback to call and a direct entry, or none, to
-// go on to; a direct entry does not read the slot (but see tracer/family.hpp). And in each mixed row what
-// runs is one of the two sets, whole, or the direct member that both have: an ops that stays loses
-// nothing. A core that was late in a trampoline may find `none`, which calls nothing. `none` is written
-// after the cores have been synchronised, and they are synchronised again before a list is freed or the
-// caller may reuse the ops: docs/ops.md.
+// load of the slot, so every mixed row (old word, new slot or the other way round) must be legal. It
+// is: a trampoline works with any object, since each has a callback to call and a direct entry, or
+// none, to go on to; a direct entry does not read the slot (but see tracer/family.hpp). And in each
+// mixed row what runs is one of the two sets, whole, or the direct member that both have: an ops that
+// stays loses nothing. A core that was late in a trampoline may find `none`, which calls nothing.
+// `none` is written after the cores have been synchronised, and they are synchronised again before a
+// list is freed or the caller may reuse the ops: docs/ops.md.
 //
 // Every write is preceded by reading what is there. A request verifies all its sites, and makes the
-// lists it needs, before it changes the first word, so it happens as a whole or not at all. Each of its
-// passes goes by what the slot holds then, so a site that is named twice is changed once.
+// lists it needs, before it changes the first word, so it happens as a whole or not at all. Each of
+// its passes goes by what the slot holds then, so a site that is named twice is changed once.
 #pragma once
 
 #include "tracer/maintenance.hpp"

@@ -59,10 +59,10 @@ public:
         unlock();
     }
 
-    // From a recorder's slow path: pumps until half this core's ring is free, or waits for the core that
-    // pumps. False when that cannot be, because the pump, or a recorder in the middle of a record, is
-    // what was interrupted. While it pumps interrupts wait, too: their records might come faster than
-    // the line takes them, and have nowhere to go.
+    // From a recorder's slow path: pumps until half this core's ring is free, or waits for the core
+    // that pumps. False when that cannot be, because the pump, or a recorder in the middle of a
+    // record, is what was interrupted. While it pumps interrupts wait, too: their records might come
+    // faster than the line takes them, and have nowhere to go.
     bool make_room() {
         while (pumping_core() != machine_.core() + 1) {
             const std::uint64_t interrupts = machine_.mask_interrupts();
@@ -83,9 +83,9 @@ public:
         unlock();
     }
 
-    // The same, and the profile and the last stats frame; recording has been stopped. An interrupt may still record the
-    // return of an open call, so the counters are read when the ring is seen empty with interrupts
-    // masked.
+    // The same, and the profile and the last stats frame; recording has been stopped. An interrupt
+    // may still record the return of an open call, so the counters are read when the ring is seen
+    // empty with interrupts masked.
     void finish() {
         if (!lock()) return;
         if (profile_ != nullptr) profile_->request();

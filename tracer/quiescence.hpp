@@ -3,10 +3,10 @@
 //
 // The guarded trampoline and the unguarded one use a slot's object only between taking a guard, or
 // putting their frame on a chain, and the contrary (arm64/callbacks.S); who does so after an
-// interrupt loads the new slot. The far trampoline and the profile's entry mark nothing: a core must not be
-// caught in them, nor in an interrupt, below which it may be. So each core is called until it was once seen
-// with no open unguarded frame and outside of those; the guards that the first call found taken must each
-// be seen free after it.
+// interrupt loads the new slot. The far trampoline and the profile's entry mark nothing: a core must
+// not be caught in them, nor in an interrupt, below which it may be. So each core is called until it
+// was once seen with no open unguarded frame and outside of those; the guards that the first call
+// found taken must each be seen free after it.
 #pragma once
 
 #include "hal/machine.hpp"

@@ -39,13 +39,13 @@ struct ReturnRegs {
 // Static storage, until detach() has returned Status::ok: no exit is called after, though calls may
 // still be open.
 struct ReturnOps : Ops {
-    // As a Callback, and under its rules. parent_ip is where the call returns to, also of a tail call.
-    // True: `exit` is wanted for this call. Not called where the exit could not be: the shadow stack is full,
-    // or SP is outside the stack (counted: unhooked, foreign).
+    // As a Callback, and under its rules. parent_ip is where the call returns to, also of a tail
+    // call. True: `exit` is wanted for this call. Not called where the exit could not be: the shadow
+    // stack is full, or SP is outside the stack (counted: unhooked, foreign).
     using Entry = bool (*)(std::uint64_t ip, std::uint64_t parent_ip, ReturnOps* ops, Regs* regs,
                            CallData* data);
-    // Under the rules of a Callback, when the call returns to return_address. Not called for a call that is
-    // left by longjmp, nor after detach().
+    // Under the rules of a Callback, when the call returns to return_address. Not called for a call
+    // that is left by longjmp, nor after detach().
     using Exit = void (*)(std::uint64_t ip, std::uint64_t return_address, ReturnOps* ops,
                           ReturnRegs* regs, CallData* data);
 

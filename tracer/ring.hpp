@@ -96,7 +96,8 @@ private:
     std::uint64_t interrupts_;
 };
 
-// Puts the record of the last switch of context into the ring, if it is not there. Locked. False: no room.
+// Puts the record of the last switch of context into the ring, if it is not there. Locked. False: no
+// room.
 template <MachineConcept M>
 bool say_context(M& machine, Core& core, std::uint64_t limit) {
     if (core.unsaid == 0) return true;
@@ -107,9 +108,9 @@ bool say_context(M& machine, Core& core, std::uint64_t limit) {
     return core.unsaid == 0;
 }
 
-// Sets `limit`, unless recording is stopped (0, which stays). A switch of context that has not been said
-// comes first. Where there is no room for it there is none for an entry either, so the host never takes one for
-// another context's. Returns need no such care, since each names its entry.
+// Sets `limit`, unless recording is stopped (0, which stays). A switch of context that has not been
+// said comes first. Where there is no room for it there is none for an entry either, so the host
+// never takes one for another context's. Returns need no such care, since each names its entry.
 template <MachineConcept M>
 void ring_set_limit_locked(M& machine, Core& core) {
     std::uint64_t old = __atomic_load_n(&core.limit, __ATOMIC_RELAXED);

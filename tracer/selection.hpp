@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selection: the sites a request is about, as runs of indexes into the site table. A list is runs of one;
-// what is taken out of a range parts it. So the sites of a run cost no more than their number.
+// Selection: the sites a request is about, as runs of indexes into the site table. A list is runs of
+// one; what is taken out of a range parts it. So the sites of a run cost no more than their number.
 #pragma once
 
 #include "tracer/nopscope.hpp"

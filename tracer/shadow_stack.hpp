@@ -68,8 +68,8 @@ void for_each_open(const Core& core, Visit visit) {
     }
 }
 
-// The address behind the hooks: where a call really returns to whose return address is `address`, one that
-// the frames below `frame` (null: all) may lead on from. Of a tail call: where its caller does.
+// The address behind the hooks: where a call really returns to whose return address is `address`, one
+// that the frames below `frame` (null: all) may lead on from. Of a tail call: where its caller does.
 inline std::uint64_t caller_behind(const Core& core, std::uint64_t address,
                                    const ShadowFrame* frame = nullptr) {
     if (hook_of(address) == Hook::none) return address;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lists of sites that several ops trace. Sites with the same set share one list; with a member of a
-// family in it, it is that site's own.
+// The lists of sites that several ops trace. Sites with the same set share one list; with a member of
+// a family in it, it is that site's own.
 //
 // A list is itself an Ops, so a slot can hold it and every trampoline can read it: its callback walks
-// the members' callbacks, its direct entry is that of the one member that has one, with that one's data.
-// Lists live in a static pool, are never changed once a slot holds them, and are given back by collect()
-// after the cores have been synchronised.
+// the members' callbacks, its direct entry is that of the one member that has one, with that one's
+// data. Lists live in a static pool, are never changed once a slot holds them, and are given back by
+// collect() after the cores have been synchronised.
 #pragma once
 
 #include "tracer/ops.hpp"
@@ -64,8 +64,8 @@ public:
         unused_ |= list.refs == 0;
     }
 
-    // `slot` is the address of a list in use. What was a list's header once has no count, unless a list's
-    // members lie there, and then no nopscope_walk_list.
+    // `slot` is the address of a list in use. What was a list's header once has no count, unless a
+    // list's members lie there, and then no nopscope_walk_list.
     bool holds(std::uint64_t slot) const {
         if (!contains(slot) || slot % alignof(Unit) != 0) return false;
         const auto* list = reinterpret_cast<const SiteList*>(slot);

@@ -49,7 +49,8 @@ public:
         return low;
     }
 
-    // Over the functions' link-time addresses, as u64 little-endian: what the host computes from the ELF.
+    // Over the functions' link-time addresses, as u64 little-endian: what the host computes from the
+    // ELF.
     std::uint32_t crc(std::uint64_t load_bias) const {
         if (has_crc_instruction()) {
             std::uint32_t crc = ~std::uint32_t{0};

@@ -217,7 +217,8 @@ Status detach(Ops& ops, const Sites& which) {
     const Family one[] = {Family::of(ops)};
     const Status status = change_sets({.remove = one}, {sites, names, which, {}});
     if (status != Status::ok || ops.sites != 0 || ops.func != hook_call) return status;
-    // Calls that are open will return to the hook. Whoever takes a guard from here on finds no ops there.
+    // Calls that are open will return to the hook. Whoever takes a guard from here on finds no ops
+    // there.
     for (CoreMemory& core : memory) forget_ops(core.shadow, static_cast<ReturnOps&>(ops));
     forget_ops_of_contexts(static_cast<ReturnOps&>(ops));
     return wait_until_quiescent() ? Status::ok : Status::timeout;

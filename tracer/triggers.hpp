@@ -5,20 +5,21 @@
 //     nopscope::stop();
 //     nopscope::attach(trigger, nopscope::Sites::of(functions));
 //
-// A trigger is a callback, so it works while recording is stopped, and comes before the function's recorder:
-// `start` has the call that it is about, `stop` has it no more.
+// A trigger is a callback, so it works while recording is stopped, and comes before the function's
+// recorder: `start` has the call that it is about, `stop` has it no more.
 #pragma once
 
 #include "tracer/ops.hpp"
 
 namespace nopscope {
 
-// A point in time that the host shows, with the function that it lies in. `id`: 25 bits, the firmware's own.
-// Recorded also while recording is stopped; dropped, and counted, when the ring is full. Any context.
+// A point in time that the host shows, with the function that it lies in. `id`: 25 bits, the
+// firmware's own. Recorded also while recording is stopped; dropped, and counted, when the ring is
+// full. Any context.
 void mark(std::uint32_t id);
 
-// A mark, and pump() sends what every core has recorded so far without waiting for a frame's worth of it.
-// Any context. (A recording that is kept on the target until asked for would be asked for here.)
+// A mark, and pump() sends what every core has recorded so far without waiting for a frame's worth of
+// it. Any context. (A recording that is kept on the target until asked for would be asked for here.)
 void snapshot(std::uint32_t id);
 
 enum class Action : std::uint8_t { start, stop, snapshot };
@@ -32,7 +33,8 @@ struct Trigger : Ops {
         : Ops{.func = count_down, .flags = ops_unguarded},
           left(entries), id(its_id), action(its_action) {}
 
-    // Acts, once, at the entries-th entry from now, of all its functions on all cores; 0: never. Any context.
+    // Acts, once, at the entries-th entry from now, of all its functions on all cores; 0: never. Any
+    // context.
     void arm(std::uint32_t entries) { __atomic_store_n(&left, entries, __ATOMIC_RELAXED); }
     bool has_acted() const { return __atomic_load_n(&left, __ATOMIC_RELAXED) == 0; }
 

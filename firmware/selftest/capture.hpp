@@ -12,8 +12,8 @@
 
 namespace nopscope::selftest {
 
-// Calls init() on first use: all cores, stream mode, no pacing, the function recorder on leaf alone. False: it
-// failed.
+// Calls init() on first use: all cores, stream mode, no pacing, the function recorder on leaf alone.
+// False: it failed.
 bool tracer_is_up();
 
 // Another core, on it: joins once.

@@ -100,8 +100,8 @@ bool destroy_tasks() {
 }
 void run_tasks() { give_way(); }
 
-// Every return closes the innermost open call of the context that runs, or, unless `all` switches are said, of
-// another.
+// Every return closes the innermost open call of the context that runs, or, unless `all` switches are
+// said, of another.
 bool nests(std::span<const wire::Event> events, unsigned& switches, bool all = true) {
     static std::uint32_t open[3][64];
     unsigned depth[3] = {};

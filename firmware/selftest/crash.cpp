@@ -94,8 +94,8 @@ static void crash_execute_data() {
     asm volatile("");
 }
 
-// Return addresses are hooks: of a recorder alone, of callbacks on top of each other and a recorder, and of
-// callbacks alone in a function without a frame.
+// Return addresses are hooks: of a recorder alone, of callbacks on top of each other and a recorder,
+// and of callbacks alone in a function without a frame.
 static void no_exit(std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallData*) {}
 static void hook_everything() {
     static ReturnOps first(nullptr, no_exit);

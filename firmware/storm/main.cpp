@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Command-line words: operations=N (200000), seed=N (1), calls=N (100): how many calls another core makes
-// between two sleeps, steady=N (64): the first N functions are always traced by an ops that stays, so
-// their words stay and their slots change; the others' words change, too. QEMU with a thread for each
-// core now and then loses a store to text that another core executes, so steady=64 is for that mode.
-// Exit status 0: nothing was lost, nothing foreign was seen, and every word of text is what the state
-// says.
+// Command-line words: operations=N (200000), seed=N (1), calls=N (100): how many calls another core
+// makes between two sleeps, steady=N (64): the first N functions are always traced by an ops that
+// stays, so their words stay and their slots change; the others' words change, too. QEMU with a
+// thread for each core now and then loses a store to text that another core executes, so steady=64 is
+// for that mode. Exit status 0: nothing was lost, nothing foreign was seen, and every word of text is
+// what the state says.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -47,8 +47,8 @@ void must(nopscope::Status status, const char* what) {
 
 uint64_t random() { return toggle_state = draw(toggle_state, 1); }
 
-// Some sites are switched to another recorder, or off. Under fire not to the profile: its entry reads the
-// slot, so a call in the middle of its going is nobody's, and the oracle would count one more.
+// Some sites are switched to another recorder, or off. Under fire not to the profile: its entry reads
+// the slot, so a call in the middle of its going is nobody's, and the oracle would count one more.
 void switch_some(bool under_fire) {
     const uint32_t sites = nopscope::counters().sites;
     const auto range = Sites::range(static_cast<uint32_t>(random() % sites),

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sweep of the profile recorder: a profiled interrupt on every instruction of its entry and of its
-// hook, as in sweep.cpp, and the sums checked after each: nothing is lost, and the interrupt's time is in
-// the self time of nobody that it interrupted.
+// The sweep of the profile recorder: a profiled interrupt on every instruction of its entry and of
+// its hook, as in sweep.cpp, and the sums checked after each: nothing is lost, and the interrupt's
+// time is in the self time of nobody that it interrupted.
 //
-// Each way to call is made once without an interrupt, and the interrupt once without a call. A run must then
-// add up to both, in calls exactly. In self time, too, but for what belongs to no profiled function: the
-// way into the handler and back, on one function.
+// Each way to call is made once without an interrupt, and the interrupt once without a call. A run
+// must then add up to both, in calls exactly. In self time, too, but for what belongs to no profiled
+// function: the way into the handler and back, on one function.
 #include "firmware/torture/registers.hpp"
 #include "firmware/torture/torture.hpp"
 #include "hal/hal.hpp"

@@ -48,8 +48,8 @@ inline constexpr unsigned run_calls = 1 + 7, abandoned_calls = 3, interrupt_call
 
 // Once, after nopscope::init().
 void start_sweep(const SweepPlan& plan);
-// Every callee, after a call that returned and after one that a longjmp abandoned. `hooked`: the callees
-// are traced by the graph recorder.
+// Every callee, after a call that returned and after one that a longjmp abandoned. `hooked`: the
+// callees are traced by the graph recorder.
 void sweep_all(const char* name, bool hooked);
 // Prints what was hit; returns what failed so far. With the timer off.
 unsigned end_sweep();

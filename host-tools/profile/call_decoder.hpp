@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The records of one context of a core -> calls with times. This is the innermost loop of every command: no lookup by
-// name, no allocation in the steady state, no virtual call; the sink is a template parameter.
+// The records of one context of a core -> calls with times. This is the innermost loop of every
+// command: no lookup by name, no allocation in the steady state, no virtual call; the sink is a
+// template parameter.
 //
 // The stack holds the open calls, innermost last. A `ret` names its entry by record index, so it
 // closes that call whatever else was lost. Four things make time less simple than subtraction:

@@ -119,8 +119,8 @@ function nopscope_far
 end_of nopscope_far
 
 // void nopscope_callback_unguarded: the same for an ops that wants no guard (ops_unguarded), and
-// nothing after it. Open frames form a chain, so synchronize() can tell that a core is in here; what else the
-// slot holds for a moment of change takes the guard itself (Ops::unguarded).
+// nothing after it. Open frames form a chain, so synchronize() can tell that a core is in here; what
+// else the slot holds for a moment of change takes the guard itself (Ops::unguarded).
 // In: x30 the body, x9 the caller's return address. Out: x30 = Regs.lr, at Regs.pc. Free: x9-x17.
 // Frame: Regs, 128 bytes.
 function nopscope_callback_unguarded

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// make_seeds DIRECTORY: what the fuzzers start from, in DIRECTORY/{line,nsc,elf}. Made, not kept.
+// make_seeds DIRECTORY: what the fuzzers start from, in DIRECTORY/{line,nsc,elf,codec}. Made, not kept.
 #include <filesystem>
 #include <fstream>
 
@@ -90,6 +90,14 @@ int main(int argc, char** argv) {
     const auto target = recording();
     write(root / "line" / "raw", 0, target.bytes);
     write(root / "line" / "described", 1, described(target));
+
+    Bytes calls;
+    for (int i = 0; i < 60; ++i) {
+        // Three entries, their returns.
+        const int described_record[] = {i % 6 < 3 ? 1 : 2, i % 6 < 3 ? i % 3 : 2 * (i % 3), 0, 7 + i % 2};
+        for (const int byte : described_record) calls.push_back(static_cast<std::uint8_t>(byte));
+    }
+    write(root / "codec" / "described", 1, calls);
 
     nopscope::test::ElfBuilder elf;
     for (int i = 0; i < 3; ++i) {

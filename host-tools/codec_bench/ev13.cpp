@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/codec_bench/ev13.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "host-tools/base/error.hpp"
+#include "tracer/wire/bytes.hpp"
+
+namespace nopscope {
+namespace {
+
+constexpr std::uint64_t ns_per_second = 1'000'000'000;
+constexpr std::uint64_t chunk_records = 1 << 16;
+constexpr std::uint32_t index_mask = (1u << wire::entry_index_bits) - 1;
+
+}  // namespace
+
+void Ev13::Stack::entry(std::uint32_t id, std::uint64_t index) {
+    open.push_back({id, index});
+    ++count[id];
+}
+
+bool Ev13::Stack::exit(std::uint32_t id, std::uint64_t& index) {
+    // The usual case without a look-up.
+    if (open.empty() || (open.back().id != id && count[id] == 0)) return false;
+    for (bool found = false; !found;) {
+        found = open.back().id == id;
+        index = open.back().index;
+        --count[open.back().id];
+        open.pop_back();
+    }
+    return true;
+}
+
+Ev13::Ev13(std::span<const std::uint8_t> bytes, std::uint64_t tick_hz)
+    : bytes_(bytes), tick_hz_(tick_hz) {
+    if (bytes.size() % ev13_bytes != 0) {
+        throw Error(fmt::format("its size is not a multiple of {} bytes", ev13_bytes));
+    }
+    Stack stack;
+    for (std::uint64_t i = 0; i < events(); ++i) {
+        const CallEvent of = event(i);
+        std::uint64_t index = 0;
+        if (of.type > 2) throw Error(fmt::format("event {} has type {}", i, of.type));
+        if ((of.id >> wire::payload_bits) != 0) {
+            throw Error(
+                fmt::format("event {} has a function id above 2^{}", i, wire::payload_bits));
+        }
+        if (of.type == 0) {
+            stack.entry(of.id, i);
+        } else if (!stack.exit(of.id, index)) {
+            entered_before_.push_back(of.id);
+        }
+    }
+}
+
+CallEvent Ev13::event(std::uint64_t number) const {
+    wire::Reader in(bytes_.data() + number * ev13_bytes, ev13_bytes);
+    CallEvent result;
+    result.type = in.fixed<std::uint8_t>();
+    result.id = in.fixed<std::uint32_t>();
+    const auto ns = in.fixed<std::uint64_t>();
+    result.ticks = ns / ns_per_second * tick_hz_ + ns % ns_per_second * tick_hz_ / ns_per_second;
+    return result;
+}
+
+StampedRecord Ev13::convert(std::uint64_t index) {
+    const std::uint64_t before = entered_before_.size();
+    if (index < before) {
+        const std::uint64_t clock = event(0).ticks;
+        return {wire::make_record(wire::Kind::entry, entered_before_[before - 1 - index], clock),
+                clock};
+    }
+    const CallEvent of = event(index - before);
+    if (of.type == 0) {
+        stack_.entry(of.id, index);
+        return {wire::make_record(wire::Kind::entry, of.id, of.ticks), of.ticks};
+    }
+    std::uint64_t entry = 0;
+    if (!stack_.exit(of.id, entry)) entry = before - 1 - ended_before_++;
+    const std::uint32_t unwound = of.type == 2 ? 1 : 0;
+    const auto payload = (static_cast<std::uint32_t>(entry) & index_mask) << 1 | unwound;
+    return {wire::make_record(wire::Kind::ret, payload, of.ticks), of.ticks};
+}
+
+std::span<const StampedRecord> Ev13::next() {
+    chunk_.clear();
+    const std::uint64_t end = std::min(records(), converted_ + chunk_records);
+    while (converted_ < end) chunk_.push_back(convert(converted_++));
+    return chunk_;
+}
+
+bool Ev13::check(std::span<const StampedRecord> decoded) {
+    for (const StampedRecord& each : decoded) {
+        const std::uint64_t before = entered_before_.size();
+        const std::uint64_t index = checked_++;
+        if (index >= records()) return false;
+        if (static_cast<std::uint32_t>(each.clock) != each.record.clock_low()) return false;
+        CallEvent event_decoded{0, 0, each.clock};
+        if (each.record.kind() == wire::Kind::entry) {
+            event_decoded.id = each.record.payload();
+        } else if (each.record.kind() == wire::Kind::ret) {
+            const std::uint64_t back = (index - each.record.entry_index()) & index_mask;
+            if (back > index) return false;
+            event_decoded.type = each.record.unwound() ? 2 : 1;
+            event_decoded.id = id_of_[index - back];
+        } else {
+            return false;
+        }
+        id_of_.push_back(event_decoded.id);
+        const CallEvent expected =
+            index >= before ? event(index - before)
+                            : CallEvent{0, entered_before_[before - 1 - index], event(0).ticks};
+        if (event_decoded != expected) return false;
+    }
+    return true;
+}
+
+}  // namespace nopscope

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// nopscope-codec-bench: a call trace through the target's encoder and the host's decoder.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+#include "host-tools/base/error.hpp"
+#include "host-tools/base/file.hpp"
+#include "host-tools/base/text.hpp"
+#include "host-tools/codec_bench/meter.hpp"
+#include "host-tools/codec_bench/rounds.hpp"
+
+namespace {
+
+using namespace nopscope;
+
+constexpr std::size_t decode_at_once = 1 << 16;
+
+struct Figures {
+    std::uint64_t events = 0;
+    std::uint64_t entered_before = 0;
+    std::uint64_t frames = 0;
+    std::uint64_t key_frames = 0;
+    std::uint64_t line_bytes = 0;
+    Spending spending;
+    double encode_seconds = 0;
+    double decode_seconds = 0;
+
+    double per_event(double what) const {
+        return events == 0 ? 0 : what / static_cast<double>(events);
+    }
+    double meps(double seconds) const {
+        return seconds > 0 ? static_cast<double>(events) / seconds / 1e6 : 0;
+    }
+};
+
+// Processor time, for other programs run too.
+template <typename Work>
+auto timed(double& seconds, Work work) {
+    const std::clock_t begin = std::clock();
+    auto result = work();
+    seconds += static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+    return result;
+}
+
+Figures measure(const std::string& path, std::uint64_t tick_hz, bool meter_too) {
+    const auto bytes = read_whole_file(path);
+    Ev13 trace(bytes, tick_hz);
+    Figures figures;
+    figures.events = trace.events();
+    figures.entered_before = trace.records() - trace.events();
+
+    LineEncoder encoder;
+    Meter meter;
+    for (;;) {
+        const auto records = trace.next();
+        if (records.empty()) break;
+        timed(figures.encode_seconds, [&] { return encoder.feed(records), 0; });
+        if (meter_too) meter.feed(records);
+    }
+    timed(figures.encode_seconds, [&] { return encoder.finish(), 0; });
+    figures.frames = encoder.frames();
+    figures.key_frames = encoder.key_frames();
+    figures.spending = meter.spending();
+
+    std::vector<std::uint8_t> line = encoder.line();
+    figures.line_bytes = line.size();
+    LineDecoder decoder(line);
+    for (;;) {
+        const auto records =
+            timed(figures.decode_seconds, [&] { return decoder.next(decode_at_once); });
+        if (!trace.check(records)) {
+            throw Error("what was decoded is not what was encoded", Exit::check_failed);
+        }
+        if (records.empty()) break;
+    }
+    if (!decoder.ok() || !trace.all_checked()) {
+        throw Error("the line cannot be decoded to its end", Exit::check_failed);
+    }
+    return figures;
+}
+
+void print_json(const Figures& of, std::uint64_t tick_hz) {
+    const nlohmann::ordered_json json{
+        {"events", of.events},
+        {"tick_hz", tick_hz},
+        {"entered_before", of.entered_before},
+        {"frames", of.frames},
+        {"keyframes", of.key_frames},
+        {"line_bytes", of.line_bytes},
+        {"bytes_per_event", of.per_event(static_cast<double>(of.line_bytes))},
+        {"identity_bits", of.per_event(of.spending.identity_bits)},
+        {"time_bits", of.per_event(of.spending.time_bits)},
+        {"decisions", of.per_event(static_cast<double>(of.spending.decisions))},
+        {"encode_meps", of.meps(of.encode_seconds)},
+        {"decode_meps", of.meps(of.decode_seconds)},
+        {"exact", true},
+    };
+    fmt::print("{}\n", json.dump(2));
+}
+
+void print_text(const Figures& of, std::uint64_t tick_hz) {
+    fmt::print("{} events at {:.6g} MHz, decoded exactly", with_commas(of.events),
+               static_cast<double>(tick_hz) / 1e6);
+    if (of.entered_before != 0) {
+        fmt::print("; {} calls were entered before", with_commas(of.entered_before));
+    }
+    fmt::print("\n{} frames, {} of them key frames, {} bytes: {:.4f} bytes an event\n",
+               with_commas(of.frames), with_commas(of.key_frames), with_commas(of.line_bytes),
+               of.per_event(static_cast<double>(of.line_bytes)));
+    fmt::print("{:.3f} bits of identity and {:.3f} of time in {:.2f} decisions an event\n",
+               of.per_event(of.spending.identity_bits), of.per_event(of.spending.time_bits),
+               of.per_event(static_cast<double>(of.spending.decisions)));
+    fmt::print("million events a second: encoded {:.1f}, decoded {:.1f}\n",
+               of.meps(of.encode_seconds), of.meps(of.decode_seconds));
+}
+
+int run(int argc, char** argv) {
+    CLI::App app(
+        "nopscope-codec-bench: a call trace through the target's encoder and the host's "
+        "decoder");
+    std::string path;
+    std::uint64_t tick_hz = 54'000'000;
+    std::string format = "text";
+    bool meter = true;
+    app.add_option("file", path,
+                   "Records of 13 bytes: u8 type, u32 function, u64 ns (docs/codec.md)")
+        ->required();
+    app.add_option("--tick-hz", tick_hz, "The target's clock")
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{10'000'000'000}));
+    app.add_option("--format", format, "Output")->check(CLI::IsMember({"text", "json"}));
+    app.add_flag("!--no-bits", meter,
+                 "Do not measure what the bits are spent on, which takes longest");
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? 0 : static_cast<int>(Exit::usage);
+    }
+    try {
+        const Figures figures = measure(path, tick_hz, meter);
+        format == "json" ? print_json(figures, tick_hz) : print_text(figures, tick_hz);
+    } catch (const Error& error) {
+        throw Error(path + ": " + error.what(), error.code());
+    }
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        return run(argc, argv);
+    } catch (const nopscope::Error& error) {
+        fmt::print(stderr, "nopscope-codec-bench: {}\n", for_terminal(error.what()));
+        return static_cast<int>(error.code());
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "nopscope-codec-bench: {}\n", for_terminal(error.what()));
+        return static_cast<int>(Exit::input);
+    }
+}

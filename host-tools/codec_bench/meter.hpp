@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the model spends on what: the same decisions, measured instead of coded. Its groups are as
+// long as a line's, without the frames.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "host-tools/codec_bench/ev13.hpp"
+#include "tracer/wire/trace_group.hpp"
+
+namespace nopscope {
+
+// In bits. The first decision of an event answers for both (is it the main event, in the expected
+// time?) and counts as time.
+struct Spending {
+    double identity_bits = 0;
+    double time_bits = 0;
+    std::uint64_t decisions = 0;
+};
+
+class Meter {
+public:
+    Meter();
+    void feed(std::span<const StampedRecord> records);
+    const Spending& spending() const { return walk_.spending; }
+
+private:
+    struct Coder {
+        static constexpr bool encodes = true;
+        bool bit(wire::Probability& p, bool one);
+        std::uint32_t plain(std::uint32_t value, unsigned count);
+        void spent_on(wire::Spent what);
+
+        Spending spending;
+        double pending = 0;
+    };
+
+    std::unique_ptr<wire::TraceModel> model_ = std::make_unique<wire::TraceModel>();
+    wire::TraceWalk<Coder> walk_;
+    double group_begins_at_ = 0;  // bits
+};
+
+}  // namespace nopscope

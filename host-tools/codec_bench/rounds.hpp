@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two ends of a line without the line: what the target does with a core's records, and what the
+// host does with the frames.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "host-tools/codec_bench/ev13.hpp"
+#include "tracer/wire/trace_group.hpp"
+
+namespace nopscope {
+
+class LineEncoder {
+public:
+    void feed(std::span<const StampedRecord> records);
+    void finish();
+
+    const std::vector<std::uint8_t>& line() const { return line_; }
+    std::uint64_t frames() const { return sequence_; }
+    std::uint64_t key_frames() const { return key_frames_; }
+
+private:
+    void begin(std::uint64_t clock);
+    void end();
+
+    std::unique_ptr<wire::TraceEncoder> encoder_ = std::make_unique<wire::TraceEncoder>();
+    wire::FrameBuilder builder_;
+    std::vector<std::uint8_t> line_;
+    std::uint32_t sequence_ = 0;
+    std::uint64_t key_frames_ = 0;
+    bool open_ = false;
+};
+
+class LineDecoder {
+public:
+    explicit LineDecoder(std::span<std::uint8_t> line) : line_(line) {}
+
+    // The records of the next frames, about `enough`; empty at the line's end, or when it is
+    // broken.
+    std::span<const StampedRecord> next(std::size_t enough);
+    bool ok() const { return ok_; }
+
+private:
+    std::unique_ptr<wire::TraceDecoder> decoder_ = std::make_unique<wire::TraceDecoder>();
+    std::span<std::uint8_t> line_;  // decoded in place
+    std::vector<StampedRecord> records_;
+    std::uint32_t sequence_ = 0;
+    bool ok_ = true;
+};
+
+}  // namespace nopscope

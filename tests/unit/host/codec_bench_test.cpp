@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bench of the codec: traces of any shape, and the program itself.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "host-tools/codec_bench/rounds.hpp"
+#include "tests/unit/host/call_trace.hpp"
+
+namespace nopscope {
+namespace {
+
+using Records = std::vector<StampedRecord>;
+using Bytes = std::vector<std::uint8_t>;
+using wire::Kind;
+
+Bytes ev13(std::initializer_list<CallEvent> events) {
+    Bytes result;
+    for (const CallEvent& each : events) {
+        wire::Byte bytes[ev13_bytes];
+        wire::Writer out(bytes);
+        out.fixed(each.type);
+        out.fixed(each.id);
+        out.fixed(each.ticks);
+        result.insert(result.end(), bytes, bytes + ev13_bytes);
+    }
+    return result;
+}
+
+TEST(Ev13, UnbalancedTracesRoundTrip) {
+    const Bytes bytes = ev13(
+        {{1, 7, 100}, {0, 1, 200}, {0, 2, 300}, {1, 8, 350}, {2, 1, 400}, {1, 9, 90}, {0, 5, 500}});
+    Ev13 trace(bytes, 1'000'000'000);
+    EXPECT_EQ(trace.events(), 7u);
+    EXPECT_EQ(trace.records(), 10u);  // 7, 8 and 9 were entered before
+    LineEncoder encoder;
+    Records all;
+    for (;;) {
+        const auto records = trace.next();
+        if (records.empty()) break;
+        encoder.feed(records);
+        all.insert(all.end(), records.begin(), records.end());
+    }
+    encoder.finish();
+    EXPECT_EQ(all[0].record.payload(), 9u);
+    EXPECT_EQ(all[2].record.payload(), 7u);
+    Bytes line = encoder.line();
+    LineDecoder decoder(line);
+    EXPECT_TRUE(trace.check(decoder.next(100)));
+    EXPECT_TRUE(trace.all_checked());
+
+    // What differs is seen.
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        Ev13 again(bytes, 1'000'000'000);
+        Records wrong = all;
+        wrong[i].record.word ^= i % 2 == 0 ? 1 : std::uint64_t{1} << wire::payload_shift;
+        EXPECT_FALSE(again.check(wrong)) << i;
+    }
+}
+
+// The program itself: what it prints, and that it fails where it should.
+TEST(CodecBench, PrintsWhatItMeasured) {
+    const std::string file = testing::TempDir() + "codec_test.ev13";
+    test::CallTrace program(5, 120, 0.3);
+    const Records records = program.records(50000);
+    std::vector<std::uint32_t> ids;
+    Bytes bytes;
+    for (const StampedRecord& each : records) {
+        const bool entry = each.record.kind() == Kind::entry;
+        ids.push_back(entry ? each.record.payload() : ids[each.record.entry_index()]);
+        const auto type = static_cast<std::uint8_t>(entry ? 0 : 1);
+        const Bytes one = ev13({{type, ids.back(), each.clock * 20}});
+        bytes.insert(bytes.end(), one.begin(), one.end());
+    }
+    const auto run = [&](std::size_t size) {
+        std::ofstream(file, std::ios::binary)
+            .write(reinterpret_cast<const char*>(bytes.data()), static_cast<long>(size));
+        const std::string command =
+            std::string(NOPSCOPE_CODEC_BENCH) + " --format json " + file + " 2>&1";
+        std::FILE* pipe = popen(command.c_str(), "r");
+        std::string output(10000, '\0');
+        output.resize(std::fread(output.data(), 1, output.size(), pipe));
+        return std::pair{WEXITSTATUS(pclose(pipe)), output};
+    };
+    const auto [status, output] = run(bytes.size());
+    ASSERT_EQ(status, 0) << output;
+    const auto json = nlohmann::json::parse(output);
+    EXPECT_EQ(json["events"], records.size());
+    EXPECT_TRUE(json["exact"]);
+    EXPECT_LT(json["bytes_per_event"], 0.5);
+    EXPECT_GT(json["encode_meps"], 0);
+    EXPECT_GT(json["decode_meps"], 0);
+    const double bits = json["identity_bits"].get<double>() + json["time_bits"].get<double>();
+    // What is spent, and frames.
+    EXPECT_GT(json["bytes_per_event"].get<double>() * 8, bits);
+    EXPECT_LT(json["bytes_per_event"].get<double>() * 8, bits * 1.1);
+    EXPECT_EQ(run(bytes.size() - 1).first, 3);
+    bytes[0] = 3;
+    EXPECT_EQ(run(bytes.size()).first, 3);
+    std::remove(file.c_str());
+}
+
+}  // namespace
+}  // namespace nopscope

@@ -5,6 +5,7 @@
 #include "tracer/return_ops.hpp"
 
 #include "tracer/arm64/system.hpp"
+#include "tracer/guard.hpp"
 #include "tracer/instance.hpp"
 #include "tracer/shadow_stack.hpp"
 
@@ -75,11 +76,8 @@ extern "C" std::uint64_t nopscope_on_return(ReturnRegs* regs) {
     if (frame->sp != regs->sp) {
         frame = reinterpret_cast<ShadowFrame*>(nopscope_unwind_at_return(&core, regs->sp)) - 1;
     }
-    // A guard that is taken already is that of a callback below, which keeps `ops` alive as well.
-    const auto depth = *reinterpret_cast<const volatile std::uint32_t*>(core.depth);
-    std::uint64_t& guard = core.guards[depth];
-    const bool guards = guard != 0;
-    if (guards) store(guard, std::uint64_t{0});
+    // Where it is taken already, by a callback below, that keeps `ops` alive as well.
+    const Guard guard(core);
     auto* ops = reinterpret_cast<ReturnOps*>(__atomic_load_n(&frame->rest[0], __ATOMIC_RELAXED));
     if (ops != nullptr) {
         auto* data = reinterpret_cast<CallData*>(&frame->rest[1]);
@@ -89,9 +87,6 @@ extern "C" std::uint64_t nopscope_on_return(ReturnRegs* regs) {
     const std::uint64_t return_address = frame->return_address;
     store(frame->sp, free_frame_sp);
     store(core.top, reinterpret_cast<std::uint64_t>(frame));
-    if (guards) {
-        __atomic_store_n(&guard, reinterpret_cast<std::uintptr_t>(&guard), __ATOMIC_RELEASE);
-    }
     return return_address;
 }
 

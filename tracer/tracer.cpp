@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tracer on a board: its one instance, the public functions, and what the recorders call.
 #include "tracer/arm64/system.hpp"
+#include "tracer/guard.hpp"
 #include "tracer/image.hpp"
 #include "tracer/instance.hpp"
 #include "tracer/named.hpp"
@@ -359,15 +360,12 @@ void send_soon() {
 
 void guarded(std::uint64_t ip, std::uint64_t parent_ip, Ops* ops, Regs* regs) {
     Core& core = this_core();
-    const auto depth = *reinterpret_cast<const volatile std::uint32_t*>(core.depth);
-    std::uint64_t& guard = core.guards[depth];
-    if (guard == 0) {
+    const Guard guard(core);
+    if (guard.taken()) {
+        ops->func(ip, parent_ip, ops, regs);
+    } else {
         __atomic_fetch_add(&core.recursions, 1, __ATOMIC_RELAXED);
-        return;
     }
-    __atomic_store_n(&guard, 0, __ATOMIC_RELAXED);
-    ops->func(ip, parent_ip, ops, regs);
-    __atomic_store_n(&guard, reinterpret_cast<std::uintptr_t>(&guard), __ATOMIC_RELEASE);
 }
 
 // ---- slow paths of arm64/recorders.S -------------------------------------------------------------

@@ -7,6 +7,7 @@
 // must then add up to both, in calls exactly. In self time, too, but for what belongs to no profiled
 // function: the way into the handler and back, on one function.
 #include "firmware/torture/registers.hpp"
+#include "firmware/torture/sweep.hpp"
 #include "firmware/torture/torture.hpp"
 #include "hal/hal.hpp"
 #include "tracer/nopscope.hpp"
@@ -22,13 +23,9 @@ namespace hal = nopscope::hal;
 
 namespace torture {
 
-extern volatile uint64_t landed_at;
-extern volatile uint32_t landings;
-extern volatile bool landed_after;
 void on_profile_landing(unsigned interrupt);
 void shared();
 void leap(unsigned depth, jmp_buf back);
-uint64_t dig(unsigned depth);
 const char* run_inside(const char* (*run)(const void*), const void* argument);
 
 volatile uint32_t interrupts[4];
@@ -40,7 +37,6 @@ using nopscope::SiteProfile;
 using nopscope::Sites;
 
 volatile unsigned failures;
-constexpr unsigned max_delay = 5000;
 constexpr unsigned max_sites = 64;
 
 // ---- the functions that are called, and what they have been charged with -----------------------
@@ -91,23 +87,11 @@ void find_sites() {
 
 // ---- one run ---------------------------------------------------------------------------------------
 
-struct Path {
-    const char* name;
-    const char* begin;
-    const char* end;
-    uint32_t hits[128];
-
-    unsigned length() const { return static_cast<unsigned>(end - begin) / 4; }
-};
 Path paths[] = {
-    {"profile_entry", nopscope_profile_entry, nopscope_profile_entry_end, {}},
-    {"profile_hook", nopscope_profile_hook, nopscope_profile_hook_end, {}},
+    {"profile_entry", nopscope_profile_entry, nopscope_profile_entry_end},
+    {"profile_hook", nopscope_profile_hook, nopscope_profile_hook_end},
 };
 
-struct Callee {
-    const char* name;
-    void (*function)();
-};
 constexpr Callee callees[] = {
     {"landing", torture_landing},
     {"tail", torture_tail},
@@ -115,13 +99,6 @@ constexpr Callee callees[] = {
     {"leaping", torture_leaping},
     {"shared", shared},
 };
-
-void note_landing() {
-    for (Path& path : paths) {
-        const uint64_t offset = landed_at - reinterpret_cast<uint64_t>(path.begin);
-        if (offset / 4 < path.length()) ++path.hits[offset / 4];
-    }
-}
 
 struct Run {
     const Callee& callee;
@@ -137,17 +114,6 @@ void complain(const Run& run, const char* what, uint32_t site, uint64_t value) {
            static_cast<unsigned long>(nopscope::site(site).address), static_cast<long>(value));
 }
 
-TORTURE_CALL void abandon_frames() {
-    jmp_buf back;
-    auto* room = static_cast<volatile char*>(__builtin_alloca(2048));
-    room[0] = 1;
-    if (setjmp(back) == 0) leap(2, back);
-}
-TORTURE_CALL void use_frames() {
-    auto* room = static_cast<volatile char*>(__builtin_alloca(8192));
-    room[0] = 1;
-    if (dig(6) != 6) fail(__FILE__, __LINE__);
-}
 const char* call_once(const void* argument) {
     const Run& run = *static_cast<const Run*>(argument);
     use_frames();
@@ -206,7 +172,8 @@ void check_sums(const Run& run) {
 }
 
 // True when the interrupt came after the call.
-bool run_once(const Run& run) {
+bool run_once(const void* argument) {
+    const Run& run = *static_cast<const Run*>(argument);
     const uint32_t landed = landings;
     read(before);
     if (run_inside(call_once, &run) != nullptr) complain(run, "a register", 0, 0);
@@ -218,36 +185,15 @@ bool run_once(const Run& run) {
     if (nopscope::hooked_return_address(0) != 0) complain(run, "a call is still open", 0, 0);
     check_sums(run);
     check_self(run);
-    note_landing();
+    note_landing(paths);
     return landed_after;
 }
 
-unsigned sweep(const Run& run, unsigned phases) {
+unsigned sweep(const Run& run) {
     measure(run);
-    unsigned runs = 0;
-    for (unsigned delay = 1; delay < max_delay; ++delay) {
-        bool all_after = true;
-        for (unsigned phase = 0; phase < phases; ++phase, ++runs) {
-            torture_delay = delay;
-            torture_phase = phase;
-            torture_jitter = (torture_jitter * 5 + 3) % 16;
-            all_after = run_once(run) && all_after;
-        }
-        if (all_after) return runs;
-    }
-    complain(run, "the interrupt never came after the call", 0, 0);
+    const unsigned runs = sweep_delays(run_once, &run);
+    if (runs == 0) complain(run, "the interrupt never came after the call", 0, 0);
     return runs;
-}
-
-void report(const Path& path) {
-    unsigned hit = 0;
-    for (unsigned n = 0; n < path.length(); ++n) {
-        hit += path.hits[n] != 0;
-        if (path.hits[n] != 0) continue;
-        printf("profile_sweep: %s+%#x was never hit\n", path.name, 4 * n);
-        failures = failures + 1;
-    }
-    printf("profile_sweep: %s: interrupted at %u of %u instructions\n", path.name, hit, path.length());
 }
 
 void start() {
@@ -271,7 +217,6 @@ void start() {
 int run() {
     start();
     const auto tick = static_cast<unsigned>(1000000000 / hal::clock_hz());
-    const unsigned phases = tick == 1 ? 1 : tick + 12;
     slack_ticks = 24 / tick + (tick == 1 ? 2 : 8);  // a function of several calls is rounded several times
     if (nopscope::enable(nopscope::Recorder::profile, Sites::all()) != nopscope::Status::ok) {
         hal::panic("profile_sweep: enable failed");
@@ -284,14 +229,14 @@ int run() {
     measure_landing();
     unsigned runs = 0;
     for (const Callee& callee : callees) {
-        for (const bool abandoned : {false, true}) runs += sweep({callee, abandoned}, phases);
+        for (const bool abandoned : {false, true}) runs += sweep({callee, abandoned});
     }
     torture_delay = 0;
     if (nopscope::disable(Sites::all()) != nopscope::Status::ok) {
         hal::panic("profile_sweep: disable failed");
     }
     hal::disable_interrupts();
-    for (const Path& path : paths) report(path);
+    failures = failures + report_hits("profile_sweep", paths);
     const nopscope::Counters counters = nopscope::counters();
     if (counters.dropped + counters.unhooked + counters.foreign != 0) fail(__FILE__, __LINE__);
     printf("profile_sweep: %s: %u runs of %u functions, %u failures\n",

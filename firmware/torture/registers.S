@@ -130,6 +130,10 @@ torture_call_registers:
     sub     x12, x12, x11, lsl #2
     adrp    x16, torture_jitter
     ldr     x11, [x16, :lo12:torture_jitter]
+    add     x11, x11, x11, lsl #2       // each of 0 to 15, in some order
+    add     x11, x11, #3
+    and     x11, x11, #15
+    str     x11, [x16, :lo12:torture_jitter]
     isb
 0:  subs    x11, x11, #1
     b.pl    0b
@@ -277,7 +281,7 @@ torture_saved:
     .skip   8
 torture_leap_sp:
     .skip   8
-    .globl  torture_delay, torture_phase, torture_jitter
+    .globl  torture_delay, torture_phase
 torture_delay:
     .skip   8
 torture_phase:

@@ -41,9 +41,8 @@ extern torture::RegisterFile torture_arguments, torture_results, torture_before_
     torture_arrived, torture_returned;
 
 // When torture_delay is not 0, torture_call_registers arms the virtual timer that many ticks ahead,
-// then executes torture_phase NOPs (at most max_phase), then calls. torture_jitter: turns of a short
-// loop before that.
-extern uint64_t torture_delay, torture_phase, torture_jitter;
+// then executes torture_phase NOPs (at most max_phase), then calls.
+extern uint64_t torture_delay, torture_phase;
 }
 
 namespace torture {

@@ -11,6 +11,8 @@
 
 #include <stdint.h>
 
+#include <span>
+
 #include "tracer/nopscope.hpp"
 
 namespace torture {
@@ -29,7 +31,7 @@ struct Path {
 struct Callee {
     const char* name;
     void (*function)();
-    unsigned calls;  // traced ones of each call, its own included
+    unsigned calls = 0;  // traced ones of each call, its own included, where that is checked
 };
 inline constexpr unsigned max_callees = 8;
 
@@ -53,6 +55,21 @@ void start_sweep(const SweepPlan& plan);
 void sweep_all(const char* name, bool hooked);
 // Prints what was hit; returns what failed so far. With the timer off.
 unsigned end_sweep();
+
+// ---- sweep_parts.cpp ---------------------------------------------------------------------------------
+
+// Leaves three frames on the shadow stack, far below the next call's SP, for that call to find.
+void abandon_frames();
+// Uses the shadow stack's next frames for calls far below the next call's SP, and releases them: what
+// they leave behind in a frame that is published but not written yet must not be taken for a call that
+// was skipped.
+void use_frames();
+// run(argument) for every delay from 1 tick until one whose interrupts, in every phase, come after the
+// call, which it returns. How many runs; 0: none did.
+unsigned sweep_delays(bool (*run)(const void*), const void* argument);
+void note_landing(std::span<Path> paths);
+// Prints what was hit; returns how many instructions were not.
+unsigned report_hits(const char* image, std::span<const Path> paths);
 
 // ---- sweep_handler.cpp ------------------------------------------------------------------------------
 

@@ -33,14 +33,7 @@ function nopscope_profile_entry
     mrs     x10, tpidr_el1
     ldp     x15, x14, [x10, #CORE_CELLS]
     cbz     x14, .Lto_body
-    ldp     x17, x11, [x10, #CORE_TOP]
-    ldr     x16, [x10, #CORE_STACK_LOW]
-    mov     x12, sp
-    ldr     x13, [x17, #FRAME_SP - FRAME_BYTES]
-    cmp     x12, x16
-    ccmp    x17, x11, #CARRY, hs        // SP at or above the stack's low end: top below the end?
-    ccmp    x12, x13, #CARRY, lo        // and SP below the top frame's, or the sentinel's?
-    b.hs    .Lprofile_special
+    check_call .Lprofile_special
 .Lprofile_push:
     and     x16, x30, #~7
     ldr     x16, [x16, #-16]            // the slot's object, without a guard: quiescence.hpp

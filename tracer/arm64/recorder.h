@@ -60,6 +60,20 @@
     add     sp, sp, #96
 .endm
 
+// May this call be hooked? SP in the stack, a frame left, and the top one an outer call's: else \special
+// (special_call). In: x10 core. Out: x12 SP, x17 the free frame, x13 the SP of the top one, x16 the
+// stack's low end. Changes x11.
+.macro check_call special
+    ldp     x17, x11, [x10, #CORE_TOP]
+    ldr     x16, [x10, #CORE_STACK_LOW]
+    mov     x12, sp
+    ldr     x13, [x17, #FRAME_SP - FRAME_BYTES]
+    cmp     x12, x16
+    ccmp    x17, x11, #CARRY, hs        // SP at or above the stack's low end: top below the end?
+    ccmp    x12, x13, #CARRY, lo        // and SP below the top frame's, or the sentinel's?
+    b.hs    \special
+.endm
+
 // What an entry's three comparisons found: an SP (x12) outside the stack, no frame left, or a top frame
 // whose SP (x13) is not above ours. The same SP and a hook as return address is a tail call: those nest.
 // Anything else: calls that longjmp skipped, or a frame that the interrupted code is just writing.

@@ -65,14 +65,7 @@ function nopscope_graph_entry
     mrs     x10, tpidr_el1
     ldp     x14, x15, [x10, #CORE_LIMIT]
     cbz     x14, .Lto_body
-    ldp     x17, x11, [x10, #CORE_TOP]
-    ldr     x16, [x10, #CORE_STACK_LOW]
-    mov     x12, sp
-    ldr     x13, [x17, #FRAME_SP - FRAME_BYTES]
-    cmp     x12, x16
-    ccmp    x17, x11, #CARRY, hs        // SP at or above the stack's low end: top below the end?
-    ccmp    x12, x13, #CARRY, lo        // and SP below the top frame's, or the sentinel's?
-    b.hs    .Lgraph_special
+    check_call .Lgraph_special
     // From here on every frame below x17 is alive, so an interrupt leaves the top where it is.
 .Lgraph_push:
     add     x13, x17, #FRAME_BYTES      // publish the new top, then write the frame

@@ -51,10 +51,10 @@ Status context_create(Context& context, std::span<ContextFrame> frames, std::uin
 
 // On the core, right before or after SP moves to the other stack; no traced function may be called in
 // between, so mask interrupts if theirs are traced. It masks them itself for a few stores. Switching
-// to the context that runs is nothing. Some 100 instructions. conflict: a context stays on the core
-// where it first ran, and must have been created. too_many: the ring is too small to have room for
-// the returns of all contexts' calls. Nothing has changed then: what runs on the other stack is
-// foreign.
+// to the context that runs is nothing.
+// conflict: a context stays on the core where it first ran, and must have been created.
+// too_many: the ring is too small to have room for the returns of all contexts' calls. Nothing has
+// changed then: what runs on the other stack is foreign.
 Status context_switch(Context& to);
 
 // What the core began in. On the core.

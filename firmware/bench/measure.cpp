@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "firmware/bench/measure.hpp"
 
+#include "firmware/config.hpp"
 #include "hal/hal.hpp"
 #include "tracer/nopscope.hpp"
 
@@ -115,14 +116,7 @@ void need(bool ok, const char* what) {
 
 void initialise() {
     const bool counts = start_counters();
-    const auto stack = hal::stack_bounds();
-    nopscope::Config config;
-    config.image = "bench";
-    config.board = hal::board_name();
-    config.clock_hz = hal::clock_hz();
-    config.output = {hal::uart_try_write, hal::uart_drain};
-    config.stack_low = stack.low;
-    config.stack_high = stack.high;
+    nopscope::Config config = board_config("bench");
     config.mode = nopscope::Mode::stream;
     const size_t bytes = nopscope::profile_bytes(config.cores);
     config.profile_memory = {static_cast<std::byte*>(malloc(bytes)), bytes};

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "firmware/config.hpp"
 #include "firmware/storm/storm.hpp"
 #include "hal/arm64/machine.hpp"
 #include "hal/hal.hpp"
@@ -40,15 +41,9 @@ bool attached[all_ops][functions];
 bool swallow(std::uint8_t) { return true; }
 
 bool start() {
-    const auto stack = hal::stack_bounds();
-    nopscope::Config config;
-    config.image = "storm";
-    config.board = hal::board_name();
-    config.clock_hz = hal::clock_hz();
+    nopscope::Config config = board_config("storm");
     config.cores = cores;
     config.output = {swallow, nullptr};
-    config.stack_low = stack.low;
-    config.stack_high = stack.high;
     config.interrupt_depth = hal::interrupt_depth_of;
     config.panic = hal::panic;
     const std::size_t bytes = nopscope::profile_bytes(cores);

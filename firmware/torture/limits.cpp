@@ -3,6 +3,7 @@
 // full, recording is stopped, the shadow stack is full or the stack is not the context's own, must
 // run as if it were not traced, and be counted. Every register is checked over every such call. Not
 // instrumented; exit status 0: all was right.
+#include "firmware/config.hpp"
 #include "firmware/torture/registers.hpp"
 #include "firmware/torture/torture.hpp"
 #include "hal/hal.hpp"
@@ -98,18 +99,13 @@ void when_foreign() {
 }
 
 int run() {
-    const auto stack = hal::stack_bounds();
-    nopscope::Config config;
-    config.image = "limits";
-    config.board = hal::board_name();
-    config.clock_hz = hal::clock_hz();
-    config.output = {hal::uart_try_write, hal::uart_drain};
-    config.stack_low = stack.high - own_stack;
-    config.stack_high = stack.high;
+    nopscope::Config config = board_config("limits");
+    config.stack_low = config.stack_high - own_stack;
     config.mode = nopscope::Mode::stream;
     const nopscope::Status status = nopscope::init(config);
     if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
     hal::set_console({nopscope::console_write, nopscope::enter_panic});
+    const auto stack = hal::stack_bounds();
     if (stack.high - stack.low < own_stack + 64 * 1024)
         hal::panic("limits: the stack is too small");
 

@@ -4,6 +4,7 @@
 // instrumented. Prints a line for each round; exit status 0: nothing differed.
 //
 // Words of the command line: `seed=N`.
+#include "firmware/config.hpp"
 #include "firmware/torture/registers.hpp"
 #include "firmware/torture/torture.hpp"
 #include "hal/hal.hpp"
@@ -166,14 +167,7 @@ void run_suite(Way way, const Suite& suite) {
 }
 
 nopscope::Config config() {
-    const auto stack = hal::stack_bounds();
-    nopscope::Config config;
-    config.image = "torture";
-    config.board = hal::board_name();
-    config.clock_hz = hal::clock_hz();
-    config.output = {hal::uart_try_write, hal::uart_drain};
-    config.stack_low = stack.low;
-    config.stack_high = stack.high;
+    nopscope::Config config = board_config("torture");
     config.mode = nopscope::Mode::lossless;
     const size_t bytes = nopscope::profile_bytes(config.cores);
     config.profile_memory = {static_cast<std::byte*>(malloc(bytes)), bytes};

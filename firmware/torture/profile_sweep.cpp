@@ -6,6 +6,7 @@
 // Each way to call is made once without an interrupt, and the interrupt once without a call. A run
 // must then add up to both, in calls exactly. In self time, too, but for what belongs to no profiled
 // function: the way into the handler and back, on one function.
+#include "firmware/config.hpp"
 #include "firmware/torture/registers.hpp"
 #include "firmware/torture/sweep.hpp"
 #include "firmware/torture/torture.hpp"
@@ -197,17 +198,11 @@ unsigned sweep(const Run& run) {
 }
 
 void start() {
-    const auto stack = hal::stack_bounds();
+    nopscope::Config config = board_config("profile_sweep");
+    config.mode = nopscope::Mode::lossless;
     const size_t bytes = nopscope::profile_bytes(1);
-    const nopscope::Status status =
-        nopscope::init({.image = "profile_sweep",
-                        .board = hal::board_name(),
-                        .clock_hz = hal::clock_hz(),
-                        .output = {hal::uart_try_write, hal::uart_drain},
-                        .stack_low = stack.low,
-                        .stack_high = stack.high,
-                        .mode = nopscope::Mode::lossless,
-                        .profile_memory = {static_cast<std::byte*>(malloc(bytes)), bytes}});
+    config.profile_memory = {static_cast<std::byte*>(malloc(bytes)), bytes};
+    const nopscope::Status status = nopscope::init(config);
     if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
     hal::set_console({nopscope::console_write, nopscope::enter_panic});
     hal::set_handler(hal::virtual_timer_interrupt, 8, on_profile_landing);

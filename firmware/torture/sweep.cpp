@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The recorders' hot paths: both trampolines and the return hook.
+#include "firmware/config.hpp"
 #include "firmware/torture/registers.hpp"
 #include "firmware/torture/sweep.hpp"
 #include "firmware/torture/torture.hpp"
@@ -65,14 +66,7 @@ void sweep_return_callbacks() {
 }
 
 nopscope::Config config() {
-    const auto stack = hal::stack_bounds();
-    nopscope::Config config;
-    config.image = "sweep";
-    config.board = hal::board_name();
-    config.clock_hz = hal::clock_hz();
-    config.output = {hal::uart_try_write, hal::uart_drain};
-    config.stack_low = stack.low;
-    config.stack_high = stack.high;
+    nopscope::Config config = board_config("sweep");
     config.mode = nopscope::Mode::lossless;
     config.interrupt_depth = hal::interrupt_depth_of;
     return config;

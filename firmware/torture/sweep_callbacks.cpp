@@ -2,6 +2,7 @@
 // The trampolines of callbacks. Interrupts are traced by callbacks, too, and by the graph recorder, so
 // every case meets itself one depth up. Each callback must have run exactly once for each traced call
 // of its context. The line goes nowhere; the console is the UART's.
+#include "firmware/config.hpp"
 #include "firmware/torture/registers.hpp"
 #include "firmware/torture/sweep.hpp"
 #include "firmware/torture/sweep_ops.hpp"
@@ -114,14 +115,8 @@ void sweep_one_way(const Way& one) {
 bool swallow(uint8_t) { return true; }
 
 nopscope::Config config() {
-    const auto stack = hal::stack_bounds();
-    nopscope::Config config;
-    config.image = "sweep-callbacks";
-    config.board = hal::board_name();
-    config.clock_hz = hal::clock_hz();
+    nopscope::Config config = board_config("sweep-callbacks");
     config.output = {swallow, nullptr};
-    config.stack_low = stack.low;
-    config.stack_high = stack.high;
     config.mode = nopscope::Mode::lossless;
     config.interrupt_depth = hal::interrupt_depth_of;
     config.panic = hal::panic;

@@ -20,16 +20,11 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent / "e2e"))
+from qemu import HANG_SECONDS, MACHINES  # noqa: E402
+
 BASELINE = HERE / "baseline.json"
 CALLS = 100  # in a loop of the image
-HANG_SECONDS = 240  # a detector of hangs, never a measure
-
-VIRT = ["-M", "virt,gic-version=3", "-m", "256M", "-nic", "none"]
-MACHINES = {
-    "virt-max": ("virt", [*VIRT, "-cpu", "max"]),
-    "virt-a72": ("virt", [*VIRT, "-cpu", "cortex-a72"]),
-    "rpi4": ("rpi4", ["-M", "raspi4b"]),
-}
 
 
 # ---- running ------------------------------------------------------------------------------------

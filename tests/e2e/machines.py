@@ -20,20 +20,13 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "oracle"))
+from qemu import HANG_SECONDS, MACHINES  # noqa: E402
 import sites  # noqa: E402
 import wire  # noqa: E402
 
 NOPSCOPE = os.environ["NOPSCOPE"]
 BUILD_ROOT = pathlib.Path(os.environ["NOPSCOPE_BUILD_ROOT"])
 ORACLE = os.environ["NOPSCOPE_ORACLE"]
-HANG_SECONDS = 240  # a detector of hangs, never a measure
-
-VIRT = ["-M", "virt,gic-version=3", "-m", "256M", "-nic", "none"]
-MACHINES = {
-    "virt-max": ("virt", [*VIRT, "-cpu", "max"]),
-    "virt-a72": ("virt", [*VIRT, "-cpu", "cortex-a72"]),
-    "rpi4": ("rpi4", ["-M", "raspi4b"]),
-}
 
 
 class Directory(tempfile.TemporaryDirectory):

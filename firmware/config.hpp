@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an image of ours tells the tracer of its board, on the stack it runs on.
+#pragma once
+
+#include "hal/hal.hpp"
+#include "tracer/nopscope.hpp"
+
+inline nopscope::Config board_config(const char* image) {
+    namespace hal = nopscope::hal;
+    const auto stack = hal::stack_bounds();
+    nopscope::Config config;
+    config.image = image;
+    config.board = hal::board_name();
+    config.clock_hz = hal::clock_hz();
+    config.output = {hal::uart_try_write, hal::uart_drain};
+    config.stack_low = stack.low;
+    config.stack_high = stack.high;
+    return config;
+}

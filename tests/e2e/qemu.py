@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The machines that whole recordings are made on: the board an image is built for, and QEMU's options."""
+
+HANG_SECONDS = 240  # a detector of hangs, never a measure
+
+VIRT = ["-M", "virt,gic-version=3", "-m", "256M", "-nic", "none"]
+MACHINES = {
+    "virt-max": ("virt", [*VIRT, "-cpu", "max"]),
+    "virt-a72": ("virt", [*VIRT, "-cpu", "cortex-a72"]),
+    "rpi4": ("rpi4", ["-M", "raspi4b"]),
+}

@@ -46,6 +46,8 @@ std::function<Exit()> add_record(CLI::App& app, CLI::App*& command) {
     command->add_option("--image", options->image,
                         "The ELF that runs there: its symbols go into the recording");
     command->add_option("-o,--output", options->output, "The recording to write")->required();
+    command->add_option("--raw", options->raw,
+                        "Keep the line's bytes, too, as they came: report reads them as well");
     command->add_option("--duration", options->duration_seconds, "Stop after so many seconds")
         ->check(CLI::NonNegativeNumber);
     command->add_flag("--until-end,!--no-until-end", options->until_end,

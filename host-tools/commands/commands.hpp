@@ -17,6 +17,7 @@ struct RecordOptions {
     std::string from;
     std::string image;
     std::string output;
+    std::string raw;  // where the line's bytes go, too; empty: nowhere
     double duration_seconds = 0;  // 0: no limit
     bool until_end = true;        // stop when every core has sent its final stats
     bool quiet = false;           // neither console nor progress

@@ -118,14 +118,14 @@ std::string time_text(std::uint64_t unix_ns) {
 }
 
 void print_recording(const nsc::Reader& file, const Profile& profile, const Report& report) {
-    const StreamCounters stream = profile.reader().counters();
+    const StreamCounters& stream = file.counters().stream;
     const HelloInfo& hello = *profile.hello();
     if (const auto& about = file.about()) {
         fmt::print("source    {}\nstarted   {}, by {}\n", for_cell(about->source),
                    time_text(about->started_unix_ns), for_cell(about->tool));
     }
     const auto& end = file.end();
-    fmt::print("ended     {}\n", file.counters().is_raw ? "(a raw capture)"
+    fmt::print("ended     {}\n", file.counters().file.is_raw ? "(a raw capture)"
                                  : end                  ? reason_text(end->reason)
                                        : "without an end marker: the recorder was killed");
     if (end && end->exit_status >= 0) fmt::print("exit      {}\n", end->exit_status);
@@ -139,7 +139,7 @@ void print_recording(const nsc::Reader& file, const Profile& profile, const Repo
                hello.site_count, hex_address(hello.text_base), hello.line_bytes_per_second);
     fmt::print("sessions  {}\nduration  {}, {} for the tracer\nline      {} bytes\n",
                report.sessions, human_ns(report.duration_ns), human_ns(report.tracer_ns),
-               with_commas(profile.reader().line().bytes));
+               with_commas(file.counters().line.bytes));
     const auto& frames = stream.frames_by_stream;
     fmt::print("frames    {} hello, {} trace, {} console, {} stats, {} profile\n", frames[1], frames[2],
                frames[3], frames[4], frames[5]);
@@ -147,7 +147,7 @@ void print_recording(const nsc::Reader& file, const Profile& profile, const Repo
 }
 
 Json recording_json(const nsc::Reader& file, const Profile& profile, const Report& report) {
-    const StreamCounters stream = profile.reader().counters();
+    const StreamCounters& stream = file.counters().stream;
     const HelloInfo& hello = *profile.hello();
     Json json;
     if (const auto& about = file.about()) {
@@ -155,7 +155,7 @@ Json recording_json(const nsc::Reader& file, const Profile& profile, const Repor
         json["tool"] = to_utf8(about->tool);
         json["started_unix_ns"] = about->started_unix_ns;
     }
-    json["raw_capture"] = file.counters().is_raw;
+    json["raw_capture"] = file.counters().file.is_raw;
     json["ended"] = file.end() ? Json(reason_text(file.end()->reason)) : Json(nullptr);
     json["exit_status"] = file.end() ? Json(file.end()->exit_status) : Json(nullptr);
     json["image"] = json_image(report);
@@ -170,7 +170,7 @@ Json recording_json(const nsc::Reader& file, const Profile& profile, const Repor
     json["sessions"] = report.sessions;
     json["duration_ns"] = report.duration_ns;
     json["tracer_ns"] = report.tracer_ns;
-    json["line_bytes"] = profile.reader().line().bytes;
+    json["line_bytes"] = file.counters().line.bytes;
     json["frames"] = {{"hello", stream.frames_by_stream[1]},
                       {"trace", stream.frames_by_stream[2]},
                       {"console", stream.frames_by_stream[3]},
@@ -186,8 +186,7 @@ Exit info(const InfoOptions& options) {
     if (is_elf(options.file)) return elf_info(options);
     Profile profile;
     nsc::Reader file;
-    file.read_file(options.file, [&](auto bytes) { profile.feed(bytes); });
-    profile.finish();
+    file.read_file(options.file, profile);
     const Report report = make_report(profile, file.counters(), nullptr);
     if (options.format == Format::json) {
         fmt::print("{}", json_text(recording_json(file, profile, report)));

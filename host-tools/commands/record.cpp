@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // `record`: line -> file, with the firmware's console on standard output meanwhile.
 //
-// The bytes go to the file before anything is made of them, and at least four times a second, so a
-// killed recorder loses a quarter of a second and a decoder's mistake loses nothing. Decoding here
-// only serves the console, the progress line and knowing when the target has finished.
+// The line is decoded here, once, and what it says goes to the file at least four times a second, so a
+// killed recorder loses a quarter of a second. Whoever wants the line's own bytes asks for --raw.
 #include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
+#include <fstream>
 
 #include "host-tools/base/text.hpp"
 #include "host-tools/commands/commands.hpp"
-#include "host-tools/nsc/writer.hpp"
+#include "host-tools/line/tee.hpp"
+#include "host-tools/nsc/journal.hpp"
 #include "host-tools/transport/source.hpp"
 #include "host-tools/version.hpp"
 
@@ -97,8 +98,57 @@ constexpr auto flush_interval = 250ms;
 // A line silent for so long is not in the middle of a frame: what is pending may be shown as text.
 constexpr auto text_silence = 200ms;
 
-nsc::EndReason pump_line(Source& source, nsc::Writer& file, SessionReader& reader, Monitor& monitor,
-                         const RecordOptions& options) {
+// The line's bytes as they come; nowhere without a path.
+class RawFile {
+public:
+    explicit RawFile(const std::string& path) : path_(path) {
+        if (!path.empty()) file_.open(path, std::ios::binary | std::ios::trunc);
+        check();
+    }
+    void write(std::span<const std::uint8_t> bytes) {
+        if (path_.empty()) return;
+        file_.write(reinterpret_cast<const char*>(bytes.data()),
+                    static_cast<std::streamsize>(bytes.size()));
+        file_.flush();
+        check();
+    }
+
+private:
+    void check() const {
+        if (!path_.empty() && !file_) throw Error("cannot write " + path_);
+    }
+    std::string path_;
+    std::ofstream file_;
+};
+
+// Where a session's line goes.
+struct Recording {
+    RawFile raw;
+    nsc::Writer file;
+    nsc::Journal journal;
+    Monitor monitor;
+    Tee tee;
+    SessionReader reader;
+
+    Recording(const RecordOptions& options, const Symbols* symbols)
+        : raw(options.raw),
+          file(options.output, {.source = options.from,
+                                .tool = std::string("nopscope ") + version_text,
+                                .started_unix_ns = unix_ns()}),
+          journal(file),
+          monitor(options.quiet, symbols),
+          tee(journal, monitor),
+          reader(tee) {
+        if (symbols != nullptr) file.symbols(*symbols);
+    }
+    void line(std::span<const std::uint8_t> bytes) {
+        raw.write(bytes);
+        reader.feed(bytes);
+    }
+    void flush() { journal.flush(reader.line(), reader.counters(), unix_ns()); }
+};
+
+nsc::EndReason pump_line(Source& source, Recording& to, const RecordOptions& options) {
     const auto start = Clock::now();
     auto flushed = start;
     auto last_byte = start;
@@ -110,20 +160,18 @@ nsc::EndReason pump_line(Source& source, nsc::Writer& file, SessionReader& reade
         const Source::Result got = source.read(buffer, 50ms);
         const auto now = Clock::now();
         if (got.count != 0) {
-            const std::span<const std::uint8_t> bytes(buffer.data(), got.count);
-            file.line(bytes, unix_ns());
-            reader.feed(bytes);
+            to.line({buffer.data(), got.count});
             last_byte = now;
         } else if (now - last_byte > text_silence) {
-            reader.show_pending_text();
+            to.reader.show_pending_text();
         }
         if (now - flushed >= flush_interval) {
-            file.flush();
+            to.flush();
             flushed = now;
         }
-        monitor.progress(reader, now);
+        to.monitor.progress(to.reader, now);
         if (!over) over_since = now;
-        over = reader.recording_is_over();
+        over = to.reader.recording_is_over();
         if (got.closed) {
             return over ? nsc::EndReason::target_finished : nsc::EndReason::line_closed;
         }
@@ -145,32 +193,29 @@ Exit record(const RecordOptions& options) {
     catch_signals();
     // The line first: a port that is not there must not cost an older recording.
     const auto source = open_source(options.from);
-    nsc::Writer file(options.output, {.source = options.from,
-                                      .tool = std::string("nopscope ") + version_text,
-                                      .started_unix_ns = unix_ns()});
-    if (symbols) file.symbols(*symbols);
-    Monitor monitor(options.quiet, symbols ? &*symbols : nullptr);
-    SessionReader reader(monitor);
+    Recording to(options, symbols ? &*symbols : nullptr);
     nsc::EndReason reason{};
     try {
-        reason = pump_line(*source, file, reader, monitor, options);
+        reason = pump_line(*source, to, options);
     } catch (const Error&) {
-        file.flush();
-        monitor.clear_progress();
+        to.flush();
+        to.monitor.clear_progress();
         throw;
     }
     const std::optional<int> status = source->close();
-    reader.finish();
-    file.end({.reason = reason, .exit_status = status.value_or(-1)});
-    monitor.clear_progress();
+    to.reader.finish();
+    to.flush();
+    const LineCounters& line = to.reader.line();
+    to.file.end({.reason = reason, .exit_status = status.value_or(-1), .line_bytes = line.bytes});
+    to.monitor.clear_progress();
 
-    const StreamCounters stream = reader.counters();
+    const StreamCounters stream = to.reader.counters();
     fmt::print(stderr,
                "nopscope: {}: {} bytes, {} events in {} session{}; dropped {}, lost {}, "
                "corrupt_frames {}, gaps {}\n",
-               options.output, with_commas(reader.line().bytes), with_commas(stream.delivered),
+               options.output, with_commas(line.bytes), with_commas(stream.delivered),
                stream.sessions, stream.sessions == 1 ? "" : "s", with_commas(stream.dropped),
-               with_commas(stream.lost), reader.line().corrupt_frames, stream.gaps);
+               with_commas(stream.lost), line.corrupt_frames, stream.gaps);
     if (stream.refused_version != 0) {
         throw Error(fmt::format("the target speaks trace format {}, and this nopscope reads {}",
                                 stream.refused_version, wire::format_version));

@@ -18,8 +18,7 @@ struct Loaded {
 Loaded load(const ReportOptions& options) {
     Loaded loaded;
     nsc::Reader file;
-    file.read_file(options.file, [&](auto bytes) { loaded.profile->feed(bytes); });
-    loaded.profile->finish();
+    file.read_file(options.file, *loaded.profile);
     std::optional<Symbols> symbols = file.symbols();
     if (!options.image.empty()) symbols = read_symbols(ElfFile::open(options.image));
     try {
@@ -32,7 +31,7 @@ Loaded load(const ReportOptions& options) {
         fmt::print(stderr, "nopscope: {} carries no symbols: give --image ELF for names\n",
                    options.file);
     }
-    if (const auto others = loaded.profile->reader().counters().other_image_sessions; others != 0) {
+    if (const auto others = file.counters().stream.other_image_sessions; others != 0) {
         fmt::print(stderr,
                    "nopscope: the target was reset into another image {} times; only the "
                    "first image's sessions are reported\n",

@@ -2,12 +2,13 @@
 // Bytes from the line -> chunks between zero bytes -> frames whose CRC holds.
 //
 // Everything else is counted, never guessed at. Memory is one chunk: a chunk that outgrows the
-// longest frame is only counted from there on. A chunk of plain text (a boot loader, a panic before
-// init) is no frame and counts as one corrupt one, but its text is handed on.
+// longest frame is handed on in pieces. A chunk of plain text (a boot loader, a panic before init)
+// is no frame and counts as one corrupt one, but its text is handed on.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -26,11 +27,19 @@ struct LineCounters {
     std::uint64_t cut_bytes = 0;       // after the last delimiter, at the end
 };
 
+// As a recording has them: new ones are appended.
+inline constexpr std::uint64_t LineCounters::*line_fields[] = {
+    &LineCounters::bytes,     &LineCounters::frames,      &LineCounters::corrupt_frames,
+    &LineCounters::raw_bytes, &LineCounters::stray_zeros, &LineCounters::cut_bytes,
+};
+static_assert(sizeof(LineCounters) == std::size(line_fields) * sizeof(std::uint64_t));
+
 class Deframer {
 public:
     Deframer() { chunk_.reserve(wire::max_encoded_bytes); }
 
-    // Sink: on_frame(const wire::ParsedFrame&), on_text(std::string_view).
+    // Sink: on_frame(const wire::ParsedFrame&), on_text(std::string_view), and for all else, as it
+    // came: on_corrupt(std::span<const std::uint8_t>).
     template <typename Sink>
     void feed(std::span<const std::uint8_t> bytes, Sink& sink) {
         counters_.bytes += bytes.size();
@@ -60,6 +69,8 @@ public:
         if (length_ != 0 && is_plain()) {
             counters_.raw_bytes += length_;
             show_pending_text(sink);
+        } else {
+            hand_on(sink);
         }
         reset();
     }
@@ -75,14 +86,18 @@ private:
     template <typename Sink>
     void keep(std::span<const std::uint8_t> bytes, Sink& sink) {
         length_ += bytes.size();
-        while (!bytes.empty() && plain_) {
+        while (!bytes.empty()) {
             const std::size_t room = wire::max_encoded_bytes - chunk_.size();
             const std::size_t count = bytes.size() < room ? bytes.size() : room;
             chunk_.insert(chunk_.end(), bytes.begin(), bytes.begin() + static_cast<long>(count));
             bytes = bytes.subspan(count);
             if (bytes.empty()) return;
-            plain_ = is_console_text(chunk_);
-            show_pending_text(sink);
+            plain_ = is_plain();
+            if (plain_) {
+                show_pending_text(sink);
+            } else {
+                hand_on(sink);
+            }
             chunk_.clear();
             shown_ = 0;
         }
@@ -100,14 +115,25 @@ private:
             if (plain) {
                 counters_.raw_bytes += length_;
                 show_pending_text(sink);
+            } else {
+                hand_on(sink);
             }
-        } else if (const auto frame = wire::parse_frame(chunk_.data(), chunk_.size()); frame.ok) {
+            return reset();
+        }
+        decoded_ = chunk_;
+        if (const auto frame = wire::parse_frame(decoded_.data(), decoded_.size()); frame.ok) {
             ++counters_.frames;
             sink.on_frame(frame);
         } else {
             ++counters_.corrupt_frames;
+            hand_on(sink);
         }
         reset();
+    }
+    template <typename Sink>
+    void hand_on(Sink& sink) {
+        const auto rest = std::span<const std::uint8_t>(chunk_).subspan(shown_);
+        if (!rest.empty()) sink.on_corrupt(rest);
     }
     void reset() {
         chunk_.clear();
@@ -117,6 +143,7 @@ private:
     }
 
     std::vector<std::uint8_t> chunk_;
+    std::vector<std::uint8_t> decoded_;
     std::uint64_t length_ = 0;  // of the chunk, including what was not kept
     std::size_t shown_ = 0;     // bytes of chunk_ already handed on as text
     bool plain_ = true;         // false: too long, and not text

@@ -42,16 +42,36 @@ SessionReader::Core& SessionReader::core(unsigned number) {
     return *core;
 }
 
+std::uint64_t SessionReader::unused_frames() const {
+    return done_.unknown_frames + done_.homeless_frames + done_.malformed_frames +
+           done_.undecoded_frames;
+}
+
+// Calls `use`, and hands on the frame when that counted it as unused.
+template <typename Use>
+void SessionReader::use(const wire::FrameHeader& header, std::span<const std::uint8_t> payload,
+                        Use use) {
+    const std::uint64_t before = unused_frames();
+    use();
+    if (unused_frames() != before) sink_.on_unused(header, payload);
+}
+
 void SessionReader::on_frame(const wire::ParsedFrame& frame) {
-    if (!is_known(frame.header.stream)) {
-        ++done_.unknown_frames;
-        return;
-    }
-    ++done_.frames_by_stream[slot(frame.header.stream)];
-    if (!open_ || frame.header.session != id_) {
+    const bool known = is_known(frame.header.stream);
+    if (known && (!open_ || frame.header.session != id_)) {
         end_session();
         begin_session(frame.header.session);
     }
+    const bool had_hello = hello_seen_;
+    use(frame.header, {frame.payload, frame.payload_bytes}, [&] {
+        if (known) return on_known_frame(frame);
+        ++done_.unknown_frames;
+    });
+    if (hello_seen_ && !had_hello) replay();
+}
+
+void SessionReader::on_known_frame(const wire::ParsedFrame& frame) {
+    ++done_.frames_by_stream[slot(frame.header.stream)];
     if (frame.header.stream == wire::Stream::hello) return on_hello(frame);
     if (hello_seen_) return in_session(frame.header, frame.payload, frame.payload_bytes);
     if (ignored_ || !set_aside(frame)) ++done_.homeless_frames;
@@ -97,7 +117,6 @@ void SessionReader::on_hello(const wire::ParsedFrame& frame) {
     ++done_.sessions;
     sink_.on_session(hello_);
     in_order(frame.header, core(frame.header.core));
-    replay();
 }
 
 // A frame before its session's hello is kept. False: there is no room.
@@ -116,7 +135,9 @@ bool SessionReader::set_aside(const wire::ParsedFrame& frame) {
     return true;
 }
 
-void SessionReader::replay() {
+// visit(const wire::FrameHeader&, std::span<const std::uint8_t> payload)
+template <typename Visit>
+void SessionReader::for_each_waiting(Visit visit) const {
     wire::Reader in(waiting_.data(), waiting_.size());
     while (in.left() != 0) {
         wire::FrameHeader header;
@@ -125,8 +146,14 @@ void SessionReader::replay() {
         header.session = in.fixed<std::uint16_t>();
         header.sequence = in.fixed<std::uint32_t>();
         const auto count = in.fixed<std::uint16_t>();
-        in_session(header, in.bytes(count), count);
+        visit(header, std::span(in.bytes(count), count));
     }
+}
+
+void SessionReader::replay() {
+    for_each_waiting([this](const wire::FrameHeader& header, std::span<const std::uint8_t> payload) {
+        use(header, payload, [&] { in_session(header, payload.data(), payload.size()); });
+    });
     waiting_ = {};
 }
 
@@ -291,11 +318,10 @@ void SessionReader::end_session() {
         if (!done_.complete) ++done_.unfinished_sessions;
         sink_.on_session_end();
     } else {
-        for (wire::Reader in(waiting_.data(), waiting_.size()); in.left() != 0;) {
-            in.bytes(wire::frame_header_bytes);
-            in.bytes(in.fixed<std::uint16_t>());
+        for_each_waiting([this](const auto& header, std::span<const std::uint8_t> payload) {
             ++done_.homeless_frames;
-        }
+            sink_.on_unused(header, payload);
+        });
     }
     waiting_ = {};
     cores_ = {};

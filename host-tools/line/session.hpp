@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <span>
 #include <string>
@@ -67,6 +68,10 @@ public:
     // Outside bytes: sanitise before showing.
     virtual void on_console(std::string_view) {}
     virtual void on_raw_text(std::string_view) {}
+    // What was captured and told nothing above, so that a recording can keep it: a chunk that is no
+    // frame (in pieces, when it is long), and a frame that could not be used, or not all of it.
+    virtual void on_corrupt(std::span<const std::uint8_t> /*chunk*/) {}
+    virtual void on_unused(const wire::FrameHeader&, std::span<const std::uint8_t> /*payload*/) {}
 };
 
 // Streams are numbered from 1.
@@ -103,6 +108,24 @@ struct StreamCounters {
     std::array<std::uint64_t, stream_slots> frames_by_stream{};
 };
 
+// As a recording has them: new ones are appended.
+inline constexpr std::uint64_t StreamCounters::*stream_fields[] = {
+    &StreamCounters::generated,        &StreamCounters::delivered,
+    &StreamCounters::dropped,          &StreamCounters::overwritten,
+    &StreamCounters::aggregated,       &StreamCounters::filtered,
+    &StreamCounters::lost,             &StreamCounters::gaps,
+    &StreamCounters::lost_frames,      &StreamCounters::duplicate_frames,
+    &StreamCounters::repeated_records, &StreamCounters::undecoded_frames,
+    &StreamCounters::malformed_frames, &StreamCounters::unknown_frames,
+    &StreamCounters::homeless_frames,  &StreamCounters::other_image_sessions,
+    &StreamCounters::inconsistent,     &StreamCounters::unhooked,
+    &StreamCounters::foreign,          &StreamCounters::console_dropped,
+    &StreamCounters::sessions,         &StreamCounters::unfinished_sessions,
+};
+static_assert(sizeof(StreamCounters) ==
+                  (std::size(stream_fields) + stream_slots + 1) * sizeof(std::uint64_t),
+              "a counter that is not in stream_fields would not be recorded");
+
 class SessionReader {
 public:
     explicit SessionReader(SessionSink& sink) : sink_(sink) {}
@@ -121,6 +144,7 @@ public:
     // For Deframer.
     void on_frame(const wire::ParsedFrame& frame);
     void on_text(std::string_view text) { sink_.on_raw_text(text); }
+    void on_corrupt(std::span<const std::uint8_t> chunk) { sink_.on_corrupt(chunk); }
 
 private:
     struct Core {
@@ -138,6 +162,12 @@ private:
 
     void begin_session(std::uint16_t id);
     void end_session();
+    void on_known_frame(const wire::ParsedFrame& frame);
+    std::uint64_t unused_frames() const;
+    template <typename Use>
+    void use(const wire::FrameHeader& header, std::span<const std::uint8_t> payload, Use use);
+    template <typename Visit>
+    void for_each_waiting(Visit visit) const;
     void on_hello(const wire::ParsedFrame& frame);
     bool set_aside(const wire::ParsedFrame& frame);
     void replay();

@@ -10,7 +10,8 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/file.hpp"
-#include "tracer/wire/bytes.hpp"
+#include "host-tools/nsc/payload.hpp"
+#include "host-tools/nsc/replay.hpp"
 #include "tracer/wire/crc32c.hpp"
 
 namespace nopscope::nsc {
@@ -19,40 +20,6 @@ namespace {
 using Bytes = std::span<const std::uint8_t>;
 
 constexpr std::size_t step_bytes = std::size_t{1} << 16;
-
-std::string text(wire::Reader& in) {
-    const std::uint64_t size = in.varint();
-    if (size > in.left()) {
-        in.bytes(in.left() + 1);
-        return {};
-    }
-    const auto* bytes = reinterpret_cast<const char*>(in.bytes(size));
-    return bytes == nullptr ? std::string() : std::string(bytes, size);
-}
-
-std::optional<Symbols> parse_symbols(Bytes bytes) {
-    wire::Reader in(bytes.data(), bytes.size());
-    Symbols symbols;
-    symbols.origin = text(in);
-    symbols.build_id = text(in);
-    symbols.site_table_crc = in.fixed<std::uint32_t>();
-    const std::uint64_t count = in.varint();
-    std::uint64_t address = 0;
-    // Each site takes at least five bytes, so a hostile count ends with the payload.
-    for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
-        Function site;
-        const std::uint64_t step = in.varint();
-        if (i != 0 && (step == 0 || step > ~address)) return std::nullopt;
-        site.address = address += step;
-        site.size = in.varint();
-        site.name = text(in);
-        site.file = text(in);
-        site.line = static_cast<std::uint32_t>(in.varint());
-        symbols.sites.push_back(std::move(site));
-    }
-    if (!in.ok()) return std::nullopt;
-    return symbols;
-}
 
 struct ChunkHeader {
     bool ok = false;
@@ -92,7 +59,7 @@ bool Reader::fill(const Input& input, std::size_t count) {
 
 void Reader::consume(std::size_t count) { at_ += count; }
 
-void Reader::read(const Input& input, const LineSink& sink) {
+void Reader::read(const Input& input, SessionSink& sink) {
     if (fill(input, file_header_bytes) && std::memcmp(buffer_.data(), magic, sizeof magic) == 0) {
         wire::Reader in(buffer_.data() + sizeof magic, file_header_bytes - sizeof magic);
         const auto found = in.fixed<std::uint16_t>();
@@ -102,79 +69,114 @@ void Reader::read(const Input& input, const LineSink& sink) {
             throw Error(fmt::format("the recording has format {}, and this nopscope reads {}",
                                     found, version));
         }
-        if (!intact) ++counters_.damaged_chunks;
+        if (!intact) ++counters_.file.damaged_chunks;
         consume(file_header_bytes);
         return read_chunks(input, sink);
     }
-    counters_.is_raw = true;
-    do {
-        const Bytes here = Bytes(buffer_).subspan(at_);
-        if (!here.empty()) sink(here);
-        consume(here.size());
-    } while (fill(input, 1));
+    counters_.file.is_raw = true;
+    read_line(input, sink);
 }
 
-void Reader::read_chunks(const Input& input, const LineSink& sink) {
+void Reader::read_line(const Input& input, SessionSink& sink) {
+    SessionReader line(sink);
+    do {
+        const Bytes here = Bytes(buffer_).subspan(at_);
+        line.feed(here);
+        consume(here.size());
+    } while (fill(input, 1));
+    line.finish();
+    counters_.line = line.line();
+    counters_.stream = line.counters();
+}
+
+void Reader::read_chunks(const Input& input, SessionSink& sink) {
+    Replay replay(sink);
+    FileCounters& file = counters_.file;
     while (fill(input, chunk_header_bytes)) {
         const ChunkHeader header = parse_header(buffer_.data() + at_);
         if (!header.ok) {
-            ++counters_.skipped_bytes;
+            ++file.skipped_bytes;
             consume(1);
             continue;
         }
         consume(chunk_header_bytes);
-        const bool whole = fill(input, header.payload_bytes);
-        const std::size_t count = whole ? header.payload_bytes : buffer_.size() - at_;
-        const Bytes bytes = Bytes(buffer_).subspan(at_, count);
-        const bool intact = whole && wire::crc32c(bytes.data(), bytes.size()) == header.payload_crc;
-        if (!whole) {
-            counters_.cut_bytes += count;
-        } else if (!intact) {
-            ++counters_.damaged_chunks;
+        if (!fill(input, header.payload_bytes)) break;
+        const Bytes bytes = Bytes(buffer_).subspan(at_, header.payload_bytes);
+        if (wire::crc32c(bytes.data(), bytes.size()) != header.payload_crc ||
+            !payload(header.type, bytes, replay)) {
+            ++file.damaged_chunks;
         }
-        payload(header.type, bytes, intact, sink);
-        consume(count);
+        consume(bytes.size());
     }
-    counters_.cut_bytes += buffer_.size() - at_;
+    file.cut_bytes += buffer_.size() - at_;
+    replay.finish();
+    counters_.line = replay.line();
+    counters_.stream = replay.stream();
 }
 
-void Reader::payload(Type type, Bytes bytes, bool intact, const LineSink& sink) {
-    constexpr std::size_t line_time_bytes = 8;
-    if (type == Type::line) {
-        if (bytes.size() > line_time_bytes) sink(bytes.subspan(line_time_bytes));
-        return;
-    }
-    if (!intact) return;
-    wire::Reader in(bytes.data(), bytes.size());
+// False: malformed.
+bool Reader::payload(Type type, Bytes bytes, Replay& replay) {
+    const wire::Reader in(bytes.data(), bytes.size());
     switch (type) {
-    case Type::about: {
-        About about;
-        about.started_unix_ns = in.fixed<std::uint64_t>();
-        about.source = text(in);
-        about.tool = text(in);
-        if (in.ok()) about_ = std::move(about);
-        return;
-    }
+    case Type::about:
+        return read_about(in);
     case Type::symbols:
-        symbols_ = parse_symbols(bytes);
-        if (!symbols_) ++counters_.damaged_chunks;
-        return;
-    case Type::end: {
-        End end;
-        end.reason = static_cast<EndReason>(in.fixed<std::uint8_t>());
-        end.exit_status = in.fixed<std::int32_t>();
-        end.line_bytes = in.fixed<std::uint64_t>();
-        if (in.ok()) end_ = end;
-        counters_.has_end = in.ok();
-        return;
+        return read_symbols(in);
+    case Type::session:
+    case Type::trace:
+    case Type::items:
+    case Type::counters:
+        return replay.chunk(type, bytes);
+    case Type::end:
+        return read_end(in);
     }
-    case Type::line:
-        return;
-    }
-    ++counters_.unknown_chunks;
+    ++counters_.file.unknown_chunks;
+    return true;
 }
 
-void Reader::read_file(const std::string& path, const LineSink& sink) {
+bool Reader::read_about(wire::Reader in) {
+    About about;
+    about.started_unix_ns = in.fixed<std::uint64_t>();
+    about.source = read_text(in);
+    about.tool = read_text(in);
+    if (in.ok()) about_ = std::move(about);
+    return in.ok();
+}
+
+bool Reader::read_symbols(wire::Reader in) {
+    Symbols symbols;
+    symbols.origin = read_text(in);
+    symbols.build_id = read_text(in);
+    symbols.site_table_crc = in.fixed<std::uint32_t>();
+    const std::uint64_t count = in.varint();
+    std::uint64_t address = 0;
+    // Each site takes at least five bytes, so a hostile count ends with the payload.
+    for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
+        Function site;
+        const std::uint64_t step = in.varint();
+        if (i != 0 && (step == 0 || step > ~address)) return false;
+        site.address = address += step;
+        site.size = in.varint();
+        site.name = read_text(in);
+        site.file = read_text(in);
+        site.line = static_cast<std::uint32_t>(in.varint());
+        symbols.sites.push_back(std::move(site));
+    }
+    if (in.ok()) symbols_ = std::move(symbols);
+    return in.ok();
+}
+
+bool Reader::read_end(wire::Reader in) {
+    End end;
+    end.reason = static_cast<EndReason>(in.fixed<std::uint8_t>());
+    end.exit_status = in.fixed<std::int32_t>();
+    end.line_bytes = in.fixed<std::uint64_t>();
+    if (in.ok()) end_ = end;
+    counters_.file.has_end = in.ok();
+    return in.ok();
+}
+
+void Reader::read_file(const std::string& path, SessionSink& sink) {
     const auto close = [](std::FILE* file) { std::fclose(file); };
     const bool standard_input = path == "-";
     const std::unique_ptr<std::FILE, decltype(close)> file(

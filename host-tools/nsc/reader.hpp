@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads a recording, whole or damaged, or a raw capture of the line (any file without the magic).
+// Whatever the file's size, no more of it than one chunk is in memory.
 //
-// Total: a chunk whose payload is damaged is counted, and its line bytes are used all the same (the
-// frames in them have their own CRC); a damaged chunk header makes the reader look for the next
-// good one, and count what it passed.
+// Total: a chunk whose payload is damaged is counted and left out, and the records of it are lost; a
+// damaged chunk header makes the reader look for the next good one, and count what it passed.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,12 @@
 #include <vector>
 
 #include "host-tools/elf/symbols.hpp"
+#include "host-tools/line/session.hpp"
 #include "host-tools/nsc/format.hpp"
 
 namespace nopscope::nsc {
+
+class Replay;
 
 struct FileCounters {
     std::uint64_t damaged_chunks = 0;
@@ -27,19 +30,25 @@ struct FileCounters {
     bool has_end = false;  // false: the recorder was killed, or the file was cut
 };
 
+// What is known of a recording besides what was told.
+struct Counters {
+    FileCounters file;
+    LineCounters line;
+    StreamCounters stream;
+};
+
 class Reader {
 public:
     // Fills up to all of the bytes; returns how many; 0 at the end.
     using Input = std::function<std::size_t(std::span<std::uint8_t>)>;
-    using LineSink = std::function<void(std::span<const std::uint8_t>)>;
 
-    // Hands the line's bytes to `sink`, in order. Throws Error only for a file format version it
+    // Tells `sink` what the recorder's was told. Throws Error only for a file format version it
     // does not know.
-    void read(const Input& input, const LineSink& sink);
-    // The file at `path`; throws Error when it cannot be read.
-    void read_file(const std::string& path, const LineSink& sink);
+    void read(const Input& input, SessionSink& sink);
+    // The file at `path`, - for standard input; throws Error when it cannot be read.
+    void read_file(const std::string& path, SessionSink& sink);
 
-    const FileCounters& counters() const { return counters_; }
+    const Counters& counters() const { return counters_; }
     const std::optional<About>& about() const { return about_; }
     const std::optional<Symbols>& symbols() const { return symbols_; }
     const std::optional<End>& end() const { return end_; }
@@ -47,12 +56,16 @@ public:
 private:
     bool fill(const Input& input, std::size_t count);
     void consume(std::size_t count);
-    void payload(Type type, std::span<const std::uint8_t> bytes, bool intact, const LineSink& sink);
-    void read_chunks(const Input& input, const LineSink& sink);
+    void read_line(const Input& input, SessionSink& sink);
+    void read_chunks(const Input& input, SessionSink& sink);
+    bool payload(Type type, std::span<const std::uint8_t> bytes, Replay& replay);
+    bool read_about(wire::Reader in);
+    bool read_symbols(wire::Reader in);
+    bool read_end(wire::Reader in);
 
     std::vector<std::uint8_t> buffer_;
     std::size_t at_ = 0;
-    FileCounters counters_;
+    Counters counters_;
     std::optional<About> about_;
     std::optional<Symbols> symbols_;
     std::optional<End> end_;

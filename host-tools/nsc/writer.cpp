@@ -8,45 +8,10 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/file.hpp"
-#include "tracer/wire/bytes.hpp"
+#include "host-tools/nsc/payload.hpp"
 #include "tracer/wire/crc32c.hpp"
 
 namespace nopscope::nsc {
-namespace {
-
-constexpr std::size_t line_chunk_bytes = std::size_t{1} << 16;
-constexpr std::size_t line_time_bytes = 8;
-
-// Payloads are small next to the line's bytes; a growing vector is fast enough.
-class Payload {
-public:
-    template <typename T>
-    Payload& fixed(T value) {
-        wire::Byte bytes[sizeof(T)];
-        wire::Writer(bytes).fixed(value);
-        return raw(bytes, sizeof bytes);
-    }
-    Payload& varint(std::uint64_t value) {
-        wire::Byte bytes[wire::max_varint_bytes];
-        wire::Writer out(bytes);
-        out.varint(value);
-        return raw(bytes, out.size());
-    }
-    Payload& text(const std::string& value) {
-        varint(value.size());
-        return raw(reinterpret_cast<const wire::Byte*>(value.data()), value.size());
-    }
-    std::span<const std::uint8_t> bytes() const { return bytes_; }
-
-private:
-    Payload& raw(const wire::Byte* from, std::size_t count) {
-        bytes_.insert(bytes_.end(), from, from + count);
-        return *this;
-    }
-    std::vector<std::uint8_t> bytes_;
-};
-
-}  // namespace
 
 Writer::Writer(const std::string& path, const About& about) : path_(path) {
     file_ = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -77,30 +42,12 @@ void Writer::symbols(const Symbols& symbols) {
         payload.text(site.file).varint(site.line);
         before = site.address;
     }
-    flush();
     chunk(Type::symbols, payload.bytes());
 }
 
-void Writer::line(std::span<const std::uint8_t> bytes, std::uint64_t unix_ns) {
-    if (pending_.empty()) {
-        pending_.resize(line_time_bytes);
-        wire::Writer(pending_.data()).fixed(unix_ns);
-    }
-    pending_.insert(pending_.end(), bytes.begin(), bytes.end());
-    line_bytes_ += bytes.size();
-    if (pending_.size() >= line_chunk_bytes) flush();
-}
-
-void Writer::flush() {
-    if (pending_.empty()) return;
-    chunk(Type::line, pending_);
-    pending_.clear();
-}
-
-void Writer::end(End end) {
-    flush();
+void Writer::end(const End& end) {
     Payload payload;
-    payload.fixed(static_cast<std::uint8_t>(end.reason)).fixed(end.exit_status).fixed(line_bytes_);
+    payload.fixed(static_cast<std::uint8_t>(end.reason)).fixed(end.exit_status).fixed(end.line_bytes);
     chunk(Type::end, payload.bytes());
 }
 

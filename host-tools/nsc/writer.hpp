@@ -3,7 +3,6 @@
 
 #include <span>
 #include <string>
-#include <vector>
 
 #include "host-tools/elf/symbols.hpp"
 #include "host-tools/nsc/format.hpp"
@@ -21,19 +20,14 @@ public:
     Writer& operator=(const Writer&) = delete;
 
     void symbols(const Symbols& symbols);
-    // Gathers; written when 64 KiB have come together, or by flush().
-    void line(std::span<const std::uint8_t> bytes, std::uint64_t unix_ns);
-    void flush();
-    void end(End end);
+    void chunk(Type type, std::span<const std::uint8_t> payload);
+    void end(const End& end);
 
 private:
-    void chunk(Type type, std::span<const std::uint8_t> payload);
     void put(std::span<const std::uint8_t> bytes);
 
     std::string path_;
     int file_ = -1;
-    std::vector<std::uint8_t> pending_;  // of a LINE chunk, with its time
-    std::uint64_t line_bytes_ = 0;
 };
 
 }  // namespace nopscope::nsc

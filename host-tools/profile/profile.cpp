@@ -3,8 +3,6 @@
 
 namespace nopscope {
 
-void Profile::finish() { reader_.finish(); }
-
 void Profile::on_session(const HelloInfo& hello) {
     if (!hello_) hello_ = hello;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recording's bytes in, its profile out: the whole of decode and aggregate, streaming.
+// What a SessionReader or a recording tells -> its profile, streaming.
 //
 // Everything is kept in ticks and by site offset; names and nanoseconds are the report's. A
 // function's total counts time once however often it is on the stack: a call adds to what the total
@@ -44,15 +44,8 @@ struct Marker {
     std::uint64_t session = 0;
 };
 
-class Profile final : public SessionSink {
+class Profile : public SessionSink {
 public:
-    Profile() : reader_(*this) {}
-
-    void feed(std::span<const std::uint8_t> bytes) { reader_.feed(bytes); }
-    // The recording is over. Once; nothing is fed after.
-    void finish();
-
-    const SessionReader& reader() const { return reader_; }
     // Of the first session whose hello could be read.
     const std::optional<HelloInfo>& hello() const { return hello_; }
     const FunctionTable& functions() const { return functions_; }
@@ -67,7 +60,6 @@ public:
     std::uint64_t tracer_ticks() const { return tracer_ticks_; }
     std::uint64_t duration_ticks() const { return duration_ticks_; }  // first to last event
 
-    // For SessionReader.
     void on_session(const HelloInfo& hello) override;
     void on_session_end() override;
     void on_trace(unsigned core, const TraceBatch& batch) override;
@@ -135,7 +127,6 @@ private:
         }
     }
 
-    SessionReader reader_;
     std::optional<HelloInfo> hello_;
     FunctionTable functions_;
     CallTree tree_;

@@ -13,9 +13,9 @@ namespace {
 
 constexpr std::size_t summands = 7;  // of integrity: generated and what it is made of
 
-const char* refusal(const Profile& profile, const nsc::FileCounters& file) {
-    const LineCounters& line = profile.reader().line();
-    if (line.bytes == 0) return file.is_raw ? "the file is empty" : "nothing was recorded";
+const char* refusal(const nsc::Counters& counters) {
+    const LineCounters& line = counters.line;
+    if (line.bytes == 0) return counters.file.is_raw ? "the file is empty" : "nothing was recorded";
     if (line.frames == 0) return "there is no trace in it: not one frame could be read";
     return "no hello could be read, so the records in it mean nothing";
 }
@@ -111,9 +111,8 @@ std::uint64_t ticks_to_ns(std::uint64_t ticks, std::uint64_t clock_hz) {
     return static_cast<std::uint64_t>((Wide{ticks} * 1'000'000'000u + clock_hz / 2) / clock_hz);
 }
 
-Integrity integrity_of(const Profile& profile, const nsc::FileCounters& file) {
-    const StreamCounters stream = profile.reader().counters();
-    const LineCounters& line = profile.reader().line();
+Integrity integrity_of(const Profile& profile, const nsc::Counters& counters) {
+    const auto& [file, line, stream] = counters;
     const DecoderCounters& decoder = profile.decoder();
     Integrity result;
     result.items = {
@@ -158,14 +157,14 @@ Integrity integrity_of(const Profile& profile, const nsc::FileCounters& file) {
     return result;
 }
 
-Report make_report(const Profile& profile, const nsc::FileCounters& file, const Symbols* symbols) {
-    const StreamCounters stream = profile.reader().counters();
+Report make_report(const Profile& profile, const nsc::Counters& counters, const Symbols* symbols) {
+    const StreamCounters& stream = counters.stream;
     if (!profile.hello()) {
         if (stream.refused_version != 0) {
             throw Error(fmt::format("the target speaks trace format {}, and this nopscope reads {}",
                                     stream.refused_version, wire::format_version));
         }
-        throw Error(refusal(profile, file));
+        throw Error(refusal(counters));
     }
     const HelloInfo& hello = *profile.hello();
     if (symbols != nullptr) {
@@ -182,7 +181,7 @@ Report make_report(const Profile& profile, const nsc::FileCounters& file, const 
     report.duration_ns = ticks_to_ns(profile.duration_ticks(), hello.clock_hz);
     report.tracer_ns = ticks_to_ns(profile.tracer_ticks(), hello.clock_hz);
     report.sessions = stream.sessions;
-    report.integrity = integrity_of(profile, file);
+    report.integrity = integrity_of(profile, counters);
 
     const std::vector<FunctionTimes> times = profile.times();
     double all_self = 0;

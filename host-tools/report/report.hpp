@@ -81,11 +81,11 @@ struct Report {
 
 std::uint64_t ticks_to_ns(std::uint64_t ticks, std::uint64_t clock_hz);
 
-Integrity integrity_of(const Profile& profile, const nsc::FileCounters& file);
+Integrity integrity_of(const Profile& profile, const nsc::Counters& counters);
 
 // `symbols` may be null: functions are then named by address. Throws Error when the symbols are of
 // another image, or the recording says nothing that can be reported.
-Report make_report(const Profile& profile, const nsc::FileCounters& file, const Symbols* symbols);
+Report make_report(const Profile& profile, const nsc::Counters& counters, const Symbols* symbols);
 
 enum class SortKey : std::uint8_t { self, total, calls, max };
 // Largest first, then by name; keeps the first `top` (0: all).

@@ -9,6 +9,7 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/report/report.hpp"
 #include "tests/fuzz/frames.hpp"
+#include "tests/unit/host/line_profile.hpp"
 
 namespace {
 
@@ -31,14 +32,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::span<const std::uint8_t> input(data + 1, size - 1);
     const std::vector<std::uint8_t> sealed =
         (data[0] & 1) != 0 ? fuzz::seal(input) : std::vector<std::uint8_t>();
-    Profile profile;
+    test::LineProfile profile;
     // In two pieces, so that a chunk spans both.
     const auto bytes = (data[0] & 1) != 0 ? std::span<const std::uint8_t>(sealed) : input;
     profile.feed(bytes.first(bytes.size() / 2));
     profile.feed(bytes.subspan(bytes.size() / 2));
     profile.finish();
 
-    const Integrity integrity = integrity_of(profile, {});
+    const Integrity integrity = integrity_of(profile, profile.counters());
     must(item(integrity, "generated") ==
          item(integrity, "delivered") + item(integrity, "dropped") + item(integrity, "lost"));
     std::uint64_t calls = 0;
@@ -48,7 +49,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     must(calls <= item(integrity, "delivered"));
     try {
-        Report report = make_report(profile, {}, nullptr);
+        Report report = make_report(profile, profile.counters(), nullptr);
         sort_rows(report.functions, SortKey::self, 0);
         must(!text_report(report).empty() && !json_report(report).empty());
         must(!csv_report(report).empty() && !text_graph(report, profile, {}).empty());

@@ -9,6 +9,7 @@
 
 #include "host-tools/base/file.hpp"
 #include "host-tools/report/report.hpp"
+#include "tests/unit/host/line_profile.hpp"
 #include "tests/unit/host/target_stream.hpp"
 
 namespace nopscope {
@@ -30,7 +31,7 @@ protected:
             target.finish();
             profile.feed(target.bytes);
             profile.finish();
-            result = make_report(profile, {}, nullptr);
+            result = make_report(profile, profile.counters(), nullptr);
         }
         for (const FunctionRow& row : result->functions) {
             if (row.address == TargetStream::text_base + 8 * site) return row;
@@ -60,7 +61,7 @@ protected:
     }
 
     TargetStream target;
-    Profile profile;
+    test::LineProfile profile;
     std::optional<Report> result;
 };
 

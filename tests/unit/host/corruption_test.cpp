@@ -11,6 +11,7 @@
 #include <random>
 
 #include "host-tools/report/report.hpp"
+#include "tests/unit/host/line_profile.hpp"
 #include "tests/unit/host/target_stream.hpp"
 
 namespace nopscope {
@@ -110,11 +111,11 @@ protected:
         return lister.calls;
     }
     static Integrity integrity(const Bytes& bytes, std::uint64_t& stray_zeros) {
-        Profile profile;
+        test::LineProfile profile;
         profile.feed(bytes);
         profile.finish();
-        stray_zeros = profile.reader().line().stray_zeros;
-        return integrity_of(profile, {});
+        stray_zeros = profile.counters().line.stray_zeros;
+        return integrity_of(profile, profile.counters());
     }
     // Whole frames may vanish unseen (`frames_only`) where nothing follows that counts them: the
     // last hello or console frame of a session. No record can.
@@ -237,10 +238,10 @@ TEST_F(Corruption, TheSecondReaderAgreesOnDamagedRecordings) {
         for (int i = 0; i < round; ++i) {
             bytes[random() % bytes.size()] ^= static_cast<std::uint8_t>(1 + random() % 255);
         }
-        Profile profile;
+        test::LineProfile profile;
         profile.feed(bytes);
         profile.finish();
-        const std::string report = json_report(make_report(profile, {}, nullptr));
+        const std::string report = json_report(make_report(profile, profile.counters(), nullptr));
         std::ofstream(dir / "report.json") << report;
         std::ofstream(dir / "line", std::ios::binary)
             .write(reinterpret_cast<const char*>(bytes.data()), static_cast<long>(bytes.size()));

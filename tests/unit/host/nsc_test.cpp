@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recordings: what is written is read back, from a whole file, a cut one and a damaged one.
+// Recordings: what a line told is told again, from a whole file, a cut one and a damaged one.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -10,20 +10,56 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/file.hpp"
+#include "host-tools/line/tee.hpp"
+#include "host-tools/nsc/journal.hpp"
 #include "host-tools/nsc/reader.hpp"
-#include "host-tools/nsc/writer.hpp"
+#include "host-tools/report/report.hpp"
+#include "tests/unit/host/line_profile.hpp"
 #include "tests/unit/host/target_stream.hpp"
+#include "tests/unit/host/told.hpp"
 
 namespace nopscope {
 namespace {
 
 using test::Bytes;
+using test::TargetStream;
+using test::Told;
+
+// Two boots of two cores, with everything a line can have.
+TargetStream busy_target() {
+    TargetStream target;
+    target.cores = 2;
+    target.records_per_frame = 30;
+    std::mt19937 random(5);
+    for (int boot = 0; boot < 2; ++boot) {
+        target.raw("U-Boot 2026.01\r\n");
+        target.raw(std::string_view("\0", 1));
+        target.hello();
+        for (int i = 0; i < 900; ++i) {
+            const auto core = static_cast<std::uint8_t>(random() % 2);
+            const auto a = target.entry(random() % 300, random() % 90, core);
+            const auto b = target.entry(random() % 9, random() % 900, core);
+            target.call(random() % 9, 1, core);
+            target.ret(b, random() % 5, core, i % 50 == 0);
+            if (i % 11 == 3) target.argument(wire::Extended::context, i % 3, 5);
+            if (i % 90 == 4) target.tracer(1000);
+            if (i % 70 == 1) target.console("tick " + std::to_string(i) + "\n");
+            if (i % 100 == 60) target.lose();
+            if (i % 100 == 99) target.stats(false, core);
+            if (i == 500) target.raw(std::string_view("\x7f\x01garbage\0", 10));
+            if (i % 5 != 0) target.ret(a, 7, core);
+        }
+        target.payload()[0] = 1;
+        target.frame(static_cast<wire::Stream>(99), 0, 1);
+        target.finish();
+        if (boot == 0) target.reset();
+    }
+    return target;
+}
 
 class Nsc : public testing::Test {
 protected:
     Nsc() {
-        for (std::size_t i = 0; i < line.size(); ++i)
-            line[i] = static_cast<std::uint8_t>(i * i >> 3);
         symbols.origin = "demo.elf";
         symbols.build_id = std::string("\x00\x01\xff", 3);
         symbols.site_table_crc = 0xdeadbeef;
@@ -33,23 +69,38 @@ protected:
     }
     ~Nsc() override { std::filesystem::remove(path); }
 
-    Bytes write(bool with_end = true) {
-        nsc::Writer writer(path, {.source = "exec:x", .tool = "t", .started_unix_ns = 99});
-        writer.symbols(symbols);
-        for (std::size_t at = 0; at < line.size(); at += 50'000) {
-            const std::size_t count = std::min<std::size_t>(50'000, line.size() - at);
-            writer.line(std::span(line).subspan(at, count), at);
-        }
-        if (with_end) {
-            writer.end({.reason = nsc::EndReason::duration, .exit_status = 3});
-        } else {
-            writer.flush();
+    // Records `line`, with a flush after each `flush_bytes`.
+    Bytes record(const Bytes& line, bool with_end = true, std::size_t flush_bytes = 20'000) {
+        told = {};
+        {
+            nsc::Writer writer(path, {.source = "exec:x", .tool = "t", .started_unix_ns = 99});
+            writer.symbols(symbols);
+            nsc::Journal journal(writer);
+            Tee tee(journal, told);
+            SessionReader reader(tee);
+            for (std::span<const std::uint8_t> left(line); !left.empty();) {
+                const auto count = std::min(flush_bytes, left.size());
+                reader.feed(left.first(count));
+                left = left.subspan(count);
+                journal.flush(reader.line(), reader.counters(), 7);
+            }
+            if (with_end) {
+                reader.finish();
+                journal.flush(reader.line(), reader.counters(), 8);
+                writer.end({.reason = nsc::EndReason::duration, .exit_status = 3,
+                            .line_bytes = line.size()});
+            }
+            counted = {{}, reader.line(), reader.counters()};
         }
         return read_whole_file(path);
     }
-    // Reads `bytes` in odd pieces; returns the line.
-    static Bytes read(const Bytes& bytes, nsc::Reader& reader) {
-        Bytes out;
+    // Reads `bytes` in odd pieces.
+    static Told read(const Bytes& bytes, nsc::Reader& reader) {
+        Told again;
+        read(bytes, reader, again);
+        return again;
+    }
+    static void read(const Bytes& bytes, nsc::Reader& reader, SessionSink& sink) {
         std::size_t at = 0;
         reader.read(
             [&](std::span<std::uint8_t> to) {
@@ -59,84 +110,156 @@ protected:
                 at += count;
                 return count;
             },
-            [&](auto part) { out.insert(out.end(), part.begin(), part.end()); });
-        return out;
+            sink);
+    }
+    // The cores' records come in another order, and so do their functions.
+    static std::string sorted_report(const Profile& profile, const nsc::Counters& counters) {
+        Report report = make_report(profile, counters, nullptr);
+        sort_rows(report.functions, SortKey::self, 0);
+        return json_report(report);
+    }
+    static std::uint64_t damage(const nsc::Reader& reader) {
+        const nsc::FileCounters& file = reader.counters().file;
+        return file.damaged_chunks + file.skipped_bytes + file.cut_bytes;
+    }
+    static void expect_sums(const nsc::Reader& reader, const Told& again) {
+        const StreamCounters& stream = reader.counters().stream;
+        ASSERT_EQ(stream.delivered, again.count);
+        ASSERT_EQ(stream.generated, stream.delivered + stream.dropped + stream.lost);
+    }
+    // Nothing is invented, moved or told twice.
+    void expect_part(const Told& again) {
+        for (const auto& [core, records] : again.records) {
+            const auto& all = told.records[core];
+            ASSERT_TRUE(std::includes(all.begin(), all.end(), records.begin(), records.end()));
+        }
     }
 
     std::string path =
         std::filesystem::temp_directory_path() / ("nopscope-nsc-test-" + std::to_string(getpid()));
-    Bytes line = Bytes(200'001);
+    Bytes line = busy_target().bytes;
     Symbols symbols;
+    Told told;              // by the line
+    nsc::Counters counted;  // of the line
 };
 
 TEST_F(Nsc, RoundTrip) {
     nsc::Reader reader;
-    EXPECT_EQ(read(write(), reader), line);
+    const Told again = read(record(line), reader);
+    EXPECT_EQ(again.records, told.records);
+    EXPECT_EQ(again.gaps, told.gaps);
+    auto sorted = again.rest;
+    std::sort(sorted.begin(), sorted.end());
+    std::sort(told.rest.begin(), told.rest.end());
+    EXPECT_EQ(sorted, told.rest);
+    EXPECT_GT(told.gaps.size(), 3u);
     ASSERT_TRUE(reader.about());
     EXPECT_EQ(reader.about()->source, "exec:x");
     EXPECT_EQ(reader.about()->started_unix_ns, 99u);
     ASSERT_TRUE(reader.symbols());
     EXPECT_EQ(reader.symbols()->build_id, symbols.build_id);
     EXPECT_EQ(reader.symbols()->site_table_crc, 0xdeadbeefu);
-    ASSERT_EQ(reader.symbols()->sites.size(), 3u);
     const Function* far = reader.symbols()->find(0xffffff8000000000);
     ASSERT_NE(far, nullptr);
     EXPECT_EQ(far->name, "far");
     EXPECT_EQ(far->line, 3u);
-    EXPECT_EQ(reader.symbols()->find(0x40080011), nullptr);
     ASSERT_TRUE(reader.end());
     EXPECT_EQ(reader.end()->exit_status, 3);
     EXPECT_EQ(reader.end()->line_bytes, line.size());
-    EXPECT_EQ(reader.counters().damaged_chunks + reader.counters().skipped_bytes +
-                  reader.counters().cut_bytes,
-              0u);
+    EXPECT_EQ(damage(reader), 0u);
+    expect_sums(reader, again);
 }
 
-TEST_F(Nsc, AKilledRecordersFileIsWhole) {
-    nsc::Reader reader;
-    EXPECT_EQ(read(write(false), reader), line);
-    EXPECT_FALSE(reader.counters().has_end);
-    EXPECT_EQ(reader.counters().cut_bytes, 0u);
-}
-
-TEST_F(Nsc, CutAnywhereItIsValidUpToThere) {
-    const Bytes whole = write();
-    std::mt19937 random(3);
-    for (int round = 0; round < 400; ++round) {
-        const std::size_t cut = random() % (whole.size() - 16) + 16;
-        const Bytes part(whole.begin(), whole.begin() + static_cast<long>(cut));
+TEST_F(Nsc, TheReportIsTheLinesOwn) {
+    std::mt19937 random(8);
+    for (int round = 0; round < 20; ++round) {
+        Bytes damaged = line;
+        for (int i = 0; i < round; ++i) {
+            damaged[random() % damaged.size()] ^= static_cast<std::uint8_t>(1 + random() % 255);
+        }
+        test::LineProfile of_line;
+        of_line.feed(damaged);
+        of_line.finish();
+        Profile of_file;
         nsc::Reader reader;
-        const Bytes got = read(part, reader);
-        ASSERT_LE(got.size(), line.size());
-        ASSERT_TRUE(std::equal(got.begin(), got.end(), line.begin()));
-        ASSERT_FALSE(reader.counters().has_end);
-        // All but headers and symbols is there.
-        ASSERT_GE(got.size() + 400, cut < 400 ? 0 : cut - 400);
+        read(record(damaged, true, 1 + random() % 30'000), reader, of_file);
+        ASSERT_TRUE(sorted_report(of_file, reader.counters()) ==
+                    sorted_report(of_line, of_line.counters()))
+            << round;
     }
 }
 
-TEST_F(Nsc, OneFlippedByteCostsNoMoreThanItsChunk) {
-    const Bytes whole = write();
+TEST_F(Nsc, NoCapturedByteIsLost) {
+    Bytes damaged = line;
+    for (std::size_t at = 5000; at < damaged.size(); at += 9000) damaged[at] ^= 0x55;
+    damaged.insert(damaged.end(), 9000, 0xee);  // longer than any frame, and without an end
+    nsc::Reader reader;
+    const Told again = read(record(damaged), reader);
+    std::uint64_t corrupt = 0;
+    for (const std::string& item : again.rest) {
+        if (item.starts_with("corrupt 0 ")) corrupt += item.size() - 10;
+    }
+    EXPECT_GT(reader.counters().line.corrupt_frames, 5u);
+    EXPECT_GE(corrupt, 9000 + 200 * reader.counters().line.corrupt_frames / 2);
+    const auto unused = std::count_if(again.rest.begin(), again.rest.end(), [](const auto& item) {
+        return item.starts_with("unused 99 ");
+    });
+    EXPECT_EQ(unused, 2);
+}
+
+TEST_F(Nsc, AKilledRecordersFileIsWholeUpToTheLastFlush) {
+    nsc::Reader reader;
+    const Told again = read(record(line, false), reader);
+    EXPECT_EQ(again.records, told.records);
+    EXPECT_FALSE(reader.counters().file.has_end);
+    EXPECT_EQ(damage(reader), 0u);
+    expect_sums(reader, again);
+}
+
+TEST_F(Nsc, CutAnywhereItIsValidUpToThere) {
+    const Bytes whole = record(line, true, 3000);
+    std::uint64_t before = 0;
+    for (std::size_t cut = 16; cut < whole.size(); cut += 97) {
+        const Bytes part(whole.begin(), whole.begin() + static_cast<long>(cut));
+        nsc::Reader reader;
+        const Told again = read(part, reader);
+        expect_part(again);
+        ASSERT_FALSE(reader.counters().file.has_end);
+        ASSERT_GE(again.count, before) << "a longer part has more";
+        before = again.count;
+        expect_sums(reader, again);
+    }
+    EXPECT_GT(before, told.count * 9 / 10);
+}
+
+TEST_F(Nsc, AFlippedByteCostsItsChunkAndIsCounted) {
+    const Bytes whole = record(line, true, 3000);
     std::mt19937 random(4);
-    int line_kept = 0;
-    for (int round = 0; round < 400; ++round) {
+    int with_loss = 0;
+    for (int round = 0; round < 300; ++round) {
         Bytes bytes = whole;
         const std::size_t at = 16 + random() % (bytes.size() - 16);
         bytes[at] ^= static_cast<std::uint8_t>(1u << (random() % 8));
         nsc::Reader reader;
-        const Bytes got = read(bytes, reader);
-        const auto& counters = reader.counters();
-        ASSERT_GT(counters.damaged_chunks + counters.skipped_bytes, 0u) << at;
-        line_kept += got.size() == line.size();
-        ASSERT_GE(got.size() + 66'000 + 50'000, line.size());
+        const Told again = read(bytes, reader);
+        ASSERT_GT(damage(reader), 0u) << at;
+        if (again.session == told.session) expect_part(again);
+        expect_sums(reader, again);
+        const std::uint64_t lost = told.count - again.count;
+        with_loss += lost != 0;
+        // A session's hello takes the session's records with it.
+        ASSERT_TRUE(again.session < told.session || lost < told.count / 8) << lost;
+        if (reader.counters().file.has_end && reader.counters().stream.complete) {
+            ASSERT_EQ(reader.counters().stream.lost, counted.stream.lost + lost);
+        }
     }
-    EXPECT_GT(line_kept, 390);
+    EXPECT_GT(with_loss, 100);
 }
 
 TEST_F(Nsc, AnotherFormatIsRefusedInOneSentence) {
-    Bytes bytes = write();
+    Bytes bytes = record(line);
     wire::Writer header(bytes.data() + 8);
-    header.fixed(std::uint16_t{2});
+    header.fixed(std::uint16_t{1});
     header.fixed(std::uint16_t{0});
     header.fixed(wire::crc32c(bytes.data(), 12));
     nsc::Reader reader;
@@ -144,12 +267,12 @@ TEST_F(Nsc, AnotherFormatIsRefusedInOneSentence) {
         read(bytes, reader);
         FAIL();
     } catch (const Error& error) {
-        EXPECT_STREQ(error.what(), "the recording has format 2, and this nopscope reads 1");
+        EXPECT_STREQ(error.what(), "the recording has format 1, and this nopscope reads 2");
     }
 }
 
 TEST_F(Nsc, ChunksOfLaterVersionsAreSkipped) {
-    Bytes bytes = write(false);
+    Bytes bytes = record(line, false);
     const std::size_t at = bytes.size();
     bytes.resize(at + 16 + 5, 1);
     wire::Writer header(bytes.data() + at);
@@ -158,24 +281,32 @@ TEST_F(Nsc, ChunksOfLaterVersionsAreSkipped) {
     header.fixed(wire::crc32c(bytes.data() + at + 16, 5));
     header.fixed(wire::crc32c(bytes.data() + at, 12));
     nsc::Reader reader;
-    EXPECT_EQ(read(bytes, reader), line);
-    EXPECT_EQ(reader.counters().unknown_chunks, 1u);
-    EXPECT_EQ(reader.counters().skipped_bytes, 0u);
+    EXPECT_EQ(read(bytes, reader).records, told.records);
+    EXPECT_EQ(reader.counters().file.unknown_chunks, 1u);
+    EXPECT_EQ(damage(reader), 0u);
 }
 
 TEST_F(Nsc, ARawCaptureIsReadAsItIs) {
-    for (const std::size_t size : {std::size_t{0}, std::size_t{3}, line.size()}) {
-        const Bytes part(line.begin(), line.begin() + static_cast<long>(size));
-        nsc::Reader reader;
-        EXPECT_EQ(read(part, reader), part);
-        EXPECT_TRUE(reader.counters().is_raw);
+    record(line);
+    nsc::Reader reader;
+    const Told again = read(line, reader);
+    EXPECT_TRUE(reader.counters().file.is_raw);
+    EXPECT_EQ(again.records, told.records);
+    EXPECT_EQ(again.rest, told.rest);
+    EXPECT_EQ(reader.counters().line.bytes, line.size());
+    for (const std::size_t size : {std::size_t{0}, std::size_t{3}}) {
+        nsc::Reader short_one;
+        read(Bytes(line.begin(), line.begin() + static_cast<long>(size)), short_one);
+        EXPECT_TRUE(short_one.counters().file.is_raw);
+        EXPECT_EQ(short_one.counters().line.bytes, size);
     }
 }
 
 TEST_F(Nsc, AFileThatIsNotThereIsOneSentence) {
     nsc::Reader reader;
-    EXPECT_THROW(reader.read_file("/nonexistent/x.nsc", [](auto) {}), Error);
-    EXPECT_THROW(reader.read_file("/", [](auto) {}), Error);
+    Told nothing;
+    EXPECT_THROW(reader.read_file("/nonexistent/x.nsc", nothing), Error);
+    EXPECT_THROW(reader.read_file("/", nothing), Error);
 }
 
 }  // namespace

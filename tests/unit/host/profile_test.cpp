@@ -10,6 +10,7 @@
 
 #include "host-tools/base/file.hpp"
 #include "host-tools/report/report.hpp"
+#include "tests/unit/host/line_profile.hpp"
 #include "tests/unit/host/target_stream.hpp"
 
 namespace nopscope {
@@ -146,7 +147,7 @@ protected:
             names.sites.push_back({TargetStream::text_base + i * 8, 8, "f" + std::to_string(i),
                                    "/src/lib/f.c", 10 + i});
         }
-        Report result = make_report(profile, {}, &names);
+        Report result = make_report(profile, profile.counters(), &names);
         sort_rows(result.functions, SortKey::self, 0);
         sort_rows(result.profile, SortKey::self, 0);
         return result;
@@ -165,7 +166,7 @@ protected:
     }
 
     TargetStream target;
-    Profile profile;
+    test::LineProfile profile;
 };
 
 TEST_F(TargetProfileTest, ALaterReadOutTakesThePlaceOfAnEarlierOne) {

@@ -13,6 +13,7 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/file.hpp"
 #include "host-tools/base/text.hpp"
+#include "tests/unit/host/line_profile.hpp"
 #include "tests/unit/host/target_stream.hpp"
 
 namespace nopscope {
@@ -39,7 +40,7 @@ protected:
         profile.feed(target.bytes);
         profile.finish();
         const Symbols names = symbols();
-        return make_report(profile, {}, named ? &names : nullptr);
+        return make_report(profile, profile.counters(), named ? &names : nullptr);
     }
     static const FunctionRow& row(const Report& report, const std::string& name) {
         for (const FunctionRow& row : report.functions) {
@@ -49,7 +50,7 @@ protected:
     }
 
     TargetStream target;
-    Profile profile;
+    test::LineProfile profile;
 };
 
 TEST_F(ReportTest, NumbersAreExact) {
@@ -193,7 +194,7 @@ TEST_F(ReportTest, HostileNamesDriveNoTerminalAndBreakNoJson) {
 }
 
 TEST_F(ReportTest, RefusalsAreSentences) {
-    EXPECT_THROW(make_report(profile, {}, nullptr), Error);
+    EXPECT_THROW(make_report(profile, profile.counters(), nullptr), Error);
     target.version = 3;
     target.hello();
     try {
@@ -211,7 +212,7 @@ TEST_F(ReportTest, AWrongImageIsRefused) {
     names.build_id = "mine";
     profile.feed(target.bytes);
     profile.finish();
-    EXPECT_THROW(make_report(profile, {}, &names), Error);
+    EXPECT_THROW(make_report(profile, profile.counters(), &names), Error);
 }
 
 TEST_F(ReportTest, TheGraphIsTheCallTree) {

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/nsc/journal.hpp"
+
+#include <algorithm>
+
+namespace nopscope::nsc {
+namespace {
+
+constexpr std::size_t max_items_bytes = std::size_t{1} << 20;
+
+std::span<const std::uint8_t> bytes_of(std::string_view text) {
+    return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+}  // namespace
+
+void Journal::on_session(const HelloInfo& hello) {
+    write_blocks();
+    write_items();
+    cores_ = {};
+    ++session_;
+    body_.clear();
+    body_.varint(session_).varint(hello.session).varint(hello.lossless).varint(hello.cores);
+    body_.varint(hello.clock_hz).varint(hello.text_base).varint(hello.load_bias);
+    body_.varint(hello.site_count).varint(hello.site_table_crc).varint(hello.line_bytes_per_second);
+    body_.text(hello.build_id).text(hello.board).text(hello.image);
+    file_.chunk(Type::session, body_.bytes());
+}
+
+void Journal::on_trace(unsigned number, const TraceBatch& batch) {
+    auto& slot = cores_[number & 0xff];
+    if (!slot) slot = std::make_unique<Core>();
+    Core& core = *slot;
+    if (batch.gap) {
+        core.context = batch.context;
+        core.clock = batch.base;
+    }
+    if (batch.records.empty()) return;
+    const std::uint64_t missing = batch.first_index - core.next_index;
+    if (core.records.empty()) {
+        core.header = {.session = session_,
+                       .core = number & 0xff,
+                       .first_index = batch.first_index,
+                       .missing = missing,
+                       .context = core.context,
+                       .base = core.clock,
+                       .gaps = {}};
+    } else if (missing != 0) {
+        core.header.gaps.push_back({core.records.size(), missing, core.context, core.clock});
+    }
+    std::uint64_t index = batch.first_index;
+    for (auto records = batch.records; !records.empty();) {
+        const auto count = std::min(max_block_records - core.records.size(), records.size());
+        add(core, index, records.first(count));
+        index += count;
+        records = records.subspan(count);
+    }
+}
+
+void Journal::add(Core& core, std::uint64_t index, std::span<const wire::StampedRecord> records) {
+    if (core.records.empty()) {
+        core.header.first_index = index;
+        core.header.context = core.context;
+        core.header.base = core.clock;
+    }
+    for (const wire::StampedRecord& each : records) {
+        if (each.record.is(wire::Extended::context)) core.context = each.record.argument();
+    }
+    core.records.insert(core.records.end(), records.begin(), records.end());
+    core.clock = records.back().clock;
+    core.next_index = index + records.size();
+    if (core.records.size() == max_block_records) write_block_of(core);
+}
+
+void Journal::write_block_of(Core& core) {
+    if (core.records.empty()) return;
+    body_.clear();
+    write_block(core.header, core.records, body_);
+    file_.chunk(Type::trace, compress_(body_.bytes()));
+    core.records.clear();
+    core.header.gaps.clear();
+    core.header.missing = 0;
+}
+
+void Journal::write_blocks() {
+    for (const auto& core : cores_) {
+        if (core) write_block_of(*core);
+    }
+}
+
+void Journal::item(Item what, unsigned core, std::span<const std::uint8_t> bytes) {
+    if (items_.bytes().empty()) items_.varint(session_);
+    items_.fixed(static_cast<std::uint8_t>(what)).fixed(static_cast<std::uint8_t>(core));
+    items_.varint(bytes.size()).raw(bytes);
+    if (items_.bytes().size() >= max_items_bytes) write_items();
+}
+
+void Journal::write_items() {
+    if (items_.bytes().empty()) return;
+    file_.chunk(Type::items, compress_(items_.bytes()));
+    items_.clear();
+}
+
+void Journal::on_stats(unsigned core, const wire::Stats& stats) {
+    wire::Byte payload[std::size(wire::stats_fields) * wire::max_varint_bytes];
+    item(Item::stats, core, {payload, wire::write_stats(stats, payload)});
+}
+
+bool Journal::on_profile(unsigned core, const std::uint8_t* payload, std::size_t count) {
+    item(Item::profile, core, {payload, count});
+    return true;
+}
+
+void Journal::on_console(std::string_view text) { item(Item::console, 0, bytes_of(text)); }
+void Journal::on_raw_text(std::string_view text) { item(Item::raw_text, 0, bytes_of(text)); }
+void Journal::on_corrupt(std::span<const std::uint8_t> chunk) { item(Item::corrupt, 0, chunk); }
+
+void Journal::on_unused(const wire::FrameHeader& header, std::span<const std::uint8_t> payload) {
+    Payload frame;
+    frame.fixed(static_cast<std::uint8_t>(header.stream)).fixed(header.core);
+    frame.fixed(header.session).fixed(header.sequence).raw(payload);
+    item(Item::unused, header.core, frame.bytes());
+}
+
+void Journal::flush(const LineCounters& line, const StreamCounters& stream, std::uint64_t unix_ns) {
+    write_blocks();
+    write_items();
+    if (line.bytes == line_bytes_) return;
+    line_bytes_ = line.bytes;
+    body_.clear();
+    body_.fixed(unix_ns).varint(std::size(line_fields));
+    for (const auto field : line_fields) body_.varint(line.*field);
+    body_.varint(std::size(stream_fields));
+    for (const auto field : stream_fields) body_.varint(stream.*field);
+    body_.varint(stream.frames_by_stream.size());
+    for (const std::uint64_t frames : stream.frames_by_stream) body_.varint(frames);
+    body_.varint(stream.complete).varint(stream.refused_version);
+    file_.chunk(Type::counters, body_.bytes());
+}
+
+}  // namespace nopscope::nsc

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a SessionReader tells, into a recording.
+//
+// Records gather by core until there is a block of them or flush() is called; all else gathers in
+// one list. What is written survives this process, so whoever calls flush() four times a second
+// loses a quarter of one at most.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "host-tools/line/session.hpp"
+#include "host-tools/nsc/block.hpp"
+#include "host-tools/nsc/writer.hpp"
+#include "host-tools/nsc/zstd.hpp"
+
+namespace nopscope::nsc {
+
+class Journal final : public SessionSink {
+public:
+    explicit Journal(Writer& file) : file_(file) {}
+
+    // Everything told so far, and the reader's counters of now. Nothing is written when no byte has
+    // come since the last time.
+    void flush(const LineCounters& line, const StreamCounters& stream, std::uint64_t unix_ns);
+
+    void on_session(const HelloInfo& hello) override;
+    void on_trace(unsigned core, const TraceBatch& batch) override;
+    void on_stats(unsigned core, const wire::Stats& stats) override;
+    bool on_profile(unsigned core, const std::uint8_t* payload, std::size_t count) override;
+    void on_console(std::string_view text) override;
+    void on_raw_text(std::string_view text) override;
+    void on_corrupt(std::span<const std::uint8_t> chunk) override;
+    void on_unused(const wire::FrameHeader& header, std::span<const std::uint8_t> payload) override;
+
+private:
+    struct Core {
+        BlockHeader header;  // of the block that gathers
+        std::vector<wire::StampedRecord> records;
+        std::uint64_t next_index = 0;
+        std::uint32_t context = 0;  // that the core is in
+        std::uint64_t clock = 0;    // of its last record
+    };
+    void add(Core& core, std::uint64_t index, std::span<const wire::StampedRecord> records);
+    void write_block_of(Core& core);
+    void write_blocks();
+    void item(Item what, unsigned core, std::span<const std::uint8_t> bytes);
+    void write_items();
+
+    Writer& file_;
+    Compressor compress_;
+    std::array<std::unique_ptr<Core>, 256> cores_{};
+    std::uint64_t session_ = 0;
+    Payload items_;
+    Payload body_;
+    std::uint64_t line_bytes_ = 0;  // at the last flush
+};
+
+}  // namespace nopscope::nsc

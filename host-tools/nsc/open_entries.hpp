@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tracer/wire/record.hpp"
+
+namespace nopscope::nsc {
+
+// The entries that are open in a block, which its writer and its readers follow in step: what token
+// 0 returns from. Each is kept as the word of its return, without the clock.
+class OpenEntries {
+public:
+    void reset(std::size_t most) {
+        if (words_.size() < most) words_.resize(most);
+        top_ = words_.data();
+    }
+    bool empty() const { return top_ == words_.data(); }
+    // The innermost one's; !empty().
+    std::uint64_t innermost() const { return top_[-1]; }
+
+    static constexpr std::uint64_t word_of(std::uint64_t index) {
+        return wire::make_record(wire::Kind::ret,
+                                 (static_cast<std::uint32_t>(index) & wire::entry_index_mask) << 1, 0)
+            .word;
+    }
+    // What record `index` does, unless it is token 0: that takes the innermost off.
+    void follow(wire::Record record, std::uint64_t index) {
+        if (record.kind() == wire::Kind::entry) *top_++ = word_of(index);
+        if (record.kind() != wire::Kind::ret) return;
+        const auto age = [index](std::uint64_t word) {
+            return (index - wire::Record{word}.entry_index()) & wire::entry_index_mask;
+        };
+        while (!empty() && age(innermost()) <= age(record.word)) --top_;
+    }
+
+    std::uint64_t*& top() { return top_; }  // one beyond the innermost
+
+private:
+    std::vector<std::uint64_t> words_;
+    std::uint64_t* top_ = nullptr;
+};
+
+}  // namespace nopscope::nsc

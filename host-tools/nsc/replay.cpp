@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/nsc/replay.hpp"
+
+#include <algorithm>
+
+namespace nopscope::nsc {
+namespace {
+
+using Bytes = std::span<const std::uint8_t>;
+
+std::string_view text_of(Bytes bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// A list with its length before it; what is more than is known is passed.
+template <typename Take>
+void read_list(wire::Reader& in, std::size_t known, Take take) {
+    const std::uint64_t count = in.varint();
+    for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
+        const std::uint64_t value = in.varint();
+        if (i < known) take(static_cast<std::size_t>(i), value);
+    }
+}
+
+}  // namespace
+
+bool Replay::chunk(Type type, Bytes payload) {
+    if (type == Type::session) return session({payload.data(), payload.size()});
+    if (type == Type::counters) return counters({payload.data(), payload.size()});
+    const auto body = decompress_(payload);
+    if (!body) return false;
+    if (type == Type::trace) return trace(*body);
+    return items({body->data(), body->size()});
+}
+
+bool Replay::session(wire::Reader in) {
+    HelloInfo hello;
+    const std::uint64_t number = in.varint();
+    hello.session = static_cast<std::uint16_t>(in.varint());
+    hello.lossless = in.varint() != 0;
+    hello.cores = static_cast<unsigned>(in.varint());
+    hello.clock_hz = in.varint();
+    hello.text_base = in.varint();
+    hello.load_bias = in.varint();
+    hello.site_count = static_cast<std::uint32_t>(in.varint());
+    hello.site_table_crc = static_cast<std::uint32_t>(in.varint());
+    hello.line_bytes_per_second = static_cast<std::uint32_t>(in.varint());
+    hello.build_id = read_text(in);
+    hello.board = read_text(in);
+    hello.image = read_text(in);
+    if (!in.ok() || number <= session_ || hello.clock_hz == 0) return false;
+    end_session();
+    open_ = true;
+    session_ = number;
+    ++sessions_;
+    sink_.on_session(hello);
+    return true;
+}
+
+void Replay::end_session() {
+    if (open_) sink_.on_session_end();
+    open_ = false;
+    next_index_ = {};
+}
+
+bool Replay::trace(Bytes body) {
+    if (!block_.open(body)) return false;
+    const BlockHeader& header = block_.header();
+    // Of a session whose hello is damaged: its records are lost with it.
+    if (!open_ || header.session != session_) return true;
+    std::uint64_t& next = next_index_[header.core];
+    if (header.first_index < next) return false;
+    if (header.first_index - header.missing != next) ++gaps_;
+    const bool gap = header.first_index != next;
+    bool first = true;
+    for (TraceBatch batch = block_.next(); !batch.records.empty(); batch = block_.next()) {
+        if (first && gap) {
+            batch.gap = true;
+            batch.context = header.context;
+            batch.base = header.base;
+        }
+        first = false;
+        records_ += batch.records.size();
+        next = block_.next_index();
+        sink_.on_trace(header.core, batch);
+    }
+    return block_.ok();
+}
+
+bool Replay::items(wire::Reader in) {
+    const bool in_session = in.varint() == session_ && open_;
+    bool good = true;
+    while (in.left() != 0) {
+        const auto what = static_cast<Item>(in.fixed<std::uint8_t>());
+        const auto core = in.fixed<std::uint8_t>();
+        const std::uint64_t count = in.varint();
+        if (!in.ok() || count > in.left()) return false;
+        good &= item(what, core, {in.bytes(count), static_cast<std::size_t>(count)}, in_session);
+    }
+    return good && in.ok();
+}
+
+bool Replay::item(Item what, unsigned core, Bytes bytes, bool in_session) {
+    switch (what) {
+    case Item::stats: {
+        wire::Stats stats;
+        if (!wire::read_stats(bytes.data(), bytes.size(), stats)) return false;
+        if (in_session) sink_.on_stats(core, stats);
+        return true;
+    }
+    case Item::profile:
+        // The recorder did not look into it.
+        if (in_session && !sink_.on_profile(core, bytes.data(), bytes.size())) ++malformed_;
+        return true;
+    case Item::console:
+        sink_.on_console(text_of(bytes));
+        return true;
+    case Item::raw_text:
+        sink_.on_raw_text(text_of(bytes));
+        return true;
+    case Item::corrupt:
+        sink_.on_corrupt(bytes);
+        return true;
+    case Item::unused: {
+        wire::Reader in(bytes.data(), bytes.size());
+        wire::FrameHeader header;
+        header.stream = static_cast<wire::Stream>(in.fixed<std::uint8_t>());
+        header.core = in.fixed<std::uint8_t>();
+        header.session = in.fixed<std::uint16_t>();
+        header.sequence = in.fixed<std::uint32_t>();
+        if (!in.ok()) return false;
+        sink_.on_unused(header, bytes.subspan(wire::frame_header_bytes));
+        return true;
+    }
+    }
+    return true;  // of a later version
+}
+
+bool Replay::counters(wire::Reader in) {
+    in.fixed<std::uint64_t>();  // when
+    LineCounters line;
+    StreamCounters stream;
+    read_list(in, std::size(line_fields),
+              [&](std::size_t i, std::uint64_t value) { line.*line_fields[i] = value; });
+    read_list(in, std::size(stream_fields),
+              [&](std::size_t i, std::uint64_t value) { stream.*stream_fields[i] = value; });
+    read_list(in, stream.frames_by_stream.size(),
+              [&](std::size_t i, std::uint64_t value) { stream.frames_by_stream[i] = value; });
+    stream.complete = in.varint() != 0;
+    stream.refused_version = static_cast<std::uint16_t>(in.varint());
+    if (!in.ok()) return false;
+    line_ = line;
+    stream_ = stream;
+    return true;
+}
+
+void Replay::finish() {
+    end_session();
+    if (stream_.delivered > records_) {
+        stream_.lost += stream_.delivered - records_;
+    } else {
+        stream_.generated += records_ - stream_.delivered;
+    }
+    stream_.delivered = records_;
+    stream_.gaps += gaps_;
+    stream_.malformed_frames += malformed_;
+    stream_.sessions = std::max(stream_.sessions, sessions_);
+}
+
+}  // namespace nopscope::nsc

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The chunks of a recording -> what a SessionSink was told when it was made, and the counters.
+#pragma once
+
+#include <array>
+
+#include "host-tools/line/session.hpp"
+#include "host-tools/nsc/block.hpp"
+#include "host-tools/nsc/format.hpp"
+#include "host-tools/nsc/zstd.hpp"
+
+namespace nopscope::nsc {
+
+class Replay {
+public:
+    explicit Replay(SessionSink& sink) : sink_(sink) {}
+
+    // One chunk's payload, whose CRC holds. False: malformed; what of it could be read was told.
+    bool chunk(Type type, std::span<const std::uint8_t> payload);
+    // The file is over. Once; no chunk comes after.
+    void finish();
+
+    // After finish(), so that every record counts where it is: those that were counted and are not
+    // here are lost, those that came after the last counters are generated, too.
+    const LineCounters& line() const { return line_; }
+    const StreamCounters& stream() const { return stream_; }
+
+private:
+    bool session(wire::Reader in);
+    bool trace(std::span<const std::uint8_t> body);
+    bool items(wire::Reader in);
+    bool item(Item what, unsigned core, std::span<const std::uint8_t> bytes, bool in_session);
+    bool counters(wire::Reader in);
+    void end_session();
+
+    SessionSink& sink_;
+    Decompressor decompress_;
+    BlockReader block_;
+    bool open_ = false;
+    std::uint64_t session_ = 0;  // its number in the file
+    std::array<std::uint64_t, 256> next_index_{};
+    std::uint64_t records_ = 0;  // told
+    std::uint64_t gaps_ = 0;     // where a block is missing
+    std::uint64_t sessions_ = 0;
+    std::uint64_t malformed_ = 0;  // profile frames
+    LineCounters line_;
+    StreamCounters stream_;
+};
+
+}  // namespace nopscope::nsc

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// A recording's block of records: every kind of record, of clock and of gap comes back; a block that
+// is not one is refused, and takes no more than a block's time.
+#include "host-tools/nsc/block.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+namespace nopscope::nsc {
+namespace {
+
+using wire::Kind;
+using wire::StampedRecord;
+
+struct Case {
+    BlockHeader header;
+    std::vector<StampedRecord> records;
+};
+
+// What the numbers say a program did: `functions` of them, steps of up to `most_ticks`.
+Case random_case(std::mt19937& random, std::size_t count, unsigned functions, unsigned most_ticks) {
+    Case made;
+    made.header = {.session = 3, .core = 200, .first_index = 1ull << 40, .missing = 9, .context = 70,
+                   .base = random(), .gaps = {}};
+    std::vector<std::uint64_t> open;
+    std::uint64_t index = made.header.first_index;
+    std::uint64_t clock = made.header.base;
+    const auto add = [&](Kind kind, std::uint32_t payload) {
+        made.records.push_back({wire::make_record(kind, payload, clock), clock});
+        ++index;
+    };
+    while (made.records.size() < count) {
+        if (random() % 500 == 0 && !made.records.empty() &&
+            (made.header.gaps.empty() || made.header.gaps.back().at != made.records.size())) {
+            clock += random();
+            const std::uint64_t missing = random() + 1ull;
+            made.header.gaps.push_back({made.records.size(), missing,
+                                        static_cast<std::uint32_t>(random()), clock});
+            index += missing;
+        }
+        clock += random() % (most_ticks + 1);
+        if (random() % 50 == 0) clock -= random() % 60;       // a counter read early
+        if (random() % 90 == 0) clock += 1ull << (random() % 60);
+        const unsigned what = random() % 100;
+        if (what < 48 || open.empty()) {
+            open.push_back(index);
+            add(Kind::entry, random() % functions);
+        } else if (what < 94) {
+            const std::size_t above = random() % 20 == 0 ? random() % open.size() : 0;
+            open.resize(open.size() - above);
+            add(Kind::ret, static_cast<std::uint32_t>(open.back() & wire::entry_index_mask) << 1 |
+                               (random() % 30 == 0 ? 1u : 0u));
+            open.pop_back();
+        } else if (what < 96) {
+            add(Kind::call, random() & 0x1fffffff);
+        } else if (what < 98) {
+            add(Kind::ret, random() & 0x1fffffff);  // of an entry before the block, or none
+        } else {
+            made.records.push_back({wire::make_extended(wire::Extended::duration, 5, clock), clock});
+            made.records.push_back({wire::make_data(std::uint64_t{random()} << 25 | 77), clock});
+            index += 2;
+        }
+    }
+    made.records.resize(count);
+    return made;
+}
+
+void expect_same(const Case& made, const Payload& body) {
+    BlockReader reader;
+    ASSERT_TRUE(reader.open(body.bytes()));
+    EXPECT_EQ(reader.header().session, made.header.session);
+    EXPECT_EQ(reader.header().core, made.header.core);
+    EXPECT_EQ(reader.header().missing, made.header.missing);
+    EXPECT_EQ(reader.header().context, made.header.context);
+    std::size_t at = 0;
+    std::size_t gaps = 0;
+    std::uint64_t index = made.header.first_index;
+    for (TraceBatch batch = reader.next(); !batch.records.empty(); batch = reader.next()) {
+        if (batch.gap) {
+            const BlockGap& gap = made.header.gaps.at(gaps++);
+            ASSERT_EQ(gap.at, at);
+            ASSERT_EQ(gap.context, batch.context);
+            ASSERT_EQ(gap.base, batch.base);
+            index += gap.missing;
+        }
+        ASSERT_EQ(batch.first_index, index);
+        for (const StampedRecord& each : batch.records) {
+            ASSERT_LT(at, made.records.size());
+            ASSERT_EQ(each.record.word, made.records[at].record.word) << at;
+            ASSERT_EQ(each.clock, made.records[at].clock) << at;
+            ++at;
+        }
+        index += batch.records.size();
+    }
+    EXPECT_TRUE(reader.ok());
+    EXPECT_EQ(at, made.records.size());
+    EXPECT_EQ(gaps, made.header.gaps.size());
+    EXPECT_EQ(reader.next_index(), index);
+}
+
+TEST(Block, RoundTrip) {
+    std::mt19937 random(1);
+    for (const unsigned functions : {3u, 200u, 253u, 254u, 255u, 2000u, 1u << 29}) {
+        for (const unsigned ticks : {0u, 3u, 500u, 100'000u, 1u << 30}) {
+            for (const std::size_t count : {std::size_t{1}, std::size_t{5000}}) {
+                const Case made = random_case(random, count, functions, ticks);
+                Payload body;
+                write_block(made.header, made.records, body);
+                expect_same(made, body);
+            }
+        }
+    }
+    const Case largest = random_case(random, max_block_records, 1u << 29, 1u << 30);
+    Payload body;
+    write_block(largest.header, largest.records, body);
+    expect_same(largest, body);
+    EXPECT_LT(body.bytes().size(), std::size_t{1} << 23);
+}
+
+TEST(Block, AProgramsRecordsTakeTwoBytes) {
+    Case made;
+    for (std::uint32_t i = 0; i < 1000; ++i) {
+        made.records.push_back({wire::make_record(Kind::entry, i % 7, i * 20), i * 20ull});
+        made.records.push_back({wire::make_record(Kind::ret, 4 * i, i * 20 + 9), i * 20 + 9ull});
+    }
+    Payload body;
+    write_block(made.header, made.records, body);
+    EXPECT_LT(body.bytes().size(), 2 * made.records.size() + 40);
+}
+
+TEST(Block, WhatIsNoneIsRefused) {
+    std::mt19937 random(2);
+    const Case made = random_case(random, 3000, 300, 500);
+    Payload body;
+    write_block(made.header, made.records, body);
+    const auto bytes = body.bytes();
+    BlockReader reader;
+    for (std::size_t size = 0; size < bytes.size(); size += 1 + size / 20) {
+        EXPECT_FALSE(reader.open(std::vector<std::uint8_t>(bytes.begin(), bytes.begin() + static_cast<long>(size))));
+    }
+    // A return where nothing is open, and a token that is not in the dictionary.
+    for (const std::uint8_t token : {0, 3}) {
+        Payload none;
+        none.varint(1).varint(0).varint(0).varint(0).varint(0).varint(0).varint(1).varint(0);
+        none.varint(0).varint(0).varint(1).varint(5).varint(0);
+        none.fixed(token).fixed(std::uint8_t{0});
+        ASSERT_TRUE(reader.open(none.bytes()));
+        EXPECT_TRUE(reader.next().records.empty());
+        EXPECT_FALSE(reader.ok());
+    }
+    // Whatever the bytes, it ends.
+    for (int round = 0; round < 2000; ++round) {
+        std::vector<std::uint8_t> broken(bytes.begin(), bytes.end());
+        for (int i = 0; i < 3; ++i) {
+            broken[random() % (i == 0 ? 60 : broken.size())] = static_cast<std::uint8_t>(random());
+        }
+        if (!reader.open(broken)) continue;
+        std::size_t count = 0;
+        for (auto batch = reader.next(); !batch.records.empty(); batch = reader.next()) {
+            count += batch.records.size();
+        }
+        ASSERT_LE(count, max_block_records);
+    }
+}
+
+}  // namespace
+}  // namespace nopscope::nsc

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "host-tools/nsc/reader.hpp"
+#include "host-tools/profile/profile.hpp"
+
+namespace nopscope::test {
+
+// The profile of a line's bytes.
+class LineProfile : public Profile {
+public:
+    void feed(std::span<const std::uint8_t> bytes) { line_.feed(bytes); }
+    void finish() { line_.finish(); }
+    nsc::Counters counters() const { return {{}, line_.line(), line_.counters()}; }
+
+private:
+    SessionReader line_{*this};
+};
+
+}  // namespace nopscope::test

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "host-tools/line/session.hpp"
+
+namespace nopscope::test {
+
+// All that a sink is told, in the order that matters: of each core's records, and of the rest.
+struct Told : SessionSink {
+    using Record = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;  // index, word, clock
+    using Gap = std::tuple<std::uint64_t, std::uint32_t, std::uint64_t>;     // index, context, base
+
+    void on_session(const HelloInfo& hello) override {
+        ++session;
+        rest.push_back(hello.image + hello.build_id + hello.board + std::to_string(hello.session) +
+                       std::to_string(hello.clock_hz + hello.text_base + hello.load_bias) +
+                       std::to_string(hello.site_table_crc + hello.site_count) +
+                       std::to_string(hello.line_bytes_per_second + hello.cores));
+    }
+    void on_session_end() override { rest.push_back("end"); }
+    void on_trace(unsigned core, const TraceBatch& batch) override {
+        if (batch.gap) gaps[{session, core}].push_back({batch.first_index, batch.context, batch.base});
+        std::uint64_t index = batch.first_index;
+        for (const auto& each : batch.records) {
+            records[{session, core}].push_back({index++, each.record.word, each.clock});
+            ++count;
+        }
+    }
+    void on_stats(unsigned core, const wire::Stats& stats) override {
+        wire::Byte bytes[256];
+        item("stats", {bytes, wire::write_stats(stats, bytes)}, core);
+    }
+    bool on_profile(unsigned core, const std::uint8_t* payload, std::size_t size) override {
+        item("profile", {payload, size}, core);
+        return true;
+    }
+    void on_console(std::string_view text) override { rest.push_back("console " + std::string(text)); }
+    void on_raw_text(std::string_view text) override { rest.push_back("text " + std::string(text)); }
+    void on_corrupt(std::span<const std::uint8_t> chunk) override { item("corrupt", chunk, 0); }
+    void on_unused(const wire::FrameHeader& header, std::span<const std::uint8_t> payload) override {
+        item("unused " + std::to_string(static_cast<unsigned>(header.stream)) + " " +
+                 std::to_string(header.session) + " " + std::to_string(header.sequence),
+             payload, header.core);
+    }
+
+    using Key = std::pair<unsigned, unsigned>;  // session, core
+    unsigned session = 0;
+    std::uint64_t count = 0;
+    std::map<Key, std::vector<Record>> records;
+    std::map<Key, std::vector<Gap>> gaps;
+    std::vector<std::string> rest;
+
+private:
+    void item(const std::string& what, std::span<const std::uint8_t> bytes, unsigned core) {
+        rest.push_back(what + " " + std::to_string(core) + " " +
+                       std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+    }
+};
+
+}  // namespace nopscope::test

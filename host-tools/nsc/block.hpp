@@ -62,6 +62,8 @@ private:
     bool read_dictionary(wire::Reader& in);
     template <typename Token, typename Delta>
     std::size_t unpack(std::size_t count);
+    [[gnu::noinline]] std::uint64_t other_record(std::uint64_t word, std::uint64_t index);
+    [[gnu::noinline]] std::uint64_t rare_delta();
 
     BlockHeader header_;
     bool ok_ = true;
@@ -76,6 +78,7 @@ private:
     const std::uint8_t* tokens_ = nullptr;
     const std::uint8_t* deltas_ = nullptr;
     wire::Reader rare_{nullptr, 0};
+    std::uint64_t data_ = 0;  // is_data | the low half of the record at hand, if it is data
     std::vector<std::uint64_t> dictionary_;       // by token; see unpack()
     OpenEntries open_;
     std::vector<wire::StampedRecord> records_;

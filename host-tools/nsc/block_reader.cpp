@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "host-tools/nsc/block.hpp"
 
@@ -13,11 +14,13 @@ using wire::StampedRecord;
 constexpr std::size_t batch_records = 4096;
 constexpr std::uint64_t index_limit = std::uint64_t{1} << 60;
 
-// The low half of a dictionary word, where the clock will be, until then says what else to do.
-constexpr std::uint64_t is_entry = 1;  // it opens a call
+// The low half of a dictionary word, where the clock will be, says until then what the token is
+// besides an entry.
+constexpr std::uint64_t is_other = 1;  // a record that opens no call
 constexpr std::uint64_t is_rare = 2;   // token 1
-constexpr std::uint64_t is_none = 4;   // there is no such token
+constexpr std::uint64_t is_none = 3;   // there is no such token
 constexpr std::uint64_t low_half = 0xffffffff;
+constexpr std::uint64_t is_data = low_half + 1;
 
 template <typename Value>
 Value element(const std::uint8_t* column, std::size_t i) {
@@ -32,6 +35,7 @@ bool BlockReader::open(std::span<const std::uint8_t> body) {
     wire::Reader in(body.data(), body.size());
     ok_ = false;
     at_ = next_gap_ = 0;
+    data_ = 0;
     if (!read_header(in) || !read_dictionary(in)) return false;
     const std::uint64_t rare_bytes = in.varint();
     if (rare_bytes > in.left()) return false;
@@ -85,7 +89,7 @@ bool BlockReader::read_dictionary(wire::Reader& in) {
     dictionary_[1] = is_rare;
     for (std::uint64_t i = 0; i < count; ++i) {
         const wire::Record record{in.varint() << 32};
-        dictionary_[i + 2] = record.word | (record.kind() == wire::Kind::entry ? is_entry : 0);
+        dictionary_[i + 2] = record.word | (record.kind() == wire::Kind::entry ? 0 : is_other);
     }
     return in.ok();
 }
@@ -120,14 +124,14 @@ TraceBatch BlockReader::next() {
     return batch;
 }
 
-// Returns how many records could be read: fewer than `count` if the next one is malformed. All that
-// the loop needs is in registers; what is rare is out of it.
+// Returns how many records could be read: fewer than `count` if one is malformed. All that the loop
+// needs is in registers; what is rare is out of it.
 template <typename Token, typename Delta>
 std::size_t BlockReader::unpack(std::size_t count) {
-    constexpr Delta delta_is_rare = std::numeric_limits<Delta>::max();
     const std::uint8_t* const tokens = tokens_ + at_ * sizeof(Token);
     const std::uint8_t* const deltas = deltas_ + at_ * sizeof(Delta);
     const std::uint64_t* const dictionary = dictionary_.data();
+    const std::uint64_t* const outermost = open_.bottom();
     const std::uint64_t delta_base = delta_base_;
     StampedRecord* const to = records_.data();
     std::uint64_t open_word = OpenEntries::word_of(index_);  // of an entry with this index
@@ -139,33 +143,42 @@ std::size_t BlockReader::unpack(std::size_t count) {
         const Delta delta = element<Delta>(deltas, i);
         std::uint64_t word;
         if (token == 0) {
-            open_.top() = open;
-            if (open_.empty()) [[unlikely]] break;
+            if (open == outermost) [[unlikely]] break;
             word = *--open;
         } else {
             word = dictionary[token];
-            *open = open_word;
-            open += word & is_entry;
-            if ((word & (is_rare | is_none)) != 0) [[unlikely]] {
-                if ((word & is_none) != 0) break;
-                word = rare_.varint() << 32;
+            if (static_cast<std::uint32_t>(word) == 0) [[likely]] {
+                *open++ = open_word;
+            } else {
+                if ((word & low_half) == is_none) break;
                 open_.top() = open;
-                open_.follow({word}, index_ + i);
+                word = other_record(word, index_ + i);
                 open = open_.top();
             }
-            word &= ~low_half;
         }
-        const bool data = wire::Record{word}.is(wire::Extended::data);
-        if (data) [[unlikely]] word |= rare_.varint() & low_half;
-        clock += delta == delta_is_rare
-                     ? static_cast<std::uint64_t>(wire::unzigzag(rare_.varint()))
-                     : delta_base + delta;
-        if (!rare_.ok()) [[unlikely]] break;
-        to[i] = {{data ? word : word | (clock & low_half)}, clock};
+        clock += delta_base + delta;
+        if (delta == std::numeric_limits<Delta>::max()) [[unlikely]] {
+            clock += rare_delta() - delta_base - delta;
+        }
+        to[i] = {{word | static_cast<std::uint32_t>(clock)}, clock};
+        if (data_ != 0) [[unlikely]] to[i].record.word = word | (std::exchange(data_, 0) & low_half);
     }
     open_.top() = open;
     clock_ = clock;
-    return i;
+    return rare_.ok() ? i : 0;  // else some of it is made up
+}
+
+// The record without the clock, from its dictionary word.
+std::uint64_t BlockReader::other_record(std::uint64_t word, std::uint64_t index) {
+    if ((word & low_half) == is_other) return word & ~low_half;
+    word = rare_.varint() << 32;
+    open_.follow({word}, index);
+    if (wire::Record{word}.is(wire::Extended::data)) data_ = is_data | (rare_.varint() & low_half);
+    return word;
+}
+
+std::uint64_t BlockReader::rare_delta() {
+    return static_cast<std::uint64_t>(wire::unzigzag(rare_.varint()));
 }
 
 }  // namespace nopscope::nsc

@@ -36,6 +36,7 @@ public:
     }
 
     std::uint64_t*& top() { return top_; }  // one beyond the innermost
+    const std::uint64_t* bottom() const { return words_.data(); }
 
 private:
     std::vector<std::uint64_t> words_;

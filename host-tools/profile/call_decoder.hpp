@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The records of one context of a core -> calls with times. This is the innermost loop of every
 // command: no lookup by name, no allocation in the steady state, no virtual call; the sink is a
-// template parameter.
+// template parameter. Nearly all records are entries, and returns of the innermost call: those
+// take_plain() does with all it needs in registers. on_event() does any record.
 //
 // The stack holds the open calls, innermost last. A `ret` names its entry by record index, so it
 // closes that call whatever else was lost. Four things make time less simple than subtraction:
@@ -24,63 +25,57 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <span>
 
+#include "host-tools/profile/call.hpp"
+#include "host-tools/profile/call_stack.hpp"
 #include "tracer/wire/event.hpp"
 
 namespace nopscope {
 
-// Modulo 2^64, as outside bytes may hold any clock; differences are read as signed.
-using Ticks = std::uint64_t;
-constexpr Ticks not_negative(Ticks difference) {
-    return static_cast<std::int64_t>(difference) > 0 ? difference : 0;
-}
-
-enum class Outcome : std::uint8_t {
-    returned,
-    unwound,  // left by longjmp or an exception
-    lost,     // its end is in a gap
-    open,     // the session ended first
-};
-
-struct OpenCall {
-    std::uint64_t index = 0;         // record index of the entry
-    Ticks begin = 0;                 // without the tracer's
-    Ticks child = 0;                 // spent in calls that have closed
-    std::uint64_t total_before = 0;  // the function's total when the call began: see close()
-    std::uint32_t function = 0;
-    std::uint32_t node = 0;
-    std::uint32_t gaps_before = 0;  // gaps this core had when the call began
-    bool is_gap = false;            // a marker, not a call
-};
-
-// What became of a call, in ticks without the tracer's, never negative.
-struct ClosedCall {
-    Outcome outcome{};
-    bool incomplete = false;  // a gap lies between its entry and its end
-    Ticks ticks = 0;
-    Ticks self_ticks = 0;
-};
-
-struct DecoderCounters {
-    std::uint64_t orphan_returns = 0;  // their entry is not open: lost, or of no call seen
-    std::uint64_t too_deep = 0;        // entries counted as calls without time
-    std::uint64_t unknown_records = 0;
-};
-
 // Sink:
-//   std::uint32_t function(std::uint32_t site_offset)
-//   std::uint32_t node(std::uint32_t parent, std::uint32_t function)   0 is the root
+//   Begun called(std::uint32_t parent_node, std::uint32_t site_offset)   every call; 0 is the root
 //   std::uint32_t gap_node()
-//   std::uint64_t total_of(std::uint32_t function)
-//   void called(std::uint32_t function, std::uint32_t node)            every call, at its entry
-//   void closed(const OpenCall&, const ClosedCall&)                    a call with a time
+//   void closed(const OpenCall&, const ClosedCall&)                      a call with a time
 template <typename Sink>
 class CallDecoder {
 public:
     static constexpr std::size_t max_depth = std::size_t{1} << 16;
 
-    explicit CallDecoder(Sink& sink) : sink_(sink) { stack_.reserve(256); }
+    explicit CallDecoder(Sink& sink) : sink_(sink) {}
+
+    // Takes records, of which the first has this index, as long as they are plain; returns how many.
+    std::size_t take_plain(std::span<const wire::StampedRecord> records, std::uint64_t index) {
+        if (!started_ || after_gap_ || in_tracer_) return 0;
+        const Ticks not_ours = tracer_ticks_ + elsewhere_;
+        const OpenCall* const room = stack_.room();
+        OpenCall* top = &stack_.top();
+        const wire::StampedRecord* at = records.data();
+        const wire::StampedRecord* const end = at + records.size();
+        for (; at != end; ++at, ++index) {
+            const wire::Record record = at->record;
+            const Ticks now = at->clock - not_ours;
+            if (record.high() == top->plain_end) {
+                const Ticks ticks = not_negative(now - top->begin);
+                sink_.closed(*top, {.outcome = Outcome::returned,
+                                    .incomplete = top->gaps_before != gaps_,
+                                    .ticks = ticks,
+                                    .self_ticks = not_negative(ticks - top->child)});
+                (--top)->child += ticks;
+            } else if (record.kind() == wire::Kind::entry) {
+                if (top == room) break;
+                const Begun begun = sink_.called(top->path.node, record.site_low());
+                *++top = opened(index, now, begun);
+            } else if (record.kind() == wire::Kind::call) {
+                sink_.called(top->path.node, record.site_low());
+            } else {
+                break;
+            }
+        }
+        stack_.set_top(top);
+        if (at != records.data()) clock_ = at[-1].clock;
+        return static_cast<std::size_t>(at - records.data());
+    }
 
     void on_event(const wire::Event& event) {
         if (!started_) start(event.clock);
@@ -116,8 +111,8 @@ public:
         clock_ = clock;
         elsewhere_ += tracer;
         if (after_gap_ || stack_.empty()) return;  // the gap's length has it
-        stack_.back().child += away;
-        if (in_tracer_ && stack_.size() == tracer_depth_) tracer_child_ += away;
+        stack_.top().child += away;
+        if (in_tracer_ && stack_.depth() == tracer_depth_) tracer_child_ += away;
     }
     // The last event before the core left it.
     void suspend(std::uint64_t clock) {
@@ -127,10 +122,10 @@ public:
     }
     // The call that runs; null: none, or a gap lies since.
     const OpenCall* innermost() const {
-        return stack_.empty() || stack_.back().is_gap ? nullptr : &stack_.back();
+        return stack_.empty() || stack_.top().is_gap() ? nullptr : &stack_.top();
     }
     // The return's entry is open here.
-    bool has_entry_of(const wire::Event& event) const { return find(event) != stack_.size(); }
+    bool has_entry_of(const wire::Event& event) const { return find(event) != 0; }
 
     // The session is over: what is open stays so, up to the last event.
     void finish() {
@@ -166,53 +161,57 @@ private:
     }
 
     void on_call(const wire::Event& event) {
-        const std::uint32_t function = sink_.function(event.site_offset);
-        sink_.called(function, sink_.node(top_node(), function));
+        sink_.called(stack_.top().path.node, event.site_offset);
     }
 
     void on_entry(const wire::Event& event) {
-        const std::uint32_t function = sink_.function(event.site_offset);
-        const std::uint32_t node = sink_.node(top_node(), function);
-        sink_.called(function, node);
-        if (stack_.size() >= max_depth) {
+        const Begun begun = sink_.called(stack_.top().path.node, event.site_offset);
+        if (stack_.depth() >= max_depth) {
             ++counters_.too_deep;
             return;
         }
-        stack_.push_back({.index = event.index,
-                          .begin = now(),
-                          .child = 0,
-                          .total_before = sink_.total_of(function),
-                          .function = function,
-                          .node = node,
-                          .gaps_before = gaps_,
-                          .is_gap = false});
+        stack_.push(opened(event.index, now(), begun));
+    }
+    OpenCall opened(std::uint64_t index, Ticks begin, const Begun& begun) const {
+        return {.index = index,
+                .begin = begin,
+                .child = 0,
+                .total_before = begun.total_before,
+                .path = begun.path,
+                .gaps_before = gaps_,
+                .plain_end = plain_return(index)};
+    }
+
+    static constexpr std::uint32_t plain_return(std::uint64_t index) {
+        const auto payload = (static_cast<std::uint32_t>(index) & wire::entry_index_mask) << 1;
+        return wire::make_record(wire::Kind::ret, payload, 0).high();
     }
 
     void on_return(const wire::Event& event) {
         const std::size_t at = find(event);
-        if (at == stack_.size()) {
+        if (at == 0) {
             ++counters_.orphan_returns;
             return;
         }
-        while (stack_.size() > at + 1) pop(End::implied);
+        while (stack_.depth() > at) pop(End::implied);
         pop(event.unwound ? End::unwound : End::returned);
     }
 
-    // The open call that the return names, or stack_.size(). Record indices ascend up the stack, so
+    // Where the open call that the return names is on the stack, or 0. Record indices ascend up the stack, so
     // the search ends at the first older one, unless calls are open for longer than the 28 bits of
     // an entry's index last.
     std::size_t find(const wire::Event& event) const {
         const std::uint64_t distance = (event.index - event.entry_index) & wire::entry_index_mask;
         const std::uint64_t wanted = event.index - distance;
         const bool wrapped =
-            !stack_.empty() && event.index - stack_.front().index > wire::entry_index_mask;
-        for (std::size_t i = stack_.size(); i-- > 0;) {
+            !stack_.empty() && event.index - stack_[1].index > wire::entry_index_mask;
+        for (std::size_t i = stack_.depth(); i > 0; --i) {
             const OpenCall& call = stack_[i];
-            if (call.is_gap) continue;
+            if (call.is_gap()) continue;
             if (((call.index ^ wanted) & wire::entry_index_mask) == 0) return i;
             if (!wrapped && call.index < wanted) break;
         }
-        return stack_.size();
+        return 0;
     }
 
     void on_extended(const wire::Event& event) {
@@ -229,7 +228,7 @@ private:
         case wire::Extended::tracer_begin:
             // One that is still open lost its end to a full ring: nothing is known of it.
             in_tracer_ = true;
-            tracer_depth_ = stack_.size();
+            tracer_depth_ = stack_.depth();
             tracer_begin_ = clock_;
             tracer_child_ = 0;
             return;
@@ -251,44 +250,44 @@ private:
         after_gap_ = false;
         if (stack_.empty()) return;
         const Ticks length = not_negative(now() - last_before_gap_);
-        if (stack_.back().is_gap) {
-            stack_.back().child += length;
+        if (stack_.top().is_gap()) {
+            stack_.top().child += length;
             return;
         }
         if (markers_ == max_markers) collapse_oldest();
-        if (stack_.size() >= max_depth) return;
+        if (stack_.depth() >= max_depth) return;
         ++markers_;
-        stack_.push_back({.index = stack_.back().index,
-                          .begin = last_before_gap_,
-                          .child = length,
-                          .total_before = 0,
-                          .function = 0,
-                          .node = sink_.gap_node(),
-                          .gaps_before = gaps_,
-                          .is_gap = true});
+        stack_.push({.index = stack_.top().index,
+                     .begin = last_before_gap_,
+                     .child = length,
+                     .total_before = 0,
+                     .path = {0, sink_.gap_node()},
+                     .gaps_before = gaps_,
+                     .plain_end = OpenCall::gap_marker});
     }
 
     // Gives up on the calls between the two oldest markers: a target that never returns to below
     // the first one must not grow the stack for ever.
     void collapse_oldest() {
-        const auto is_marker = [](const OpenCall& call) { return call.is_gap; };
-        const auto first = std::find_if(stack_.begin(), stack_.end(), is_marker);
-        const auto second = std::find_if(first + 1, stack_.end(), is_marker);
-        for (auto call = second - 1; call != first; --call) {
-            close(*call, *(call - 1), second->begin, Outcome::lost);
+        std::size_t first = 1;
+        while (!stack_[first].is_gap()) ++first;
+        std::size_t second = first + 1;
+        while (!stack_[second].is_gap()) ++second;
+        for (std::size_t at = second - 1; at != first; --at) {
+            close(stack_[at], stack_[at - 1], stack_[second].begin, Outcome::lost);
         }
-        first->child += second->child;
+        stack_[first].child += stack_[second].child;
         stack_.erase(first + 1, second + 1);
         --markers_;
     }
 
     // The innermost call or marker leaves the stack.
     void pop(End end) {
-        const OpenCall call = stack_.back();
-        stack_.pop_back();
-        if (in_tracer_ && stack_.size() < tracer_depth_) in_tracer_ = false;
-        OpenCall& below = stack_.empty() ? nobody_ : stack_.back();
-        if (call.is_gap) {
+        const OpenCall call = stack_.top();
+        stack_.pop();
+        if (in_tracer_ && stack_.depth() < tracer_depth_) in_tracer_ = false;
+        OpenCall& below = stack_.top();
+        if (call.is_gap()) {
             --markers_;
             carry_ = {true, call.begin, call.child + carry_.after};
             return;
@@ -304,7 +303,7 @@ private:
                                   end == End::session    ? Outcome::open
                                   : end == End::returned ? Outcome::returned
                                                          : Outcome::unwound);
-        if (in_tracer_ && stack_.size() == tracer_depth_) tracer_child_ += ticks;
+        if (in_tracer_ && stack_.depth() == tracer_depth_) tracer_child_ += ticks;
     }
 
     Ticks close(const OpenCall& call, OpenCall& below, Ticks end, Outcome outcome) {
@@ -318,13 +317,10 @@ private:
         return ticks;
     }
 
-    std::uint32_t top_node() const { return stack_.empty() ? 0 : stack_.back().node; }
-
     static constexpr std::size_t max_markers = 64;
 
     Sink& sink_;
-    std::vector<OpenCall> stack_;
-    OpenCall nobody_;  // what the outermost call hands its time to
+    CallStack stack_;
     Carry carry_;
     DecoderCounters counters_;
     Ticks clock_ = 0;  // of the last event, ticks

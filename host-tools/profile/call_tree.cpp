@@ -14,7 +14,7 @@ std::size_t CallTree::bucket(std::uint32_t parent, std::uint32_t function) const
     }
 }
 
-std::uint32_t CallTree::find_or_add(std::uint32_t parent, std::uint32_t function) {
+std::uint32_t CallTree::child(std::uint32_t parent, std::uint32_t function) {
     std::size_t at = bucket(parent, function);
     if (buckets_[at] == 0) {
         if (nodes_.size() >= max_nodes) return overflow;
@@ -25,7 +25,7 @@ std::uint32_t CallTree::find_or_add(std::uint32_t parent, std::uint32_t function
         buckets_[at] = static_cast<std::uint32_t>(nodes_.size());
         nodes_.push_back({.parent = parent, .function = function});
     }
-    return nodes_[parent].recent_child = buckets_[at];
+    return buckets_[at];
 }
 
 void CallTree::grow() {

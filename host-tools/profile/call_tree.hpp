@@ -17,7 +17,6 @@ public:
     struct Node {
         std::uint32_t parent = 0;
         std::uint32_t function = 0;
-        std::uint32_t recent_child = 0;
         std::uint64_t calls = 0;
         std::uint64_t total_ticks = 0;
         std::uint64_t self_ticks = 0;
@@ -25,17 +24,11 @@ public:
 
     CallTree() : nodes_(3), buckets_(1024, 0) {}
 
-    std::uint32_t child(std::uint32_t parent, std::uint32_t function) {
-        const std::uint32_t recent = nodes_[parent].recent_child;
-        if (recent != 0 && nodes_[recent].function == function) [[likely]]
-            return recent;
-        return find_or_add(parent, function);
-    }
+    std::uint32_t child(std::uint32_t parent, std::uint32_t function);
     Node& operator[](std::uint32_t node) { return nodes_[node]; }
     const std::vector<Node>& nodes() const { return nodes_; }
 
 private:
-    std::uint32_t find_or_add(std::uint32_t parent, std::uint32_t function);
     std::size_t bucket(std::uint32_t parent, std::uint32_t function) const;
     void grow();
 

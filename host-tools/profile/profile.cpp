@@ -50,9 +50,18 @@ void Profile::on_trace(unsigned number, const TraceBatch& batch) {
         slot->on_gap();
         slot->enter(slot->context(batch.context), batch.base);
     }
-    std::uint64_t index = batch.first_index;
-    for (const wire::StampedRecord& record : batch.records) {
-        slot->on_event(wire::event_of(record, index++));
+    slot->on_records(batch.records, batch.first_index);
+}
+
+void Profile::Core::on_records(std::span<const wire::StampedRecord> records, std::uint64_t index) {
+    while (!records.empty()) {
+        const std::size_t taken = current->decoder.take_plain(records, index);
+        if (taken != 0) last_clock = records[taken - 1].clock;
+        index += taken;
+        records = records.subspan(taken);
+        if (records.empty()) return;
+        on_event(wire::event_of(records.front(), index++));
+        records = records.subspan(1);
     }
 }
 
@@ -96,7 +105,7 @@ void Profile::Core::on_event(const wire::Event& event) {
     const OpenCall* const call = current->decoder.innermost();
     profile_.markers_.push_back({.ticks = event.clock,
                                  .id = event.argument,
-                                 .function = call != nullptr ? call->function : Marker::in_nothing,
+                                 .function = call != nullptr ? call->path.function : Marker::in_nothing,
                                  .core = number,
                                  .context = current->number});
 }
@@ -112,41 +121,6 @@ void Profile::Core::finish() {
     enter(*last, last_clock);
     for (const auto& one : contexts) one->decoder.finish();
     current = contexts.front().get();
-}
-
-void Profile::Context::closed(const OpenCall& call, const ClosedCall& result) {
-    FunctionTimes& of = times[call.function];
-    const std::uint64_t total = call.total_before + result.ticks;
-    of.self_ticks += result.self_ticks;
-    switch (result.outcome) {
-    case Outcome::returned:
-        break;
-    case Outcome::unwound:
-        ++of.unwound;
-        break;
-    case Outcome::open:
-        ++of.open;
-        break;
-    case Outcome::lost:
-        ++of.lost;
-        break;
-    }
-    if (result.outcome == Outcome::lost) {
-        // Calls since the gap have been added to the total already.
-        if (total > of.total_ticks) of.total_ticks = total;
-    } else {
-        of.total_ticks = total;
-    }
-    if (result.incomplete) {
-        ++of.incomplete;
-    } else if (result.outcome != Outcome::open && result.outcome != Outcome::lost) {
-        ++of.timed;
-        if (result.ticks < of.min_ticks) of.min_ticks = result.ticks;
-        if (result.ticks > of.max_ticks) of.max_ticks = result.ticks;
-    }
-    CallTree::Node& node = profile_.tree_[call.node];
-    node.total_ticks += result.ticks;
-    node.self_ticks += result.self_ticks;
 }
 
 std::vector<FunctionTimes> Profile::times() const {

@@ -15,6 +15,7 @@
 #include "host-tools/profile/call_decoder.hpp"
 #include "host-tools/profile/call_tree.hpp"
 #include "host-tools/profile/function_table.hpp"
+#include "host-tools/profile/path_cache.hpp"
 #include "host-tools/profile/target_profile.hpp"
 
 namespace nopscope {
@@ -73,22 +74,21 @@ private:
         Context(Profile& profile, std::uint32_t its_number)
             : number(its_number), profile_(profile), decoder(*this) {}
 
-        std::uint32_t function(std::uint32_t offset) {
-            const std::uint32_t index = profile_.functions_.number(offset);
-            if (index >= times.size()) [[unlikely]]
-                times.resize(index + 1);
-            return index;
-        }
-        std::uint32_t node(std::uint32_t parent, std::uint32_t function) {
-            return profile_.tree_.child(parent, function);
+        [[gnu::always_inline]] Begun called(std::uint32_t parent, std::uint32_t offset) {
+            const Path path = profile_.paths_.find(parent, offset);
+            FunctionTimes* of = times.data() + path.function;
+            if (of >= times.data() + times.size()) [[unlikely]]
+                of = &make_room(path.function);
+            ++of->calls;
+            ++profile_.tree_[path.node].calls;
+            return {path, of->total_ticks};
         }
         std::uint32_t gap_node() const { return CallTree::after_gap; }
-        std::uint64_t total_of(std::uint32_t function) const { return times[function].total_ticks; }
-        void called(std::uint32_t function, std::uint32_t node) {
-            ++times[function].calls;
-            ++profile_.tree_[node].calls;
-        }
         void closed(const OpenCall& call, const ClosedCall& result);
+        [[gnu::noinline, gnu::cold]] FunctionTimes& make_room(std::uint32_t function) {
+            times.resize(function + 1);
+            return times.back();
+        }
 
         std::uint32_t number;
         Profile& profile_;
@@ -106,6 +106,7 @@ private:
 
         Context& context(std::uint32_t number);
         void enter(Context& to, std::uint64_t clock);
+        void on_records(std::span<const wire::StampedRecord> records, std::uint64_t index);
         void on_event(const wire::Event& event);
         void on_gap();
         void finish();
@@ -130,6 +131,7 @@ private:
     std::optional<HelloInfo> hello_;
     FunctionTable functions_;
     CallTree tree_;
+    PathCache paths_{functions_, tree_};
     TargetProfile on_target_;
     std::array<std::unique_ptr<Core>, 256> cores_;
     DecoderCounters decoder_;
@@ -139,5 +141,41 @@ private:
     std::uint64_t tracer_ticks_ = 0;
     std::uint64_t duration_ticks_ = 0;
 };
+
+// Here, so that the decoder's loop has it inline.
+inline void Profile::Context::closed(const OpenCall& call, const ClosedCall& result) {
+    FunctionTimes& of = times[call.path.function];
+    const std::uint64_t total = call.total_before + result.ticks;
+    of.self_ticks += result.self_ticks;
+    switch (result.outcome) {
+    case Outcome::returned:
+        break;
+    case Outcome::unwound:
+        ++of.unwound;
+        break;
+    case Outcome::open:
+        ++of.open;
+        break;
+    case Outcome::lost:
+        ++of.lost;
+        break;
+    }
+    if (result.outcome == Outcome::lost) {
+        // Calls since the gap have been added to the total already.
+        if (total > of.total_ticks) of.total_ticks = total;
+    } else {
+        of.total_ticks = total;
+    }
+    if (result.incomplete) {
+        ++of.incomplete;
+    } else if (result.outcome != Outcome::open && result.outcome != Outcome::lost) {
+        ++of.timed;
+        if (result.ticks < of.min_ticks) of.min_ticks = result.ticks;
+        if (result.ticks > of.max_ticks) of.max_ticks = result.ticks;
+    }
+    CallTree::Node& node = profile_.tree_[call.path.node];
+    node.total_ticks += result.ticks;
+    node.self_ticks += result.self_ticks;
+}
 
 }  // namespace nopscope

@@ -52,6 +52,8 @@ struct Record {
     std::uint64_t word = 0;
 
     constexpr std::uint32_t clock_low() const { return static_cast<std::uint32_t>(word); }
+    // All but the clock.
+    constexpr std::uint32_t high() const { return static_cast<std::uint32_t>(word >> kind_shift); }
     constexpr Kind kind() const { return static_cast<Kind>((word >> kind_shift) & 3); }
     constexpr std::uint32_t payload() const {
         return static_cast<std::uint32_t>(word >> payload_shift);

@@ -20,19 +20,17 @@ struct Closed {
 
 // Sites stand for functions, nodes are numbered paths.
 struct Calls {
-    std::uint32_t function(std::uint32_t offset) { return offset / 8; }
-    std::uint32_t node(std::uint32_t parent, std::uint32_t function) {
-        nodes.push_back({parent, function});
-        return static_cast<std::uint32_t>(nodes.size() + 1);
+    Begun called(std::uint32_t parent, std::uint32_t offset) {
+        nodes.push_back({parent, offset / 8});
+        ++calls[offset / 8];
+        return {{offset / 8, static_cast<std::uint32_t>(nodes.size() + 1)}, totals[offset / 8]};
     }
     std::uint32_t gap_node() const { return 1; }
-    std::uint64_t total_of(std::uint32_t function) { return totals[function]; }
-    void called(std::uint32_t function, std::uint32_t) { ++calls[function]; }
     void closed(const OpenCall& call, const ClosedCall& result) {
-        totals[call.function] = call.total_before + result.ticks;
-        const std::uint32_t above = nodes[call.node - 2].first;
+        totals[call.path.function] = call.total_before + result.ticks;
+        const std::uint32_t above = nodes[call.path.node - 2].first;
         const std::uint32_t parent = above == 0 ? 0 : above == 1 ? 999 : nodes[above - 2].second;
-        list.push_back({call.function, result.outcome, result.incomplete, result.ticks,
+        list.push_back({call.path.function, result.outcome, result.incomplete, result.ticks,
                         result.self_ticks, parent});
     }
 

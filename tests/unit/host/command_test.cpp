@@ -80,12 +80,15 @@ protected:
     }
     Output run(const std::vector<std::string>& arguments) { return wait_for(start(arguments)); }
     std::string nsc() const { return dir / "x.nsc"; }
-    // Waits until the file that is being recorded has so many bytes.
-    void wait_for_bytes(std::size_t count) const {
-        for (int i = 0; i < 1000 && (!fs::exists(nsc()) || fs::file_size(nsc()) < count); ++i) {
-            std::this_thread::sleep_for(10ms);
-        }
-        ASSERT_GE(fs::file_size(nsc()), count);
+    // Waits until the file that is being recorded has a chunk of this type. COUN: what came first is
+    // in it, with its count.
+    void wait_for_chunk(const std::string& type) const {
+        for (int i = 0; i < 1000 && !has(type); ++i) std::this_thread::sleep_for(10ms);
+        ASSERT_TRUE(has(type));
+    }
+    bool has(const std::string& type) const {
+        std::ifstream file(nsc(), std::ios::binary);
+        return std::string(std::istreambuf_iterator<char>(file), {}).find(type) != std::string::npos;
     }
     void expect_recorded(const Output& output, std::uint64_t calls = 10) {
         EXPECT_EQ(output.code, 0) << output.err;
@@ -143,7 +146,7 @@ TEST_F(Command, CtrlCLeavesAValidFileAndEndsTheCommand) {
     const std::string command =
         "exec:echo $$ > " + pid_file + "; cat " + (dir / "line.bin").string() + "; exec sleep 600";
     const pid_t recorder = start({"record", "--from", command, "-o", nsc(), "--no-until-end"});
-    wait_for_bytes(target.bytes.size());
+    wait_for_chunk("COUN");
     kill(recorder, SIGINT);
     expect_recorded(wait_for(recorder));
     EXPECT_THAT(run({"info", nsc()}).out, HasSubstr("interrupted"));
@@ -158,7 +161,7 @@ TEST_F(Command, AKilledRecorderLeavesAValidFile) {
     const std::string command =
         "exec:echo $$ > " + pid_file + "; cat " + (dir / "line.bin").string() + "; exec sleep 600";
     const pid_t recorder = start({"record", "--from", command, "-o", nsc(), "--no-until-end"});
-    wait_for_bytes(target.bytes.size());
+    wait_for_chunk("COUN");
     kill(recorder, SIGKILL);
     EXPECT_EQ(wait_for(recorder).code, 1000 + SIGKILL);
     pid_t group = 0;
@@ -217,10 +220,10 @@ TEST_F(Command, RecordsASerialPort) {
     const pid_t recorder =
         start({"record", "--from", std::string("serial:") + name + "?baud=3000000", "-o", nsc(),
                "--no-until-end"});
-    wait_for_bytes(16);  // the file's header: the port is open and set
+    wait_for_chunk("ABUT");  // the file's header: the port is open and set
     EXPECT_EQ(::write(controller, target.bytes.data(), target.bytes.size()),
               static_cast<ssize_t>(target.bytes.size()));
-    wait_for_bytes(target.bytes.size());
+    wait_for_chunk("COUN");
     close(port);
     close(controller);  // unplugged
     expect_recorded(wait_for(recorder));

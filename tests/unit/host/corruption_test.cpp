@@ -32,17 +32,17 @@ using Calls = std::map<std::pair<unsigned, std::uint64_t>, Call>;  // by session
 struct Lister final : SessionSink {
     struct Core {
         explicit Core(Lister& lister) : lister_(lister), decoder(*this) {}
-        std::uint32_t function(std::uint32_t offset) { return offset / 8; }
-        std::uint32_t node(std::uint32_t, std::uint32_t) { return 2; }
+        Begun called(std::uint32_t, std::uint32_t offset) {
+            ++lister_.called;
+            return {{offset / 8, 2}, 0};
+        }
         std::uint32_t gap_node() const { return 1; }
-        std::uint64_t total_of(std::uint32_t) const { return 0; }
-        void called(std::uint32_t, std::uint32_t) { ++lister_.called; }
         void closed(const OpenCall& call, const ClosedCall& result) {
             // Times that a gap touches may lack the tracer's share; they are flagged.
             if (result.outcome != Outcome::returned || result.incomplete) return;
             const bool is_new = lister_.calls
                                     .emplace(std::pair{lister_.session, call.index},
-                                             Call{call.function, call.begin, result.ticks})
+                                             Call{call.path.function, call.begin, result.ticks})
                                     .second;
             EXPECT_TRUE(is_new) << "a call closed twice";
         }

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "host-tools/profile/call.hpp"
+
+namespace nopscope {
+
+// The open calls, innermost on top. Below the outermost is one that never closes: it takes the time
+// that the outermost ones hand down.
+class CallStack {
+public:
+    CallStack() : calls_(256), top_(calls_.data()) { calls_[0].plain_end = OpenCall::not_plain; }
+    CallStack(const CallStack&) = delete;
+    CallStack& operator=(const CallStack&) = delete;
+
+    std::size_t depth() const { return static_cast<std::size_t>(top_ - calls_.data()); }
+    bool empty() const { return depth() == 0; }
+    // From 1, the outermost, to depth(); 0 is the one below.
+    OpenCall& operator[](std::size_t at) { return calls_[at]; }
+    const OpenCall& operator[](std::size_t at) const { return calls_[at]; }
+    OpenCall& top() { return *top_; }
+    const OpenCall& top() const { return *top_; }
+
+    void push(const OpenCall& call) {
+        if (depth() + 1 == calls_.size()) grow();
+        *++top_ = call;
+    }
+    void pop() { --top_; }
+    // Those from `first` up to, without it, `last`.
+    void erase(std::size_t first, std::size_t last) {
+        calls_.erase(calls_.begin() + static_cast<long>(first),
+                     calls_.begin() + static_cast<long>(last));
+        calls_.resize(calls_.size() + last - first);
+        top_ -= last - first;
+    }
+
+    // For a loop that keeps the top in a register: how far it may push, and where it ended.
+    OpenCall* room() { return calls_.data() + calls_.size() - 1; }
+    void set_top(OpenCall* top) { top_ = top; }
+
+private:
+    void grow() {
+        const std::size_t at = depth();
+        calls_.resize(2 * calls_.size());
+        top_ = calls_.data() + at;
+    }
+    std::vector<OpenCall> calls_;
+    OpenCall* top_;
+};
+
+}  // namespace nopscope

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "host-tools/profile/call.hpp"
+#include "host-tools/profile/call_tree.hpp"
+#include "host-tools/profile/function_table.hpp"
+
+namespace nopscope {
+
+// (caller's node, site offset) -> function and node, in one look where it was met lately. Neither
+// ever changes, so nothing has to be forgotten.
+class PathCache {
+public:
+    PathCache(FunctionTable& functions, CallTree& tree)
+        : functions_(functions), tree_(tree), slots_(std::size_t{1} << slot_bits) {}
+
+    [[gnu::always_inline]] Path find(std::uint32_t parent, std::uint32_t offset) {
+        const std::uint64_t key = std::uint64_t{parent} << 32 | offset;
+        Slot& slot = slots_[key * 0x9e3779b97f4a7c15u >> (64 - slot_bits)];
+        if (slot.key != key) [[unlikely]]
+            fill(slot, key);
+        return slot.path;
+    }
+
+private:
+    static constexpr unsigned slot_bits = 14;
+    struct Slot {
+        std::uint64_t key = 1;  // of no path: offsets are multiples of 8
+        Path path;
+    };
+    [[gnu::noinline, gnu::cold]] void fill(Slot& slot, std::uint64_t key) {
+        const std::uint32_t function = functions_.number(static_cast<std::uint32_t>(key));
+        slot = {key, {function, tree_.child(static_cast<std::uint32_t>(key >> 32), function)}};
+    }
+
+    FunctionTable& functions_;
+    CallTree& tree_;
+    std::vector<Slot> slots_;
+};
+
+}  // namespace nopscope

@@ -8,7 +8,7 @@
 //   token 2 + n   the dictionary's upper half n: the same function's entry, mostly
 //
 // A delta is what was added to the clock, less `delta_base`; the largest value of its width says
-// that the delta itself is in the rare column.
+// that the delta itself is in the rare column. Data has the clock of the record before it.
 #pragma once
 
 #include <cstdint>
@@ -61,7 +61,7 @@ private:
     bool read_header(wire::Reader& in);
     bool read_dictionary(wire::Reader& in);
     template <typename Token, typename Delta>
-    std::size_t unpack(std::size_t count);
+    [[gnu::noinline]] std::size_t unpack(std::size_t count);
     [[gnu::noinline]] std::uint64_t other_record(std::uint64_t word, std::uint64_t index);
     [[gnu::noinline]] std::uint64_t rare_delta();
 
@@ -78,7 +78,6 @@ private:
     const std::uint8_t* tokens_ = nullptr;
     const std::uint8_t* deltas_ = nullptr;
     wire::Reader rare_{nullptr, 0};
-    std::uint64_t data_ = 0;  // is_data | the low half of the record at hand, if it is data
     std::vector<std::uint64_t> dictionary_;       // by token; see unpack()
     OpenEntries open_;
     std::vector<wire::StampedRecord> records_;

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <utility>
 
 #include "host-tools/nsc/block.hpp"
 
@@ -20,7 +19,6 @@ constexpr std::uint64_t is_other = 1;  // a record that opens no call
 constexpr std::uint64_t is_rare = 2;   // token 1
 constexpr std::uint64_t is_none = 3;   // there is no such token
 constexpr std::uint64_t low_half = 0xffffffff;
-constexpr std::uint64_t is_data = low_half + 1;
 
 template <typename Value>
 Value element(const std::uint8_t* column, std::size_t i) {
@@ -35,7 +33,6 @@ bool BlockReader::open(std::span<const std::uint8_t> body) {
     wire::Reader in(body.data(), body.size());
     ok_ = false;
     at_ = next_gap_ = 0;
-    data_ = 0;
     if (!read_header(in) || !read_dictionary(in)) return false;
     const std::uint64_t rare_bytes = in.varint();
     if (rare_bytes > in.left()) return false;
@@ -133,47 +130,47 @@ std::size_t BlockReader::unpack(std::size_t count) {
     const std::uint64_t* const dictionary = dictionary_.data();
     const std::uint64_t* const outermost = open_.bottom();
     const std::uint64_t delta_base = delta_base_;
-    StampedRecord* const to = records_.data();
+    StampedRecord* to = records_.data();
     std::uint64_t open_word = OpenEntries::word_of(index_);  // of an entry with this index
     std::uint64_t* open = open_.top();
     std::uint64_t clock = clock_;
     std::size_t i = 0;
-    for (; i < count; ++i, open_word += OpenEntries::word_of(1) - OpenEntries::word_of(0)) {
+    for (; i < count; ++i, ++to, open_word += OpenEntries::word_of(1) - OpenEntries::word_of(0)) {
         const Token token = element<Token>(tokens, i);
         const Delta delta = element<Delta>(deltas, i);
         std::uint64_t word;
         if (token == 0) {
             if (open == outermost) [[unlikely]] break;
             word = *--open;
+        } else if (word = dictionary[token]; static_cast<std::uint32_t>(word) == 0) [[likely]] {
+            *open++ = open_word;
         } else {
-            word = dictionary[token];
-            if (static_cast<std::uint32_t>(word) == 0) [[likely]] {
-                *open++ = open_word;
-            } else {
-                if ((word & low_half) == is_none) break;
-                open_.top() = open;
-                word = other_record(word, index_ + i);
-                open = open_.top();
+            if ((word & low_half) == is_none) break;
+            open_.top() = open;
+            word = other_record(word, index_ + i);
+            open = open_.top();
+            if (wire::Record{word}.is(wire::Extended::data)) {
+                *to = {{word}, clock};  // the clock is its head's
+                continue;
             }
         }
         clock += delta_base + delta;
         if (delta == std::numeric_limits<Delta>::max()) [[unlikely]] {
             clock += rare_delta() - delta_base - delta;
         }
-        to[i] = {{word | static_cast<std::uint32_t>(clock)}, clock};
-        if (data_ != 0) [[unlikely]] to[i].record.word = word | (std::exchange(data_, 0) & low_half);
+        *to = {{word | static_cast<std::uint32_t>(clock)}, clock};
     }
     open_.top() = open;
     clock_ = clock;
     return rare_.ok() ? i : 0;  // else some of it is made up
 }
 
-// The record without the clock, from its dictionary word.
+// The record without the clock, from its dictionary word; data whole.
 std::uint64_t BlockReader::other_record(std::uint64_t word, std::uint64_t index) {
     if ((word & low_half) == is_other) return word & ~low_half;
     word = rare_.varint() << 32;
     open_.follow({word}, index);
-    if (wire::Record{word}.is(wire::Extended::data)) data_ = is_data | (rare_.varint() & low_half);
+    if (wire::Record{word}.is(wire::Extended::data)) word |= rare_.varint() & low_half;
     return word;
 }
 

@@ -52,9 +52,10 @@ private:
         std::int64_t least = 0;
         for (std::size_t i = 0; i < records_.size(); ++i) {
             if (gap != header_.gaps.end() && gap->at == i) clock = gap++->base;
-            deltas_.push_back(records_[i].clock - clock);
+            const bool data = records_[i].record.is(wire::Extended::data);
+            deltas_.push_back(data ? 0 : records_[i].clock - clock);
             least = std::min(least, static_cast<std::int64_t>(deltas_.back()));
-            clock = records_[i].clock;
+            if (!data) clock = records_[i].clock;
         }
         delta_base_ = std::max(least, least_delta_base);
         const auto large = std::count_if(deltas_.begin(), deltas_.end(), [this](auto delta) {
@@ -76,6 +77,7 @@ private:
             tokens_.push_back(token(records_[i].record, index));
             const std::uint64_t above = above_base(deltas_[i]);
             columned_.push_back(static_cast<std::uint16_t>(std::min(above, largest)));
+            if (records_[i].record.is(wire::Extended::data)) continue;
             if (above >= largest) rare_.varint(wire::zigzag(static_cast<std::int64_t>(deltas_[i])));
         }
     }

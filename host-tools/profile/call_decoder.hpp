@@ -5,7 +5,7 @@
 // take_plain() does with all it needs in registers. on_event() does any record.
 //
 // The stack holds the open calls, innermost last. A `ret` names its entry by record index, so it
-// closes that call whatever else was lost. Four things make time less simple than subtraction:
+// closes that call whatever else was lost. Five things make time less simple than subtraction:
 //
 //   tracer   Between tracer_begin and tracer_end the core worked for the tracer. Times are read off
 //            a clock that stands still meanwhile (`tracer_ticks_` is taken from every reading).
@@ -18,6 +18,8 @@
 //            they ended unseen, and are charged up to the gap.
 //   context  The core ran another context's calls (docs/trace-format.md); each context has its own decoder.
 //            What is open meanwhile has that time in its total, as if it were a call's, and not as its own.
+//   whole    A call may be told at its end, by one record and its data. It waits in Durations for
+//            its caller's end, when its path is known.
 //   unwound  A call that was left without returning (longjmp): the target says so, or the return of
 //            a call below it shows it.
 #pragma once
@@ -29,6 +31,8 @@
 
 #include "host-tools/profile/call.hpp"
 #include "host-tools/profile/call_stack.hpp"
+#include "host-tools/profile/durations.hpp"
+#include "host-tools/profile/told_whole.hpp"
 #include "tracer/wire/event.hpp"
 
 namespace nopscope {
@@ -37,6 +41,10 @@ namespace nopscope {
 //   Begun called(std::uint32_t parent_node, std::uint32_t site_offset)   every call; 0 is the root
 //   std::uint32_t gap_node()
 //   void closed(const OpenCall&, const ClosedCall&)                      a call with a time
+// and of calls that are told whole:
+//   void told(std::uint32_t site_offset, Ticks, Durations::Inside)       a call with a time
+//   std::uint32_t placed(std::uint32_t parent_node, std::uint32_t site_offset, const Durations::Sum&)
+//                                                                        its path's node
 template <typename Sink>
 class CallDecoder {
 public:
@@ -97,6 +105,8 @@ public:
     void on_gap() {
         if (!started_) return;
         ++gaps_;
+        duration_.wanted = 0;
+        durations_.take_all([this](auto& sums) { place(sums, sink_.gap_node()); });
         // Whether the tracer stopped in there is unknown: its time up to the gap is known.
         if (in_tracer_) stop_tracer();
         if (!after_gap_) last_before_gap_ = now();
@@ -110,7 +120,10 @@ public:
         const Ticks away = not_negative(clock - clock_ - tracer);
         clock_ = clock;
         elsewhere_ += tracer;
-        if (after_gap_ || stack_.empty()) return;  // the gap's length has it
+        stops_.remember(clock_, tracer_ticks_ + elsewhere_);
+        if (after_gap_) return;  // the gap's length has it
+        away_.add(away, now());
+        if (stack_.empty()) return;
         stack_.top().child += away;
         if (in_tracer_ && stack_.depth() == tracer_depth_) tracer_child_ += away;
     }
@@ -131,6 +144,10 @@ public:
     void finish() {
         if (in_tracer_) stop_tracer();
         while (!stack_.empty()) pop(End::session);
+        durations_.take_all([this](auto& sums) { place(sums, stack_.top().path.node); });
+        stops_.restart(tracer_ticks_ + elsewhere_);
+        away_.forget();
+        duration_ = {};
         carry_ = {};
         markers_ = 0;
         started_ = after_gap_ = false;
@@ -219,11 +236,16 @@ private:
         case wire::Extended::sync:
         case wire::Extended::context:
         case wire::Extended::marker:
-        case wire::Extended::duration:
         case wire::Extended::arguments:
         case wire::Extended::result:
         case wire::Extended::counter:
+            duration_.wanted = 0;
+            return;
+        case wire::Extended::duration:
+            duration_ = {.wanted = 2, .depth = event.argument};
+            return;
         case wire::Extended::data:
+            if (duration_.data(event.data)) on_duration();
             return;
         case wire::Extended::tracer_begin:
             // One that is still open lost its end to a full ring: nothing is known of it.
@@ -242,6 +264,27 @@ private:
     void stop_tracer() {
         in_tracer_ = false;
         tracer_ticks_ += not_negative(clock_ - tracer_begin_ - tracer_child_);
+        stops_.remember(clock_, tracer_ticks_ + elsewhere_);
+    }
+
+    // A call ends now. Its ticks are the target's clock's, which never stops.
+    void on_duration() {
+        const Ticks before = stops_.before(clock_ - duration_.ticks);
+        const Ticks ticks = not_negative(duration_.ticks - (tracer_ticks_ + elsewhere_ - before));
+        const Ticks begin = now() - ticks;
+        // The call around this one has it as its child's already.
+        const Ticks away = away_.take(begin);
+        stack_.top().child -= away;
+        const Durations::Inside inside =
+            durations_.add(duration_.depth, duration_.site, begin, ticks, away,
+                           [this](auto& sums) { place(sums, sink_.gap_node()); });
+        sink_.told(duration_.site, ticks, inside);
+        if (in_tracer_) tracer_child_ += not_negative(ticks - inside.ticks);
+        if (!stack_.top().is_gap()) stack_.top().plain_end = OpenCall::not_plain;
+    }
+    // The paths of calls that were told whole are known: their caller's node is.
+    void place(const Durations::Sums& sums, std::uint32_t node) {
+        for (const auto& [site, sum] : sums) place(sum->children, sink_.placed(node, site, *sum));
     }
 
     // The first event after a gap: what follows hangs from a marker. Its `child` begins as the
@@ -283,8 +326,10 @@ private:
 
     // The innermost call or marker leaves the stack.
     void pop(End end) {
-        const OpenCall call = stack_.top();
+        OpenCall call = stack_.top();
         stack_.pop();
+        if (!call.is_gap() && !durations_.empty()) settle(call);
+        away_.forget();
         if (in_tracer_ && stack_.depth() < tracer_depth_) in_tracer_ = false;
         OpenCall& below = stack_.top();
         if (call.is_gap()) {
@@ -306,6 +351,14 @@ private:
         if (in_tracer_ && stack_.depth() == tracer_depth_) tracer_child_ += ticks;
     }
 
+    void settle(OpenCall& call) {
+        call.child += durations_.settle(
+            call.begin, [&](auto& sums) { place(sums, call.path.node); });
+        if (!durations_.empty() && !stack_.top().is_gap()) {
+            stack_.top().plain_end = OpenCall::not_plain;
+        }
+    }
+
     Ticks close(const OpenCall& call, OpenCall& below, Ticks end, Outcome outcome) {
         const Ticks ticks = not_negative(end - call.begin);
         const Ticks self = not_negative(ticks - call.child);
@@ -322,6 +375,10 @@ private:
     Sink& sink_;
     CallStack stack_;
     Carry carry_;
+    DurationRecord duration_;
+    Durations durations_;
+    Stops stops_;
+    Away away_;
     DecoderCounters counters_;
     Ticks clock_ = 0;  // of the last event, ticks
     Ticks first_clock_ = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/profile/profile.hpp"
 
+#include <algorithm>
+
 namespace nopscope {
 
 void Profile::on_session(const HelloInfo& hello) {
@@ -121,6 +123,27 @@ void Profile::Core::finish() {
     enter(*last, last_clock);
     for (const auto& one : contexts) one->decoder.finish();
     current = contexts.front().get();
+}
+
+void Profile::Context::told(std::uint32_t offset, Ticks ticks, const Durations::Inside& inside) {
+    const std::uint32_t function = profile_.functions_.number(offset);
+    FunctionTimes& of = function < times.size() ? times[function] : make_room(function);
+    ++of.calls;
+    ++of.timed;
+    of.total_ticks += not_negative(ticks - inside.same_ticks);
+    of.self_ticks += not_negative(ticks - inside.ticks);
+    of.min_ticks = std::min(of.min_ticks, ticks);
+    of.max_ticks = std::max(of.max_ticks, ticks);
+}
+
+std::uint32_t Profile::Context::placed(std::uint32_t parent, std::uint32_t offset,
+                                       const Durations::Sum& sum) {
+    const std::uint32_t node = profile_.paths_.find(parent, offset).node;
+    CallTree::Node& to = profile_.tree_[node];
+    to.calls += sum.calls;
+    to.total_ticks += sum.total_ticks;
+    to.self_ticks += sum.self_ticks;
+    return node;
 }
 
 std::vector<FunctionTimes> Profile::times() const {

@@ -85,6 +85,8 @@ private:
         }
         std::uint32_t gap_node() const { return CallTree::after_gap; }
         void closed(const OpenCall& call, const ClosedCall& result);
+        void told(std::uint32_t offset, Ticks ticks, const Durations::Inside& inside);
+        std::uint32_t placed(std::uint32_t parent, std::uint32_t offset, const Durations::Sum& sum);
         [[gnu::noinline, gnu::cold]] FunctionTimes& make_room(std::uint32_t function) {
             times.resize(function + 1);
             return times.back();

@@ -117,11 +117,13 @@ void write_uftrace(const Options& options, std::span<const std::uint8_t> bytes,
     out.fixed(std::uint16_t{sizeof header});
     out.fixed(std::uint8_t{1});  // little-endian
     out.fixed(std::uint8_t{2});  // 64 bits
-    constexpr std::uint64_t task_and_sym = 1u << 0 | 1u << 6;  // what is in the directory
-    out.fixed(task_and_sym);
-    out.fixed(std::uint64_t{0});
+    // Tasks and sessions, relative symbols, the largest depth; below: the program, the tasks.
+    out.fixed(std::uint64_t{1u << 1 | 1u << 5 | 1u << 6});
+    out.fixed(std::uint64_t{1u << 0 | 1u << 7});
     out.fixed(std::uint16_t{1024});
     info.write(reinterpret_cast<const char*>(header), sizeof header);
+    info << fmt::format("exename:{}\ntaskinfo:lines=2\ntaskinfo:nr_tid=1\ntaskinfo:tids={}\n", image,
+                        task);
     const std::string session = "0123456789abcdef";
     create(dir / "task.txt") << fmt::format(
         "SESS timestamp=0.000000001 pid={0} sid={1} exename=\"{2}\"\n"

@@ -22,7 +22,6 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "oracle"))
 from qemu import HANG_SECONDS, MACHINES  # noqa: E402
 import sites  # noqa: E402
-import wire  # noqa: E402
 
 NOPSCOPE = os.environ["NOPSCOPE"]
 BUILD_ROOT = pathlib.Path(os.environ["NOPSCOPE_BUILD_ROOT"])
@@ -39,7 +38,7 @@ class Run:
     status: int          # of `nopscope record`
     console: str
     errors: str          # its standard error
-    line: bytes          # what the UART sent, as the recording has it
+    line: bytes          # what the UART sent
     recording: pathlib.Path
     elf: pathlib.Path
     oracle: dict         # what the plugin wrote, or None
@@ -84,14 +83,14 @@ def oracle_arguments(elf, site_list, out):
 def record(directory, machine, image, words=(), icount=True, oracle=False, options=()):
     """`icount`: deterministic, one instruction a nanosecond. `options`: more for `record`."""
     elf = elf_of(machine, image)
-    recording, counts = directory / "line.nsc", directory / "counts"
+    recording, raw, counts = directory / "line.nsc", directory / "line.raw", directory / "counts"
     command = qemu_command(machine, image, words, icount)
     if oracle:
         command += oracle_arguments(elf, directory / "sites", counts)
     done = subprocess.run([NOPSCOPE, "record", "--from", "exec:" + shlex.join(command), "--image",
-                           str(elf), "-o", str(recording), *options], capture_output=True,
+                           str(elf), "-o", str(recording), "--raw", str(raw), *options], capture_output=True,
                           text=True, errors="replace", timeout=HANG_SECONDS,
                           stdin=subprocess.DEVNULL)
     return Run(done.returncode, done.stdout, done.stderr,
-               wire.line_of_recording(recording.read_bytes()), recording, elf,
+               raw.read_bytes(), recording, elf,
                json.loads(counts.read_text()) if oracle else None)

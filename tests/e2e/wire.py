@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A second decoder of wire format 1 and of recordings, written from docs/trace-format.md and
-docs/nsc-format.md, so that no test has only the host tools' word for what a recording holds.
+"""A second decoder of wire format 1 written from docs/trace-format.md, so that no test has only the host tools' word for what a recording holds.
 
-    line = Line(line_of_recording(open("demo.nsc", "rb").read()))
+    line = Line(open("demo.raw", "rb").read())
     line.hello, line.events, line.stats, line.console, line.bad_frames
 """
 
@@ -44,26 +43,6 @@ def cobs_decode(block):
         if code != 0xFF and at < len(block):
             out.append(0)
     return bytes(out)
-
-
-NSC_MAGIC = b"\x89NSC\r\n\x1a\n"
-NSC_LINE = 0x454E494C
-
-
-def line_of_recording(data):
-    """The bytes of the line, of a recording that nothing has damaged."""
-    if data[:8] != NSC_MAGIC or struct.unpack_from("<HHI", data, 8) != (1, 0, crc32c(data[:12])):
-        raise ValueError("not the header of an .nsc file of version 1")
-    line, at = b"", 16
-    while at < len(data):
-        kind, size, payload_crc, header_crc = struct.unpack_from("<IIII", data, at)
-        payload = data[at + 16:at + 16 + size]
-        if crc32c(data[at:at + 12]) != header_crc or crc32c(payload) != payload_crc:
-            raise ValueError(f"a damaged chunk at {at}")
-        if kind == NSC_LINE:
-            line += payload[8:]
-        at += 16 + size
-    return line
 
 
 @dataclasses.dataclass

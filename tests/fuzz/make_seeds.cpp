@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "host-tools/nsc/writer.hpp"
+#include "host-tools/nsc/journal.hpp"
 #include "tests/unit/host/elf_builder.hpp"
 #include "tests/unit/host/target_stream.hpp"
 #include "tracer/wire/profile.hpp"
@@ -116,18 +116,20 @@ int main(int argc, char** argv) {
     {
         nopscope::nsc::Writer writer(file, {.source = "-", .tool = "t", .started_unix_ns = 1});
         writer.symbols(symbols);
-        writer.line(target.bytes, 2);
+        nopscope::nsc::Journal journal(writer);
+        nopscope::SessionReader reader(journal);
+        reader.feed(target.bytes);
+        reader.finish();
+        journal.flush(reader.line(), reader.counters(), 2);
         writer.end({});
     }
     const Bytes whole = read(file);
     write(file, 0, whole);
-    const Bytes symbol_chunk(whole.begin() + 16 + 16 + 11 + 16,
-                             whole.begin() + 16 + 16 + 11 + 16 + 40);
-    Bytes description{1, 40};
-    description.insert(description.end(), symbol_chunk.begin(), symbol_chunk.end());
-    for (const int byte : {2, 11, 0, 0, 0, 0, 0, 0, 0, 0, 7, 7, 7}) {
-        description.push_back(static_cast<std::uint8_t>(byte));
-    }
+    // A session, and a block: an entry and its return.
+    Bytes description{2, 15, 1, 7, 0, 1, 100, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0};
+    const Bytes block{1, 0, 0, 0, 0, 5, 2, 0, 0, 0, 1, 9, 0, 2, 0, 1, 4};
+    description.insert(description.end(), {3, static_cast<std::uint8_t>(block.size())});
+    description.insert(description.end(), block.begin(), block.end());
     write(root / "nsc" / "described", 1, description);
     return 0;
 }

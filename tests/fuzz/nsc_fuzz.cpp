@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The recording reader. An odd first byte: the rest describes chunks (type u8, size u8, payload),
-// whose headers are then made right.
+// which are then compressed where that belongs, and whose headers are made right.
 #include <algorithm>
 #include <span>
 #include <vector>
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/nsc/reader.hpp"
+#include "host-tools/nsc/zstd.hpp"
+#include "host-tools/report/report.hpp"
 #include "tracer/wire/bytes.hpp"
 #include "tracer/wire/crc32c.hpp"
 
@@ -27,17 +29,21 @@ Bytes seal(std::span<const std::uint8_t> description) {
     append(file, nsc::version);
     append(file, std::uint16_t{0});
     append(file, wire::crc32c(file.data(), file.size()));
-    constexpr nsc::Type types[] = {nsc::Type::about, nsc::Type::symbols, nsc::Type::line,
-                                   nsc::Type::end, static_cast<nsc::Type>(77)};
+    constexpr nsc::Type types[] = {nsc::Type::about,    nsc::Type::symbols, nsc::Type::session,
+                                   nsc::Type::trace,    nsc::Type::items,   nsc::Type::counters,
+                                   nsc::Type::end,      static_cast<nsc::Type>(77)};
+    nsc::Compressor compress;
     while (description.size() >= 2) {
         const std::size_t size = std::min<std::size_t>(description[1], description.size() - 2);
-        const std::uint8_t* payload = description.data() + 2;
+        const nsc::Type type = types[description[0] % std::size(types)];
+        std::span<const std::uint8_t> payload = description.subspan(2, size);
+        if (type == nsc::Type::trace || type == nsc::Type::items) payload = compress(payload);
         const std::size_t at = file.size();
-        append(file, static_cast<std::uint32_t>(types[description[0] % std::size(types)]));
-        append(file, static_cast<std::uint32_t>(size));
-        append(file, wire::crc32c(payload, size) ^ (description[0] >> 7));
+        append(file, static_cast<std::uint32_t>(type));
+        append(file, static_cast<std::uint32_t>(payload.size()));
+        append(file, wire::crc32c(payload.data(), payload.size()) ^ (description[0] >> 7));
         append(file, wire::crc32c(file.data() + at, 12));
-        file.insert(file.end(), payload, payload + size);
+        file.insert(file.end(), payload.begin(), payload.end());
         description = description.subspan(2 + size);
     }
     return file;
@@ -51,7 +57,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if ((data[0] & 1) != 0) bytes = seal(bytes);
     nsc::Reader reader;
     std::size_t at = 0;
-    std::size_t line = 0;
+    Profile profile;
     try {
         reader.read(
             [&](std::span<std::uint8_t> to) {
@@ -60,11 +66,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                 at += count;
                 return count;
             },
-            [&](std::span<const std::uint8_t> part) { line += part.size(); });
+            profile);
     } catch (const Error&) {
         return 0;
     }
-    if (line > bytes.size() || at != bytes.size()) __builtin_trap();
+    if (at != bytes.size()) __builtin_trap();
+    try {
+        if (text_report(make_report(profile, reader.counters(), nullptr)).empty()) __builtin_trap();
+    } catch (const Error&) {
+    }
     if (reader.symbols()) {
         for (const Function& site : reader.symbols()->sites) {
             if (reader.symbols()->find(site.address) != &site) __builtin_trap();

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls that are told whole at their ends, so children first, and whose callers are known only
+// later: what the target's recorder of long calls sends. They wait here, added up by path, until the
+// call around them ends; memory is bounded by the paths, not by the calls.
+//
+// A call's depth says how many calls are open below it. When one ends, all that wait at larger depths
+// and began inside it are its children. What began before it, and should have been told with its
+// caller, has lost that: its callers are unknown.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+
+#include "host-tools/profile/call.hpp"
+
+namespace nopscope {
+
+class Durations {
+public:
+    static constexpr std::uint32_t max_depth = 4096;  // deeper ones count as that deep
+    static constexpr std::size_t max_waiting = std::size_t{1} << 18;
+
+    // Calls of one path, from the outermost one whose caller is not known yet.
+    struct Sum {
+        std::uint64_t calls = 0;
+        Ticks total_ticks = 0;
+        Ticks self_ticks = 0;
+        std::map<std::uint32_t, std::unique_ptr<Sum>> children;  // by site offset
+    };
+    using Sums = std::map<std::uint32_t, std::unique_ptr<Sum>>;
+    struct Inside {
+        Ticks ticks = 0;       // of calls inside, which is not the call's own
+        Ticks same_ticks = 0;  // of those, of the same function's
+    };
+
+    bool empty() const { return levels_.empty(); }
+
+    // A call has ended. `elsewhere` of its ticks were another context's. orphans(Sums&) gets those
+    // whose callers are unknown.
+    template <typename Orphans>
+    Inside add(std::uint32_t depth, std::uint32_t site, Ticks begin, Ticks ticks, Ticks elsewhere,
+               Orphans orphans) {
+        auto call = std::make_unique<Sum>();
+        Inside inside{elsewhere, 0};
+        const std::uint32_t level = depth < max_depth ? depth : max_depth;
+        for (auto at = levels_.upper_bound(level); at != levels_.end(); at = levels_.erase(at)) {
+            if (not_negative(begin - at->second.begin) != 0) {
+                orphans(at->second.calls);
+                continue;
+            }
+            for (auto& [its_site, sum] : at->second.calls) {
+                inside.ticks += sum->total_ticks;
+                merge(call->children[its_site], std::move(sum));
+            }
+        }
+        inside.same_ticks = outermost(call->children, site);
+        call->calls = 1;
+        call->total_ticks = ticks;
+        call->self_ticks = not_negative(ticks - inside.ticks);
+        const auto [at, is_new] = levels_.try_emplace(level);
+        if (is_new) at->second.begin = begin;
+        merge(at->second.calls[site], std::move(call));
+        if (++waiting_ > max_waiting) take_all(orphans);
+        return inside;
+    }
+
+    // A call that began at `begin` has ended, and is known to the caller: take(Sums&) gets its children.
+    // Returns their time.
+    template <typename Take>
+    Ticks settle(Ticks begin, Take take) {
+        Ticks sum = 0;
+        for (auto at = levels_.begin(); at != levels_.end();) {
+            if (not_negative(begin - at->second.begin) != 0) {
+                ++at;
+                continue;
+            }
+            for (const auto& [site, call] : at->second.calls) sum += call->total_ticks;
+            take(at->second.calls);
+            at = levels_.erase(at);
+        }
+        if (levels_.empty()) waiting_ = 0;
+        return sum;
+    }
+    template <typename Take>
+    void take_all(Take take) {
+        for (auto& [depth, level] : levels_) take(level.calls);
+        levels_.clear();
+        waiting_ = 0;
+    }
+
+private:
+    struct Level {
+        Ticks begin = 0;  // of the first
+        Sums calls;
+    };
+
+    void merge(std::unique_ptr<Sum>& to, std::unique_ptr<Sum> from) {
+        if (!to) {
+            to = std::move(from);
+            return;
+        }
+        --waiting_;
+        to->calls += from->calls;
+        to->total_ticks += from->total_ticks;
+        to->self_ticks += from->self_ticks;
+        for (auto& [site, sum] : from->children) merge(to->children[site], std::move(sum));
+    }
+    // The time of the outermost calls of a function.
+    static Ticks outermost(const Sums& sums, std::uint32_t function) {
+        Ticks ticks = 0;
+        for (const auto& [site, sum] : sums) {
+            ticks += site == function ? sum->total_ticks : outermost(sum->children, function);
+        }
+        return ticks;
+    }
+
+    std::map<std::uint32_t, Level> levels_;  // by depth
+    std::size_t waiting_ = 0;                // sums, at most
+};
+
+}  // namespace nopscope

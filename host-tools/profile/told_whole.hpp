@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a decoder has to keep to read a duration record: the record until its data is there, and
+// when the clock of calls stood still, as the target's clock did not.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <utility>
+
+#include "host-tools/profile/call.hpp"
+
+namespace nopscope {
+
+// The record itself: head, site, ticks.
+struct DurationRecord {
+    unsigned wanted = 0;  // data records
+    std::uint32_t depth = 0;
+    std::uint32_t site = 0;
+    Ticks ticks = 0;
+
+    // True: now it is whole. Data of other records is passed over.
+    bool data(std::uint64_t value) {
+        if (wanted == 2) site = static_cast<std::uint32_t>(value) << 3;
+        if (wanted == 1) ticks = value;
+        return wanted != 0 && --wanted == 0;
+    }
+};
+
+// Ticks by which the clock has been stopped, over the last stops.
+class Stops {
+public:
+    void remember(std::uint64_t clock, Ticks sum) {
+        if (last_.size() == max_stops) {
+            forgotten_ = last_.front().sum;
+            last_.pop_front();
+        }
+        last_.push_back({clock, sum});
+    }
+    Ticks before(std::uint64_t clock) const {
+        auto stop = last_.rbegin();
+        while (stop != last_.rend() && not_negative(stop->clock - clock) != 0) ++stop;
+        return stop == last_.rend() ? forgotten_ : stop->sum;
+    }
+    void restart(Ticks sum) {
+        last_.clear();
+        forgotten_ = sum;
+    }
+
+private:
+    static constexpr std::size_t max_stops = 256;
+    struct Stop {
+        std::uint64_t clock;
+        Ticks sum;
+    };
+    std::deque<Stop> last_;
+    Ticks forgotten_ = 0;
+};
+
+// Time in other contexts, until a call that was told whole takes it.
+class Away {
+public:
+    void add(Ticks ticks, Ticks at) {
+        ticks_ += ticks;
+        at_ = at;
+    }
+    Ticks take(Ticks begin) { return not_negative(at_ - begin) != 0 ? std::exchange(ticks_, 0) : 0; }
+    void forget() { ticks_ = 0; }
+
+private:
+    Ticks ticks_ = 0;
+    Ticks at_ = 0;  // when the last of it was over
+};
+
+}  // namespace nopscope

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls told whole, at their ends: the same profile as of the same calls told by entries and returns.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "host-tools/profile/profile.hpp"
+
+namespace nopscope {
+namespace {
+
+using wire::Kind;
+using wire::StampedRecord;
+
+// A profile of records that come straight.
+struct Told {
+    void add(Kind kind, std::uint32_t payload, std::uint64_t clock) {
+        records.push_back({wire::make_record(kind, payload, clock), clock});
+    }
+    std::uint64_t entry(std::uint32_t site, std::uint64_t clock) {
+        add(Kind::entry, site, clock);
+        return records.size() - 1;
+    }
+    void ret(std::uint64_t entry, std::uint64_t clock) {
+        add(Kind::ret, static_cast<std::uint32_t>(entry) << 1, clock);
+    }
+    void extended(wire::Extended what, std::uint32_t argument, std::uint64_t clock) {
+        records.push_back({wire::make_extended(what, argument, clock), clock});
+    }
+    void duration(std::uint32_t depth, std::uint32_t site, std::uint64_t begin, std::uint64_t end) {
+        extended(wire::Extended::duration, depth, end);
+        records.push_back({wire::make_data(site), end});
+        records.push_back({wire::make_data(end - begin), end});
+    }
+    Profile& profile() {
+        result.on_session({});
+        // In two batches, so that a record may be in one and its data in the other.
+        const std::size_t half = records.size() / 2;
+        const std::span<const StampedRecord> all(records);
+        result.on_trace(0, {.first_index = 0, .records = all.first(half)});
+        result.on_trace(0, {.first_index = half, .records = all.subspan(half)});
+        result.on_session_end();
+        return result;
+    }
+    std::vector<StampedRecord> records;
+    Profile result;
+};
+
+// "calls total self min max" by path of sites, and by site.
+using Figures = std::map<std::string, std::string>;
+Figures figures(const Profile& profile) {
+    Figures all;
+    const auto& nodes = profile.tree().nodes();
+    const auto path = [&](std::uint32_t node) {
+        std::string name;
+        for (; node > CallTree::overflow; node = nodes[node].parent) {
+            name = "/" + std::to_string(profile.functions().offset(nodes[node].function) / 8) + name;
+        }
+        return (node == CallTree::after_gap ? "?" : "") + name;
+    };
+    for (std::uint32_t node = CallTree::overflow + 1; node < nodes.size(); ++node) {
+        const auto& of = nodes[node];
+        if (of.calls == 0) continue;
+        all[path(node)] = std::to_string(of.calls) + " " + std::to_string(of.total_ticks) + " " +
+                          std::to_string(of.self_ticks);
+    }
+    const auto times = profile.times();
+    for (std::uint32_t number = 1; number < times.size(); ++number) {
+        const FunctionTimes& of = times[number];
+        all[std::to_string(profile.functions().offset(number) / 8)] =
+            std::to_string(of.calls) + " " + std::to_string(of.total_ticks) + " " +
+            std::to_string(of.self_ticks) + " " + std::to_string(of.min_ticks) + " " +
+            std::to_string(of.max_ticks) + " " + std::to_string(of.timed);
+    }
+    return all;
+}
+
+TEST(Durations, TheProfileIsThatOfEntriesAndReturns) {
+    std::mt19937 random(6);
+    for (int round = 0; round < 50; ++round) {
+        Told whole;
+        Told by_two;
+        struct Open {
+            std::uint32_t site;
+            std::uint64_t begin, entry;
+        };
+        std::vector<Open> open;
+        std::uint64_t clock = 1000;
+        const auto end_one = [&] {
+            by_two.ret(open.back().entry, clock);
+            whole.duration(static_cast<std::uint32_t>(open.size() - 1), open.back().site,
+                           open.back().begin, clock);
+            open.pop_back();
+        };
+        for (int i = 0; i < 400; ++i) {
+            clock += random() % 50;
+            if (open.empty() || (open.size() < 12 && random() % 2 == 0)) {
+                const std::uint32_t site = 1 + random() % 4;  // few, so that there is recursion
+                open.push_back({site, clock, by_two.entry(site, clock)});
+            } else {
+                end_one();
+            }
+            if (random() % 40 == 0) {
+                for (Told* told : {&whole, &by_two}) {
+                    told->extended(wire::Extended::tracer_begin, 0, clock);
+                    told->extended(wire::Extended::tracer_end, 0, clock + 500);
+                }
+                clock += 500;
+            }
+            if (random() % 40 == 0) {
+                for (Told* told : {&whole, &by_two}) {
+                    told->extended(wire::Extended::context, 5, clock);
+                    told->extended(wire::Extended::context, 0, clock + 300);
+                }
+                clock += 300;
+            }
+        }
+        for (; !open.empty(); clock += 3) end_one();
+        ASSERT_EQ(figures(whole.profile()), figures(by_two.profile())) << round;
+    }
+}
+
+TEST(Durations, InsideAnOpenCallTheyAreItsChildren) {
+    Told told;
+    const auto a = told.entry(1, 100);
+    told.duration(2, 3, 120, 150);
+    told.duration(1, 2, 110, 180);
+    told.duration(1, 2, 185, 190);
+    told.ret(a, 200);
+    told.duration(0, 4, 300, 310);
+    EXPECT_EQ(figures(told.profile()),
+              (Figures{{"1", "1 100 25 100 100 1"}, {"/1", "1 100 25"},
+                       {"2", "2 75 45 5 70 2"}, {"/1/2", "2 75 45"},
+                       {"3", "1 30 30 30 30 1"}, {"/1/2/3", "1 30 30"},
+                       {"4", "1 10 10 10 10 1"}, {"/4", "1 10 10"}}));
+}
+
+TEST(Durations, WithoutTheirCallersTheySayThat) {
+    Told told;
+    told.duration(2, 3, 120, 150);
+    told.duration(1, 2, 160, 180);  // began after it: its caller's record is lost
+    told.duration(3, 5, 190, 195);
+    told.extended(wire::Extended::counter, 8, 197);
+    told.records.push_back({wire::make_data(77), 197});  // not a duration's
+    EXPECT_EQ(figures(told.profile()),
+              (Figures{{"3", "1 30 30 30 30 1"}, {"?/3", "1 30 30"},
+                       {"2", "1 20 20 20 20 1"}, {"/2", "1 20 20"},
+                       {"5", "1 5 5 5 5 1"}, {"/5", "1 5 5"}}));
+}
+
+TEST(Durations, MemoryIsBoundedByThePaths) {
+    Told told;
+    for (std::uint32_t i = 0; i < 300'000; ++i) {
+        told.duration(1 + i % 5000, 1 + i, i * 10ull, i * 10ull + 5);
+    }
+    Profile& profile = told.profile();
+    std::uint64_t calls = 0;
+    for (const FunctionTimes& of : profile.times()) calls += of.calls;
+    EXPECT_EQ(calls, 300'000u);
+}
+
+}  // namespace
+}  // namespace nopscope

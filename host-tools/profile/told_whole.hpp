@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <utility>
 
 #include "host-tools/profile/call.hpp"
 
@@ -56,19 +55,30 @@ private:
     Ticks forgotten_ = 0;
 };
 
-// Time in other contexts, until a call that was told whole takes it.
+// Times in other contexts, until a call that was told whole takes them: the last ones.
 class Away {
 public:
     void add(Ticks ticks, Ticks at) {
-        ticks_ += ticks;
-        at_ = at;
+        if (last_.size() == max_kept) last_.pop_front();
+        last_.push_back({ticks, at});
     }
-    Ticks take(Ticks begin) { return not_negative(at_ - begin) != 0 ? std::exchange(ticks_, 0) : 0; }
-    void forget() { ticks_ = 0; }
+    // Those since a call's begin.
+    Ticks take(Ticks begin) {
+        Ticks sum = 0;
+        for (; !last_.empty() && not_negative(last_.back().at - begin) != 0; last_.pop_back()) {
+            sum += last_.back().ticks;
+        }
+        return sum;
+    }
+    void forget() { last_.clear(); }
 
 private:
-    Ticks ticks_ = 0;
-    Ticks at_ = 0;  // when the last of it was over
+    static constexpr std::size_t max_kept = 256;
+    struct Time {
+        Ticks ticks;
+        Ticks at;  // when it was over
+    };
+    std::deque<Time> last_;
 };
 
 }  // namespace nopscope

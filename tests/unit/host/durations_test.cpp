@@ -86,6 +86,8 @@ TEST(Durations, TheProfileIsThatOfEntriesAndReturns) {
         };
         std::vector<Open> open;
         std::uint64_t clock = 1000;
+        // A context is known from its first record on.
+        for (Told* told : {&whole, &by_two}) told->add(Kind::call, 9, clock);
         const auto end_one = [&] {
             by_two.ret(open.back().entry, clock);
             whole.duration(static_cast<std::uint32_t>(open.size() - 1), open.back().site,

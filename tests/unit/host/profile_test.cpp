@@ -223,8 +223,8 @@ TEST_F(TargetProfileTest, APartThatIsLostIsToldAndMadeGood) {
     EXPECT_EQ(with_gap.profile.size(), 2u);
 
     target = lost;
-    profile.~Profile();
-    new (&profile) Profile;
+    profile.~LineProfile();
+    new (&profile) test::LineProfile;
     send(target, {2, 0, false, 0}, {entry(1, {10}), entry(2, {9})});
     send(target, {2, 1, true, 0}, {entry(3, {10})});
     target.finish();

@@ -17,6 +17,10 @@
 // "below the end of the stack". Push: publish the new top, then write the frame. Pop: read the frame,
 // store 0, then lower the top. Whatever an interrupt in between pushes, it pops.
 //
+// Flight. While `overwrites` is set, entries and the tracer's own records are always admitted, and the
+// newest take the place of the oldest: `tail` stays where it is until somebody wants what is there
+// (flight.hpp).
+//
 // `profiled` is the profile recorder's (profile.hpp).
 #pragma once
 
@@ -103,11 +107,19 @@ struct alignas(128) Core {
     std::uint64_t margin;  // bytes that `limit` stays lower still: room for interrupts of the pump
     std::uint64_t send_to;  // position: what lies before it is due
     std::uint32_t pumped_context;  // number of the one that the record before tail was made in
+    std::uint32_t overwrites;      // 1: the newest record takes the place of the oldest
+    std::uint32_t held;            // 1: a snapshot was asked for: no entry until the pump has come
+    std::uint64_t doubled_from;    // position: from here on a switch of context is two records
+    std::uint64_t snapshot_end;    // position
+    std::uint64_t hole;            // position of a slot that was claimed and is not written yet
+    std::uint64_t hole_since;      // clock
 
     // What context_switch() and the pump, which may run on another core, both change: under the lock.
     alignas(128) std::uint32_t context_lock;
     std::uint32_t unsaid;          // 1: the record of the last switch has found no room yet
     std::uint32_t context_number;
+    std::uint32_t said_context;    // number in the last record of a switch
+    std::uint32_t flight;          // 1: a switch of context says first what it leaves
     Context* context;              // that runs; null: the main one, and there never was another
     std::uint64_t reserve;         // bytes of the ring, for returns
 };

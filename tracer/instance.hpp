@@ -10,6 +10,8 @@ namespace nopscope {
 Core* joined_core();
 // What has been recorded so far is due, in whole frames or not.
 void send_soon();
+// The same in flight mode, too.
+void send_snapshot();
 
 }  // namespace nopscope
 

@@ -51,6 +51,8 @@ enum class Recorder : std::uint8_t {
 enum class Mode : std::uint8_t {
     stream,    // a full ring drops new records, and counts them
     lossless,  // a full ring makes the producer run the pump until there is room
+    flight,    // a new record takes the place of the oldest; sent at snapshot() (triggers.hpp), when
+               // the exception reporter asks (enter_panic), by finish(), and after a warm reset
 };
 
 // Which sites a request is about: by index, by address ({main, luaV_execute}), or by name.
@@ -183,6 +185,10 @@ void for_each_ops(std::uint32_t index, void (*visit)(Ops& ops, void* user), void
 // recorded still record their return. Any context.
 void stop();
 void start();
+
+// Changes the mode; what the rings hold is sent in the new one, if not in flight mode. At once, or when
+// the pump that is running has finished its frame. Any context. bad_config: no such mode.
+Status set_mode(Mode mode);
 
 // Moves records from the ring to the line, within what the line's pace allows now; returns at once
 // when there is nothing to do, or when a pump is already running below. Any context: an idle loop, a

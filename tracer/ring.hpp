@@ -52,16 +52,23 @@ bool ring_put(M& machine, Core& core, wire::Record record, std::uint64_t limit) 
     return true;
 }
 
+inline constexpr std::uint64_t no_limit = ~std::uint64_t{0};  // for returns
+
 // How far the tracer's own records may go: all open calls can still return.
 inline std::uint64_t own_limit(const Core& core) {
+    if (__atomic_load_n(&core.overwrites, __ATOMIC_RELAXED) != 0) return no_limit;
     return __atomic_load_n(&core.tail, __ATOMIC_RELAXED) + ring_bytes -
            core.reserve;
 }
-// How far entries may go.
-inline std::uint64_t entry_limit(const Core& core) {
-    return own_limit(core) - own_reserve_bytes - core.margin;
+// How far the firmware's records may go.
+inline std::uint64_t mark_limit(const Core& core) {
+    const std::uint64_t limit = own_limit(core);
+    return limit == no_limit ? no_limit : limit - own_reserve_bytes - core.margin;
 }
-inline constexpr std::uint64_t no_limit = ~std::uint64_t{0};  // for returns
+// How far entries may go. 1, below every position: they are refused, and counted.
+inline std::uint64_t entry_limit(const Core& core) {
+    return __atomic_load_n(&core.held, __ATOMIC_RELAXED) != 0 ? 1 : mark_limit(core);
+}
 
 // The record at `position`, once it is written.
 inline std::optional<wire::Record> ring_peek(const Core& core, std::uint64_t position) {
@@ -71,6 +78,17 @@ inline std::optional<wire::Record> ring_peek(const Core& core, std::uint64_t pos
     constexpr std::uint64_t unwritten = std::uint64_t{1} << (wire::payload_shift - 1);
     if ((word & unwritten) != 0) return std::nullopt;
     return wire::Record{word - recorder_excess({word})};
+}
+
+// The 64-bit clock of a record, from that of a neighbour's. They are at most half a wrap apart, either
+// way; a sync says the upper bits.
+constexpr std::uint64_t clock_of(wire::Record record, std::uint64_t neighbour) {
+    if (record.is(wire::Extended::sync)) {
+        return static_cast<std::uint64_t>(record.argument()) << 32 | record.clock_low();
+    }
+    const auto delta =
+        static_cast<std::int32_t>(record.clock_low() - static_cast<std::uint32_t>(neighbour));
+    return neighbour + static_cast<std::uint64_t>(static_cast<std::int64_t>(delta));
 }
 
 // Interrupts masked, and the lock of a core's context or of other rare things: a holder that were
@@ -96,16 +114,23 @@ private:
     std::uint64_t interrupts_;
 };
 
-// Puts the record of the last switch of context into the ring, if it is not there. Locked. False: no
-// room.
+template <MachineConcept M>
+bool put_context(M& machine, Core& core, std::uint32_t number, std::uint64_t limit) {
+    const std::uint32_t payload = number << 4 | static_cast<std::uint32_t>(wire::Extended::context);
+    return ring_put(machine, core, wire::make_record(wire::Kind::extended, payload, 0), limit);
+}
+
+// Puts the record of the last switch of context into the ring, if it is not there. In flight mode one
+// of the context that was left comes before it: so the first such record in what is left of the ring
+// names the context that the ring begins in. Locked. False: no room.
 template <MachineConcept M>
 bool say_context(M& machine, Core& core, std::uint64_t limit) {
     if (core.unsaid == 0) return true;
-    const std::uint32_t payload =
-        core.context_number << 4 | static_cast<std::uint32_t>(wire::Extended::context);
-    const wire::Record record = wire::make_record(wire::Kind::extended, payload, 0);
-    core.unsaid = ring_put(machine, core, record, limit) ? 0 : 1;
-    return core.unsaid == 0;
+    if (core.flight != 0 && !put_context(machine, core, core.said_context, limit)) return false;
+    if (!put_context(machine, core, core.context_number, limit)) return false;
+    core.said_context = core.context_number;
+    core.unsaid = 0;
+    return true;
 }
 
 // Sets `limit`, unless recording is stopped (0, which stays). A switch of context that has not been

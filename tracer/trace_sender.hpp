@@ -27,6 +27,7 @@ public:
     // There is a frame's worth of records, or they have waited for long enough. The tracer's own alone
     // are not worth a frame, until their reserve runs low.
     bool due(const Core& core) const {
+        if (core.overwrites != 0) return false;
         const std::uint64_t records = waiting_records(core);
         if (records >= frame_records + core.own_records) return true;
         if (core.own_records * record_bytes >= own_reserve_bytes / 2) return true;
@@ -56,11 +57,14 @@ public:
     }
     // What was built is on the line.
     void release(Core& core) {
+        // At once, for an interrupt that panics sends anew what is in the ring.
+        const std::uint64_t interrupts = machine_.mask_interrupts();
         core.pumped_clock = end_.clock;
         core.pumped_context = end_.context;
         core.last_trace_frame = machine_.clock();
-        core.own_records -= end_.own;
+        core.own_records -= std::min(core.own_records, end_.own);
         ring_release(machine_, core, end_.position);
+        machine_.restore_interrupts(interrupts);
     }
 
     // The next frame of this core begins a group.
@@ -102,16 +106,6 @@ private:
         if (record.kind() != wire::Kind::call && record.kind() != wire::Kind::entry) return record;
         return wire::make_record(record.kind(), (record.site_low() - text_base_) >> 3,
                                  record.clock_low());
-    }
-
-    // Records are at most half a wrap apart, either way; a sync says the upper bits.
-    static std::uint64_t clock_of(wire::Record record, std::uint64_t before) {
-        if (record.is(wire::Extended::sync)) {
-            return static_cast<std::uint64_t>(record.argument()) << 32 | record.clock_low();
-        }
-        const auto delta =
-            static_cast<std::int32_t>(record.clock_low() - static_cast<std::uint32_t>(before));
-        return before + static_cast<std::uint64_t>(static_cast<std::int64_t>(delta));
     }
 
     M& machine_;

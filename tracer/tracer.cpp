@@ -78,7 +78,6 @@ void prepare_core(unsigned number, const Config& config) {
     core.cells = profile_memory.distance(number);
     core.limit = 0;
     core.reserve = return_reserve_bytes;
-    core.lossless = config.mode == Mode::lossless ? 1 : 0;
     core.pumped_clock = core.last_sync = core.last_trace_frame = core.last_key_frame = machine.clock();
     const volatile std::uint32_t* depth = &thread_context;
     if (config.interrupt_depth != nullptr) depth = config.interrupt_depth(number);
@@ -267,6 +266,13 @@ void start() {
     }
 }
 
+Status set_mode(Mode mode) {
+    if (!initialised) return Status::not_initialised;
+    if (mode > Mode::flight) return Status::bad_config;
+    line_pump.set_mode(mode);
+    return Status::ok;
+}
+
 void pump() {
     if (initialised) line_pump.run();
 }
@@ -357,6 +363,11 @@ void send_soon() {
         __atomic_store_n(&core.send_to, __atomic_load_n(&core.cursor, __ATOMIC_RELAXED),
                          __ATOMIC_RELAXED);
     }
+}
+
+void send_snapshot() {
+    send_soon();
+    line_pump.send_snapshot();
 }
 
 void guarded(std::uint64_t ip, std::uint64_t parent_ip, Ops* ops, Regs* regs) {

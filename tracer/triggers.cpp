@@ -16,14 +16,14 @@ void mark(std::uint32_t id) {
                                   static_cast<std::uint32_t>(wire::Extended::marker);
     const wire::Record record = wire::make_record(wire::Kind::extended, payload, 0);
     // In no other context than the host takes it for.
-    const std::uint64_t limit = entry_limit(*core);
+    const std::uint64_t limit = mark_limit(*core);
     if (say_context(machine, *core, limit) && ring_put(machine, *core, record, limit)) return;
     __atomic_fetch_add(&core->dropped, 1, __ATOMIC_RELAXED);
 }
 
 void snapshot(std::uint32_t id) {
     mark(id);
-    send_soon();
+    send_snapshot();
 }
 
 void count_down(std::uint64_t, std::uint64_t, Ops* ops, Regs*) {

@@ -23,6 +23,12 @@ constexpr bool is_data(wire::Record record) {
     return record.kind() == wire::Kind::extended && static_cast<unsigned>(record.extended()) == 15;
 }
 
+// Records that are no more in the ring, and were not read.
+inline std::uint64_t lapped_records(const Core& core) {
+    const std::uint64_t waiting = __atomic_load_n(&core.cursor, __ATOMIC_RELAXED) - core.tail;
+    return waiting > ring_bytes ? (waiting - ring_bytes) / record_bytes : 0;
+}
+
 // The first position after `position` where a whole record begins.
 inline std::uint64_t next_record(const Core& core, std::uint64_t position) {
     for (;;) {

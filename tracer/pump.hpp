@@ -8,8 +8,8 @@
 #pragma once
 
 #include "tracer/console_buffer.hpp"
-#include "tracer/flight.hpp"
 #include "tracer/line.hpp"
+#include "tracer/modes.hpp"
 #include "tracer/profile_sender.hpp"
 #include "tracer/ring.hpp"
 #include "tracer/trace_sender.hpp"
@@ -28,19 +28,17 @@ public:
     constexpr Pump(M& machine, std::span<Core> cores, wire::TraceEncoder* encoders,
                    ProfileSender* profile = nullptr)
         : machine_(machine), cores_(cores), line_(machine), trace_(machine, encoders),
-          profile_(profile) {}
+          profile_(profile), modes_(machine) {}
 
     // `hello` is kept by pointer; `session` tells this boot from the last.
     void open(const Config& config, const wire::Hello& hello, std::uint16_t session) {
         hello_ = &hello;
         session_ = session;
         clock_hz_ = config.clock_hz;
-        hole_patience_ = config.clock_hz / 50;
-        ending_ = sending_snapshot_ = false;
         trace_.open(hello.text_base, config.clock_hz);
         line_.open(config.output, config.line_bytes_per_second, config.clock_hz);
         cores_ = cores_.first(config.cores);
-        mode_ = wanted_mode_ = Mode::stream;
+        modes_.open(cores_, clock_hz_);
         set_mode(config.mode);
         hello_due_ = stats_due_ = machine_.clock();
     }
@@ -62,23 +60,15 @@ public:
 
     // Now, or when the pump that runs has finished its frame. Any context.
     void set_mode(Mode mode) {
-        __atomic_store_n(&wanted_mode_, mode, __ATOMIC_RELAXED);
+        modes_.want(mode);
         if (!try_lock()) return;
-        keep_mode();
+        keep_modes();
         unlock();
     }
 
     // In flight mode: what the rings hold is due. Entries are refused until the pump has seen the rings.
     // Any context.
-    void send_snapshot() {
-        if (mode_ != Mode::flight) return;
-        for (Core& core : cores_) {
-            __atomic_store_n(&core.held, 1, __ATOMIC_RELAXED);
-            ring_set_limit(machine_, core);
-        }
-        // Last: a pump in between would let them go before it knows what for.
-        __atomic_fetch_add(&snapshots_wanted_, 1, __ATOMIC_RELEASE);
-    }
+    void send_snapshot() { modes_.want_snapshot(); }
 
     // From a recorder's slow path: pumps until half this core's ring is free, or waits for the core
     // that pumps. False when that cannot be, because the pump, or a recorder in the middle of a
@@ -110,8 +100,7 @@ public:
     void finish() {
         if (!lock()) return;
         if (profile_ != nullptr) profile_->request();
-        ending_ = true;
-        settle_all();
+        modes_.end(clock_hz_ / 50);
         for (bool counted = false; !counted;) {
             send_all();
             const std::uint64_t interrupts = machine_.mask_interrupts();
@@ -142,9 +131,7 @@ public:
         const std::uint64_t begin = machine_.clock();
         while (machine_.clock() - begin < clock_hz_ / 1000) {
         }
-        ending_ = true;
-        settle_all();
-        hole_patience_ = 0;
+        modes_.end(0);
         while (send_all_but_holes()) {
         }
         line_.drain();
@@ -211,7 +198,7 @@ private:
     }
     void unlock() {
         const std::uint64_t interrupts = machine_.mask_interrupts();
-        here().margin = lossless_margin_;
+        here().margin = modes_.margin();
         ring_set_limit(machine_, here());
         __atomic_store_n(&locked_, 0, __ATOMIC_RELEASE);
         machine_.restore_interrupts(interrupts);
@@ -235,7 +222,7 @@ private:
     bool send_all_but_holes() {
         send_all();
         bool more = false;
-        for (Core& core : cores_) more |= skip_hole(core);
+        for (Core& core : cores_) more |= modes_.skip_hole(core);
         return more;
     }
     void send_all() {
@@ -263,7 +250,7 @@ private:
     bool due(std::uint64_t at) const { return static_cast<std::int64_t>(machine_.clock() - at) >= 0; }
     bool work_waits() const {
         if (!line_.idle() || !console_.empty() || due(hello_due_) || due(stats_due_)) return true;
-        if (profile_waits() || mode_changes() || snapshot_waits() || snapshot_is_out()) return true;
+        if (profile_waits() || modes_.wait()) return true;
         for (const Core& core : cores_) {
             if (trace_.due(core)) return true;
         }
@@ -274,8 +261,7 @@ private:
     // now.
     bool advance(Until until) {
         if (!line_.idle()) return line_.send();
-        keep_mode();
-        keep_snapshot();
+        keep_modes();
         if (due(hello_due_)) {
             hello_due_ = machine_.clock() + clock_hz_;
             return queue({wire::Stream::hello, 0, session_, hello_sequence_++},
@@ -335,86 +321,10 @@ private:
                      write_stats(stats, frame_.payload()));
     }
 
-    // Records before the oldest that the ring still holds, and after its tail.
-    static std::uint64_t lapped_records(const Core& core) {
-        const std::uint64_t waiting = TraceSender<M>::waiting_records(core);
-        constexpr std::uint64_t room = ring_bytes / record_bytes;
-        return waiting > room ? waiting - room : 0;
-    }
-    static bool is_lapped(const Core& core) { return lapped_records(core) != 0; }
-
-    bool mode_changes() const { return __atomic_load_n(&wanted_mode_, __ATOMIC_RELAXED) != mode_; }
-    bool snapshot_waits() const {
-        return mode_ == Mode::flight &&
-               __atomic_load_n(&snapshots_wanted_, __ATOMIC_ACQUIRE) != snapshots_seen_;
-    }
-    bool snapshot_is_out() const {
-        if (!sending_snapshot_) return false;
-        for (const Core& core : cores_) {
-            if (core.tail < core.snapshot_end) return false;
-        }
-        return true;
-    }
-    void settle_all() {
-        for (Core& core : cores_) settle(machine_, core);
-    }
-    void keep_mode() {
-        if (ending_) return;
-        const Mode mode = __atomic_load_n(&wanted_mode_, __ATOMIC_RELAXED);
-        lossless_margin_ = mode == Mode::lossless ? ring_bytes / 8 : 0;
-        for (Core& core : cores_) {
-            __atomic_store_n(&core.lossless, mode == Mode::lossless ? 1 : 0, __ATOMIC_RELAXED);
-            if (mode == mode_) continue;
-            core.margin = &core == &here() ? 0 : lossless_margin_;
-            if (mode_ == Mode::flight) {
-                settle(machine_, core);
-                core.flight = 0;
-            }
-            if (mode == Mode::flight) overwrite(machine_, core, false);
-            else ring_set_limit(machine_, core);
-        }
-        if (mode != mode_) sending_snapshot_ = false;
-        mode_ = mode;
-    }
-    // Begins one that was asked for; ends it when all that the rings held is on its way.
-    void keep_snapshot() {
-        if (ending_ || (sending_snapshot_ && !snapshot_is_out())) return;
-        if (sending_snapshot_) {
-            sending_snapshot_ = false;
-            stats_due_ = machine_.clock();
-            if (!snapshot_waits()) {
-                for (Core& core : cores_) overwrite(machine_, core, true);
-            }
-        }
-        if (!snapshot_waits()) return;
-        snapshots_seen_ = __atomic_load_n(&snapshots_wanted_, __ATOMIC_ACQUIRE);
-        sending_snapshot_ = true;
-        settle_all();
-        for (Core& core : cores_) {
-            core.send_to = core.snapshot_end = __atomic_load_n(&core.cursor, __ATOMIC_RELAXED);
-            trace_.restart(number_of(core));
-        }
-    }
-
-    // The slot at the tail was claimed, and whoever did so has not stored its record for so long that he
-    // never may: it is left out. False: it is not so.
-    bool skip_hole(Core& core) {
-        if (core.overwrites != 0 || TraceSender<M>::waiting_records(core) == 0 ||
-            ring_peek(core, core.tail)) {
-            return false;
-        }
-        const std::uint64_t now = machine_.clock();
-        if (core.hole != core.tail) {
-            core.hole = core.tail;
-            core.hole_since = now;
-        }
-        if (now - core.hole_since < hole_patience_) return false;
-        const std::uint64_t interrupts = machine_.mask_interrupts();
-        const std::uint64_t next = next_record(core, core.tail);
-        core.overwritten += (next - core.tail) / record_bytes;
-        ring_release(machine_, core, next);
-        machine_.restore_interrupts(interrupts);
-        return true;
+    void keep_modes() {
+        if (!modes_.keep(here())) return;
+        stats_due_ = machine_.clock();
+        for (const Core& core : cores_) trace_.restart(number_of(core));
     }
 
     bool profile_waits() const { return profile_ != nullptr && profile_->waits(); }
@@ -429,10 +339,8 @@ private:
     bool queue_trace(Core& core) {
         if (core.overwrites != 0) return false;
         const std::size_t payload_bytes = trace_.build(core, number_of(core), frame_.payload());
-        if (payload_bytes == 0) return (ending_ || mode_ == Mode::flight) && skip_hole(core);
-        if (mode_ == Mode::flight && is_lapped(core)) {
-            overwrite(machine_, core, true);
-            settle(machine_, core);
+        if (payload_bytes == 0) return modes_.skip_hole(core);
+        if (modes_.skip_lap(core)) {
             trace_.restart(number_of(core));
             return true;
         }
@@ -446,6 +354,7 @@ private:
     Line<M> line_;
     TraceSender<M> trace_;
     ProfileSender* profile_;
+    Modes<M> modes_;
     ConsoleBuffer console_;
     wire::FrameBuilder frame_;
     const wire::Hello* hello_ = nullptr;
@@ -453,16 +362,8 @@ private:
     std::uint64_t hello_due_ = 0;
     std::uint64_t stats_due_ = 0;
     std::uint64_t console_dropped_ = 0;
-    std::uint64_t lossless_margin_ = 0;
     std::uint32_t hello_sequence_ = 0;
     std::uint32_t console_sequence_ = 0;
-    std::uint64_t hole_patience_ = 0;  // ticks
-    std::uint32_t snapshots_wanted_ = 0;
-    std::uint32_t snapshots_seen_ = 0;
-    Mode mode_ = Mode::stream;
-    Mode wanted_mode_ = Mode::stream;
-    bool sending_snapshot_ = false;
-    bool ending_ = false;  // nothing is recorded any more
     std::size_t turn_ = 0;
     std::size_t stats_turn_ = 0;
     bool profile_turn_ = false;

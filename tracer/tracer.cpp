@@ -365,11 +365,7 @@ void send_soon() {
     }
 }
 
-void send_snapshot() {
-    send_soon();
-    line_pump.send_snapshot();
-}
-
+void send_snapshot() { send_soon(), line_pump.send_snapshot(); }
 void guarded(std::uint64_t ip, std::uint64_t parent_ip, Ops* ops, Regs* regs) {
     Core& core = this_core();
     const Guard guard(core);

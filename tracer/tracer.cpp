@@ -109,6 +109,7 @@ void prepare_sites() {
 
 void prepare_hello(const Config& config) {
     hello.lossless = config.mode == Mode::lossless;
+    hello.flight = config.mode == Mode::flight;
     hello.cores = static_cast<std::uint8_t>(config.cores);
     hello.clock_hz = config.clock_hz;
     hello.text_base = address_of(__text_start) & ~std::uint64_t{7};

@@ -3,10 +3,15 @@
 // repeats itself, and bounded where frames are lost.
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdlib>
+#include <fstream>
 #include <memory>
 #include <random>
 
+#include "host-tools/base/file.hpp"
 #include "host-tools/codec_bench/rounds.hpp"
 #include "tests/unit/host/call_trace.hpp"
 
@@ -327,6 +332,41 @@ TEST(Codec, ALostFrameCostsTheRestOfItsGroupAndIsCounted) {
         expect_same(decoded, expected);
         EXPECT_EQ(decoded.size() + skipped + payloads[lost].records, records.size());
     }
+}
+
+// For tests/golden/trace2.py, a decoder that was written from docs/trace-format.md. The console says
+// what it must find.
+TEST(Codec, Golden) {
+    test::CallTrace program(6, 60, 2);
+    Records records = program.records(9000);
+    for (const StampedRecord& each : anything(41, 800)) records.push_back(each);
+    LineEncoder encoder;
+    encoder.feed(records);
+    encoder.finish();
+    Bytes line = encoder.line();
+
+    Bytes packed(records.size() * 17);
+    wire::Writer out(packed.data());
+    for (const auto& [record, clock] : records) {
+        const bool is_data = record.is(wire::Extended::data);
+        out.fixed(static_cast<std::uint8_t>(record.kind()));
+        out.fixed(is_data ? record.data() << 4 | 15 : std::uint64_t{record.payload()});
+        out.fixed(clock);
+    }
+    wire::FrameBuilder builder;
+    const std::string told = fmt::format("{} records {:08x}", records.size(),
+                                         wire::crc32c(packed.data(), packed.size()));
+    std::copy(told.begin(), told.end(), builder.payload());
+    line.resize(line.size() + wire::max_encoded_bytes);
+    line.resize(line.size() - wire::max_encoded_bytes +
+                builder.encode({wire::Stream::console, 0, 1, 0}, told.size(),
+                               line.data() + line.size() - wire::max_encoded_bytes));
+    const std::string path = std::string(NOPSCOPE_GOLDEN) + "/records.bin";
+    if (std::getenv("UPDATE_GOLDEN") != nullptr) {
+        std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(line.data()),
+                                                    static_cast<std::streamsize>(line.size()));
+    }
+    EXPECT_EQ(line, read_whole_file(path)) << path;
 }
 
 TEST(Codec, RestartMakesAKeyFrame) {

@@ -146,11 +146,11 @@ def faults(line):
     if line.hello is None or line.stats is None or line.stats["final"] != 1:
         return found + ["no hello, or no final stats"]
     stats = line.stats
-    if not stats["generated"] == stats["delivered"] == len(line.events):
-        found.append(f"generated {stats['generated']}, delivered {stats['delivered']}, "
+    records = stats["generated"] - stats["aggregated"] - stats["filtered"]
+    if not records == stats["delivered"] == len(line.events):
+        found.append(f"generated {records}, delivered {stats['delivered']}, "
                      f"on the line {len(line.events)}")
-    if stats["dropped"]:
-        found.append(f"{stats['dropped']} records dropped")
+    found += [f"{stats[name]} records {name}" for name in ("dropped", "overwritten") if stats[name]]
     if any(event.index != n for n, event in enumerate(line.events)):
         found.append("the records' indices are not 0, 1, 2, ...")
     backward = sum(after.clock < before.clock

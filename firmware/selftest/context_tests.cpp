@@ -164,8 +164,10 @@ SELFTEST("contexts.interrupts_meanwhile") {
         hal::timer_arm(hal::clock() + hal::clock_hz() / 20000);
     });
     hal::timer_arm(hal::clock());
-    const Recording recording = record([] { calls_back(run_tasks); });
-    hal::disable_interrupt(timer);
+    const Recording recording = record([] {
+        calls_back(run_tasks);
+        hal::disable_interrupt(timer);
+    });
     unsigned switches = 0;
     REQUIRE(!wrong && recording.well_formed && nests(recording.events, switches));
     REQUIRE(switches == 2 * 3 * 300 + 3 && interrupts > 3);

@@ -18,11 +18,6 @@ namespace nopscope {
 // One for each interrupt level: an entry that has seen the old limit. The rest is for marks.
 inline constexpr std::uint64_t settle_slack_bytes = 2 * max_interrupt_depth * record_bytes;
 
-// Extended 15: it belongs to the record before it, and has no clock.
-constexpr bool is_data(wire::Record record) {
-    return record.kind() == wire::Kind::extended && static_cast<unsigned>(record.extended()) == 15;
-}
-
 // Records that are no more in the ring, and were not read.
 inline std::uint64_t lapped_records(const Core& core) {
     const std::uint64_t waiting = __atomic_load_n(&core.cursor, __ATOMIC_RELAXED) - core.tail;
@@ -34,7 +29,7 @@ inline std::uint64_t next_record(const Core& core, std::uint64_t position) {
     for (;;) {
         position += record_bytes;
         const auto record = ring_peek(core, position);
-        if (!record || !is_data(*record)) return position;
+        if (!record || !record->is(wire::Extended::data)) return position;
     }
 }
 
@@ -49,7 +44,7 @@ inline RingBegin walk_back(const Core& core, std::uint64_t position, RingBegin e
     while (end.position != position) {
         end.position -= record_bytes;
         const auto record = ring_peek(core, end.position);
-        if (!record || is_data(*record)) continue;
+        if (!record || record->is(wire::Extended::data)) continue;
         end.clock = clock_of(*record, end.clock);
         if (record->is(wire::Extended::context)) end.context = record->argument();
     }

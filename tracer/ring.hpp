@@ -81,8 +81,9 @@ inline std::optional<wire::Record> ring_peek(const Core& core, std::uint64_t pos
 }
 
 // The 64-bit clock of a record, from that of a neighbour's. They are at most half a wrap apart, either
-// way; a sync says the upper bits.
+// way; a sync says the upper bits. A data record has none of its own: its head's.
 constexpr std::uint64_t clock_of(wire::Record record, std::uint64_t neighbour) {
+    if (record.is(wire::Extended::data)) return neighbour;
     if (record.is(wire::Extended::sync)) {
         return static_cast<std::uint64_t>(record.argument()) << 32 | record.clock_low();
     }

@@ -113,6 +113,7 @@ struct alignas(128) Core {
     std::uint64_t snapshot_end;    // position
     std::uint64_t hole;            // position of a slot that was claimed and is not written yet
     std::uint64_t hole_since;      // clock
+    std::uint64_t cleaned;         // position: before it the ring has reached memory
 
     // What context_switch() and the pump, which may run on another core, both change: under the lock.
     alignas(128) std::uint32_t context_lock;
@@ -123,6 +124,14 @@ struct alignas(128) Core {
     Context* context;              // that runs; null: the main one, and there never was another
     std::uint64_t reserve;         // bytes of the ring, for returns
 };
+
+// All zero; the compiler would call memset.
+inline void clear(Core& core) {
+    auto* const words = reinterpret_cast<std::uint64_t*>(&core);
+    for (std::size_t i = 0; i < sizeof core / sizeof *words; ++i) {
+        __atomic_store_n(&words[i], 0, __ATOMIC_RELAXED);
+    }
+}
 
 // What the assembly knows of it (arm64/recorder.h, profile.S, callbacks.S).
 static_assert(offsetof(Core, cursor) == 0);

@@ -55,6 +55,7 @@ public:
         keep_snapshot();
         return changes;
     }
+    bool is(Mode mode) const { return mode_ == mode; }
     // Bytes.
     std::uint64_t margin() const { return mode_ == Mode::lossless ? ring_bytes / 8 : 0; }
 

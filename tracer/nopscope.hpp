@@ -219,6 +219,12 @@ bool read_profile(std::uint32_t index, unsigned core, SiteProfile& out);
 // Thread context.
 void finish();
 
+// To be called before the firmware resets the machine by itself: stops recording, and cleans what the rings
+// hold, up to now, out of the caches. The next boot's init() sends it, before anything else and waiting
+// for the line, as the session that it was. Without this call it sends what had been cleaned by some
+// pump(). A cold boot has nothing to send. Thread context.
+void prepare_reset();
+
 // The console as one of the line's streams. Any context; waits for the line when its buffer is
 // full, except inside the pump or an interrupt that stopped it, where the bytes are dropped and
 // counted.
@@ -251,6 +257,10 @@ struct Counters {
     std::uint32_t refused_words;       // the words there are no patch site
     std::uint32_t duplicates;          // empty or repeated table entries, dropped
     std::uint32_t enabled;     // sites whose word is a BL now
+    // Of the session before a warm reset: what was sent, and what was left out since it made no sense.
+    std::uint64_t reset_records;
+    std::uint64_t reset_refused;
+    std::uint32_t reset_headers_refused;  // 1: another image's, or its CRC was wrong: all was left out
     std::uint64_t generated;   // records claimed, plus dropped
     std::uint64_t dropped;
     std::uint64_t unhooked;    // calls whose return is not seen: the shadow stack was full

@@ -13,6 +13,7 @@
 #include "tracer/profile_sender.hpp"
 #include "tracer/ring.hpp"
 #include "tracer/trace_sender.hpp"
+#include "tracer/warm_reset.hpp"
 #include "tracer/wire/hello.hpp"
 #include "tracer/wire/stats.hpp"
 
@@ -31,7 +32,9 @@ public:
           profile_(profile), modes_(machine) {}
 
     // `hello` is kept by pointer; `session` tells this boot from the last.
-    void open(const Config& config, const wire::Hello& hello, std::uint16_t session) {
+    // `kept`: what to bring up to date for a warm reset, or null.
+    void open(const Config& config, const wire::Hello& hello, std::uint16_t session,
+              Kept* kept = nullptr) {
         hello_ = &hello;
         session_ = session;
         clock_hz_ = config.clock_hz;
@@ -39,6 +42,9 @@ public:
         line_.open(config.output, config.line_bytes_per_second, config.clock_hz);
         cores_ = cores_.first(config.cores);
         modes_.open(cores_, clock_hz_);
+        hello_sequence_ = console_sequence_ = 0;
+        for (const Core& core : cores_) trace_.restart(number_of(core));
+        kept_ = kept;
         set_mode(config.mode);
         hello_due_ = stats_due_ = machine_.clock();
     }
@@ -86,6 +92,26 @@ public:
         return false;
     }
 
+    // Instead of open(): what a warm reset has left, under the session and the sequences it had. Its
+    // cores are as recover_core() makes them, and stopped. Then sends all of it.
+    void send_recovered(const Config& config, const wire::Hello& hello, const Kept& kept) {
+        open({.clock_hz = config.clock_hz, .cores = config.cores, .output = config.output,
+              .line_bytes_per_second = config.line_bytes_per_second},
+             hello, static_cast<std::uint16_t>(kept.session));
+        hello_sequence_ = static_cast<std::uint32_t>(kept.hello_sequence);
+        console_sequence_ = static_cast<std::uint32_t>(kept.console_sequence);
+        finish(0);
+    }
+
+    // All that a reset would leave behind reaches memory. Waits for the pump of another core.
+    void prepare_reset() {
+        const bool locked = lock();
+        for (Core& core : cores_) clean_ring(machine_, core, ~std::uint64_t{0});
+        checkpoint();
+        machine_.data_barrier();
+        if (locked) unlock();
+    }
+
     // Sends everything, waiting for the line.
     void flush() {
         if (!lock()) return;
@@ -97,10 +123,12 @@ public:
     // The same, and the profile and the last stats frame; recording has been stopped. An interrupt
     // may still record the return of an open call, so the counters are read when the ring is seen
     // empty with interrupts masked.
-    void finish() {
+    void finish() { finish(clock_hz_ / 50); }
+    // `patience`: ticks that a slot may stay unwritten.
+    void finish(std::uint64_t patience) {
         if (!lock()) return;
         if (profile_ != nullptr) profile_->request();
-        modes_.end(clock_hz_ / 50);
+        modes_.end(patience);
         for (bool counted = false; !counted;) {
             send_all();
             const std::uint64_t interrupts = machine_.mask_interrupts();
@@ -134,6 +162,7 @@ public:
         modes_.end(0);
         while (send_all_but_holes()) {
         }
+        for (Core& core : cores_) clean_ring(machine_, core, ~std::uint64_t{0});
         line_.drain();
         unlock();
     }
@@ -197,6 +226,7 @@ private:
         return locked;
     }
     void unlock() {
+        keep_for_reset();
         const std::uint64_t interrupts = machine_.mask_interrupts();
         here().margin = modes_.margin();
         ring_set_limit(machine_, here());
@@ -321,6 +351,32 @@ private:
                      write_stats(stats, frame_.payload()));
     }
 
+    // A piece of it each time; the header when it is out of date.
+    void keep_for_reset() {
+        if (kept_ == nullptr) return;
+        constexpr std::uint64_t piece_bytes = 4096;
+        bool moved = hello_sequence_ != kept_->hello_sequence || console_sequence_ != kept_->console_sequence;
+        for (Core& core : cores_) {
+            clean_ring(machine_, core, piece_bytes);
+            moved |= core.trace_sequence != kept_->core[number_of(core)].trace_sequence;
+        }
+        if (moved || machine_.clock() - kept_->now >= clock_hz_ / 100) checkpoint();
+        machine_.data_barrier();
+    }
+    void checkpoint() {
+        if (kept_ == nullptr) return;
+        kept_->crc = ~std::uint64_t{0};  // until it is whole
+        kept_->session = session_;
+        kept_->flight = modes_.is(Mode::flight);
+        kept_->lossless = modes_.is(Mode::lossless);
+        kept_->now = machine_.clock();
+        kept_->hello_sequence = hello_sequence_;
+        kept_->console_sequence = console_sequence_;
+        for (const Core& core : cores_) keep_core(kept_->core[number_of(core)], core);
+        kept_->crc = crc_of(*kept_);
+        clean_to_poc(machine_, reinterpret_cast<std::uintptr_t>(kept_), sizeof *kept_);
+    }
+
     void keep_modes() {
         if (!modes_.keep(here())) return;
         stats_due_ = machine_.clock();
@@ -358,6 +414,7 @@ private:
     ConsoleBuffer console_;
     wire::FrameBuilder frame_;
     const wire::Hello* hello_ = nullptr;
+    Kept* kept_ = nullptr;
     std::uint64_t clock_hz_ = 1;
     std::uint64_t hello_due_ = 0;
     std::uint64_t stats_due_ = 0;

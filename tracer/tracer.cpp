@@ -29,6 +29,7 @@ struct CoreMemory {
     alignas(64) ShadowFrame shadow[shadow_frames + 1];
 };
 [[gnu::section(".nopscope.ring")]] CoreMemory memory[max_cores];
+[[gnu::section(".nopscope.ring")]] Kept kept;
 
 // The object of sites that nobody traces. A BL that finds it was left over by a change of the set.
 void no_callback(std::uint64_t, std::uint64_t, Ops*, Regs*) {}
@@ -85,6 +86,38 @@ void prepare_core(unsigned number, const Config& config) {
     for (std::uint64_t& guard : core.guards) guard = reinterpret_cast<std::uintptr_t>(&guard);
 }
 
+// What a warm reset has left is sent, as the session that it was; then nothing of it is left.
+void send_what_was_kept(const Config& config) {
+    const std::uint64_t image =
+        wire::crc32c(hello.build_id.data, hello.build_id.size) |
+        static_cast<std::uint64_t>(hello.site_table_crc) << 32;
+    const std::uint64_t layout = reinterpret_cast<std::uintptr_t>(memory) ^ ring_log2;
+    const bool found = is_kept(kept, image, layout, config.cores) && kept.clock_hz == config.clock_hz;
+    boot_counters.reset_headers_refused = kept.magic == Kept::right_magic && !found;
+    const auto is_site = [](std::uint32_t low) {
+        return sites.find((hello.text_base & ~std::uint64_t{0xffff'ffff}) | low).has_value();
+    };
+    for (unsigned n = 0; found && n < config.cores; ++n) {
+        cores[n].ring = reinterpret_cast<std::uintptr_t>(memory[n].ring);
+        const Recovered core = recover_core(cores[n], kept.core[n], kept.now, kept.clock_hz, is_site);
+        boot_counters.reset_records += core.records;
+        boot_counters.reset_refused += core.refused;
+    }
+    if (boot_counters.reset_records != 0) {
+        hello.recovered = true;
+        hello.flight = kept.flight != 0;
+        hello.lossless = kept.lossless != 0;
+        line_pump.send_recovered(config, hello, kept);
+    }
+    for (Core& core : cores) clear(core);
+    kept.magic = Kept::right_magic;
+    kept.image = image;
+    kept.layout = layout;
+    kept.cores = config.cores;
+    kept.clock_hz = config.clock_hz;
+    if (!found) kept.session = ~std::uint64_t{0};
+}
+
 // On the core itself: from here on it records.
 void enter_core(std::uint64_t stack_low, std::uint64_t stack_high) {
     Core& core = this_core();
@@ -110,6 +143,7 @@ void prepare_sites() {
 void prepare_hello(const Config& config) {
     hello.lossless = config.mode == Mode::lossless;
     hello.flight = config.mode == Mode::flight;
+    hello.recovered = false;
     hello.cores = static_cast<std::uint8_t>(config.cores);
     hello.clock_hz = config.clock_hz;
     hello.text_base = address_of(__text_start) & ~std::uint64_t{7};
@@ -179,12 +213,16 @@ Status init(const Config& config) {
     graph_ops.direct = address_of(nopscope_graph_entry);
     patcher.set_trampolines({address_of(nopscope_callback), address_of(nopscope_callback_unguarded),
                              address_of(nopscope_far)});
-    for (unsigned core = 0; core < max_cores; ++core) prepare_core(core, config);
     prepare_sites();
     prepare_hello(config);
+    send_what_was_kept(config);
+    for (unsigned core = 0; core < max_cores; ++core) prepare_core(core, config);
+    prepare_hello(config);
     const std::uint64_t now = machine.clock();
+    auto session = static_cast<std::uint16_t>(now ^ now >> 16 ^ now >> 32);
+    session += session == kept.session;
     profile_sender.open(hello.text_base, config.profile_period_ms * (config.clock_hz / 1000), now);
-    line_pump.open(config, hello, static_cast<std::uint16_t>(now ^ now >> 16 ^ now >> 32));
+    line_pump.open(config, hello, session, &kept);
     enter_core(config.stack_low, config.stack_high);
     initialised = true;
     line_pump.run();
@@ -305,6 +343,12 @@ void console_write(const char* bytes, std::size_t count) {
     if (initialised) line_pump.console(bytes, count);
 }
 
+void prepare_reset() {
+    if (!initialised) return;
+    stop();
+    line_pump.prepare_reset();
+}
+
 void enter_panic() {
     if (!initialised) return;
     stop();
@@ -326,34 +370,6 @@ Counters counters() {
 }
 
 LastError last_error() { return patcher.last_error(); }
-
-const char* describe(Status status) {
-    switch (status) {
-        case Status::ok: return "ok";
-        case Status::mmu_or_cache_off:
-            return "the tracer needs EL1 with the MMU and the data cache on: call init() after them";
-        case Status::no_sites:
-            return "the image has no patch sites: build it with nopscope_instrument(TARGET)";
-        case Status::already_initialised: return "init() was called before";
-        case Status::not_initialised: return "init() has not been called, or did not succeed";
-        case Status::unknown_function:
-            return "no instrumented function begins at an address in the list, or has such a name";
-        case Status::no_names:
-            return "the image has no name table of its own: build it with nopscope_name_table(TARGET)";
-        case Status::unexpected_text:
-            return "a patch site does not hold what the tracer wrote: see last_error()";
-        case Status::out_of_reach: return "a recorder is more than 128 MiB away from a patch site";
-        case Status::bad_config:
-            return "the configuration lacks an output or the clock's rate, or has too many cores";
-        case Status::no_profile_memory:
-            return "the profile recorder needs profile_bytes() of Config::profile_memory";
-        case Status::too_many: return "too many ops on one function, or too many different sets of them";
-        case Status::conflict:
-            return "a function can have one direct entry, or one ops that redirects, not two of these";
-        case Status::timeout: return "a core did not leave the tracer's code within a second";
-    }
-    return "unknown status";
-}
 
 Core* joined_core() {
     return initialised && has_joined(machine.core()) ? &this_core() : nullptr;

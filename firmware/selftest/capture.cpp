@@ -6,7 +6,7 @@
 #include "firmware/selftest/traced.hpp"
 #include "hal/arm64/symbols.hpp"
 #include "hal/hal.hpp"
-#include "tracer/instance.hpp"
+#include "tracer/triggers.hpp"
 #include "tracer/wire/trace_group.hpp"
 
 namespace nopscope::selftest {
@@ -25,8 +25,9 @@ bool take(std::uint8_t byte) {
     return true;
 }
 
+constexpr std::uint32_t end_mark = 0x1abcdef;
 void pump_out() {
-    send_soon();
+    snapshot(end_mark);
     pump();
 }
 
@@ -48,7 +49,8 @@ void collect(std::span<std::uint8_t> chunk, std::size_t& count, Recording& recor
             const wire::Event event = wire::event_of({record, clock}, index++);
             const bool own = event.kind == wire::Kind::extended &&
                              event.extended != wire::Extended::context &&
-                             event.extended != wire::Extended::marker;
+                             (event.extended != wire::Extended::marker ||
+                              event.argument == end_mark);
             if (!own && count < std::size(events)) events[count++] = event;
         });
     } else if (frame.header.stream == wire::Stream::profile && frame.header.core == 0) {

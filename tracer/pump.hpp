@@ -339,16 +339,6 @@ private:
         return true;
     }
 
-    // Records are at most half a wrap apart, either way; a sync says the upper bits.
-    static std::uint64_t clock_of(wire::Record record, std::uint64_t before) {
-        if (record.is(wire::Extended::sync)) {
-            return static_cast<std::uint64_t>(record.argument()) << 32 | record.clock_low();
-        }
-        const auto delta =
-            static_cast<std::int32_t>(record.clock_low() - static_cast<std::uint32_t>(before));
-        return before + static_cast<std::uint64_t>(static_cast<std::int64_t>(delta));
-    }
-
     M& machine_;
     std::span<Core> cores_;
     Line<M> line_;

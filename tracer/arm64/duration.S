@@ -93,8 +93,8 @@ function nopscope_duration_hook
     mov     x13, #HEAD
     add     x12, x13, x12, lsl #1
     ldr     x13, [x17, #FRAME_BODY]
+    sub     x13, x13, #8                // the body rounded down is the site plus 8
     ubfx    x13, x13, #3, #29
-    sub     w13, w13, #1                // the body rounded down is the site plus 8
     mov     x10, #DATA
     store_word 1, x13, x10
     lsr     x13, x14, #32

@@ -106,7 +106,9 @@ struct alignas(128) Core {
     alignas(128) std::uint64_t tail;
     std::uint64_t pumped_clock;  // 64-bit clock of the record before tail
     std::uint64_t last_trace_frame;  // clock
+    std::uint64_t last_key_frame;    // clock
     std::uint64_t last_sync;         // clock
+    std::uint64_t overwritten;       // records
     std::uint64_t own_records;       // in the ring, not yet sent
     std::uint32_t trace_sequence;
     std::uint32_t stats_sequence;
@@ -114,6 +116,7 @@ struct alignas(128) Core {
     std::uint64_t margin;  // bytes that `limit` stays lower still: room for interrupts of the pump
     std::uint64_t send_to;  // position: what lies before it is due
     std::uint32_t pumped_context;  // number of the one that the record before tail was made in
+    bool pumped_site_next;         // the record at tail is data: the site of the one before
 
     // What context_switch() and the pump, which may run on another core, both change: under the lock.
     alignas(128) std::uint32_t context_lock;

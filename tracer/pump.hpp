@@ -5,18 +5,15 @@
 // path when recording is lossless. Only one runs at a time (`try_lock`); it never waits, except
 // in the two loops that are asked to (make_room, flush). What it does for longer than a glance is
 // bracketed by tracer_begin and tracer_end records, so no function is charged for it.
-//
-// A frame is built whole and only then taken off the ring, so a panic in between loses nothing: it
-// builds the same frame again.
 #pragma once
 
 #include "tracer/console_buffer.hpp"
 #include "tracer/line.hpp"
 #include "tracer/profile_sender.hpp"
 #include "tracer/ring.hpp"
+#include "tracer/trace_sender.hpp"
 #include "tracer/wire/hello.hpp"
 #include "tracer/wire/stats.hpp"
-#include "tracer/wire/trace.hpp"
 
 #include <span>
 
@@ -26,8 +23,11 @@ template <MachineConcept M>
 class Pump {
 public:
     // `cores`: of all that may ever record; core n is the machine's core n.
-    constexpr Pump(M& machine, std::span<Core> cores, ProfileSender* profile = nullptr)
-        : machine_(machine), cores_(cores), line_(machine), profile_(profile) {}
+    // `encoders`: one for each of them.
+    constexpr Pump(M& machine, std::span<Core> cores, wire::TraceEncoder* encoders,
+                   ProfileSender* profile = nullptr)
+        : machine_(machine), cores_(cores), line_(machine), trace_(machine, encoders),
+          profile_(profile) {}
 
     // `hello` is kept by pointer; `session` tells this boot from the last.
     void open(const Config& config, const wire::Hello& hello, std::uint16_t session) {
@@ -35,6 +35,7 @@ public:
         session_ = session;
         clock_hz_ = config.clock_hz;
         lossless_margin_ = config.mode == Mode::lossless ? ring_bytes / 8 : 0;
+        trace_.open(hello.text_base, config.clock_hz);
         line_.open(config.output, config.line_bytes_per_second, config.clock_hz);
         cores_ = cores_.first(config.cores);
         for (Core& core : cores_) {
@@ -70,7 +71,7 @@ public:
             const bool room = locked && locked_make_room();
             machine_.restore_interrupts(interrupts);
             if (locked) return room;
-            if (waiting_records(here()) * record_bytes <= ring_bytes / 2) return true;
+            if (TraceSender<M>::waiting_records(here()) * record_bytes <= ring_bytes / 2) return true;
         }
         return false;
     }
@@ -93,7 +94,7 @@ public:
             send_all();
             const std::uint64_t interrupts = machine_.mask_interrupts();
             counted = true;
-            for (const Core& core : cores_) counted &= waiting_records(core) == 0;
+            for (const Core& core : cores_) counted &= TraceSender<M>::waiting_records(core) == 0;
             for (Core& core : cores_) {
                 if (!counted) break;
                 queue_stats(core, true);
@@ -109,7 +110,10 @@ public:
     // From here on nothing else runs: whoever held the lock will not come back.
     void enter_panic() {
         locked_ = console_locked_ = 0;
-        for (Core& core : cores_) core.context_lock = 0;
+        for (Core& core : cores_) {
+            core.context_lock = 0;
+            trace_.restart(number_of(core));
+        }
         line_.unpace();
         flush();
     }
@@ -134,8 +138,6 @@ public:
 private:
     enum class Until { paced, empty };
 
-    static constexpr std::uint64_t frame_records = 128;     // enough to be worth a frame
-    static constexpr std::uint64_t frames_per_second = 100;  // at least, while there are records
     static constexpr std::size_t console_frame_bytes = 512;
 
     Core& here() const { return cores_[machine_.core()]; }
@@ -211,11 +213,6 @@ private:
         return true;
     }
 
-    static bool is_own(wire::Record record) {
-        return record.is(wire::Extended::sync) || record.is(wire::Extended::tracer_begin) ||
-               record.is(wire::Extended::tracer_end);
-    }
-
     // A sync record before the 32-bit clock can be misread: every quarter wrap.
     void keep_clock(Core& core) {
         const std::uint64_t now = machine_.clock();
@@ -223,25 +220,12 @@ private:
         if (put_own(core, wire::Extended::sync)) core.last_sync = now;
     }
 
-    static std::uint64_t waiting_records(const Core& core) {
-        return (__atomic_load_n(&core.cursor, __ATOMIC_RELAXED) -
-                __atomic_load_n(&core.tail, __ATOMIC_RELAXED)) / record_bytes;
-    }
-    // Own records alone are not worth a frame, until their reserve runs low.
-    bool trace_due(const Core& core) const {
-        const std::uint64_t records = waiting_records(core);
-        if (records >= frame_records + core.own_records) return true;
-        if (core.own_records * record_bytes >= own_reserve_bytes / 2) return true;
-        if (__atomic_load_n(&core.send_to, __ATOMIC_RELAXED) > core.tail) return true;
-        return records > core.own_records &&
-               machine_.clock() - core.last_trace_frame >= clock_hz_ / frames_per_second;
-    }
     bool due(std::uint64_t at) const { return static_cast<std::int64_t>(machine_.clock() - at) >= 0; }
     bool work_waits() const {
         if (!line_.idle() || !console_.empty() || due(hello_due_) || due(stats_due_)) return true;
         if (profile_waits()) return true;
         for (const Core& core : cores_) {
-            if (trace_due(core)) return true;
+            if (trace_.due(core)) return true;
         }
         return false;
     }
@@ -265,7 +249,7 @@ private:
         if ((profile_turn_ = !profile_turn_) && profile_waits()) return queue_profile();
         for (std::size_t i = 0; i < cores_.size(); ++i) {
             Core& core = cores_[turn_ = (turn_ + 1) % cores_.size()];
-            if ((until == Until::empty || trace_due(core)) && queue_trace(core)) return true;
+            if ((until == Until::empty || trace_.due(core)) && queue_trace(core)) return true;
         }
         if (profile_waits()) return queue_profile();
         if (due(stats_due_)) {
@@ -286,16 +270,19 @@ private:
 
     bool queue_stats(Core& core, bool final) {
         const std::uint64_t dropped = __atomic_load_n(&core.dropped, __ATOMIC_RELAXED);
+        const std::uint64_t filtered = filtered_of(core);
         // All fields at once: clearing them first would be a call of memset.
         const wire::Stats stats{
             .now = machine_.clock(),
-            .generated = record_index(core.cursor) + dropped,
+            .generated = record_index(core.cursor) + dropped + filtered,
             .delivered = record_index(core.tail),
             .dropped = dropped,
             .unhooked = core.unhooked,
             .foreign = core.foreign,
             .console_dropped = console_dropped_,
             .final = final ? 1u : 0u,
+            .overwritten = core.overwritten,
+            .filtered = filtered,
         };
         return queue({wire::Stream::stats, number_of(core), session_, core.stats_sequence++},
                      write_stats(stats, frame_.payload()));
@@ -311,37 +298,17 @@ private:
 
     // False when the record at the ring's tail is not written (yet).
     bool queue_trace(Core& core) {
-        std::uint64_t position = core.tail;
-        std::uint64_t clock = core.pumped_clock;
-        std::uint64_t own = 0;
-        std::uint32_t context = core.pumped_context;
-        wire::TraceWriter out(frame_.payload(),
-                              {record_index(position), clock,
-                               __atomic_load_n(&core.dropped, __ATOMIC_RELAXED)},
-                              static_cast<std::uint32_t>(hello_->text_base));
-        if (context != 0) out.put_context(context);
-        while (out.has_room()) {
-            const std::optional<wire::Record> record = ring_peek(core, position);
-            if (!record) break;
-            clock = clock_of(*record, clock);
-            own += is_own(*record);
-            if (record->is(wire::Extended::context)) context = record->argument();
-            out.put(*record, clock);
-            position += record_bytes;
-        }
-        if (position == core.tail) return false;
-        queue({wire::Stream::trace, number_of(core), session_, core.trace_sequence++}, out.size());
-        core.pumped_clock = clock;
-        core.pumped_context = context;
-        core.last_trace_frame = machine_.clock();
-        core.own_records -= own;
-        ring_release(machine_, core, position);
+        const std::size_t payload_bytes = trace_.build(core, number_of(core), frame_.payload());
+        if (payload_bytes == 0) return false;
+        queue({wire::Stream::trace, number_of(core), session_, core.trace_sequence++}, payload_bytes);
+        trace_.release(core);
         return true;
     }
 
     M& machine_;
     std::span<Core> cores_;
     Line<M> line_;
+    TraceSender<M> trace_;
     ProfileSender* profile_;
     ConsoleBuffer console_;
     wire::FrameBuilder frame_;

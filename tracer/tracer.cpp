@@ -47,7 +47,8 @@ constinit Family recorders[] = {Family::of(function_ops), Family::of(graph_ops),
                                 Family::of(no_profile_ops), Family::of(duration_ops),
                                 Family::of(sampled_ops)};
 constinit Patcher<Machine> patcher(machine, sites, none_ops);
-constinit Pump<Machine> line_pump(machine, cores, &profile_sender);
+constinit wire::TraceEncoder encoders[max_cores]{};
+constinit Pump<Machine> line_pump(machine, cores, encoders, &profile_sender);
 constinit wire::Hello hello;
 constinit Counters boot_counters{};
 void (*panic_handler)(const char*) = nullptr;
@@ -81,7 +82,7 @@ void prepare_core(unsigned number, const Config& config) {
     core.stops = stopped_absent;
     core.reserve = return_reserve_bytes;
     core.lossless = config.mode == Mode::lossless ? 1 : 0;
-    core.pumped_clock = core.last_sync = core.last_trace_frame = machine.clock();
+    core.pumped_clock = core.last_sync = core.last_trace_frame = core.last_key_frame = machine.clock();
     const volatile std::uint32_t* depth = &thread_context;
     if (config.interrupt_depth != nullptr) depth = config.interrupt_depth(number);
     core.depth = reinterpret_cast<std::uintptr_t>(depth);

@@ -49,12 +49,8 @@ public:
         if (symbols_ == nullptr) return;
         if (const auto sentence = mismatch(*symbols_, hello)) throw Error(*sentence);
     }
-    TraceResult on_trace(unsigned /*core*/, const std::uint8_t* payload, std::size_t count,
-                         bool /*gap*/) override {
-        wire::TraceReader reader(payload, count);
-        wire::Event event;
-        while (reader.next(event)) ++events_;
-        return {reader.next_index(), reader.ok()};
+    void on_trace(unsigned /*core*/, const TraceBatch& batch) override {
+        events_ += batch.records.size();
     }
     void on_console(std::string_view text) override { show(text); }
     void on_raw_text(std::string_view text) override { show(text); }

@@ -31,7 +31,6 @@ enum class Extended : std::uint8_t {
     tracer_end = 2,
     context = 3,     // argument: number of the context that the core runs from here on
     marker = 4,      // argument: the firmware's own
-    in_context = 5,  // in a frame only, before its first record: what context that was made in
     duration = 6,   // of a call. argument: its depth; the clock is its end. data: site, ticks
     arguments = 7,  // bits 0..7: which of x0..x7; 8..15: which are wide. data: site, each value
     result = 8,     // bit 0: wide. data: site, value
@@ -43,6 +42,7 @@ inline constexpr unsigned kind_shift = 32;
 inline constexpr unsigned payload_shift = 35;
 inline constexpr unsigned payload_bits = 29;
 inline constexpr unsigned entry_index_bits = 28;
+inline constexpr std::uint32_t entry_index_mask = (1u << entry_index_bits) - 1;
 inline constexpr std::uint32_t argument_mask = (1u << 25) - 1;  // of an extended record
 inline constexpr unsigned data_bits = 32 + 25;
 inline constexpr std::uint64_t data_mask = (std::uint64_t{1} << data_bits) - 1;

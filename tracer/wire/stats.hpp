@@ -8,18 +8,22 @@ namespace nopscope::wire {
 
 struct Stats {
     std::uint64_t now = 0;        // clock, ticks
-    std::uint64_t generated = 0;  // records claimed in the ring, plus dropped
+    std::uint64_t generated = 0;  // records claimed in the ring, and calls that made none
     std::uint64_t delivered = 0;  // records put into frames
     std::uint64_t dropped = 0;    // records refused because the ring was full
     std::uint64_t unhooked = 0;   // graph calls not recorded: the shadow stack was full
     std::uint64_t foreign = 0;    // graph calls not recorded: SP outside the context's bounds
     std::uint64_t console_dropped = 0;  // console bytes
     std::uint64_t final = 0;            // 1: recording is over, and the ring is empty
+    std::uint64_t overwritten = 0;  // records that never were sent, since newer ones took their place
+    std::uint64_t aggregated = 0;   // calls that the profile has added up, as of its last read-out
+    std::uint64_t filtered = 0;     // calls that a filter on the target kept out
 };
 
 inline constexpr std::uint64_t Stats::*stats_fields[] = {
     &Stats::now,      &Stats::generated, &Stats::delivered,       &Stats::dropped,
     &Stats::unhooked, &Stats::foreign,   &Stats::console_dropped, &Stats::final,
+    &Stats::overwritten, &Stats::aggregated, &Stats::filtered,
 };
 
 // The fields in this order as varints. Returns the payload bytes written.

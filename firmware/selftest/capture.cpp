@@ -55,8 +55,7 @@ void collect(std::span<std::uint8_t> chunk, std::size_t& count, Recording& recor
         recording.well_formed &= decoder.read([&](wire::Record record, std::uint64_t clock) {
             const wire::Event event = wire::event_of({record, clock}, index++);
             const bool own = event.kind == wire::Kind::extended &&
-                             event.extended != wire::Extended::context &&
-                             event.extended != wire::Extended::marker;
+                             event.extended <= wire::Extended::tracer_end;
             if (!own && count < std::size(events)) events[count++] = event;
         });
     } else if (frame.header.stream == wire::Stream::profile && frame.header.core == 0) {
@@ -127,8 +126,13 @@ Recording record(void (*run)()) {
 
 bool is_of(const wire::Event& event, const void* function) {
     const auto address = reinterpret_cast<std::uintptr_t>(function);
-    return (event.kind == wire::Kind::entry || event.kind == wire::Kind::call) &&
-           hal::address_of(__text_start) + event.site_offset == address;
+    std::uint64_t offset = event.site_offset;
+    if (event.kind == wire::Kind::extended && event.extended == wire::Extended::data) {
+        offset = event.data << 3;
+    } else if (event.kind != wire::Kind::entry && event.kind != wire::Kind::call) {
+        return false;
+    }
+    return hal::address_of(__text_start) + offset == address;
 }
 
 }  // namespace nopscope::selftest

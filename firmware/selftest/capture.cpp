@@ -24,20 +24,6 @@ bool take(std::uint8_t byte) {
     return true;
 }
 
-// Until nothing is left in the ring: a short frame leaves after 10 ms. What interrupts that go on
-// record is left after half a second.
-void pump_out() {
-    if (line_shut) return;
-    const std::uint64_t end = hal::clock() + hal::clock_hz() / 2;
-    std::uint64_t quiet = hal::clock() + hal::clock_hz() / 25;
-    for (std::size_t size = line_size; hal::clock() < quiet && hal::clock() < end;) {
-        pump();
-        if (line_size != size) quiet = hal::clock() + hal::clock_hz() / 25;
-        size = line_size;
-    }
-    pump();  // once more, or a stalled host leaves what was not due before it stalled
-}
-
 void collect(std::span<std::uint8_t> chunk, std::size_t& count, Recording& recording) {
     const wire::ParsedFrame frame = wire::parse_frame(chunk.data(), chunk.size());
     if (!frame.ok) {
@@ -84,6 +70,20 @@ Recording collect() {
 }
 
 }  // namespace
+
+// Until nothing is left in the ring: a short frame leaves after 10 ms. What interrupts that go on
+// record is left after half a second.
+void pump_out() {
+    if (line_shut) return;
+    const std::uint64_t end = hal::clock() + hal::clock_hz() / 2;
+    std::uint64_t quiet = hal::clock() + hal::clock_hz() / 25;
+    for (std::size_t size = line_size; hal::clock() < quiet && hal::clock() < end;) {
+        pump();
+        if (line_size != size) quiet = hal::clock() + hal::clock_hz() / 25;
+        size = line_size;
+    }
+    pump();  // once more, or a stalled host leaves what was not due before it stalled
+}
 
 void shut_line(bool shut) { line_shut = shut; }
 

@@ -31,6 +31,9 @@ struct Recording {
 };
 Recording record(void (*run)());
 
+// Until nothing is left in the ring.
+void pump_out();
+
 // While shut, the line takes no byte: the ring fills.
 void shut_line(bool shut);
 

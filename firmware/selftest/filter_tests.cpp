@@ -32,6 +32,7 @@ const void* const sum_only[] = {pointer(sum_to)};
 bool is_ok(Status status) { return status == Status::ok; }
 
 bool begin(Recorder recorder) {
+    set_min_duration(0);
     return tracer_is_up() && is_ok(disable(Sites::all())) && is_ok(enable(recorder, Sites::of(some)));
 }
 bool ended() {
@@ -103,16 +104,21 @@ SELFTEST("filters.a_duration_is_a_call_from_its_end") {
 SELFTEST("filters.short_calls_are_counted") {
     REQUIRE(begin(Recorder::duration));
     set_min_duration(hal::clock_hz() / 2000);
-    const Since since;
-    const Recording recording = record([] {
-        calls_back([] { (void)sum_to(6); });
-        calls_back(spin);
-    });
-    Call call;
-    REQUIRE(recording.events.size() == 3 && call_at(recording, 0, call));
-    REQUIRE(is_of(*call.site, pointer(calls_back)) && call.end - call.begin >= hal::clock_hz() / 1000);
-    REQUIRE(since.filtered() == 1 + 7 && ended());
-    return passed();
+    // Where the host of an emulator stalls, a short call is a long one.
+    for (unsigned tries = 0; tries < 50; ++tries) {
+        const Since since;
+        const Recording recording = record([] {
+            calls_back([] { (void)sum_to(6); });
+            calls_back(spin);
+        });
+        REQUIRE(since.filtered() == 1 + 7 + 1 - recording.events.size() / 3);
+        if (since.filtered() != 1 + 7) continue;
+        Call call;
+        REQUIRE(call_at(recording, 0, call) && is_of(*call.site, pointer(calls_back)));
+        REQUIRE(call.end - call.begin >= hal::clock_hz() / 1000 && ended());
+        return passed();
+    }
+    return failed("no short call was short");
 }
 
 SELFTEST("filters.calls_left_by_longjmp_have_durations") {
@@ -140,11 +146,13 @@ SELFTEST("filters.durations_find_the_ring_full") {
     const Recording recording = record([] {
         const Since full;
         shut_line(true);
-        for (calls = 0; full.dropped() < 1000; ++calls) (void)leaf(calls);
+        for (calls = 0; full.dropped() < 1000 && calls < 1000000; ++calls) (void)leaf(calls);
         records = 3 * (calls - full.dropped());
-        shut_line(false);
-        // One that began while there was no room.
-        (void)leaf(0);
+        // One that begins where there is no room, and ends where there is.
+        calls_back([] {
+            shut_line(false);
+            pump_out();
+        });
     });
     REQUIRE(recording.well_formed && since.filtered() == 0 && since.dropped() >= 1000);
     REQUIRE(recording.events.size() == records + 3);

@@ -31,7 +31,7 @@ struct Recording {
 };
 Recording record(void (*run)());
 
-// Until nothing is left in the ring.
+// All that has been recorded so far goes to the line.
 void pump_out();
 
 // While shut, the line takes no byte: the ring fills.

@@ -9,7 +9,8 @@
 extern "C" const char nopscope_function_entry[], nopscope_function_entry_end[], nopscope_graph_entry[],
     nopscope_graph_entry_end[], nopscope_profile_entry[], nopscope_profile_entry_end[],
     nopscope_duration_entry[], nopscope_duration_entry_end[], nopscope_sampled_entry[],
-    nopscope_sampled_entry_end[], nopscope_callback[], nopscope_callback_made[], nopscope_callback_unguarded[],
+    nopscope_sampled_entry_end[], nopscope_callback[], nopscope_callback_made[],
+    nopscope_callback_unguarded[],
     nopscope_callback_unguarded_made[], nopscope_far[], nopscope_far_end[];
 
 namespace nopscope {

@@ -66,7 +66,7 @@ struct ShadowFrame {
     std::uint64_t return_address;
     std::uint64_t sp;
     std::uint64_t hook;      // what the call returns to: says whose frame it is
-    std::uint64_t position;  // graph: of the entry's record. Profile: its cell's address. Duration: body
+    std::uint64_t position;  // graph: of the entry's record. Profile: its cell. Duration: the body
     std::uint64_t rest[4];   // clock at the entry (profile, duration), Core::profiled then (profile)
 };
 inline constexpr std::uint64_t free_frame_sp = 0;

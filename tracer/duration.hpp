@@ -24,7 +24,8 @@ bool put_duration(M& machine, Core& core, const ShadowFrame& frame, std::uint64_
     if (!claim) return false;
     const auto depth = static_cast<std::uint32_t>(
         (reinterpret_cast<std::uintptr_t>(&frame) - core.shadow_base) / sizeof(ShadowFrame));
-    const std::uint64_t data[] = {site_of(function_of(frame.position)), duration_of(frame, claim->clock)};
+    const std::uint64_t data[] = {site_of(function_of(frame.position)),
+                                  duration_of(frame, claim->clock)};
     ring_store_many(core, *claim, wire::make_extended(wire::Extended::duration, depth), data);
     return true;
 }

@@ -3,9 +3,9 @@
 //
 // The subtree's functions have a ReturnOps, which counts the open calls of the running context
 // (Core::below) and stops the core where there is none. Its frame lies below the recorder's, so the
-// function's own call is recorded whole. A call that longjmp skipped has no exit: close_unwound() counts
-// it down. `below` and the reason are changed on the core itself, and an interrupt that changes them
-// puts them back, so neither needs a lock.
+// function's own call is recorded whole. A call that longjmp skipped has no exit: close_unwound()
+// counts it down. `below` and the reason are changed on the core itself, and an interrupt that changes
+// them puts them back, so neither needs a lock.
 #include "tracer/arm64/system.hpp"
 #include "tracer/instance.hpp"
 #include "tracer/nopscope.hpp"

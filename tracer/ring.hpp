@@ -69,10 +69,9 @@ template <MachineConcept M>
 bool ring_put(M& machine, Core& core, wire::Record record, std::uint64_t limit) {
     const std::optional<Claim> claim = ring_claim(machine, core, record_bytes, limit);
     if (!claim) return false;
-    ring_store(core, claim->position,
-               record.is(wire::Extended::sync)
-                   ? wire::make_sync(claim->clock).word
-                   : (record.word | static_cast<std::uint32_t>(claim->clock)) + recorder_excess(record));
+    if (record.is(wire::Extended::sync)) record = wire::make_sync(claim->clock);
+    const std::uint64_t word = record.word | static_cast<std::uint32_t>(claim->clock);
+    ring_store(core, claim->position, word + recorder_excess(record));
     return true;
 }
 

@@ -50,7 +50,9 @@ public:
 
 private:
     bool next() { return !done() && (event_ = &events_[at_++]) != nullptr; }
-    bool is_data() { return next() && event_->kind == Kind::extended && event_->extended == Extended::data; }
+    bool is_data() {
+        return next() && event_->kind == Kind::extended && event_->extended == Extended::data;
+    }
 
     std::span<const wire::Event> events_;
     std::size_t at_ = 0;
@@ -142,7 +144,8 @@ SELFTEST("captures.counters") {
         counter(1, 5);
     });
     Reader reader(recording);
-    REQUIRE(recording.well_formed && reader.is_head(Extended::counter, 7 << 1) && reader.is_value(12345));
+    REQUIRE(recording.well_formed);
+    REQUIRE(reader.is_head(Extended::counter, 7 << 1) && reader.is_value(12345));
     REQUIRE(reader.is_head(Extended::counter, 0xffffff << 1) && reader.is_value(~std::uint64_t{0}));
     REQUIRE(reader.is_head(Extended::counter, 1 << 1 | 1) && reader.is_wide(std::uint64_t{1} << 56));
     REQUIRE(reader.done() && ended());

@@ -269,7 +269,8 @@ SELFTEST("filters.only_below") {
         (void)calls_leaf(2);
     });
     REQUIRE(recording.events.size() == 2 * 4);
-    REQUIRE(is_of(recording.events[0], pointer(calls_leaf)) && is_of(recording.events[1], pointer(leaf)));
+    REQUIRE(is_of(recording.events[0], pointer(calls_leaf)));
+    REQUIRE(is_of(recording.events[1], pointer(leaf)));
     REQUIRE(recording.events[3].kind == Kind::ret && is_of(recording.events[4], pointer(calls_leaf)));
     // Another set, at once; then everything.
     REQUIRE(is_ok(trace_only_below(Sites::of(sum_only))));

@@ -11,8 +11,9 @@
 #include <stdio.h>
 
 // Labels in tracer/arm64/duration.S and sampled.S.
-extern "C" const char nopscope_duration_entry[], nopscope_duration_entry_end[], nopscope_duration_hook[],
-    nopscope_duration_hook_end[], nopscope_sampled_entry[], nopscope_sampled_entry_end[];
+extern "C" const char nopscope_duration_entry[], nopscope_duration_entry_end[],
+    nopscope_duration_hook[], nopscope_duration_hook_end[], nopscope_sampled_entry[],
+    nopscope_sampled_entry_end[];
 
 namespace hal = nopscope::hal;
 
@@ -80,13 +81,14 @@ const char* finish(const Callee& callee, bool abandoned) {
                            interrupt_calls + last_calls;
     const nopscope::Counters after = nopscope::counters();
     const uint64_t filtered = after.filtered - before.filtered;
-    // Of three calls that the interrupt's longjmp leaves one is sampled, and what it jumps to may not be:
-    // then it has no return, if the interrupted code was just moving the top.
+    // Of three calls that the interrupt's longjmp leaves one is sampled, and what it jumps to may not
+    // be: then it has no return, if the interrupted code was just moving the top.
     const uint64_t open = way->sample == 1 ? 0 : 1;
     const uint64_t made = records(after) - records(before), wanted = way->records * (calls - filtered);
     if (made > wanted || made + open < wanted) return "a call made neither its records nor a count";
     if (way->min_duration == never && filtered != calls) return "a call was not too short";
-    if (way->recorder == Recorder::sampled && calls - filtered != (calls + way->sample - 1) / way->sample) {
+    const uint64_t samples = (calls + way->sample - 1) / way->sample;
+    if (way->recorder == Recorder::sampled && calls - filtered != samples) {
         return "not every n-th call was recorded";
     }
     const bool filters = way->min_duration != 0 || way->max_depth != 0 || way->sample != 1;
@@ -102,7 +104,8 @@ void sweep_one_way(const Way& one) {
     nopscope::set_max_depth(0);
 }
 
-// Lossless: a call whose end finds the ring full makes the pump run. Several rings' worth, with registers.
+// Lossless: a call whose end finds the ring full makes the pump run. Several rings' worth, with
+// registers.
 void fill_the_ring() {
     way = &ways[0];
     must(nopscope::enable(Recorder::duration, Sites::all()), "enable");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The duration recorder: nothing at a call's entry but a shadow frame with the clock, and at its return,
-// if it took Core::min_duration ticks or more, one record with its end, depth and duration.
+// The duration recorder: nothing at a call's entry but a shadow frame with the clock, and at its
+// return, if it took Core::min_duration ticks or more, one record with its end, depth and duration.
 //
 // The frame stays until the record is in the ring, or is not made. The record may find no room, for no
 // entry has seen to that: then it waits (lossless) or is dropped.
@@ -18,8 +18,8 @@
 
     .arch armv8-a
 
-// Stores a word of a record of several. In: x30 position of the first, \low and \high the word's halves,
-// x16 ring. Changes x15, \low and \high.
+// Stores a word of a record of several. In: x30 position of the first, \low and \high the word's
+// halves, x16 ring. Changes x15, \low and \high.
 .macro store_word number, low, high
     add     x15, x30, #8 * \number
     eor     \high, \high, x15, lsr #LAP_SHIFT
@@ -51,7 +51,8 @@ function nopscope_duration_entry
     ret     x14
 end_of nopscope_duration_entry
 
-// void nopscope_duration_hook: where such a call returns to. Its record or a count, and on to the caller.
+// void nopscope_duration_hook: where such a call returns to. Its record or a count, and on to the
+// caller.
 // In: x0-x8, v0-v7 results, SP as at the call's entry. Out: at the caller's return address.
 // Free: x9-x17, x30. Frame: none.
 function nopscope_duration_hook

@@ -109,6 +109,7 @@ struct alignas(128) Core {
     std::uint64_t last_key_frame;    // clock
     std::uint64_t last_sync;         // clock
     std::uint64_t overwritten;       // records
+    std::uint64_t aggregated;        // calls that the profile has added up, as of its last read-out
     std::uint64_t own_records;       // in the ring, not yet sent
     std::uint32_t trace_sequence;
     std::uint32_t stats_sequence;

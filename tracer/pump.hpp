@@ -282,6 +282,7 @@ private:
             .console_dropped = console_dropped_,
             .final = final ? 1u : 0u,
             .overwritten = core.overwritten,
+            .aggregated = core.aggregated,
             .filtered = filtered,
         };
         return queue({wire::Stream::stats, number_of(core), session_, core.stats_sequence++},

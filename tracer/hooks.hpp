@@ -23,7 +23,11 @@ inline std::uint64_t hook_address(Hook hook) {
     }
     return 0;
 }
+// Hooks are functions, so they begin where half of all calls do not return to.
+inline constexpr std::uint64_t hook_alignment = 8;
+
 inline Hook hook_of(std::uint64_t address) {
+    if (address % hook_alignment != 0) return Hook::none;
     if (address == hook_address(Hook::graph)) return Hook::graph;
     if (address == hook_address(Hook::callback)) return Hook::callback;
     if (address == hook_address(Hook::profile)) return Hook::profile;

@@ -9,115 +9,12 @@
 
 #include "host-tools/codec_bench/rounds.hpp"
 #include "tests/unit/host/call_trace.hpp"
+#include "tests/unit/host/codec_records.hpp"
 
 namespace nopscope {
 namespace {
 
-using Records = std::vector<StampedRecord>;
-using Bytes = std::vector<std::uint8_t>;
-using wire::Kind;
-using Opened = wire::TraceDecoder::Opened;
-
-struct Payload {
-    Bytes bytes;
-    std::size_t records;
-    std::uint64_t first;
-};
-
-// As a pump makes them: `at_most` records a frame.
-std::vector<Payload> encode(const Records& records, std::size_t at_most = 1 << 20,
-                            std::uint64_t first_index = 0) {
-    auto encoder = std::make_unique<wire::TraceEncoder>();
-    std::vector<Payload> result;
-    std::size_t at = 0;
-    std::uint64_t clock = records.empty() ? 0 : records[0].clock;
-    while (at < records.size()) {
-        Bytes payload(wire::max_payload_bytes);
-        const std::uint64_t first = first_index + at;
-        encoder->begin(payload.data(), {.index = first, .clock = clock, .dropped = 3 * at});
-        encoder->fill(std::min(at_most, records.size() - at), [&](auto& record, auto& to) {
-            record = records[at].record;
-            clock = to = records[at].clock;
-            ++at;
-            return true;
-        });
-        const std::size_t size = encoder->end();
-        EXPECT_LE(size, wire::max_payload_bytes);
-        EXPECT_EQ(encoder->next_index(), first_index + at);
-        payload.resize(size);
-        result.push_back({payload, static_cast<std::size_t>(first_index + at - first), first});
-    }
-    return result;
-}
-
-bool decode(wire::TraceDecoder& decoder, const Payload& payload, Records& to) {
-    const auto keep = [&](wire::Record record, std::uint64_t clock) {
-        to.push_back({record, clock});
-    };
-    return decoder.open(payload.bytes.data(), payload.bytes.size()) == Opened::ready &&
-           decoder.read(keep);
-}
-
-void expect_same(const Records& decoded, const Records& expected) {
-    ASSERT_EQ(decoded.size(), expected.size());
-    for (std::size_t i = 0; i < decoded.size(); ++i) {
-        ASSERT_EQ(decoded[i].record.word, expected[i].record.word) << i;
-        ASSERT_EQ(decoded[i].clock, expected[i].clock) << i;
-    }
-}
-
-void expect_exact(const Records& records, std::size_t at_most = 1 << 20, std::uint64_t first = 0) {
-    auto decoder = std::make_unique<wire::TraceDecoder>();
-    Records decoded;
-    for (const Payload& payload : encode(records, at_most, first)) {
-        ASSERT_TRUE(decode(*decoder, payload, decoded));
-        ASSERT_EQ(decoder->next_index(), payload.first + payload.records);
-        ASSERT_EQ(decoder->dropped(), 3 * (payload.first - first));
-    }
-    expect_same(decoded, records);
-}
-
-StampedRecord stamped(Kind kind, std::uint32_t payload, std::uint64_t clock) {
-    return {wire::make_record(kind, payload, clock), clock};
-}
-
-StampedRecord stamped(wire::Extended what, std::uint32_t argument, std::uint64_t clock) {
-    return stamped(Kind::extended, argument << 4 | static_cast<std::uint32_t>(what), clock);
-}
-
-// A record and what belongs to it: of the kinds that have a site that comes first.
-void add_with_data(Records& to, wire::Extended what, std::uint32_t argument, std::uint64_t clock,
-                   std::initializer_list<std::uint64_t> data) {
-    to.push_back(stamped(what, argument, clock));
-    for (const std::uint64_t each : data) to.push_back({wire::make_data(each), clock});
-}
-
-// Anything at all: kinds, payloads and clocks that no program has.
-Records anything(unsigned seed, std::size_t count) {
-    std::mt19937_64 random(seed);
-    Records result;
-    std::uint64_t clock = random();
-    for (std::size_t i = 0; i < count; ++i) {
-        clock += random() >> (random() % 64);
-        if (random() % 4 == 0) clock -= random() >> (random() % 64);
-        const auto payload = static_cast<std::uint32_t>(random() >> (35 + random() % 29));
-        const auto kind = static_cast<Kind>(random() % 4);
-        if (kind != Kind::extended) {
-            result.push_back(stamped(kind, payload, clock));
-            continue;
-        }
-        const auto what = static_cast<wire::Extended>(random() % 15);  // but data
-        const auto value = [&] { return random() >> (random() % 64); };
-        add_with_data(result, what, payload >> 4, clock, {});
-        if (what < wire::Extended::duration) continue;
-        result.push_back({wire::make_data(wire::has_site(what) ? payload : value()), clock});
-        for (auto data = random() % 4; data > 0; --data) {
-            result.push_back({wire::make_data(value()), clock});
-        }
-        result.push_back({wire::make_sync(clock), clock});
-    }
-    return result;
-}
+using namespace test;
 
 TEST(RangeCoder, RoundTripsAtAllOdds) {
     for (unsigned seed = 0; seed < 400; ++seed) {
@@ -203,56 +100,6 @@ TEST(Codec, RoundTripsASingleRecordOfEachExtreme) {
             }
         }
     }
-}
-
-TEST(Codec, RoundTripsEachKindOfExtendedRecord) {
-    using wire::Extended;
-    Records records;
-    std::uint64_t clock = 1;
-    for (const std::uint64_t value :
-         {std::uint64_t{0}, std::uint64_t{1}, ~std::uint64_t{0}, std::uint64_t{1} << 55,
-          std::uint64_t{1} << 56, (std::uint64_t{1} << 63) - 1, std::uint64_t{1} << 63}) {
-        for (const std::uint32_t argument : {0u, 1u, wire::argument_mask}) {
-            const std::uint64_t low = value & wire::data_mask;
-            const std::uint64_t high = value >> wire::data_bits;
-            const std::uint64_t site = value >> (64 - wire::payload_bits);
-            add_with_data(records, Extended::duration, argument, clock += 9, {site, low});
-            add_with_data(records, Extended::arguments, argument, clock += 9,
-                          {site, low, high, low});
-            add_with_data(records, Extended::result, argument, clock += 9, {site, low, high});
-            add_with_data(records, Extended::counter, argument, clock += 9, {low, high});
-            records.push_back(stamped(Extended::marker, argument, clock += 9));
-            records.push_back(stamped(Extended::context, argument, clock += 9));
-            records.push_back(stamped(Kind::entry, static_cast<std::uint32_t>(site), clock += 9));
-            EXPECT_EQ(wire::wide_value(low, high), value);
-            EXPECT_EQ(wire::is_wide(value), wire::narrow_value(low) != value);
-        }
-    }
-    EXPECT_FALSE(wire::is_wide(~std::uint64_t{0}));
-    EXPECT_FALSE(wire::is_wide((std::uint64_t{1} << 56) - 1));
-    EXPECT_TRUE(wire::is_wide(std::uint64_t{1} << 56));
-    expect_exact(records);
-    expect_exact(records, 1);
-    // What is left of a ring may begin anywhere.
-    for (int i = 0; i < 12; ++i) {
-        records.erase(records.begin());
-        expect_exact(records);
-    }
-}
-
-// Head, site and duration of a leaf, of one of 20 functions.
-TEST(Codec, ADurationCostsLittleMoreThanItsSiteAndItsLastBits) {
-    std::mt19937 random(3);
-    Records records;
-    for (unsigned i = 0; i < 60000; i += 3) {
-        const std::uint32_t site = 1000 + random() % 20;
-        add_with_data(records, wire::Extended::duration, 3, 50 * i, {site, site + random() % 16});
-    }
-    std::size_t bytes = 0;
-    for (const Payload& payload : encode(records)) bytes += payload.bytes.size();
-    const double bits = 8.0 * static_cast<double>(bytes) / (static_cast<double>(records.size()) / 3);
-    EXPECT_LT(bits, 4.33 + 9 + 3);
-    EXPECT_GT(bits, 4.3 + 4);  // what chance decides
 }
 
 TEST(Codec, IsSmallWhereAProgramRepeatsItself) {

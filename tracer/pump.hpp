@@ -270,10 +270,11 @@ private:
 
     bool queue_stats(Core& core, bool final) {
         const std::uint64_t dropped = __atomic_load_n(&core.dropped, __ATOMIC_RELAXED);
+        const std::uint64_t filtered = filtered_of(core);
         // All fields at once: clearing them first would be a call of memset.
         const wire::Stats stats{
             .now = machine_.clock(),
-            .generated = record_index(core.cursor) + dropped,
+            .generated = record_index(core.cursor) + dropped + filtered,
             .delivered = record_index(core.tail),
             .dropped = dropped,
             .unhooked = core.unhooked,
@@ -281,6 +282,8 @@ private:
             .console_dropped = console_dropped_,
             .final = final ? 1u : 0u,
             .overwritten = core.overwritten,
+            .aggregated = core.aggregated,
+            .filtered = filtered,
         };
         return queue({wire::Stream::stats, number_of(core), session_, core.stats_sequence++},
                      write_stats(stats, frame_.payload()));

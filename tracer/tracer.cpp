@@ -12,9 +12,9 @@
 #include "tracer/return_ops.hpp"
 #include "tracer/shadow_stack.hpp"
 
-// Labels in arm64/recorders.S and profile.S.
+// Labels in arm64/recorders.S, profile.S, duration.S and sampled.S.
 extern "C" const char nopscope_function_entry[], nopscope_graph_entry[], nopscope_profile_entry[],
-    nopscope_profile_entry_end[];
+    nopscope_profile_entry_end[], nopscope_duration_entry[], nopscope_sampled_entry[];
 // Labels in arm64/callbacks.S.
 extern "C" const char nopscope_callback[], nopscope_callback_unguarded[], nopscope_far[],
     nopscope_far_end[];
@@ -39,11 +39,13 @@ constinit SiteTable sites;
 constinit wire::NameTable names;
 constinit Ops none_ops{.func = no_callback, .unguarded = no_callback};
 // Their entries are filled in by init(), since an address is no constant expression in every ABI.
-constinit Ops function_ops, graph_ops;
+constinit Ops function_ops, graph_ops, duration_ops, sampled_ops, no_profile_ops;
 constinit ProfileMemory profile_memory;
 constinit ProfileSender profile_sender(profile_memory, sites);
 // By Recorder, less one. The profile's is nobody's before it is enabled.
-constinit Family recorders[] = {Family::of(function_ops), Family::of(graph_ops), {}};
+constinit Family recorders[] = {Family::of(function_ops), Family::of(graph_ops),
+                                Family::of(no_profile_ops), Family::of(duration_ops),
+                                Family::of(sampled_ops)};
 constinit Patcher<Machine> patcher(machine, sites, none_ops);
 constinit wire::TraceEncoder encoders[max_cores]{};
 constinit Pump<Machine> line_pump(machine, cores, encoders, &profile_sender);
@@ -77,6 +79,7 @@ void prepare_core(unsigned number, const Config& config) {
     core.cursor = core.tail = ring_bytes;
     core.cells = profile_memory.distance(number);
     core.limit = 0;
+    core.stops = stopped_absent;
     core.reserve = return_reserve_bytes;
     core.lossless = config.mode == Mode::lossless ? 1 : 0;
     core.pumped_clock = core.last_sync = core.last_trace_frame = core.last_key_frame = machine.clock();
@@ -93,8 +96,7 @@ void enter_core(std::uint64_t stack_low, std::uint64_t stack_high) {
     reset_shadow_stack(core, memory[machine.core()].shadow, shadow_frames + 1, stack_high);
     set_current_core(&core);
     __atomic_fetch_or(&joined, 1u << machine.core(), __ATOMIC_RELAXED);
-    core.limit = 1;  // not stopped; ring_set_limit sets the real one
-    ring_set_limit(machine, core);
+    start_core(machine, core, stopped_absent);
 }
 
 void prepare_sites() {
@@ -153,7 +155,7 @@ Status set_recorder(Recorder recorder, const Sites& which, std::span<const void*
         if (!profile_memory.is_open()) return Status::no_profile_memory;
         recorders[2] = profile_memory.family(address_of(nopscope_profile_entry));
     }
-    Change change{.remove = std::span(recorders).first(profile_memory.made() ? 3 : 2)};
+    Change change{.remove = recorders};
     if (recorder != Recorder::none) change.add = recorders[static_cast<unsigned>(recorder) - 1];
     return change_sets(change, {sites, names, which, except});
 }
@@ -177,6 +179,8 @@ Status init(const Config& config) {
     panic_handler = config.panic;
     function_ops.direct = address_of(nopscope_function_entry);
     graph_ops.direct = address_of(nopscope_graph_entry);
+    duration_ops.direct = address_of(nopscope_duration_entry);
+    sampled_ops.direct = address_of(nopscope_sampled_entry);
     patcher.set_trampolines({address_of(nopscope_callback), address_of(nopscope_callback_unguarded),
                              address_of(nopscope_far)});
     for (unsigned core = 0; core < max_cores; ++core) prepare_core(core, config);
@@ -253,18 +257,16 @@ std::size_t site_name(std::uint32_t index, char* to, std::size_t room) {
 }
 
 void stop() {
-    for (Core& core : cores) __atomic_store_n(&core.limit, 0, __ATOMIC_RELAXED);
+    for (Core& core : cores) {
+        stop_core(core, stopped_by_request);
+        // A start() in the middle of that saw a limit that was not 0 yet.
+        if (stops_of(core) == 0) apply_stops(machine, core);
+    }
 }
 
 void start() {
     if (!initialised) return;
-    for (unsigned n = 0; n < max_cores; ++n) {
-        if (!has_joined(n)) continue;
-        std::uint64_t stopped = 0;
-        __atomic_compare_exchange_n(&cores[n].limit, &stopped, 1, false, __ATOMIC_RELAXED,
-                                    __ATOMIC_RELAXED);
-        ring_set_limit(machine, cores[n]);
-    }
+    for (Core& core : cores) start_core(machine, core, stopped_by_request);
 }
 
 void pump() {
@@ -310,7 +312,8 @@ Counters counters() {
     if (!initialised) return now;
     for (const Core& core : cores) {
         now.dropped += core.dropped;
-        now.generated += record_index(core.cursor) + core.dropped;
+        now.filtered += filtered_of(core);
+        now.generated += record_index(core.cursor) + core.dropped + filtered_of(core);
         now.unhooked += core.unhooked;
         now.foreign += core.foreign;
         now.recursions += core.recursions;
@@ -320,33 +323,7 @@ Counters counters() {
 
 LastError last_error() { return patcher.last_error(); }
 
-const char* describe(Status status) {
-    switch (status) {
-        case Status::ok: return "ok";
-        case Status::mmu_or_cache_off:
-            return "the tracer needs EL1 with the MMU and the data cache on: call init() after them";
-        case Status::no_sites:
-            return "the image has no patch sites: build it with nopscope_instrument(TARGET)";
-        case Status::already_initialised: return "init() was called before";
-        case Status::not_initialised: return "init() has not been called, or did not succeed";
-        case Status::unknown_function:
-            return "no instrumented function begins at an address in the list, or has such a name";
-        case Status::no_names:
-            return "the image has no name table of its own: build it with nopscope_name_table(TARGET)";
-        case Status::unexpected_text:
-            return "a patch site does not hold what the tracer wrote: see last_error()";
-        case Status::out_of_reach: return "a recorder is more than 128 MiB away from a patch site";
-        case Status::bad_config:
-            return "the configuration lacks an output or the clock's rate, or has too many cores";
-        case Status::no_profile_memory:
-            return "the profile recorder needs profile_bytes() of Config::profile_memory";
-        case Status::too_many: return "too many ops on one function, or too many different sets of them";
-        case Status::conflict:
-            return "a function can have one direct entry, or one ops that redirects, not two of these";
-        case Status::timeout: return "a core did not leave the tracer's code within a second";
-    }
-    return "unknown status";
-}
+std::span<Core> all_cores() { return cores; }
 
 Core* joined_core() {
     return initialised && has_joined(machine.core()) ? &this_core() : nullptr;
@@ -374,6 +351,17 @@ void guarded(std::uint64_t ip, std::uint64_t parent_ip, Ops* ops, Regs* regs) {
 extern "C" {
 
 bool nopscope_wait_for_room(Core*) { return line_pump.make_room(); }
+
+// At a call's return: as far as it goes, its duration is in the ring now.
+void nopscope_duration_without_room(Core* here) {
+    const auto put = [here](std::uint64_t limit) {
+        return put_duration(machine, *here, *top_frame(*here), limit);
+    };
+    do {
+        if (put_in_context(machine, *here, put)) return;
+    } while (here->lossless != 0 && line_pump.make_room());
+    add_one(here->dropped);
+}
 
 // At a function's entry; its SP and return address. Returns the shadow stack's top.
 std::uint64_t nopscope_unwind_at_entry(Core* here, std::uint64_t sp, std::uint64_t return_address) {

@@ -7,24 +7,31 @@
 extern "C" const char nopscope_return_hook[];    // arm64/recorders.S
 extern "C" const char nopscope_callback_hook[];  // arm64/callback_hook.S
 extern "C" const char nopscope_profile_hook[];   // arm64/profile.S
+extern "C" const char nopscope_duration_hook[];  // arm64/duration.S
 
 namespace nopscope {
 
-enum class Hook : std::uint8_t { none, graph, callback, profile };
+enum class Hook : std::uint8_t { none, graph, callback, profile, duration };
 
 inline std::uint64_t hook_address(Hook hook) {
     switch (hook) {
         case Hook::graph: return reinterpret_cast<std::uintptr_t>(nopscope_return_hook);
         case Hook::callback: return reinterpret_cast<std::uintptr_t>(nopscope_callback_hook);
         case Hook::profile: return reinterpret_cast<std::uintptr_t>(nopscope_profile_hook);
+        case Hook::duration: return reinterpret_cast<std::uintptr_t>(nopscope_duration_hook);
         case Hook::none: break;
     }
     return 0;
 }
+// Hooks are functions, so they begin where half of all calls do not return to.
+inline constexpr std::uint64_t hook_alignment = 8;
+
 inline Hook hook_of(std::uint64_t address) {
+    if (address % hook_alignment != 0) return Hook::none;
     if (address == hook_address(Hook::graph)) return Hook::graph;
     if (address == hook_address(Hook::callback)) return Hook::callback;
     if (address == hook_address(Hook::profile)) return Hook::profile;
+    if (address == hook_address(Hook::duration)) return Hook::duration;
     return Hook::none;
 }
 

@@ -76,6 +76,7 @@ public:
         const std::uint64_t interrupts = machine_.mask_interrupts();
         const std::uint64_t next = next_record(core, core.tail);
         core.overwritten += (next - core.tail) / record_bytes;
+        core.pumped_site_next = false;
         ring_release(machine_, core, next);
         machine_.restore_interrupts(interrupts);
         return true;

@@ -7,15 +7,14 @@
 // bracketed by tracer_begin and tracer_end records, so no function is charged for it.
 #pragma once
 
+#include "tracer/accounting.hpp"
 #include "tracer/console_buffer.hpp"
+#include "tracer/keeper.hpp"
 #include "tracer/line.hpp"
-#include "tracer/modes.hpp"
 #include "tracer/profile_sender.hpp"
 #include "tracer/ring.hpp"
 #include "tracer/trace_sender.hpp"
-#include "tracer/warm_reset.hpp"
 #include "tracer/wire/hello.hpp"
-#include "tracer/wire/stats.hpp"
 
 #include <span>
 
@@ -29,7 +28,7 @@ public:
     constexpr Pump(M& machine, std::span<Core> cores, wire::TraceEncoder* encoders,
                    ProfileSender* profile = nullptr)
         : machine_(machine), cores_(cores), line_(machine), trace_(machine, encoders),
-          profile_(profile), modes_(machine) {}
+          profile_(profile), modes_(machine), keeper_(machine) {}
 
     // `hello` is kept by pointer; `session` tells this boot from the last.
     // `kept`: what to bring up to date for a warm reset, or null.
@@ -44,7 +43,7 @@ public:
         modes_.open(cores_, clock_hz_);
         hello_sequence_ = console_sequence_ = 0;
         for (const Core& core : cores_) trace_.restart(number_of(core));
-        kept_ = kept;
+        keeper_.open(kept, clock_hz_);
         set_mode(config.mode);
         hello_due_ = stats_due_ = machine_.clock();
     }
@@ -95,9 +94,13 @@ public:
     // Instead of open(): what a warm reset has left, under the session and the sequences it had. Its
     // cores are as recover_core() makes them, and stopped. Then sends all of it.
     void send_recovered(const Config& config, const wire::Hello& hello, const Kept& kept) {
+        recovered_ = hello;
+        recovered_.recovered = true;
+        recovered_.flight = kept.flight != 0;
+        recovered_.lossless = kept.lossless != 0;
         open({.clock_hz = config.clock_hz, .cores = config.cores, .output = config.output,
               .line_bytes_per_second = config.line_bytes_per_second},
-             hello, static_cast<std::uint16_t>(kept.session));
+             recovered_, static_cast<std::uint16_t>(kept.session));
         hello_sequence_ = static_cast<std::uint32_t>(kept.hello_sequence);
         console_sequence_ = static_cast<std::uint32_t>(kept.console_sequence);
         finish(0);
@@ -106,9 +109,7 @@ public:
     // All that a reset would leave behind reaches memory. Waits for the pump of another core.
     void prepare_reset() {
         const bool locked = lock();
-        for (Core& core : cores_) clean_ring(machine_, core, ~std::uint64_t{0});
-        checkpoint();
-        machine_.data_barrier();
+        keeper_.keep_all(cores_, state());
         if (locked) unlock();
     }
 
@@ -160,9 +161,12 @@ public:
         while (machine_.clock() - begin < clock_hz_ / 1000) {
         }
         modes_.end(0);
-        while (send_all_but_holes()) {
+        for (bool more = true; more;) {
+            send_all();
+            more = false;
+            for (Core& core : cores_) more |= modes_.skip_hole(core);
         }
-        for (Core& core : cores_) clean_ring(machine_, core, ~std::uint64_t{0});
+        keeper_.keep_all(cores_, state());
         line_.drain();
         unlock();
     }
@@ -226,7 +230,7 @@ private:
         return locked;
     }
     void unlock() {
-        keep_for_reset();
+        keeper_.keep(cores_, state());
         const std::uint64_t interrupts = machine_.mask_interrupts();
         here().margin = modes_.margin();
         ring_set_limit(machine_, here());
@@ -248,13 +252,6 @@ private:
         return room;
     }
 
-    // False: nothing is left.
-    bool send_all_but_holes() {
-        send_all();
-        bool more = false;
-        for (Core& core : cores_) more |= modes_.skip_hole(core);
-        return more;
-    }
     void send_all() {
         while (advance(Until::empty) || !line_.idle()) {
         }
@@ -327,54 +324,17 @@ private:
     }
 
     bool queue_stats(Core& core, bool final) {
-        // As far as the pump has come; what is still in the ring is in none of them. Each counter is read
-        // once, so they agree whatever is recorded meanwhile.
-        const std::uint64_t dropped = __atomic_load_n(&core.dropped, __ATOMIC_RELAXED);
         const std::uint64_t aggregated =
             profile_ != nullptr ? profile_->aggregated(number_of(core)) : 0;
-        const std::uint64_t delivered = record_index(core.tail) - core.overwritten;
-        const std::uint64_t overwritten = core.overwritten + lapped_records(core);
-        // All fields at once: clearing them first would be a call of memset.
-        const wire::Stats stats{
-            .now = machine_.clock(),
-            .generated = delivered + overwritten + dropped + aggregated,
-            .delivered = delivered,
-            .dropped = dropped,
-            .unhooked = core.unhooked,
-            .foreign = core.foreign,
-            .console_dropped = console_dropped_,
-            .final = final ? 1u : 0u,
-            .overwritten = overwritten,
-            .aggregated = aggregated,
-        };
+        const wire::Stats stats =
+            stats_of(core, machine_.clock(), aggregated, console_dropped_, final ? 1 : 0);
         return queue({wire::Stream::stats, number_of(core), session_, core.stats_sequence++},
                      write_stats(stats, frame_.payload()));
     }
 
-    // A piece of it each time; the header when it is out of date.
-    void keep_for_reset() {
-        if (kept_ == nullptr) return;
-        constexpr std::uint64_t piece_bytes = 4096;
-        bool moved = hello_sequence_ != kept_->hello_sequence || console_sequence_ != kept_->console_sequence;
-        for (Core& core : cores_) {
-            clean_ring(machine_, core, piece_bytes);
-            moved |= core.trace_sequence != kept_->core[number_of(core)].trace_sequence;
-        }
-        if (moved || machine_.clock() - kept_->now >= clock_hz_ / 100) checkpoint();
-        machine_.data_barrier();
-    }
-    void checkpoint() {
-        if (kept_ == nullptr) return;
-        kept_->crc = ~std::uint64_t{0};  // until it is whole
-        kept_->session = session_;
-        kept_->flight = modes_.is(Mode::flight);
-        kept_->lossless = modes_.is(Mode::lossless);
-        kept_->now = machine_.clock();
-        kept_->hello_sequence = hello_sequence_;
-        kept_->console_sequence = console_sequence_;
-        for (const Core& core : cores_) keep_core(kept_->core[number_of(core)], core);
-        kept_->crc = crc_of(*kept_);
-        clean_to_poc(machine_, reinterpret_cast<std::uintptr_t>(kept_), sizeof *kept_);
+    PumpState state() const {
+        return {session_, hello_sequence_, console_sequence_, modes_.is(Mode::flight),
+                modes_.is(Mode::lossless)};
     }
 
     void keep_modes() {
@@ -411,10 +371,11 @@ private:
     TraceSender<M> trace_;
     ProfileSender* profile_;
     Modes<M> modes_;
+    Keeper<M> keeper_;
     ConsoleBuffer console_;
     wire::FrameBuilder frame_;
     const wire::Hello* hello_ = nullptr;
-    Kept* kept_ = nullptr;
+    wire::Hello recovered_;
     std::uint64_t clock_hz_ = 1;
     std::uint64_t hello_due_ = 0;
     std::uint64_t stats_due_ = 0;

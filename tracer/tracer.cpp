@@ -12,9 +12,9 @@
 #include "tracer/return_ops.hpp"
 #include "tracer/shadow_stack.hpp"
 
-// Labels in arm64/recorders.S and profile.S.
+// Labels in arm64/recorders.S, profile.S, duration.S and sampled.S.
 extern "C" const char nopscope_function_entry[], nopscope_graph_entry[], nopscope_profile_entry[],
-    nopscope_profile_entry_end[];
+    nopscope_profile_entry_end[], nopscope_duration_entry[], nopscope_sampled_entry[];
 // Labels in arm64/callbacks.S.
 extern "C" const char nopscope_callback[], nopscope_callback_unguarded[], nopscope_far[],
     nopscope_far_end[];
@@ -40,11 +40,13 @@ constinit SiteTable sites;
 constinit wire::NameTable names;
 constinit Ops none_ops{.func = no_callback, .unguarded = no_callback};
 // Their entries are filled in by init(), since an address is no constant expression in every ABI.
-constinit Ops function_ops, graph_ops;
+constinit Ops function_ops, graph_ops, duration_ops, sampled_ops, no_profile_ops;
 constinit ProfileMemory profile_memory;
 constinit ProfileSender profile_sender(profile_memory, sites);
 // By Recorder, less one. The profile's is nobody's before it is enabled.
-constinit Family recorders[] = {Family::of(function_ops), Family::of(graph_ops), {}};
+constinit Family recorders[] = {Family::of(function_ops), Family::of(graph_ops),
+                                Family::of(no_profile_ops), Family::of(duration_ops),
+                                Family::of(sampled_ops)};
 constinit Patcher<Machine> patcher(machine, sites, none_ops);
 constinit wire::TraceEncoder encoders[max_cores]{};
 constinit Pump<Machine> line_pump(machine, cores, encoders, &profile_sender);
@@ -78,6 +80,7 @@ void prepare_core(unsigned number, const Config& config) {
     core.cursor = core.tail = ring_bytes;
     core.cells = profile_memory.distance(number);
     core.limit = 0;
+    core.stops = stopped_absent;
     core.reserve = return_reserve_bytes;
     core.pumped_clock = core.last_sync = core.last_trace_frame = core.last_key_frame = machine.clock();
     const volatile std::uint32_t* depth = &thread_context;
@@ -88,34 +91,17 @@ void prepare_core(unsigned number, const Config& config) {
 
 // What a warm reset has left is sent, as the session that it was; then nothing of it is left.
 void send_what_was_kept(const Config& config) {
-    const std::uint64_t image =
-        wire::crc32c(hello.build_id.data, hello.build_id.size) |
-        static_cast<std::uint64_t>(hello.site_table_crc) << 32;
-    const std::uint64_t layout = reinterpret_cast<std::uintptr_t>(memory) ^ ring_log2;
-    const bool found = is_kept(kept, image, layout, config.cores) && kept.clock_hz == config.clock_hz;
-    boot_counters.reset_headers_refused = kept.magic == Kept::right_magic && !found;
-    const auto is_site = [](std::uint32_t low) {
+    const KeptImage mine = kept_image(hello, reinterpret_cast<std::uintptr_t>(memory));
+    const auto ring_of = [](unsigned n) { return reinterpret_cast<std::uintptr_t>(memory[n].ring); };
+    const Recovered found = recover(kept, mine, cores, ring_of, [](std::uint32_t low) {
         return sites.find((hello.text_base & ~std::uint64_t{0xffff'ffff}) | low).has_value();
-    };
-    for (unsigned n = 0; found && n < config.cores; ++n) {
-        cores[n].ring = reinterpret_cast<std::uintptr_t>(memory[n].ring);
-        const Recovered core = recover_core(cores[n], kept.core[n], kept.now, kept.clock_hz, is_site);
-        boot_counters.reset_records += core.records;
-        boot_counters.reset_refused += core.refused;
-    }
-    if (boot_counters.reset_records != 0) {
-        hello.recovered = true;
-        hello.flight = kept.flight != 0;
-        hello.lossless = kept.lossless != 0;
-        line_pump.send_recovered(config, hello, kept);
-    }
+    });
+    boot_counters.reset_records = found.records;
+    boot_counters.reset_refused = found.refused;
+    boot_counters.reset_headers_refused = found.headers_refused;
+    if (found.records != 0) line_pump.send_recovered(config, hello, kept);
     for (Core& core : cores) clear(core);
-    kept.magic = Kept::right_magic;
-    kept.image = image;
-    kept.layout = layout;
-    kept.cores = config.cores;
-    kept.clock_hz = config.clock_hz;
-    if (!found) kept.session = ~std::uint64_t{0};
+    begin_keeping(kept, mine);
 }
 
 // On the core itself: from here on it records.
@@ -125,8 +111,7 @@ void enter_core(std::uint64_t stack_low, std::uint64_t stack_high) {
     reset_shadow_stack(core, memory[machine.core()].shadow, shadow_frames + 1, stack_high);
     set_current_core(&core);
     __atomic_fetch_or(&joined, 1u << machine.core(), __ATOMIC_RELAXED);
-    core.limit = 1;  // not stopped; ring_set_limit sets the real one
-    ring_set_limit(machine, core);
+    start_core(machine, core, stopped_absent);
 }
 
 void prepare_sites() {
@@ -143,7 +128,6 @@ void prepare_sites() {
 void prepare_hello(const Config& config) {
     hello.lossless = config.mode == Mode::lossless;
     hello.flight = config.mode == Mode::flight;
-    hello.recovered = false;
     hello.cores = static_cast<std::uint8_t>(config.cores);
     hello.clock_hz = config.clock_hz;
     hello.text_base = address_of(__text_start) & ~std::uint64_t{7};
@@ -187,7 +171,7 @@ Status set_recorder(Recorder recorder, const Sites& which, std::span<const void*
         if (!profile_memory.is_open()) return Status::no_profile_memory;
         recorders[2] = profile_memory.family(address_of(nopscope_profile_entry));
     }
-    Change change{.remove = std::span(recorders).first(profile_memory.made() ? 3 : 2)};
+    Change change{.remove = recorders};
     if (recorder != Recorder::none) change.add = recorders[static_cast<unsigned>(recorder) - 1];
     return change_sets(change, {sites, names, which, except});
 }
@@ -211,6 +195,8 @@ Status init(const Config& config) {
     panic_handler = config.panic;
     function_ops.direct = address_of(nopscope_function_entry);
     graph_ops.direct = address_of(nopscope_graph_entry);
+    duration_ops.direct = address_of(nopscope_duration_entry);
+    sampled_ops.direct = address_of(nopscope_sampled_entry);
     patcher.set_trampolines({address_of(nopscope_callback), address_of(nopscope_callback_unguarded),
                              address_of(nopscope_far)});
     prepare_sites();
@@ -219,10 +205,9 @@ Status init(const Config& config) {
     for (unsigned core = 0; core < max_cores; ++core) prepare_core(core, config);
     prepare_hello(config);
     const std::uint64_t now = machine.clock();
-    auto session = static_cast<std::uint16_t>(now ^ now >> 16 ^ now >> 32);
-    session += session == kept.session;
+    const auto session = static_cast<std::uint16_t>(now ^ now >> 16 ^ now >> 32);
     profile_sender.open(hello.text_base, config.profile_period_ms * (config.clock_hz / 1000), now);
-    line_pump.open(config, hello, session, &kept);
+    line_pump.open(config, hello, session + (session == kept.session), &kept);
     enter_core(config.stack_low, config.stack_high);
     initialised = true;
     line_pump.run();
@@ -290,19 +275,9 @@ std::size_t site_name(std::uint32_t index, char* to, std::size_t room) {
     return size;
 }
 
-void stop() {
-    for (Core& core : cores) __atomic_store_n(&core.limit, 0, __ATOMIC_RELAXED);
-}
-
 void start() {
     if (!initialised) return;
-    for (unsigned n = 0; n < max_cores; ++n) {
-        if (!has_joined(n)) continue;
-        std::uint64_t stopped = 0;
-        __atomic_compare_exchange_n(&cores[n].limit, &stopped, 1, false, __ATOMIC_RELAXED,
-                                    __ATOMIC_RELAXED);
-        ring_set_limit(machine, cores[n]);
-    }
+    for (Core& core : cores) start_core(machine, core, stopped_by_request);
 }
 
 Status set_mode(Mode mode) {
@@ -361,7 +336,8 @@ Counters counters() {
     if (!initialised) return now;
     for (const Core& core : cores) {
         now.dropped += core.dropped;
-        now.generated += record_index(core.cursor) + core.dropped;
+        now.filtered += filtered_of(core);
+        now.generated += record_index(core.cursor) + core.dropped + filtered_of(core);
         now.unhooked += core.unhooked;
         now.foreign += core.foreign;
         now.recursions += core.recursions;
@@ -371,15 +347,10 @@ Counters counters() {
 
 LastError last_error() { return patcher.last_error(); }
 
+std::span<Core> all_cores() { return cores; }
+
 Core* joined_core() {
     return initialised && has_joined(machine.core()) ? &this_core() : nullptr;
-}
-
-void send_soon() {
-    for (Core& core : cores) {
-        __atomic_store_n(&core.send_to, __atomic_load_n(&core.cursor, __ATOMIC_RELAXED),
-                         __ATOMIC_RELAXED);
-    }
 }
 
 void send_snapshot() { send_soon(), line_pump.send_snapshot(); }
@@ -398,6 +369,17 @@ void guarded(std::uint64_t ip, std::uint64_t parent_ip, Ops* ops, Regs* regs) {
 extern "C" {
 
 bool nopscope_wait_for_room(Core*) { return line_pump.make_room(); }
+
+// At a call's return: as far as it goes, its duration is in the ring now.
+void nopscope_duration_without_room(Core* here) {
+    const auto put = [here](std::uint64_t limit) {
+        return put_duration(machine, *here, *top_frame(*here), limit);
+    };
+    do {
+        if (put_in_context(machine, *here, put)) return;
+    } while (here->lossless != 0 && line_pump.make_room());
+    add_one(here->dropped);
+}
 
 // At a function's entry; its SP and return address. Returns the shadow stack's top.
 std::uint64_t nopscope_unwind_at_entry(Core* here, std::uint64_t sp, std::uint64_t return_address) {

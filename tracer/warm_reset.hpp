@@ -13,6 +13,7 @@
 
 #include "tracer/flight.hpp"
 #include "tracer/wire/crc32c.hpp"
+#include "tracer/wire/hello.hpp"
 
 namespace nopscope {
 
@@ -21,6 +22,7 @@ struct KeptCore {
     std::uint64_t tail;
     std::uint64_t clock;    // as pumped_clock
     std::uint64_t context;  // as pumped_context
+    std::uint64_t site_next;  // as pumped_site_next
     std::uint64_t said_context;
     std::uint64_t overwritten;
     std::uint64_t dropped;
@@ -79,6 +81,7 @@ inline void keep_core(KeptCore& kept, const Core& core) {
     kept.tail = core.tail;
     kept.clock = core.pumped_clock;
     kept.context = core.pumped_context;
+    kept.site_next = core.pumped_site_next;
     kept.said_context = core.said_context;
     kept.overwritten = core.overwritten;
     kept.dropped = __atomic_load_n(&core.dropped, __ATOMIC_RELAXED);
@@ -88,16 +91,32 @@ inline void keep_core(KeptCore& kept, const Core& core) {
     kept.stats_sequence = core.stats_sequence;
 }
 
-// The header is whole, and this image's with these rings.
-inline bool is_kept(const Kept& kept, std::uint64_t image, std::uint64_t layout, unsigned cores) {
-    return kept.magic == Kept::right_magic && kept.crc == crc_of(kept) && kept.image == image &&
-           kept.layout == layout && kept.cores == cores;
+// What the header must be of: nothing of another image, or of rings elsewhere, can be read.
+struct KeptImage {
+    std::uint64_t image;
+    std::uint64_t layout;
+    std::uint64_t cores;
+    std::uint64_t clock_hz;
+};
+inline KeptImage kept_image(const wire::Hello& hello, std::uint64_t rings) {
+    return {wire::crc32c(hello.build_id.data, hello.build_id.size, hello.site_table_crc),
+            rings ^ ring_log2, hello.cores, hello.clock_hz};
+}
+inline bool is_whole(const Kept& kept, const KeptImage& of) {
+    return kept.magic == Kept::right_magic && kept.crc == crc_of(kept) && kept.image == of.image &&
+           kept.layout == of.layout && kept.cores == of.cores && kept.clock_hz == of.clock_hz;
+}
+inline void begin_keeping(Kept& kept, const KeptImage& of) {
+    kept.magic = Kept::right_magic;
+    kept.image = of.image;
+    kept.layout = of.layout;
+    kept.cores = of.cores;
+    kept.clock_hz = of.clock_hz;
 }
 
 // Makes of a slot one that was never written.
 inline void unwrite(const Core& core, std::uint64_t position) {
-    constexpr std::uint64_t unwritten = std::uint64_t{1} << (wire::payload_shift - 1);
-    __atomic_store_n(ring_slot(core, position), lap_mask(position) ^ unwritten, __ATOMIC_RELAXED);
+    __atomic_store_n(ring_slot(core, position), lap_mask(position) ^ unwritten_bit, __ATOMIC_RELAXED);
 }
 
 // How far the ring was written: from `cursor`, or a lap later if that has been written over.
@@ -136,13 +155,14 @@ bool is_plausible(wire::Record record, std::uint64_t position, IsSite is_site) {
 struct Recovered {
     std::uint64_t records;
     std::uint64_t refused;
+    std::uint32_t headers_refused;  // 1: there was one, and nothing of what it says can be believed
 };
 
 // Makes `core`, cleared but for `ring`, what the pump would have gone on with. `now`: Kept::now.
 template <typename IsSite>
 Recovered recover_core(Core& core, const KeptCore& kept, std::uint64_t now, std::uint64_t clock_hz,
                        IsSite is_site) {
-    Recovered found{0, 0};
+    Recovered found{0, 0, 0};
     const std::uint64_t cursor = find_cursor(core, kept.cursor);
     core.cursor = cursor;
     RingBegin begin{kept.tail, kept.clock, static_cast<std::uint32_t>(kept.context)};
@@ -157,6 +177,7 @@ Recovered recover_core(Core& core, const KeptCore& kept, std::uint64_t now, std:
     core.foreign = kept.foreign;
     core.pumped_clock = begin.clock;
     core.pumped_context = begin.context;
+    core.pumped_site_next = begin.position == kept.tail && kept.site_next != 0;
     core.trace_sequence = static_cast<std::uint32_t>(kept.trace_sequence);
     core.stats_sequence = static_cast<std::uint32_t>(kept.stats_sequence);
     core.reserve = return_reserve_bytes;
@@ -175,6 +196,23 @@ Recovered recover_core(Core& core, const KeptCore& kept, std::uint64_t now, std:
         ++found.records;
     }
     return found;
+}
+
+// Cores that are all zero, and the addresses of their rings.
+template <typename RingOf, typename IsSite>
+Recovered recover(const Kept& kept, const KeptImage& of, Core* cores, RingOf ring_of, IsSite is_site) {
+    Recovered all{0, 0, 0};
+    if (!is_whole(kept, of)) {
+        all.headers_refused = kept.magic == Kept::right_magic;
+        return all;
+    }
+    for (unsigned n = 0; n < of.cores; ++n) {
+        cores[n].ring = ring_of(n);
+        const Recovered one = recover_core(cores[n], kept.core[n], kept.now, kept.clock_hz, is_site);
+        all.records += one.records;
+        all.refused += one.refused;
+    }
+    return all;
 }
 
 }  // namespace nopscope

@@ -45,15 +45,18 @@ static void spoil_records() {
     constexpr unsigned ring_log2 = NOPSCOPE_RING_LOG2;
     auto* const ring = reinterpret_cast<std::uint64_t*>(kept[2] ^ ring_log2);
     constexpr std::uint64_t slots = (std::uint64_t{1} << ring_log2) / 8;
-    const auto slot = [&](std::uint64_t back) -> std::uint64_t& {
-        return ring[(kept[11] / 8 - back) % slots];
+    // As it was before the lap went into it (tracer/ring.hpp).
+    const auto spoil = [&](std::uint64_t back, std::uint64_t high) {
+        const std::uint64_t position = kept[11] - 8 * back;
+        const std::uint64_t mask = (position >> (ring_log2 - 2) & 0xffff'ffff) << 32;
+        std::uint64_t& slot = ring[position / 8 % slots];
+        slot = ((slot & 0xffff'ffff) | high) ^ mask;
     };
-    constexpr std::uint64_t kind = std::uint64_t{3} << 32, lap = std::uint64_t{1} << 34;
     constexpr std::uint64_t entry = std::uint64_t{1} << 32, ret = std::uint64_t{2} << 32;
-    slot(1000) = (slot(1000) & (lap | 0xffff'ffff)) | entry | std::uint64_t{0xdead} << 35;
-    slot(2000) = (slot(2000) & (lap | 0xffff'ffff)) | ret;
-    slot(2000) ^= std::uint64_t{0x7'ffff} << 40;
-    slot(3000) = (slot(3000) & (lap | 0xffff'ffff)) | kind | std::uint64_t{14} << 35;
+    constexpr std::uint64_t extended = std::uint64_t{3} << 32;
+    spoil(1000, entry | std::uint64_t{0xdead} << 35);       // no site
+    spoil(2000, ret | std::uint64_t{0x7ff'ffff} << 36);     // of an entry that has not been made
+    spoil(3000, extended | std::uint64_t{14} << 35);        // of no kind
 }
 
 static void run_first() {

@@ -210,6 +210,23 @@ TEST_F(PumpFlight, TheContextIsFoundThatTheRingBeginsIn) {
     EXPECT_GT(delivered_calls, 60 * slots / 2);
 }
 
+// In stream mode a switch is one record, which says nothing of what came before it.
+TEST_F(PumpFlight, TheContextOfWhatStreamModeLeftIsKnownOrItIsLeftOut) {
+    open(Mode::stream);
+    transmitter_room = 0;
+    for (std::uint32_t i = 0; i < 8; ++i) {
+        switch_to(100 + i);
+        make(90);
+    }
+    pump.set_mode(Mode::flight);
+    make(slots - 500);
+    transmitter_room = ~std::size_t{0};
+    snapshot(9);
+    run();
+    expect_true(receive());
+    EXPECT_GT(delivered_calls, 0u);
+}
+
 TEST_F(PumpFlight, ASlotThatIsNeverWrittenIsLeftOutAndCounted) {
     open(Mode::flight);
     make(2 * slots);

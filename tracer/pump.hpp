@@ -13,6 +13,7 @@
 #include "tracer/console_buffer.hpp"
 #include "tracer/line.hpp"
 #include "tracer/profile_sender.hpp"
+#include "tracer/replies.hpp"
 #include "tracer/ring.hpp"
 #include "tracer/wire/hello.hpp"
 #include "tracer/wire/stats.hpp"
@@ -26,8 +27,9 @@ template <MachineConcept M>
 class Pump {
 public:
     // `cores`: of all that may ever record; core n is the machine's core n.
-    constexpr Pump(M& machine, std::span<Core> cores, ProfileSender* profile = nullptr)
-        : machine_(machine), cores_(cores), line_(machine), profile_(profile) {}
+    constexpr Pump(M& machine, std::span<Core> cores, ProfileSender* profile = nullptr,
+                   Replies* replies = nullptr)
+        : machine_(machine), cores_(cores), line_(machine), profile_(profile), replies_(replies) {}
 
     // `hello` is kept by pointer; `session` tells this boot from the last.
     void open(const Config& config, const wire::Hello& hello, std::uint16_t session) {
@@ -50,13 +52,39 @@ public:
         for (Core& core : cores_) keep_clock(core);
         if (profile_ != nullptr && !profile_->waits()) profile_->keep_period(machine_.clock());
         if (work_waits()) {
-            const NotProfiled tracer_s(machine_, here());
-            const bool marked = put_own(here(), wire::Extended::tracer_begin);
-            while (advance(Until::paced)) {
-            }
-            if (marked) put_own(here(), wire::Extended::tracer_end);
+            as_tracers([this] {
+                while (advance(Until::paced)) {
+                }
+            });
         }
         unlock();
+    }
+
+    // Work of the tracer's own, which no function is charged for. Any context.
+    template <typename Work>
+    void as_tracers(Work work) {
+        const NotProfiled tracer_s(machine_, here());
+        const bool marked = put_own(here(), wire::Extended::tracer_begin);
+        work();
+        if (marked) put_own(here(), wire::Extended::tracer_end);
+    }
+
+    // They are due. Any context.
+    void send_hello() { hello_due_ = machine_.clock(); }
+    void send_stats() { stats_due_ = machine_.clock(); }
+
+    // Runs `use`, which returns the line's new pace, while the line is quiet and everything has left;
+    // false: it is not, or another pump runs.
+    template <typename Use>
+    bool with_quiet_line(Use use) {
+        if (!try_lock()) return false;
+        const bool quiet = line_.idle();
+        if (quiet) {
+            line_.drain();
+            line_.set_pace(use());
+        }
+        unlock();
+        return quiet;
     }
 
     // From a recorder's slow path: pumps until half this core's ring is free, or waits for the core
@@ -207,7 +235,7 @@ private:
                       own_limit(core))) {
             return false;
         }
-        ++core.own_records;
+        __atomic_fetch_add(&core.own_records, 1, __ATOMIC_RELAXED);
         return true;
     }
 
@@ -239,7 +267,7 @@ private:
     bool due(std::uint64_t at) const { return static_cast<std::int64_t>(machine_.clock() - at) >= 0; }
     bool work_waits() const {
         if (!line_.idle() || !console_.empty() || due(hello_due_) || due(stats_due_)) return true;
-        if (profile_waits()) return true;
+        if (profile_waits() || replies_wait()) return true;
         for (const Core& core : cores_) {
             if (trace_due(core)) return true;
         }
@@ -250,6 +278,11 @@ private:
     // now.
     bool advance(Until until) {
         if (!line_.idle()) return line_.send();
+        if (replies_wait()) {
+            return queue({wire::Stream::reply, 0, session_, reply_sequence_++},
+                         replies_->take(frame_.payload()));
+        }
+        if (until == Until::paced && replies_ != nullptr && replies_->hold()) return false;
         if (due(hello_due_)) {
             hello_due_ = machine_.clock() + clock_hz_;
             return queue({wire::Stream::hello, 0, session_, hello_sequence_++},
@@ -301,6 +334,7 @@ private:
                      write_stats(stats, frame_.payload()));
     }
 
+    bool replies_wait() const { return replies_ != nullptr && replies_->wait(); }
     bool profile_waits() const { return profile_ != nullptr && profile_->waits(); }
     bool queue_profile() {
         const auto [core, payload_bytes] = profile_->next(machine_.clock(), frame_.payload());
@@ -334,7 +368,7 @@ private:
         core.pumped_clock = clock;
         core.pumped_context = context;
         core.last_trace_frame = machine_.clock();
-        core.own_records -= own;
+        __atomic_fetch_sub(&core.own_records, own, __ATOMIC_RELAXED);
         ring_release(machine_, core, position);
         return true;
     }
@@ -353,6 +387,7 @@ private:
     std::span<Core> cores_;
     Line<M> line_;
     ProfileSender* profile_;
+    Replies* replies_;
     ConsoleBuffer console_;
     wire::FrameBuilder frame_;
     const wire::Hello* hello_ = nullptr;
@@ -363,6 +398,7 @@ private:
     std::uint64_t lossless_margin_ = 0;
     std::uint32_t hello_sequence_ = 0;
     std::uint32_t console_sequence_ = 0;
+    std::uint32_t reply_sequence_ = 0;
     std::size_t turn_ = 0;
     std::size_t stats_turn_ = 0;
     bool profile_turn_ = false;

@@ -8,7 +8,7 @@
 #include "tracer/nopscope.hpp"
 #include "tracer/patcher.hpp"
 #include "tracer/pump.hpp"
-#include "tracer/quiescence.hpp"
+#include "tracer/requests.hpp"
 #include "tracer/return_ops.hpp"
 #include "tracer/shadow_stack.hpp"
 
@@ -45,13 +45,15 @@ constinit ProfileSender profile_sender(profile_memory, sites);
 // By Recorder, less one. The profile's is nobody's before it is enabled.
 constinit Family recorders[] = {Family::of(function_ops), Family::of(graph_ops), {}};
 constinit Patcher<Machine> patcher(machine, sites, none_ops);
-constinit Pump<Machine> line_pump(machine, cores, &profile_sender);
+constinit Pump<Machine> line_pump(machine, cores, &profile_sender, &command_replies);
+constinit RequestLock<Machine> request_lock(machine);
 constinit wire::Hello hello;
 constinit Counters boot_counters{};
 void (*panic_handler)(const char*) = nullptr;
 constinit bool initialised = false;
 constinit std::uint32_t joined = 0;  // cores, a bit each
 constexpr std::uint32_t thread_context = 0;
+constinit Recorder last_recorder = Recorder::graph;
 
 [[noreturn]] void panic(const char* message) {
     if (panic_handler != nullptr) panic_handler(message);
@@ -122,22 +124,32 @@ void prepare_hello(const Config& config) {
     hello.image = text_of(config.image);
 }
 
+// Code that reads slots and marks nothing, as far as it is in use.
+class Unmarked {
+public:
+    Unmarked() {
+        if (patcher.uses_far()) add(nopscope_far, nopscope_far_end);
+        if (profile_memory.made()) add(nopscope_profile_entry, nopscope_profile_entry_end);
+    }
+    std::span<const Quiescence<Machine>::Code> all() const { return {code_, count_}; }
+
+private:
+    void add(const char* begin, const char* end) {
+        code_[count_++] = {address_of(begin), address_of(end)};
+    }
+    Quiescence<Machine>::Code code_[2];
+    std::size_t count_ = 0;
+};
+
 bool wait_until_quiescent() {
-    Quiescence<Machine>::Code unmarked[2];
-    std::size_t count = 0;
-    if (patcher.uses_far()) {
-        unmarked[count++] = {address_of(nopscope_far), address_of(nopscope_far_end)};
-    }
-    if (profile_memory.made()) {
-        unmarked[count++] = {address_of(nopscope_profile_entry), address_of(nopscope_profile_entry_end)};
-    }
-    return Quiescence<Machine>(machine, cores, {unmarked, count})
-        .wait(machine.clock() + hello.clock_hz);
+    const Unmarked unmarked;
+    return Quiescence<Machine>(machine, cores, unmarked.all()).wait(machine.clock() + hello.clock_hz);
 }
 
 // ---- requests -----------------------------------------------------------------------------------
 
-Status change_sets(const Change& change, NamedSelection&& selection) {
+template <typename Chosen>
+Status change_sets(const Change& change, Chosen&& selection) {
     Status status = selection.status();
     if (status != Status::ok) return status;
     bool quiescent = true;
@@ -147,15 +159,40 @@ Status change_sets(const Change& change, NamedSelection&& selection) {
 }
 
 // A site has one recorder: each has a direct entry.
-Status set_recorder(Recorder recorder, const Sites& which, std::span<const void* const> except) {
+template <typename Chosen>
+Status set_recorder(Recorder recorder, Chosen&& selection) {
     if (recorder == Recorder::profile) {
         if (!profile_memory.is_open()) return Status::no_profile_memory;
         recorders[2] = profile_memory.family(address_of(nopscope_profile_entry));
     }
     Change change{.remove = std::span(recorders).first(profile_memory.made() ? 3 : 2)};
-    if (recorder != Recorder::none) change.add = recorders[static_cast<unsigned>(recorder) - 1];
-    return change_sets(change, {sites, names, which, except});
+    if (recorder != Recorder::none) {
+        change.add = recorders[static_cast<unsigned>(recorder) - 1];
+        last_recorder = recorder;
+    }
+    return change_sets(change, selection);
 }
+Status set_recorder(Recorder recorder, const Sites& which, std::span<const void* const> except) {
+    const Requesting<Machine> alone(request_lock);
+    return set_recorder(recorder, NamedSelection(sites, names, which, except));
+}
+
+Status add_ops(Ops& ops, const Sites& which) {
+    if (ops.func == nullptr && ops.direct == 0) return Status::bad_config;
+    return change_sets({.add = Family::of(ops)}, NamedSelection(sites, names, which, {}));
+}
+
+// The sites that commands have selected, or the others.
+struct SelectedSites {
+    const SiteBits& bits;
+    const bool selected;
+
+    Status status() const { return Status::ok; }
+    template <typename Visit>
+    void for_each_run(Visit visit) const {
+        bits.for_each_run(sites.size(), selected, visit);
+    }
+};
 
 }  // namespace
 
@@ -182,8 +219,10 @@ Status init(const Config& config) {
     prepare_sites();
     prepare_hello(config);
     const std::uint64_t now = machine.clock();
+    const auto session = static_cast<std::uint16_t>(now ^ now >> 16 ^ now >> 32);
     profile_sender.open(hello.text_base, config.profile_period_ms * (config.clock_hz / 1000), now);
-    line_pump.open(config, hello, static_cast<std::uint16_t>(now ^ now >> 16 ^ now >> 32));
+    line_pump.open(config, hello, session);
+    open_control(config, session);
     enter_core(config.stack_low, config.stack_high);
     initialised = true;
     line_pump.run();
@@ -209,14 +248,15 @@ Status disable(const Sites& which) { return enable(Recorder::none, which); }
 
 Status attach(Ops& ops, const Sites& which) {
     if (!initialised) return Status::not_initialised;
-    if (ops.func == nullptr && ops.direct == 0) return Status::bad_config;
-    return change_sets({.add = Family::of(ops)}, {sites, names, which, {}});
+    const Requesting<Machine> alone(request_lock);
+    return add_ops(ops, which);
 }
 
 Status detach(Ops& ops, const Sites& which) {
     if (!initialised) return Status::not_initialised;
+    const Requesting<Machine> alone(request_lock);
     const Family one[] = {Family::of(ops)};
-    const Status status = change_sets({.remove = one}, {sites, names, which, {}});
+    const Status status = change_sets({.remove = one}, NamedSelection(sites, names, which, {}));
     if (status != Status::ok || ops.sites != 0 || ops.func != hook_call) return status;
     // Calls that are open will return to the hook. Whoever takes a guard from here on finds no ops
     // there.
@@ -226,7 +266,9 @@ Status detach(Ops& ops, const Sites& which) {
 }
 
 Status set_filter(Ops& ops, const Sites& which) {
-    const Status status = attach(ops, which);
+    if (!initialised) return Status::not_initialised;
+    const Requesting<Machine> alone(request_lock);
+    const Status status = add_ops(ops, which);
     if (status != Status::ok) return status;
     const Family one[] = {Family::of(ops)};
     return change_sets({.remove = one}, NamedSelection::others(sites, names, which));
@@ -267,7 +309,26 @@ void start() {
 }
 
 void pump() {
-    if (initialised) line_pump.run();
+    if (!initialised) return;
+    line_pump.run();
+    poll_commands();
+}
+
+bool try_request(void (*request)(void* user), void* user) {
+    if (!request_lock.try_lock()) return false;
+    const Core& core = this_core();
+    const auto* const count = reinterpret_cast<const volatile std::uint32_t*>(core.depth);
+    const unsigned depth = count == &thread_context ? unknown_depth : *count;
+    const bool may = may_request<Machine>(core, depth, interrupted_pc(), Unmarked().all());
+    if (may) line_pump.as_tracers([&] { request(user); });
+    request_lock.unlock();
+    return may;
+}
+Recorder recorder_set_last() { return last_recorder; }
+Status set_recorder_of(Recorder recorder, const SiteBits& bits, bool only) {
+    Status status = set_recorder(recorder, SelectedSites{bits, true});
+    if (status == Status::ok && only) status = set_recorder(Recorder::none, SelectedSites{bits, false});
+    return status;
 }
 
 std::size_t profile_bytes(unsigned config_cores) {
@@ -317,35 +378,13 @@ Counters counters() {
     return now;
 }
 
-LastError last_error() { return patcher.last_error(); }
-
-const char* describe(Status status) {
-    switch (status) {
-        case Status::ok: return "ok";
-        case Status::mmu_or_cache_off:
-            return "the tracer needs EL1 with the MMU and the data cache on: call init() after them";
-        case Status::no_sites:
-            return "the image has no patch sites: build it with nopscope_instrument(TARGET)";
-        case Status::already_initialised: return "init() was called before";
-        case Status::not_initialised: return "init() has not been called, or did not succeed";
-        case Status::unknown_function:
-            return "no instrumented function begins at an address in the list, or has such a name";
-        case Status::no_names:
-            return "the image has no name table of its own: build it with nopscope_name_table(TARGET)";
-        case Status::unexpected_text:
-            return "a patch site does not hold what the tracer wrote: see last_error()";
-        case Status::out_of_reach: return "a recorder is more than 128 MiB away from a patch site";
-        case Status::bad_config:
-            return "the configuration lacks an output or the clock's rate, or has too many cores";
-        case Status::no_profile_memory:
-            return "the profile recorder needs profile_bytes() of Config::profile_memory";
-        case Status::too_many: return "too many ops on one function, or too many different sets of them";
-        case Status::conflict:
-            return "a function can have one direct entry, or one ops that redirects, not two of these";
-        case Status::timeout: return "a core did not leave the tracer's code within a second";
-    }
-    return "unknown status";
+bool is_recording() { return joined_core() != nullptr && joined_core()->limit != 0; }
+void send_hello_soon() { line_pump.send_hello(); }
+void send_stats_soon() { line_pump.send_stats(); }
+bool with_quiet_line(std::uint32_t (*use)(void*), void* user) {
+    return line_pump.with_quiet_line([&] { return hello.line_bytes_per_second = use(user); });
 }
+LastError last_error() { return patcher.last_error(); }
 
 Core* joined_core() {
     return initialised && has_joined(machine.core()) ? &this_core() : nullptr;

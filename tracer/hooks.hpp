@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hooks that hooked calls return to. A shadow frame's `hook` says whose it is.
+// Labels of the assembly; and the hooks that hooked calls return to. A shadow frame's `hook` says whose it is.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,13 @@
 extern "C" const char nopscope_return_hook[];    // arm64/recorders.S
 extern "C" const char nopscope_callback_hook[];  // arm64/callback_hook.S
 extern "C" const char nopscope_profile_hook[];   // arm64/profile.S
+
+// arm64/recorders.S and profile.S.
+extern "C" const char nopscope_function_entry[], nopscope_graph_entry[], nopscope_profile_entry[],
+    nopscope_profile_entry_end[];
+// arm64/callbacks.S.
+extern "C" const char nopscope_callback[], nopscope_callback_unguarded[], nopscope_far[],
+    nopscope_far_end[];
 
 namespace nopscope {
 

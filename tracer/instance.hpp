@@ -13,6 +13,7 @@ namespace nopscope {
 Core* joined_core();
 // What has been recorded so far is due, in whole frames or not.
 void send_soon();
+[[noreturn]] void panic(const char* message);
 
 // ---- requests from a pump (requests.hpp) ------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 // The sites that commands have selected: a bit each, by index.
 #pragma once
 
+#include "tracer/nopscope.hpp"
 #include "tracer/wire/command.hpp"
 
 #ifndef NOPSCOPE_SELECTABLE_SITES
@@ -58,6 +59,19 @@ private:
 
     std::uint64_t words_[capacity / 64]{};
     std::uint32_t count_ = 0;
+};
+
+// Those that are selected, or the others, as what a request is about.
+struct SelectedSites {
+    const SiteBits& bits;
+    const std::uint32_t site_count;
+    const bool selected;
+
+    Status status() const { return Status::ok; }
+    template <typename Visit>
+    void for_each_run(Visit visit) const {
+        bits.for_each_run(site_count, selected, visit);
+    }
 };
 
 }  // namespace nopscope

@@ -12,13 +12,6 @@
 #include "tracer/return_ops.hpp"
 #include "tracer/shadow_stack.hpp"
 
-// Labels in arm64/recorders.S and profile.S.
-extern "C" const char nopscope_function_entry[], nopscope_graph_entry[], nopscope_profile_entry[],
-    nopscope_profile_entry_end[];
-// Labels in arm64/callbacks.S.
-extern "C" const char nopscope_callback[], nopscope_callback_unguarded[], nopscope_far[],
-    nopscope_far_end[];
-
 namespace nopscope {
 namespace {
 
@@ -54,11 +47,6 @@ constinit bool initialised = false;
 constinit std::uint32_t joined = 0;  // cores, a bit each
 constexpr std::uint32_t thread_context = 0;
 constinit Recorder last_recorder = Recorder::graph;
-
-[[noreturn]] void panic(const char* message) {
-    if (panic_handler != nullptr) panic_handler(message);
-    breakpoint();
-}
 
 Core& this_core() { return cores[machine.core()]; }
 bool has_joined(unsigned core) { return (__atomic_load_n(&joined, __ATOMIC_RELAXED) >> core & 1) != 0; }
@@ -181,18 +169,6 @@ Status add_ops(Ops& ops, const Sites& which) {
     if (ops.func == nullptr && ops.direct == 0) return Status::bad_config;
     return change_sets({.add = Family::of(ops)}, NamedSelection(sites, names, which, {}));
 }
-
-// The sites that commands have selected, or the others.
-struct SelectedSites {
-    const SiteBits& bits;
-    const bool selected;
-
-    Status status() const { return Status::ok; }
-    template <typename Visit>
-    void for_each_run(Visit visit) const {
-        bits.for_each_run(sites.size(), selected, visit);
-    }
-};
 
 }  // namespace
 
@@ -326,8 +302,10 @@ bool try_request(void (*request)(void* user), void* user) {
 }
 Recorder recorder_set_last() { return last_recorder; }
 Status set_recorder_of(Recorder recorder, const SiteBits& bits, bool only) {
-    Status status = set_recorder(recorder, SelectedSites{bits, true});
-    if (status == Status::ok && only) status = set_recorder(Recorder::none, SelectedSites{bits, false});
+    Status status = set_recorder(recorder, SelectedSites{bits, sites.size(), true});
+    if (status == Status::ok && only) {
+        status = set_recorder(Recorder::none, SelectedSites{bits, sites.size(), false});
+    }
     return status;
 }
 
@@ -386,6 +364,11 @@ bool with_quiet_line(std::uint32_t (*use)(void*), void* user) {
 }
 LastError last_error() { return patcher.last_error(); }
 
+[[noreturn]] void panic(const char* message) {
+    if (panic_handler != nullptr) panic_handler(message);
+    breakpoint();
+}
+
 Core* joined_core() {
     return initialised && has_joined(machine.core()) ? &this_core() : nullptr;
 }
@@ -407,25 +390,8 @@ void guarded(std::uint64_t ip, std::uint64_t parent_ip, Ops* ops, Regs* regs) {
     }
 }
 
-// ---- slow paths of arm64/recorders.S -------------------------------------------------------------
+// ---- slow paths of arm64/recorders.S: this, and slow_paths.cpp ------------------------------------------
 
-extern "C" {
-
-bool nopscope_wait_for_room(Core*) { return line_pump.make_room(); }
-
-// At a function's entry; its SP and return address. Returns the shadow stack's top.
-std::uint64_t nopscope_unwind_at_entry(Core* here, std::uint64_t sp, std::uint64_t return_address) {
-    return unwind(machine, *here, sp, hook_of(return_address) == Hook::none);
-}
-
-// At a hooked call's return. Returns the top; the frame below it is this call's.
-std::uint64_t nopscope_unwind_at_return(Core* here, std::uint64_t sp) {
-    const std::uint64_t top = unwind(machine, *here, sp, false);
-    if (top_frame(*here)->sp != sp) {
-        panic("nopscope: a function returned to the hook, but no open call has its stack pointer");
-    }
-    return top;
-}
-}
+extern "C" bool nopscope_wait_for_room(Core*) { return line_pump.make_room(); }
 
 }  // namespace nopscope

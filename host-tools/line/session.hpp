@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "host-tools/line/deframer.hpp"
+#include "tracer/wire/command.hpp"
 #include "tracer/wire/hello.hpp"
 #include "tracer/wire/stats.hpp"
 #include "tracer/wire/trace.hpp"
@@ -62,13 +63,14 @@ public:
     virtual bool on_profile(unsigned /*core*/, const std::uint8_t* /*payload*/, std::size_t /*count*/) {
         return true;
     }
+    virtual void on_reply(const wire::Reply&) {}
     // Outside bytes: sanitise before showing.
     virtual void on_console(std::string_view) {}
     virtual void on_raw_text(std::string_view) {}
 };
 
 // Streams are numbered from 1.
-inline constexpr std::size_t stream_slots = static_cast<std::size_t>(wire::Stream::profile) + 1;
+inline constexpr std::size_t stream_slots = static_cast<std::size_t>(wire::Stream::reply) + 1;
 
 // Cumulative over sessions. generated == delivered + dropped + lost, always.
 struct StreamCounters {

@@ -85,15 +85,16 @@ public:
 private:
     static void report(const SiteBits& selected, wire::Writer& result) {
         const Counters now = counters();
+        const Core* const here = joined_core();
         result.varint(Machine().clock());
-        result.varint(is_recording() ? 1 : 0);
+        result.varint(here != nullptr && __atomic_load_n(&here->limit, __ATOMIC_RELAXED) != 0 ? 1 : 0);
         result.varint(now.enabled);
         result.varint(selected.count());
         result.varint(now.generated);
         result.varint(now.dropped);
         result.varint(now.unhooked);
         result.varint(now.foreign);
-        result.varint(commands_refused());
+        result.varint(command_replies.refused());
         send_stats_soon();
     }
 
@@ -140,7 +141,6 @@ void poll_commands() {
     if (input.try_read != nullptr) control.run(input.try_read, Machine().clock());
 }
 
-std::uint64_t commands_refused() { return control.refused(); }
 std::uint64_t interrupted_pc() {
     return input.interrupted_pc != nullptr ? input.interrupted_pc() : 0;
 }

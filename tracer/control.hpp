@@ -52,7 +52,6 @@ public:
         __atomic_store_n(&running_, false, __ATOMIC_RELEASE);
     }
 
-    std::uint64_t refused() const { return refused_; }
 
 private:
     using Command = wire::Command;
@@ -67,13 +66,13 @@ private:
     void take(std::uint8_t byte) {
         switch (receiver_.push(byte)) {
             case CommandReceiver::Got::nothing: return;
-            case CommandReceiver::Got::corrupt: ++refused_; return;
+            case CommandReceiver::Got::corrupt: replies_.count_refused(); return;
             case CommandReceiver::Got::frame: return take(receiver_.frame());
         }
     }
     void take(const wire::ParsedFrame& frame) {
         if (frame.header.stream != wire::Stream::command) {
-            ++refused_;  // an echo of our own frames, say: an answer would be echoed, too
+            replies_.count_refused();  // an echo of our own frames, say: an answer would be echoed, too
             return;
         }
         wire::Reader in(frame.payload, frame.payload_bytes);
@@ -102,7 +101,7 @@ private:
         replies_.repeat(*reply);
     }
     void refuse(std::uint32_t number, Command what, Answer answer) {
-        ++refused_;
+        replies_.count_refused();
         Replies::Reply& reply = replies_.passing();
         reply.number = number;
         replies_.post(reply, what, answer);
@@ -112,7 +111,7 @@ private:
         reply.number = number;
         wire::Writer result(reply.result());
         result.varint(last_);
-        result.varint(refused_);
+        result.varint(replies_.refused());
         replies_.post(reply, Command::ping, Answer::ok, result.size());
     }
 
@@ -213,7 +212,6 @@ private:
     std::uint32_t last_ = 0;  // number of the last command that was taken
     std::uint32_t old_baud_ = 0;
     std::uint32_t new_baud_ = 0;
-    std::uint64_t refused_ = 0;
     std::uint64_t clock_hz_ = 1;
     std::uint64_t now_ = 0;
     std::uint64_t pending_since_ = 0;

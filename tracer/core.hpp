@@ -93,7 +93,9 @@ struct alignas(128) Core {
     alignas(128) std::uint64_t tail;
     std::uint64_t pumped_clock;  // 64-bit clock of the record before tail
     std::uint64_t last_trace_frame;  // clock
+    std::uint64_t last_key_frame;    // clock
     std::uint64_t last_sync;         // clock
+    std::uint64_t overwritten;       // records
     std::uint64_t own_records;       // in the ring, not yet sent
     std::uint32_t trace_sequence;
     std::uint32_t stats_sequence;

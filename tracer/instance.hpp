@@ -32,10 +32,8 @@ extern Replies command_replies;
 void open_control(const Config& config, std::uint16_t session);
 // In pump(), without its lock.
 void poll_commands();
-std::uint64_t commands_refused();
 // Config::input's, or 0.
 std::uint64_t interrupted_pc();
-bool is_recording();
 void send_hello_soon();
 void send_stats_soon();
 // Runs `use`, which returns the line's new pace, while everything has left; false: not now.

@@ -5,9 +5,6 @@
 // path when recording is lossless. Only one runs at a time (`try_lock`); it never waits, except
 // in the two loops that are asked to (make_room, flush). What it does for longer than a glance is
 // bracketed by tracer_begin and tracer_end records, so no function is charged for it.
-//
-// A frame is built whole and only then taken off the ring, so a panic in between loses nothing: it
-// builds the same frame again.
 #pragma once
 
 #include "tracer/console_buffer.hpp"
@@ -15,9 +12,9 @@
 #include "tracer/profile_sender.hpp"
 #include "tracer/replies.hpp"
 #include "tracer/ring.hpp"
+#include "tracer/trace_sender.hpp"
 #include "tracer/wire/hello.hpp"
 #include "tracer/wire/stats.hpp"
-#include "tracer/wire/trace.hpp"
 
 #include <span>
 
@@ -27,9 +24,11 @@ template <MachineConcept M>
 class Pump {
 public:
     // `cores`: of all that may ever record; core n is the machine's core n.
-    constexpr Pump(M& machine, std::span<Core> cores, ProfileSender* profile = nullptr,
-                   Replies* replies = nullptr)
-        : machine_(machine), cores_(cores), line_(machine), profile_(profile), replies_(replies) {}
+    // `encoders`: one for each of them.
+    constexpr Pump(M& machine, std::span<Core> cores, wire::TraceEncoder* encoders,
+                   ProfileSender* profile = nullptr, Replies* replies = nullptr)
+        : machine_(machine), cores_(cores), line_(machine), trace_(machine, encoders),
+          profile_(profile), replies_(replies) {}
 
     // `hello` is kept by pointer; `session` tells this boot from the last.
     void open(const Config& config, const wire::Hello& hello, std::uint16_t session) {
@@ -37,6 +36,7 @@ public:
         session_ = session;
         clock_hz_ = config.clock_hz;
         lossless_margin_ = config.mode == Mode::lossless ? ring_bytes / 8 : 0;
+        trace_.open(hello.text_base, config.clock_hz);
         line_.open(config.output, config.line_bytes_per_second, config.clock_hz);
         cores_ = cores_.first(config.cores);
         for (Core& core : cores_) {
@@ -71,6 +71,9 @@ public:
 
     // They are due. Any context.
     void send_hello() { hello_due_ = machine_.clock(); }
+    void send_keys() {
+        for (Core& core : cores_) trace_.want_key(core);
+    }
     void send_stats() { stats_due_ = machine_.clock(); }
 
     // Runs `use`, which returns the line's new pace, while the line is quiet and everything has left;
@@ -98,7 +101,7 @@ public:
             const bool room = locked && locked_make_room();
             machine_.restore_interrupts(interrupts);
             if (locked) return room;
-            if (waiting_records(here()) * record_bytes <= ring_bytes / 2) return true;
+            if (TraceSender<M>::waiting_records(here()) * record_bytes <= ring_bytes / 2) return true;
         }
         return false;
     }
@@ -121,7 +124,7 @@ public:
             send_all();
             const std::uint64_t interrupts = machine_.mask_interrupts();
             counted = true;
-            for (const Core& core : cores_) counted &= waiting_records(core) == 0;
+            for (const Core& core : cores_) counted &= TraceSender<M>::waiting_records(core) == 0;
             for (Core& core : cores_) {
                 if (!counted) break;
                 queue_stats(core, true);
@@ -137,7 +140,10 @@ public:
     // From here on nothing else runs: whoever held the lock will not come back.
     void enter_panic() {
         locked_ = console_locked_ = 0;
-        for (Core& core : cores_) core.context_lock = 0;
+        for (Core& core : cores_) {
+            core.context_lock = 0;
+            trace_.restart(number_of(core));
+        }
         line_.unpace();
         flush();
     }
@@ -162,8 +168,6 @@ public:
 private:
     enum class Until { paced, empty };
 
-    static constexpr std::uint64_t frame_records = 128;     // enough to be worth a frame
-    static constexpr std::uint64_t frames_per_second = 100;  // at least, while there are records
     static constexpr std::size_t console_frame_bytes = 512;
 
     Core& here() const { return cores_[machine_.core()]; }
@@ -239,11 +243,6 @@ private:
         return true;
     }
 
-    static bool is_own(wire::Record record) {
-        return record.is(wire::Extended::sync) || record.is(wire::Extended::tracer_begin) ||
-               record.is(wire::Extended::tracer_end);
-    }
-
     // A sync record before the 32-bit clock can be misread: every quarter wrap.
     void keep_clock(Core& core) {
         const std::uint64_t now = machine_.clock();
@@ -251,25 +250,12 @@ private:
         if (put_own(core, wire::Extended::sync)) core.last_sync = now;
     }
 
-    static std::uint64_t waiting_records(const Core& core) {
-        return (__atomic_load_n(&core.cursor, __ATOMIC_RELAXED) -
-                __atomic_load_n(&core.tail, __ATOMIC_RELAXED)) / record_bytes;
-    }
-    // Own records alone are not worth a frame, until their reserve runs low.
-    bool trace_due(const Core& core) const {
-        const std::uint64_t records = waiting_records(core);
-        if (records >= frame_records + core.own_records) return true;
-        if (core.own_records * record_bytes >= own_reserve_bytes / 2) return true;
-        if (__atomic_load_n(&core.send_to, __ATOMIC_RELAXED) > core.tail) return true;
-        return records > core.own_records &&
-               machine_.clock() - core.last_trace_frame >= clock_hz_ / frames_per_second;
-    }
     bool due(std::uint64_t at) const { return static_cast<std::int64_t>(machine_.clock() - at) >= 0; }
     bool work_waits() const {
         if (!line_.idle() || !console_.empty() || due(hello_due_) || due(stats_due_)) return true;
         if (profile_waits() || replies_wait()) return true;
         for (const Core& core : cores_) {
-            if (trace_due(core)) return true;
+            if (trace_.due(core)) return true;
         }
         return false;
     }
@@ -298,7 +284,7 @@ private:
         if ((profile_turn_ = !profile_turn_) && profile_waits()) return queue_profile();
         for (std::size_t i = 0; i < cores_.size(); ++i) {
             Core& core = cores_[turn_ = (turn_ + 1) % cores_.size()];
-            if ((until == Until::empty || trace_due(core)) && queue_trace(core)) return true;
+            if ((until == Until::empty || trace_.due(core)) && queue_trace(core)) return true;
         }
         if (profile_waits()) return queue_profile();
         if (due(stats_due_)) {
@@ -329,6 +315,9 @@ private:
             .foreign = core.foreign,
             .console_dropped = console_dropped_,
             .final = final ? 1u : 0u,
+            .overwritten = core.overwritten,
+            .commands_refused =
+                replies_ != nullptr && number_of(core) == 0 ? replies_->refused() : 0,
         };
         return queue({wire::Stream::stats, number_of(core), session_, core.stats_sequence++},
                      write_stats(stats, frame_.payload()));
@@ -345,47 +334,17 @@ private:
 
     // False when the record at the ring's tail is not written (yet).
     bool queue_trace(Core& core) {
-        std::uint64_t position = core.tail;
-        std::uint64_t clock = core.pumped_clock;
-        std::uint64_t own = 0;
-        std::uint32_t context = core.pumped_context;
-        wire::TraceWriter out(frame_.payload(),
-                              {record_index(position), clock,
-                               __atomic_load_n(&core.dropped, __ATOMIC_RELAXED)},
-                              static_cast<std::uint32_t>(hello_->text_base));
-        if (context != 0) out.put_context(context);
-        while (out.has_room()) {
-            const std::optional<wire::Record> record = ring_peek(core, position);
-            if (!record) break;
-            clock = clock_of(*record, clock);
-            own += is_own(*record);
-            if (record->is(wire::Extended::context)) context = record->argument();
-            out.put(*record, clock);
-            position += record_bytes;
-        }
-        if (position == core.tail) return false;
-        queue({wire::Stream::trace, number_of(core), session_, core.trace_sequence++}, out.size());
-        core.pumped_clock = clock;
-        core.pumped_context = context;
-        core.last_trace_frame = machine_.clock();
-        __atomic_fetch_sub(&core.own_records, own, __ATOMIC_RELAXED);
-        ring_release(machine_, core, position);
+        const std::size_t payload_bytes = trace_.build(core, number_of(core), frame_.payload());
+        if (payload_bytes == 0) return false;
+        queue({wire::Stream::trace, number_of(core), session_, core.trace_sequence++}, payload_bytes);
+        trace_.release(core);
         return true;
-    }
-
-    // Records are at most half a wrap apart, either way; a sync says the upper bits.
-    static std::uint64_t clock_of(wire::Record record, std::uint64_t before) {
-        if (record.is(wire::Extended::sync)) {
-            return static_cast<std::uint64_t>(record.argument()) << 32 | record.clock_low();
-        }
-        const auto delta =
-            static_cast<std::int32_t>(record.clock_low() - static_cast<std::uint32_t>(before));
-        return before + static_cast<std::uint64_t>(static_cast<std::int64_t>(delta));
     }
 
     M& machine_;
     std::span<Core> cores_;
     Line<M> line_;
+    TraceSender<M> trace_;
     ProfileSender* profile_;
     Replies* replies_;
     ConsoleBuffer console_;

@@ -45,6 +45,10 @@ public:
     }
     void repeat(Reply& reply) { __atomic_store_n(&waiting_, &reply, __ATOMIC_RELEASE); }
 
+    // Commands, of any kind of refusal.
+    void count_refused() { __atomic_fetch_add(&refused_, 1, __ATOMIC_RELAXED); }
+    std::uint64_t refused() const { return __atomic_load_n(&refused_, __ATOMIC_RELAXED); }
+
     // The line is to stay quiet once what waits has been sent.
     void hold_line(bool hold) { __atomic_store_n(&holds_, hold, __ATOMIC_RELEASE); }
 
@@ -66,6 +70,7 @@ private:
 
     Reply replies_[kept + 1]{};
     Reply* waiting_ = nullptr;
+    std::uint64_t refused_ = 0;
     unsigned next_ = 0;
     bool holds_ = false;
 };

@@ -38,7 +38,8 @@ constinit ProfileSender profile_sender(profile_memory, sites);
 // By Recorder, less one. The profile's is nobody's before it is enabled.
 constinit Family recorders[] = {Family::of(function_ops), Family::of(graph_ops), {}};
 constinit Patcher<Machine> patcher(machine, sites, none_ops);
-constinit Pump<Machine> line_pump(machine, cores, &profile_sender, &command_replies);
+constinit wire::TraceEncoder encoders[max_cores]{};
+constinit Pump<Machine> line_pump(machine, cores, encoders, &profile_sender, &command_replies);
 constinit RequestLock<Machine> request_lock(machine);
 constinit wire::Hello hello;
 constinit Counters boot_counters{};
@@ -68,7 +69,7 @@ void prepare_core(unsigned number, const Config& config) {
     core.limit = 0;
     core.reserve = return_reserve_bytes;
     core.lossless = config.mode == Mode::lossless ? 1 : 0;
-    core.pumped_clock = core.last_sync = core.last_trace_frame = machine.clock();
+    core.pumped_clock = core.last_sync = core.last_trace_frame = core.last_key_frame = machine.clock();
     const volatile std::uint32_t* depth = &thread_context;
     if (config.interrupt_depth != nullptr) depth = config.interrupt_depth(number);
     core.depth = reinterpret_cast<std::uintptr_t>(depth);
@@ -356,8 +357,10 @@ Counters counters() {
     return now;
 }
 
-bool is_recording() { return joined_core() != nullptr && joined_core()->limit != 0; }
-void send_hello_soon() { line_pump.send_hello(); }
+void send_hello_soon() {
+    line_pump.send_hello();
+    line_pump.send_keys();
+}
 void send_stats_soon() { line_pump.send_stats(); }
 bool with_quiet_line(std::uint32_t (*use)(void*), void* user) {
     return line_pump.with_quiet_line([&] { return hello.line_bytes_per_second = use(user); });

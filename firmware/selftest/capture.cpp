@@ -6,6 +6,7 @@
 #include "firmware/selftest/traced.hpp"
 #include "hal/arm64/symbols.hpp"
 #include "hal/hal.hpp"
+#include "tracer/wire/trace_group.hpp"
 
 namespace nopscope::selftest {
 
@@ -15,6 +16,7 @@ std::uint8_t line[1 << 20];
 std::size_t line_size = 0;
 bool line_shut = false;
 wire::Event events[32768];
+wire::TraceDecoder decoders[NOPSCOPE_CORES];
 
 bool take(std::uint8_t byte) {
     if (line_shut || line_size == sizeof line) return false;
@@ -22,11 +24,17 @@ bool take(std::uint8_t byte) {
     return true;
 }
 
-// Until nothing is left in the ring: a short frame leaves after 10 ms.
+// Until nothing is left in the ring: a short frame leaves after 10 ms. What interrupts that go on
+// record is left after half a second.
 void pump_out() {
     if (line_shut) return;
-    const std::uint64_t end = hal::clock() + hal::clock_hz() / 25;
-    while (hal::clock() < end) pump();
+    const std::uint64_t end = hal::clock() + hal::clock_hz() / 2;
+    std::uint64_t quiet = hal::clock() + hal::clock_hz() / 25;
+    for (std::size_t size = line_size; hal::clock() < quiet && hal::clock() < end;) {
+        pump();
+        if (line_size != size) quiet = hal::clock() + hal::clock_hz() / 25;
+        size = line_size;
+    }
     pump();  // once more, or a stalled host leaves what was not due before it stalled
 }
 
@@ -40,14 +48,17 @@ void collect(std::span<std::uint8_t> chunk, std::size_t& count, Recording& recor
         // A periodic one may follow the final one while what it left is pumped out.
         if (recording.stats.final == 0) recording.stats = stats;
     } else if (frame.header.stream == wire::Stream::trace) {
-        wire::TraceReader reader(frame.payload, frame.payload_bytes);
-        for (wire::Event event; reader.next(event);) {
+        wire::TraceDecoder& decoder = decoders[frame.header.core];
+        recording.well_formed &= decoder.open(frame.payload, frame.payload_bytes) ==
+                                     wire::TraceDecoder::Opened::ready;
+        std::uint64_t index = decoder.next_index();
+        recording.well_formed &= decoder.read([&](wire::Record record, std::uint64_t clock) {
+            const wire::Event event = wire::event_of({record, clock}, index++);
             const bool own = event.kind == wire::Kind::extended &&
                              event.extended != wire::Extended::context &&
                              event.extended != wire::Extended::marker;
             if (!own && count < std::size(events)) events[count++] = event;
-        }
-        recording.well_formed &= reader.ok();
+        });
     } else if (frame.header.stream == wire::Stream::profile && frame.header.core == 0) {
         wire::ProfileReader reader(frame.payload, frame.payload_bytes);
         for (wire::ProfileEntry entry; reader.next(entry); ++recording.profiled) {
@@ -56,6 +67,21 @@ void collect(std::span<std::uint8_t> chunk, std::size_t& count, Recording& recor
         recording.read_outs += reader.header().last;
         recording.well_formed &= reader.ok();
     }
+}
+
+// All that is on the line.
+Recording collect() {
+    Recording recording{.events = {}, .stats = {}, .well_formed = true};
+    std::size_t count = 0;
+    std::size_t begin = 0;
+    for (std::size_t at = 0; at < line_size; ++at) {
+        if (line[at] != 0) continue;
+        collect({line + begin, line + at}, count, recording);
+        begin = at + 1;
+    }
+    line_size = 0;
+    recording.events = {events, count};
+    return recording;
 }
 
 }  // namespace
@@ -93,19 +119,10 @@ bool joined_here() {
 
 Recording record(void (*run)()) {
     pump_out();
-    line_size = 0;
+    (void)collect();  // what follows is decoded from there on
     run();
     pump_out();
-    Recording recording{.events = {}, .stats = {}, .well_formed = true};
-    std::size_t count = 0;
-    std::size_t begin = 0;
-    for (std::size_t at = 0; at < line_size; ++at) {
-        if (line[at] != 0) continue;
-        collect({line + begin, line + at}, count, recording);
-        begin = at + 1;
-    }
-    recording.events = {events, count};
-    return recording;
+    return collect();
 }
 
 bool is_of(const wire::Event& event, const void* function) {

@@ -6,9 +6,9 @@
 #include <span>
 
 #include "tracer/nopscope.hpp"
+#include "tracer/wire/event.hpp"
 #include "tracer/wire/profile.hpp"
 #include "tracer/wire/stats.hpp"
-#include "tracer/wire/trace.hpp"
 
 namespace nopscope::selftest {
 

@@ -27,10 +27,7 @@ struct CallEvent {
     bool operator==(const CallEvent&) const = default;
 };
 
-struct StampedRecord {
-    wire::Record record;
-    std::uint64_t clock = 0;
-};
+using wire::StampedRecord;
 
 class Ev13 {
 public:

@@ -6,8 +6,8 @@
 namespace nopscope {
 
 void LineEncoder::begin(std::uint64_t clock) {
-    encoder_->begin(builder_.payload(), encoder_->next_index(), clock, 0);
-    key_frames_ += builder_.payload()[0] & 1;
+    encoder_->begin(builder_.payload(), {.index = encoder_->next_index(), .clock = clock});
+    key_frames_ += encoder_->is_key();
     open_ = true;
 }
 

@@ -22,12 +22,7 @@ public:
     void on_reply(const wire::Reply& reply) override {
         if (client != nullptr) client->on_reply(reply);
     }
-    TraceResult on_trace(unsigned, const std::uint8_t* payload, std::size_t count, bool) override {
-        wire::TraceReader reader(payload, count);
-        for (wire::Event event; reader.next(event);) {
-        }
-        return {reader.next_index(), reader.ok()};
-    }
+    void on_trace(unsigned, const TraceBatch&) override {}
 
     HelloInfo hello;
     CommandClient* client = nullptr;

@@ -54,12 +54,8 @@ public:
     void on_reply(const wire::Reply& reply) override {
         if (steering != nullptr) steering->on_reply(reply);
     }
-    TraceResult on_trace(unsigned /*core*/, const std::uint8_t* payload, std::size_t count,
-                         bool /*gap*/) override {
-        wire::TraceReader reader(payload, count);
-        wire::Event event;
-        while (reader.next(event)) ++events_;
-        return {reader.next_index(), reader.ok()};
+    void on_trace(unsigned /*core*/, const TraceBatch& batch) override {
+        events_ += batch.records.size();
     }
     void on_console(std::string_view text) override { show(text); }
     void on_raw_text(std::string_view text) override { show(text); }

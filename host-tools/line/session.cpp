@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/line/session.hpp"
 
+#include <algorithm>
+
 namespace nopscope {
 namespace {
 
@@ -138,7 +140,8 @@ bool SessionReader::in_order(const wire::FrameHeader& header, Core& core) {
         return false;
     }
     if (ahead > 0) {
-        ++done_.gaps;
+        // The records that a trace frame takes along are a gap when the next ones come.
+        if (header.stream != wire::Stream::trace) ++done_.gaps;
         done_.lost_frames += static_cast<std::uint32_t>(ahead);
     }
     next = header.sequence + 1;
@@ -152,16 +155,13 @@ void SessionReader::in_session(const wire::FrameHeader& header, const std::uint8
         return;
     }
     Core& core = this->core(header.core);
-    const std::uint64_t gaps_before = done_.gaps;
+    const std::uint64_t lost_before = done_.lost_frames;
     if (!in_order(header, core)) return;
     switch (header.stream) {
-    case wire::Stream::trace: {
-        const std::uint64_t lost_before = core.lost;
-        on_trace(header, core, payload, count);
-        // Records missing although no frame is: still a gap.
-        if (core.lost != lost_before && done_.gaps == gaps_before) ++done_.gaps;
+    case wire::Stream::trace:
+        if (done_.lost_frames != lost_before) core.trace.lose();
+        on_trace(header.core, core, payload, count);
         break;
-    }
     case wire::Stream::stats:
         on_stats(header.core, core, payload, count);
         break;
@@ -186,25 +186,53 @@ void SessionReader::in_session(const wire::FrameHeader& header, const std::uint8
     }
 }
 
-void SessionReader::on_trace(const wire::FrameHeader& header, Core& core,
-                             const std::uint8_t* payload, std::size_t count) {
-    const wire::TraceReader reader(payload, count);
-    const std::uint64_t first = reader.header().first_index;
-    if (!reader.ok() || (first > core.next_index && first - core.next_index > index_jump_limit)) {
+void SessionReader::on_trace(unsigned number, Core& core, const std::uint8_t* payload,
+                             std::size_t count) {
+    using Opened = wire::TraceDecoder::Opened;
+    const Opened opened = core.trace.open(payload, count);
+    const wire::GroupHeader& header = core.trace.header();
+    const bool ahead = header.first_index > core.next_index;
+    if (opened == Opened::malformed ||
+        (ahead && header.first_index - core.next_index > index_jump_limit)) {
+        core.trace.lose();
         ++done_.malformed_frames;
         return;
     }
-    if (first < core.next_index) {
-        ++done_.backward_frames;
+    if (opened == Opened::skipped) {
+        ++done_.undecoded_frames;
         return;
     }
-    if (reader.header().dropped > core.dropped) core.dropped = reader.header().dropped;
-    const std::uint64_t missing = first - core.next_index;
-    core.lost += missing;
-    const TraceResult result = sink_.on_trace(header.core, payload, count, missing != 0);
-    if (!result.ok) ++done_.malformed_frames;
-    core.delivered += result.next_index - first;
-    core.next_index = result.next_index;
+    core.dropped = std::max(core.dropped, core.trace.dropped());
+    core.overwritten = std::max(core.overwritten, header.overwritten);
+    if (!deliver(number, core)) ++done_.malformed_frames;
+}
+
+// False: the frame was malformed somewhere, and its records up to there were delivered.
+bool SessionReader::deliver(unsigned number, Core& core) {
+    const wire::GroupHeader& header = core.trace.header();
+    const std::uint64_t first = core.trace.next_index();
+    records_.resize(header.count);
+    wire::StampedRecord* end = records_.data();
+    const bool ok = core.trace.read(
+        [&](wire::Record record, std::uint64_t clock) { *end++ = {record, clock}; });
+    std::span<const wire::StampedRecord> records(records_.data(), end);
+    const std::uint64_t known = core.next_index > first ? core.next_index - first : 0;
+    if (known != 0) {
+        done_.repeated_records += std::min<std::uint64_t>(known, records.size());
+        if (known >= records.size()) return ok;
+        records = records.subspan(known);
+    }
+    const std::uint64_t missing = first + known - core.next_index;
+    if (missing != 0) ++done_.gaps;
+    core.missing += missing;
+    core.delivered += records.size();
+    core.next_index = first + known + records.size();
+    sink_.on_trace(number, {.first_index = first + known,
+                            .records = records,
+                            .gap = missing != 0,
+                            .context = header.context,
+                            .base = header.base});
+    return ok;
 }
 
 void SessionReader::on_stats(unsigned number, Core& core, const std::uint8_t* payload,
@@ -214,7 +242,8 @@ void SessionReader::on_stats(unsigned number, Core& core, const std::uint8_t* pa
         ++done_.malformed_frames;
         return;
     }
-    if (stats.dropped > core.dropped) core.dropped = stats.dropped;
+    core.dropped = std::max(core.dropped, stats.dropped);
+    core.overwritten = std::max(core.overwritten, stats.overwritten);
     if (stats.final == 1 && !core.is_final) ++finals_;
     core.is_final = core.is_final || stats.final == 1;
     core.has_stats = true;
@@ -224,26 +253,37 @@ void SessionReader::on_stats(unsigned number, Core& core, const std::uint8_t* pa
 
 // What one core's session comes to, were it to end now.
 void SessionReader::account(const Core& core, StreamCounters& sum) {
-    std::uint64_t lost_at_end = 0;
+    std::uint64_t missing = core.missing;
+    std::uint64_t elsewhere = 0;  // calls that made no record, dropped ones aside
     if (core.has_stats) {
+        const wire::Stats& stats = core.stats;
+        elsewhere = stats.aggregated + stats.filtered;
         // After the final stats nothing is in the ring; before, what was framed should be here.
         const std::uint64_t end =
-            core.is_final ? core.stats.generated - core.stats.dropped : core.stats.delivered;
+            core.is_final ? stats.generated - stats.dropped - elsewhere : stats.delivered;
+        std::uint64_t missing_at_end = 0;
         if (end > core.next_index && end - core.next_index <= index_jump_limit) {
-            lost_at_end = end - core.next_index;
+            missing_at_end = end - core.next_index;
             ++sum.gaps;
         }
-        const bool agrees = end == core.next_index + lost_at_end && core.stats.delivered == end &&
-                            core.stats.dropped == core.dropped;
+        missing += missing_at_end;
+        const bool agrees = end == core.next_index + missing_at_end &&
+                            stats.delivered + stats.overwritten == end &&
+                            stats.dropped == core.dropped;
         if (core.is_final && !agrees) ++sum.inconsistent;
-        sum.unhooked += core.stats.unhooked;
-        sum.foreign += core.stats.foreign;
-        sum.console_dropped += core.stats.console_dropped;
+        sum.unhooked += stats.unhooked;
+        sum.foreign += stats.foreign;
+        sum.console_dropped += stats.console_dropped;
+        sum.commands_refused += stats.commands_refused;
+        sum.aggregated += stats.aggregated;
+        sum.filtered += stats.filtered;
     }
+    const std::uint64_t overwritten = std::min(core.overwritten, missing);
     sum.delivered += core.delivered;
     sum.dropped += core.dropped;
-    sum.lost += core.lost + lost_at_end;
-    sum.generated += core.next_index + lost_at_end + core.dropped;
+    sum.overwritten += overwritten;
+    sum.lost += missing - overwritten;
+    sum.generated += core.delivered + missing + core.dropped + elsewhere;
 }
 
 StreamCounters SessionReader::counters() const {

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +18,7 @@
 #include "tracer/wire/command.hpp"
 #include "tracer/wire/hello.hpp"
 #include "tracer/wire/stats.hpp"
-#include "tracer/wire/trace.hpp"
+#include "tracer/wire/trace_group.hpp"
 
 namespace nopscope {
 
@@ -43,10 +44,13 @@ struct HelloInfo {
     }
 };
 
-// What one frame's records came to.
-struct TraceResult {
-    std::uint64_t next_index = 0;
-    bool ok = true;
+// Records of one core, in index order.
+struct TraceBatch {
+    std::uint64_t first_index = 0;
+    std::span<const wire::StampedRecord> records;
+    bool gap = false;           // records between the last batch's and these are missing
+    std::uint32_t context = 0;  // after a gap: that these begin in
+    std::uint64_t base = 0;     // after a gap: clock of the record before these
 };
 
 class SessionSink {
@@ -55,9 +59,7 @@ public:
     // A session of the first image seen. Not called for a session without a readable hello.
     virtual void on_session(const HelloInfo&) {}
     virtual void on_session_end() {}
-    // `gap`: records between the last frame's and this one's are missing.
-    virtual TraceResult on_trace(unsigned core, const std::uint8_t* payload, std::size_t count,
-                                 bool gap) = 0;
+    virtual void on_trace(unsigned core, const TraceBatch& batch) = 0;
     virtual void on_stats(unsigned /*core*/, const wire::Stats&) {}
     // False: malformed.
     virtual bool on_profile(unsigned /*core*/, const std::uint8_t* /*payload*/, std::size_t /*count*/) {
@@ -72,17 +74,22 @@ public:
 // Streams are numbered from 1.
 inline constexpr std::size_t stream_slots = static_cast<std::size_t>(wire::Stream::reply) + 1;
 
-// Cumulative over sessions. generated == delivered + dropped + lost, always.
+// Cumulative over sessions. generated == delivered + dropped + overwritten + aggregated + filtered +
+// lost, always. A record is one, and so is a call that was kept from making any.
 struct StreamCounters {
     std::uint64_t generated = 0;
     std::uint64_t delivered = 0;
     std::uint64_t dropped = 0;
-    std::uint64_t lost =
-        0;  // records that left the ring, or were in it at the end, and are not here
+    std::uint64_t overwritten = 0;
+    std::uint64_t aggregated = 0;
+    std::uint64_t filtered = 0;
+    // Records that left the ring, or were in it at the end, and are not here.
+    std::uint64_t lost = 0;
     std::uint64_t gaps = 0;
     std::uint64_t lost_frames = 0;
     std::uint64_t duplicate_frames = 0;
-    std::uint64_t backward_frames = 0;   // trace frames whose records were already passed
+    std::uint64_t repeated_records = 0;  // sent once more, as after a panic; left out
+    std::uint64_t undecoded_frames = 0;  // trace frames after a lost one, up to the next key frame
     std::uint64_t malformed_frames = 0;  // CRC right, contents wrong
     std::uint64_t unknown_frames = 0;    // of a stream this reader does not know
     std::uint64_t homeless_frames = 0;   // of a session without a readable hello
@@ -91,6 +98,7 @@ struct StreamCounters {
     std::uint64_t unhooked = 0;
     std::uint64_t foreign = 0;
     std::uint64_t console_dropped = 0;
+    std::uint64_t commands_refused = 0;
     std::uint64_t sessions = 0;
     std::uint64_t unfinished_sessions = 0;  // that ended without every core's final stats
     bool complete = false;                  // every core of the last session sent its final stats
@@ -123,10 +131,12 @@ private:
         std::uint64_t next_index = 0;
         std::uint64_t delivered = 0;
         std::uint64_t dropped = 0;
-        std::uint64_t lost = 0;
+        std::uint64_t overwritten = 0;
+        std::uint64_t missing = 0;  // records: overwritten, or lost
         bool has_stats = false;
         bool is_final = false;
         wire::Stats stats;
+        wire::TraceDecoder trace;
     };
 
     void begin_session(std::uint16_t id);
@@ -137,8 +147,8 @@ private:
     void in_session(const wire::FrameHeader& header, const std::uint8_t* payload,
                     std::size_t count);
     bool in_order(const wire::FrameHeader& header, Core& core);
-    void on_trace(const wire::FrameHeader& header, Core& core, const std::uint8_t* payload,
-                  std::size_t count);
+    void on_trace(unsigned number, Core& core, const std::uint8_t* payload, std::size_t count);
+    bool deliver(unsigned number, Core& core);
     void on_stats(unsigned number, Core& core, const std::uint8_t* payload, std::size_t count);
     Core& core(unsigned number);
     static void account(const Core& core, StreamCounters& counters);
@@ -154,6 +164,7 @@ private:
     HelloInfo first_;
     unsigned finals_ = 0;
     std::array<std::unique_ptr<Core>, 256> cores_{};
+    std::vector<wire::StampedRecord> records_;  // of a frame
     std::vector<std::uint8_t> waiting_;  // header, length u16, payload: frames before the hello
     StreamCounters done_;                // of the sessions that have ended
 };

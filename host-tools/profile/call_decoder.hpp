@@ -26,7 +26,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tracer/wire/trace.hpp"
+#include "tracer/wire/event.hpp"
 
 namespace nopscope {
 
@@ -221,8 +221,6 @@ private:
         case wire::Extended::context:
         case wire::Extended::marker:
             return;
-        case wire::Extended::in_context:
-            break;
         case wire::Extended::tracer_begin:
             // One that is still open lost its end to a full ring: nothing is known of it.
             in_tracer_ = true;

@@ -45,18 +45,17 @@ void Profile::on_session_end() {
     ++sessions_;
 }
 
-TraceResult Profile::on_trace(unsigned number, const std::uint8_t* payload, std::size_t count,
-                              bool gap) {
+void Profile::on_trace(unsigned number, const TraceBatch& batch) {
     auto& slot = cores_[number & 0xff];
     if (!slot) slot = std::make_unique<Core>(*this, number & 0xff);
-    wire::TraceReader reader(payload, count);
-    const wire::TraceHeader& header = reader.header();
-    // Without a gap the core is where its last record said.
-    if (gap) slot->on_gap();
-    if (gap && reader.ok()) slot->enter(slot->context(header.context), header.base);
-    wire::Event event;
-    while (reader.next(event)) slot->on_event(event);
-    return {reader.next_index(), reader.ok()};
+    if (batch.gap) {
+        slot->on_gap();
+        slot->enter(slot->context(batch.context), batch.base);
+    }
+    std::uint64_t index = batch.first_index;
+    for (const wire::StampedRecord& record : batch.records) {
+        slot->on_event(wire::event_of(record, index++));
+    }
 }
 
 Profile::Context& Profile::Core::context(std::uint32_t wanted) {

@@ -70,8 +70,7 @@ public:
     // For SessionReader.
     void on_session(const HelloInfo& hello) override;
     void on_session_end() override;
-    TraceResult on_trace(unsigned core, const std::uint8_t* payload, std::size_t count,
-                         bool gap) override;
+    void on_trace(unsigned core, const TraceBatch& batch) override;
     bool on_profile(unsigned core, const std::uint8_t* payload, std::size_t count) override {
         return on_target_.on_frame(core, payload, count);
     }

@@ -11,6 +11,8 @@
 namespace nopscope {
 namespace {
 
+constexpr std::size_t summands = 7;  // of integrity: generated and what it is made of
+
 const char* refusal(const Profile& profile, const nsc::FileCounters& file) {
     const LineCounters& line = profile.reader().line();
     if (line.bytes == 0) return file.is_raw ? "the file is empty" : "nothing was recorded";
@@ -118,12 +120,16 @@ Integrity integrity_of(const Profile& profile, const nsc::FileCounters& file) {
         {"generated", stream.generated, false},
         {"delivered", stream.delivered, false},
         {"dropped", stream.dropped, true},
+        {"overwritten", stream.overwritten, false},
+        {"aggregated", stream.aggregated, false},
+        {"filtered", stream.filtered, false},
+        {"lost", stream.lost, true},
         {"corrupt_frames", line.corrupt_frames, true},
         {"gaps", stream.gaps, true},
-        {"lost", stream.lost, true},
         {"lost_frames", stream.lost_frames, true},
         {"duplicate_frames", stream.duplicate_frames, true},
-        {"backward_frames", stream.backward_frames, true},
+        {"undecoded_frames", stream.undecoded_frames, true},
+        {"repeated_records", stream.repeated_records, false},
         {"malformed_frames", stream.malformed_frames, true},
         {"unknown_frames", stream.unknown_frames, false},
         {"homeless_frames", stream.homeless_frames, true},
@@ -139,6 +145,7 @@ Integrity integrity_of(const Profile& profile, const nsc::FileCounters& file) {
         {"unhooked", stream.unhooked, true},
         {"foreign", stream.foreign, true},
         {"console_dropped", stream.console_dropped, true},
+        {"commands_refused", stream.commands_refused, false},
         {"incomplete_profiles", profile.on_target().incomplete(), true},
         {"damaged_chunks", file.damaged_chunks, true},
         {"skipped_bytes", file.skipped_bytes, true},
@@ -205,18 +212,17 @@ void sort_rows(std::vector<ProfileRow>& rows, SortKey key, std::size_t top) {
 }
 
 std::string integrity_line(const Integrity& integrity) {
-    std::uint64_t lost = 0;
-    for (const auto& item : integrity.items) {
-        if (std::string_view(item.name) == "lost") lost = item.value;
-    }
     const auto& items = integrity.items;
-    std::string line = fmt::format(
-        "integrity: generated {} = delivered {} + dropped {} + lost {}; "
-        "corrupt_frames {}, gaps {}",
-        items[0].value, items[1].value, items[2].value, lost, items[3].value, items[4].value);
-    for (std::size_t i = 5; i < items.size(); ++i) {
-        if (items[i].value == 0 || std::string_view(items[i].name) == "lost") continue;
-        line += fmt::format(", {} {}", items[i].name, items[i].value);
+    const auto item = [&](std::size_t i) { return fmt::format("{} {}", items[i].name, items[i].value); };
+    std::string line = fmt::format("integrity: {} = {}", item(0), item(1));
+    for (std::size_t i = 2; i < summands; ++i) {
+        const bool always = items[i].name == std::string_view("dropped") ||
+                            items[i].name == std::string_view("lost");
+        if (always || items[i].value != 0) line += " + " + item(i);
+    }
+    line += fmt::format("; {}, {}", item(summands), item(summands + 1));
+    for (std::size_t i = summands + 2; i < items.size(); ++i) {
+        if (items[i].value != 0) line += ", " + item(i);
     }
     if (!integrity.complete) line += "; the recording ended before the target did";
     return line;

@@ -57,7 +57,7 @@ struct IntegrityItem {
 };
 
 struct Integrity {
-    std::vector<IntegrityItem> items;  // generated, delivered, dropped, corrupt_frames, gaps first
+    std::vector<IntegrityItem> items;  // generated and its summands, corrupt_frames, gaps first
     bool complete = false;  // the target said it was finished, and everything up to there is here
     bool clean = false;     // complete, and no counter that spoils is above zero
 };

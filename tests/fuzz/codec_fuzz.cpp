@@ -51,7 +51,7 @@ void round_trip(Reader in) {
     Byte payload[max_payload_bytes];
     std::size_t checked = 0;
     for (std::size_t at = 0; at < records.size();) {
-        encoder->begin(payload, at, at == 0 ? 0 : records[at - 1].clock, 0);
+        encoder->begin(payload, {.index = at, .clock = at == 0 ? 0 : records[at - 1].clock});
         encoder->fill(records.size() - at, [&](Record& record, std::uint64_t& clock) {
             record = records[at].record;
             clock = records[at++].clock;

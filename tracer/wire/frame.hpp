@@ -12,7 +12,7 @@
 
 namespace nopscope::wire {
 
-inline constexpr std::uint16_t format_version = 1;
+inline constexpr std::uint16_t format_version = 2;
 
 enum class Stream : std::uint8_t {
     hello = 1,

@@ -28,13 +28,13 @@ enum class Extended : std::uint8_t {
     tracer_end = 2,
     context = 3,     // argument: number of the context that the core runs from here on
     marker = 4,      // argument: the firmware's own
-    in_context = 5,  // in a frame only, before its first record: what context that was made in
 };
 
 inline constexpr unsigned kind_shift = 32;
 inline constexpr unsigned payload_shift = 35;
 inline constexpr unsigned payload_bits = 29;
 inline constexpr unsigned entry_index_bits = 28;
+inline constexpr std::uint32_t entry_index_mask = (1u << entry_index_bits) - 1;
 inline constexpr std::uint32_t argument_mask = (1u << 25) - 1;  // of an extended record
 inline constexpr unsigned sync_clock_bits = 32 + 25;  // wraps after 4.5 years at 1 GHz
 
@@ -64,5 +64,11 @@ constexpr Record make_sync(std::uint64_t clock) {
     const auto high = static_cast<std::uint32_t>(clock >> 32) & argument_mask;
     return make_record(Kind::extended, high << 4, clock);
 }
+
+// A record and all of its clock, whose low half is the record's.
+struct StampedRecord {
+    Record record;
+    std::uint64_t clock = 0;  // ticks
+};
 
 }  // namespace nopscope::wire

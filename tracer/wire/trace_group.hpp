@@ -7,6 +7,8 @@
 //     if key:
 //       first_index varint    of the first record; this core's records count from 0
 //       base u64              clock (ticks, 64 bits) that its delta counts from
+//       overwritten varint    records so far that never were sent, since newer ones took their place
+//       context varint        number of the one that the frame begins in
 //     then, to the end, the range coder's output (range_coder.hpp) for trace_model.hpp's decisions
 //
 // The range coder starts anew in each frame, the model in each key frame. So a group decodes
@@ -31,6 +33,17 @@ struct GroupHeader {
     std::uint64_t dropped = 0;
     std::uint64_t first_index = 0;  // key only
     std::uint64_t base = 0;         // key only
+    std::uint64_t overwritten = 0;  // key only
+    std::uint32_t context = 0;      // key only
+};
+
+// Where a frame begins.
+struct GroupStart {
+    std::uint64_t index = 0;        // of its first record
+    std::uint64_t clock = 0;        // of the record before
+    std::uint64_t dropped = 0;      // by this core so far
+    std::uint64_t overwritten = 0;  // likewise
+    std::uint32_t context = 0;      // that the record before left it in
 };
 
 // One core's, for as long as it records. About 63 KiB: static, never on a stack.
@@ -43,24 +56,25 @@ public:
     // The next frame begins a group. After a frame was not sent, or at a reader's request.
     void restart() { group_bytes_ = 0; }
 
-    // A frame's payload goes to `payload`, max_payload_bytes. Its first record is number `index`,
-    // and `clock` is that of the record before; `dropped` what this core has dropped so far.
-    void begin(Byte* payload, std::uint64_t index, std::uint64_t clock, std::uint64_t dropped) {
+    // A frame's payload goes to `payload`, max_payload_bytes.
+    void begin(Byte* payload, const GroupStart& from) {
         const bool key = group_bytes_ == 0 || group_bytes_ + max_encoded_bytes > max_group_bytes ||
-                         index != next_index();
+                         from.index != next_index();
         Writer out(payload);
         out.fixed(static_cast<std::uint8_t>(key));
         out.fixed(std::uint16_t{0});
-        out.varint(key ? dropped : dropped - dropped_);
+        out.varint(key ? from.dropped : from.dropped - dropped_);
         if (key) {
-            out.varint(index);
-            out.fixed(clock);
-            model_.reset(walk_, static_cast<std::uint32_t>(index), clock);
+            out.varint(from.index);
+            out.fixed(from.clock);
+            out.varint(from.overwritten);
+            out.varint(from.context);
+            model_.reset(walk_, static_cast<std::uint32_t>(from.index), from.clock);
             group_bytes_ = 0;
         }
         payload_ = payload;
-        dropped_ = dropped;
-        first_ = index;
+        dropped_ = from.dropped;
+        first_ = from.index;
         full_ = payload + max_payload_bytes - max_packed_record_bytes - max_flush_bytes;
         walk_.start(payload + out.size());
     }
@@ -80,6 +94,8 @@ public:
         }
         walk_ = walk;
     }
+    // The frame that has been begun begins a group.
+    bool is_key() const { return (payload_[0] & 1) != 0; }
     bool has_room() const { return walk_.at() <= full_ && count() != max_group_frame_records; }
 
     // Returns the payload's bytes.
@@ -127,14 +143,19 @@ public:
         header_ = {};
         left_ = 0;
         const auto flags = in.fixed<std::uint8_t>();
+        bool bad = false;
         header_.key = (flags & 1) != 0;
         header_.count = in.fixed<std::uint16_t>();
         header_.dropped = in.varint();
         if (header_.key) {
             header_.first_index = in.varint();
             header_.base = in.fixed<std::uint64_t>();
+            header_.overwritten = in.varint();
+            const std::uint64_t context = in.varint();
+            header_.context = static_cast<std::uint32_t>(context) & argument_mask;
+            bad = context > argument_mask;
         }
-        if (!in.ok() || flags > 1) {
+        if (!in.ok() || flags > 1 || bad) {
             in_group_ = false;
             return Opened::malformed;
         }
@@ -173,7 +194,7 @@ public:
         walk_ = walk;
         return true;
     }
-    // Of the record that comes next.
+    // Of the record that comes next; in a group.
     std::uint64_t next_index() const {
         return first_ + (walk_.index - static_cast<std::uint32_t>(first_));
     }

@@ -250,15 +250,15 @@ private:
     template <typename Walk>
     [[gnu::noinline]] std::uint32_t code_entry(Walk& walk, std::uint32_t entry);
 
-    Context contexts_[1 << context_bits];
-    Guess guesses_[1 << guess_bits];
-    Times times_[1 << times_bits];
-    Token known_tokens_[1 << known_bits];
-    Probability known_tree_[1 << known_bits];
-    Rest rest_[17];
-    Rest entry_rest_;
-    Probability is_known_;
-    TraceFrame stack_[stack_frames];
+    Context contexts_[1 << context_bits]{};
+    Guess guesses_[1 << guess_bits]{};
+    Times times_[1 << times_bits]{};
+    Token known_tokens_[1 << known_bits]{};
+    Probability known_tree_[1 << known_bits]{};
+    Rest rest_[17]{};
+    Rest entry_rest_{};
+    Probability is_known_ = 0;
+    TraceFrame stack_[stack_frames]{};
     std::uint32_t named_entry_ = 0;  // the last that was
 };
 

@@ -34,7 +34,7 @@ std::vector<Payload> encode(const Records& records, std::size_t at_most = 1 << 2
     while (at < records.size()) {
         Bytes payload(wire::max_payload_bytes);
         const std::uint64_t first = first_index + at;
-        encoder->begin(payload.data(), first, clock, 3 * at);
+        encoder->begin(payload.data(), {.index = first, .clock = clock, .dropped = 3 * at});
         encoder->fill(std::min(at_most, records.size() - at), [&](auto& record, auto& to) {
             record = records[at].record;
             clock = to = records[at].clock;
@@ -138,7 +138,7 @@ TEST(Codec, NoRecordTakesMoreThanItsRoom) {
     const Records records = anything(77, 60000);
     std::size_t at = 0;
     while (at < records.size()) {
-        encoder->begin(payload.data(), at, at == 0 ? 0 : records[at - 1].clock, 0);
+        encoder->begin(payload.data(), {.index = at, .clock = at == 0 ? 0 : records[at - 1].clock});
         encoder->fill(records.size() - at, [&](auto& record, auto& clock) {
             record = records[at].record;
             clock = records[at++].clock;
@@ -260,7 +260,7 @@ TEST(Codec, RestartMakesAKeyFrame) {
     auto encoder = std::make_unique<wire::TraceEncoder>();
     Bytes payload(wire::max_payload_bytes);
     const auto is_key = [&](std::uint64_t index) {
-        encoder->begin(payload.data(), index, 0, 0);
+        encoder->begin(payload.data(), {.index = index});
         encoder->fill(1, [](auto& record, auto& clock) {
             record = wire::make_record(Kind::call, 1, clock = 4);
             return true;
@@ -287,7 +287,7 @@ TEST(Codec, RefusesWhatNoEncoderWrites) {
     std::mt19937 random(3);
     unsigned refused = 0;
     for (unsigned i = 0; i < 3000; ++i) {
-        Bytes bytes{1, 200, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+        Bytes bytes{1, 200, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
         for (unsigned n = 0; n < 60; ++n) bytes.push_back(static_cast<std::uint8_t>(random()));
         ASSERT_EQ(decoder->open(bytes.data(), bytes.size()), Opened::ready);
         if (decoder->read([](wire::Record, std::uint64_t) {})) continue;
@@ -302,7 +302,7 @@ TEST(Codec, RefusesWhatNoEncoderWrites) {
 // nothing.
 TEST(Codec, RefusesAReturnOfNothing) {
     const auto is_read = [](std::uint32_t token) {
-        Bytes payload{1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+        Bytes payload{1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
         const std::size_t header = payload.size();
         payload.resize(64);
         wire::Probability even = wire::even_odds, main = even / 8, other = main, known = even,

@@ -53,13 +53,10 @@ struct Lister final : SessionSink {
         core = std::make_unique<Core>(*this);
     }
     void on_session_end() override { core->decoder.finish(); }
-    TraceResult on_trace(unsigned, const std::uint8_t* payload, std::size_t count,
-                         bool gap) override {
-        if (gap) core->decoder.on_gap();
-        wire::TraceReader reader(payload, count);
-        wire::Event event;
-        while (reader.next(event)) core->decoder.on_event(event);
-        return {reader.next_index(), reader.ok()};
+    void on_trace(unsigned, const TraceBatch& batch) override {
+        if (batch.gap) core->decoder.on_gap();
+        std::uint64_t index = batch.first_index;
+        for (const auto& record : batch.records) core->decoder.on_event(wire::event_of(record, index++));
     }
     unsigned session = 0;
     Calls calls;

@@ -200,7 +200,7 @@ TEST_F(ReportTest, RefusalsAreSentences) {
         report();
         FAIL();
     } catch (const Error& error) {
-        EXPECT_STREQ(error.what(), "the target speaks trace format 3, and this nopscope reads 1");
+        EXPECT_STREQ(error.what(), "the target speaks trace format 3, and this nopscope reads 2");
     }
 }
 

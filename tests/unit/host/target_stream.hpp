@@ -5,13 +5,14 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "tracer/wire/hello.hpp"
 #include "tracer/wire/stats.hpp"
-#include "tracer/wire/trace.hpp"
+#include "tracer/wire/trace_group.hpp"
 
 namespace nopscope::test {
 
@@ -32,6 +33,7 @@ public:
     std::string board = "virt";
     std::string image = "demo";
     unsigned records_per_frame = 1000;
+    bool groups_of_one = true;  // each trace frame is a key frame
     std::uint64_t clock = 1000;
 
     Bytes bytes;
@@ -55,10 +57,10 @@ public:
 
     // Each returns the record's own index. Time moves on by `ticks` first.
     std::uint64_t entry(std::uint32_t site, std::uint64_t ticks = 10, std::uint8_t core = 0) {
-        return record(wire::Kind::entry, address_payload(site), ticks, core);
+        return record(wire::Kind::entry, site, ticks, core);
     }
     std::uint64_t call(std::uint32_t site, std::uint64_t ticks = 10, std::uint8_t core = 0) {
-        return record(wire::Kind::call, address_payload(site), ticks, core);
+        return record(wire::Kind::call, site, ticks, core);
     }
     std::uint64_t ret(std::uint64_t entry, std::uint64_t ticks = 10, std::uint8_t core = 0,
                       bool unwound = false) {
@@ -87,7 +89,7 @@ public:
     void lose() {
         for (auto& [number, core] : cores_) {
             core.first += core.records.size();
-            for (const Pending& pending : core.records) core.pass(pending.record);
+            for (const auto& stamped : core.records) core.pass(stamped.record);
             core.records.clear();
         }
     }
@@ -143,12 +145,10 @@ public:
     void set_next_index(std::uint64_t index, std::uint8_t core = 0) { cores_[core].first = index; }
 
 private:
-    struct Pending {
-        wire::Record record;
-        std::uint64_t clock;
-    };
     struct Core {
-        std::vector<Pending> records;
+        std::vector<wire::StampedRecord> records;
+        // A copy shares it, which needs groups_of_one.
+        std::shared_ptr<wire::TraceEncoder> encoder = std::make_shared<wire::TraceEncoder>();
         std::uint64_t first = 0;  // index of records[0]
         std::uint64_t dropped = 0;
         std::uint32_t context = 0;  // before records[0]
@@ -162,9 +162,6 @@ private:
         return {reinterpret_cast<const wire::Byte*>(text.data()),
                 static_cast<std::uint8_t>(text.size())};
     }
-    static std::uint32_t address_payload(std::uint32_t site) {
-        return static_cast<std::uint32_t>(text_base >> 3) + site;
-    }
     std::uint64_t record(wire::Kind kind, std::uint32_t payload, std::uint64_t ticks,
                          std::uint8_t number) {
         clock += ticks;
@@ -177,16 +174,20 @@ private:
     void flush(std::uint8_t number, Core& core) {
         std::size_t at = 0;
         while (at < core.records.size()) {
-            wire::TraceWriter out(builder_.payload(),
-                                  {core.first, core.records[at].clock - 3, core.dropped},
-                                  static_cast<std::uint32_t>(text_base));
-            if (core.context != 0) out.put_context(core.context);
-            for (; at < core.records.size() && out.has_room(); ++at) {
+            wire::TraceEncoder& out = *core.encoder;
+            if (groups_of_one) out.restart();
+            out.begin(builder_.payload(), {.index = core.first,
+                                           .clock = core.records[at].clock - 3,
+                                           .dropped = core.dropped,
+                                           .context = core.context});
+            out.fill(core.records.size() - at, [&](wire::Record& record, std::uint64_t& its_clock) {
                 core.pass(core.records[at].record);
-                out.put(core.records[at].record, core.records[at].clock);
-            }
-            frame(wire::Stream::trace, number, out.size());
+                record = core.records[at].record;
+                its_clock = core.records[at++].clock;
+                return true;
+            });
             core.first = out.next_index();
+            frame(wire::Stream::trace, number, out.end());
         }
         core.records.clear();
     }

@@ -201,7 +201,7 @@ protected:
     SiteTable sites;
     Cells cells{count, core_count};
     ProfileSender sender{cells.memory, sites};
-    Pump<sim::SimMachine> profiling{machine, std::span<Core>(cores), &sender};
+    Pump<sim::SimMachine> profiling{machine, std::span<Core>(cores), encoders.get(), &sender};
     void open_all(std::uint64_t period = 0) {
         open();
         profiling.open(config, hello, 7);

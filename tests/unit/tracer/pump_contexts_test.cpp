@@ -38,6 +38,7 @@ TEST_F(PumpContexts, ASwitchIsARecordAndAFrameBeginsWithIt) {
     switch_to(9);
     call(0x2008);
     pump.flush();
+    machine.now += 3 * hz;  // time for a key frame
     call(0x2010);
     pump.flush();
     const Received received = receive();

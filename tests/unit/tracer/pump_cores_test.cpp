@@ -150,7 +150,9 @@ TEST(PumpThreads, LosslessFromThreeCoresAtOnce) {
     transmitter_room = ~std::size_t{0};
     CoreUnderTest t(3);
     ThreadedMachine machine;
-    Pump<ThreadedMachine> pump(machine, t.cores);
+    testing::decoders.clear();
+    const auto encoders = std::make_unique<wire::TraceEncoder[]>(3);
+    Pump<ThreadedMachine> pump(machine, t.cores, encoders.get());
     Config config;
     config.output.try_write = testing::try_write;
     config.clock_hz = 1'000'000;

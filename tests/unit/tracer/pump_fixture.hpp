@@ -4,16 +4,20 @@
 
 #include "tests/unit/tracer/core_fixture.hpp"
 #include "tracer/pump.hpp"
+#include "tracer/wire/event.hpp"
 
 #include <gtest/gtest.h>
 
 #include <map>
+#include <memory>
 #include <string>
 
 namespace nopscope::testing {
 
 inline std::vector<wire::Byte> line_bytes;
 inline std::size_t transmitter_room = 0;
+// By core; each test begins with new ones.
+inline std::map<unsigned, std::unique_ptr<wire::TraceDecoder>> decoders;
 
 inline bool try_write(std::uint8_t byte) {
     if (transmitter_room == 0) return false;
@@ -24,7 +28,7 @@ inline bool try_write(std::uint8_t byte) {
 
 struct Received {
     std::vector<wire::Event> events;
-    std::vector<wire::TraceHeader> traces;
+    std::vector<wire::GroupHeader> traces;
     std::vector<wire::Hello> hellos;
     std::vector<wire::Stats> stats;
     std::string console;
@@ -56,13 +60,16 @@ inline void take(Received& received, std::vector<wire::Byte>& chunk) {
             received.console.append(reinterpret_cast<const char*>(frame.payload), frame.payload_bytes);
             break;
         case wire::Stream::trace: {
-            wire::TraceReader reader(frame.payload, frame.payload_bytes);
-            received.traces.push_back(reader.header());
-            for (wire::Event event; reader.next(event);) {
-                received.events.push_back(event);
-                received.events_of[frame.header.core].push_back(event);
-            }
-            received.bad += !reader.ok();
+            auto& decoder = decoders[frame.header.core];
+            if (!decoder) decoder = std::make_unique<wire::TraceDecoder>();
+            received.bad += decoder->open(frame.payload, frame.payload_bytes) !=
+                            wire::TraceDecoder::Opened::ready;
+            received.traces.push_back(decoder->header());
+            std::uint64_t index = decoder->next_index();
+            received.bad += !decoder->read([&](wire::Record record, std::uint64_t clock) {
+                received.events.push_back(wire::event_of({record, clock}, index++));
+                received.events_of[frame.header.core].push_back(received.events.back());
+            });
             break;
         }
         case wire::Stream::profile: break;
@@ -91,6 +98,7 @@ protected:
 
     explicit PumpTest(unsigned count = 1) : CoreUnderTest(count) {
         line_bytes.clear();
+        decoders.clear();
         transmitter_room = ~std::size_t{0};
         hello.clock_hz = hz;
         hello.text_base = 0x1000;
@@ -107,7 +115,9 @@ protected:
     }
     Config config;
     wire::Hello hello;
-    Pump<sim::SimMachine> pump{machine, cores};
+    std::unique_ptr<wire::TraceEncoder[]> encoders =
+        std::make_unique<wire::TraceEncoder[]>(cores.size());
+    Pump<sim::SimMachine> pump{machine, cores, encoders.get()};
 };
 
 inline std::vector<wire::Event> without_own(const std::vector<wire::Event>& events) {

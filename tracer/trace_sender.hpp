@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rings' records -> payloads of trace frames, for the pump.
+//
+// A frame is built whole and only then taken off the ring, so a panic in between loses nothing. The
+// encoder has moved on by then, and is told to restart().
+#pragma once
+
+#include "tracer/ring.hpp"
+#include "tracer/wire/trace_group.hpp"
+
+#include <algorithm>
+
+namespace nopscope {
+
+template <MachineConcept M>
+class TraceSender {
+public:
+    // `encoders`: one for each core.
+    constexpr TraceSender(M& machine, wire::TraceEncoder* encoders)
+        : machine_(machine), encoders_(encoders) {}
+
+    void open(std::uint64_t text_base, std::uint64_t clock_hz) {
+        text_base_ = static_cast<std::uint32_t>(text_base);
+        clock_hz_ = clock_hz;
+    }
+
+    // There is a frame's worth of records, or they have waited for long enough. The tracer's own alone
+    // are not worth a frame, until their reserve runs low.
+    bool due(const Core& core) const {
+        const std::uint64_t records = waiting_records(core);
+        if (records >= frame_records + core.own_records) return true;
+        if (core.own_records * record_bytes >= own_reserve_bytes / 2) return true;
+        if (__atomic_load_n(&core.send_to, __ATOMIC_RELAXED) > core.tail) return true;
+        return records > core.own_records &&
+               machine_.clock() - core.last_trace_frame >= clock_hz_ / frames_per_second;
+    }
+
+    // Of core `number`, to `payload`, wire::max_payload_bytes. 0: the record at the ring's tail is not
+    // written (yet).
+    std::size_t build(Core& core, unsigned number, wire::Byte* payload) {
+        if (!ring_peek(core, core.tail)) return 0;
+        wire::TraceEncoder& encoder = encoders_[number];
+        const std::uint64_t now = machine_.clock();
+        if (now - core.last_key_frame >= key_seconds * clock_hz_) encoder.restart();
+        end_ = {core.tail, core.pumped_clock, core.pumped_context, 0};
+        encoder.begin(payload, {.index = record_index(core.tail),
+                                .clock = core.pumped_clock,
+                                .dropped = __atomic_load_n(&core.dropped, __ATOMIC_RELAXED),
+                                .overwritten = core.overwritten,
+                                .context = core.pumped_context});
+        if (encoder.is_key()) core.last_key_frame = now;
+        encoder.fill(frame_records, [&](wire::Record& record, std::uint64_t& clock) {
+            return next(core, record, clock);
+        });
+        return encoder.end();
+    }
+    // What was built is on the line.
+    void release(Core& core) {
+        core.pumped_clock = end_.clock;
+        core.pumped_context = end_.context;
+        core.last_trace_frame = machine_.clock();
+        __atomic_fetch_sub(&core.own_records, end_.own, __ATOMIC_RELAXED);
+        ring_release(machine_, core, end_.position);
+    }
+
+    // The next frame of this core begins a group. Any context.
+    void want_key(Core& core) { core.last_key_frame = machine_.clock() - key_seconds * clock_hz_; }
+    // The same, of the pump.
+    void restart(unsigned number) { encoders_[number].restart(); }
+
+    static std::uint64_t waiting_records(const Core& core) {
+        return (__atomic_load_n(&core.cursor, __ATOMIC_RELAXED) -
+                __atomic_load_n(&core.tail, __ATOMIC_RELAXED)) / record_bytes;
+    }
+
+private:
+    // Header, CRC and flush take some 25 bytes of a frame, a record a tenth of one.
+    static constexpr std::uint64_t frame_records =
+        std::min<std::uint64_t>(4096, ring_bytes / record_bytes / 8);
+    static constexpr std::uint64_t frames_per_second = 100;  // at least, while there are records
+    static constexpr std::uint64_t key_seconds = 2;  // at most, for a host that comes late
+
+    struct End {
+        std::uint64_t position;
+        std::uint64_t clock;
+        std::uint32_t context;
+        std::uint64_t own;  // records of the tracer's
+    };
+
+    bool next(const Core& core, wire::Record& record, std::uint64_t& clock) {
+        const std::optional<wire::Record> found = ring_peek(core, end_.position);
+        if (!found) return false;
+        end_.clock = clock = clock_of(*found, end_.clock);
+        end_.position += record_bytes;
+        end_.own += found->is(wire::Extended::sync) || found->is(wire::Extended::tracer_begin) ||
+                    found->is(wire::Extended::tracer_end);
+        if (found->is(wire::Extended::context)) end_.context = found->argument();
+        record = from_text_base(*found);
+        return true;
+    }
+
+    // Sites count from text_base on the line.
+    wire::Record from_text_base(wire::Record record) const {
+        if (record.kind() != wire::Kind::call && record.kind() != wire::Kind::entry) return record;
+        return wire::make_record(record.kind(), (record.site_low() - text_base_) >> 3,
+                                 record.clock_low());
+    }
+
+    // Records are at most half a wrap apart, either way; a sync says the upper bits.
+    static std::uint64_t clock_of(wire::Record record, std::uint64_t before) {
+        if (record.is(wire::Extended::sync)) {
+            return static_cast<std::uint64_t>(record.argument()) << 32 | record.clock_low();
+        }
+        const auto delta =
+            static_cast<std::int32_t>(record.clock_low() - static_cast<std::uint32_t>(before));
+        return before + static_cast<std::uint64_t>(static_cast<std::int64_t>(delta));
+    }
+
+    M& machine_;
+    wire::TraceEncoder* encoders_;
+    End end_{};
+    std::uint64_t clock_hz_ = 1;
+    std::uint32_t text_base_ = 0;
+};
+
+}  // namespace nopscope

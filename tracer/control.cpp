@@ -113,7 +113,11 @@ private:
         const bool done = try_request(
             [](void* user) {
                 Work& work = *static_cast<Work*>(user);
-                work.status = set_recorder_of(work.recorder, work.selected, work.only);
+                const Sites chosen = Sites::chosen(work.selected);
+                work.status = enable(work.recorder, chosen);
+                if (work.status == Status::ok && work.only) {
+                    work.status = disable(Sites::all().without(chosen));
+                }
             },
             &work);
         if (!done) return std::nullopt;

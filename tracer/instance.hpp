@@ -5,7 +5,6 @@
 #include "tracer/core.hpp"
 #include "tracer/nopscope.hpp"
 #include "tracer/replies.hpp"
-#include "tracer/site_bits.hpp"
 
 namespace nopscope {
 
@@ -17,12 +16,10 @@ void send_soon();
 
 // ---- requests from a pump (requests.hpp) ------------------------------------------------------------
 
-// Runs request(user), which may change sets, if that may be done here and now; its time is the tracer's
+// Runs request(user), which may make requests as thread context may (enable(), attach() ...), if that may be done here and now; its time is the tracer's
 // own. False: it has not run; the next pump may try again. Any context from which pump() may be called,
 // without the pump's lock.
 bool try_request(void (*request)(void* user), void* user);
-// Within such a request. `only`: and takes all recorders from the other sites, in a second step.
-Status set_recorder_of(Recorder recorder, const SiteBits& bits, bool only);
 // Other than none; graph if there was none.
 Recorder recorder_set_last();
 

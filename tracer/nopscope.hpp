@@ -53,6 +53,8 @@ enum class Mode : std::uint8_t {
     lossless,  // a full ring makes the producer run the pump until there is room
 };
 
+class SiteBits;
+
 // Which sites a request is about: by index, by address ({main, luaV_execute}), or by name.
 struct Sites {
     static constexpr Sites all() { return {}; }
@@ -66,6 +68,8 @@ struct Sites {
     // with a name table (nopscope_name_table(TARGET), docs/porting.md). A request takes 500 to 1,000
     // instructions more for each site of the image. `glob` is read until it has returned.
     static constexpr Sites named(const char* glob) { return {.pattern = glob}; }
+    // Those that the host has selected (site_bits.hpp).
+    static constexpr Sites chosen(const SiteBits& chosen) { return {.bits = &chosen}; }
     // These, less those of `less`, which must outlive the request (a temporary in its call does) and
     // be less of nothing itself.
     constexpr Sites without(const Sites& less) const {
@@ -79,6 +83,7 @@ struct Sites {
     bool listed = false;                 // `functions` instead of the range
     const char* pattern = nullptr;       // of these, only what it matches
     const Sites* notrace = nullptr;
+    const SiteBits* bits = nullptr;      // of these, only the ones that it has
 };
 
 struct Config {

@@ -137,8 +137,7 @@ bool wait_until_quiescent() {
 
 // ---- requests -----------------------------------------------------------------------------------
 
-template <typename Chosen>
-Status change_sets(const Change& change, Chosen&& selection) {
+Status change_sets(const Change& change, NamedSelection&& selection) {
     Status status = selection.status();
     if (status != Status::ok) return status;
     bool quiescent = true;
@@ -148,8 +147,8 @@ Status change_sets(const Change& change, Chosen&& selection) {
 }
 
 // A site has one recorder: each has a direct entry.
-template <typename Chosen>
-Status set_recorder(Recorder recorder, Chosen&& selection) {
+Status set_recorder(Recorder recorder, const Sites& which, std::span<const void* const> except) {
+    const Requesting<Machine> alone(request_lock);
     if (recorder == Recorder::profile) {
         if (!profile_memory.is_open()) return Status::no_profile_memory;
         recorders[2] = profile_memory.family(address_of(nopscope_profile_entry));
@@ -159,16 +158,7 @@ Status set_recorder(Recorder recorder, Chosen&& selection) {
         change.add = recorders[static_cast<unsigned>(recorder) - 1];
         last_recorder = recorder;
     }
-    return change_sets(change, selection);
-}
-Status set_recorder(Recorder recorder, const Sites& which, std::span<const void* const> except) {
-    const Requesting<Machine> alone(request_lock);
-    return set_recorder(recorder, NamedSelection(sites, names, which, except));
-}
-
-Status add_ops(Ops& ops, const Sites& which) {
-    if (ops.func == nullptr && ops.direct == 0) return Status::bad_config;
-    return change_sets({.add = Family::of(ops)}, NamedSelection(sites, names, which, {}));
+    return change_sets(change, {sites, names, which, except});
 }
 
 }  // namespace
@@ -225,15 +215,16 @@ Status disable(const Sites& which) { return enable(Recorder::none, which); }
 
 Status attach(Ops& ops, const Sites& which) {
     if (!initialised) return Status::not_initialised;
+    if (ops.func == nullptr && ops.direct == 0) return Status::bad_config;
     const Requesting<Machine> alone(request_lock);
-    return add_ops(ops, which);
+    return change_sets({.add = Family::of(ops)}, {sites, names, which, {}});
 }
 
 Status detach(Ops& ops, const Sites& which) {
     if (!initialised) return Status::not_initialised;
     const Requesting<Machine> alone(request_lock);
     const Family one[] = {Family::of(ops)};
-    const Status status = change_sets({.remove = one}, NamedSelection(sites, names, which, {}));
+    const Status status = change_sets({.remove = one}, {sites, names, which, {}});
     if (status != Status::ok || ops.sites != 0 || ops.func != hook_call) return status;
     // Calls that are open will return to the hook. Whoever takes a guard from here on finds no ops
     // there.
@@ -243,9 +234,8 @@ Status detach(Ops& ops, const Sites& which) {
 }
 
 Status set_filter(Ops& ops, const Sites& which) {
-    if (!initialised) return Status::not_initialised;
     const Requesting<Machine> alone(request_lock);
-    const Status status = add_ops(ops, which);
+    const Status status = attach(ops, which);
     if (status != Status::ok) return status;
     const Family one[] = {Family::of(ops)};
     return change_sets({.remove = one}, NamedSelection::others(sites, names, which));
@@ -302,13 +292,6 @@ bool try_request(void (*request)(void* user), void* user) {
     return may;
 }
 Recorder recorder_set_last() { return last_recorder; }
-Status set_recorder_of(Recorder recorder, const SiteBits& bits, bool only) {
-    Status status = set_recorder(recorder, SelectedSites{bits, sites.size(), true});
-    if (status == Status::ok && only) {
-        status = set_recorder(Recorder::none, SelectedSites{bits, sites.size(), false});
-    }
-    return status;
-}
 
 std::size_t profile_bytes(unsigned config_cores) {
     return ProfileMemory::bytes(

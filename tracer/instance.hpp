@@ -6,10 +6,16 @@
 #include "tracer/nopscope.hpp"
 #include "tracer/replies.hpp"
 
+#include <span>
+
 namespace nopscope {
 
+// By number, those that do not record, too.
+std::span<Core> all_cores();
 // This core; null until it records: after init() or join().
 Core* joined_core();
+// No context is in a subtree that is traced below (filters.cpp).
+void forget_subtree_of_contexts();
 // What has been recorded so far is due, in whole frames or not.
 void send_soon();
 [[noreturn]] void panic(const char* message);

@@ -46,6 +46,8 @@ enum class Recorder : std::uint8_t {
     function,  // one record at each entry
     graph,     // one at entry, one at return
     profile,   // no record: each function's calls, times and histogram, added up on the target
+    duration,  // one at return, of a call that took set_min_duration() or longer
+    sampled,   // graph's, of every n-th call on a core: set_sample()
 };
 
 enum class Mode : std::uint8_t {
@@ -207,6 +209,26 @@ void for_each_ops(std::uint32_t index, void (*visit)(Ops& ops, void* user), void
 void stop();
 void start();
 
+// ---- filters: what recorders leave out --------------------------------------------------------------
+//
+// Any context, at any time, also while they run. Calls left out are counted: Counters::filtered.
+
+// Of the duration recorder, on all cores: calls shorter than that make no record. At first 0.
+void set_min_duration(std::uint64_t ticks);
+// Graph, sampled and duration do not see calls that would be more than `calls` deep: those with as many
+// hooked calls open below them, in their context. An interrupt's lie on top of what it interrupted; a
+// function with a ReturnOps counts twice. At first 0: as deep as the shadow stack is.
+void set_max_depth(std::uint32_t calls);
+// Of the sampled recorder: every n-th call of each core, from the next one on. At first 1.
+void set_sample(std::uint32_t n);
+
+// From here on a core records only while a call of one of these functions is open in the context that
+// it runs; that call is in the recording. Those that are open now do not count. Recording goes on
+// elsewhere as soon as trace_everywhere() has been called. As enable(), and instead of the last such
+// request. timeout: as detach().
+Status trace_only_below(const Sites& sites);
+Status trace_everywhere();
+
 // Moves records from the ring to the line, within what the line's pace allows now; returns at once
 // when there is nothing to do, or when a pump is already running below. Any context: an idle loop, a
 // timer interrupt, or both. Then does what the host has asked for; a change of what is traced waits for
@@ -269,8 +291,9 @@ struct Counters {
     std::uint32_t refused_words;       // the words there are no patch site
     std::uint32_t duplicates;          // empty or repeated table entries, dropped
     std::uint32_t enabled;     // sites whose word is a BL now
-    std::uint64_t generated;   // records claimed, plus dropped
+    std::uint64_t generated;   // records claimed, plus dropped, plus filtered
     std::uint64_t dropped;
+    std::uint64_t filtered;    // calls that a filter kept from making any record
     std::uint64_t unhooked;    // calls whose return is not seen: the shadow stack was full
     std::uint64_t foreign;     // calls whose return is not seen: SP outside the bounds
     std::uint64_t recursions;  // callbacks not made: this context was in one

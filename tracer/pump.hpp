@@ -307,10 +307,11 @@ private:
         const std::uint64_t dropped = __atomic_load_n(&core.dropped, __ATOMIC_RELAXED);
         const std::uint64_t refused =
             replies_ != nullptr && number_of(core) == 0 ? replies_->refused() : 0;
+        const std::uint64_t filtered = filtered_of(core);
         // All fields at once: clearing them first would be a call of memset.
         const wire::Stats stats{
             .now = machine_.clock(),
-            .generated = record_index(core.cursor) + dropped,
+            .generated = record_index(core.cursor) + dropped + filtered,
             .delivered = record_index(core.tail),
             .dropped = dropped,
             .unhooked = core.unhooked,
@@ -318,8 +319,8 @@ private:
             .console_dropped = console_dropped_,
             .final = final ? 1u : 0u,
             .overwritten = core.overwritten,
-            .aggregated = uncounted_,
-            .filtered = uncounted_,
+            .aggregated = core.aggregated,
+            .filtered = filtered,
             .commands_refused = refused,
         };
         return queue({wire::Stream::stats, number_of(core), session_, core.stats_sequence++},
@@ -357,7 +358,6 @@ private:
     std::uint64_t hello_due_ = 0;
     std::uint64_t stats_due_ = 0;
     std::uint64_t console_dropped_ = 0;
-    std::uint64_t uncounted_ = 0;  // calls of which nothing counts
     std::uint64_t lossless_margin_ = 0;
     std::uint32_t hello_sequence_ = 0;
     std::uint32_t console_sequence_ = 0;

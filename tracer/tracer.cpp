@@ -32,11 +32,13 @@ constinit SiteTable sites;
 constinit wire::NameTable names;
 constinit Ops none_ops{.func = no_callback, .unguarded = no_callback};
 // Their entries are filled in by init(), since an address is no constant expression in every ABI.
-constinit Ops function_ops, graph_ops;
+constinit Ops function_ops, graph_ops, duration_ops, sampled_ops, no_profile_ops;
 constinit ProfileMemory profile_memory;
 constinit ProfileSender profile_sender(profile_memory, sites);
 // By Recorder, less one. The profile's is nobody's before it is enabled.
-constinit Family recorders[] = {Family::of(function_ops), Family::of(graph_ops), {}};
+constinit Family recorders[] = {Family::of(function_ops), Family::of(graph_ops),
+                                Family::of(no_profile_ops), Family::of(duration_ops),
+                                Family::of(sampled_ops)};
 constinit Patcher<Machine> patcher(machine, sites, none_ops);
 constinit wire::TraceEncoder encoders[max_cores]{};
 constinit Pump<Machine> line_pump(machine, cores, encoders, &profile_sender, &command_replies);
@@ -67,6 +69,7 @@ void prepare_core(unsigned number, const Config& config) {
     core.cursor = core.tail = ring_bytes;
     core.cells = profile_memory.distance(number);
     core.limit = 0;
+    core.stops = stopped_absent;
     core.reserve = return_reserve_bytes;
     core.lossless = config.mode == Mode::lossless ? 1 : 0;
     core.pumped_clock = core.last_sync = core.last_trace_frame = core.last_key_frame = machine.clock();
@@ -83,8 +86,7 @@ void enter_core(std::uint64_t stack_low, std::uint64_t stack_high) {
     reset_shadow_stack(core, memory[machine.core()].shadow, shadow_frames + 1, stack_high);
     set_current_core(&core);
     __atomic_fetch_or(&joined, 1u << machine.core(), __ATOMIC_RELAXED);
-    core.limit = 1;  // not stopped; ring_set_limit sets the real one
-    ring_set_limit(machine, core);
+    start_core(machine, core, stopped_absent);
 }
 
 void prepare_sites() {
@@ -153,7 +155,7 @@ Status set_recorder(Recorder recorder, const Sites& which, std::span<const void*
         if (!profile_memory.is_open()) return Status::no_profile_memory;
         recorders[2] = profile_memory.family(address_of(nopscope_profile_entry));
     }
-    Change change{.remove = std::span(recorders).first(profile_memory.made() ? 3 : 2)};
+    Change change{.remove = recorders};
     if (recorder != Recorder::none) {
         change.add = recorders[static_cast<unsigned>(recorder) - 1];
         last_recorder = recorder;
@@ -180,6 +182,8 @@ Status init(const Config& config) {
     panic_handler = config.panic;
     function_ops.direct = address_of(nopscope_function_entry);
     graph_ops.direct = address_of(nopscope_graph_entry);
+    duration_ops.direct = address_of(nopscope_duration_entry);
+    sampled_ops.direct = address_of(nopscope_sampled_entry);
     patcher.set_trampolines({address_of(nopscope_callback), address_of(nopscope_callback_unguarded),
                              address_of(nopscope_far)});
     for (unsigned core = 0; core < max_cores; ++core) prepare_core(core, config);
@@ -261,18 +265,16 @@ std::size_t site_name(std::uint32_t index, char* to, std::size_t room) {
 }
 
 void stop() {
-    for (Core& core : cores) __atomic_store_n(&core.limit, 0, __ATOMIC_RELAXED);
+    for (Core& core : cores) {
+        stop_core(core, stopped_by_request);
+        // A start() in the middle of that saw a limit that was not 0 yet.
+        if (stops_of(core) == 0) apply_stops(machine, core);
+    }
 }
 
 void start() {
     if (!initialised) return;
-    for (unsigned n = 0; n < max_cores; ++n) {
-        if (!has_joined(n)) continue;
-        std::uint64_t stopped = 0;
-        __atomic_compare_exchange_n(&cores[n].limit, &stopped, 1, false, __ATOMIC_RELAXED,
-                                    __ATOMIC_RELAXED);
-        ring_set_limit(machine, cores[n]);
-    }
+    for (Core& core : cores) start_core(machine, core, stopped_by_request);
 }
 
 void pump() {
@@ -332,7 +334,8 @@ Counters counters() {
     if (!initialised) return now;
     for (const Core& core : cores) {
         now.dropped += core.dropped;
-        now.generated += record_index(core.cursor) + core.dropped;
+        now.filtered += filtered_of(core);
+        now.generated += record_index(core.cursor) + core.dropped + filtered_of(core);
         now.unhooked += core.unhooked;
         now.foreign += core.foreign;
         now.recursions += core.recursions;
@@ -354,6 +357,7 @@ LastError last_error() { return patcher.last_error(); }
     if (panic_handler != nullptr) panic_handler(message);
     breakpoint();
 }
+std::span<Core> all_cores() { return cores; }
 
 Core* joined_core() {
     return initialised && has_joined(machine.core()) ? &this_core() : nullptr;

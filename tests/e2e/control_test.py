@@ -124,6 +124,21 @@ class Steered(unittest.TestCase):
         self.assertEqual(report["integrity"]["gaps"], 0)
         self.assertEqual(report["integrity"]["commands_refused"], 0)
 
+    def test_filters_on_the_target(self):
+        recorder = self.record("--filter", "lua*", "--min-duration", "50us")
+        recorder.wait_for(lambda: recorder.generated() > 200)
+        self.assertRegex(recorder.ctl("depth", "3"), "ok")
+        self.assertRegex(recorder.ctl("sample", "1/10"), "ok")
+        self.assertRegex(recorder.ctl("trace", "lua*", "--recorder", "sampled"), "tracing")
+        self.assertRegex(recorder.ctl("only", "luaV_execute"), "only 1 function and below")
+        self.assertRegex(recorder.ctl("only"), "all that is traced")
+        self.assertRegex(recorder.ctl("capture", "x0,x1,result", "luaV_execute"), "capturing")
+        time.sleep(0.5)
+        self.assertRegex(recorder.ctl("capture", "none", "luaV_execute"), "capturing none")
+        report = recorder.end()
+        self.assertGreater(report["integrity"]["filtered"], 1000)
+        self.assertEqual(report["integrity"]["commands_refused"], 0)
+
     def test_a_reset_target_is_asked_again(self):
         recorder = self.record("--filter", "luaV_*")
         recorder.wait_for(lambda: recorder.generated() > 5000)

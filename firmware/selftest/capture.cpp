@@ -6,7 +6,7 @@
 #include "firmware/selftest/traced.hpp"
 #include "hal/arm64/symbols.hpp"
 #include "hal/hal.hpp"
-#include "tracer/instance.hpp"
+#include "tracer/triggers.hpp"
 #include "tracer/wire/trace_group.hpp"
 
 namespace nopscope::selftest {
@@ -35,6 +35,8 @@ bool take(std::uint8_t byte) {
     return true;
 }
 
+constexpr std::uint32_t end_mark = 0x1abcdef;
+
 void collect(std::span<std::uint8_t> chunk, std::size_t& count, Recording& recording) {
     const wire::ParsedFrame frame = wire::parse_frame(chunk.data(), chunk.size());
     if (frame.ok) session = frame.header.session;
@@ -58,7 +60,8 @@ void collect(std::span<std::uint8_t> chunk, std::size_t& count, Recording& recor
         recording.well_formed &= decoder.read([&](wire::Record record, std::uint64_t clock) {
             const wire::Event event = wire::event_of({record, clock}, index++);
             const bool own = event.kind == wire::Kind::extended &&
-                             event.extended <= wire::Extended::tracer_end;
+                             (event.extended <= wire::Extended::tracer_end ||
+                              (event.extended == wire::Extended::marker && event.argument == end_mark));
             if (!own && count < std::size(events)) events[count++] = event;
         });
     } else if (frame.header.stream == wire::Stream::profile && frame.header.core == 0) {
@@ -95,7 +98,7 @@ void feed_line(std::span<const std::uint8_t> bytes) {
 }
 bool line_is_fed() { return __atomic_load_n(&fed, __ATOMIC_ACQUIRE) == fed_end; }
 void pump_out() {
-    send_soon();
+    snapshot(end_mark);
     pump();
 }
 

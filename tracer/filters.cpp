@@ -32,6 +32,7 @@ void leave_subtree(std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallDa
     if (left == 0) stop_core(core, stopped_outside);
 }
 constinit ReturnOps subtree(enter_subtree, leave_subtree);
+constexpr Sites everywhere = Sites::all();  // made on the stack it would be a call of memset
 
 // change(core), on each core, interrupts masked. False: one did not answer.
 template <typename Change>
@@ -51,7 +52,7 @@ bool on_each_core(Change change) {
 }
 
 Status end_subtree() {
-    const Status status = detach(subtree);
+    const Status status = detach(subtree, everywhere);
     if (status != Status::ok) return status;
     const bool all = on_each_core([](Core& core) {
         core.subtree = core.below = 0;

@@ -77,7 +77,7 @@ void settle(M& machine, Core& core) {
     core.pumped_clock = begin.clock;
     core.pumped_context = begin.context;
     if (begin.position != core.tail) core.pumped_site_next = false;
-    if (core.overwrites != 0) core.own_records = 0;
+    if (core.overwrites != 0) __atomic_store_n(&core.own_records, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&core.tail, begin.position, __ATOMIC_RELEASE);
     __atomic_store_n(&core.overwrites, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&core.held, 0, __ATOMIC_RELAXED);

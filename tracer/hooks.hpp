@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hooks that hooked calls return to. A shadow frame's `hook` says whose it is.
+// Labels of the assembly; and the hooks that hooked calls return to. A shadow frame's `hook` says whose it is.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,13 @@ extern "C" const char nopscope_return_hook[];    // arm64/recorders.S
 extern "C" const char nopscope_callback_hook[];  // arm64/callback_hook.S
 extern "C" const char nopscope_profile_hook[];   // arm64/profile.S
 extern "C" const char nopscope_duration_hook[];  // arm64/duration.S
+
+// arm64/recorders.S, profile.S, duration.S and sampled.S.
+extern "C" const char nopscope_function_entry[], nopscope_graph_entry[], nopscope_profile_entry[],
+    nopscope_profile_entry_end[], nopscope_duration_entry[], nopscope_sampled_entry[];
+// arm64/callbacks.S.
+extern "C" const char nopscope_callback[], nopscope_callback_unguarded[], nopscope_far[],
+    nopscope_far_end[];
 
 namespace nopscope {
 

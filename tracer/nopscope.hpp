@@ -57,6 +57,8 @@ enum class Mode : std::uint8_t {
                // the exception reporter asks (enter_panic), by finish(), and after a warm reset
 };
 
+class SiteBits;
+
 // Which sites a request is about: by index, by address ({main, luaV_execute}), or by name.
 struct Sites {
     static constexpr Sites all() { return {}; }
@@ -70,6 +72,8 @@ struct Sites {
     // with a name table (nopscope_name_table(TARGET), docs/porting.md). A request then
     // matches each site's name, which takes several times as long as patching it. `glob` is read until it has returned.
     static constexpr Sites named(const char* glob) { return {.pattern = glob}; }
+    // Those that the host has selected (site_bits.hpp).
+    static constexpr Sites chosen(const SiteBits& chosen) { return {.bits = &chosen}; }
     // These, less those of `less`, which must outlive the request (a temporary in its call does) and
     // be less of nothing itself.
     constexpr Sites without(const Sites& less) const {
@@ -83,6 +87,7 @@ struct Sites {
     bool listed = false;                 // `functions` instead of the range
     const char* pattern = nullptr;       // of these, only what it matches
     const Sites* notrace = nullptr;
+    const SiteBits* bits = nullptr;      // of these, only the ones that it has
 };
 
 struct Config {
@@ -101,6 +106,23 @@ struct Config {
     // What the pump paces itself to by the clock, on every line, real or emulated: baud / 10.
     // 0: as fast as try_write takes bytes.
     std::uint32_t line_bytes_per_second = 0;
+
+    // Commands from the host over the same line (docs/control.md), which pump() executes. All may be
+    // null: then nothing is read, or the commands that need it are refused.
+    struct Input {
+        // One byte that has come, or false at once. Called by pump(), never from two contexts at once.
+        // What comes between two pumps must be buffered: 256 bytes hold any command.
+        bool (*try_read)(std::uint8_t& byte) = nullptr;
+        // Where this core's thread context was interrupted; called in an interrupt. Without it (and
+        // `interrupt_depth`) a pump in an interrupt cannot change what is traced once the profile
+        // recorder has been used, or a recorder lies more than 128 MiB from a site.
+        std::uint64_t (*interrupted_pc)() = nullptr;
+        std::uint32_t baud = 0;  // of the line now
+        // Sets the line's rate, both ways; everything has been sent. False: it cannot. `only_ask`:
+        // changes nothing, and says whether it could.
+        bool (*set_baud)(std::uint32_t baud, bool only_ask) = nullptr;
+        void (*reset)() = nullptr;  // resets the machine; does not return
+    } input = {};
 
     // SP outside these bounds is not hooked, and counted: [low, high).
     std::uint64_t stack_low = 0;
@@ -133,7 +155,8 @@ struct Config {
 Status init(const Config& config);
 
 // Change what the sites record, at run time. All or nothing: on an error no word has changed.
-// Thread context, interrupts may be on, traced functions may be running. A site has one recorder;
+// Thread context, interrupts may be on, traced functions may be running. Any core: requests, those of
+// the host in a pump too, wait for each other. A site has one recorder;
 // enabling another replaces it. Some 60 instructions a site, 75 where caches need maintenance.
 Status enable(Recorder recorder, const Sites& sites);
 Status disable(const Sites& sites);
@@ -144,8 +167,8 @@ Status join(std::uint64_t stack_low, std::uint64_t stack_high);
 
 // ---- ops of your own (tracer/ops.hpp) ---------------------------------------------------------------
 //
-// All three: thread context of one core at a time, interrupts on; other cores may be running traced
-// code. All or nothing. Never from a callback.
+// All three: thread context of any core, interrupts on; other cores may be running traced code. All or
+// nothing. Never from a callback.
 
 // Adds `ops` to the sites' sets. Attaching twice is once.
 Status attach(Ops& ops, const Sites& sites);
@@ -214,7 +237,8 @@ Status trace_everywhere();
 
 // Moves records from the ring to the line, within what the line's pace allows now; returns at once
 // when there is nothing to do, or when a pump is already running below. Any context: an idle loop, a
-// timer interrupt, or both. Call it at least every quarter wrap of the 32-bit clock (1 s at 1 GHz),
+// timer interrupt, or both. Then does what the host has asked for; a change of what is traced waits for
+// a pump that finds no callback, and nothing else that would be in its way, below it. Call it at least every quarter wrap of the 32-bit clock (1 s at 1 GHz),
 // or recorded times may be ambiguous.
 void pump();
 

@@ -12,6 +12,7 @@
 #include "tracer/keeper.hpp"
 #include "tracer/line.hpp"
 #include "tracer/profile_sender.hpp"
+#include "tracer/replies.hpp"
 #include "tracer/ring.hpp"
 #include "tracer/trace_sender.hpp"
 #include "tracer/wire/hello.hpp"
@@ -26,9 +27,9 @@ public:
     // `cores`: of all that may ever record; core n is the machine's core n.
     // `encoders`: one for each of them.
     constexpr Pump(M& machine, std::span<Core> cores, wire::TraceEncoder* encoders,
-                   ProfileSender* profile = nullptr)
+                   ProfileSender* profile = nullptr, Replies* replies = nullptr)
         : machine_(machine), cores_(cores), line_(machine), trace_(machine, encoders),
-          profile_(profile), modes_(machine), keeper_(machine) {}
+          profile_(profile), replies_(replies), modes_(machine), keeper_(machine) {}
 
     // `hello` is kept by pointer; `session` tells this boot from the last.
     // `kept`: what to bring up to date for a warm reset, or null.
@@ -54,26 +55,58 @@ public:
         for (Core& core : cores_) keep_clock(core);
         if (profile_ != nullptr && !profile_->waits()) profile_->keep_period(machine_.clock());
         if (work_waits()) {
-            const NotProfiled tracer_s(machine_, here());
-            const bool marked = put_own(here(), wire::Extended::tracer_begin);
-            while (advance(Until::paced)) {
-            }
-            if (marked) put_own(here(), wire::Extended::tracer_end);
+            as_tracers([this] {
+                while (advance(Until::paced)) {
+                }
+            });
         }
         unlock();
     }
 
     // Now, or when the pump that runs has finished its frame. Any context.
-    void set_mode(Mode mode) {
+    // False: no such mode.
+    bool set_mode(Mode mode) {
+        if (mode > Mode::flight) return false;
         modes_.want(mode);
-        if (!try_lock()) return;
+        if (!try_lock()) return true;
         keep_modes();
         unlock();
+        return true;
     }
 
     // In flight mode: what the rings hold is due. Entries are refused until the pump has seen the rings.
     // Any context.
     void send_snapshot() { modes_.want_snapshot(); }
+
+    // Work of the tracer's own, which no function is charged for. Any context.
+    template <typename Work>
+    void as_tracers(Work work) {
+        const NotProfiled tracer_s(machine_, here());
+        const bool marked = put_own(here(), wire::Extended::tracer_begin);
+        work();
+        if (marked) put_own(here(), wire::Extended::tracer_end);
+    }
+
+    // They are due. Any context.
+    void send_hello() { hello_due_ = machine_.clock(); }
+    void send_keys() {
+        for (Core& core : cores_) trace_.want_key(core);
+    }
+    void send_stats() { stats_due_ = machine_.clock(); }
+
+    // Runs `use`, which returns the line's new pace, while the line is quiet and everything has left;
+    // false: it is not, or another pump runs.
+    template <typename Use>
+    bool with_quiet_line(Use use) {
+        if (!try_lock()) return false;
+        const bool quiet = line_.idle();
+        if (quiet) {
+            line_.drain();
+            line_.set_pace(use());
+        }
+        unlock();
+        return quiet;
+    }
 
     // From a recorder's slow path: pumps until half this core's ring is free, or waits for the core
     // that pumps. False when that cannot be, because the pump, or a recorder in the middle of a
@@ -93,25 +126,10 @@ public:
 
     // Instead of open(): what a warm reset has left, under the session and the sequences it had. Its
     // cores are as recover_core() makes them, and stopped. Then sends all of it.
-    void send_recovered(const Config& config, const wire::Hello& hello, const Kept& kept) {
-        recovered_ = hello;
-        recovered_.recovered = true;
-        recovered_.flight = kept.flight != 0;
-        recovered_.lossless = kept.lossless != 0;
-        open({.clock_hz = config.clock_hz, .cores = config.cores, .output = config.output,
-              .line_bytes_per_second = config.line_bytes_per_second},
-             recovered_, static_cast<std::uint16_t>(kept.session));
-        hello_sequence_ = static_cast<std::uint32_t>(kept.hello_sequence);
-        console_sequence_ = static_cast<std::uint32_t>(kept.console_sequence);
-        finish(0);
-    }
+    void send_recovered(const Config& config, const wire::Hello& hello, const Kept& kept);
 
     // All that a reset would leave behind reaches memory. Waits for the pump of another core.
-    void prepare_reset() {
-        const bool locked = lock();
-        keeper_.keep_all(cores_, state());
-        if (locked) unlock();
-    }
+    void prepare_reset();
 
     // Sends everything, waiting for the line.
     void flush() {
@@ -126,50 +144,10 @@ public:
     // empty with interrupts masked.
     void finish() { finish(clock_hz_ / 50); }
     // `patience`: ticks that a slot may stay unwritten.
-    void finish(std::uint64_t patience) {
-        if (!lock()) return;
-        if (profile_ != nullptr) profile_->request();
-        modes_.end(patience);
-        for (bool counted = false; !counted;) {
-            send_all();
-            const std::uint64_t interrupts = machine_.mask_interrupts();
-            counted = true;
-            for (const Core& core : cores_) counted &= TraceSender<M>::waiting_records(core) == 0;
-            for (Core& core : cores_) {
-                if (!counted) break;
-                queue_stats(core, true);
-                while (!line_.send()) {
-                }
-            }
-            machine_.restore_interrupts(interrupts);
-        }
-        line_.drain();
-        unlock();
-    }
+    void finish(std::uint64_t patience);
 
     // From here on nothing else runs: whoever held the lock will not come back.
-    void enter_panic() {
-        locked_ = console_locked_ = 0;
-        for (Core& core : cores_) {
-            core.context_lock = 0;
-            trace_.restart(number_of(core));
-        }
-        line_.unpace();
-        if (!try_lock()) return;
-        // What other cores are just storing arrives; what was interrupted here never does.
-        const std::uint64_t begin = machine_.clock();
-        while (machine_.clock() - begin < clock_hz_ / 1000) {
-        }
-        modes_.end(0);
-        for (bool more = true; more;) {
-            send_all();
-            more = false;
-            for (Core& core : cores_) more |= modes_.skip_hole(core);
-        }
-        keeper_.keep_all(cores_, state());
-        line_.drain();
-        unlock();
-    }
+    void enter_panic();
 
     // Bytes for the console. Waits for the line where it may; what cannot wait is dropped and counted.
     void console(const char* bytes, std::size_t count) {
@@ -263,7 +241,7 @@ private:
                       own_limit(core))) {
             return false;
         }
-        ++core.own_records;
+        __atomic_fetch_add(&core.own_records, 1, __ATOMIC_RELAXED);
         return true;
     }
 
@@ -277,7 +255,7 @@ private:
     bool due(std::uint64_t at) const { return static_cast<std::int64_t>(machine_.clock() - at) >= 0; }
     bool work_waits() const {
         if (!line_.idle() || !console_.empty() || due(hello_due_) || due(stats_due_)) return true;
-        if (profile_waits() || modes_.wait()) return true;
+        if (profile_waits() || replies_wait() || modes_.wait()) return true;
         for (const Core& core : cores_) {
             if (trace_.due(core)) return true;
         }
@@ -289,6 +267,11 @@ private:
     bool advance(Until until) {
         if (!line_.idle()) return line_.send();
         keep_modes();
+        if (replies_wait()) {
+            return queue({wire::Stream::reply, 0, session_, reply_sequence_++},
+                         replies_->take(frame_.payload()));
+        }
+        if (until == Until::paced && replies_ != nullptr && replies_->hold()) return false;
         if (due(hello_due_)) {
             hello_due_ = machine_.clock() + clock_hz_;
             return queue({wire::Stream::hello, 0, session_, hello_sequence_++},
@@ -326,8 +309,8 @@ private:
     bool queue_stats(Core& core, bool final) {
         const std::uint64_t aggregated =
             profile_ != nullptr ? profile_->aggregated(number_of(core)) : 0;
-        const wire::Stats stats =
-            stats_of(core, machine_.clock(), aggregated, console_dropped_, final ? 1 : 0);
+        wire::Stats stats = stats_of(core, machine_.clock(), aggregated, console_dropped_, final ? 1 : 0);
+        if (replies_ != nullptr && number_of(core) == 0) stats.commands_refused = replies_->refused();
         return queue({wire::Stream::stats, number_of(core), session_, core.stats_sequence++},
                      write_stats(stats, frame_.payload()));
     }
@@ -343,6 +326,7 @@ private:
         for (const Core& core : cores_) trace_.restart(number_of(core));
     }
 
+    bool replies_wait() const { return replies_ != nullptr && replies_->wait(); }
     bool profile_waits() const { return profile_ != nullptr && profile_->waits(); }
     bool queue_profile() {
         const auto [core, payload_bytes] = profile_->next(machine_.clock(), frame_.payload());
@@ -370,6 +354,7 @@ private:
     Line<M> line_;
     TraceSender<M> trace_;
     ProfileSender* profile_;
+    Replies* replies_;
     Modes<M> modes_;
     Keeper<M> keeper_;
     ConsoleBuffer console_;
@@ -382,6 +367,7 @@ private:
     std::uint64_t console_dropped_ = 0;
     std::uint32_t hello_sequence_ = 0;
     std::uint32_t console_sequence_ = 0;
+    std::uint32_t reply_sequence_ = 0;
     std::size_t turn_ = 0;
     std::size_t stats_turn_ = 0;
     bool profile_turn_ = false;
@@ -391,3 +377,5 @@ private:
 };
 
 }  // namespace nopscope
+
+#include "tracer/pump_ends.hpp"

@@ -63,12 +63,14 @@ public:
         core.pumped_context = end_.context;
         core.pumped_site_next = end_.site_next;
         core.last_trace_frame = machine_.clock();
-        core.own_records -= std::min(core.own_records, end_.own);
+        __atomic_fetch_sub(&core.own_records, std::min(core.own_records, end_.own), __ATOMIC_RELAXED);
         ring_release(machine_, core, end_.position);
         machine_.restore_interrupts(interrupts);
     }
 
-    // The next frame of this core begins a group.
+    // The next frame of this core begins a group. Any context.
+    void want_key(Core& core) { core.last_key_frame = machine_.clock() - key_seconds * clock_hz_; }
+    // The same, of the pump.
     void restart(unsigned number) { encoders_[number].restart(); }
 
     static std::uint64_t waiting_records(const Core& core) {

@@ -8,16 +8,9 @@
 #include "tracer/nopscope.hpp"
 #include "tracer/patcher.hpp"
 #include "tracer/pump.hpp"
-#include "tracer/quiescence.hpp"
+#include "tracer/requests.hpp"
 #include "tracer/return_ops.hpp"
 #include "tracer/shadow_stack.hpp"
-
-// Labels in arm64/recorders.S, profile.S, duration.S and sampled.S.
-extern "C" const char nopscope_function_entry[], nopscope_graph_entry[], nopscope_profile_entry[],
-    nopscope_profile_entry_end[], nopscope_duration_entry[], nopscope_sampled_entry[];
-// Labels in arm64/callbacks.S.
-extern "C" const char nopscope_callback[], nopscope_callback_unguarded[], nopscope_far[],
-    nopscope_far_end[];
 
 namespace nopscope {
 namespace {
@@ -49,18 +42,15 @@ constinit Family recorders[] = {Family::of(function_ops), Family::of(graph_ops),
                                 Family::of(sampled_ops)};
 constinit Patcher<Machine> patcher(machine, sites, none_ops);
 constinit wire::TraceEncoder encoders[max_cores]{};
-constinit Pump<Machine> line_pump(machine, cores, encoders, &profile_sender);
+constinit Pump<Machine> line_pump(machine, cores, encoders, &profile_sender, &command_replies);
+constinit RequestLock<Machine> request_lock(machine);
 constinit wire::Hello hello;
 constinit Counters boot_counters{};
 void (*panic_handler)(const char*) = nullptr;
 constinit bool initialised = false;
 constinit std::uint32_t joined = 0;  // cores, a bit each
 constexpr std::uint32_t thread_context = 0;
-
-[[noreturn]] void panic(const char* message) {
-    if (panic_handler != nullptr) panic_handler(message);
-    breakpoint();
-}
+constinit Recorder last_recorder = Recorder::graph;
 
 Core& this_core() { return cores[machine.core()]; }
 bool has_joined(unsigned core) { return (__atomic_load_n(&joined, __ATOMIC_RELAXED) >> core & 1) != 0; }
@@ -73,13 +63,13 @@ wire::Text text_of(const char* string) {
 
 void prepare_core(unsigned number, const Config& config) {
     Core& core = cores[number];
+    clear(core);
     CoreMemory& own = memory[number];
     for (std::uint64_t& word : own.ring) word = 0;
     reset_shadow_stack(core, own.shadow, shadow_frames + 1, ~std::uint64_t{0});
     core.ring = reinterpret_cast<std::uintptr_t>(own.ring);
     core.cursor = core.tail = ring_bytes;
     core.cells = profile_memory.distance(number);
-    core.limit = 0;
     core.stops = stopped_absent;
     core.reserve = return_reserve_bytes;
     core.pumped_clock = core.last_sync = core.last_trace_frame = core.last_key_frame = machine.clock();
@@ -92,15 +82,13 @@ void prepare_core(unsigned number, const Config& config) {
 // What a warm reset has left is sent, as the session that it was; then nothing of it is left.
 void send_what_was_kept(const Config& config) {
     const KeptImage mine = kept_image(hello, reinterpret_cast<std::uintptr_t>(memory));
-    const auto ring_of = [](unsigned n) { return reinterpret_cast<std::uintptr_t>(memory[n].ring); };
-    const Recovered found = recover(kept, mine, cores, ring_of, [](std::uint32_t low) {
-        return sites.find((hello.text_base & ~std::uint64_t{0xffff'ffff}) | low).has_value();
-    });
+    const Recovered found = recover(
+        kept, mine, cores, [](unsigned n) { return reinterpret_cast<std::uintptr_t>(memory[n].ring); },
+        [](std::uint32_t low) { return sites.has_low(hello.text_base, low); });
     boot_counters.reset_records = found.records;
     boot_counters.reset_refused = found.refused;
     boot_counters.reset_headers_refused = found.headers_refused;
     if (found.records != 0) line_pump.send_recovered(config, hello, kept);
-    for (Core& core : cores) clear(core);
     begin_keeping(kept, mine);
 }
 
@@ -141,17 +129,26 @@ void prepare_hello(const Config& config) {
     hello.image = text_of(config.image);
 }
 
+// Code that reads slots and marks nothing, as far as it is in use.
+class Unmarked {
+public:
+    Unmarked() {
+        if (patcher.uses_far()) add(nopscope_far, nopscope_far_end);
+        if (profile_memory.made()) add(nopscope_profile_entry, nopscope_profile_entry_end);
+    }
+    std::span<const Quiescence<Machine>::Code> all() const { return {code_, count_}; }
+
+private:
+    void add(const char* begin, const char* end) {
+        code_[count_++] = {address_of(begin), address_of(end)};
+    }
+    Quiescence<Machine>::Code code_[2];
+    std::size_t count_ = 0;
+};
+
 bool wait_until_quiescent() {
-    Quiescence<Machine>::Code unmarked[2];
-    std::size_t count = 0;
-    if (patcher.uses_far()) {
-        unmarked[count++] = {address_of(nopscope_far), address_of(nopscope_far_end)};
-    }
-    if (profile_memory.made()) {
-        unmarked[count++] = {address_of(nopscope_profile_entry), address_of(nopscope_profile_entry_end)};
-    }
-    return Quiescence<Machine>(machine, cores, {unmarked, count})
-        .wait(machine.clock() + hello.clock_hz);
+    const Unmarked unmarked;
+    return Quiescence<Machine>(machine, cores, unmarked.all()).wait(machine.clock() + hello.clock_hz);
 }
 
 // ---- requests -----------------------------------------------------------------------------------
@@ -167,12 +164,16 @@ Status change_sets(const Change& change, NamedSelection&& selection) {
 
 // A site has one recorder: each has a direct entry.
 Status set_recorder(Recorder recorder, const Sites& which, std::span<const void* const> except) {
+    const Requesting<Machine> alone(request_lock);
     if (recorder == Recorder::profile) {
         if (!profile_memory.is_open()) return Status::no_profile_memory;
         recorders[2] = profile_memory.family(address_of(nopscope_profile_entry));
     }
     Change change{.remove = recorders};
-    if (recorder != Recorder::none) change.add = recorders[static_cast<unsigned>(recorder) - 1];
+    if (recorder != Recorder::none) {
+        change.add = recorders[static_cast<unsigned>(recorder) - 1];
+        last_recorder = recorder;
+    }
     return change_sets(change, {sites, names, which, except});
 }
 
@@ -203,11 +204,12 @@ Status init(const Config& config) {
     prepare_hello(config);
     send_what_was_kept(config);
     for (unsigned core = 0; core < max_cores; ++core) prepare_core(core, config);
-    prepare_hello(config);
     const std::uint64_t now = machine.clock();
-    const auto session = static_cast<std::uint16_t>(now ^ now >> 16 ^ now >> 32);
+    auto session = static_cast<std::uint16_t>(now ^ now >> 16 ^ now >> 32);
+    session += session == kept.session;
     profile_sender.open(hello.text_base, config.profile_period_ms * (config.clock_hz / 1000), now);
-    line_pump.open(config, hello, session + (session == kept.session), &kept);
+    line_pump.open(config, hello, session, &kept);
+    open_control(config, session);
     enter_core(config.stack_low, config.stack_high);
     initialised = true;
     line_pump.run();
@@ -234,11 +236,13 @@ Status disable(const Sites& which) { return enable(Recorder::none, which); }
 Status attach(Ops& ops, const Sites& which) {
     if (!initialised) return Status::not_initialised;
     if (ops.func == nullptr && ops.direct == 0) return Status::bad_config;
+    const Requesting<Machine> alone(request_lock);
     return change_sets({.add = Family::of(ops)}, {sites, names, which, {}});
 }
 
 Status detach(Ops& ops, const Sites& which) {
     if (!initialised) return Status::not_initialised;
+    const Requesting<Machine> alone(request_lock);
     const Family one[] = {Family::of(ops)};
     const Status status = change_sets({.remove = one}, {sites, names, which, {}});
     if (status != Status::ok || ops.sites != 0 || ops.func != hook_call) return status;
@@ -250,6 +254,7 @@ Status detach(Ops& ops, const Sites& which) {
 }
 
 Status set_filter(Ops& ops, const Sites& which) {
+    const Requesting<Machine> alone(request_lock);
     const Status status = attach(ops, which);
     if (status != Status::ok) return status;
     const Family one[] = {Family::of(ops)};
@@ -282,14 +287,26 @@ void start() {
 
 Status set_mode(Mode mode) {
     if (!initialised) return Status::not_initialised;
-    if (mode > Mode::flight) return Status::bad_config;
-    line_pump.set_mode(mode);
-    return Status::ok;
+    return line_pump.set_mode(mode) ? Status::ok : Status::bad_config;
 }
 
 void pump() {
-    if (initialised) line_pump.run();
+    if (!initialised) return;
+    line_pump.run();
+    poll_commands();
 }
+
+bool try_request(void (*request)(void* user), void* user) {
+    if (!request_lock.try_lock()) return false;
+    const Core& core = this_core();
+    const auto* const count = reinterpret_cast<const volatile std::uint32_t*>(core.depth);
+    const unsigned depth = count == &thread_context ? unknown_depth : *count;
+    const bool may = may_request<Machine>(core, depth, interrupted_pc(), Unmarked().all());
+    if (may) line_pump.as_tracers([&] { request(user); });
+    request_lock.unlock();
+    return may;
+}
+Recorder recorder_set_last() { return last_recorder; }
 
 std::size_t profile_bytes(unsigned config_cores) {
     return ProfileMemory::bytes(
@@ -345,8 +362,20 @@ Counters counters() {
     return now;
 }
 
+void send_hello_soon() {
+    line_pump.send_hello();
+    line_pump.send_keys();
+}
+void send_stats_soon() { line_pump.send_stats(); }
+bool with_quiet_line(std::uint32_t (*use)(void*), void* user) {
+    return line_pump.with_quiet_line([&] { return hello.line_bytes_per_second = use(user); });
+}
 LastError last_error() { return patcher.last_error(); }
 
+[[noreturn]] void panic(const char* message) {
+    if (panic_handler != nullptr) panic_handler(message);
+    breakpoint();
+}
 std::span<Core> all_cores() { return cores; }
 
 Core* joined_core() {
@@ -364,36 +393,8 @@ void guarded(std::uint64_t ip, std::uint64_t parent_ip, Ops* ops, Regs* regs) {
     }
 }
 
-// ---- slow paths of arm64/recorders.S -------------------------------------------------------------
+// ---- slow paths of arm64/recorders.S: this, and slow_paths.cpp ------------------------------------------
 
-extern "C" {
-
-bool nopscope_wait_for_room(Core*) { return line_pump.make_room(); }
-
-// At a call's return: as far as it goes, its duration is in the ring now.
-void nopscope_duration_without_room(Core* here) {
-    const auto put = [here](std::uint64_t limit) {
-        return put_duration(machine, *here, *top_frame(*here), limit);
-    };
-    do {
-        if (put_in_context(machine, *here, put)) return;
-    } while (here->lossless != 0 && line_pump.make_room());
-    add_one(here->dropped);
-}
-
-// At a function's entry; its SP and return address. Returns the shadow stack's top.
-std::uint64_t nopscope_unwind_at_entry(Core* here, std::uint64_t sp, std::uint64_t return_address) {
-    return unwind(machine, *here, sp, hook_of(return_address) == Hook::none);
-}
-
-// At a hooked call's return. Returns the top; the frame below it is this call's.
-std::uint64_t nopscope_unwind_at_return(Core* here, std::uint64_t sp) {
-    const std::uint64_t top = unwind(machine, *here, sp, false);
-    if (top_frame(*here)->sp != sp) {
-        panic("nopscope: a function returned to the hook, but no open call has its stack pointer");
-    }
-    return top;
-}
-}
+extern "C" bool nopscope_wait_for_room(Core*) { return line_pump.make_room(); }
 
 }  // namespace nopscope

@@ -145,6 +145,7 @@ Integrity integrity_of(const Profile& profile, const nsc::FileCounters& file) {
         {"unhooked", stream.unhooked, true},
         {"foreign", stream.foreign, true},
         {"console_dropped", stream.console_dropped, true},
+        {"commands_refused", stream.commands_refused, false},
         {"incomplete_profiles", profile.on_target().incomplete(), true},
         {"damaged_chunks", file.damaged_chunks, true},
         {"skipped_bytes", file.skipped_bytes, true},

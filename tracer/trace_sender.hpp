@@ -27,6 +27,7 @@ public:
     // There is a frame's worth of records, or they have waited for long enough. The tracer's own alone
     // are not worth a frame, until their reserve runs low.
     bool due(const Core& core) const {
+        if (core.overwrites != 0) return false;
         const std::uint64_t records = waiting_records(core);
         if (records >= frame_records + core.own_records) return true;
         if (core.own_records * record_bytes >= own_reserve_bytes / 2) return true;
@@ -56,12 +57,15 @@ public:
     }
     // What was built is on the line.
     void release(Core& core) {
+        // At once, for an interrupt that panics sends anew what is in the ring.
+        const std::uint64_t interrupts = machine_.mask_interrupts();
         core.pumped_clock = end_.clock;
         core.pumped_context = end_.context;
         core.pumped_site_next = end_.site_next;
         core.last_trace_frame = machine_.clock();
-        __atomic_fetch_sub(&core.own_records, end_.own, __ATOMIC_RELAXED);
+        __atomic_fetch_sub(&core.own_records, std::min(core.own_records, end_.own), __ATOMIC_RELAXED);
         ring_release(machine_, core, end_.position);
+        machine_.restore_interrupts(interrupts);
     }
 
     // The next frame of this core begins a group. Any context.

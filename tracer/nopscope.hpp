@@ -40,18 +40,26 @@ enum class [[nodiscard]] Status : std::uint8_t {
 };
 // One sentence, static storage.
 const char* describe(Status status);
+// What was asked for is so; with timeout, a core may not have seen it yet.
+constexpr bool carried_out(Status status) { return status == Status::ok || status == Status::timeout; }
 
 enum class Recorder : std::uint8_t {
     none,
     function,  // one record at each entry
     graph,     // one at entry, one at return
     profile,   // no record: each function's calls, times and histogram, added up on the target
+    duration,  // one at return, of a call that took set_min_duration() or longer
+    sampled,   // graph's, of every n-th call on a core: set_sample()
 };
 
 enum class Mode : std::uint8_t {
     stream,    // a full ring drops new records, and counts them
     lossless,  // a full ring makes the producer run the pump until there is room
+    flight,    // a new record takes the place of the oldest; sent at snapshot() (triggers.hpp), when
+               // the exception reporter asks (enter_panic), by finish(), and after a warm reset
 };
+
+class SiteBits;
 
 // Which sites a request is about: by index, by address ({main, luaV_execute}), or by name.
 struct Sites {
@@ -63,9 +71,11 @@ struct Sites {
         return {.functions = functions, .listed = true};
     }
     // By linkage name, as `nm` shows it; `*` stands for any characters, `?` for one. Only in an image
-    // with a name table (nopscope_name_table(TARGET), docs/porting.md). A request takes 500 to 1,000
-    // instructions more for each site of the image. `glob` is read until it has returned.
+    // with a name table (nopscope_name_table(TARGET), docs/porting.md). A request then
+    // matches each site's name, which takes several times as long as patching it. `glob` is read until it has returned.
     static constexpr Sites named(const char* glob) { return {.pattern = glob}; }
+    // Those that the host has selected (site_bits.hpp).
+    static constexpr Sites chosen(const SiteBits& chosen) { return {.bits = &chosen}; }
     // These, less those of `less`, which must outlive the request (a temporary in its call does) and
     // be less of nothing itself.
     constexpr Sites without(const Sites& less) const {
@@ -79,6 +89,7 @@ struct Sites {
     bool listed = false;                 // `functions` instead of the range
     const char* pattern = nullptr;       // of these, only what it matches
     const Sites* notrace = nullptr;
+    const SiteBits* bits = nullptr;      // of these, only the ones that it has
 };
 
 struct Config {
@@ -97,6 +108,23 @@ struct Config {
     // What the pump paces itself to by the clock, on every line, real or emulated: baud / 10.
     // 0: as fast as try_write takes bytes.
     std::uint32_t line_bytes_per_second = 0;
+
+    // Commands from the host over the same line (docs/control.md), which pump() executes. All may be
+    // null: then nothing is read, or the commands that need it are refused.
+    struct Input {
+        // One byte that has come, or false at once. Called by pump(), never from two contexts at once.
+        // What comes between two pumps must be buffered: 256 bytes hold any command.
+        bool (*try_read)(std::uint8_t& byte) = nullptr;
+        // Where this core's thread context was interrupted; called in an interrupt. Without it (and
+        // `interrupt_depth`) a pump in an interrupt cannot change what is traced once the profile
+        // recorder has been used, or a recorder lies more than 128 MiB from a site.
+        std::uint64_t (*interrupted_pc)() = nullptr;
+        std::uint32_t baud = 0;  // of the line now
+        // Sets the line's rate, both ways; everything has been sent. False: it cannot. `only_ask`:
+        // changes nothing, and says whether it could.
+        bool (*set_baud)(std::uint32_t baud, bool only_ask) = nullptr;
+        void (*reset)() = nullptr;  // resets the machine; does not return
+    } input = {};
 
     // SP outside these bounds is not hooked, and counted: [low, high).
     std::uint64_t stack_low = 0;
@@ -129,7 +157,8 @@ struct Config {
 Status init(const Config& config);
 
 // Change what the sites record, at run time. All or nothing: on an error no word has changed.
-// Thread context, interrupts may be on, traced functions may be running. A site has one recorder;
+// Thread context, interrupts may be on, traced functions may be running. Any core: requests, those of
+// the host in a pump too, wait for each other. A site has one recorder;
 // enabling another replaces it. Some 60 instructions a site, 75 where caches need maintenance.
 Status enable(Recorder recorder, const Sites& sites);
 Status disable(const Sites& sites);
@@ -140,8 +169,8 @@ Status join(std::uint64_t stack_low, std::uint64_t stack_high);
 
 // ---- ops of your own (tracer/ops.hpp) ---------------------------------------------------------------
 //
-// All three: thread context of one core at a time, interrupts on; other cores may be running traced
-// code. All or nothing. Never from a callback.
+// All three: thread context of any core, interrupts on; other cores may be running traced code. All or
+// nothing. Never from a callback.
 
 // Adds `ops` to the sites' sets. Attaching twice is once.
 Status attach(Ops& ops, const Sites& sites);
@@ -150,7 +179,8 @@ Status attach(Ops& ops, const Sites& sites);
 // before the ops goes away. A ReturnOps that traces nothing any more has no exit called after this,
 // either, though calls that it hooked may be open.
 Status detach(Ops& ops, const Sites& sites = Sites::all());
-// Makes `sites` the ops' whole set: attaches what is missing, then detaches the rest.
+// Makes `sites` the ops' whole set: attaches what is missing, then detaches the rest, after a timeout
+// of the first, too.
 Status set_filter(Ops& ops, const Sites& sites);
 // Returns when every core has been seen outside the tracer's trampolines and callbacks, at exception
 // depth 0. False: not within a second.
@@ -184,9 +214,34 @@ void for_each_ops(std::uint32_t index, void (*visit)(Ops& ops, void* user), void
 void stop();
 void start();
 
+// Changes the mode; what the rings hold is sent in the new one, if not in flight mode. At once, or when
+// the pump that is running has finished its frame. Any context. bad_config: no such mode.
+Status set_mode(Mode mode);
+
+// ---- filters: what recorders leave out --------------------------------------------------------------
+//
+// Any context, at any time, also while they run. Calls left out are counted: Counters::filtered.
+
+// Of the duration recorder, on all cores: calls shorter than that make no record. At first 0.
+void set_min_duration(std::uint64_t ticks);
+// Graph, sampled and duration do not see calls that would be more than `calls` deep: those with as many
+// hooked calls open below them, in their context. An interrupt's lie on top of what it interrupted; a
+// function with a ReturnOps counts twice. At first 0: as deep as the shadow stack is.
+void set_max_depth(std::uint32_t calls);
+// Of the sampled recorder: every n-th call of each core, from the next one on. At first 1.
+void set_sample(std::uint32_t n);
+
+// From here on a core records only while a call of one of these functions is open in the context that
+// it runs; that call is in the recording. Those that are open now do not count. Recording goes on
+// elsewhere as soon as trace_everywhere() has been called. As enable(), and instead of the last such
+// request. timeout: as detach().
+Status trace_only_below(const Sites& sites);
+Status trace_everywhere();
+
 // Moves records from the ring to the line, within what the line's pace allows now; returns at once
 // when there is nothing to do, or when a pump is already running below. Any context: an idle loop, a
-// timer interrupt, or both. Call it at least every quarter wrap of the 32-bit clock (1 s at 1 GHz),
+// timer interrupt, or both. Then does what the host has asked for; a change of what is traced waits for
+// a pump that finds no callback, and nothing else that would be in its way, below it. Call it at least every quarter wrap of the 32-bit clock (1 s at 1 GHz),
 // or recorded times may be ambiguous.
 void pump();
 
@@ -212,6 +267,12 @@ bool read_profile(std::uint32_t index, unsigned core, SiteProfile& out);
 // Stops recording, sends all that is left, the profile, a last stats frame, and waits for the line.
 // Thread context.
 void finish();
+
+// To be called before the firmware resets the machine by itself: stops recording, and cleans what the rings
+// hold, up to now, out of the caches. The next boot's init() sends it, before anything else and waiting
+// for the line, as the session that it was. Without this call it sends what had been cleaned by some
+// pump(). A cold boot has nothing to send. Thread context.
+void prepare_reset();
 
 // The console as one of the line's streams. Any context; waits for the line when its buffer is
 // full, except inside the pump or an interrupt that stopped it, where the bytes are dropped and
@@ -245,8 +306,13 @@ struct Counters {
     std::uint32_t refused_words;       // the words there are no patch site
     std::uint32_t duplicates;          // empty or repeated table entries, dropped
     std::uint32_t enabled;     // sites whose word is a BL now
-    std::uint64_t generated;   // records claimed, plus dropped
+    // Of the session before a warm reset: what was sent, and what was left out since it made no sense.
+    std::uint64_t reset_records;
+    std::uint64_t reset_refused;
+    std::uint32_t reset_headers_refused;  // 1: another image's, or its CRC was wrong: all was left out
+    std::uint64_t generated;   // records claimed, plus dropped, plus filtered
     std::uint64_t dropped;
+    std::uint64_t filtered;    // calls that a filter kept from making any record
     std::uint64_t unhooked;    // calls whose return is not seen: the shadow stack was full
     std::uint64_t foreign;     // calls whose return is not seen: SP outside the bounds
     std::uint64_t recursions;  // callbacks not made: this context was in one

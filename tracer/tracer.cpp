@@ -8,16 +8,9 @@
 #include "tracer/nopscope.hpp"
 #include "tracer/patcher.hpp"
 #include "tracer/pump.hpp"
-#include "tracer/quiescence.hpp"
+#include "tracer/requests.hpp"
 #include "tracer/return_ops.hpp"
 #include "tracer/shadow_stack.hpp"
-
-// Labels in arm64/recorders.S and profile.S.
-extern "C" const char nopscope_function_entry[], nopscope_graph_entry[], nopscope_profile_entry[],
-    nopscope_profile_entry_end[];
-// Labels in arm64/callbacks.S.
-extern "C" const char nopscope_callback[], nopscope_callback_unguarded[], nopscope_far[],
-    nopscope_far_end[];
 
 namespace nopscope {
 namespace {
@@ -29,6 +22,7 @@ struct CoreMemory {
     alignas(64) ShadowFrame shadow[shadow_frames + 1];
 };
 [[gnu::section(".nopscope.ring")]] CoreMemory memory[max_cores];
+[[gnu::section(".nopscope.ring")]] Kept kept;
 
 // The object of sites that nobody traces. A BL that finds it was left over by a change of the set.
 void no_callback(std::uint64_t, std::uint64_t, Ops*, Regs*) {}
@@ -39,25 +33,24 @@ constinit SiteTable sites;
 constinit wire::NameTable names;
 constinit Ops none_ops{.func = no_callback, .unguarded = no_callback};
 // Their entries are filled in by init(), since an address is no constant expression in every ABI.
-constinit Ops function_ops, graph_ops;
+constinit Ops function_ops, graph_ops, duration_ops, sampled_ops, no_profile_ops;
 constinit ProfileMemory profile_memory;
 constinit ProfileSender profile_sender(profile_memory, sites);
 // By Recorder, less one. The profile's is nobody's before it is enabled.
-constinit Family recorders[] = {Family::of(function_ops), Family::of(graph_ops), {}};
+constinit Family recorders[] = {Family::of(function_ops), Family::of(graph_ops),
+                                Family::of(no_profile_ops), Family::of(duration_ops),
+                                Family::of(sampled_ops)};
 constinit Patcher<Machine> patcher(machine, sites, none_ops);
 constinit wire::TraceEncoder encoders[max_cores]{};
-constinit Pump<Machine> line_pump(machine, cores, encoders, &profile_sender);
+constinit Pump<Machine> line_pump(machine, cores, encoders, &profile_sender, &command_replies);
+constinit RequestLock<Machine> request_lock(machine);
 constinit wire::Hello hello;
 constinit Counters boot_counters{};
 void (*panic_handler)(const char*) = nullptr;
 constinit bool initialised = false;
 constinit std::uint32_t joined = 0;  // cores, a bit each
 constexpr std::uint32_t thread_context = 0;
-
-[[noreturn]] void panic(const char* message) {
-    if (panic_handler != nullptr) panic_handler(message);
-    breakpoint();
-}
+constinit Recorder last_recorder = Recorder::graph;
 
 Core& this_core() { return cores[machine.core()]; }
 bool has_joined(unsigned core) { return (__atomic_load_n(&joined, __ATOMIC_RELAXED) >> core & 1) != 0; }
@@ -70,20 +63,33 @@ wire::Text text_of(const char* string) {
 
 void prepare_core(unsigned number, const Config& config) {
     Core& core = cores[number];
+    clear(core);
     CoreMemory& own = memory[number];
     for (std::uint64_t& word : own.ring) word = 0;
     reset_shadow_stack(core, own.shadow, shadow_frames + 1, ~std::uint64_t{0});
     core.ring = reinterpret_cast<std::uintptr_t>(own.ring);
     core.cursor = core.tail = ring_bytes;
     core.cells = profile_memory.distance(number);
-    core.limit = 0;
+    core.stops = stopped_absent;
     core.reserve = return_reserve_bytes;
-    core.lossless = config.mode == Mode::lossless ? 1 : 0;
     core.pumped_clock = core.last_sync = core.last_trace_frame = core.last_key_frame = machine.clock();
     const volatile std::uint32_t* depth = &thread_context;
     if (config.interrupt_depth != nullptr) depth = config.interrupt_depth(number);
     core.depth = reinterpret_cast<std::uintptr_t>(depth);
     for (std::uint64_t& guard : core.guards) guard = reinterpret_cast<std::uintptr_t>(&guard);
+}
+
+// What a warm reset has left is sent, as the session that it was; then nothing of it is left.
+void send_what_was_kept(const Config& config) {
+    const KeptImage mine = kept_image(hello, reinterpret_cast<std::uintptr_t>(memory));
+    const Recovered found = recover(
+        kept, mine, cores, [](unsigned n) { return reinterpret_cast<std::uintptr_t>(memory[n].ring); },
+        [](std::uint32_t low) { return sites.has_low(hello.text_base, low); });
+    boot_counters.reset_records = found.records;
+    boot_counters.reset_refused = found.refused;
+    boot_counters.reset_headers_refused = found.headers_refused;
+    if (found.records != 0) line_pump.send_recovered(config, hello, kept);
+    begin_keeping(kept, mine);
 }
 
 // On the core itself: from here on it records.
@@ -93,8 +99,7 @@ void enter_core(std::uint64_t stack_low, std::uint64_t stack_high) {
     reset_shadow_stack(core, memory[machine.core()].shadow, shadow_frames + 1, stack_high);
     set_current_core(&core);
     __atomic_fetch_or(&joined, 1u << machine.core(), __ATOMIC_RELAXED);
-    core.limit = 1;  // not stopped; ring_set_limit sets the real one
-    ring_set_limit(machine, core);
+    start_core(machine, core, stopped_absent);
 }
 
 void prepare_sites() {
@@ -110,6 +115,7 @@ void prepare_sites() {
 
 void prepare_hello(const Config& config) {
     hello.lossless = config.mode == Mode::lossless;
+    hello.flight = config.mode == Mode::flight;
     hello.cores = static_cast<std::uint8_t>(config.cores);
     hello.clock_hz = config.clock_hz;
     hello.text_base = address_of(__text_start) & ~std::uint64_t{7};
@@ -123,17 +129,26 @@ void prepare_hello(const Config& config) {
     hello.image = text_of(config.image);
 }
 
+// Code that reads slots and marks nothing, as far as it is in use.
+class Unmarked {
+public:
+    Unmarked() {
+        if (patcher.uses_far()) add(nopscope_far, nopscope_far_end);
+        if (profile_memory.made()) add(nopscope_profile_entry, nopscope_profile_entry_end);
+    }
+    std::span<const Quiescence<Machine>::Code> all() const { return {code_, count_}; }
+
+private:
+    void add(const char* begin, const char* end) {
+        code_[count_++] = {address_of(begin), address_of(end)};
+    }
+    Quiescence<Machine>::Code code_[2];
+    std::size_t count_ = 0;
+};
+
 bool wait_until_quiescent() {
-    Quiescence<Machine>::Code unmarked[2];
-    std::size_t count = 0;
-    if (patcher.uses_far()) {
-        unmarked[count++] = {address_of(nopscope_far), address_of(nopscope_far_end)};
-    }
-    if (profile_memory.made()) {
-        unmarked[count++] = {address_of(nopscope_profile_entry), address_of(nopscope_profile_entry_end)};
-    }
-    return Quiescence<Machine>(machine, cores, {unmarked, count})
-        .wait(machine.clock() + hello.clock_hz);
+    const Unmarked unmarked;
+    return Quiescence<Machine>(machine, cores, unmarked.all()).wait(machine.clock() + hello.clock_hz);
 }
 
 // ---- requests -----------------------------------------------------------------------------------
@@ -149,12 +164,16 @@ Status change_sets(const Change& change, NamedSelection&& selection) {
 
 // A site has one recorder: each has a direct entry.
 Status set_recorder(Recorder recorder, const Sites& which, std::span<const void* const> except) {
+    const Requesting<Machine> alone(request_lock);
     if (recorder == Recorder::profile) {
         if (!profile_memory.is_open()) return Status::no_profile_memory;
         recorders[2] = profile_memory.family(address_of(nopscope_profile_entry));
     }
-    Change change{.remove = std::span(recorders).first(profile_memory.made() ? 3 : 2)};
-    if (recorder != Recorder::none) change.add = recorders[static_cast<unsigned>(recorder) - 1];
+    Change change{.remove = recorders};
+    if (recorder != Recorder::none) {
+        change.add = recorders[static_cast<unsigned>(recorder) - 1];
+        last_recorder = recorder;
+    }
     return change_sets(change, {sites, names, which, except});
 }
 
@@ -177,14 +196,20 @@ Status init(const Config& config) {
     panic_handler = config.panic;
     function_ops.direct = address_of(nopscope_function_entry);
     graph_ops.direct = address_of(nopscope_graph_entry);
+    duration_ops.direct = address_of(nopscope_duration_entry);
+    sampled_ops.direct = address_of(nopscope_sampled_entry);
     patcher.set_trampolines({address_of(nopscope_callback), address_of(nopscope_callback_unguarded),
                              address_of(nopscope_far)});
-    for (unsigned core = 0; core < max_cores; ++core) prepare_core(core, config);
     prepare_sites();
     prepare_hello(config);
+    send_what_was_kept(config);
+    for (unsigned core = 0; core < max_cores; ++core) prepare_core(core, config);
     const std::uint64_t now = machine.clock();
+    auto session = static_cast<std::uint16_t>(now ^ now >> 16 ^ now >> 32);
+    session += session == kept.session;
     profile_sender.open(hello.text_base, config.profile_period_ms * (config.clock_hz / 1000), now);
-    line_pump.open(config, hello, static_cast<std::uint16_t>(now ^ now >> 16 ^ now >> 32));
+    line_pump.open(config, hello, session, &kept);
+    open_control(config, session);
     enter_core(config.stack_low, config.stack_high);
     initialised = true;
     line_pump.run();
@@ -211,14 +236,16 @@ Status disable(const Sites& which) { return enable(Recorder::none, which); }
 Status attach(Ops& ops, const Sites& which) {
     if (!initialised) return Status::not_initialised;
     if (ops.func == nullptr && ops.direct == 0) return Status::bad_config;
+    const Requesting<Machine> alone(request_lock);
     return change_sets({.add = Family::of(ops)}, {sites, names, which, {}});
 }
 
 Status detach(Ops& ops, const Sites& which) {
     if (!initialised) return Status::not_initialised;
+    const Requesting<Machine> alone(request_lock);
     const Family one[] = {Family::of(ops)};
     const Status status = change_sets({.remove = one}, {sites, names, which, {}});
-    if (status != Status::ok || ops.sites != 0 || ops.func != hook_call) return status;
+    if (!carried_out(status) || ops.sites != 0 || ops.func != hook_call) return status;
     // Calls that are open will return to the hook. Whoever takes a guard from here on finds no ops
     // there.
     for (CoreMemory& core : memory) forget_ops(core.shadow, static_cast<ReturnOps&>(ops));
@@ -227,9 +254,11 @@ Status detach(Ops& ops, const Sites& which) {
 }
 
 Status set_filter(Ops& ops, const Sites& which) {
-    const Status status = attach(ops, which);
-    if (status != Status::ok) return status;
+    const Requesting<Machine> alone(request_lock);
+    const Status added = attach(ops, which);
+    if (!carried_out(added)) return added;
     const Family one[] = {Family::of(ops)};
+    // What it waits for, late cores of the first change are in, too.
     return change_sets({.remove = one}, NamedSelection::others(sites, names, which));
 }
 
@@ -252,24 +281,33 @@ std::size_t site_name(std::uint32_t index, char* to, std::size_t room) {
     return size;
 }
 
-void stop() {
-    for (Core& core : cores) __atomic_store_n(&core.limit, 0, __ATOMIC_RELAXED);
-}
-
 void start() {
     if (!initialised) return;
-    for (unsigned n = 0; n < max_cores; ++n) {
-        if (!has_joined(n)) continue;
-        std::uint64_t stopped = 0;
-        __atomic_compare_exchange_n(&cores[n].limit, &stopped, 1, false, __ATOMIC_RELAXED,
-                                    __ATOMIC_RELAXED);
-        ring_set_limit(machine, cores[n]);
-    }
+    for (Core& core : cores) start_core(machine, core, stopped_by_request);
+}
+
+Status set_mode(Mode mode) {
+    if (!initialised) return Status::not_initialised;
+    return line_pump.set_mode(mode) ? Status::ok : Status::bad_config;
 }
 
 void pump() {
-    if (initialised) line_pump.run();
+    if (!initialised) return;
+    line_pump.run();
+    poll_commands();
 }
+
+bool try_request(void (*request)(void* user), void* user) {
+    if (!request_lock.try_lock()) return false;
+    const Core& core = this_core();
+    const auto* const count = reinterpret_cast<const volatile std::uint32_t*>(core.depth);
+    const unsigned depth = count == &thread_context ? unknown_depth : *count;
+    const bool may = may_request<Machine>(core, depth, interrupted_pc(), Unmarked().all());
+    if (may) line_pump.as_tracers([&] { request(user); });
+    request_lock.unlock();
+    return may;
+}
+Recorder recorder_set_last() { return last_recorder; }
 
 std::size_t profile_bytes(unsigned config_cores) {
     return ProfileMemory::bytes(
@@ -298,6 +336,12 @@ void console_write(const char* bytes, std::size_t count) {
     if (initialised) line_pump.console(bytes, count);
 }
 
+void prepare_reset() {
+    if (!initialised) return;
+    stop();
+    line_pump.prepare_reset();
+}
+
 void enter_panic() {
     if (!initialised) return;
     stop();
@@ -310,7 +354,8 @@ Counters counters() {
     if (!initialised) return now;
     for (const Core& core : cores) {
         now.dropped += core.dropped;
-        now.generated += record_index(core.cursor) + core.dropped;
+        now.filtered += filtered_of(core);
+        now.generated += record_index(core.cursor) + core.dropped + filtered_of(core);
         now.unhooked += core.unhooked;
         now.foreign += core.foreign;
         now.recursions += core.recursions;
@@ -318,47 +363,27 @@ Counters counters() {
     return now;
 }
 
+void send_hello_soon() {
+    line_pump.send_hello();
+    line_pump.send_keys();
+}
+void send_stats_soon() { line_pump.send_stats(); }
+bool with_quiet_line(std::uint32_t (*use)(void*), void* user) {
+    return line_pump.with_quiet_line([&] { return hello.line_bytes_per_second = use(user); });
+}
 LastError last_error() { return patcher.last_error(); }
 
-const char* describe(Status status) {
-    switch (status) {
-        case Status::ok: return "ok";
-        case Status::mmu_or_cache_off:
-            return "the tracer needs EL1 with the MMU and the data cache on: call init() after them";
-        case Status::no_sites:
-            return "the image has no patch sites: build it with nopscope_instrument(TARGET)";
-        case Status::already_initialised: return "init() was called before";
-        case Status::not_initialised: return "init() has not been called, or did not succeed";
-        case Status::unknown_function:
-            return "no instrumented function begins at an address in the list, or has such a name";
-        case Status::no_names:
-            return "the image has no name table of its own: build it with nopscope_name_table(TARGET)";
-        case Status::unexpected_text:
-            return "a patch site does not hold what the tracer wrote: see last_error()";
-        case Status::out_of_reach: return "a recorder is more than 128 MiB away from a patch site";
-        case Status::bad_config:
-            return "the configuration lacks an output or the clock's rate, or has too many cores";
-        case Status::no_profile_memory:
-            return "the profile recorder needs profile_bytes() of Config::profile_memory";
-        case Status::too_many: return "too many ops on one function, or too many different sets of them";
-        case Status::conflict:
-            return "a function can have one direct entry, or one ops that redirects, not two of these";
-        case Status::timeout: return "a core did not leave the tracer's code within a second";
-    }
-    return "unknown status";
+[[noreturn]] void panic(const char* message) {
+    if (panic_handler != nullptr) panic_handler(message);
+    breakpoint();
 }
+std::span<Core> all_cores() { return cores; }
 
 Core* joined_core() {
     return initialised && has_joined(machine.core()) ? &this_core() : nullptr;
 }
 
-void send_soon() {
-    for (Core& core : cores) {
-        __atomic_store_n(&core.send_to, __atomic_load_n(&core.cursor, __ATOMIC_RELAXED),
-                         __ATOMIC_RELAXED);
-    }
-}
-
+void send_snapshot() { send_soon(), line_pump.send_snapshot(); }
 void guarded(std::uint64_t ip, std::uint64_t parent_ip, Ops* ops, Regs* regs) {
     Core& core = this_core();
     const Guard guard(core);
@@ -369,25 +394,8 @@ void guarded(std::uint64_t ip, std::uint64_t parent_ip, Ops* ops, Regs* regs) {
     }
 }
 
-// ---- slow paths of arm64/recorders.S -------------------------------------------------------------
+// ---- slow paths of arm64/recorders.S: this, and slow_paths.cpp ------------------------------------------
 
-extern "C" {
-
-bool nopscope_wait_for_room(Core*) { return line_pump.make_room(); }
-
-// At a function's entry; its SP and return address. Returns the shadow stack's top.
-std::uint64_t nopscope_unwind_at_entry(Core* here, std::uint64_t sp, std::uint64_t return_address) {
-    return unwind(machine, *here, sp, hook_of(return_address) == Hook::none);
-}
-
-// At a hooked call's return. Returns the top; the frame below it is this call's.
-std::uint64_t nopscope_unwind_at_return(Core* here, std::uint64_t sp) {
-    const std::uint64_t top = unwind(machine, *here, sp, false);
-    if (top_frame(*here)->sp != sp) {
-        panic("nopscope: a function returned to the hook, but no open call has its stack pointer");
-    }
-    return top;
-}
-}
+extern "C" bool nopscope_wait_for_room(Core*) { return line_pump.make_room(); }
 
 }  // namespace nopscope

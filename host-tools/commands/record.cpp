@@ -47,8 +47,13 @@ public:
         : quiet_(quiet), progress_(!quiet && isatty(STDERR_FILENO) != 0), symbols_(symbols) {}
 
     void on_session(const HelloInfo& hello) override {
-        if (symbols_ == nullptr) return;
-        if (const auto sentence = mismatch(*symbols_, hello)) throw Error(*sentence);
+        if (symbols_ != nullptr) {
+            if (const auto sentence = mismatch(*symbols_, hello)) throw Error(*sentence);
+        }
+        if (steering != nullptr) steering->on_session(hello);
+    }
+    void on_reply(const wire::Reply& reply) override {
+        if (steering != nullptr) steering->on_reply(reply);
     }
     void on_trace(unsigned /*core*/, const TraceBatch& batch) override {
         events_ += batch.records.size();
@@ -73,6 +78,8 @@ public:
         if (line_drawn_) fmt::print(stderr, "\r\x1b[K");
         line_drawn_ = false;
     }
+
+    Steering* steering = nullptr;
 
 private:
     void show(std::string_view text) {
@@ -122,7 +129,7 @@ private:
 };
 
 // Where a session's line goes.
-struct Recording {
+struct Destination {
     RawFile raw;
     nsc::Writer file;
     nsc::Journal journal;
@@ -130,7 +137,7 @@ struct Recording {
     Tee tee;
     SessionReader reader;
 
-    Recording(const RecordOptions& options, const Symbols* symbols)
+    Destination(const RecordOptions& options, const Symbols* symbols)
         : raw(options.raw),
           file(options.output, {.source = options.from,
                                 .tool = std::string("nopscope ") + version_text,
@@ -148,41 +155,72 @@ struct Recording {
     void flush() { journal.flush(reader.line(), reader.counters(), unix_ns()); }
 };
 
-nsc::EndReason pump_line(Source& source, Recording& to, const RecordOptions& options) {
-    const auto start = Clock::now();
-    auto flushed = start;
-    auto last_byte = start;
-    bool over = false;
-    auto over_since = start;
-    std::vector<std::uint8_t> buffer(std::size_t{1} << 16);
-    for (;;) {
-        if (interrupted != 0) return nsc::EndReason::interrupted;
-        const Source::Result got = source.read(buffer, 50ms);
+class Recording {
+public:
+    Recording(Source& source, Destination& to, const RecordOptions& options)
+        : source_(source), to_(to), options_(options) {}
+
+    // Reads once. False: it is over.
+    bool turn() {
+        if (reason_) return false;
+        const Source::Result got = source_.read(buffer_, interrupted != 0 ? 0ms : 50ms);
         const auto now = Clock::now();
         if (got.count != 0) {
-            to.line({buffer.data(), got.count});
-            last_byte = now;
-        } else if (now - last_byte > text_silence) {
-            to.reader.show_pending_text();
+            to_.line({buffer_.data(), got.count});
+            last_byte_ = now;
+        } else if (now - last_byte_ > text_silence) {
+            to_.reader.show_pending_text();
         }
-        if (now - flushed >= flush_interval) {
-            to.flush();
-            flushed = now;
+        if (now - flushed_ >= flush_interval) {
+            to_.flush();
+            flushed_ = now;
         }
-        to.monitor.progress(to.reader, now);
-        if (!over) over_since = now;
-        over = to.reader.recording_is_over();
-        if (got.closed) {
-            return over ? nsc::EndReason::target_finished : nsc::EndReason::line_closed;
-        }
-        if (over && options.until_end && now - over_since > linger) {
+        to_.monitor.progress(to_.reader, now);
+        if (!over_) over_since_ = now;
+        over_ = to_.reader.recording_is_over();
+        reason_ = why_end(got.closed, now);
+        return !reason_;
+    }
+    // Once it is over.
+    nsc::EndReason reason() const { return *reason_; }
+
+private:
+    std::optional<nsc::EndReason> why_end(bool closed, Clock::time_point now) const {
+        if (interrupted != 0) return nsc::EndReason::interrupted;
+        if (closed) return over_ ? nsc::EndReason::target_finished : nsc::EndReason::line_closed;
+        if (over_ && options_.until_end && now - over_since_ > linger) {
             return nsc::EndReason::target_finished;
         }
-        if (options.duration_seconds > 0 &&
-            now - start >= std::chrono::duration<double>(options.duration_seconds)) {
+        if (options_.duration_seconds > 0 &&
+            now - start_ >= std::chrono::duration<double>(options_.duration_seconds)) {
             return nsc::EndReason::duration;
         }
+        return std::nullopt;
     }
+
+    Source& source_;
+    Destination& to_;
+    const RecordOptions& options_;
+    const Clock::time_point start_ = Clock::now();
+    Clock::time_point flushed_ = start_;
+    Clock::time_point last_byte_ = start_;
+    Clock::time_point over_since_ = start_;
+    bool over_ = false;
+    std::optional<nsc::EndReason> reason_;
+    std::vector<std::uint8_t> buffer_ = std::vector<std::uint8_t>(std::size_t{1} << 16);
+};
+
+// To the end. What is asked of the target comes between two reads, and may itself read to the end.
+nsc::EndReason record_line(Recording& recording, const SessionReader& reader, Steering* steering) {
+    while (recording.turn()) {
+        if (steering == nullptr) continue;
+        try {
+            steering->serve(reader.counters().gaps);
+        } catch (const Error&) {
+            if (recording.turn()) throw;  // else it is because of the end
+        }
+    }
+    return recording.reason();
 }
 
 }  // namespace
@@ -192,11 +230,18 @@ Exit record(const RecordOptions& options) {
     if (!options.image.empty()) symbols = read_symbols(ElfFile::open(options.image));
     catch_signals();
     // The line first: a port that is not there must not cost an older recording.
-    const auto source = open_source(options.from);
-    Recording to(options, symbols ? &*symbols : nullptr);
+    const auto source = open_source(options.from, options.steering.steers() ? Way::both : Way::in);
+    Destination to(options, symbols ? &*symbols : nullptr);
+    Recording recording(*source, to, options);
+    std::optional<Steering> steering;
     nsc::EndReason reason{};
     try {
-        reason = pump_line(*source, to, options);
+        if (options.steering.steers()) {
+            steering.emplace(*source, symbols ? &*symbols : nullptr, options.steering,
+                             [&] { return recording.turn(); });
+            to.monitor.steering = &*steering;
+        }
+        reason = record_line(recording, to.reader, to.monitor.steering);
     } catch (const Error&) {
         to.flush();
         to.monitor.clear_progress();

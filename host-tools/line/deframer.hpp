@@ -25,6 +25,8 @@ struct LineCounters {
     std::uint64_t raw_bytes = 0;       // of those, bytes in chunks of plain text
     std::uint64_t stray_zeros = 0;     // delimiters with nothing before them
     std::uint64_t cut_bytes = 0;       // after the last delimiter, at the end
+
+    bool operator==(const LineCounters&) const = default;
 };
 
 // As a recording has them: new ones are appended.

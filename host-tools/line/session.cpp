@@ -7,21 +7,24 @@ namespace nopscope {
 namespace {
 
 constexpr std::size_t waiting_limit_bytes = std::size_t{1} << 20;
-// A jump in the record index no real recording makes: 2^48 records at 10^9 a second are three days.
-constexpr std::uint64_t index_jump_limit = std::uint64_t{1} << 48;
 
 std::size_t slot(wire::Stream stream) { return static_cast<std::size_t>(stream); }
 bool is_known(wire::Stream stream) {
-    return stream >= wire::Stream::hello && stream <= wire::Stream::profile;
+    return stream >= wire::Stream::hello && stream <= wire::Stream::reply &&
+           stream != wire::Stream::command;
 }
 
 std::string to_string(const wire::Text& text) {
     return {reinterpret_cast<const char*>(text.data), text.size};
 }
 
-HelloInfo to_info(const wire::Hello& hello, std::uint16_t session) {
+HelloInfo to_info(const wire::Hello& hello, std::uint16_t session,
+                  std::span<const std::uint8_t> payload) {
     return {.session = session,
+            .payload = {payload.begin(), payload.end()},
             .lossless = hello.lossless,
+            .flight = hello.flight,
+            .recovered = hello.recovered,
             .cores = hello.cores,
             .clock_hz = hello.clock_hz,
             .text_base = hello.text_base,
@@ -35,6 +38,13 @@ HelloInfo to_info(const wire::Hello& hello, std::uint16_t session) {
 }
 
 }  // namespace
+
+std::optional<HelloInfo> read_hello_info(std::span<const std::uint8_t> payload, std::uint16_t session) {
+    wire::Hello hello;
+    if (!wire::read_hello(payload.data(), payload.size(), hello)) return std::nullopt;
+    if (hello.version != wire::format_version) return std::nullopt;
+    return to_info(hello, session, payload);
+}
 
 SessionReader::Core& SessionReader::core(unsigned number) {
     auto& core = cores_[number & 0xff];
@@ -98,7 +108,8 @@ void SessionReader::on_hello(const wire::ParsedFrame& frame) {
         ignored_ = true;
         return;
     }
-    HelloInfo info = to_info(hello, frame.header.session);
+    HelloInfo info =
+        to_info(hello, frame.header.session, {frame.payload, frame.payload_bytes});
     if (hello_seen_) {
         if (in_order(frame.header, core(frame.header.core)) && !info.same_image(hello_)) {
             ++done_.malformed_frames;
@@ -197,7 +208,17 @@ void SessionReader::in_session(const wire::FrameHeader& header, const std::uint8
     case wire::Stream::console:
         sink_.on_console({reinterpret_cast<const char*>(payload), count});
         break;
+    case wire::Stream::reply: {
+        wire::Reply reply;
+        if (wire::read_reply(payload, count, reply)) {
+            sink_.on_reply(reply);
+        } else {
+            ++done_.malformed_frames;
+        }
+        break;
+    }
     case wire::Stream::hello:
+    case wire::Stream::command:
         break;
     }
 }
@@ -239,8 +260,21 @@ bool SessionReader::deliver(unsigned number, Core& core) {
         records = records.subspan(known);
     }
     const std::uint64_t missing = first + known - core.next_index;
-    if (missing != 0) ++done_.gaps;
+    if (missing != 0) {
+        ++core.gaps;
+        const std::uint64_t to = records.empty() ? header.base : records.front().clock;
+        const std::uint64_t overwritten =
+            std::min(missing, core.overwritten - core.told.overwritten);
+        tell_missing(number, core, {.from = core.started ? core.clock : to,
+                                    .to = to,
+                                    .lost = missing - overwritten,
+                                    .overwritten = overwritten});
+    }
     core.missing += missing;
+    if (!records.empty()) {
+        core.started = true;
+        core.clock = records.back().clock;
+    }
     core.delivered += records.size();
     core.next_index = first + known + records.size();
     sink_.on_trace(number, {.first_index = first + known,
@@ -258,6 +292,7 @@ void SessionReader::on_stats(unsigned number, Core& core, const std::uint8_t* pa
         ++done_.malformed_frames;
         return;
     }
+    tell_dropped(number, core, stats.now, std::max(core.dropped, stats.dropped));
     core.dropped = std::max(core.dropped, stats.dropped);
     core.overwritten = std::max(core.overwritten, stats.overwritten);
     if (stats.final == 1 && !core.is_final) ++finals_;
@@ -267,53 +302,12 @@ void SessionReader::on_stats(unsigned number, Core& core, const std::uint8_t* pa
     sink_.on_stats(number, stats);
 }
 
-// What one core's session comes to, were it to end now.
-void SessionReader::account(const Core& core, StreamCounters& sum) {
-    std::uint64_t missing = core.missing;
-    std::uint64_t elsewhere = 0;  // calls that made no record, dropped ones aside
-    if (core.has_stats) {
-        const wire::Stats& stats = core.stats;
-        elsewhere = stats.aggregated + stats.filtered;
-        // After the final stats nothing is in the ring; before, what was framed should be here.
-        const std::uint64_t end =
-            core.is_final ? stats.generated - stats.dropped - elsewhere : stats.delivered;
-        std::uint64_t missing_at_end = 0;
-        if (end > core.next_index && end - core.next_index <= index_jump_limit) {
-            missing_at_end = end - core.next_index;
-            ++sum.gaps;
-        }
-        missing += missing_at_end;
-        const bool agrees = end == core.next_index + missing_at_end &&
-                            stats.delivered + stats.overwritten == end &&
-                            stats.dropped == core.dropped;
-        if (core.is_final && !agrees) ++sum.inconsistent;
-        sum.unhooked += stats.unhooked;
-        sum.foreign += stats.foreign;
-        sum.console_dropped += stats.console_dropped;
-        sum.aggregated += stats.aggregated;
-        sum.filtered += stats.filtered;
-    }
-    const std::uint64_t overwritten = std::min(core.overwritten, missing);
-    sum.delivered += core.delivered;
-    sum.dropped += core.dropped;
-    sum.overwritten += overwritten;
-    sum.lost += missing - overwritten;
-    sum.generated += core.delivered + missing + core.dropped + elsewhere;
-}
-
-StreamCounters SessionReader::counters() const {
-    StreamCounters sum = done_;
-    if (!hello_seen_) return sum;
-    sum.complete = recording_is_over();
-    for (const auto& core : cores_) {
-        if (core) account(*core, sum);
-    }
-    return sum;
-}
-
 void SessionReader::end_session() {
     if (!open_) return;
     if (hello_seen_) {
+        for (unsigned number = 0; number < cores_.size(); ++number) {
+            if (cores_[number]) tell_end(number, *cores_[number]);
+        }
         done_ = counters();
         if (!done_.complete) ++done_.unfinished_sessions;
         sink_.on_session_end();

@@ -10,12 +10,14 @@
 #include <cstdint>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "host-tools/line/deframer.hpp"
+#include "tracer/wire/command.hpp"
 #include "tracer/wire/hello.hpp"
 #include "tracer/wire/stats.hpp"
 #include "tracer/wire/trace_group.hpp"
@@ -25,7 +27,10 @@ namespace nopscope {
 // A hello that owns its texts.
 struct HelloInfo {
     std::uint16_t session = 0;
+    std::string payload;     // all of it, as the line has it
     bool lossless = false;
+    bool flight = false;     // the mode it began in
+    bool recovered = false;  // kept over a warm reset, and sent after it
     unsigned cores = 1;
     std::uint64_t clock_hz = 0;
     std::uint64_t text_base = 0;
@@ -44,6 +49,9 @@ struct HelloInfo {
     }
 };
 
+// Nothing: malformed, or of another format version than this reader's.
+std::optional<HelloInfo> read_hello_info(std::span<const std::uint8_t> payload, std::uint16_t session);
+
 // Records of one core, in index order.
 struct TraceBatch {
     std::uint64_t first_index = 0;
@@ -53,6 +61,19 @@ struct TraceBatch {
     std::uint64_t base = 0;     // after a gap: clock of the record before these
 };
 
+// What one core's recording lacks between two points in time.
+struct MissingPart {
+    std::uint64_t from = 0;  // ticks: of the last record before it, or of the stats frame before it
+    std::uint64_t to = 0;
+    std::uint64_t lost = 0;         // records: on the line
+    std::uint64_t overwritten = 0;  // records: newer ones took their place before they were sent
+    std::uint64_t dropped = 0;      // calls and records: the ring was full
+};
+inline constexpr std::uint64_t MissingPart::*missing_fields[] = {
+    &MissingPart::from, &MissingPart::to, &MissingPart::lost, &MissingPart::overwritten,
+    &MissingPart::dropped,
+};
+
 class SessionSink {
 public:
     virtual ~SessionSink() = default;
@@ -60,11 +81,14 @@ public:
     virtual void on_session(const HelloInfo&) {}
     virtual void on_session_end() {}
     virtual void on_trace(unsigned core, const TraceBatch& batch) = 0;
+    // In sum over a session they are what the counters say. Before the records that follow.
+    virtual void on_missing(unsigned /*core*/, const MissingPart&) {}
     virtual void on_stats(unsigned /*core*/, const wire::Stats&) {}
     // False: malformed.
     virtual bool on_profile(unsigned /*core*/, const std::uint8_t* /*payload*/, std::size_t /*count*/) {
         return true;
     }
+    virtual void on_reply(const wire::Reply&) {}
     // Outside bytes: sanitise before showing.
     virtual void on_console(std::string_view) {}
     virtual void on_raw_text(std::string_view) {}
@@ -75,7 +99,7 @@ public:
 };
 
 // Streams are numbered from 1.
-inline constexpr std::size_t stream_slots = static_cast<std::size_t>(wire::Stream::profile) + 1;
+inline constexpr std::size_t stream_slots = static_cast<std::size_t>(wire::Stream::reply) + 1;
 
 // Cumulative over sessions. generated == delivered + dropped + overwritten + aggregated + filtered +
 // lost, always. A record is one, and so is a call that was kept from making any.
@@ -101,11 +125,14 @@ struct StreamCounters {
     std::uint64_t unhooked = 0;
     std::uint64_t foreign = 0;
     std::uint64_t console_dropped = 0;
+    std::uint64_t commands_refused = 0;
     std::uint64_t sessions = 0;
     std::uint64_t unfinished_sessions = 0;  // that ended without every core's final stats
     bool complete = false;                  // every core of the last session sent its final stats
     std::uint16_t refused_version = 0;      // of a hello in a format this reader does not know
     std::array<std::uint64_t, stream_slots> frames_by_stream{};
+
+    bool operator==(const StreamCounters&) const = default;
 };
 
 // As a recording has them: new ones are appended.
@@ -121,6 +148,7 @@ inline constexpr std::uint64_t StreamCounters::*stream_fields[] = {
     &StreamCounters::inconsistent,     &StreamCounters::unhooked,
     &StreamCounters::foreign,          &StreamCounters::console_dropped,
     &StreamCounters::sessions,         &StreamCounters::unfinished_sessions,
+    &StreamCounters::commands_refused,
 };
 static_assert(sizeof(StreamCounters) ==
                   (std::size(stream_fields) + stream_slots + 1) * sizeof(std::uint64_t),
@@ -140,6 +168,8 @@ public:
     const LineCounters& line() const { return deframer_.counters(); }
     // Includes the session that is open, up to here.
     StreamCounters counters() const;
+    // One core's of the session that is open: its records, gaps and calls.
+    StreamCounters counters_of(unsigned core) const;
 
     // For Deframer.
     void on_frame(const wire::ParsedFrame& frame);
@@ -147,6 +177,9 @@ public:
     void on_corrupt(std::span<const std::uint8_t> chunk) { sink_.on_corrupt(chunk); }
 
 private:
+    // A jump in the record index no real recording makes: 2^48 records at 10^9 a second are three days.
+    static constexpr std::uint64_t index_jump_limit = std::uint64_t{1} << 48;
+
     struct Core {
         std::array<std::uint32_t, stream_slots> next_sequence{};  // by stream
         std::uint64_t next_index = 0;
@@ -154,6 +187,10 @@ private:
         std::uint64_t dropped = 0;
         std::uint64_t overwritten = 0;
         std::uint64_t missing = 0;  // records: overwritten, or lost
+        std::uint64_t gaps = 0;     // in the records
+        bool started = false;
+        std::uint64_t clock = 0;  // of the last record
+        MissingPart told;         // in sum; `to` of the last stats frame
         bool has_stats = false;
         bool is_final = false;
         wire::Stats stats;
@@ -178,6 +215,9 @@ private:
     bool deliver(unsigned number, Core& core);
     void on_stats(unsigned number, Core& core, const std::uint8_t* payload, std::size_t count);
     Core& core(unsigned number);
+    void tell_missing(unsigned number, Core& core, MissingPart part);
+    void tell_dropped(unsigned number, Core& core, std::uint64_t now, std::uint64_t dropped);
+    void tell_end(unsigned number, Core& core);
     static void account(const Core& core, StreamCounters& counters);
 
     SessionSink& sink_;

@@ -22,6 +22,10 @@ public:
         first_.on_trace(core, batch);
         second_.on_trace(core, batch);
     }
+    void on_missing(unsigned core, const MissingPart& part) override {
+        first_.on_missing(core, part);
+        second_.on_missing(core, part);
+    }
     void on_stats(unsigned core, const wire::Stats& stats) override {
         first_.on_stats(core, stats);
         second_.on_stats(core, stats);
@@ -29,6 +33,10 @@ public:
     bool on_profile(unsigned core, const std::uint8_t* payload, std::size_t count) override {
         const bool good = first_.on_profile(core, payload, count);
         return second_.on_profile(core, payload, count) && good;
+    }
+    void on_reply(const wire::Reply& reply) override {
+        first_.on_reply(reply);
+        second_.on_reply(reply);
     }
     void on_console(std::string_view text) override {
         first_.on_console(text);

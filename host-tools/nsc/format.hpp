@@ -39,6 +39,8 @@ enum class Item : std::uint8_t {
     raw_text = 4,  // text in between the frames
     corrupt = 5,   // bytes between two delimiters that are no frame, or a part of them
     unused = 6,    // a frame that could not be used, all of it: header and payload
+    missing = 7,   // MissingPart
+    reply = 8,     // a reply frame's payload
 };
 
 struct About {

@@ -20,10 +20,7 @@ void Journal::on_session(const HelloInfo& hello) {
     cores_ = {};
     ++session_;
     body_.clear();
-    body_.varint(session_).varint(hello.session).varint(hello.lossless).varint(hello.cores);
-    body_.varint(hello.clock_hz).varint(hello.text_base).varint(hello.load_bias);
-    body_.varint(hello.site_count).varint(hello.site_table_crc).varint(hello.line_bytes_per_second);
-    body_.text(hello.build_id).text(hello.board).text(hello.image);
+    body_.varint(session_).varint(hello.session).raw(bytes_of(hello.payload));
     file_.chunk(Type::session, body_.bytes());
 }
 
@@ -101,14 +98,27 @@ void Journal::write_items() {
     items_.clear();
 }
 
+void Journal::on_missing(unsigned core, const MissingPart& part) {
+    Payload payload;
+    for (const auto field : missing_fields) payload.varint(part.*field);
+    item(Item::missing, core, payload.bytes());
+}
+
 void Journal::on_stats(unsigned core, const wire::Stats& stats) {
-    wire::Byte payload[std::size(wire::stats_fields) * wire::max_varint_bytes];
+    wire::Byte payload[wire::max_stats_bytes];
     item(Item::stats, core, {payload, wire::write_stats(stats, payload)});
 }
 
 bool Journal::on_profile(unsigned core, const std::uint8_t* payload, std::size_t count) {
     item(Item::profile, core, {payload, count});
     return true;
+}
+
+void Journal::on_reply(const wire::Reply& reply) {
+    Payload payload;
+    payload.fixed(reply.number).fixed(static_cast<std::uint8_t>(reply.what));
+    payload.fixed(static_cast<std::uint8_t>(reply.answer)).raw({reply.result, reply.result_bytes});
+    item(Item::reply, 0, payload.bytes());
 }
 
 void Journal::on_console(std::string_view text) { item(Item::console, 0, bytes_of(text)); }
@@ -125,8 +135,9 @@ void Journal::on_unused(const wire::FrameHeader& header, std::span<const std::ui
 void Journal::flush(const LineCounters& line, const StreamCounters& stream, std::uint64_t unix_ns) {
     write_blocks();
     write_items();
-    if (line.bytes == line_bytes_) return;
-    line_bytes_ = line.bytes;
+    if (line == line_ && stream == stream_) return;
+    line_ = line;
+    stream_ = stream;
     body_.clear();
     body_.fixed(unix_ns).varint(std::size(line_fields));
     for (const auto field : line_fields) body_.varint(line.*field);

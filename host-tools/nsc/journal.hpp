@@ -21,14 +21,15 @@ class Journal final : public SessionSink {
 public:
     explicit Journal(Writer& file) : file_(file) {}
 
-    // Everything told so far, and the reader's counters of now. Nothing is written when no byte has
-    // come since the last time.
+    // Everything told so far, and the reader's counters of now, if they are others than the last time.
     void flush(const LineCounters& line, const StreamCounters& stream, std::uint64_t unix_ns);
 
     void on_session(const HelloInfo& hello) override;
     void on_trace(unsigned core, const TraceBatch& batch) override;
+    void on_missing(unsigned core, const MissingPart& part) override;
     void on_stats(unsigned core, const wire::Stats& stats) override;
     bool on_profile(unsigned core, const std::uint8_t* payload, std::size_t count) override;
+    void on_reply(const wire::Reply& reply) override;
     void on_console(std::string_view text) override;
     void on_raw_text(std::string_view text) override;
     void on_corrupt(std::span<const std::uint8_t> chunk) override;
@@ -54,7 +55,8 @@ private:
     std::uint64_t session_ = 0;
     Payload items_;
     Payload body_;
-    std::uint64_t line_bytes_ = 0;  // at the last flush
+    LineCounters line_;  // as last written
+    StreamCounters stream_;
 };
 
 }  // namespace nopscope::nsc

@@ -34,33 +34,23 @@ bool Replay::chunk(Type type, Bytes payload) {
 }
 
 bool Replay::session(wire::Reader in) {
-    HelloInfo hello;
     const std::uint64_t number = in.varint();
-    hello.session = static_cast<std::uint16_t>(in.varint());
-    hello.lossless = in.varint() != 0;
-    hello.cores = static_cast<unsigned>(in.varint());
-    hello.clock_hz = in.varint();
-    hello.text_base = in.varint();
-    hello.load_bias = in.varint();
-    hello.site_count = static_cast<std::uint32_t>(in.varint());
-    hello.site_table_crc = static_cast<std::uint32_t>(in.varint());
-    hello.line_bytes_per_second = static_cast<std::uint32_t>(in.varint());
-    hello.build_id = read_text(in);
-    hello.board = read_text(in);
-    hello.image = read_text(in);
-    if (!in.ok() || number <= session_ || hello.clock_hz == 0) return false;
+    const auto id = static_cast<std::uint16_t>(in.varint());
+    const std::size_t count = in.left();
+    const auto hello = read_hello_info({in.bytes(count), count}, id);
+    if (!in.ok() || number <= session_ || !hello) return false;
     end_session();
     open_ = true;
     session_ = number;
     ++sessions_;
-    sink_.on_session(hello);
+    sink_.on_session(*hello);
     return true;
 }
 
 void Replay::end_session() {
     if (open_) sink_.on_session_end();
     open_ = false;
-    next_index_ = {};
+    cores_ = {};
 }
 
 bool Replay::trace(Bytes body) {
@@ -68,10 +58,15 @@ bool Replay::trace(Bytes body) {
     const BlockHeader& header = block_.header();
     // Of a session whose hello is damaged: its records are lost with it.
     if (!open_ || header.session != session_) return true;
-    std::uint64_t& next = next_index_[header.core];
-    if (header.first_index < next) return false;
-    if (header.first_index - header.missing != next) ++gaps_;
-    const bool gap = header.first_index != next;
+    Core& core = cores_[header.core];
+    if (header.first_index - header.missing < core.next_index) return false;
+    if (const auto lost = header.first_index - header.missing - core.next_index; lost != 0) {
+        ++gaps_;
+        sink_.on_missing(header.core, {.from = core.next_index != 0 ? core.clock : header.base,
+                                       .to = header.base,
+                                       .lost = lost});
+    }
+    const bool gap = header.first_index != core.next_index;
     bool first = true;
     for (TraceBatch batch = block_.next(); !batch.records.empty(); batch = block_.next()) {
         if (first && gap) {
@@ -81,7 +76,8 @@ bool Replay::trace(Bytes body) {
         }
         first = false;
         records_ += batch.records.size();
-        next = block_.next_index();
+        core.next_index = block_.next_index();
+        core.clock = batch.records.back().clock;
         sink_.on_trace(header.core, batch);
     }
     return block_.ok();
@@ -106,6 +102,19 @@ bool Replay::item(Item what, unsigned core, Bytes bytes, bool in_session) {
         wire::Stats stats;
         if (!wire::read_stats(bytes.data(), bytes.size(), stats)) return false;
         if (in_session) sink_.on_stats(core, stats);
+        return true;
+    }
+    case Item::missing: {
+        wire::Reader in(bytes.data(), bytes.size());
+        MissingPart part;
+        for (const auto field : missing_fields) part.*field = in.varint();
+        if (in.ok() && in_session) sink_.on_missing(core, part);
+        return in.ok();
+    }
+    case Item::reply: {
+        wire::Reply reply;
+        if (!wire::read_reply(bytes.data(), bytes.size(), reply)) return false;
+        if (in_session) sink_.on_reply(reply);
         return true;
     }
     case Item::profile:

@@ -38,7 +38,11 @@ private:
     BlockReader block_;
     bool open_ = false;
     std::uint64_t session_ = 0;  // its number in the file
-    std::array<std::uint64_t, 256> next_index_{};
+    struct Core {
+        std::uint64_t next_index = 0;
+        std::uint64_t clock = 0;  // of the last record
+    };
+    std::array<Core, 256> cores_{};
     std::uint64_t records_ = 0;  // told
     std::uint64_t gaps_ = 0;     // where a block is missing
     std::uint64_t sessions_ = 0;

@@ -14,6 +14,7 @@
 #include "host-tools/line/session.hpp"
 #include "host-tools/profile/call_decoder.hpp"
 #include "host-tools/profile/call_tree.hpp"
+#include "host-tools/profile/captured.hpp"
 #include "host-tools/profile/function_table.hpp"
 #include "host-tools/profile/path_cache.hpp"
 #include "host-tools/profile/target_profile.hpp"
@@ -45,6 +46,13 @@ struct Marker {
     std::uint64_t session = 0;
 };
 
+// Records and calls of a core that are not in the recording.
+struct Missing {
+    MissingPart part;  // `from` and `to`: ticks since the session's first event
+    unsigned core = 0;
+    std::uint64_t session = 0;
+};
+
 class Profile : public SessionSink {
 public:
     // Of the first session whose hello could be read.
@@ -58,12 +66,17 @@ public:
     // In the order of the recording; those beyond max_markers are left out.
     static constexpr std::size_t max_markers = std::size_t{1} << 16;
     const std::vector<Marker>& markers() const { return markers_; }
+    const Captured& captured() const { return captured_; }
+    // In the order in which it was noticed; parts beyond max_missing are only in the counters.
+    static constexpr std::size_t max_missing = std::size_t{1} << 16;
+    const std::vector<Missing>& missing() const { return missing_; }
     std::uint64_t tracer_ticks() const { return tracer_ticks_; }
     std::uint64_t duration_ticks() const { return duration_ticks_; }  // first to last event
 
     void on_session(const HelloInfo& hello) override;
     void on_session_end() override;
     void on_trace(unsigned core, const TraceBatch& batch) override;
+    void on_missing(unsigned core, const MissingPart& part) override;
     bool on_profile(unsigned core, const std::uint8_t* payload, std::size_t count) override {
         return on_target_.on_frame(core, payload, count);
     }
@@ -119,6 +132,7 @@ private:
         unsigned number;
         std::vector<std::unique_ptr<Context>> contexts;
         Context* current = nullptr;
+        WithData with_data;
         std::uint64_t last_clock = 0;  // of the last event
         Ticks tracer_ticks = 0;  // of the contexts that were left
     };
@@ -138,6 +152,9 @@ private:
     std::array<std::unique_ptr<Core>, 256> cores_;
     DecoderCounters decoder_;
     std::vector<Marker> markers_;
+    Captured captured_;
+    std::vector<Missing> missing_;
+    std::size_t missing_before_ = 0;  // likewise
     std::size_t markers_before_ = 0;  // of sessions that are over
     std::uint64_t sessions_ = 0;      // that are over
     std::uint64_t tracer_ticks_ = 0;

@@ -77,26 +77,6 @@ std::string name_of(const Report& report, const CallTree::Node& node, std::uint3
     return report.by_number[node.function].name;
 }
 
-std::string function_of(const Report& report, const Marker& marker) {
-    return marker.function == Marker::in_nothing ? "" : report.by_number[marker.function].name;
-}
-
-std::string text_markers(const Report& report, const Profile& profile) {
-    if (profile.markers().empty()) return "";
-    std::string out = "\nmarkers\n";
-    auto to = std::back_inserter(out);
-    for (const Marker& marker : profile.markers()) {
-        fmt::format_to(to, "{:>12}  id {}, core {}", human_ns(ticks_to_ns(marker.ticks, report.clock_hz)),
-                       marker.id, marker.core);
-        if (marker.context != 0) fmt::format_to(to, ", context {}", marker.context);
-        if (report.sessions > 1) fmt::format_to(to, ", session {}", marker.session);
-        const std::string function = function_of(report, marker);
-        if (!function.empty()) fmt::format_to(to, "  {}", for_cell(function));
-        out += '\n';
-    }
-    return out;
-}
-
 }  // namespace
 
 std::string text_graph(const Report& report, const Profile& profile, const GraphOptions& options) {
@@ -114,7 +94,7 @@ std::string text_graph(const Report& report, const Profile& profile, const Graph
                        human_ns(ticks_to_ns(node.self_ticks, report.clock_hz)), at.share * 100, "",
                        indent, for_cell(name_of(report, node, at.node)));
     }
-    return out + text_markers(report, profile) + "\n" + integrity_line(report.integrity) + "\n";
+    return out + "\n" + text_marks(report) + integrity_line(report.integrity) + "\n";
 }
 
 std::string json_graph(const Report& report, const Profile& profile, const GraphOptions& options) {
@@ -140,16 +120,7 @@ std::string json_graph(const Report& report, const Profile& profile, const Graph
                         {"total_ns", ticks_to_ns(node.total_ticks, report.clock_hz)},
                         {"self_ns", ticks_to_ns(node.self_ticks, report.clock_hz)}});
     }
-    Json& markers = json["markers"] = Json::array();
-    for (const Marker& marker : profile.markers()) {
-        const std::string function = function_of(report, marker);
-        markers.push_back({{"time_ns", ticks_to_ns(marker.ticks, report.clock_hz)},
-                           {"id", marker.id},
-                           {"core", marker.core},
-                           {"context", marker.context},
-                           {"session", marker.session},
-                           {"function", function.empty() ? Json(nullptr) : Json(to_utf8(function))}});
-    }
+    json["markers"] = json_marks(report);
     return json_text(json);
 }
 

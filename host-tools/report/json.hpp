@@ -13,6 +13,9 @@ using Json = nlohmann::ordered_json;
 
 Json json_integrity(const Integrity& integrity);
 Json json_image(const Report& report);
+Json json_marks(const Report& report);
+// Into `json`, as far as there is any: `captured`, `counters`, `markers`.
+void json_captured(Json& json, const Report& report);
 
 // With a final newline. Bytes that are no UTF-8 become U+FFFD.
 std::string json_text(const Json& json);

@@ -144,6 +144,7 @@ Integrity integrity_of(const Profile& profile, const nsc::Counters& counters) {
         {"unhooked", stream.unhooked, true},
         {"foreign", stream.foreign, true},
         {"console_dropped", stream.console_dropped, true},
+        {"commands_refused", stream.commands_refused, false},
         {"incomplete_profiles", profile.on_target().incomplete(), true},
         {"damaged_chunks", file.damaged_chunks, true},
         {"skipped_bytes", file.skipped_bytes, true},
@@ -178,10 +179,21 @@ Report make_report(const Profile& profile, const nsc::Counters& counters, const 
     report.clock_hz = hello.clock_hz;
     report.cores = hello.cores;
     report.lossless = hello.lossless;
+    report.flight = hello.flight;
     report.duration_ns = ticks_to_ns(profile.duration_ticks(), hello.clock_hz);
     report.tracer_ns = ticks_to_ns(profile.tracer_ticks(), hello.clock_hz);
     report.sessions = stream.sessions;
     report.integrity = integrity_of(profile, counters);
+
+    for (const Missing& missing : profile.missing()) {
+        report.missing.push_back({.session = missing.session,
+                                  .core = missing.core,
+                                  .from_ns = ticks_to_ns(missing.part.from, hello.clock_hz),
+                                  .to_ns = ticks_to_ns(missing.part.to, hello.clock_hz),
+                                  .lost = missing.part.lost,
+                                  .overwritten = missing.part.overwritten,
+                                  .dropped = missing.part.dropped});
+    }
 
     const std::vector<FunctionTimes> times = profile.times();
     double all_self = 0;
@@ -199,6 +211,7 @@ Report make_report(const Profile& profile, const nsc::Counters& counters, const 
         if (row.calls != 0) report.functions.push_back(std::move(row));
     }
     add_profile(report, profile.on_target(), hello, symbols);
+    add_captured(report, profile);
     return report;
 }
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -49,6 +50,21 @@ struct ProfileRow : FunctionPlace {
     std::array<std::uint64_t, wire::profile_bins> bins{};
 };
 
+// The values that a register had at a function's entry, or its result.
+struct CapturedRow : FunctionPlace {
+    std::string what;  // "x0" to "x7", "result"
+    ValueSeries series;
+};
+
+struct MarkRow {
+    std::uint64_t time_ns = 0;  // since the session's first event
+    std::uint32_t id = 0;
+    unsigned core = 0;
+    std::uint32_t context = 0;
+    std::uint64_t session = 0;
+    std::string function;  // that it lies in; empty: none
+};
+
 // One counter of `integrity`. Those that spoil a recording are zero in a clean one.
 struct IntegrityItem {
     const char* name;
@@ -62,6 +78,19 @@ struct Integrity {
     bool clean = false;     // complete, and no counter that spoils is above zero
 };
 
+// What the recording lacks between two points in time of a core.
+struct MissingRow {
+    std::uint64_t session = 0;
+    unsigned core = 0;
+    std::uint64_t from_ns = 0;  // since the session's first event
+    std::uint64_t to_ns = 0;
+    std::uint64_t lost = 0;
+    std::uint64_t overwritten = 0;
+    std::uint64_t dropped = 0;
+
+    std::uint64_t all() const { return lost + overwritten + dropped; }
+};
+
 struct Report {
     std::string build_id;  // hexadecimal
     std::string image;
@@ -69,14 +98,19 @@ struct Report {
     std::uint64_t clock_hz = 0;
     unsigned cores = 0;
     bool lossless = false;
+    bool flight = false;
     std::uint64_t duration_ns = 0;
     std::uint64_t tracer_ns = 0;
     std::uint64_t sessions = 0;
     Integrity integrity;
+    std::vector<MissingRow> missing;     // in the order of the recording
     std::vector<FunctionRow> functions;  // unsorted
     std::vector<FunctionRow> by_number;  // by the profile's function number, for the call tree
     std::uint64_t read_out = 0;          // number of the last one of the profile; 0: there is none
     std::vector<ProfileRow> profile;     // unsorted
+    std::vector<CapturedRow> captured;   // by address
+    std::map<std::uint32_t, ValueSeries> counters;
+    std::vector<MarkRow> marks;
 };
 
 std::uint64_t ticks_to_ns(std::uint64_t ticks, std::uint64_t clock_hz);
@@ -95,6 +129,11 @@ void sort_rows(std::vector<ProfileRow>& rows, SortKey key, std::size_t top);
 std::string text_report(const Report& report);
 std::string json_report(const Report& report);
 std::string csv_report(const Report& report);
+
+// What it says besides times (captured.cpp); texts end with an empty line, or are empty.
+void add_captured(Report& report, const Profile& profile);
+std::string text_captured(const Report& report);
+std::string text_marks(const Report& report);
 
 // "integrity: generated 9 = delivered 9 + dropped 0 + lost 0; corrupt_frames 0, gaps 0", and what
 // else is not zero.

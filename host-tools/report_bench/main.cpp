@@ -54,12 +54,11 @@ void write_recording(const Options& options, std::span<const std::uint8_t> bytes
                      {.source = options.trace, .tool = "nopscope-report-bench", .started_unix_ns = 0});
     if (!symbols.sites.empty()) file.symbols(symbols);
     nsc::Journal journal(file);
-    HelloInfo hello;
-    hello.session = 1;
+    wire::Hello hello;
     hello.clock_hz = options.tick_hz;
     hello.text_base = text_base;
-    hello.image = options.trace;
-    journal.on_session(hello);
+    wire::Byte payload[64];
+    journal.on_session(*read_hello_info({payload, wire::write_hello(hello, payload)}, 1));
     TraceBatch batch;
     for (;;) {
         batch.records = trace.next();

@@ -32,10 +32,10 @@ enum class Extended : std::uint8_t {
     context = 3,     // argument: number of the context that the core runs from here on
     marker = 4,      // argument: the firmware's own
     duration = 6,    // of a call. argument: its depth; the clock is its end. data: site, ticks
-    arguments = 7,  // bits 0..7: which of x0..x7; 8..15: which are wide. data: site, each value
-    result = 8,     // bit 0: wide. data: site, value
-    counter = 9,    // bit 0: wide; bits 1..24: its number. data: value
-    data = 15,      // of the record before
+    arguments = 7,   // bits 0..7: which of x0..x7; 8..15: which are wide. data: site, each value
+    result = 8,      // bit 0: wide. data: site, value
+    counter = 9,     // bit 0: wide; bits 1..24: its number. data: value
+    data = 15,       // of the record before
 };
 
 inline constexpr unsigned kind_shift = 32;

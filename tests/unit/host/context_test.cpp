@@ -9,6 +9,7 @@
 
 #include "host-tools/base/file.hpp"
 #include "host-tools/report/report.hpp"
+#include "tests/unit/host/golden.hpp"
 #include "tests/unit/host/line_profile.hpp"
 #include "tests/unit/host/target_stream.hpp"
 
@@ -215,17 +216,9 @@ TEST_F(Contexts, Golden) {
     }
     target.ret(open[2]);
     (void)of(1);
-    const auto expect_golden = [](const std::string& name, const std::string& found) {
-        const std::string path = std::string(NOPSCOPE_GOLDEN) + "/" + name;
-        if (std::getenv("UPDATE_GOLDEN") != nullptr) {
-            std::ofstream(path, std::ios::binary) << found;
-        }
-        const Bytes bytes = read_whole_file(path);
-        EXPECT_EQ(found, std::string(bytes.begin(), bytes.end())) << path;
-    };
-    expect_golden("contexts.bin", std::string(target.bytes.begin(), target.bytes.end()));
+    test::expect_golden("contexts.bin", std::string(target.bytes.begin(), target.bytes.end()));
     sort_rows(result->functions, SortKey::self, 0);
-    expect_golden("contexts.json", json_report(*result));
+    test::expect_golden("contexts.json", json_report(*result));
 }
 
 }  // namespace

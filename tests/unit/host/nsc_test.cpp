@@ -51,6 +51,9 @@ TargetStream busy_target() {
         }
         target.payload()[0] = 1;
         target.frame(static_cast<wire::Stream>(99), 0, 1);
+        const wire::Byte reply[] = {7, 0, 0, 0, 2, 5, 0xaa, 0};
+        std::copy_n(reply, sizeof reply, target.payload());
+        target.frame(wire::Stream::reply, 0, sizeof reply);
         target.finish();
         if (boot == 0) target.reset();
     }
@@ -153,6 +156,12 @@ TEST_F(Nsc, RoundTrip) {
     std::sort(told.rest.begin(), told.rest.end());
     EXPECT_EQ(sorted, told.rest);
     EXPECT_GT(told.gaps.size(), 3u);
+    const auto items = [&](const std::string& what) {
+        return std::count_if(again.rest.begin(), again.rest.end(),
+                             [&](const auto& item) { return item.starts_with(what); });
+    };
+    EXPECT_EQ(items("reply 7 2 5 0 \xaa"), 2);
+    EXPECT_GT(items("missing "), 10);
     ASSERT_TRUE(reader.about());
     EXPECT_EQ(reader.about()->source, "exec:x");
     EXPECT_EQ(reader.about()->started_unix_ns, 99u);

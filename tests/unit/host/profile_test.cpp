@@ -10,6 +10,7 @@
 
 #include "host-tools/base/file.hpp"
 #include "host-tools/report/report.hpp"
+#include "tests/unit/host/golden.hpp"
 #include "tests/unit/host/line_profile.hpp"
 #include "tests/unit/host/target_stream.hpp"
 
@@ -284,14 +285,6 @@ TEST_F(TargetProfileTest, RecordsAndAProfileAreBothShown) {
     EXPECT_THAT(csv_report(result), Not(HasSubstr("p99")));
 }
 
-// UPDATE_GOLDEN=1 renews what is found.
-void expect_golden(const std::string& name, const std::string& found) {
-    const std::string path = std::string(NOPSCOPE_GOLDEN) + "/" + name;
-    if (std::getenv("UPDATE_GOLDEN") != nullptr) std::ofstream(path, std::ios::binary) << found;
-    const Bytes bytes = read_whole_file(path);
-    EXPECT_EQ(found, std::string(bytes.begin(), bytes.end())) << path;
-}
-
 TEST_F(TargetProfileTest, Golden) {
     target.clock_hz = 54'000'000;
     target.cores = 2;
@@ -305,10 +298,10 @@ TEST_F(TargetProfileTest, Golden) {
     send(target, {2, 0, true, 9200}, {entry(1, {90}), entry(3, {1 << 20}, -4)}, 1);
     target.finish();
     const Report result = report();
-    expect_golden("profile.bin", std::string(target.bytes.begin(), target.bytes.end()));
-    expect_golden("profile.txt", text_report(result));
-    expect_golden("profile.json", json_report(result));
-    expect_golden("profile.csv", csv_report(result));
+    test::expect_golden("profile.bin", std::string(target.bytes.begin(), target.bytes.end()));
+    test::expect_golden("profile.txt", text_report(result));
+    test::expect_golden("profile.json", json_report(result));
+    test::expect_golden("profile.csv", csv_report(result));
 }
 
 }  // namespace

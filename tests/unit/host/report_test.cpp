@@ -13,6 +13,7 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/file.hpp"
 #include "host-tools/base/text.hpp"
+#include "tests/unit/host/golden.hpp"
 #include "tests/unit/host/line_profile.hpp"
 #include "tests/unit/host/target_stream.hpp"
 
@@ -20,6 +21,7 @@ namespace nopscope {
 namespace {
 
 using test::Bytes;
+using test::expect_golden;
 using test::TargetStream;
 using testing::HasSubstr;
 
@@ -301,14 +303,6 @@ protected:
         target.finish();
         Bytes& bytes = target.bytes;
         bytes[target.frame_ends[4] - 3] ^= 0x10;  // one corrupt frame
-    }
-    static void expect_golden(const std::string& name, const std::string& found) {
-        const std::string path = std::string(NOPSCOPE_GOLDEN) + "/" + name;
-        if (std::getenv("UPDATE_GOLDEN") != nullptr) {
-            std::ofstream(path, std::ios::binary) << found;
-        }
-        const Bytes bytes = read_whole_file(path);
-        EXPECT_EQ(found, std::string(bytes.begin(), bytes.end())) << path;
     }
 };
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -73,6 +74,38 @@ public:
     }
     std::uint64_t argument(wire::Extended what, std::uint32_t argument, std::uint64_t ticks = 10) {
         return record(wire::Kind::extended, argument << 4 | static_cast<std::uint32_t>(what), ticks, 0);
+    }
+    // A record with data: of the register's values those that are wide take two.
+    void arguments(std::uint32_t site, std::uint32_t mask, const std::vector<std::int64_t>& values,
+                   std::uint8_t core = 0) {
+        std::uint32_t wide = 0;
+        std::vector<std::uint64_t> data{site};
+        std::size_t at = 0;
+        for (unsigned n = 0; n < 8; ++n) {
+            if ((mask >> n & 1) != 0) wide |= add_value(data, values.at(at++)) << n;
+        }
+        with_data(wire::Extended::arguments, mask | wide << 8, data, core);
+    }
+    void result(std::uint32_t site, std::int64_t value, std::uint8_t core = 0) {
+        std::vector<std::uint64_t> data{site};
+        const std::uint32_t wide = add_value(data, value);
+        with_data(wire::Extended::result, wide, data, core);
+    }
+    void counter(std::uint32_t id, std::int64_t value, std::uint8_t core = 0) {
+        std::vector<std::uint64_t> data;
+        const std::uint32_t wide = add_value(data, value);
+        with_data(wire::Extended::counter, id << 1 | wide, data, core);
+    }
+    void with_data(wire::Extended what, std::uint32_t argument, const std::vector<std::uint64_t>& data,
+                   std::uint8_t core = 0) {
+        clock += 10;
+        cores_[core].records.push_back({wire::make_extended(what, argument, clock), clock});
+        this->data(data, core);
+    }
+    void data(const std::vector<std::uint64_t>& data, std::uint8_t core = 0) {
+        for (const std::uint64_t each : data) {
+            cores_[core].records.push_back({wire::make_data(each), clock});
+        }
     }
     void tracer(std::uint64_t ticks) {
         extended(wire::Extended::tracer_begin, 0);
@@ -158,6 +191,14 @@ private:
         }
     };
 
+    // 1: it is wide.
+    static std::uint32_t add_value(std::vector<std::uint64_t>& data, std::int64_t value) {
+        const auto bits = static_cast<std::uint64_t>(value);
+        data.push_back(bits & wire::data_mask);
+        if (!wire::is_wide(bits)) return 0;
+        data.push_back(bits >> wire::data_bits);
+        return 1;
+    }
     static wire::Text as_text(const std::string& text) {
         return {reinterpret_cast<const wire::Byte*>(text.data()),
                 static_cast<std::uint8_t>(text.size())};
@@ -196,5 +237,19 @@ private:
     std::map<std::uint8_t, Core> cores_;
     std::map<unsigned, std::uint32_t> sequences_;
 };
+
+// The payload of a key frame whose only record is none: found by trying.
+inline Bytes no_record() {
+    const auto decoder = std::make_unique<wire::TraceDecoder>();
+    std::mt19937 random(5);
+    for (;;) {
+        Bytes payload{1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+        for (unsigned n = 0; n < 20; ++n) payload.push_back(static_cast<std::uint8_t>(random()));
+        if (decoder->open(payload.data(), payload.size()) == wire::TraceDecoder::Opened::ready &&
+            !decoder->read([](wire::Record, std::uint64_t) {})) {
+            return payload;
+        }
+    }
+}
 
 }  // namespace nopscope::test

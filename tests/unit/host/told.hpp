@@ -17,10 +17,7 @@ struct Told : SessionSink {
 
     void on_session(const HelloInfo& hello) override {
         ++session;
-        rest.push_back(hello.image + hello.build_id + hello.board + std::to_string(hello.session) +
-                       std::to_string(hello.clock_hz + hello.text_base + hello.load_bias) +
-                       std::to_string(hello.site_table_crc + hello.site_count) +
-                       std::to_string(hello.line_bytes_per_second + hello.cores));
+        rest.push_back("session " + std::to_string(hello.session) + " " + hello.payload);
     }
     void on_session_end() override { rest.push_back("end"); }
     void on_trace(unsigned core, const TraceBatch& batch) override {
@@ -31,6 +28,11 @@ struct Told : SessionSink {
             ++count;
         }
     }
+    void on_missing(unsigned core, const MissingPart& part) override {
+        std::string text = "missing " + std::to_string(core);
+        for (const auto field : missing_fields) text += " " + std::to_string(part.*field);
+        rest.push_back(text);
+    }
     void on_stats(unsigned core, const wire::Stats& stats) override {
         wire::Byte bytes[256];
         item("stats", {bytes, wire::write_stats(stats, bytes)}, core);
@@ -38,6 +40,12 @@ struct Told : SessionSink {
     bool on_profile(unsigned core, const std::uint8_t* payload, std::size_t size) override {
         item("profile", {payload, size}, core);
         return true;
+    }
+    void on_reply(const wire::Reply& reply) override {
+        item("reply " + std::to_string(reply.number) + " " +
+                 std::to_string(static_cast<unsigned>(reply.what)) + " " +
+                 std::to_string(static_cast<unsigned>(reply.answer)),
+             {reply.result, reply.result_bytes}, 0);
     }
     void on_console(std::string_view text) override { rest.push_back("console " + std::string(text)); }
     void on_raw_text(std::string_view text) override { rest.push_back("text " + std::string(text)); }

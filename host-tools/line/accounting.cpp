@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a session lacks: in sum, and where.
+#include <algorithm>
+
+#include "host-tools/line/session.hpp"
+
+namespace nopscope {
+
+// What one core's session comes to, were it to end now.
+void SessionReader::account(const Core& core, StreamCounters& sum) {
+    std::uint64_t missing = core.missing;
+    sum.gaps += core.gaps;
+    std::uint64_t elsewhere = 0;  // calls that made no record, dropped ones aside
+    if (core.has_stats) {
+        const wire::Stats& stats = core.stats;
+        elsewhere = stats.aggregated + stats.filtered;
+        // What has left the ring by then: all of it, once the stats are final.
+        const std::uint64_t end = stats.delivered + stats.overwritten;
+        std::uint64_t missing_at_end = 0;
+        if (end > core.next_index && end - core.next_index <= index_jump_limit) {
+            missing_at_end = end - core.next_index;
+            ++sum.gaps;
+        }
+        missing += missing_at_end;
+        const bool agrees = end == core.next_index + missing_at_end &&
+                            stats.generated == end + stats.dropped + elsewhere &&
+                            stats.dropped == core.dropped;
+        if (core.is_final && !agrees) ++sum.inconsistent;
+        sum.unhooked += stats.unhooked;
+        sum.foreign += stats.foreign;
+        sum.console_dropped += stats.console_dropped;
+        sum.commands_refused += stats.commands_refused;
+        sum.aggregated += stats.aggregated;
+        sum.filtered += stats.filtered;
+    }
+    const std::uint64_t overwritten = std::min(core.overwritten, missing);
+    sum.delivered += core.delivered;
+    sum.dropped += core.dropped;
+    sum.overwritten += overwritten;
+    sum.lost += missing - overwritten;
+    sum.generated += core.delivered + missing + core.dropped + elsewhere;
+}
+
+StreamCounters SessionReader::counters() const {
+    StreamCounters sum = done_;
+    if (!hello_seen_) return sum;
+    sum.complete = recording_is_over();
+    for (const auto& core : cores_) {
+        if (core) account(*core, sum);
+    }
+    return sum;
+}
+
+StreamCounters SessionReader::counters_of(unsigned number) const {
+    StreamCounters counters;
+    if (const auto& core = cores_[number & 0xff]) account(*core, counters);
+    return counters;
+}
+
+void SessionReader::tell_missing(unsigned number, Core& core, MissingPart part) {
+    core.told.lost += part.lost;
+    core.told.overwritten += part.overwritten;
+    core.told.dropped += part.dropped;
+    if (part.lost + part.overwritten + part.dropped != 0) sink_.on_missing(number, part);
+}
+
+// Between two stats frames, the least that is known of when.
+void SessionReader::tell_dropped(unsigned number, Core& core, std::uint64_t now,
+                                 std::uint64_t dropped) {
+    const std::uint64_t from = core.has_stats ? core.told.to : 0;  // the session
+    tell_missing(number, core,
+                 {.from = from, .to = now, .dropped = dropped - core.told.dropped});
+    core.told.to = now;
+}
+
+// What neither a record nor a stats frame came after.
+void SessionReader::tell_end(unsigned number, Core& core) {
+    StreamCounters sum;
+    account(core, sum);
+    // Outside data may count backwards.
+    const auto beyond = [](std::uint64_t all, std::uint64_t told) { return all > told ? all - told : 0; };
+    const std::uint64_t now = std::max(core.clock, core.has_stats ? core.stats.now : 0);
+    tell_dropped(number, core, now, core.dropped);
+    tell_missing(number, core, {.from = core.started ? core.clock : now,
+                                .to = now,
+                                .lost = beyond(sum.lost, core.told.lost),
+                                .overwritten = beyond(sum.overwritten, core.told.overwritten)});
+}
+
+}  // namespace nopscope

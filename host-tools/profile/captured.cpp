@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/profile/captured.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace nopscope {
+namespace {
+
+using wire::Extended;
+
+// Of an arguments record: which registers, and which of them take two data records.
+std::uint32_t registers(const wire::Event& head) { return head.argument & 0xff; }
+std::uint32_t wide_ones(const wire::Event& head) {
+    return head.argument >> 8 & registers(head);
+}
+
+unsigned data_records(const wire::Event& head) {
+    switch (head.extended) {
+    case Extended::arguments:
+        return static_cast<unsigned>(1 + std::popcount(registers(head)) +
+                                     std::popcount(wide_ones(head)));
+    case Extended::result:
+        return 2 + (head.argument & 1);
+    case Extended::counter:
+        return 1 + (head.argument & 1);
+    default:
+        return 0;
+    }
+}
+
+// Values in data records, from the first of these on.
+class Values {
+public:
+    explicit Values(std::span<const std::uint64_t> data) : data_(data) {}
+    std::int64_t next(bool wide) {
+        const std::uint64_t low = data_[0];
+        const std::uint64_t value = wide ? wire::wide_value(low, data_[1]) : wire::narrow_value(low);
+        data_ = data_.subspan(wide ? 2 : 1);
+        return static_cast<std::int64_t>(value);
+    }
+
+private:
+    std::span<const std::uint64_t> data_;
+};
+
+// Null: there is no room for another one.
+template <typename Key>
+ValueSeries* series_of(std::map<Key, ValueSeries>& all, const Key& key) {
+    const auto known = all.find(key);
+    if (known != all.end()) return &known->second;
+    return all.size() == Captured::max_series ? nullptr : &all[key];
+}
+
+}  // namespace
+
+void ValueSeries::add(std::int64_t value, std::uint64_t clock, std::uint64_t session) {
+    min = count == 0 ? value : std::min(min, value);
+    max = count == 0 ? value : std::max(max, value);
+    // Cores' records come in blocks.
+    if (count == 0 || session != last_session || static_cast<std::int64_t>(clock - last_clock) >= 0) {
+        last = value;
+        last_clock = clock;
+        last_session = session;
+    }
+    if (count == 0 || !different.empty()) ++different[value];
+    if (different.size() > max_different) different.clear();
+    ++count;
+}
+
+bool WithData::take(const wire::Event& event) {
+    if (event.kind == wire::Kind::extended && event.extended == Extended::data) {
+        if (count_ == wanted_ || event.index != head_.index + 1 + count_) {
+            wanted_ = count_ = 0;
+            return false;
+        }
+        data_[count_++] = event.data;
+        return count_ == wanted_;
+    }
+    head_ = event;
+    count_ = 0;
+    wanted_ = event.kind == wire::Kind::extended ? data_records(event) : 0;
+    return false;
+}
+
+void Captured::add(const WithData& record, FunctionTable& functions, std::uint64_t session) {
+    const wire::Event& head = record.head();
+    const bool counter = head.extended == Extended::counter;
+    Values values(record.data().subspan(counter ? 0 : 1));
+    const auto put = [&](ValueSeries* to, bool wide) {
+        const std::int64_t value = values.next(wide);
+        if (to != nullptr) to->add(value, head.clock, session);
+    };
+    if (counter) return put(series_of(counters_, head.argument >> 1), (head.argument & 1) != 0);
+    const auto offset = static_cast<std::uint32_t>(record.data()[0] << 3);
+    const std::uint32_t function = functions.number(offset);
+    if (head.extended == Extended::result) {
+        return put(series_of(of_functions_, {function, result}), (head.argument & 1) != 0);
+    }
+    for (std::uint32_t number = 0; number < 8; ++number) {
+        if ((registers(head) >> number & 1) == 0) continue;
+        put(series_of(of_functions_, {function, number}), (wide_ones(head) >> number & 1) != 0);
+    }
+}
+
+}  // namespace nopscope

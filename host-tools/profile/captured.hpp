@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What records hold besides calls: registers at functions' entries, results, and the firmware's counters.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
+
+#include "host-tools/profile/function_table.hpp"
+#include "tracer/wire/event.hpp"
+
+namespace nopscope {
+
+// The values of one register, result or counter. All 64 bits, read as signed.
+struct ValueSeries {
+    static constexpr std::size_t max_different = 8;
+
+    std::uint64_t count = 0;
+    std::int64_t min = 0;
+    std::int64_t max = 0;
+    std::int64_t last = 0;                            // by the clock, of the last session
+    std::map<std::int64_t, std::uint64_t> different;  // value: times; empty once there are too many
+    std::uint64_t last_clock = 0;
+    std::uint64_t last_session = 0;
+
+    void add(std::int64_t value, std::uint64_t clock, std::uint64_t session);
+};
+
+// A record and its data records, as they come: of one core.
+class WithData {
+public:
+    // True: this was the last of them.
+    bool take(const wire::Event& event);
+    const wire::Event& head() const { return head_; }
+    std::span<const std::uint64_t> data() const { return {data_.data(), count_}; }
+
+private:
+    static constexpr std::size_t most_data = 1 + 2 * 8;  // a site, eight wide values
+
+    wire::Event head_;
+    std::array<std::uint64_t, most_data> data_{};
+    unsigned wanted_ = 0;
+    unsigned count_ = 0;
+};
+
+class Captured {
+public:
+    static constexpr std::uint32_t result = 8;  // below: x0 to x7
+    // Series beyond are left out, in each of the two.
+    static constexpr std::size_t max_series = std::size_t{1} << 16;
+
+    using OfFunction = std::pair<std::uint32_t, std::uint32_t>;  // its number; register, or result
+    const std::map<OfFunction, ValueSeries>& of_functions() const { return of_functions_; }
+    const std::map<std::uint32_t, ValueSeries>& counters() const { return counters_; }
+
+    void add(const WithData& record, FunctionTable& functions, std::uint64_t session);
+
+private:
+    std::map<OfFunction, ValueSeries> of_functions_;
+    std::map<std::uint32_t, ValueSeries> counters_;  // by number
+};
+
+}  // namespace nopscope

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/report/table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace nopscope {
+
+std::string table(const std::vector<Line>& lines) {
+    const std::size_t numbers = lines.front().size() - 2;
+    std::vector<std::size_t> widths(numbers + 1);
+    constexpr std::size_t widest_name = 60;
+    for (const Line& line : lines) {
+        for (std::size_t i = 0; i < widths.size(); ++i) {
+            const std::size_t limit = i == numbers ? widest_name : line[i].size();
+            widths[i] = std::max(widths[i], std::min(line[i].size(), limit));
+        }
+    }
+    std::string out;
+    for (const Line& line : lines) {
+        for (std::size_t i = 0; i < numbers; ++i) out += fmt::format("{:>{}}  ", line[i], widths[i]);
+        if (line[numbers + 1].empty()) {
+            out += line[numbers];
+        } else {
+            out += fmt::format("{:<{}}  {}", line[numbers], widths[numbers], line[numbers + 1]);
+        }
+        out += "\n";
+    }
+    return out;
+}
+
+}  // namespace nopscope

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Captured registers, results, counters, and marks: of the second reader (decode.py)."""
+from collections import Counter, defaultdict
+
+from trace2 import ARGUMENTS, COUNTER, DATA, EXTENDED, MARKER, RESULT
+
+
+def signed(value, bits):
+    value &= (1 << bits) - 1
+    return value - (value >> bits - 1 << bits)
+
+
+class Captured:
+    """Values of registers, results and counters: {(site, "x0") or counter: [(session and clock, value)]}."""
+
+    def __init__(self):
+        self.series, self.marks = defaultdict(list), []
+
+    def reader(self, session):
+        """Takes the records of a core: (index, kind, value, clock)."""
+        head, data = None, []
+        while True:
+            index, kind, value, clock = yield
+            if kind != EXTENDED or value & 15 != DATA:
+                head, data = (index, value & 15, value >> 4, clock), []
+                if kind != EXTENDED:
+                    head = None
+                elif value & 15 == MARKER:
+                    self.marks.append(value >> 4)
+            elif head and index == head[0] + 1 + len(data):
+                data.append(value >> 4)
+                if self.take(head[1], head[2], data, (session, head[3])):
+                    head = None
+            else:
+                head = None
+
+    def take(self, what, argument, data, when):
+        """True: all of it is there."""
+        if what == ARGUMENTS:
+            slots = [(f"x{n}", argument >> 8 + n & 1) for n in range(8) if argument >> n & 1]
+        elif what == RESULT:
+            slots = [("result", argument & 1)]
+        elif what == COUNTER:
+            slots = [(argument >> 1, argument & 1)]
+        else:
+            return True
+        numbers = iter(data if what == COUNTER else data[1:])
+        if len(data) < sum(1 + wide for _, wide in slots) + (what != COUNTER):
+            return False
+        for name, wide in slots:
+            value = signed(next(numbers), 57) if not wide else signed(
+                next(numbers) | next(numbers) << 57, 64)
+            self.series[name if what == COUNTER else (data[0], name)].append((when, value))
+        return True
+
+
+def summary(series):
+    """Count, least, most, last, and how often each value was seen where they are few."""
+    values = [value for _, value in series]
+    times = Counter(values)
+    return (len(values), min(values), max(values), max(enumerate(series), key=lambda s: (s[1][0], s[0]))[1][1],
+            sorted(times.items()) if len(times) <= 8 else None)

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Captured registers, results and counters, and marks: what a report says of them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "host-tools/report/report.hpp"
+#include "tests/unit/host/golden.hpp"
+#include "tests/unit/host/line_profile.hpp"
+#include "tests/unit/host/target_stream.hpp"
+
+namespace nopscope {
+namespace {
+
+using test::TargetStream;
+using testing::HasSubstr;
+using wire::Extended;
+
+constexpr std::int64_t wide = 0x7edc'ba98'7654'3210;
+constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
+
+class CapturedTest : public testing::Test {
+protected:
+    CapturedTest() { target.hello(); }
+
+    const Report& report() {
+        target.finish();
+        profile.feed(target.bytes);
+        profile.finish();
+        made = make_report(profile, profile.counters(), nullptr);
+        return made;
+    }
+    // "count min max last", and the different values.
+    static std::string text(const ValueSeries& series) {
+        std::string out = std::to_string(series.count) + " " + std::to_string(series.min) + " " +
+                          std::to_string(series.max) + " " + std::to_string(series.last) + ";";
+        for (const auto& [value, times] : series.different) {
+            out += " " + std::to_string(value) + "x" + std::to_string(times);
+        }
+        return out;
+    }
+    std::vector<std::string> captured() {
+        std::vector<std::string> out;
+        for (const CapturedRow& row : report().captured) {
+            out.push_back(row.name + " " + row.what + ": " + text(row.series));
+        }
+        return out;
+    }
+
+    TargetStream target;
+    test::LineProfile profile;
+    Report made;
+};
+
+TEST_F(CapturedTest, RegistersAndResultsAreByFunction) {
+    const auto call = target.entry(2);
+    target.arguments(2, 0b1000'0101, {5, -7, wide});
+    target.result(2, least);
+    target.ret(call);
+    target.arguments(2, 0b1, {4});
+    target.arguments(1, 0b1, {5});
+    target.result(2, 1);
+    const std::string extremes = std::to_string(least) + " 1 1; " + std::to_string(least) + "x1 1x1";
+    const std::string wide_text = std::to_string(wide);
+    EXPECT_THAT(captured(),
+                testing::ElementsAre("0x40080008 x0: 1 5 5 5; 5x1", "0x40080010 x0: 2 4 5 4; 4x1 5x1",
+                                     "0x40080010 x2: 1 -7 -7 -7; -7x1",
+                                     "0x40080010 x7: 1 " + wide_text + " " + wide_text + " " +
+                                         wide_text + "; " + wide_text + "x1",
+                                     "0x40080010 result: 2 " + extremes));
+    EXPECT_EQ(made.functions.size(), 1u) << "a function without calls is no function of the trace";
+}
+
+TEST_F(CapturedTest, EightDifferentValuesAreKeptAndNotMore) {
+    for (int i = 0; i < 30; ++i) target.counter(3, i % 8);
+    for (int i = 0; i < 30; ++i) target.counter(4, i % 9);
+    const auto& counters = report().counters;
+    EXPECT_EQ(text(counters.at(3)), "30 0 7 5; 0x4 1x4 2x4 3x4 4x4 5x4 6x3 7x3");
+    EXPECT_EQ(text(counters.at(4)), "30 0 8 2;");
+    const auto json = nlohmann::json::parse(json_report(made));
+    EXPECT_EQ(json["counters"][0]["id"], 3);
+    EXPECT_EQ(json["counters"][0]["values"][6], nlohmann::json::parse("[6, 3]"));
+    EXPECT_TRUE(json["counters"][1]["values"].is_null());
+    EXPECT_EQ(json["counters"][1]["max"], 8);
+}
+
+TEST_F(CapturedTest, TheLastValueIsByTheClockWhateverTheCoresOrder) {
+    target.bytes.clear();
+    target.cores = 2;
+    target.hello();
+    target.counter(1, 10, 1);
+    target.counter(1, 30, 0);
+    target.flush();  // core 0 first
+    EXPECT_EQ(text(report().counters.at(1)), "2 10 30 30; 10x1 30x1");
+}
+
+TEST_F(CapturedTest, TheLastSessionHasTheLastValueThoughItsClockIsLess) {
+    target.counter(1, 10);
+    target.finish();
+    target.reset();
+    target.clock = 5;
+    target.hello();
+    target.counter(1, 20);
+    EXPECT_EQ(text(report().counters.at(1)), "2 10 20 20; 10x1 20x1");
+}
+
+TEST_F(CapturedTest, AValueIsCountedOnlyWhenAllOfItIsThere) {
+    target.with_data(Extended::result, 0, {1});       // no value
+    target.with_data(Extended::counter, 2 << 1, {});  // nor here
+    target.call(1);
+    target.with_data(Extended::marker, 9, {5});       // data of nothing
+    target.with_data(Extended::counter, 3 << 1, {8, 9});
+    EXPECT_THAT(captured(), testing::IsEmpty());
+    ASSERT_EQ(made.counters.size(), 1u);
+    EXPECT_EQ(text(made.counters.at(3)), "1 8 8 8; 8x1");
+}
+
+TEST_F(CapturedTest, AGapBetweenARecordAndItsDataCostsTheValue) {
+    target.with_data(Extended::counter, 3 << 1, {});
+    target.flush();
+    target.counter(7, 1);
+    target.lose();
+    target.skip_sequence(wire::Stream::trace);
+    target.data({5});
+    target.with_data(Extended::counter, 4 << 1, {});
+    target.flush();
+    target.data({6});
+    EXPECT_EQ(report().counters.size(), 1u);
+    EXPECT_EQ(text(made.counters.at(4)), "1 6 6 6; 6x1") << "two frames are no gap";
+}
+
+TEST_F(CapturedTest, MemoryIsBounded) {
+    for (std::uint32_t id = 0; id < 70'000; ++id) target.counter(id, 1);
+    target.counter(5, 2);
+    const auto& counters = report().counters;
+    EXPECT_EQ(counters.size(), Captured::max_series);
+    EXPECT_EQ(counters.at(5).count, 2u);
+}
+
+TEST_F(CapturedTest, MarksAreShownUpToTwenty) {
+    for (std::uint32_t id = 0; id < 25; ++id) target.argument(Extended::marker, id);
+    const std::string out = text_report(report());
+    EXPECT_THAT(out, HasSubstr("  id 19, core 0\n"));
+    EXPECT_THAT(out, testing::Not(HasSubstr("id 20")));
+    EXPECT_THAT(out, HasSubstr("  and 5 more\n"));
+    EXPECT_EQ(nlohmann::json::parse(json_report(made))["markers"].size(), 25u);
+}
+
+// What the second reader is asked about, too.
+TEST_F(CapturedTest, Golden) {
+    for (int i = 0; i < 40; ++i) {
+        const auto call = target.entry(2 + static_cast<std::uint32_t>(i % 3));
+        target.arguments(2 + static_cast<std::uint32_t>(i % 3), 0b11, {i % 5, 0x4000'0000'1000 + i});
+        if (i % 4 == 0) target.counter(12, 100 - i);
+        target.result(2 + static_cast<std::uint32_t>(i % 3), i % 2 == 0 ? 0 : -22);
+        if (i % 15 == 7) target.argument(Extended::marker, 400 + static_cast<std::uint32_t>(i));
+        if (i == 20) target.result(3, wide);
+        target.ret(call);
+    }
+    target.counter(0xff'ffff, least);
+    report();
+    sort_rows(made.functions, SortKey::self, 0);
+    test::expect_golden("captured.bin", std::string(target.bytes.begin(), target.bytes.end()));
+    test::expect_golden("captured.txt", text_report(made));
+    test::expect_golden("captured.json", json_report(made));
+}
+
+}  // namespace
+}  // namespace nopscope

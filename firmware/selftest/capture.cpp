@@ -6,6 +6,7 @@
 #include "firmware/selftest/traced.hpp"
 #include "hal/arm64/symbols.hpp"
 #include "hal/hal.hpp"
+#include "tracer/instance.hpp"
 #include "tracer/wire/trace_group.hpp"
 
 namespace nopscope::selftest {
@@ -24,18 +25,9 @@ bool take(std::uint8_t byte) {
     return true;
 }
 
-// Until nothing is left in the ring: a short frame leaves after 10 ms. What interrupts that go on
-// record is left after half a second.
 void pump_out() {
-    if (line_shut) return;
-    const std::uint64_t end = hal::clock() + hal::clock_hz() / 2;
-    std::uint64_t quiet = hal::clock() + hal::clock_hz() / 25;
-    for (std::size_t size = line_size; hal::clock() < quiet && hal::clock() < end;) {
-        pump();
-        if (line_size != size) quiet = hal::clock() + hal::clock_hz() / 25;
-        size = line_size;
-    }
-    pump();  // once more, or a stalled host leaves what was not due before it stalled
+    send_soon();
+    pump();
 }
 
 void collect(std::span<std::uint8_t> chunk, std::size_t& count, Recording& recording) {

@@ -56,6 +56,10 @@ public:
             case Command::snapshot: snapshot(id); return Answer::ok;
             case Command::send_profile: send_profile(); return Answer::ok;
             case Command::set_recorder: return set_recorder(request, selected);
+            case Command::set_mode: {
+                const Status status = set_mode(static_cast<Mode>(id));
+                return status == Status::bad_config ? Answer::unsupported : answer_of(status);
+            }
             case Command::set_baud:
                 return input.set_baud != nullptr && input.set_baud(id, true) ? Answer::ok
                                                                              : Answer::unsupported;
@@ -113,7 +117,11 @@ private:
         const bool done = try_request(
             [](void* user) {
                 Work& work = *static_cast<Work*>(user);
-                work.status = set_recorder_of(work.recorder, work.selected, work.only);
+                const Sites chosen = Sites::chosen(work.selected);
+                work.status = enable(work.recorder, chosen);
+                if (work.status == Status::ok && work.only) {
+                    work.status = disable(Sites::all().without(chosen));
+                }
             },
             &work);
         if (!done) return std::nullopt;

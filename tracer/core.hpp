@@ -69,7 +69,9 @@ struct alignas(128) Core {
     // Only this core changes what is in their exclusives granule (CTR_EL0.ERG; 64 bytes on Cortex-A).
     std::uint64_t cursor;
     std::uint64_t profiled;  // ticks
-    std::uint64_t unused[13];
+    std::uint64_t unused[11];
+    std::uint64_t overflowed;  // calls that found the ring full, and went to the profile
+    std::uint64_t aggregates;  // 1: they do (adaptive)
     std::uint64_t cells;  // bytes from core 0's profile cells to this core's
 
     alignas(128) std::uint64_t limit;
@@ -115,6 +117,8 @@ struct alignas(128) Core {
 // What the assembly knows of it (arm64/recorder.h, profile.S, callbacks.S).
 static_assert(offsetof(Core, cursor) == 0);
 static_assert(offsetof(Core, profiled) == 8);
+static_assert(offsetof(Core, overflowed) == 104);
+static_assert(offsetof(Core, aggregates) == 112);
 static_assert(offsetof(Core, cells) == 120);
 static_assert(offsetof(Core, limit) == 128);
 static_assert(offsetof(Core, ring) == 136);

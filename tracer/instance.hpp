@@ -4,11 +4,16 @@
 
 #include "tracer/core.hpp"
 #include "tracer/nopscope.hpp"
+#include "tracer/moved_sites.hpp"
 #include "tracer/replies.hpp"
-#include "tracer/site_bits.hpp"
+
+#include <optional>
+#include <span>
 
 namespace nopscope {
 
+// By number, those that do not record, too.
+std::span<Core> all_cores();
 // This core; null until it records: after init() or join().
 Core* joined_core();
 // What has been recorded so far is due, in whole frames or not.
@@ -17,12 +22,10 @@ void send_soon();
 
 // ---- requests from a pump (requests.hpp) ------------------------------------------------------------
 
-// Runs request(user), which may change sets, if that may be done here and now; its time is the tracer's
+// Runs request(user), which may make requests as thread context may (enable(), attach() ...), if that may be done here and now; its time is the tracer's
 // own. False: it has not run; the next pump may try again. Any context from which pump() may be called,
 // without the pump's lock.
 bool try_request(void (*request)(void* user), void* user);
-// Within such a request. `only`: and takes all recorders from the other sites, in a second step.
-Status set_recorder_of(Recorder recorder, const SiteBits& bits, bool only);
 // Other than none; graph if there was none.
 Recorder recorder_set_last();
 
@@ -38,6 +41,31 @@ void send_hello_soon();
 void send_stats_soon();
 // Runs `use`, which returns the line's new pace, while everything has left; false: not now.
 bool with_quiet_line(std::uint32_t (*use)(void*), void* user);
+
+// ---- adaptive.cpp and the rest of the tracer --------------------------------------------------------
+
+extern MovedSites moved_sites;
+void open_adaptive(const Config& config);
+// In init(), before anything is traced.
+Status begin_adaptive();
+// From the next pump that may make a request on, or no more. Any context.
+void want_adaptive(bool on);
+// In pump(), without its lock.
+void adapt();
+
+// The first of: profile, graph, function, that the site has; none.
+Recorder recorder_of(std::uint32_t index);
+// Of the functions, within a request: as enable(), but nobody's wish.
+Status move_to(Recorder recorder, std::span<const void* const> functions);
+// The profile's cells, so that any call may go there. Within a request, or in init().
+Status prepare_profile();
+// On all cores.
+std::uint64_t profiled_calls(std::uint32_t index);
+// What trace frames took of the line so far.
+std::uint64_t trace_bytes_sent();
+// By the low half of the function's address.
+std::optional<std::uint32_t> site_in_record(std::uint32_t low);
+void send_moved_from_now_on();
 
 }  // namespace nopscope
 

@@ -51,7 +51,13 @@ enum class Recorder : std::uint8_t {
 enum class Mode : std::uint8_t {
     stream,    // a full ring drops new records, and counts them
     lossless,  // a full ring makes the producer run the pump until there is room
+    // Functions that the line cannot carry move from graph to the profile recorder by themselves, the
+    // hottest first, and back; and a call of graph's that finds the ring full is the profile's. Nothing is
+    // dropped but the function recorder's. Needs Config::profile_memory.
+    adaptive = 3,
 };
+
+class SiteBits;
 
 // Which sites a request is about: by index, by address ({main, luaV_execute}), or by name.
 struct Sites {
@@ -66,6 +72,8 @@ struct Sites {
     // with a name table (nopscope_name_table(TARGET), docs/porting.md). A request takes 500 to 1,000
     // instructions more for each site of the image. `glob` is read until it has returned.
     static constexpr Sites named(const char* glob) { return {.pattern = glob}; }
+    // Those that the host has selected (site_bits.hpp).
+    static constexpr Sites chosen(const SiteBits& chosen) { return {.bits = &chosen}; }
     // These, less those of `less`, which must outlive the request (a temporary in its call does) and
     // be less of nothing itself.
     constexpr Sites without(const Sites& less) const {
@@ -79,6 +87,7 @@ struct Sites {
     bool listed = false;                 // `functions` instead of the range
     const char* pattern = nullptr;       // of these, only what it matches
     const Sites* notrace = nullptr;
+    const SiteBits* bits = nullptr;      // of these, only the ones that it has
 };
 
 struct Config {
@@ -202,6 +211,10 @@ void for_each_ops(std::uint32_t index, void (*visit)(Ops& ops, void* user), void
 void stop();
 void start();
 
+// Changes the mode. What adaptive mode has moved comes back when another is set. Any context; takes effect
+// in the next pumps. bad_config: no such mode.
+Status set_mode(Mode mode);
+
 // Moves records from the ring to the line, within what the line's pace allows now; returns at once
 // when there is nothing to do, or when a pump is already running below. Any context: an idle loop, a
 // timer interrupt, or both. Then does what the host has asked for; a change of what is traced waits for
@@ -266,6 +279,7 @@ struct Counters {
     std::uint32_t enabled;     // sites whose word is a BL now
     std::uint64_t generated;   // records claimed, plus dropped
     std::uint64_t dropped;
+    std::uint64_t overflowed;  // calls that found the ring full in adaptive mode; they are in the profile
     std::uint64_t unhooked;    // calls whose return is not seen: the shadow stack was full
     std::uint64_t foreign;     // calls whose return is not seen: SP outside the bounds
     std::uint64_t recursions;  // callbacks not made: this context was in one

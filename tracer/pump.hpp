@@ -9,6 +9,7 @@
 
 #include "tracer/console_buffer.hpp"
 #include "tracer/line.hpp"
+#include "tracer/moved_sender.hpp"
 #include "tracer/profile_sender.hpp"
 #include "tracer/replies.hpp"
 #include "tracer/ring.hpp"
@@ -26,16 +27,17 @@ public:
     // `cores`: of all that may ever record; core n is the machine's core n.
     // `encoders`: one for each of them.
     constexpr Pump(M& machine, std::span<Core> cores, wire::TraceEncoder* encoders,
-                   ProfileSender* profile = nullptr, Replies* replies = nullptr)
+                   ProfileSender* profile = nullptr, Replies* replies = nullptr,
+                   MovedSender* moved = nullptr)
         : machine_(machine), cores_(cores), line_(machine), trace_(machine, encoders),
-          profile_(profile), replies_(replies) {}
+          profile_(profile), replies_(replies), moved_(moved) {}
 
     // `hello` is kept by pointer; `session` tells this boot from the last.
     void open(const Config& config, const wire::Hello& hello, std::uint16_t session) {
         hello_ = &hello;
         session_ = session;
         clock_hz_ = config.clock_hz;
-        lossless_margin_ = config.mode == Mode::lossless ? ring_bytes / 8 : 0;
+        lossless_margin_ = margin_of(config.mode);
         trace_.open(hello.text_base, config.clock_hz);
         line_.open(config.output, config.line_bytes_per_second, config.clock_hz);
         cores_ = cores_.first(config.cores);
@@ -75,6 +77,17 @@ public:
         for (Core& core : cores_) trace_.want_key(core);
     }
     void send_stats() { stats_due_ = machine_.clock(); }
+
+    // Now, or when the pump that runs is done. Any context.
+    void set_mode(Mode mode) {
+        __atomic_store_n(&lossless_margin_, margin_of(mode), __ATOMIC_RELAXED);
+        for (Core& core : cores_) {
+            __atomic_store_n(&core.lossless, mode == Mode::lossless ? 1 : 0, __ATOMIC_RELAXED);
+        }
+        if (try_lock()) unlock();
+    }
+    // Of the line, by trace frames so far.
+    std::uint64_t trace_bytes() const { return __atomic_load_n(&trace_bytes_, __ATOMIC_RELAXED); }
 
     // Runs `use`, which returns the line's new pace, while the line is quiet and everything has left;
     // false: it is not, or another pump runs.
@@ -120,6 +133,7 @@ public:
     void finish() {
         if (!lock()) return;
         if (profile_ != nullptr) profile_->request();
+        if (moved_ != nullptr) moved_->request();
         for (bool counted = false; !counted;) {
             send_all();
             const std::uint64_t interrupts = machine_.mask_interrupts();
@@ -169,7 +183,10 @@ private:
     enum class Until { paced, empty };
 
     static constexpr std::size_t console_frame_bytes = 512;
+    static constexpr std::size_t frame_bytes =  // beside the payload, with COBS and the delimiter
+        wire::frame_header_bytes + wire::frame_crc_bytes + wire::max_payload_bytes / 254 + 2;
 
+    static std::uint64_t margin_of(Mode mode) { return mode == Mode::lossless ? ring_bytes / 8 : 0; }
     Core& here() const { return cores_[machine_.core()]; }
     // The core that holds the pump, plus 1; 0: none.
     unsigned pumping_core() const { return __atomic_load_n(&locked_, __ATOMIC_RELAXED); }
@@ -253,7 +270,7 @@ private:
     bool due(std::uint64_t at) const { return static_cast<std::int64_t>(machine_.clock() - at) >= 0; }
     bool work_waits() const {
         if (!line_.idle() || !console_.empty() || due(hello_due_) || due(stats_due_)) return true;
-        if (profile_waits() || replies_wait()) return true;
+        if (profile_waits() || replies_wait() || moved_waits()) return true;
         for (const Core& core : cores_) {
             if (trace_.due(core)) return true;
         }
@@ -280,6 +297,10 @@ private:
                              return console_.get(frame_.payload(), console_frame_bytes);
                          }));
         }
+        if (moved_waits()) {
+            const std::size_t bytes = moved_->next(machine_.clock(), frame_.payload());
+            if (bytes != 0) return queue({wire::Stream::moved, 0, session_, moved_sequence_++}, bytes);
+        }
         // The profile and the records take turns, and so do the cores.
         if ((profile_turn_ = !profile_turn_) && profile_waits()) return queue_profile();
         for (std::size_t i = 0; i < cores_.size(); ++i) {
@@ -305,10 +326,12 @@ private:
 
     bool queue_stats(Core& core, bool final) {
         const std::uint64_t dropped = __atomic_load_n(&core.dropped, __ATOMIC_RELAXED);
+        const std::uint64_t aggregated =
+            profile_ != nullptr ? profile_->aggregated(number_of(core)) : 0;
         // All fields at once: clearing them first would be a call of memset.
         const wire::Stats stats{
             .now = machine_.clock(),
-            .generated = record_index(core.cursor) + dropped,
+            .generated = record_index(core.cursor) + dropped + aggregated,
             .delivered = record_index(core.tail),
             .dropped = dropped,
             .unhooked = core.unhooked,
@@ -316,6 +339,7 @@ private:
             .console_dropped = console_dropped_,
             .final = final ? 1u : 0u,
             .overwritten = core.overwritten,
+            .aggregated = aggregated,
             .commands_refused =
                 replies_ != nullptr && number_of(core) == 0 ? replies_->refused() : 0,
         };
@@ -324,6 +348,7 @@ private:
     }
 
     bool replies_wait() const { return replies_ != nullptr && replies_->wait(); }
+    bool moved_waits() const { return moved_ != nullptr && moved_->waits(machine_.clock()); }
     bool profile_waits() const { return profile_ != nullptr && profile_->waits(); }
     bool queue_profile() {
         const auto [core, payload_bytes] = profile_->next(machine_.clock(), frame_.payload());
@@ -337,6 +362,7 @@ private:
         const std::size_t payload_bytes = trace_.build(core, number_of(core), frame_.payload());
         if (payload_bytes == 0) return false;
         queue({wire::Stream::trace, number_of(core), session_, core.trace_sequence++}, payload_bytes);
+        trace_bytes_ += payload_bytes + frame_bytes;
         trace_.release(core);
         return true;
     }
@@ -347,6 +373,7 @@ private:
     TraceSender<M> trace_;
     ProfileSender* profile_;
     Replies* replies_;
+    MovedSender* moved_;
     ConsoleBuffer console_;
     wire::FrameBuilder frame_;
     const wire::Hello* hello_ = nullptr;
@@ -358,6 +385,8 @@ private:
     std::uint32_t hello_sequence_ = 0;
     std::uint32_t console_sequence_ = 0;
     std::uint32_t reply_sequence_ = 0;
+    std::uint32_t moved_sequence_ = 0;
+    std::uint64_t trace_bytes_ = 0;
     std::size_t turn_ = 0;
     std::size_t stats_turn_ = 0;
     bool profile_turn_ = false;

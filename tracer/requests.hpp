@@ -18,16 +18,35 @@ class RequestLock {
 public:
     constexpr explicit RequestLock(M& machine) : machine_(machine) {}
 
-    // Thread context. A core that waits with interrupts masked serves the calls of who holds it.
+    // From who may make a request: thread context, or within one, for a request made of several. A
+    // core that waits with interrupts masked serves the calls of who holds it.
     void lock() {
-        while (!try_lock()) machine_.synchronize_other_cores();
+        while (!claim()) {
+            if (__atomic_load_n(&owner_, __ATOMIC_RELAXED) == machine_.core() + 1) break;
+            machine_.synchronize_other_cores();
+        }
+        ++depth_;
     }
-    bool try_lock() { return __atomic_exchange_n(&taken_, true, __ATOMIC_ACQUIRE) == false; }
-    void unlock() { __atomic_store_n(&taken_, false, __ATOMIC_RELEASE); }
+    // From a pump. Not on top of a request of this core's.
+    bool try_lock() {
+        if (!claim()) return false;
+        depth_ = 1;
+        return true;
+    }
+    void unlock() {
+        if (--depth_ == 0) __atomic_store_n(&owner_, 0, __ATOMIC_RELEASE);
+    }
 
 private:
+    bool claim() {
+        unsigned nobody = 0;
+        return __atomic_compare_exchange_n(&owner_, &nobody, machine_.core() + 1, false,
+                                           __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+    }
+
     M& machine_;
-    bool taken_ = false;
+    unsigned owner_ = 0;  // core, plus 1
+    unsigned depth_ = 0;  // locks of the owner's
 };
 
 template <MachineConcept M>

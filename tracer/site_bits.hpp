@@ -2,7 +2,6 @@
 // The sites that commands have selected: a bit each, by index.
 #pragma once
 
-#include "tracer/nopscope.hpp"
 #include "tracer/wire/command.hpp"
 
 #ifndef NOPSCOPE_SELECTABLE_SITES
@@ -38,18 +37,6 @@ public:
     }
     std::uint32_t count() const { return count_; }
 
-    // visit(first, last) for each run [first, last) below `site_count` of those that are selected, or
-    // that are not, until it returns false.
-    template <typename Visit>
-    void for_each_run(std::uint32_t site_count, bool selected, Visit visit) const {
-        for (std::uint32_t i = 0; i < site_count;) {
-            while (i < site_count && has(i) != selected) ++i;
-            const std::uint32_t first = i;
-            while (i < site_count && has(i) == selected) ++i;
-            if (first != i && !visit(first, i)) return;
-        }
-    }
-
 private:
     void set(std::uint32_t index, bool selected) {
         if (has(index) == selected) return;
@@ -59,19 +46,6 @@ private:
 
     std::uint64_t words_[capacity / 64]{};
     std::uint32_t count_ = 0;
-};
-
-// Those that are selected, or the others, as what a request is about.
-struct SelectedSites {
-    const SiteBits& bits;
-    const std::uint32_t site_count;
-    const bool selected;
-
-    Status status() const { return Status::ok; }
-    template <typename Visit>
-    void for_each_run(Visit visit) const {
-        bits.for_each_run(site_count, selected, visit);
-    }
 };
 
 }  // namespace nopscope

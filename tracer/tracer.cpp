@@ -4,6 +4,7 @@
 #include "tracer/guard.hpp"
 #include "tracer/image.hpp"
 #include "tracer/instance.hpp"
+#include "tracer/moved_sender.hpp"
 #include "tracer/named.hpp"
 #include "tracer/nopscope.hpp"
 #include "tracer/patcher.hpp"
@@ -35,11 +36,13 @@ constinit Ops none_ops{.func = no_callback, .unguarded = no_callback};
 constinit Ops function_ops, graph_ops;
 constinit ProfileMemory profile_memory;
 constinit ProfileSender profile_sender(profile_memory, sites);
+constinit MovedSender moved_sender(moved_sites, sites);
 // By Recorder, less one. The profile's is nobody's before it is enabled.
 constinit Family recorders[] = {Family::of(function_ops), Family::of(graph_ops), {}};
 constinit Patcher<Machine> patcher(machine, sites, none_ops);
 constinit wire::TraceEncoder encoders[max_cores]{};
-constinit Pump<Machine> line_pump(machine, cores, encoders, &profile_sender, &command_replies);
+constinit Pump<Machine> line_pump(machine, cores, encoders, &profile_sender, &command_replies,
+                                  &moved_sender);
 constinit RequestLock<Machine> request_lock(machine);
 constinit wire::Hello hello;
 constinit Counters boot_counters{};
@@ -137,8 +140,7 @@ bool wait_until_quiescent() {
 
 // ---- requests -----------------------------------------------------------------------------------
 
-template <typename Chosen>
-Status change_sets(const Change& change, Chosen&& selection) {
+Status change_sets(const Change& change, NamedSelection&& selection) {
     Status status = selection.status();
     if (status != Status::ok) return status;
     bool quiescent = true;
@@ -148,27 +150,18 @@ Status change_sets(const Change& change, Chosen&& selection) {
 }
 
 // A site has one recorder: each has a direct entry.
-template <typename Chosen>
-Status set_recorder(Recorder recorder, Chosen&& selection) {
+Status set_recorder(Recorder recorder, const Sites& which, std::span<const void* const> except) {
+    const Requesting<Machine> alone(request_lock);
     if (recorder == Recorder::profile) {
-        if (!profile_memory.is_open()) return Status::no_profile_memory;
-        recorders[2] = profile_memory.family(address_of(nopscope_profile_entry));
+        const Status status = prepare_profile();
+        if (status != Status::ok) return status;
     }
     Change change{.remove = std::span(recorders).first(profile_memory.made() ? 3 : 2)};
     if (recorder != Recorder::none) {
         change.add = recorders[static_cast<unsigned>(recorder) - 1];
         last_recorder = recorder;
     }
-    return change_sets(change, selection);
-}
-Status set_recorder(Recorder recorder, const Sites& which, std::span<const void* const> except) {
-    const Requesting<Machine> alone(request_lock);
-    return set_recorder(recorder, NamedSelection(sites, names, which, except));
-}
-
-Status add_ops(Ops& ops, const Sites& which) {
-    if (ops.func == nullptr && ops.direct == 0) return Status::bad_config;
-    return change_sets({.add = Family::of(ops)}, NamedSelection(sites, names, which, {}));
+    return change_sets(change, {sites, names, which, except});
 }
 
 }  // namespace
@@ -186,6 +179,7 @@ Status init(const Config& config) {
         !profile_memory.open(config.profile_memory, all_sites, config.cores)) {
         return Status::no_profile_memory;
     }
+    if (config.mode == Mode::adaptive && !profile_memory.is_open()) return Status::no_profile_memory;
 
     panic_handler = config.panic;
     function_ops.direct = address_of(nopscope_function_entry);
@@ -200,6 +194,12 @@ Status init(const Config& config) {
     profile_sender.open(hello.text_base, config.profile_period_ms * (config.clock_hz / 1000), now);
     line_pump.open(config, hello, session);
     open_control(config, session);
+    moved_sender.open(hello.text_base, config.clock_hz);
+    open_adaptive(config);
+    if (config.mode == Mode::adaptive) {
+        const Status status = begin_adaptive();
+        if (status != Status::ok) return status;
+    }
     enter_core(config.stack_low, config.stack_high);
     initialised = true;
     line_pump.run();
@@ -218,22 +218,31 @@ Status join(std::uint64_t stack_low, std::uint64_t stack_high) {
 
 Status enable(Recorder recorder, const Sites& which) {
     if (!initialised) return Status::not_initialised;
-    return set_recorder(recorder, which, {});
+    const Requesting<Machine> alone(request_lock);
+    const Status status = set_recorder(recorder, which, {});
+    if (status == Status::ok && moved_sites.away() != 0) {
+        NamedSelection(sites, names, which, {}).for_each_run([](std::uint32_t first, std::uint32_t last) {
+            moved_sites.forget(first, last);
+            return true;
+        });
+    }
+    return status;
 }
 
 Status disable(const Sites& which) { return enable(Recorder::none, which); }
 
 Status attach(Ops& ops, const Sites& which) {
     if (!initialised) return Status::not_initialised;
+    if (ops.func == nullptr && ops.direct == 0) return Status::bad_config;
     const Requesting<Machine> alone(request_lock);
-    return add_ops(ops, which);
+    return change_sets({.add = Family::of(ops)}, {sites, names, which, {}});
 }
 
 Status detach(Ops& ops, const Sites& which) {
     if (!initialised) return Status::not_initialised;
     const Requesting<Machine> alone(request_lock);
     const Family one[] = {Family::of(ops)};
-    const Status status = change_sets({.remove = one}, NamedSelection(sites, names, which, {}));
+    const Status status = change_sets({.remove = one}, {sites, names, which, {}});
     if (status != Status::ok || ops.sites != 0 || ops.func != hook_call) return status;
     // Calls that are open will return to the hook. Whoever takes a guard from here on finds no ops
     // there.
@@ -243,9 +252,8 @@ Status detach(Ops& ops, const Sites& which) {
 }
 
 Status set_filter(Ops& ops, const Sites& which) {
-    if (!initialised) return Status::not_initialised;
     const Requesting<Machine> alone(request_lock);
-    const Status status = add_ops(ops, which);
+    const Status status = attach(ops, which);
     if (status != Status::ok) return status;
     const Family one[] = {Family::of(ops)};
     return change_sets({.remove = one}, NamedSelection::others(sites, names, which));
@@ -288,7 +296,17 @@ void start() {
 void pump() {
     if (!initialised) return;
     line_pump.run();
+    adapt();
     poll_commands();
+}
+
+Status set_mode(Mode mode) {
+    if (!initialised) return Status::not_initialised;
+    if (mode != Mode::stream && mode != Mode::lossless && mode != Mode::adaptive) return Status::bad_config;
+    if (mode == Mode::adaptive && !profile_memory.is_open()) return Status::no_profile_memory;
+    want_adaptive(mode == Mode::adaptive);
+    line_pump.set_mode(mode);
+    return Status::ok;
 }
 
 bool try_request(void (*request)(void* user), void* user) {
@@ -302,13 +320,41 @@ bool try_request(void (*request)(void* user), void* user) {
     return may;
 }
 Recorder recorder_set_last() { return last_recorder; }
-Status set_recorder_of(Recorder recorder, const SiteBits& bits, bool only) {
-    Status status = set_recorder(recorder, SelectedSites{bits, sites.size(), true});
-    if (status == Status::ok && only) {
-        status = set_recorder(Recorder::none, SelectedSites{bits, sites.size(), false});
-    }
+
+std::span<Core> all_cores() { return cores; }
+Status prepare_profile() {
+    if (!profile_memory.is_open()) return Status::no_profile_memory;
+    recorders[2] = profile_memory.family(address_of(nopscope_profile_entry));
+    return Status::ok;
+}
+Recorder recorder_of(std::uint32_t index) {
+    unsigned found = 0;
+    patcher.for_each_ops(index, [&](const Ops& ops) {
+        for (unsigned n = 0; n < std::size(recorders); ++n) {
+            if (recorders[n].first != nullptr && recorders[n].at(index) == &ops) found = n + 1;
+        }
+    });
+    return static_cast<Recorder>(found);
+}
+Status move_to(Recorder recorder, std::span<const void* const> functions) {
+    const Recorder last = last_recorder;
+    const Status status = set_recorder(recorder, Sites::of(functions), {});
+    last_recorder = last;
     return status;
 }
+std::uint64_t profiled_calls(std::uint32_t index) {
+    std::uint64_t calls = 0;
+    for (unsigned core = 0; core < profile_memory.cores(); ++core) {
+        for (unsigned n = 0; n < wire::profile_bins; ++n) calls += profile_memory.cell(core, index).count(n);
+    }
+    return calls;
+}
+std::uint64_t trace_bytes_sent() { return line_pump.trace_bytes(); }
+std::optional<std::uint32_t> site_in_record(std::uint32_t low) {
+    const auto from_base = low - static_cast<std::uint32_t>(hello.text_base);
+    return sites.find(hello.text_base + from_base);
+}
+void send_moved_from_now_on() { moved_sender.begin(); }
 
 std::size_t profile_bytes(unsigned config_cores) {
     return ProfileMemory::bytes(
@@ -350,6 +396,7 @@ Counters counters() {
     for (const Core& core : cores) {
         now.dropped += core.dropped;
         now.generated += record_index(core.cursor) + core.dropped;
+        now.overflowed += core.overflowed;
         now.unhooked += core.unhooked;
         now.foreign += core.foreign;
         now.recursions += core.recursions;
@@ -395,6 +442,16 @@ void guarded(std::uint64_t ip, std::uint64_t parent_ip, Ops* ops, Regs* regs) {
 
 // ---- slow paths of arm64/recorders.S: this, and slow_paths.cpp ------------------------------------------
 
-extern "C" bool nopscope_wait_for_room(Core*) { return line_pump.make_room(); }
+extern "C" {
+
+bool nopscope_wait_for_room(Core*) { return line_pump.make_room(); }
+
+// The address by which the recorder knows this function's cell of core 0; 0: it has none.
+std::uint64_t nopscope_profile_cell(Core*, std::uint64_t, std::uint64_t, std::uint64_t body) {
+    const auto index = sites.find((body & ~std::uint64_t{7}) - 8);
+    if (!index || !profile_memory.made()) return 0;
+    return reinterpret_cast<std::uintptr_t>(&profile_memory.cell(0, *index).total);
+}
+}
 
 }  // namespace nopscope

@@ -4,6 +4,8 @@
 
 #include "tracer/arm64/labels.h"
 
+#define CORE_OVERFLOWED  104
+#define CORE_AGGREGATES  112
 #define CORE_LIMIT       128    // and CORE_RING
 #define CORE_RING        136    // and CORE_TOP
 #define CORE_TOP         144    // and CORE_SHADOW_END
@@ -36,7 +38,7 @@
     cbnz    w13, 1b
 .endm
 
-// Calls name(core, SP, return address), C++, from a slow path; its result is in x11. Keeps x0-x9, x18,
+// Calls name(core, SP, return address, body), C++, from a slow path; its result is in x11. Keeps x0-x9, x18,
 // x30 and the stack's alignment; loses the rest of x10-x17. The tracer's C++ has no FP registers.
 .macro call_cxx name
     sub     sp, sp, #96
@@ -49,6 +51,7 @@
     mov     x0, x10
     add     x1, sp, #96
     mov     x2, x9
+    mov     x3, x30
     bl      \name
     mov     x11, x0
     ldp     x0, x1, [sp]

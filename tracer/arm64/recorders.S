@@ -119,7 +119,14 @@ end_of nopscope_return_hook
 .Lgraph_full:
     str     xzr, [x17, #FRAME_SP]
     str     x17, [x10, #CORE_TOP]
+    cbz     x14, .Lto_body
+    ldr     x11, [x10, #CORE_AGGREGATES]
+    cbnz    x11, .Lgraph_overflow
     ring_full nopscope_graph_entry
+// Adaptive: nothing is dropped, the call goes to the profile.
+.Lgraph_overflow:
+    count   CORE_OVERFLOWED
+    b       nopscope_profile_without_slot
 .Ldrop:
     count   CORE_DROPPED
 .Lto_body:

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adaptive mode on a board: looks at the load in each pump, and moves functions by requests (load_meter.hpp).
+//
+// What is to be done is done in a request of the pump's, which may have to wait for the next pump. The
+// table of what was moved is locked meanwhile; another pump leaves it alone.
+#include "hal/machine.hpp"
+#include "tracer/instance.hpp"
+#include "tracer/leaf_sample.hpp"
+#include "tracer/load_meter.hpp"
+#include "tracer/moved_sites.hpp"
+
+#include <algorithm>
+
+namespace nopscope {
+
+constinit MovedSites moved_sites;
+
+namespace {
+
+constexpr unsigned looks_a_second = 10;
+constexpr std::uint64_t scanned_bytes = 1024 * record_bytes;  // of each ring, at most
+constexpr std::size_t at_once = 16;
+
+constinit Machine machine;
+
+class Adaptive {
+public:
+    void open(std::uint64_t clock_hz, std::uint64_t bytes_per_second) {
+        window_ = clock_hz / looks_a_second;
+        meter_.open(clock_hz, bytes_per_second);
+        moved_sites.open(clock_hz);
+    }
+    void want(bool on) { __atomic_store_n(&wanted_, on, __ATOMIC_RELAXED); }
+    bool is_on() const { return __atomic_load_n(&on_, __ATOMIC_RELAXED); }
+    // Within a request, or before there are any.
+    Status begin() {
+        const Status status = prepare_profile();
+        if (status != Status::ok) return status;
+        for (Core& core : all_cores()) __atomic_store_n(&core.aggregates, 1, __ATOMIC_RELAXED);
+        begin_window();
+        __atomic_store_n(&on_, true, __ATOMIC_RELAXED);
+        send_moved_from_now_on();
+        return Status::ok;
+    }
+
+    void run() {
+        const bool wanted = __atomic_load_n(&wanted_, __ATOMIC_RELAXED);
+        if (wanted == is_on() && (!wanted || machine.clock() - begun_ < window_)) return;
+        if (!moved_sites.try_lock()) return;
+        if (wanted != is_on()) to_do_ = wanted ? ToDo::begin : ToDo::end;
+        if (to_do_ == ToDo::nothing) look();
+        if (to_do_ != ToDo::nothing && try_request([](void* self) { static_cast<Adaptive*>(self)->act(); }, this)) {
+            to_do_ = ToDo::nothing;
+        }
+        moved_sites.unlock();
+    }
+
+private:
+    enum class ToDo : std::uint8_t { nothing, begin, end, go, come_back };
+    using Site = MovedSites::Site;
+
+    // ---- when ----
+
+    struct Sum {
+        std::uint64_t clock, records, overflowed, sent_records, sent_bytes;
+    };
+    static Sum sum(std::uint64_t& waiting) {
+        Sum now{machine.clock(), 0, 0, 0, trace_bytes_sent()};
+        for (const Core& core : all_cores()) {
+            const std::uint64_t claimed = __atomic_load_n(&core.cursor, __ATOMIC_RELAXED);
+            const std::uint64_t sent = __atomic_load_n(&core.tail, __ATOMIC_RELAXED);
+            now.records += claimed / record_bytes;
+            now.sent_records += sent / record_bytes;
+            now.overflowed += __atomic_load_n(&core.overflowed, __ATOMIC_RELAXED);
+            const std::uint64_t here = (claimed - sent) / record_bytes;
+            if (here > waiting) waiting = here;
+        }
+        return now;
+    }
+    void begin_window() {
+        std::uint64_t waiting = 0;
+        last_ = sum(waiting);
+        begun_ = last_.clock;
+    }
+    void look() {
+        std::uint64_t waiting = 0;
+        const Sum now = sum(waiting);
+        const Load load{now.clock - last_.clock,
+                        now.records - last_.records,
+                        now.overflowed - last_.overflowed,
+                        now.sent_records - last_.sent_records,
+                        now.sent_bytes - last_.sent_bytes,
+                        waiting};
+        last_ = now;
+        begun_ = now.clock;
+        switch (meter_.judge(load)) {
+            case LoadMeter::State::steady: break;
+            case LoadMeter::State::overloaded: to_do_ = ToDo::go; break;
+            case LoadMeter::State::underused:
+                if (moved_sites.away() != 0) to_do_ = ToDo::come_back;
+                break;
+        }
+    }
+
+    // ---- what ----
+
+    void act() {
+        switch (to_do_) {
+            case ToDo::nothing: break;
+            case ToDo::begin:
+                if (begin() != Status::ok) want(false);
+                return;
+            case ToDo::end: return end();
+            case ToDo::go: go(); break;
+            case ToDo::come_back: come_back(); break;
+        }
+        begin_window();
+    }
+
+    void end() {
+        for (Site& site : moved_sites.all()) {
+            Site* one = &site;
+            if (site.state == MovedSites::State::moved) bring_back({&one, 1});
+        }
+        for (Core& core : all_cores()) __atomic_store_n(&core.aggregates, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&on_, false, __ATOMIC_RELAXED);
+    }
+
+    void go() {
+        sample_.clear();
+        for (unsigned n = 0; n < all_cores().size(); ++n) {
+            const Core& core = all_cores()[n];
+            const std::uint64_t to = __atomic_load_n(&core.cursor, __ATOMIC_RELAXED);
+            std::uint64_t from = __atomic_load_n(&core.tail, __ATOMIC_RELAXED);
+            if (from < scanned_[n]) from = scanned_[n];
+            if (to - from > scanned_bytes) from = to - scanned_bytes;
+            sample_.scan(core, from, to);
+            scanned_[n] = to;
+        }
+        std::uint32_t chosen[at_once];
+        const std::span room(chosen, std::min(at_once, moved_sites.room()));
+        const std::size_t count = sample_.choose(meter_.excess(), room, [](std::uint32_t low) {
+            std::optional<std::uint32_t> index = site_in_record(low);
+            if (index && (recorder_of(*index) != Recorder::graph || !moved_sites.may_go(*index))) {
+                index = std::nullopt;
+            }
+            return index;
+        });
+        const std::span indexes(chosen, count);
+        if (move(Recorder::profile, indexes)) {
+            for (const std::uint32_t index : indexes) note_gone(index);
+            return;
+        }
+        // Each alone: one that cannot go keeps no other from it.
+        for (const std::uint32_t index : indexes) {
+            if (move(Recorder::profile, {&index, 1})) note_gone(index);
+            else if (moved_sites.may_go(index)) moved_sites.bar(index);
+        }
+    }
+    static void note_gone(std::uint32_t index) {
+        moved_sites.went(index, machine.clock(), profiled_calls(index));
+    }
+
+    void come_back() {
+        const std::uint64_t now = machine.clock();
+        moved_sites.note_calls(now, profiled_calls);
+        Site* chosen[at_once];
+        bring_back({chosen, moved_sites.choose_back(meter_.spare(), now, chosen)});
+    }
+    static void bring_back(std::span<Site* const> sites) {
+        std::uint32_t indexes[at_once];
+        std::size_t count = 0;
+        for (const Site* site : sites) {
+            if (recorder_of(site->index) == Recorder::profile) indexes[count++] = site->index;
+        }
+        // Where it fails they are as they were, and the profile has them.
+        if (!move(Recorder::graph, {indexes, count})) return;
+        for (Site* site : sites) moved_sites.came_back(*site, machine.clock());
+    }
+
+    static bool move(Recorder recorder, std::span<const std::uint32_t> indexes) {
+        const void* functions[at_once];
+        for (std::size_t i = 0; i < indexes.size(); ++i) {
+            functions[i] = reinterpret_cast<const void*>(site(indexes[i]).address);
+        }
+        const Status status = move_to(recorder, {functions, indexes.size()});
+        return status == Status::ok || status == Status::timeout;
+    }
+
+    LoadMeter meter_;
+    LeafSample sample_;
+    Sum last_{};
+    std::uint64_t begun_ = 0;   // clock: this window
+    std::uint64_t window_ = 1;  // ticks
+    std::uint64_t scanned_[max_cores]{};  // positions up to which records are from before the last move
+    ToDo to_do_ = ToDo::nothing;
+    bool wanted_ = false;
+    bool on_ = false;
+};
+
+constinit Adaptive adaptive;
+
+}  // namespace
+
+void open_adaptive(const Config& config) {
+    adaptive.open(config.clock_hz, config.line_bytes_per_second);
+}
+Status begin_adaptive() {
+    adaptive.want(true);
+    return adaptive.begin();
+}
+void want_adaptive(bool on) { adaptive.want(on); }
+void adapt() { adaptive.run(); }
+
+}  // namespace nopscope

@@ -55,6 +55,9 @@ Sites as_sites(const nopscope_sites& sites) {
             .listed = sites.functions != nullptr,
             .pattern = sites.pattern};
 }
+bool (*try_read)(std::uint8_t*) = nullptr;
+bool read_byte(std::uint8_t& byte) { return try_read(&byte); }
+
 Ops& as_ops(nopscope_ops* ops) { return *reinterpret_cast<Ops*>(ops); }
 
 }  // namespace
@@ -67,6 +70,7 @@ extern "C" {
 const char* nopscope_describe(nopscope_status status) { return describe(static_cast<Status>(status)); }
 
 nopscope_status nopscope_init(const nopscope_config* from) {
+    try_read = from->try_read;
     // In one piece: a Config of defaults that is changed afterwards would be copied by memcpy.
     return as_c(init({.image = from->image != nullptr ? from->image : "",
                       .board = from->board != nullptr ? from->board : "",
@@ -74,6 +78,11 @@ nopscope_status nopscope_init(const nopscope_config* from) {
                       .cores = from->cores != 0 ? from->cores : 1,
                       .output = {from->try_write, from->drain},
                       .line_bytes_per_second = from->line_bytes_per_second,
+                      .input = {.try_read = from->try_read != nullptr ? read_byte : nullptr,
+                                .interrupted_pc = from->interrupted_pc,
+                                .baud = from->baud,
+                                .set_baud = from->set_baud,
+                                .reset = from->reset},
                       .stack_low = from->stack_low,
                       .stack_high = from->stack_high != 0 ? from->stack_high : ~std::uint64_t{0},
                       .mode = from->lossless ? Mode::lossless : Mode::stream,

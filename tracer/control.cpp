@@ -39,6 +39,11 @@ struct Input {
 };
 constinit Input input;
 
+constinit SiteBits selected_sites;
+// Not made on the stack: that would be a call of memset.
+constexpr Sites chosen = Sites::chosen(selected_sites);
+constexpr Sites others = Sites::all().without(chosen);
+
 class BoardTarget {
 public:
     std::uint32_t site_count() const { return nopscope::site_count(); }
@@ -55,7 +60,7 @@ public:
             case Command::mark: mark(id); return Answer::ok;
             case Command::snapshot: snapshot(id); return Answer::ok;
             case Command::send_profile: send_profile(); return Answer::ok;
-            case Command::set_recorder: return set_recorder(request, selected);
+            case Command::set_recorder: return set_recorder(request);
             case Command::set_mode: {
                 const Status status = set_mode(static_cast<Mode>(id));
                 return status == Status::bad_config ? Answer::unsupported : answer_of(status);
@@ -102,14 +107,13 @@ private:
         send_stats_soon();
     }
 
-    static std::optional<Answer> set_recorder(const CommandRequest& request, const SiteBits& selected) {
+    static std::optional<Answer> set_recorder(const CommandRequest& request) {
         struct Work {
             Recorder recorder;
             bool only;
-            const SiteBits& selected;
             Status status;
         };
-        Work work{recorder_set_last(), (request.flags & wire::only_selected) != 0, selected, Status::ok};
+        Work work{recorder_set_last(), (request.flags & wire::only_selected) != 0, Status::ok};
         if (request.value != wire::recorder_as_before) {
             if (request.value > static_cast<std::uint64_t>(Recorder::profile)) return Answer::unsupported;
             work.recorder = static_cast<Recorder>(request.value);
@@ -117,11 +121,8 @@ private:
         const bool done = try_request(
             [](void* user) {
                 Work& work = *static_cast<Work*>(user);
-                const Sites chosen = Sites::chosen(work.selected);
                 work.status = enable(work.recorder, chosen);
-                if (work.status == Status::ok && work.only) {
-                    work.status = disable(Sites::all().without(chosen));
-                }
+                if (work.status == Status::ok && work.only) work.status = disable(others);
             },
             &work);
         if (!done) return std::nullopt;
@@ -130,7 +131,6 @@ private:
 };
 
 constinit BoardTarget target;
-constinit SiteBits selected_sites;
 constinit Control<BoardTarget> control(target, command_replies, selected_sites);
 
 }  // namespace

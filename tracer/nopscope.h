@@ -74,6 +74,12 @@ struct nopscope_config {
     bool (*try_write)(uint8_t byte);
     void (*drain)(void);
     uint32_t line_bytes_per_second;
+    // Commands from the host: Config::input.
+    bool (*try_read)(uint8_t* byte);
+    uint64_t (*interrupted_pc)(void);
+    uint32_t baud;
+    bool (*set_baud)(uint32_t baud, bool only_ask);
+    void (*reset)(void);
     uint64_t stack_low;
     uint64_t stack_high;
     bool lossless;

@@ -328,6 +328,8 @@ private:
         const std::uint64_t dropped = __atomic_load_n(&core.dropped, __ATOMIC_RELAXED);
         const std::uint64_t aggregated =
             profile_ != nullptr ? profile_->aggregated(number_of(core)) : 0;
+        const std::uint64_t refused =
+            replies_ != nullptr && number_of(core) == 0 ? replies_->refused() : 0;
         // All fields at once: clearing them first would be a call of memset.
         const wire::Stats stats{
             .now = machine_.clock(),
@@ -340,8 +342,8 @@ private:
             .final = final ? 1u : 0u,
             .overwritten = core.overwritten,
             .aggregated = aggregated,
-            .commands_refused =
-                replies_ != nullptr && number_of(core) == 0 ? replies_->refused() : 0,
+            .filtered = uncounted_,
+            .commands_refused = refused,
         };
         return queue({wire::Stream::stats, number_of(core), session_, core.stats_sequence++},
                      write_stats(stats, frame_.payload()));
@@ -381,6 +383,7 @@ private:
     std::uint64_t hello_due_ = 0;
     std::uint64_t stats_due_ = 0;
     std::uint64_t console_dropped_ = 0;
+    std::uint64_t uncounted_ = 0;  // calls of which nothing counts
     std::uint64_t lossless_margin_ = 0;
     std::uint32_t hello_sequence_ = 0;
     std::uint32_t console_sequence_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// make_seeds DIRECTORY: what the fuzzers start from, in DIRECTORY/{line,nsc,elf,codec}. Made, not kept.
+// make_seeds DIRECTORY: what the fuzzers start from, in DIRECTORY/{line,nsc,elf,codec,command}. Made, not kept.
 #include <filesystem>
 #include <fstream>
 
@@ -98,6 +98,20 @@ int main(int argc, char** argv) {
         for (const int byte : described_record) calls.push_back(static_cast<std::uint8_t>(byte));
     }
     write(root / "codec" / "described", 1, calls);
+    Bytes data;
+    for (std::uint8_t i = 0; i < 40; ++i) {
+        // A duration, an argument or a result; its site; a value of any size.
+        for (const int byte : {3, 6 + i % 3, 0, 9, 3, 16 * (i % 5) + 15, 0, 0, 3 + 16 * (i % 8), 16 * i + 15,
+                               5 * i, 0}) {
+            data.push_back(static_cast<std::uint8_t>(byte));
+        }
+    }
+    write(root / "codec" / "data", 1, data);
+
+    // A ping, a selection, an apply of it, a mark, the same again, a rate; of 100 sites.
+    write(root / "command" / "described", 1,
+          {100, 0, 8, 0, 8, 9, 0, 9, 9, 4, 10, 5, 1, 2, 11, 9, 3, 2, 1, 7, 5, 9, 1, 3, 5, 8, 1, 3,
+           18, 9, 4, 0, 194, 1, 0});
 
     nopscope::test::ElfBuilder elf;
     for (int i = 0; i < 3; ++i) {

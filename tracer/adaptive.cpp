@@ -17,17 +17,26 @@ constinit MovedSites moved_sites;
 
 namespace {
 
-constexpr unsigned looks_a_second = 10;
+constexpr unsigned looks_a_second = 20;
 constexpr std::uint64_t scanned_bytes = 1024 * record_bytes;  // of each ring, at most
-constexpr std::size_t at_once = 16;
+constexpr std::size_t at_once = 32;
 
 constinit Machine machine;
 
+// Of each core's calls that found the ring full. What races here costs a sample.
+struct Overflows {
+    LeafSample leaves;
+    std::uint64_t seen = 0;       // calls, before these
+    std::uint64_t last_sp = 0;    // of the last call
+    std::uint32_t last_site = 0;  // of the last call
+};
+constinit Overflows overflows[max_cores]{};
+
 class Adaptive {
 public:
-    void open(std::uint64_t clock_hz, std::uint64_t bytes_per_second) {
+    void open(std::uint64_t clock_hz) {
         window_ = clock_hz / looks_a_second;
-        meter_.open(clock_hz, bytes_per_second);
+        meter_.open(clock_hz, line_bytes_a_second());
         moved_sites.open(clock_hz);
     }
     void want(bool on) { __atomic_store_n(&wanted_, on, __ATOMIC_RELAXED); }
@@ -72,8 +81,9 @@ private:
             now.records += claimed / record_bytes;
             now.sent_records += sent / record_bytes;
             now.overflowed += __atomic_load_n(&core.overflowed, __ATOMIC_RELAXED);
-            const std::uint64_t here = (claimed - sent) / record_bytes;
-            if (here > waiting) waiting = here;
+            const std::uint64_t limit = __atomic_load_n(&core.limit, __ATOMIC_RELAXED);
+            if (limit <= sent || claimed <= sent) continue;  // stopped, or empty
+            waiting = std::max(waiting, (claimed - sent) * 1024 / (limit - sent));
         }
         return now;
     }
@@ -84,6 +94,7 @@ private:
     }
     void look() {
         std::uint64_t waiting = 0;
+        meter_.set_pace(line_bytes_a_second());
         const Sum now = sum(waiting);
         const Load load{now.clock - last_.clock,
                         now.records - last_.records,
@@ -136,6 +147,10 @@ private:
             if (to - from > scanned_bytes) from = to - scanned_bytes;
             sample_.scan(core, from, to);
             scanned_[n] = to;
+            sample_.add(overflows[n].leaves, __atomic_load_n(&core.overflowed, __ATOMIC_RELAXED) -
+                                                 overflows[n].seen);
+            overflows[n].leaves.clear();
+            overflows[n].seen = core.overflowed;
         }
         std::uint32_t chosen[at_once];
         const std::span room(chosen, std::min(at_once, moved_sites.room()));
@@ -163,7 +178,9 @@ private:
 
     void come_back() {
         const std::uint64_t now = machine.clock();
-        moved_sites.note_calls(now, profiled_calls);
+        const bool is_new = moved_sites.note_calls(now, profiled_calls);
+        meter_.ask_again();
+        if (!is_new) return;
         Site* chosen[at_once];
         bring_back({chosen, moved_sites.choose_back(meter_.spare(), now, chosen)});
     }
@@ -203,7 +220,7 @@ constinit Adaptive adaptive;
 }  // namespace
 
 void open_adaptive(const Config& config) {
-    adaptive.open(config.clock_hz, config.line_bytes_per_second);
+    adaptive.open(config.clock_hz);
 }
 Status begin_adaptive() {
     adaptive.want(true);
@@ -211,5 +228,14 @@ Status begin_adaptive() {
 }
 void want_adaptive(bool on) { adaptive.want(on); }
 void adapt() { adaptive.run(); }
+
+// The last one was a leaf if this one's stack pointer is not below its.
+void note_overflow(Core& core, unsigned number, std::uint64_t sp, std::uint32_t site) {
+    __atomic_fetch_add(&core.overflowed, 1, __ATOMIC_RELAXED);
+    Overflows& own = overflows[number];
+    if (sp >= own.last_sp) own.leaves.count(own.last_site);
+    own.last_sp = sp;
+    own.last_site = site;
+}
 
 }  // namespace nopscope

@@ -117,7 +117,6 @@ struct alignas(128) Core {
 // What the assembly knows of it (arm64/recorder.h, profile.S, callbacks.S).
 static_assert(offsetof(Core, cursor) == 0);
 static_assert(offsetof(Core, profiled) == 8);
-static_assert(offsetof(Core, overflowed) == 104);
 static_assert(offsetof(Core, aggregates) == 112);
 static_assert(offsetof(Core, cells) == 120);
 static_assert(offsetof(Core, limit) == 128);

@@ -52,6 +52,8 @@ Status begin_adaptive();
 void want_adaptive(bool on);
 // In pump(), without its lock.
 void adapt();
+// On core `number`, at a call of the function with this low half of its address. Any context.
+void note_overflow(Core& core, unsigned number, std::uint64_t sp, std::uint32_t site);
 
 // The first of: profile, graph, function, that the site has; none.
 Recorder recorder_of(std::uint32_t index);
@@ -61,8 +63,10 @@ Status move_to(Recorder recorder, std::span<const void* const> functions);
 Status prepare_profile();
 // On all cores.
 std::uint64_t profiled_calls(std::uint32_t index);
-// What trace frames took of the line so far.
+// Payload of trace frames so far.
 std::uint64_t trace_bytes_sent();
+// The pace that the pump keeps; 0: none.
+std::uint32_t line_bytes_a_second();
 // By the low half of the function's address.
 std::optional<std::uint32_t> site_in_record(std::uint32_t low);
 void send_moved_from_now_on();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which functions' calls are leaves, and how often, among the newest records of the rings (load_meter.hpp).
+// Which functions' calls are leaves, and how often: among the newest records of the rings, and among the
+// calls that found no room there (load_meter.hpp).
 #pragma once
 
 #include "tracer/ring.hpp"
@@ -28,6 +29,34 @@ public:
             if (!next || next->kind() != wire::Kind::ret) continue;
             const auto index = static_cast<std::uint32_t>(record_index(at)) & wire::entry_index_mask;
             if (next->entry_index() == index) count(record->site_low());
+        }
+    }
+    // One call of a leaf. Where there is no place, those there lose one each: the hottest stay.
+    void count(std::uint32_t site) {
+        const std::uint32_t first = ((site >> 3) * 0x9e3779b1u) >> 25;
+        for (unsigned n = 0; n < probes; ++n) {
+            Leaf& leaf = leaves_[(first + n) % places];
+            if (leaf.calls != 0 && leaf.site != site) continue;
+            leaf.site = site;
+            ++leaf.calls;
+            return;
+        }
+        for (unsigned n = 0; n < probes; ++n) {
+            Leaf& leaf = leaves_[(first + n) % places];
+            if (leaf.calls != 0) --leaf.calls;  // an interrupt may have, meanwhile
+        }
+    }
+    // What was counted among `calls` that made no record.
+    void add(const LeafSample& other, std::uint64_t calls) {
+        records_ += 2 * calls;
+        for (const Leaf& leaf : other.leaves_) {
+            if (leaf.calls == 0) continue;
+            for (Leaf& own : leaves_) {
+                if (own.calls != 0 && own.site != leaf.site) continue;
+                own.site = leaf.site;
+                own.calls += leaf.calls;
+                break;
+            }
         }
     }
     // The hottest, to `out`, until they make up for `excess` 1024ths of the records. index_of(site), with the
@@ -61,16 +90,7 @@ private:
     // One call in the sample may be one that looks like a leaf because the ring was full inside it.
     static constexpr std::uint32_t least_calls = 2;
     static constexpr unsigned places = 128;
-
-    void count(std::uint32_t site) {
-        for (unsigned n = 0; n < 8; ++n) {
-            Leaf& leaf = leaves_[((((site >> 3) * 0x9e3779b1u) >> 25) + n) % places];
-            if (leaf.calls != 0 && leaf.site != site) continue;
-            leaf.site = site;
-            ++leaf.calls;
-            return;
-        }
-    }
+    static constexpr unsigned probes = 8;
 
     Leaf leaves_[places]{};
     std::uint64_t records_ = 0;

@@ -77,9 +77,9 @@ public:
         }
     }
 
-    // From time to time: how often each of those that are away is called.
+    // How often each of those that are away is called, since the last time. False: that is too long ago.
     template <typename Calls>
-    void note_calls(std::uint64_t now, Calls calls_of) {
+    bool note_calls(std::uint64_t now, Calls calls_of) {
         const std::uint64_t ticks = now - noted_;
         noted_ = now;
         for (Site& site : sites_) {
@@ -91,6 +91,7 @@ public:
             }
             site.calls = calls;
         }
+        return ticks < 4 * clock_hz_;
     }
     // Of those that have been away for long enough the coldest, as long as they make no more than `spare`
     // records a second.

@@ -17,6 +17,7 @@
 #include "tracer/wire/hello.hpp"
 #include "tracer/wire/stats.hpp"
 
+#include <algorithm>
 #include <span>
 
 namespace nopscope {
@@ -37,12 +38,14 @@ public:
         hello_ = &hello;
         session_ = session;
         clock_hz_ = config.clock_hz;
-        lossless_margin_ = margin_of(config.mode);
+        pace_ = config.line_bytes_per_second;
+        mode_ = config.mode;
+        margin_ = margin_of_mode();
         trace_.open(hello.text_base, config.clock_hz);
         line_.open(config.output, config.line_bytes_per_second, config.clock_hz);
         cores_ = cores_.first(config.cores);
         for (Core& core : cores_) {
-            core.margin = lossless_margin_;
+            core.margin = margin_;
             ring_set_limit(machine_, core);
         }
         hello_due_ = stats_due_ = machine_.clock();
@@ -53,7 +56,7 @@ public:
         if (!try_lock()) return;
         for (Core& core : cores_) keep_clock(core);
         if (profile_ != nullptr && !profile_->waits()) profile_->keep_period(machine_.clock());
-        if (work_waits()) {
+        if (!glances() && work_waits()) {
             as_tracers([this] {
                 while (advance(Until::paced)) {
                 }
@@ -80,13 +83,13 @@ public:
 
     // Now, or when the pump that runs is done. Any context.
     void set_mode(Mode mode) {
-        __atomic_store_n(&lossless_margin_, margin_of(mode), __ATOMIC_RELAXED);
+        __atomic_store_n(&mode_, mode, __ATOMIC_RELAXED);
         for (Core& core : cores_) {
             __atomic_store_n(&core.lossless, mode == Mode::lossless ? 1 : 0, __ATOMIC_RELAXED);
         }
         if (try_lock()) unlock();
     }
-    // Of the line, by trace frames so far.
+    // Payload of trace frames so far.
     std::uint64_t trace_bytes() const { return __atomic_load_n(&trace_bytes_, __ATOMIC_RELAXED); }
 
     // Runs `use`, which returns the line's new pace, while the line is quiet and everything has left;
@@ -97,7 +100,7 @@ public:
         const bool quiet = line_.idle();
         if (quiet) {
             line_.drain();
-            line_.set_pace(use());
+            line_.set_pace(pace_ = use());
         }
         unlock();
         return quiet;
@@ -183,10 +186,25 @@ private:
     enum class Until { paced, empty };
 
     static constexpr std::size_t console_frame_bytes = 512;
-    static constexpr std::size_t frame_bytes =  // beside the payload, with COBS and the delimiter
-        wire::frame_header_bytes + wire::frame_crc_bytes + wire::max_payload_bytes / 254 + 2;
+    static constexpr std::uint64_t glance_bytes = 32;
 
-    static std::uint64_t margin_of(Mode mode) { return mode == Mode::lossless ? ring_bytes / 8 : 0; }
+    // Lossless: for interrupts while the pump makes room. Adaptive: no more waits than the line carries in
+    // about half a second, a byte a record. What waits longer keeps out what is new.
+    std::uint64_t margin_of_mode() const {
+        const Mode mode = __atomic_load_n(&mode_, __ATOMIC_RELAXED);
+        if (mode == Mode::lossless) return ring_bytes / 8;
+        if (mode != Mode::adaptive || pace_ == 0) return 0;
+        constexpr std::uint64_t all = ring_bytes - return_reserve_bytes - own_reserve_bytes;
+        const std::uint64_t room = std::max(pace_ / 2 * record_bytes, all / 8);
+        return all > room ? all - room : 0;
+    }
+    // On a slow line most pumps find the same frame and send a few bytes of it: that is worth no brackets.
+    bool glances() {
+        if (line_.idle() || !line_.allows_only(glance_bytes)) return false;
+        const NotProfiled tracer_s(machine_, here());
+        return !line_.send();
+    }
+
     Core& here() const { return cores_[machine_.core()]; }
     // The core that holds the pump, plus 1; 0: none.
     unsigned pumping_core() const { return __atomic_load_n(&locked_, __ATOMIC_RELAXED); }
@@ -225,7 +243,14 @@ private:
     }
     void unlock() {
         const std::uint64_t interrupts = machine_.mask_interrupts();
-        here().margin = lossless_margin_;
+        if (const std::uint64_t margin = margin_of_mode(); margin != margin_) {
+            margin_ = margin;
+            for (Core& core : cores_) {
+                core.margin = margin_;
+                ring_set_limit(machine_, core);
+            }
+        }
+        here().margin = margin_;
         ring_set_limit(machine_, here());
         __atomic_store_n(&locked_, 0, __ATOMIC_RELEASE);
         machine_.restore_interrupts(interrupts);
@@ -364,7 +389,7 @@ private:
         const std::size_t payload_bytes = trace_.build(core, number_of(core), frame_.payload());
         if (payload_bytes == 0) return false;
         queue({wire::Stream::trace, number_of(core), session_, core.trace_sequence++}, payload_bytes);
-        trace_bytes_ += payload_bytes + frame_bytes;
+        trace_bytes_ += payload_bytes;
         trace_.release(core);
         return true;
     }
@@ -384,7 +409,8 @@ private:
     std::uint64_t stats_due_ = 0;
     std::uint64_t console_dropped_ = 0;
     std::uint64_t uncounted_ = 0;  // calls of which nothing counts
-    std::uint64_t lossless_margin_ = 0;
+    std::uint64_t margin_ = 0;  // bytes
+    std::uint64_t pace_ = 0;
     std::uint32_t hello_sequence_ = 0;
     std::uint32_t console_sequence_ = 0;
     std::uint32_t reply_sequence_ = 0;
@@ -393,6 +419,7 @@ private:
     std::size_t turn_ = 0;
     std::size_t stats_turn_ = 0;
     bool profile_turn_ = false;
+    Mode mode_ = Mode::stream;
     unsigned locked_ = 0;
     unsigned console_locked_ = 0;
     std::uint16_t session_ = 0;

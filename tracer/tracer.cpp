@@ -52,6 +52,9 @@ constinit std::uint32_t joined = 0;  // cores, a bit each
 constexpr std::uint32_t thread_context = 0;
 constinit Recorder last_recorder = Recorder::graph;
 
+// Of the body that a site's BL returns to, in both layouts.
+Address function_of(std::uint64_t body) { return (body & ~std::uint64_t{7}) - 8; }
+
 Core& this_core() { return cores[machine.core()]; }
 bool has_joined(unsigned core) { return (__atomic_load_n(&joined, __ATOMIC_RELAXED) >> core & 1) != 0; }
 
@@ -349,6 +352,7 @@ std::uint64_t profiled_calls(std::uint32_t index) {
     }
     return calls;
 }
+std::uint32_t line_bytes_a_second() { return hello.line_bytes_per_second; }
 std::uint64_t trace_bytes_sent() { return line_pump.trace_bytes(); }
 std::optional<std::uint32_t> site_in_record(std::uint32_t low) {
     const auto from_base = low - static_cast<std::uint32_t>(hello.text_base);
@@ -448,9 +452,14 @@ bool nopscope_wait_for_room(Core*) { return line_pump.make_room(); }
 
 // The address by which the recorder knows this function's cell of core 0; 0: it has none.
 std::uint64_t nopscope_profile_cell(Core*, std::uint64_t, std::uint64_t, std::uint64_t body) {
-    const auto index = sites.find((body & ~std::uint64_t{7}) - 8);
+    const auto index = sites.find(function_of(body));
     if (!index || !profile_memory.made()) return 0;
     return reinterpret_cast<std::uintptr_t>(&profile_memory.cell(0, *index).total);
+}
+// The same, of a call that has found the ring full in adaptive mode.
+std::uint64_t nopscope_overflow(Core* here, std::uint64_t sp, std::uint64_t caller, std::uint64_t body) {
+    note_overflow(*here, machine.core(), sp, static_cast<std::uint32_t>(function_of(body)));
+    return nopscope_profile_cell(here, sp, caller, body);
 }
 }
 

@@ -38,7 +38,7 @@ function nopscope_profile_entry
     and     x16, x30, #~7
     ldr     x16, [x16, #-16]            // the slot's object, without a guard: quiescence.hpp
     ldr     x16, [x16, #OPS_DATA]
-    cbz     x16, nopscope_profile_without_slot
+    cbz     x16, .Lprofile_without_slot
     add     x15, x15, x16
 .Lprofile_frame:
     add     x13, x17, #FRAME_BYTES      // publish the new top, then write the frame
@@ -100,11 +100,12 @@ end_of nopscope_profile_hook
 
 // ---- slow paths ------------------------------------------------------------------------------
 
-// A call whose cell is not in its slot: the graph recorder's that found the ring full, or one in the
-// middle of a change. It is found by the function's address.
+// A call in the middle of a change, whose cell is not in its slot.
 // In: x10 core, x9 return address, x30 the body; check_call's checks have been made. Free: x9-x17.
-label nopscope_profile_without_slot
+.Lprofile_without_slot:
     call_cxx nopscope_profile_cell
+// And one of the graph recorder's that found the ring full. In: x11 its cell of core 0; 0: it has none.
+label nopscope_profile_found
     cbz     x11, .Lto_body
     mrs     x10, tpidr_el1
     mov     x12, sp
@@ -112,6 +113,7 @@ label nopscope_profile_without_slot
     ldr     x17, [x10, #CORE_TOP]       // as it was: what interrupts push, they pop
     add     x15, x15, x11
     b       .Lprofile_frame
+label nopscope_profile_found_end
 
 .Lprofile_special:
     special_call nopscope_profile_hook

@@ -4,7 +4,6 @@
 
 #include "tracer/arm64/labels.h"
 
-#define CORE_OVERFLOWED  104
 #define CORE_AGGREGATES  112
 #define CORE_LIMIT       128    // and CORE_RING
 #define CORE_RING        136    // and CORE_TOP

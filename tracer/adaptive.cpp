@@ -129,9 +129,13 @@ private:
     }
 
     void end() {
+        Site* away[at_once];
+        std::size_t count = 0;
         for (Site& site : moved_sites.all()) {
-            Site* one = &site;
-            if (site.state == MovedSites::State::moved) bring_back({&one, 1});
+            if (site.state == MovedSites::State::moved) away[count++] = &site;
+            if (count < at_once && &site != &moved_sites.all().back()) continue;
+            bring_back({away, count});
+            count = 0;
         }
         for (Core& core : all_cores()) __atomic_store_n(&core.aggregates, 0, __ATOMIC_RELAXED);
         __atomic_store_n(&on_, false, __ATOMIC_RELAXED);

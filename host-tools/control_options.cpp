@@ -13,7 +13,7 @@ struct Wanted {
 void add_choice_options(CLI::App* command, Choice& choice, std::string& recorder) {
     command->add_option("--notrace", choice.notrace, "Not functions of this name; may be repeated");
     command->add_option("--size-above", choice.size_above, "Only functions of more bytes");
-    command->add_option("--recorder", recorder, "none, function, graph, profile")->type_name("NAME");
+    command->add_option("--recorder", recorder, "none, function, graph, profile, duration, sampled")->type_name("NAME");
 }
 
 void wants_image(const RecordOptions& options, bool needed) {
@@ -33,10 +33,15 @@ std::vector<ControlRequest> requests_of(const Wanted& wanted, const RecordOption
         if (!value.empty()) add({.words = {verb, value}});
     };
     add_if("baud", wanted.baud);
-    const bool traces = wanted.choice.chooses() || !wanted.recorder.empty();
+    // These two are of recorders of their own.
+    const std::string recorder = !wanted.recorder.empty()       ? wanted.recorder
+                                 : !wanted.min_duration.empty() ? "duration"
+                                 : !wanted.sample.empty()       ? "sampled"
+                                                                : "";
+    const bool traces = wanted.choice.chooses() || !recorder.empty();
     wants_image(options, traces || !wanted.only.empty());
     if (traces) {
-        add({.words = {"trace"}, .choice = wanted.choice, .recorder = wanted.recorder});
+        add({.words = {"trace"}, .choice = wanted.choice, .recorder = recorder});
     }
     if (!wanted.only.empty()) {
         ControlRequest only{.words = {"only"}};

@@ -4,6 +4,8 @@
 // What is to be done is done in a request of the pump's, which may have to wait for the next pump. The
 // table of what was moved is locked meanwhile; another pump leaves it alone.
 #include "hal/machine.hpp"
+#include "tracer/hooks.hpp"
+#include "tracer/image.hpp"
 #include "tracer/instance.hpp"
 #include "tracer/leaf_sample.hpp"
 #include "tracer/load_meter.hpp"
@@ -22,6 +24,27 @@ constexpr std::uint64_t scanned_bytes = 1024 * record_bytes;  // of each ring, a
 constexpr std::size_t at_once = 32;
 
 constinit Machine machine;
+
+// With this low half of its address, as records have it.
+std::optional<std::uint32_t> site_of(std::uint32_t low) {
+    const auto base = reinterpret_cast<std::uintptr_t>(__text_start);
+    return lookup(base + (low - static_cast<std::uint32_t>(base)));
+}
+// By the recorder with this entry.
+bool is_recorded_by(const char* entry, std::uint32_t index) {
+    struct Search {
+        std::uint64_t entry;
+        bool found;
+    } search{reinterpret_cast<std::uintptr_t>(entry), false};
+    for_each_ops(
+        index,
+        [](Ops& ops, void* user) {
+            Search& it = *static_cast<Search*>(user);
+            it.found |= ops.direct == it.entry;
+        },
+        &search);
+    return search.found;
+}
 
 // Of each core's calls that found the ring full. What races here costs a sample.
 struct Overflows {
@@ -159,8 +182,8 @@ private:
         std::uint32_t chosen[at_once];
         const std::span room(chosen, std::min(at_once, moved_sites.room()));
         const std::size_t count = sample_.choose(meter_.excess(), room, [](std::uint32_t low) {
-            std::optional<std::uint32_t> index = site_in_record(low);
-            if (index && (recorder_of(*index) != Recorder::graph || !moved_sites.may_go(*index))) {
+            std::optional<std::uint32_t> index = site_of(low);
+            if (index && (!is_recorded_by(nopscope_graph_entry, *index) || !moved_sites.may_go(*index))) {
                 index = std::nullopt;
             }
             return index;
@@ -192,7 +215,7 @@ private:
         std::uint32_t indexes[at_once];
         std::size_t count = 0;
         for (const Site* site : sites) {
-            if (recorder_of(site->index) == Recorder::profile) indexes[count++] = site->index;
+            if (is_recorded_by(nopscope_profile_entry, site->index)) indexes[count++] = site->index;
         }
         // Where it fails they are as they were, and the profile has them.
         if (!move(Recorder::graph, {indexes, count})) return;
@@ -225,10 +248,9 @@ constinit Adaptive adaptive;
 
 void open_adaptive(const Config& config) {
     adaptive.open(config.clock_hz);
-}
-Status begin_adaptive() {
+    if (config.mode != Mode::adaptive) return;
     adaptive.want(true);
-    return adaptive.begin();
+    (void)adaptive.begin();  // init() has seen to its memory
 }
 void want_adaptive(bool on) { adaptive.want(on); }
 void adapt() { adaptive.run(); }

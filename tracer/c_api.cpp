@@ -3,7 +3,9 @@
 // layouts are asserted here.
 #include "tracer/nopscope.h"
 
+#include "tracer/capture.hpp"
 #include "tracer/nopscope.hpp"
+#include "tracer/triggers.hpp"
 
 namespace nopscope {
 namespace {
@@ -27,6 +29,8 @@ SAME_VALUE(NOPSCOPE_NO_RECORDER, Recorder::none);
 SAME_VALUE(NOPSCOPE_FUNCTION, Recorder::function);
 SAME_VALUE(NOPSCOPE_GRAPH, Recorder::graph);
 SAME_VALUE(NOPSCOPE_PROFILE, Recorder::profile);
+SAME_VALUE(NOPSCOPE_DURATION, Recorder::duration);
+SAME_VALUE(NOPSCOPE_SAMPLED, Recorder::sampled);
 SAME_VALUE(NOPSCOPE_OPS_REDIRECTS, ops_redirects);
 SAME_VALUE(NOPSCOPE_OPS_UNGUARDED, ops_unguarded);
 
@@ -124,6 +128,24 @@ bool nopscope_lookup(std::uint64_t address, std::uint32_t* index) {
 void nopscope_stop() { stop(); }
 void nopscope_start() { start(); }
 void nopscope_pump() { pump(); }
+void nopscope_set_min_duration(std::uint64_t ticks) { set_min_duration(ticks); }
+void nopscope_set_max_depth(std::uint32_t calls) { set_max_depth(calls); }
+void nopscope_set_sample(std::uint32_t n) { set_sample(n); }
+nopscope_status nopscope_trace_only_below(nopscope_sites sites) {
+    return as_c(trace_only_below(as_sites(sites)));
+}
+nopscope_status nopscope_trace_everywhere() { return as_c(trace_everywhere()); }
+void nopscope_mark(std::uint32_t id) { mark(id); }
+void nopscope_counter(std::uint32_t id, std::int64_t value) { counter(id, value); }
+nopscope_status nopscope_capture_arguments(nopscope_sites sites, std::uint8_t mask) {
+    return as_c(capture_arguments(as_sites(sites), mask));
+}
+nopscope_status nopscope_capture_result(nopscope_sites sites) {
+    return as_c(capture_result(as_sites(sites)));
+}
+nopscope_status nopscope_capture_nothing(nopscope_sites sites) {
+    return as_c(capture_nothing(as_sites(sites)));
+}
 std::size_t nopscope_profile_bytes(unsigned cores) { return profile_bytes(cores); }
 void nopscope_send_profile() { send_profile(); }
 void nopscope_finish() { finish(); }
@@ -140,6 +162,7 @@ struct nopscope_counters nopscope_counters() {
             .enabled = now.enabled,
             .generated = now.generated,
             .dropped = now.dropped,
+            .filtered = now.filtered,
             .unhooked = now.unhooked,
             .foreign = now.foreign,
             .recursions = now.recursions};

@@ -3,6 +3,7 @@
 #include "tracer/control.hpp"
 
 #include "hal/machine.hpp"
+#include "tracer/capture.hpp"
 #include "tracer/instance.hpp"
 #include "tracer/triggers.hpp"
 
@@ -59,12 +60,17 @@ public:
             case Command::stop: stop(); return Answer::ok;
             case Command::mark: mark(id); return Answer::ok;
             case Command::snapshot: snapshot(id); return Answer::ok;
+            case Command::set_mode: return set_mode_of(request.value);
             case Command::send_profile: send_profile(); return Answer::ok;
+            case Command::set_depth: set_max_depth(id); return Answer::ok;
+            case Command::set_min_duration: set_min_duration(request.value); return Answer::ok;
+            case Command::set_sample: set_sample(id); return Answer::ok;
             case Command::set_recorder: return set_recorder(request);
-            case Command::set_mode: {
-                const Status status = set_mode(static_cast<Mode>(id));
-                return status == Status::bad_config ? Answer::unsupported : answer_of(status);
-            }
+            case Command::set_subtree:
+                return change(request, [](const CommandRequest& asked) {
+                    return asked.value != 0 ? trace_only_below(chosen) : trace_everywhere();
+                });
+            case Command::set_capture: return change(request, capture);
             case Command::set_baud:
                 return input.set_baud != nullptr && input.set_baud(id, true) ? Answer::ok
                                                                              : Answer::unsupported;
@@ -85,6 +91,7 @@ public:
     bool reset() {
         return with_quiet_line(
             [](void*) {
+                prepare_reset();
                 input.reset();
                 return std::uint32_t{0};
             },
@@ -92,6 +99,10 @@ public:
     }
 
 private:
+    static Answer set_mode_of(std::uint64_t number) {
+        if (number > static_cast<std::uint64_t>(Mode::adaptive)) return Answer::unsupported;
+        return answer_of(set_mode(static_cast<Mode>(number)));
+    }
     static void report(const SiteBits& selected, wire::Writer& result) {
         const Counters now = counters();
         const Core* const here = joined_core();
@@ -107,26 +118,42 @@ private:
         send_stats_soon();
     }
 
-    static std::optional<Answer> set_recorder(const CommandRequest& request) {
+    // Makes a request of thread context's, if that may be done now.
+    static std::optional<Answer> change(const CommandRequest& request,
+                                        Status (*make)(const CommandRequest&)) {
         struct Work {
-            Recorder recorder;
-            bool only;
+            const CommandRequest& request;
+            Status (*make)(const CommandRequest&);
             Status status;
         };
-        Work work{recorder_set_last(), (request.flags & wire::only_selected) != 0, Status::ok};
-        if (request.value != wire::recorder_as_before) {
-            if (request.value > static_cast<std::uint64_t>(Recorder::profile)) return Answer::unsupported;
-            work.recorder = static_cast<Recorder>(request.value);
-        }
+        Work work{request, make, Status::ok};
         const bool done = try_request(
             [](void* user) {
                 Work& work = *static_cast<Work*>(user);
-                work.status = enable(work.recorder, chosen);
-                if (work.status == Status::ok && work.only) work.status = disable(others);
+                work.status = work.make(work.request);
             },
             &work);
         if (!done) return std::nullopt;
         return answer_of(work.status);
+    }
+    static Status capture(const CommandRequest& request) {
+        const auto mask = static_cast<std::uint8_t>(request.value);
+        if (mask == 0 && request.flags == 0) return capture_nothing(chosen);
+        const Status status = mask != 0 ? capture_arguments(chosen, mask) : Status::ok;
+        return status == Status::ok && request.flags != 0 ? capture_result(chosen) : status;
+    }
+    static Recorder recorder_of(const CommandRequest& request) {
+        if (request.value == wire::recorder_as_before) return recorder_set_last();
+        return static_cast<Recorder>(request.value);
+    }
+    static std::optional<Answer> set_recorder(const CommandRequest& request) {
+        const bool known = request.value <= static_cast<std::uint64_t>(Recorder::sampled);
+        if (!known && request.value != wire::recorder_as_before) return Answer::unsupported;
+        return change(request, [](const CommandRequest& asked) {
+            const Status status = enable(recorder_of(asked), chosen);
+            const bool only = (asked.flags & wire::only_selected) != 0;
+            return status == Status::ok && only ? disable(others) : status;
+        });
     }
 };
 

@@ -3,11 +3,11 @@
 #pragma once
 
 #include "tracer/core.hpp"
-#include "tracer/nopscope.hpp"
 #include "tracer/moved_sites.hpp"
+#include "tracer/nopscope.hpp"
+#include "tracer/profile.hpp"
 #include "tracer/replies.hpp"
 
-#include <optional>
 #include <span>
 
 namespace nopscope {
@@ -16,8 +16,12 @@ namespace nopscope {
 std::span<Core> all_cores();
 // This core; null until it records: after init() or join().
 Core* joined_core();
+// No context is in a subtree that is traced below (filters.cpp).
+void forget_subtree_of_contexts();
 // What has been recorded so far is due, in whole frames or not.
 void send_soon();
+// The same in flight mode, too.
+void send_snapshot();
 [[noreturn]] void panic(const char* message);
 
 // ---- requests from a pump (requests.hpp) ------------------------------------------------------------
@@ -45,9 +49,9 @@ bool with_quiet_line(std::uint32_t (*use)(void*), void* user);
 // ---- adaptive.cpp and the rest of the tracer --------------------------------------------------------
 
 extern MovedSites moved_sites;
-void open_adaptive(const Config& config);
+extern ProfileMemory profile_memory;
 // In init(), before anything is traced.
-Status begin_adaptive();
+void open_adaptive(const Config& config);
 // From the next pump that may make a request on, or no more. Any context.
 void want_adaptive(bool on);
 // In pump(), without its lock.
@@ -55,8 +59,6 @@ void adapt();
 // On core `number`, at a call of the function with this low half of its address. Any context.
 void note_overflow(Core& core, unsigned number, std::uint64_t sp, std::uint32_t site);
 
-// The first of: profile, graph, function, that the site has; none.
-Recorder recorder_of(std::uint32_t index);
 // Of the functions, within a request: as enable(), but nobody's wish.
 Status move_to(Recorder recorder, std::span<const void* const> functions);
 // The profile's cells, so that any call may go there. Within a request, or in init().
@@ -67,8 +69,6 @@ std::uint64_t profiled_calls(std::uint32_t index);
 std::uint64_t trace_bytes_sent();
 // The pace that the pump keeps; 0: none.
 std::uint32_t line_bytes_a_second();
-// By the low half of the function's address.
-std::optional<std::uint32_t> site_in_record(std::uint32_t low);
 void send_moved_from_now_on();
 
 }  // namespace nopscope

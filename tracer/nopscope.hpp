@@ -46,15 +46,19 @@ enum class Recorder : std::uint8_t {
     function,  // one record at each entry
     graph,     // one at entry, one at return
     profile,   // no record: each function's calls, times and histogram, added up on the target
+    duration,  // one at return, of a call that took set_min_duration() or longer
+    sampled,   // graph's, of every n-th call on a core: set_sample()
 };
 
 enum class Mode : std::uint8_t {
     stream,    // a full ring drops new records, and counts them
     lossless,  // a full ring makes the producer run the pump until there is room
+    flight,    // a new record takes the place of the oldest; sent at snapshot() (triggers.hpp), when
+               // the exception reporter asks (enter_panic), by finish(), and after a warm reset
     // Functions that the line cannot carry move from graph to the profile recorder by themselves, the
     // hottest first, and back; and a call of graph's that finds the ring full is the profile's. Nothing is
-    // dropped but the function recorder's. Needs Config::profile_memory.
-    adaptive = 3,
+    // dropped but the function and the duration recorder's. Needs Config::profile_memory.
+    adaptive,
 };
 
 class SiteBits;
@@ -211,9 +215,29 @@ void for_each_ops(std::uint32_t index, void (*visit)(Ops& ops, void* user), void
 void stop();
 void start();
 
-// Changes the mode. What adaptive mode has moved comes back when another is set. Any context; takes effect
-// in the next pumps. bad_config: no such mode.
+// Changes the mode: what adaptive mode has moved comes back; what the rings hold is sent in the new one, if not in flight mode. At once, or when
+// the pump that is running has finished its frame. Any context. bad_config: no such mode.
 Status set_mode(Mode mode);
+
+// ---- filters: what recorders leave out --------------------------------------------------------------
+//
+// Any context, at any time, also while they run. Calls left out are counted: Counters::filtered.
+
+// Of the duration recorder, on all cores: calls shorter than that make no record. At first 0.
+void set_min_duration(std::uint64_t ticks);
+// Graph, sampled and duration do not see calls that would be more than `calls` deep: those with as many
+// hooked calls open below them, in their context. An interrupt's lie on top of what it interrupted; a
+// function with a ReturnOps counts twice. At first 0: as deep as the shadow stack is.
+void set_max_depth(std::uint32_t calls);
+// Of the sampled recorder: every n-th call of each core, from the next one on. At first 1.
+void set_sample(std::uint32_t n);
+
+// From here on a core records only while a call of one of these functions is open in the context that
+// it runs; that call is in the recording. Those that are open now do not count. Recording goes on
+// elsewhere as soon as trace_everywhere() has been called. As enable(), and instead of the last such
+// request. timeout: as detach().
+Status trace_only_below(const Sites& sites);
+Status trace_everywhere();
 
 // Moves records from the ring to the line, within what the line's pace allows now; returns at once
 // when there is nothing to do, or when a pump is already running below. Any context: an idle loop, a
@@ -244,6 +268,12 @@ bool read_profile(std::uint32_t index, unsigned core, SiteProfile& out);
 // Stops recording, sends all that is left, the profile, a last stats frame, and waits for the line.
 // Thread context.
 void finish();
+
+// To be called before the firmware resets the machine by itself: stops recording, and cleans what the rings
+// hold, up to now, out of the caches. The next boot's init() sends it, before anything else and waiting
+// for the line, as the session that it was. Without this call it sends what had been cleaned by some
+// pump(). A cold boot has nothing to send. Thread context.
+void prepare_reset();
 
 // The console as one of the line's streams. Any context; waits for the line when its buffer is
 // full, except inside the pump or an interrupt that stopped it, where the bytes are dropped and
@@ -277,9 +307,14 @@ struct Counters {
     std::uint32_t refused_words;       // the words there are no patch site
     std::uint32_t duplicates;          // empty or repeated table entries, dropped
     std::uint32_t enabled;     // sites whose word is a BL now
-    std::uint64_t generated;   // records claimed, plus dropped
+    // Of the session before a warm reset: what was sent, and what was left out since it made no sense.
+    std::uint64_t reset_records;
+    std::uint64_t reset_refused;
+    std::uint32_t reset_headers_refused;  // 1: another image's, or its CRC was wrong: all was left out
+    std::uint64_t generated;   // records claimed, plus dropped, plus filtered
     std::uint64_t dropped;
     std::uint64_t overflowed;  // calls that found the ring full in adaptive mode; they are in the profile
+    std::uint64_t filtered;    // calls that a filter kept from making any record
     std::uint64_t unhooked;    // calls whose return is not seen: the shadow stack was full
     std::uint64_t foreign;     // calls whose return is not seen: SP outside the bounds
     std::uint64_t recursions;  // callbacks not made: this context was in one

@@ -7,7 +7,9 @@
 // bracketed by tracer_begin and tracer_end records, so no function is charged for it.
 #pragma once
 
+#include "tracer/accounting.hpp"
 #include "tracer/console_buffer.hpp"
+#include "tracer/keeper.hpp"
 #include "tracer/line.hpp"
 #include "tracer/moved_sender.hpp"
 #include "tracer/profile_sender.hpp"
@@ -15,9 +17,7 @@
 #include "tracer/ring.hpp"
 #include "tracer/trace_sender.hpp"
 #include "tracer/wire/hello.hpp"
-#include "tracer/wire/stats.hpp"
 
-#include <algorithm>
 #include <span>
 
 namespace nopscope {
@@ -31,23 +31,23 @@ public:
                    ProfileSender* profile = nullptr, Replies* replies = nullptr,
                    MovedSender* moved = nullptr)
         : machine_(machine), cores_(cores), line_(machine), trace_(machine, encoders),
-          profile_(profile), replies_(replies), moved_(moved) {}
+          profile_(profile), replies_(replies), moved_(moved), modes_(machine), keeper_(machine) {}
 
     // `hello` is kept by pointer; `session` tells this boot from the last.
-    void open(const Config& config, const wire::Hello& hello, std::uint16_t session) {
+    // `kept`: what to bring up to date for a warm reset, or null.
+    void open(const Config& config, const wire::Hello& hello, std::uint16_t session,
+              Kept* kept = nullptr) {
         hello_ = &hello;
         session_ = session;
         clock_hz_ = config.clock_hz;
-        pace_ = config.line_bytes_per_second;
-        mode_ = config.mode;
-        margin_ = margin_of_mode();
         trace_.open(hello.text_base, config.clock_hz);
         line_.open(config.output, config.line_bytes_per_second, config.clock_hz);
         cores_ = cores_.first(config.cores);
-        for (Core& core : cores_) {
-            core.margin = margin_;
-            ring_set_limit(machine_, core);
-        }
+        modes_.open(cores_, clock_hz_, config.line_bytes_per_second);
+        hello_sequence_ = console_sequence_ = 0;
+        for (const Core& core : cores_) trace_.restart(number_of(core));
+        keeper_.open(kept, clock_hz_);
+        set_mode(config.mode);
         hello_due_ = stats_due_ = machine_.clock();
     }
 
@@ -65,6 +65,21 @@ public:
         unlock();
     }
 
+    // Now, or when the pump that runs has finished its frame. Any context.
+    // False: no such mode.
+    bool set_mode(Mode mode) {
+        if (mode > Mode::adaptive) return false;
+        modes_.want(mode);
+        if (!try_lock()) return true;
+        keep_modes();
+        unlock();
+        return true;
+    }
+
+    // In flight mode: what the rings hold is due. Entries are refused until the pump has seen the rings.
+    // Any context.
+    void send_snapshot() { modes_.want_snapshot(); }
+
     // Work of the tracer's own, which no function is charged for. Any context.
     template <typename Work>
     void as_tracers(Work work) {
@@ -81,14 +96,6 @@ public:
     }
     void send_stats() { stats_due_ = machine_.clock(); }
 
-    // Now, or when the pump that runs is done. Any context.
-    void set_mode(Mode mode) {
-        __atomic_store_n(&mode_, mode, __ATOMIC_RELAXED);
-        for (Core& core : cores_) {
-            __atomic_store_n(&core.lossless, mode == Mode::lossless ? 1 : 0, __ATOMIC_RELAXED);
-        }
-        if (try_lock()) unlock();
-    }
     // Payload of trace frames so far.
     std::uint64_t trace_bytes() const { return __atomic_load_n(&trace_bytes_, __ATOMIC_RELAXED); }
 
@@ -100,7 +107,9 @@ public:
         const bool quiet = line_.idle();
         if (quiet) {
             line_.drain();
-            line_.set_pace(pace_ = use());
+            const std::uint32_t pace = use();
+            line_.set_pace(pace);
+            modes_.set_pace(pace);
         }
         unlock();
         return quiet;
@@ -122,6 +131,13 @@ public:
         return false;
     }
 
+    // Instead of open(): what a warm reset has left, under the session and the sequences it had. Its
+    // cores are as recover_core() makes them, and stopped. Then sends all of it.
+    void send_recovered(const Config& config, const wire::Hello& hello, const Kept& kept);
+
+    // All that a reset would leave behind reaches memory. Waits for the pump of another core.
+    void prepare_reset();
+
     // Sends everything, waiting for the line.
     void flush() {
         if (!lock()) return;
@@ -133,37 +149,12 @@ public:
     // The same, and the profile and the last stats frame; recording has been stopped. An interrupt
     // may still record the return of an open call, so the counters are read when the ring is seen
     // empty with interrupts masked.
-    void finish() {
-        if (!lock()) return;
-        if (profile_ != nullptr) profile_->request();
-        if (moved_ != nullptr) moved_->request();
-        for (bool counted = false; !counted;) {
-            send_all();
-            const std::uint64_t interrupts = machine_.mask_interrupts();
-            counted = true;
-            for (const Core& core : cores_) counted &= TraceSender<M>::waiting_records(core) == 0;
-            for (Core& core : cores_) {
-                if (!counted) break;
-                queue_stats(core, true);
-                while (!line_.send()) {
-                }
-            }
-            machine_.restore_interrupts(interrupts);
-        }
-        line_.drain();
-        unlock();
-    }
+    void finish() { finish(clock_hz_ / 50); }
+    // `patience`: ticks that a slot may stay unwritten.
+    void finish(std::uint64_t patience);
 
     // From here on nothing else runs: whoever held the lock will not come back.
-    void enter_panic() {
-        locked_ = console_locked_ = 0;
-        for (Core& core : cores_) {
-            core.context_lock = 0;
-            trace_.restart(number_of(core));
-        }
-        line_.unpace();
-        flush();
-    }
+    void enter_panic();
 
     // Bytes for the console. Waits for the line where it may; what cannot wait is dropped and counted.
     void console(const char* bytes, std::size_t count) {
@@ -188,16 +179,6 @@ private:
     static constexpr std::size_t console_frame_bytes = 512;
     static constexpr std::uint64_t glance_bytes = 32;
 
-    // Lossless: for interrupts while the pump makes room. Adaptive: no more waits than the line carries in
-    // about half a second, a byte a record. What waits longer keeps out what is new.
-    std::uint64_t margin_of_mode() const {
-        const Mode mode = __atomic_load_n(&mode_, __ATOMIC_RELAXED);
-        if (mode == Mode::lossless) return ring_bytes / 8;
-        if (mode != Mode::adaptive || pace_ == 0) return 0;
-        constexpr std::uint64_t all = ring_bytes - return_reserve_bytes - own_reserve_bytes;
-        const std::uint64_t room = std::max(pace_ / 2 * record_bytes, all / 8);
-        return all > room ? all - room : 0;
-    }
     // On a slow line most pumps find the same frame and send a few bytes of it: that is worth no brackets.
     bool glances() {
         if (line_.idle() || !line_.allows_only(glance_bytes)) return false;
@@ -242,15 +223,9 @@ private:
         return locked;
     }
     void unlock() {
+        keeper_.keep(cores_, state());
         const std::uint64_t interrupts = machine_.mask_interrupts();
-        if (const std::uint64_t margin = margin_of_mode(); margin != margin_) {
-            margin_ = margin;
-            for (Core& core : cores_) {
-                core.margin = margin_;
-                ring_set_limit(machine_, core);
-            }
-        }
-        here().margin = margin_;
+        here().margin = modes_.margin();
         ring_set_limit(machine_, here());
         __atomic_store_n(&locked_, 0, __ATOMIC_RELEASE);
         machine_.restore_interrupts(interrupts);
@@ -295,7 +270,7 @@ private:
     bool due(std::uint64_t at) const { return static_cast<std::int64_t>(machine_.clock() - at) >= 0; }
     bool work_waits() const {
         if (!line_.idle() || !console_.empty() || due(hello_due_) || due(stats_due_)) return true;
-        if (profile_waits() || replies_wait() || moved_waits()) return true;
+        if (profile_waits() || replies_wait() || moved_waits() || modes_.wait()) return true;
         for (const Core& core : cores_) {
             if (trace_.due(core)) return true;
         }
@@ -306,6 +281,7 @@ private:
     // now.
     bool advance(Until until) {
         if (!line_.idle()) return line_.send();
+        keep_modes();
         if (replies_wait()) {
             return queue({wire::Stream::reply, 0, session_, reply_sequence_++},
                          replies_->take(frame_.payload()));
@@ -350,28 +326,23 @@ private:
     }
 
     bool queue_stats(Core& core, bool final) {
-        const std::uint64_t dropped = __atomic_load_n(&core.dropped, __ATOMIC_RELAXED);
         const std::uint64_t aggregated =
             profile_ != nullptr ? profile_->aggregated(number_of(core)) : 0;
-        const std::uint64_t refused =
-            replies_ != nullptr && number_of(core) == 0 ? replies_->refused() : 0;
-        // All fields at once: clearing them first would be a call of memset.
-        const wire::Stats stats{
-            .now = machine_.clock(),
-            .generated = record_index(core.cursor) + dropped + aggregated,
-            .delivered = record_index(core.tail),
-            .dropped = dropped,
-            .unhooked = core.unhooked,
-            .foreign = core.foreign,
-            .console_dropped = console_dropped_,
-            .final = final ? 1u : 0u,
-            .overwritten = core.overwritten,
-            .aggregated = aggregated,
-            .filtered = uncounted_,
-            .commands_refused = refused,
-        };
+        wire::Stats stats = stats_of(core, machine_.clock(), aggregated, console_dropped_, final ? 1 : 0);
+        if (replies_ != nullptr && number_of(core) == 0) stats.commands_refused = replies_->refused();
         return queue({wire::Stream::stats, number_of(core), session_, core.stats_sequence++},
                      write_stats(stats, frame_.payload()));
+    }
+
+    PumpState state() const {
+        return {session_, hello_sequence_, console_sequence_, modes_.is(Mode::flight),
+                modes_.is(Mode::lossless)};
+    }
+
+    void keep_modes() {
+        if (!modes_.keep(here())) return;
+        stats_due_ = machine_.clock();
+        for (const Core& core : cores_) trace_.restart(number_of(core));
     }
 
     bool replies_wait() const { return replies_ != nullptr && replies_->wait(); }
@@ -386,8 +357,13 @@ private:
 
     // False when the record at the ring's tail is not written (yet).
     bool queue_trace(Core& core) {
+        if (core.overwrites != 0) return false;
         const std::size_t payload_bytes = trace_.build(core, number_of(core), frame_.payload());
-        if (payload_bytes == 0) return false;
+        if (payload_bytes == 0) return modes_.skip_hole(core);
+        if (modes_.skip_lap(core)) {
+            trace_.restart(number_of(core));
+            return true;
+        }
         queue({wire::Stream::trace, number_of(core), session_, core.trace_sequence++}, payload_bytes);
         trace_bytes_ += payload_bytes;
         trace_.release(core);
@@ -401,16 +377,16 @@ private:
     ProfileSender* profile_;
     Replies* replies_;
     MovedSender* moved_;
+    Modes<M> modes_;
+    Keeper<M> keeper_;
     ConsoleBuffer console_;
     wire::FrameBuilder frame_;
     const wire::Hello* hello_ = nullptr;
+    wire::Hello recovered_;
     std::uint64_t clock_hz_ = 1;
     std::uint64_t hello_due_ = 0;
     std::uint64_t stats_due_ = 0;
     std::uint64_t console_dropped_ = 0;
-    std::uint64_t uncounted_ = 0;  // calls of which nothing counts
-    std::uint64_t margin_ = 0;  // bytes
-    std::uint64_t pace_ = 0;
     std::uint32_t hello_sequence_ = 0;
     std::uint32_t console_sequence_ = 0;
     std::uint32_t reply_sequence_ = 0;
@@ -419,10 +395,11 @@ private:
     std::size_t turn_ = 0;
     std::size_t stats_turn_ = 0;
     bool profile_turn_ = false;
-    Mode mode_ = Mode::stream;
     unsigned locked_ = 0;
     unsigned console_locked_ = 0;
     std::uint16_t session_ = 0;
 };
 
 }  // namespace nopscope
+
+#include "tracer/pump_ends.hpp"

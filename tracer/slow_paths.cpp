@@ -13,6 +13,19 @@ constinit Machine machine;
 
 extern "C" {
 
+bool nopscope_wait_for_room(Core*);  // tracer.cpp
+
+// At a call's return: as far as it goes, its duration is in the ring now.
+void nopscope_duration_without_room(Core* here) {
+    const auto put = [here](std::uint64_t limit) {
+        return put_duration(machine, *here, *top_frame(*here), limit);
+    };
+    do {
+        if (put_in_context(machine, *here, put)) return;
+    } while (here->lossless != 0 && nopscope_wait_for_room(here));
+    add_one(here->dropped);
+}
+
 // At a function's entry; its SP and return address. Returns the shadow stack's top.
 std::uint64_t nopscope_unwind_at_entry(Core* here, std::uint64_t sp, std::uint64_t return_address) {
     return unwind(machine, *here, sp, hook_of(return_address) == Hook::none);

@@ -27,6 +27,7 @@ public:
     // There is a frame's worth of records, or they have waited for long enough. The tracer's own alone
     // are not worth a frame, until their reserve runs low.
     bool due(const Core& core) const {
+        if (core.overwrites != 0) return false;
         const std::uint64_t records = waiting_records(core);
         if (records >= frame_records + core.own_records) return true;
         if (core.own_records * record_bytes >= own_reserve_bytes / 2) return true;
@@ -42,7 +43,7 @@ public:
         wire::TraceEncoder& encoder = encoders_[number];
         const std::uint64_t now = machine_.clock();
         if (now - core.last_key_frame >= key_seconds * clock_hz_) encoder.restart();
-        end_ = {core.tail, core.pumped_clock, core.pumped_context, 0};
+        end_ = {core.tail, core.pumped_clock, core.pumped_context, core.pumped_site_next, 0};
         encoder.begin(payload, {.index = record_index(core.tail),
                                 .clock = core.pumped_clock,
                                 .dropped = __atomic_load_n(&core.dropped, __ATOMIC_RELAXED),
@@ -56,11 +57,15 @@ public:
     }
     // What was built is on the line.
     void release(Core& core) {
+        // At once, for an interrupt that panics sends anew what is in the ring.
+        const std::uint64_t interrupts = machine_.mask_interrupts();
         core.pumped_clock = end_.clock;
         core.pumped_context = end_.context;
+        core.pumped_site_next = end_.site_next;
         core.last_trace_frame = machine_.clock();
-        __atomic_fetch_sub(&core.own_records, end_.own, __ATOMIC_RELAXED);
+        __atomic_fetch_sub(&core.own_records, std::min(core.own_records, end_.own), __ATOMIC_RELAXED);
         ring_release(machine_, core, end_.position);
+        machine_.restore_interrupts(interrupts);
     }
 
     // The next frame of this core begins a group. Any context.
@@ -84,6 +89,7 @@ private:
         std::uint64_t position;
         std::uint64_t clock;
         std::uint32_t context;
+        bool site_next;     // the next record is the site that this one's is about
         std::uint64_t own;  // records of the tracer's
     };
 
@@ -95,25 +101,17 @@ private:
         end_.own += found->is(wire::Extended::sync) || found->is(wire::Extended::tracer_begin) ||
                     found->is(wire::Extended::tracer_end);
         if (found->is(wire::Extended::context)) end_.context = found->argument();
-        record = from_text_base(*found);
+        record = from_text_base(*found, end_.site_next);
+        end_.site_next = found->kind() == wire::Kind::extended && wire::has_site(found->extended());
         return true;
     }
 
-    // Sites count from text_base on the line.
-    wire::Record from_text_base(wire::Record record) const {
+    // Sites count from text_base on the line. `site`: a data record that is one.
+    wire::Record from_text_base(wire::Record record, bool site) const {
+        if (site) return wire::make_data(site_of((record.data() << 3) - text_base_));
         if (record.kind() != wire::Kind::call && record.kind() != wire::Kind::entry) return record;
         return wire::make_record(record.kind(), (record.site_low() - text_base_) >> 3,
                                  record.clock_low());
-    }
-
-    // Records are at most half a wrap apart, either way; a sync says the upper bits.
-    static std::uint64_t clock_of(wire::Record record, std::uint64_t before) {
-        if (record.is(wire::Extended::sync)) {
-            return static_cast<std::uint64_t>(record.argument()) << 32 | record.clock_low();
-        }
-        const auto delta =
-            static_cast<std::int32_t>(record.clock_low() - static_cast<std::uint32_t>(before));
-        return before + static_cast<std::uint64_t>(static_cast<std::int64_t>(delta));
     }
 
     M& machine_;

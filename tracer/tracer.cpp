@@ -12,6 +12,7 @@
 #include "tracer/requests.hpp"
 #include "tracer/return_ops.hpp"
 #include "tracer/shadow_stack.hpp"
+#include "tracer/unmarked.hpp"
 
 namespace nopscope {
 namespace {
@@ -23,6 +24,7 @@ struct CoreMemory {
     alignas(64) ShadowFrame shadow[shadow_frames + 1];
 };
 [[gnu::section(".nopscope.ring")]] CoreMemory memory[max_cores];
+[[gnu::section(".nopscope.ring")]] Kept kept;
 
 // The object of sites that nobody traces. A BL that finds it was left over by a change of the set.
 void no_callback(std::uint64_t, std::uint64_t, Ops*, Regs*) {}
@@ -33,12 +35,13 @@ constinit SiteTable sites;
 constinit wire::NameTable names;
 constinit Ops none_ops{.func = no_callback, .unguarded = no_callback};
 // Their entries are filled in by init(), since an address is no constant expression in every ABI.
-constinit Ops function_ops, graph_ops;
-constinit ProfileMemory profile_memory;
+constinit Ops function_ops, graph_ops, duration_ops, sampled_ops, no_profile_ops;
 constinit ProfileSender profile_sender(profile_memory, sites);
 constinit MovedSender moved_sender(moved_sites, sites);
 // By Recorder, less one. The profile's is nobody's before it is enabled.
-constinit Family recorders[] = {Family::of(function_ops), Family::of(graph_ops), {}};
+constinit Family recorders[] = {Family::of(function_ops), Family::of(graph_ops),
+                                Family::of(no_profile_ops), Family::of(duration_ops),
+                                Family::of(sampled_ops)};
 constinit Patcher<Machine> patcher(machine, sites, none_ops);
 constinit wire::TraceEncoder encoders[max_cores]{};
 constinit Pump<Machine> line_pump(machine, cores, encoders, &profile_sender, &command_replies,
@@ -52,9 +55,6 @@ constinit std::uint32_t joined = 0;  // cores, a bit each
 constexpr std::uint32_t thread_context = 0;
 constinit Recorder last_recorder = Recorder::graph;
 
-// Of the body that a site's BL returns to, in both layouts.
-Address function_of(std::uint64_t body) { return (body & ~std::uint64_t{7}) - 8; }
-
 Core& this_core() { return cores[machine.core()]; }
 bool has_joined(unsigned core) { return (__atomic_load_n(&joined, __ATOMIC_RELAXED) >> core & 1) != 0; }
 
@@ -66,20 +66,33 @@ wire::Text text_of(const char* string) {
 
 void prepare_core(unsigned number, const Config& config) {
     Core& core = cores[number];
+    clear(core);
     CoreMemory& own = memory[number];
     for (std::uint64_t& word : own.ring) word = 0;
     reset_shadow_stack(core, own.shadow, shadow_frames + 1, ~std::uint64_t{0});
     core.ring = reinterpret_cast<std::uintptr_t>(own.ring);
     core.cursor = core.tail = ring_bytes;
     core.cells = profile_memory.distance(number);
-    core.limit = 0;
+    core.stops = stopped_absent;
     core.reserve = return_reserve_bytes;
-    core.lossless = config.mode == Mode::lossless ? 1 : 0;
     core.pumped_clock = core.last_sync = core.last_trace_frame = core.last_key_frame = machine.clock();
     const volatile std::uint32_t* depth = &thread_context;
     if (config.interrupt_depth != nullptr) depth = config.interrupt_depth(number);
     core.depth = reinterpret_cast<std::uintptr_t>(depth);
     for (std::uint64_t& guard : core.guards) guard = reinterpret_cast<std::uintptr_t>(&guard);
+}
+
+// What a warm reset has left is sent, as the session that it was; then nothing of it is left.
+void send_what_was_kept(const Config& config) {
+    const KeptImage mine = kept_image(hello, reinterpret_cast<std::uintptr_t>(memory));
+    const Recovered found = recover(
+        kept, mine, cores, [](unsigned n) { return reinterpret_cast<std::uintptr_t>(memory[n].ring); },
+        [](std::uint32_t low) { return sites.has_low(hello.text_base, low); });
+    boot_counters.reset_records = found.records;
+    boot_counters.reset_refused = found.refused;
+    boot_counters.reset_headers_refused = found.headers_refused;
+    if (found.records != 0) line_pump.send_recovered(config, hello, kept);
+    begin_keeping(kept, mine);
 }
 
 // On the core itself: from here on it records.
@@ -89,8 +102,7 @@ void enter_core(std::uint64_t stack_low, std::uint64_t stack_high) {
     reset_shadow_stack(core, memory[machine.core()].shadow, shadow_frames + 1, stack_high);
     set_current_core(&core);
     __atomic_fetch_or(&joined, 1u << machine.core(), __ATOMIC_RELAXED);
-    core.limit = 1;  // not stopped; ring_set_limit sets the real one
-    ring_set_limit(machine, core);
+    start_core(machine, core, stopped_absent);
 }
 
 void prepare_sites() {
@@ -106,6 +118,7 @@ void prepare_sites() {
 
 void prepare_hello(const Config& config) {
     hello.lossless = config.mode == Mode::lossless;
+    hello.flight = config.mode == Mode::flight;
     hello.cores = static_cast<std::uint8_t>(config.cores);
     hello.clock_hz = config.clock_hz;
     hello.text_base = address_of(__text_start) & ~std::uint64_t{7};
@@ -119,25 +132,9 @@ void prepare_hello(const Config& config) {
     hello.image = text_of(config.image);
 }
 
-// Code that reads slots and marks nothing, as far as it is in use.
-class Unmarked {
-public:
-    Unmarked() {
-        if (patcher.uses_far()) add(nopscope_far, nopscope_far_end);
-        if (profile_memory.made()) add(nopscope_profile_entry, nopscope_profile_entry_end);
-    }
-    std::span<const Quiescence<Machine>::Code> all() const { return {code_, count_}; }
-
-private:
-    void add(const char* begin, const char* end) {
-        code_[count_++] = {address_of(begin), address_of(end)};
-    }
-    Quiescence<Machine>::Code code_[2];
-    std::size_t count_ = 0;
-};
-
+Unmarked unmarked_code() { return {patcher.uses_far(), profile_memory.made()}; }
 bool wait_until_quiescent() {
-    const Unmarked unmarked;
+    const Unmarked unmarked = unmarked_code();
     return Quiescence<Machine>(machine, cores, unmarked.all()).wait(machine.clock() + hello.clock_hz);
 }
 
@@ -159,7 +156,7 @@ Status set_recorder(Recorder recorder, const Sites& which, std::span<const void*
         const Status status = prepare_profile();
         if (status != Status::ok) return status;
     }
-    Change change{.remove = std::span(recorders).first(profile_memory.made() ? 3 : 2)};
+    Change change{.remove = recorders};
     if (recorder != Recorder::none) {
         change.add = recorders[static_cast<unsigned>(recorder) - 1];
         last_recorder = recorder;
@@ -187,22 +184,22 @@ Status init(const Config& config) {
     panic_handler = config.panic;
     function_ops.direct = address_of(nopscope_function_entry);
     graph_ops.direct = address_of(nopscope_graph_entry);
+    duration_ops.direct = address_of(nopscope_duration_entry);
+    sampled_ops.direct = address_of(nopscope_sampled_entry);
     patcher.set_trampolines({address_of(nopscope_callback), address_of(nopscope_callback_unguarded),
                              address_of(nopscope_far)});
-    for (unsigned core = 0; core < max_cores; ++core) prepare_core(core, config);
     prepare_sites();
     prepare_hello(config);
+    send_what_was_kept(config);
+    for (unsigned core = 0; core < max_cores; ++core) prepare_core(core, config);
     const std::uint64_t now = machine.clock();
-    const auto session = static_cast<std::uint16_t>(now ^ now >> 16 ^ now >> 32);
+    auto session = static_cast<std::uint16_t>(now ^ now >> 16 ^ now >> 32);
+    session += session == kept.session;
     profile_sender.open(hello.text_base, config.profile_period_ms * (config.clock_hz / 1000), now);
-    line_pump.open(config, hello, session);
+    line_pump.open(config, hello, session, &kept);
     open_control(config, session);
     moved_sender.open(hello.text_base, config.clock_hz);
     open_adaptive(config);
-    if (config.mode == Mode::adaptive) {
-        const Status status = begin_adaptive();
-        if (status != Status::ok) return status;
-    }
     enter_core(config.stack_low, config.stack_high);
     initialised = true;
     line_pump.run();
@@ -281,19 +278,9 @@ std::size_t site_name(std::uint32_t index, char* to, std::size_t room) {
     return size;
 }
 
-void stop() {
-    for (Core& core : cores) __atomic_store_n(&core.limit, 0, __ATOMIC_RELAXED);
-}
-
 void start() {
     if (!initialised) return;
-    for (unsigned n = 0; n < max_cores; ++n) {
-        if (!has_joined(n)) continue;
-        std::uint64_t stopped = 0;
-        __atomic_compare_exchange_n(&cores[n].limit, &stopped, 1, false, __ATOMIC_RELAXED,
-                                    __ATOMIC_RELAXED);
-        ring_set_limit(machine, cores[n]);
-    }
+    for (Core& core : cores) start_core(machine, core, stopped_by_request);
 }
 
 void pump() {
@@ -305,10 +292,9 @@ void pump() {
 
 Status set_mode(Mode mode) {
     if (!initialised) return Status::not_initialised;
-    if (mode != Mode::stream && mode != Mode::lossless && mode != Mode::adaptive) return Status::bad_config;
     if (mode == Mode::adaptive && !profile_memory.is_open()) return Status::no_profile_memory;
+    if (!line_pump.set_mode(mode)) return Status::bad_config;
     want_adaptive(mode == Mode::adaptive);
-    line_pump.set_mode(mode);
     return Status::ok;
 }
 
@@ -317,27 +303,17 @@ bool try_request(void (*request)(void* user), void* user) {
     const Core& core = this_core();
     const auto* const count = reinterpret_cast<const volatile std::uint32_t*>(core.depth);
     const unsigned depth = count == &thread_context ? unknown_depth : *count;
-    const bool may = may_request<Machine>(core, depth, interrupted_pc(), Unmarked().all());
+    const bool may = may_request<Machine>(core, depth, interrupted_pc(), unmarked_code().all());
     if (may) line_pump.as_tracers([&] { request(user); });
     request_lock.unlock();
     return may;
 }
 Recorder recorder_set_last() { return last_recorder; }
 
-std::span<Core> all_cores() { return cores; }
 Status prepare_profile() {
     if (!profile_memory.is_open()) return Status::no_profile_memory;
     recorders[2] = profile_memory.family(address_of(nopscope_profile_entry));
     return Status::ok;
-}
-Recorder recorder_of(std::uint32_t index) {
-    unsigned found = 0;
-    patcher.for_each_ops(index, [&](const Ops& ops) {
-        for (unsigned n = 0; n < std::size(recorders); ++n) {
-            if (recorders[n].first != nullptr && recorders[n].at(index) == &ops) found = n + 1;
-        }
-    });
-    return static_cast<Recorder>(found);
 }
 Status move_to(Recorder recorder, std::span<const void* const> functions) {
     const Recorder last = last_recorder;
@@ -345,38 +321,11 @@ Status move_to(Recorder recorder, std::span<const void* const> functions) {
     last_recorder = last;
     return status;
 }
-std::uint64_t profiled_calls(std::uint32_t index) {
-    std::uint64_t calls = 0;
-    for (unsigned core = 0; core < profile_memory.cores(); ++core) {
-        for (unsigned n = 0; n < wire::profile_bins; ++n) calls += profile_memory.cell(core, index).count(n);
-    }
-    return calls;
-}
 std::uint32_t line_bytes_a_second() { return hello.line_bytes_per_second; }
 std::uint64_t trace_bytes_sent() { return line_pump.trace_bytes(); }
-std::optional<std::uint32_t> site_in_record(std::uint32_t low) {
-    const auto from_base = low - static_cast<std::uint32_t>(hello.text_base);
-    return sites.find(hello.text_base + from_base);
-}
 void send_moved_from_now_on() { moved_sender.begin(); }
 
-std::size_t profile_bytes(unsigned config_cores) {
-    return ProfileMemory::bytes(
-        static_cast<std::size_t>(__nopscope_sites_end - __nopscope_sites_start), config_cores);
-}
 void send_profile() { profile_sender.request(); }
-bool read_profile(std::uint32_t index, unsigned core, SiteProfile& out) {
-    if (!profile_memory.made() || index >= sites.size() || core >= profile_memory.cores()) return false;
-    const ProfileCell& cell = profile_memory.cell(core, index);
-    out.total = cell.total;
-    out.self = cell.self;
-    out.min = cell.min;
-    out.max = cell.max;
-    out.calls = 0;
-    for (unsigned n = 0; n < wire::profile_bins; ++n) out.calls += out.bins[n] = cell.count(n);
-    return true;
-}
-
 void finish() {
     if (!initialised) return;
     stop();
@@ -385,6 +334,12 @@ void finish() {
 
 void console_write(const char* bytes, std::size_t count) {
     if (initialised) line_pump.console(bytes, count);
+}
+
+void prepare_reset() {
+    if (!initialised) return;
+    stop();
+    line_pump.prepare_reset();
 }
 
 void enter_panic() {
@@ -399,8 +354,9 @@ Counters counters() {
     if (!initialised) return now;
     for (const Core& core : cores) {
         now.dropped += core.dropped;
-        now.generated += record_index(core.cursor) + core.dropped;
         now.overflowed += core.overflowed;
+        now.filtered += filtered_of(core);
+        now.generated += record_index(core.cursor) + core.dropped + filtered_of(core);
         now.unhooked += core.unhooked;
         now.foreign += core.foreign;
         now.recursions += core.recursions;
@@ -422,18 +378,13 @@ LastError last_error() { return patcher.last_error(); }
     if (panic_handler != nullptr) panic_handler(message);
     breakpoint();
 }
+std::span<Core> all_cores() { return cores; }
 
 Core* joined_core() {
     return initialised && has_joined(machine.core()) ? &this_core() : nullptr;
 }
 
-void send_soon() {
-    for (Core& core : cores) {
-        __atomic_store_n(&core.send_to, __atomic_load_n(&core.cursor, __ATOMIC_RELAXED),
-                         __ATOMIC_RELAXED);
-    }
-}
-
+void send_snapshot() { send_soon(), line_pump.send_snapshot(); }
 void guarded(std::uint64_t ip, std::uint64_t parent_ip, Ops* ops, Regs* regs) {
     Core& core = this_core();
     const Guard guard(core);
@@ -446,21 +397,6 @@ void guarded(std::uint64_t ip, std::uint64_t parent_ip, Ops* ops, Regs* regs) {
 
 // ---- slow paths of arm64/recorders.S: this, and slow_paths.cpp ------------------------------------------
 
-extern "C" {
-
-bool nopscope_wait_for_room(Core*) { return line_pump.make_room(); }
-
-// The address by which the recorder knows this function's cell of core 0; 0: it has none.
-std::uint64_t nopscope_profile_cell(Core*, std::uint64_t, std::uint64_t, std::uint64_t body) {
-    const auto index = sites.find(function_of(body));
-    if (!index || !profile_memory.made()) return 0;
-    return reinterpret_cast<std::uintptr_t>(&profile_memory.cell(0, *index).total);
-}
-// The same, of a call that has found the ring full in adaptive mode.
-std::uint64_t nopscope_overflow(Core* here, std::uint64_t sp, std::uint64_t caller, std::uint64_t body) {
-    note_overflow(*here, machine.core(), sp, static_cast<std::uint32_t>(function_of(body)));
-    return nopscope_profile_cell(here, sp, caller, body);
-}
-}
+extern "C" bool nopscope_wait_for_room(Core*) { return line_pump.make_room(); }
 
 }  // namespace nopscope

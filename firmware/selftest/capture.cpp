@@ -6,7 +6,7 @@
 #include "firmware/selftest/traced.hpp"
 #include "hal/arm64/symbols.hpp"
 #include "hal/hal.hpp"
-#include "tracer/instance.hpp"
+#include "tracer/triggers.hpp"
 #include "tracer/wire/trace_group.hpp"
 
 namespace nopscope::selftest {
@@ -35,10 +35,7 @@ bool take(std::uint8_t byte) {
     return true;
 }
 
-void pump_out() {
-    send_soon();
-    pump();
-}
+constexpr std::uint32_t end_mark = 0x1abcdef;
 
 void collect(std::span<std::uint8_t> chunk, std::size_t& count, Recording& recording) {
     const wire::ParsedFrame frame = wire::parse_frame(chunk.data(), chunk.size());
@@ -63,8 +60,8 @@ void collect(std::span<std::uint8_t> chunk, std::size_t& count, Recording& recor
         recording.well_formed &= decoder.read([&](wire::Record record, std::uint64_t clock) {
             const wire::Event event = wire::event_of({record, clock}, index++);
             const bool own = event.kind == wire::Kind::extended &&
-                             event.extended != wire::Extended::context &&
-                             event.extended != wire::Extended::marker;
+                             (event.extended <= wire::Extended::tracer_end ||
+                              (event.extended == wire::Extended::marker && event.argument == end_mark));
             if (!own && count < std::size(events)) events[count++] = event;
         });
     } else if (frame.header.stream == wire::Stream::profile && frame.header.core == 0) {
@@ -100,6 +97,11 @@ void feed_line(std::span<const std::uint8_t> bytes) {
     __atomic_store_n(&fed, bytes.data(), __ATOMIC_RELEASE);
 }
 bool line_is_fed() { return __atomic_load_n(&fed, __ATOMIC_ACQUIRE) == fed_end; }
+void pump_out() {
+    snapshot(end_mark);
+    pump();
+}
+
 void shut_line(bool shut) { line_shut = shut; }
 
 // The compiled-in filter: traced from the first instruction after init().
@@ -144,8 +146,13 @@ Recording record(void (*run)()) {
 
 bool is_of(const wire::Event& event, const void* function) {
     const auto address = reinterpret_cast<std::uintptr_t>(function);
-    return (event.kind == wire::Kind::entry || event.kind == wire::Kind::call) &&
-           hal::address_of(__text_start) + event.site_offset == address;
+    std::uint64_t offset = event.site_offset;
+    if (event.kind == wire::Kind::extended && event.extended == wire::Extended::data) {
+        offset = event.data << 3;
+    } else if (event.kind != wire::Kind::entry && event.kind != wire::Kind::call) {
+        return false;
+    }
+    return hal::address_of(__text_start) + offset == address;
 }
 
 }  // namespace nopscope::selftest

@@ -38,11 +38,13 @@ std::uint16_t captured_session();
 // What pump() reads from now on; and whether all of it has been read.
 void feed_line(std::span<const std::uint8_t> bytes);
 bool line_is_fed();
+// All that has been recorded so far goes to the line.
+void pump_out();
 
 // While shut, the line takes no byte: the ring fills.
 void shut_line(bool shut);
 
-// `event` is an entry (or call) of `function`.
+// `event` is an entry (or call) of `function`, or the data that says of which function its record is.
 bool is_of(const wire::Event& event, const void* function);
 
 }  // namespace nopscope::selftest

@@ -60,7 +60,7 @@ std::uint8_t choice_of(const std::map<std::string, std::uint8_t>& names, const s
     refuse(fmt::format("{}: expected one of {}", for_cell(name), all));
 }
 const std::map<std::string, std::uint8_t> recorders{
-    {"none", 0}, {"function", 1}, {"graph", 2}, {"profile", 3}};
+    {"none", 0}, {"function", 1}, {"graph", 2}, {"profile", 3}, {"duration", 4}, {"sampled", 5}};
 const std::map<std::string, std::uint8_t> modes{
     {"stream", 0}, {"lossless", 1}, {"flight", 2}, {"adaptive", 3}};
 
@@ -187,6 +187,31 @@ std::string reset(const ControlRequest&, const TargetSide& target) {
     return fmt::format("the target has been reset: session {}", target.hello.session);
 }
 
+// "0,1,result": x0 and x1 at the entry, x0 at the return.
+std::pair<std::uint8_t, std::uint8_t> captured(std::string_view text) {
+    std::uint8_t mask = 0, result = 0;
+    while (!text.empty()) {
+        std::string_view word = text.substr(0, text.find(','));
+        text.remove_prefix(std::min(word.size() + 1, text.size()));
+        if (word == "result") {
+            result = 1;
+        } else if (word != "none") {
+            if (word.starts_with('x')) word.remove_prefix(1);
+            mask = static_cast<std::uint8_t>(mask | 1u << number(word, 7));
+        }
+    }
+    return {mask, result};
+}
+std::string capture(const ControlRequest& request, const TargetSide& target) {
+    const auto [mask, result] = captured(request.words[1]);
+    Choice choice = request.choice;
+    choice.filter.insert(choice.filter.end(), request.words.begin() + 2, request.words.end());
+    const std::uint64_t selected = select(target.client, choose(symbols_of(target), choice));
+    apply(target.client, Command::set_capture, {mask, result}, selected);
+    return fmt::format("capturing {} of {} function{}", request.words[1], selected,
+                       selected == 1 ? "" : "s");
+}
+
 struct Verb {
     const char* name;
     std::size_t least, most;  // arguments
@@ -204,6 +229,7 @@ constexpr Verb verbs[] = {
     {"trace", 0, any, trace},
     {"untrace", 1, any, trace},
     {"only", 0, any, only},
+    {"capture", 2, any, capture},
     {"mode", 1, 1, mode},
     {"depth", 1, 1, depth},
     {"min-duration", 1, 1, min_duration},
@@ -228,13 +254,14 @@ const Verb& verb_of(const ControlRequest& request) {
 
 const char* control_verbs() {
     return "hello, stats, start, stop, mark [ID], snapshot [ID], send-profile, trace GLOB..., untrace "
-           "GLOB..., only [GLOB...], mode MODE, depth N, min-duration TIME, sample 1/N, baud N, reset";
+           "GLOB..., only [GLOB...], capture x0,x1,result|none GLOB..., mode MODE, depth N, min-duration TIME, sample 1/N, baud N, reset";
 }
 
 void check(const ControlRequest& request) {
     const Verb& verb = verb_of(request);
     const std::string name = verb.name;
     if (name == "mark" || name == "snapshot") number_or_0(request.words, (1u << 25) - 1);
+    if (name == "capture") captured(request.words[1]);
     if (name == "baud" && number(request.words[1], 100'000'000) == 0) refuse("baud 0 is no rate");
     if (name == "depth") number(request.words[1], 65536);
     if (name == "min-duration") seconds(request.words[1]);

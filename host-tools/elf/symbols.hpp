@@ -19,7 +19,7 @@ struct Function {
     std::string name;  // demangled
     std::string file;  // of its definition; empty when unknown
     std::uint32_t line = 0;
-    std::string linkage_name;  // from an ELF, where it is another than `name`
+    std::string linkage_name = {};  // from an ELF, where it is another than `name`
 };
 
 struct Symbols {

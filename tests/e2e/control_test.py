@@ -6,8 +6,8 @@ and replies, too.
     control_test.py
 """
 
+import contextlib
 import json
-import os
 import random
 import re
 import shlex
@@ -106,6 +106,9 @@ class Steered(unittest.TestCase):
         self.assertRegex(recorder.ctl("stop"), "ok")
         self.assertRegex(recorder.ctl("stats"), "^stopped")
         recorder.ctl("start")
+        self.assertRegex(recorder.ctl("baud", "1000000"), "runs at 1000000")
+        time.sleep(2.5)  # it is not given up
+        self.assertRegex(recorder.ctl("stats"), "^recording")
         for words in (["untrace", "nothing_of_that_name"], ["fly"], ["depth", "deep"], ["baud", "0"]):
             said = recorder.ctl(*words, status=2)
             self.assertEqual(len(said.strip().splitlines()), 1, said)
@@ -119,6 +122,23 @@ class Steered(unittest.TestCase):
         self.assertEqual(markers, [4711])
         self.assertEqual(report["integrity"]["corrupt_frames"], 0)
         self.assertEqual(report["integrity"]["gaps"], 0)
+        self.assertEqual(report["integrity"]["commands_refused"], 0)
+
+    def test_filters_on_the_target(self):
+        recorder = self.record("--filter", "lua*", "--min-duration", "50us")
+        recorder.wait_for(lambda: recorder.generated() > 200)
+        self.assertRegex(recorder.ctl("depth", "3"), "ok")
+        self.assertRegex(recorder.ctl("sample", "1/10"), "ok")
+        self.assertRegex(recorder.ctl("trace", "lua*", "--recorder", "sampled"), "tracing")
+        self.assertRegex(recorder.ctl("only", "luaV_execute"), "only 1 function and below")
+        self.assertRegex(recorder.ctl("only"), "all that is traced")
+        self.assertRegex(recorder.ctl("capture", "x0,x1,result", "luaV_execute"), "capturing")
+        time.sleep(0.5)
+        self.assertRegex(recorder.ctl("capture", "none", "luaV_execute"), "capturing none")
+        recorder.ctl("stats")  # has a stats frame sent
+        time.sleep(0.5)
+        report = recorder.end()
+        self.assertGreater(report["integrity"]["filtered"], 1000)
         self.assertEqual(report["integrity"]["commands_refused"], 0)
 
     def test_a_reset_target_is_asked_again(self):
@@ -143,6 +163,40 @@ class Steered(unittest.TestCase):
         self.assertRegex(done.stderr, "commands cannot be sent")
         done = machines.nopscope("ctl", "--via", f"unix:{self.directory / 'none'}", "stats", status=3)
         self.assertRegex(done.stderr, "cannot connect")
+
+
+class Direct(unittest.TestCase):
+    def test_ctl_speaks_to_a_target_that_nobody_records(self):
+        with machines.Directory() as directory, target_on(directory / "target"):
+            def ctl(*words, status=0):
+                return machines.nopscope("ctl", "--from", f"unix:{directory / 'target'}", "--image", ELF,
+                                         *words, status=status)
+            self.assertRegex(ctl("trace", "lua_*", "--recorder", "function").stdout, "^tracing")
+            self.assertRegex(ctl("stats").stdout, "[0-9]+ functions traced")
+            self.assertRegex(ctl("trace", "main", "--recorder", "profile", status=3).stderr,
+                             "Config::profile_memory")
+        with machines.Directory() as directory, socket.socket(socket.AF_UNIX) as mute:
+            mute.bind(str(directory / "mute"))
+            mute.listen(1)
+            said = machines.nopscope("ctl", "--from", f"unix:{directory / 'mute'}", "stats", status=3)
+            self.assertRegex(said.stderr, "no hello was heard")
+
+
+@contextlib.contextmanager
+def target_on(path):
+    """A demo whose line is a Unix socket."""
+    command = demo()
+    command[command.index("stdio")] = f"unix:{path},server=on,wait=on"
+    qemu = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 30
+        while not path.exists():
+            assert time.monotonic() < deadline, "the emulator has not made its socket"
+            time.sleep(0.05)
+        yield
+    finally:
+        qemu.kill()
+        qemu.wait()
 
 
 class LossyProxy(threading.Thread):
@@ -188,17 +242,10 @@ class Lossy(unittest.TestCase):
         temporary = machines.Directory()
         directory = temporary.__enter__()
         self.addCleanup(temporary.cleanup)
-        target_path, host_path = str(directory / "target"), str(directory / "host")
-        command = demo()
-        command[command.index("stdio")] = f"unix:{target_path},server=on,wait=on"
-        qemu = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.addCleanup(lambda: (qemu.kill(), qemu.wait()))
-        deadline = time.monotonic() + 30
-        while not os.path.exists(target_path):
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.05)
-        with socket.socket(socket.AF_UNIX) as target, socket.socket(socket.AF_UNIX) as listener:
-            target.connect(target_path)
+        host_path = str(directory / "host")
+        with target_on(directory / "target"), socket.socket(socket.AF_UNIX) as target, \
+                socket.socket(socket.AF_UNIX) as listener:
+            target.connect(str(directory / "target"))
             listener.bind(host_path)
             listener.listen(1)
             proxy = LossyProxy(listener, target)

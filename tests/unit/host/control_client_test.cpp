@@ -217,7 +217,7 @@ TEST(ControlRequest, WordsThatMakeNoSenseAreRefusedBeforeTheLineIsOpened) {
     const std::vector<std::vector<std::string>> bad = {
         {}, {"fly"}, {"start", "1"}, {"mark", "x"}, {"mark", "33554432"}, {"depth"}, {"depth", "-1"},
         {"min-duration", "10parsecs"}, {"min-duration", "-1ms"}, {"sample", "1/0"}, {"sample", "2/3"},
-        {"mode", "fast"}, {"baud", "0"}, {"baud", "99999999999"}, {"untrace"}, {"reset", "now"}};
+        {"mode", "fast"}, {"baud", "0"}, {"baud", "99999999999"}, {"untrace"}, {"reset", "now"}, {"capture", "x8", "f"}, {"capture", "x1"}};
     for (const auto& words : bad) {
         ControlRequest request;
         request.words = words;
@@ -225,7 +225,7 @@ TEST(ControlRequest, WordsThatMakeNoSenseAreRefusedBeforeTheLineIsOpened) {
     }
     for (const auto& words : std::vector<std::vector<std::string>>{
              {"mark"}, {"mark", "7"}, {"min-duration", "1.5ms"}, {"sample", "1/100"}, {"sample", "3"},
-             {"trace"}, {"trace", "a", "b"}, {"only"}, {"baud", "3000000"}}) {
+             {"trace"}, {"trace", "a", "b"}, {"only"}, {"capture", "x0,7,result", "f"}, {"baud", "3000000"}}) {
         ControlRequest request;
         request.words = words;
         EXPECT_NO_THROW(check(request)) << words[0];

@@ -40,6 +40,8 @@ enum class [[nodiscard]] Status : std::uint8_t {
 };
 // One sentence, static storage.
 const char* describe(Status status);
+// What was asked for is so; with timeout, a core may not have seen it yet.
+constexpr bool carried_out(Status status) { return status == Status::ok || status == Status::timeout; }
 
 enum class Recorder : std::uint8_t {
     none,
@@ -181,7 +183,8 @@ Status attach(Ops& ops, const Sites& sites);
 // before the ops goes away. A ReturnOps that traces nothing any more has no exit called after this,
 // either, though calls that it hooked may be open.
 Status detach(Ops& ops, const Sites& sites = Sites::all());
-// Makes `sites` the ops' whole set: attaches what is missing, then detaches the rest.
+// Makes `sites` the ops' whole set: attaches what is missing, then detaches the rest, after a timeout
+// of the first, too.
 Status set_filter(Ops& ops, const Sites& sites);
 // Returns when every core has been seen outside the tracer's trampolines and callbacks, at exception
 // depth 0. False: not within a second.

@@ -243,7 +243,7 @@ Status detach(Ops& ops, const Sites& which) {
     const Requesting<Machine> alone(request_lock);
     const Family one[] = {Family::of(ops)};
     const Status status = change_sets({.remove = one}, {sites, names, which, {}});
-    if (status != Status::ok || ops.sites != 0 || ops.func != hook_call) return status;
+    if (!carried_out(status) || ops.sites != 0 || ops.func != hook_call) return status;
     // Calls that are open will return to the hook. Whoever takes a guard from here on finds no ops
     // there.
     for (CoreMemory& core : memory) forget_ops(core.shadow, static_cast<ReturnOps&>(ops));
@@ -253,9 +253,10 @@ Status detach(Ops& ops, const Sites& which) {
 
 Status set_filter(Ops& ops, const Sites& which) {
     const Requesting<Machine> alone(request_lock);
-    const Status status = attach(ops, which);
-    if (status != Status::ok) return status;
+    const Status added = attach(ops, which);
+    if (!carried_out(added)) return added;
     const Family one[] = {Family::of(ops)};
+    // What it waits for, late cores of the first change are in, too.
     return change_sets({.remove = one}, NamedSelection::others(sites, names, which));
 }
 

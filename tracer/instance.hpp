@@ -7,10 +7,19 @@
 #include "tracer/nopscope.hpp"
 #include "tracer/profile.hpp"
 #include "tracer/replies.hpp"
+#include "tracer/site_table.hpp"
+#include "tracer/wire/hello.hpp"
 
 #include <span>
 
 namespace nopscope {
+
+struct ReturnOps;
+
+extern bool initialised;    // init() was, and was ok
+extern wire::Hello hello;  // of this session
+
+// ---- tracer.cpp -------------------------------------------------------------------------------------
 
 // By number, those that do not record, too.
 std::span<Core> all_cores();
@@ -23,6 +32,23 @@ void send_soon();
 // The same in flight mode, too.
 void send_snapshot();
 [[noreturn]] void panic(const char* message);
+// Interrupts that this core is in, or unknown_depth (requests.hpp).
+unsigned interrupt_depth_of(const Core& core);
+// work(user), whose time is the tracer's own.
+void run_as_tracers(void (*work)(void* user), void* user);
+// In no open call of no core is an exit of this ops left.
+void forget_ops_of_calls(ReturnOps& ops);
+
+// ---- requests.cpp -----------------------------------------------------------------------------------
+
+extern SiteTable sites;
+// Boot core, once: the table, and the text. Adds what was found to the counters.
+void prepare_sites(Counters& counters);
+// The name table, if it is that of hello's site table.
+void open_names();
+// enable(), but for the functions of `except`.
+Status set_recorder(Recorder recorder, const Sites& which, std::span<const void* const> except);
+std::uint32_t enabled_sites();
 
 // ---- requests from a pump (requests.hpp) ------------------------------------------------------------
 

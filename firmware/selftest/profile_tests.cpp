@@ -3,7 +3,6 @@
 #include "firmware/selftest/capture.hpp"
 #include "firmware/selftest/selftest.hpp"
 #include "firmware/selftest/traced.hpp"
-#include "tracer/hooks.hpp"
 #include "tracer/nopscope.hpp"
 
 using namespace nopscope;
@@ -153,6 +152,8 @@ SELFTEST("profile.and_graph_s_calls_are_left_by_one_longjmp") {
     }
     return passed();
 }
+
+extern "C" const char nopscope_profile_entry[];  // tracer/arm64/profile.S
 
 // As in the middle of a change.
 SELFTEST("profile.finds_the_cell_of_a_call_whose_slot_has_none") {

@@ -34,6 +34,10 @@ public:
         const bool good = first_.on_profile(core, payload, count);
         return second_.on_profile(core, payload, count) && good;
     }
+    bool on_moved(const std::uint8_t* payload, std::size_t count) override {
+        const bool good = first_.on_moved(payload, count);
+        return second_.on_moved(payload, count) && good;
+    }
     void on_reply(const wire::Reply& reply) override {
         first_.on_reply(reply);
         second_.on_reply(reply);

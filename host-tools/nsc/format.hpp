@@ -41,6 +41,7 @@ enum class Item : std::uint8_t {
     unused = 6,    // a frame that could not be used, all of it: header and payload
     missing = 7,   // MissingPart
     reply = 8,     // a reply frame's payload
+    moved = 9,     // a moved frame's
 };
 
 struct About {

@@ -114,6 +114,11 @@ bool Journal::on_profile(unsigned core, const std::uint8_t* payload, std::size_t
     return true;
 }
 
+bool Journal::on_moved(const std::uint8_t* payload, std::size_t count) {
+    item(Item::moved, 0, {payload, count});
+    return true;
+}
+
 void Journal::on_reply(const wire::Reply& reply) {
     Payload payload;
     payload.fixed(reply.number).fixed(static_cast<std::uint8_t>(reply.what));

@@ -118,8 +118,11 @@ bool Replay::item(Item what, unsigned core, Bytes bytes, bool in_session) {
         return true;
     }
     case Item::profile:
-        // The recorder did not look into it.
+        // The recorder did not look into it, nor into moved.
         if (in_session && !sink_.on_profile(core, bytes.data(), bytes.size())) ++malformed_;
+        return true;
+    case Item::moved:
+        if (in_session && !sink_.on_moved(bytes.data(), bytes.size())) ++malformed_;
         return true;
     case Item::console:
         sink_.on_console(text_of(bytes));

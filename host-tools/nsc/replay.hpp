@@ -46,7 +46,7 @@ private:
     std::uint64_t records_ = 0;  // told
     std::uint64_t gaps_ = 0;     // where a block is missing
     std::uint64_t sessions_ = 0;
-    std::uint64_t malformed_ = 0;  // profile frames
+    std::uint64_t malformed_ = 0;  // profile and moved frames
     LineCounters line_;
     StreamCounters stream_;
 };

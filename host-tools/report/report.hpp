@@ -34,6 +34,7 @@ struct FunctionRow : FunctionPlace {
     std::uint64_t lost = 0;
     std::uint64_t unwound = 0;
     std::uint64_t incomplete = 0;
+    std::uint64_t profiled = 0;  // of `calls`: those that the target's profile has
 };
 
 // From what the target's profile recorder added up.
@@ -48,6 +49,13 @@ struct ProfileRow : FunctionPlace {
     std::uint64_t max_ns = 0;
     double share = 0;  // self of all profiled functions' self, 0..1
     std::array<std::uint64_t, wire::profile_bins> bins{};
+};
+
+// One that the target in adaptive mode has moved to the profile, or back.
+struct MoveRow : FunctionPlace {
+    std::uint64_t at_ns = 0;  // since the session's first event
+    bool to_profile = false;
+    std::uint64_t session = 0;
 };
 
 // The values that a register had at a function's entry, or its result.
@@ -108,6 +116,9 @@ struct Report {
     std::vector<FunctionRow> by_number;  // by the profile's function number, for the call tree
     std::uint64_t read_out = 0;          // number of the last one of the profile; 0: there is none
     std::vector<ProfileRow> profile;     // unsorted
+    bool adaptive = false;  // then `functions` are those of the trace and of the profile together
+    std::uint64_t moves = 0;
+    std::vector<MoveRow> moved;
     std::vector<CapturedRow> captured;   // by address
     std::map<std::uint32_t, ValueSeries> counters;
     std::vector<MarkRow> marks;

@@ -14,7 +14,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "golden"))
 # pylint: disable=wrong-import-position
 import trace2
-from trace2 import CALL, CONSOLE, ENTRY, HELLO, PROFILE, RET, STATS, TRACE, Varints, crc32c
+from trace2 import CALL, CONSOLE, ENTRY, HELLO, PROFILE, RET, STATS, TRACE, Varints
 
 
 @dataclasses.dataclass

@@ -41,6 +41,10 @@ struct Told : SessionSink {
         item("profile", {payload, size}, core);
         return true;
     }
+    bool on_moved(const std::uint8_t* payload, std::size_t size) override {
+        item("moved", {payload, size}, 0);
+        return true;
+    }
     void on_reply(const wire::Reply& reply) override {
         item("reply " + std::to_string(reply.number) + " " +
                  std::to_string(static_cast<unsigned>(reply.what)) + " " +

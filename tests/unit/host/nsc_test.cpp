@@ -209,6 +209,7 @@ TEST_F(Nsc, NoCapturedByteIsLost) {
         if (item.starts_with("corrupt 0 ")) corrupt += item.size() - 10;
     }
     EXPECT_GT(reader.counters().line.corrupt_frames, 5u);
+    EXPECT_EQ(reader.counters().line.cut_bytes, 9000u);
     EXPECT_GE(corrupt, 9000 + 50 * reader.counters().line.corrupt_frames);
     const auto unused = std::count_if(again.rest.begin(), again.rest.end(), [](const auto& item) {
         return item.starts_with("unused 99 ");
@@ -263,6 +264,45 @@ TEST_F(Nsc, AFlippedByteCostsItsChunkAndIsCounted) {
         }
     }
     EXPECT_GT(with_loss, 100);
+}
+
+TEST_F(Nsc, ADamagedBlockIsAMissingPartOfItsCore) {
+    const Bytes whole = record(line, true, 3000);
+    constexpr std::uint32_t trace = 0x45435254;
+    int blocks = 0;
+    int without_part = 0;
+    for (std::size_t at = 16; at < whole.size(); ++blocks) {
+        wire::Reader in(whole.data() + at, 8);
+        const bool is_trace = in.fixed<std::uint32_t>() == trace;
+        const std::size_t next = at + 16 + in.fixed<std::uint32_t>();
+        Bytes damaged = whole;
+        damaged[next - 1] ^= 1;
+        at = next;
+        if (!is_trace) continue;
+        nsc::Reader reader;
+        const Told again = read(damaged, reader);
+        ASSERT_EQ(reader.counters().file.damaged_chunks, 1u);
+        const std::uint64_t lost = told.count - again.count;
+        ASSERT_GT(lost, 0u);
+        ASSERT_EQ(reader.counters().stream.lost, counted.stream.lost + lost);
+        // The last one of a session is followed by nothing of the core that would tell.
+        ASSERT_TRUE(again.lost == told.lost + lost || again.lost == told.lost);
+        if (again.lost == told.lost) ++without_part;
+    }
+    EXPECT_GT(blocks, 50);
+    EXPECT_EQ(without_part, 4) << "two cores, two sessions";
+}
+
+TEST_F(Nsc, ASessionWithoutItsEndIsCountedWhenTheLineIsOver) {
+    TargetStream target;
+    target.hello();
+    target.call(1);
+    target.stats(false);
+    nsc::Reader reader;
+    read(record(target.bytes), reader);
+    EXPECT_EQ(counted.stream.unfinished_sessions, 1u);
+    EXPECT_EQ(reader.counters().stream, counted.stream);
+    EXPECT_EQ(reader.counters().line, counted.line);
 }
 
 TEST_F(Nsc, AnotherFormatIsRefusedInOneSentence) {

@@ -32,6 +32,7 @@ struct Told : SessionSink {
         std::string text = "missing " + std::to_string(core);
         for (const auto field : missing_fields) text += " " + std::to_string(part.*field);
         rest.push_back(text);
+        lost += part.lost;
     }
     void on_stats(unsigned core, const wire::Stats& stats) override {
         wire::Byte bytes[256];
@@ -62,7 +63,8 @@ struct Told : SessionSink {
 
     using Key = std::pair<unsigned, unsigned>;  // session, core
     unsigned session = 0;
-    std::uint64_t count = 0;
+    std::uint64_t count = 0;  // records
+    std::uint64_t lost = 0;   // in missing parts
     std::map<Key, std::vector<Record>> records;
     std::map<Key, std::vector<Gap>> gaps;
     std::vector<std::string> rest;

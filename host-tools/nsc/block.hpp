@@ -35,7 +35,7 @@ struct BlockHeader {
     std::uint64_t session = 0;  // number of the SESS chunk before it, from 1
     unsigned core = 0;
     std::uint64_t first_index = 0;
-    std::uint64_t missing = 0;  // records, right before the first
+    std::uint64_t missing = 0;  // records, in the session before the first: in sum
     std::uint32_t context = 0;  // that the first record begins in
     std::uint64_t base = 0;     // clock of the record before the first
     std::vector<BlockGap> gaps;

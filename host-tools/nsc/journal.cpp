@@ -34,15 +34,10 @@ void Journal::on_trace(unsigned number, const TraceBatch& batch) {
     }
     if (batch.records.empty()) return;
     const std::uint64_t missing = batch.first_index - core.next_index;
-    if (core.records.empty()) {
-        core.header = {.session = session_,
-                       .core = number & 0xff,
-                       .first_index = batch.first_index,
-                       .missing = missing,
-                       .context = core.context,
-                       .base = core.clock,
-                       .gaps = {}};
-    } else if (missing != 0) {
+    core.missing += missing;
+    core.header.session = session_;
+    core.header.core = number & 0xff;
+    if (!core.records.empty() && missing != 0) {
         core.header.gaps.push_back({core.records.size(), missing, core.context, core.clock});
     }
     std::uint64_t index = batch.first_index;
@@ -57,6 +52,7 @@ void Journal::on_trace(unsigned number, const TraceBatch& batch) {
 void Journal::add(Core& core, std::uint64_t index, std::span<const wire::StampedRecord> records) {
     if (core.records.empty()) {
         core.header.first_index = index;
+        core.header.missing = core.missing;
         core.header.context = core.context;
         core.header.base = core.clock;
     }
@@ -76,7 +72,6 @@ void Journal::write_block_of(Core& core) {
     file_.chunk(Type::trace, compress_(body_.bytes()));
     core.records.clear();
     core.header.gaps.clear();
-    core.header.missing = 0;
 }
 
 void Journal::write_blocks() {

@@ -41,6 +41,7 @@ private:
         BlockHeader header;  // of the block that gathers
         std::vector<wire::StampedRecord> records;
         std::uint64_t next_index = 0;
+        std::uint64_t missing = 0;  // records before it, in sum
         std::uint32_t context = 0;  // that the core is in
         std::uint64_t clock = 0;    // of its last record
     };

@@ -59,12 +59,15 @@ bool Replay::trace(Bytes body) {
     // Of a session whose hello is damaged: its records are lost with it.
     if (!open_ || header.session != session_) return true;
     Core& core = cores_[header.core];
-    if (header.first_index - header.missing < core.next_index) return false;
-    if (const auto lost = header.first_index - header.missing - core.next_index; lost != 0) {
+    // How many records there were before the block, and how many there should be.
+    const std::uint64_t before = core.next_index - core.missing;
+    const std::uint64_t wanted = header.first_index - header.missing;
+    if (header.first_index < core.next_index || wanted < before) return false;
+    if (wanted != before) {
         ++gaps_;
         sink_.on_missing(header.core, {.from = core.next_index != 0 ? core.clock : header.base,
                                        .to = header.base,
-                                       .lost = lost});
+                                       .lost = wanted - before});
     }
     const bool gap = header.first_index != core.next_index;
     bool first = true;
@@ -74,6 +77,7 @@ bool Replay::trace(Bytes body) {
             batch.context = header.context;
             batch.base = header.base;
         }
+        core.missing = first ? header.missing : core.missing + (batch.first_index - core.next_index);
         first = false;
         records_ += batch.records.size();
         core.next_index = block_.next_index();

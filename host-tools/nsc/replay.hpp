@@ -40,7 +40,8 @@ private:
     std::uint64_t session_ = 0;  // its number in the file
     struct Core {
         std::uint64_t next_index = 0;
-        std::uint64_t clock = 0;  // of the last record
+        std::uint64_t missing = 0;  // records before it, in sum
+        std::uint64_t clock = 0;    // of the last record
     };
     std::array<Core, 256> cores_{};
     std::uint64_t records_ = 0;  // told

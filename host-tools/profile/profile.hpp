@@ -94,25 +94,26 @@ private:
 
         [[gnu::always_inline]] Begun called(std::uint32_t parent, std::uint32_t offset) {
             const Path path = profile_.paths_.find(parent, offset);
-            FunctionTimes* of = times.data() + path.function;
-            if (of >= times.data() + times.size()) [[unlikely]]
-                of = &make_room(path.function);
-            ++of->calls;
+            if (path.function >= known) [[unlikely]]
+                make_room(path.function);
+            FunctionTimes& of = times[path.function];
+            ++of.calls;
             ++profile_.tree_[path.node].calls;
-            return {path, of->total_ticks};
+            return {path, of.total_ticks};
         }
         std::uint32_t gap_node() const { return CallTree::after_gap; }
         void closed(const OpenCall& call, const ClosedCall& result);
         void told(std::uint32_t offset, Ticks ticks, const Durations::Inside& inside);
         std::uint32_t placed(std::uint32_t parent, std::uint32_t offset, const Durations::Sum& sum);
         [[gnu::noinline, gnu::cold]] FunctionTimes& make_room(std::uint32_t function) {
-            times.resize(function + 1);
+            times.resize(known = function + 1);
             return times.back();
         }
 
         std::uint32_t number;
         Profile& profile_;
         std::vector<FunctionTimes> times;
+        std::uint32_t known = 0;  // their number, which times.size() takes a division for
         CallDecoder<Context> decoder;
         Ticks left_at = 0;  // the core's tracer_ticks then
         Ticks counted = 0;  // of the decoder's tracer ticks, in the core's

@@ -48,7 +48,8 @@ def unzigzag(value):
 
 
 def block(body):
-    """(session, core, [(index, upper half, clock)], {index: (missing, context, base)})"""
+    """(session, core, [(index, word, clock)], {index: (missing, context, base)}); of the first record what
+    is missing in the session, in sum."""
     numbers = Varints(body)
     session, core, index, missing, context, clock, count, gap_count = (numbers.next() for _ in range(8))
     gaps, at = {}, 0
@@ -63,7 +64,7 @@ def block(body):
     token_bytes, delta_bytes = 1 + (flags & 1), 1 + (flags >> 1)
     deltas_at = tokens_at + count * token_bytes
     assert deltas_at + count * delta_bytes == len(body) and 1 <= count <= 65536
-    records, told, opened = [], {index: (missing, context, clock)} if missing else {}, []
+    records, told, opened = [], {index: (missing, context, clock)}, []
     for n in range(count):
         if n in gaps:
             index += gaps[n][0]
@@ -101,6 +102,7 @@ class Recording:
         self.hellos, self.items = [], Counter()
         self.records, self.gaps = defaultdict(list), defaultdict(dict)
         self.counters, self.ended = None, False
+        missing = defaultdict(int)
         for kind, payload in chunks(data):
             if kind == "SESS":
                 numbers = Varints(payload)
@@ -109,7 +111,11 @@ class Recording:
             elif kind == "TRCE":
                 session, core, records, gaps = block(zstd(payload))
                 self.records[session, core] += records
-                self.gaps[session, core] |= gaps
+                for n, (index, (count, *after)) in enumerate(gaps.items()):
+                    count -= missing[session, core] if n == 0 else 0
+                    missing[session, core] += count
+                    if count:
+                        self.gaps[session, core][index] = (count, *after)
             elif kind == "ITEM":
                 self.take_items(zstd(payload))
             elif kind == "COUN":

@@ -20,6 +20,9 @@ constexpr std::uint64_t is_rare = 2;   // token 1
 constexpr std::uint64_t is_none = 3;   // there is no such token
 constexpr std::uint64_t low_half = 0xffffffff;
 
+// Without the bit that is zero in every record.
+constexpr std::uint64_t record_word(std::uint64_t upper) { return (upper & ~std::uint64_t{4}) << 32; }
+
 template <typename Value>
 Value element(const std::uint8_t* column, std::size_t i) {
     Value value;
@@ -85,7 +88,7 @@ bool BlockReader::read_dictionary(wire::Reader& in) {
     dictionary_.assign(tokens, is_none);
     dictionary_[1] = is_rare;
     for (std::uint64_t i = 0; i < count; ++i) {
-        const wire::Record record{in.varint() << 32};
+        const wire::Record record{record_word(in.varint())};
         dictionary_[i + 2] = record.word | (record.kind() == wire::Kind::entry ? 0 : is_other);
     }
     return in.ok();
@@ -168,7 +171,7 @@ std::size_t BlockReader::unpack(std::size_t count) {
 // The record without the clock, from its dictionary word; data whole.
 std::uint64_t BlockReader::other_record(std::uint64_t word, std::uint64_t index) {
     if ((word & low_half) == is_other) return word & ~low_half;
-    word = rare_.varint() << 32;
+    word = record_word(rare_.varint());
     open_.follow({word}, index);
     if (wire::Record{word}.is(wire::Extended::data)) word |= rare_.varint() & low_half;
     return word;

@@ -32,7 +32,7 @@ struct Begun {
 };
 
 struct OpenCall {
-    // Of `plain_end`: of no record, as bit 2 is zero there.
+    // Of `plain_end`: of no record, as bit 2 is zero there, whatever a line or file held.
     static constexpr std::uint32_t gap_marker = ~0u;
     static constexpr std::uint32_t not_plain = 1u << 2;
 

@@ -210,7 +210,7 @@ private:
     template <typename Walk>
     [[gnu::always_inline]] bool follow(Walk& walk, Token token, std::uint32_t now, Record& record,
                                        std::uint64_t& clock) {
-        Token upper = token ^ token_mark;
+        Token upper = token & ~token_mark;
         if ((token & 3) == static_cast<Token>(Kind::entry)) {
             const std::uint32_t key = token * token_factor;
             if (++walk.top == stack_ + stack_frames) [[unlikely]]

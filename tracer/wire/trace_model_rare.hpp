@@ -170,7 +170,7 @@ template <typename Walk>
 bool TraceModel::follow_rare(Walk& walk, Token token, Record record) {
     ++walk.index;
     if (token == data_token) return code_data(walk, record.data());
-    Token upper = token ^ token_mark;
+    Token upper = token & ~token_mark;
     if ((token & 3) == static_cast<Token>(Kind::ret)) {
         if ((token & ~unwound_ret) != (ret_token | named_ret)) return false;
         const auto encoded = static_cast<Token>(record.word >> kind_shift);

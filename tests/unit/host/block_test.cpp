@@ -150,6 +150,15 @@ TEST(Block, WhatIsNoneIsRefused) {
         EXPECT_TRUE(reader.next().records.empty());
         EXPECT_FALSE(reader.ok());
     }
+    // In the dictionary and as a rare one, a bit is left out that no record has.
+    Payload odd;
+    odd.varint(1).varint(0).varint(0).varint(0).varint(0).varint(0).varint(2).varint(0);
+    odd.varint(0).varint(0).varint(1).varint(0x7c).varint(1).varint(0x7c);
+    odd.fixed(std::uint8_t{2}).fixed(std::uint8_t{1}).fixed(std::uint16_t{0});
+    ASSERT_TRUE(reader.open(odd.bytes()));
+    const auto records = reader.next().records;
+    ASSERT_EQ(records.size(), 2u);
+    for (const auto& each : records) EXPECT_EQ(each.record.word, std::uint64_t{0x78} << 32);
     // Whatever the bytes, it ends.
     for (int round = 0; round < 2000; ++round) {
         std::vector<std::uint8_t> broken(bytes.begin(), bytes.end());

@@ -252,5 +252,21 @@ TEST(Codec, RefusesTokensThatNoEncoderHas) {
     EXPECT_FALSE(is_read(data | 1 << 7));  // with an argument
 }
 
+// Readers of records use it for what is none.
+TEST(Codec, TheBitThatIsZeroIsZeroWhateverTheBytes) {
+    std::mt19937 random(6);
+    std::size_t count = 0;
+    for (int round = 0; round < 3000; ++round) {
+        Bytes payload{1, 30, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+        for (int n = 0; n < 30; ++n) payload.push_back(static_cast<std::uint8_t>(random()));
+        auto decoder = std::make_unique<wire::TraceDecoder>();
+        Records decoded;
+        decode(*decoder, {payload, 1, 0}, decoded);
+        for (const auto& each : decoded) ASSERT_EQ(each.record.word >> 34 & 1, 0u);
+        count += decoded.size();
+    }
+    EXPECT_GT(count, 3000u);
+}
+
 }  // namespace
 }  // namespace nopscope

@@ -113,6 +113,9 @@ struct Config {
     std::span<std::byte> profile_memory = {};
     std::uint32_t profile_period_ms = 0;  // from one read-out's end to the next; 0: only on request
 
+    // Measure what recording a call costs, for the host to take off: 260,000 instructions more in init().
+    bool calibrate = true;
+
     // The address of core n's count of exceptions below the running code: 0 in thread context. It
     // tells an interrupt during a callback from a callback's own recursion. Null: the two look the
     // same, and interrupts during callbacks are not seen by callbacks.

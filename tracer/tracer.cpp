@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tracer on a board: its one instance, the public functions, and what the recorders call.
 #include "tracer/arm64/system.hpp"
+#include "tracer/calibration.hpp"
 #include "tracer/guard.hpp"
 #include "tracer/image.hpp"
 #include "tracer/instance.hpp"
@@ -179,6 +180,10 @@ Status init(const Config& config) {
     graph_ops.direct = address_of(nopscope_graph_entry);
     patcher.set_trampolines({address_of(nopscope_callback), address_of(nopscope_callback_unguarded),
                              address_of(nopscope_far)});
+    if (config.calibrate) {
+        calibrate(hello, memory[0].ring, memory[0].shadow, config.stack_low, config.stack_high);
+        hello.calibrated = true;
+    }
     for (unsigned core = 0; core < max_cores; ++core) prepare_core(core, config);
     prepare_sites();
     prepare_hello(config);

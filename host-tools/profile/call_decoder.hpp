@@ -73,7 +73,8 @@ struct DecoderCounters {
 //   std::uint32_t node(std::uint32_t parent, std::uint32_t function)   0 is the root
 //   std::uint32_t gap_node()
 //   std::uint64_t total_of(std::uint32_t function)
-//   void called(std::uint32_t function, std::uint32_t node)            every call, at its entry
+//   void called(std::uint32_t function, std::uint32_t node)            a call, at its entry
+//   void passed(std::uint32_t function, std::uint32_t node)            a `call` record's
 //   void closed(const OpenCall&, const ClosedCall&)                    a call with a time
 template <typename Sink>
 class CallDecoder {
@@ -167,7 +168,7 @@ private:
 
     void on_call(const wire::Event& event) {
         const std::uint32_t function = sink_.function(event.site_offset);
-        sink_.called(function, sink_.node(top_node(), function));
+        sink_.passed(function, sink_.node(top_node(), function));
     }
 
     void on_entry(const wire::Event& event) {

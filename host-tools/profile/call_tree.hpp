@@ -19,6 +19,7 @@ public:
         std::uint32_t function = 0;
         std::uint32_t recent_child = 0;
         std::uint64_t calls = 0;
+        std::uint64_t points = 0;  // of them, those without a time: `call` records
         std::uint64_t total_ticks = 0;
         std::uint64_t self_ticks = 0;
     };

@@ -96,6 +96,10 @@ private:
             ++times[function].calls;
             ++profile_.tree_[node].calls;
         }
+        void passed(std::uint32_t function, std::uint32_t node) {
+            called(function, node);
+            ++profile_.tree_[node].points;
+        }
         void closed(const OpenCall& call, const ClosedCall& result);
 
         std::uint32_t number;

@@ -23,6 +23,19 @@ Json json_image(const Report& report) {
     return json;
 }
 
+Json json_overhead(const Report& report) {
+    Json json;
+    json["clock"] = clock_name(report.clock);
+    json["calibrated"] = report.calibrated;
+    json["subtracted_ns"] = report.subtracted_ns;
+    for (std::size_t n = 0; n < report.overheads.size() && report.calibrated; ++n) {
+        const wire::Overhead& one = report.overheads[n];
+        json[recorder_name(n)] = {{"inside_ns", overhead_ns(one.inside, report.clock_hz)},
+                                  {"outside_ns", overhead_ns(one.outside, report.clock_hz)}};
+    }
+    return json;
+}
+
 std::string json_text(const Json& json) {
     return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -40,6 +53,7 @@ std::string json_report(const Report& report) {
     json["sessions"] = report.sessions;
     json["lossless"] = report.lossless;
     json["integrity"] = json_integrity(report.integrity);
+    json["overhead"] = json_overhead(report);
     Json& functions = json["functions"] = Json::array();
     for (const FunctionRow& row : report.functions) {
         functions.push_back({{"name", to_utf8(row.name)},
@@ -49,6 +63,8 @@ std::string json_report(const Report& report) {
                              {"calls", row.calls},
                              {"total_ns", row.total_ns},
                              {"self_ns", row.self_ns},
+                             {"corrected_total_ns", row.corrected_total_ns},
+                             {"corrected_self_ns", row.corrected_self_ns},
                              {"min_ns", number(row.min_ns)},
                              {"max_ns", number(row.max_ns)},
                              {"share", row.share},
@@ -71,6 +87,8 @@ std::string json_report(const Report& report) {
                                                 {"calls", row.calls},
                                                 {"total_ns", row.total_ns},
                                                 {"self_ns", row.self_ns},
+                                                {"corrected_total_ns", row.corrected_total_ns},
+                                                {"corrected_self_ns", row.corrected_self_ns},
                                                 {"min_ns", row.min_ns},
                                                 {"avg_ns", row.avg_ns},
                                                 {"p50_ns", row.p50_ns},

@@ -13,6 +13,7 @@ using Json = nlohmann::ordered_json;
 
 Json json_integrity(const Integrity& integrity);
 Json json_image(const Report& report);
+Json json_overhead(const Report& report);
 
 // With a final newline. Bytes that are no UTF-8 become U+FFFD.
 std::string json_text(const Json& json);

@@ -20,6 +20,15 @@
 
 #define CARRY            2      // of NZCV: "higher or same"
 
+// The clock of all records (hal/arm64/machine.hpp has it for C++).
+.macro read_clock to
+#ifdef NOPSCOPE_CLOCK_PMCCNTR
+    mrs     \to, pmccntr_el0
+#else
+    mrs     \to, cntvct_el0
+#endif
+.endm
+
 // Leaves a trampoline for the traced function's body, unhooked.
 .macro to_body
     mov     x10, x30

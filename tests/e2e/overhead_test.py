@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What is left of the times when the recorders' own is taken off, on functions whose instructions are
+counted independently: under -icount shift=0 each takes a nanosecond.
+
+    overhead_test.py MACHINE
+"""
+
+import sys
+import unittest
+
+import machines
+
+OWN = ("counts_empty", "counts_loop", "counts_loop_odd", "counts_loop_local", "counts_few", "counts_caller", "counts_mixed",
+       "counts_recursive", "counts_fibonacci", "counts_outer")
+
+
+class Overhead(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = machines.Directory()
+        cls.run_ = machines.record(cls.directory.__enter__(), MACHINE, "counts", oracle=True, own=True)
+        cls.report = cls.run_.report_json()
+        cls.functions = {f["name"]: f for f in cls.report["functions"]}
+        cls.own = {int(s["address"], 16): s["own"] for s in cls.run_.oracle["sites"]}
+        cls.tick_ns = 1e9 / cls.report["clock_hz"]
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.directory.cleanup()
+
+    def instructions(self, name):
+        return self.own[int(self.functions[name]["address"], 16)]
+
+    def error(self, name, key):
+        """Of a call, as a multiple of what is allowed: 2 %, or a tick."""
+        function = self.functions[name]
+        calls, known = function["calls"], self.instructions(name)
+        return abs(function[key] - known) / calls / max(0.02 * known / calls, self.tick_ns)
+
+    def test_it_ran_to_its_end_and_nothing_is_missing(self):
+        self.assertEqual(self.run_.status, 0, self.run_.console + self.run_.errors)
+        self.assertIn("counts: done", self.run_.console)
+        self.assertTrue(self.report["integrity"]["clean"], self.report["integrity"])
+        self.assertEqual(sorted(OWN), sorted(self.functions))
+
+    def test_corrected_self_times_are_within_two_percent_or_a_tick(self):
+        errors = sorted(((self.error(name, "corrected_self_ns"), name) for name in OWN), reverse=True)
+        for error, name in errors:
+            function = self.functions[name]
+            print(f"  {name:18} {function['calls']:5} calls, {self.instructions(name):7} instructions, "
+                  f"self {function['self_ns']:7} ns, corrected {function['corrected_self_ns']:7} ns, "
+                  f"{error:5.2f} of the tolerance")
+        self.assertLessEqual(errors[0][0], 1)
+
+    def test_raw_self_times_are_not(self):
+        self.assertGreater(max(self.error(name, "self_ns") for name in OWN), 1)
+
+    def test_the_whole_is_right(self):
+        known = sum(map(self.instructions, OWN))
+        corrected = sum(f["corrected_self_ns"] for f in self.functions.values())
+        self.assertLess(abs(corrected - known), 0.02 * known)
+        raw = sum(f["self_ns"] for f in self.functions.values())
+        self.assertAlmostEqual(self.report["overhead"]["subtracted_ns"], raw - corrected, delta=20)
+
+    def test_totals_are_the_selves_below(self):
+        """Of a function that calls only itself."""
+        fibonacci = self.functions["counts_fibonacci"]
+        self.assertAlmostEqual(fibonacci["corrected_total_ns"], fibonacci["corrected_self_ns"],
+                               delta=0.02 * fibonacci["corrected_self_ns"])
+
+    def test_the_constants_are_the_recorder_s_instructions(self):
+        """As docs/how-it-works.md counts them."""
+        graph = self.report["overhead"]["graph"]
+        self.assertTrue(self.report["overhead"]["calibrated"])
+        self.assertAlmostEqual(graph["inside_ns"] + graph["outside_ns"], 51, delta=0.1)
+
+    def test_the_text_says_so(self):
+        graph = self.report["overhead"]["graph"]
+        self.assertIn(f"taken off is {graph['inside_ns']:.1f} ns of each traced call and "
+                      f"{graph['outside_ns']:.1f} ns of its caller", self.run_.report())
+        self.assertIn("in the times is", self.run_.report("--raw"))
+
+
+class Profiled(unittest.TestCase):
+    def test_leaves_of_the_profile(self):
+        with machines.Directory() as directory:
+            run = machines.record(directory, MACHINE, "counts", ["profile"], oracle=True, own=True)
+            report = run.report_json()
+        own = {int(s["address"], 16): s["own"] for s in run.oracle["sites"]}
+        tick_ns = 1e9 / report["clock_hz"]
+        functions = {f["name"]: f for f in report["profile"]["functions"]}
+        for name in ("counts_empty", "counts_loop", "counts_loop_odd", "counts_few"):
+            function, known = functions[name], own[int(functions[name]["address"], 16)]
+            wrong = abs(function["corrected_self_ns"] - known) / function["calls"]
+            self.assertLessEqual(wrong, max(0.02 * known / function["calls"], tick_ns), name)
+            self.assertGreater(function["self_ns"], function["corrected_self_ns"])
+
+
+if __name__ == "__main__":
+    MACHINE = sys.argv.pop()
+    unittest.main(verbosity=2)

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tracer/calibration.hpp"
+
+#include "hal/machine.hpp"
+#include "tracer/arm64/system.hpp"
+#include "tracer/ops.hpp"
+#include "tracer/profile.hpp"
+#include "tracer/shadow_stack.hpp"
+
+// Labels in arm64/calibration.S.
+extern "C" {
+std::uint64_t nopscope_calibrate_calls(void (*function)(), std::uint64_t calls);
+std::uint64_t nopscope_calibrate_no_calls(void (*function)(), std::uint64_t calls);
+void nopscope_calibrated_none();
+void nopscope_calibrated_function();
+void nopscope_calibrated_graph();
+void nopscope_calibrated_profile();
+}
+
+namespace nopscope {
+namespace {
+
+constinit Machine machine;
+constinit Core scratch{};
+constinit ProfileCell cell{};
+
+// So ticks of all calls are 1/256 ticks of one.
+constexpr std::uint64_t calls = wire::overhead_unit;
+static_assert(2 * calls * record_bytes <= std::uint64_t{1} << 13, "the smallest ring");
+constexpr unsigned repetitions = 3;
+
+struct Measured {
+    std::uint64_t loop = ~std::uint64_t{0};  // ticks
+    std::uint64_t told = ~std::uint64_t{0};  // ticks that the recorder says the calls took
+};
+
+void least(std::uint64_t& of, std::uint64_t ticks) {
+    if (ticks < of) of = ticks;
+}
+
+// Between the entries and returns that the graph recorder has left.
+std::uint64_t told_by_records(const Core& core) {
+    std::uint64_t ticks = 0;
+    for (std::uint64_t at = ring_bytes; at < core.cursor; at += 2 * record_bytes) {
+        const auto entry = ring_peek(core, at), ret = ring_peek(core, at + record_bytes);
+        if (entry && ret) ticks += static_cast<std::uint32_t>(ret->clock_low() - entry->clock_low());
+    }
+    return ticks;
+}
+
+std::uint64_t timed(std::uint64_t (*loop)(void (*)(), std::uint64_t), void (*function)()) {
+    const std::uint64_t interrupts = machine.mask_interrupts();
+    set_current_core(&scratch);
+    scratch.cursor = ring_bytes;
+    const std::uint64_t ticks = loop(function, calls);
+    machine.restore_interrupts(interrupts);
+    return ticks;
+}
+
+void measure(Measured& least_so_far, wire::RecorderNumber recorder, void (*function)()) {
+    cell.total = 0;
+    least(least_so_far.loop, timed(nopscope_calibrate_calls, function));
+    switch (recorder) {
+        case wire::RecorderNumber::graph: least(least_so_far.told, told_by_records(scratch)); break;
+        case wire::RecorderNumber::profile: least(least_so_far.told, cell.total); break;
+        default: least_so_far.told = 0;
+    }
+}
+
+}  // namespace
+
+extern "C" {
+extern constinit Ops nopscope_calibration_ops;
+constinit Ops nopscope_calibration_ops{.data = &cell.total};
+}
+
+void calibrate(wire::Hello& hello, std::uint64_t* ring, ShadowFrame* shadow, std::uint64_t stack_low,
+               std::uint64_t stack_high) {
+    struct {
+        wire::RecorderNumber number;
+        void (*function)();
+        Measured measured{};
+    } recorders[] = {
+        {wire::RecorderNumber::function, nopscope_calibrated_function},
+        {wire::RecorderNumber::graph, nopscope_calibrated_graph},
+        {wire::RecorderNumber::profile, nopscope_calibrated_profile},
+    };
+    for (std::uint64_t i = 0; i < 2 * calls; ++i) ring[i] = 0;
+    reset_shadow_stack(scratch, shadow, shadow_frames + 1, stack_high);
+    scratch.stack_low = stack_low;
+    scratch.ring = reinterpret_cast<std::uintptr_t>(ring);
+    scratch.limit = no_limit;
+
+    std::uint64_t empty = ~std::uint64_t{0}, idle = ~std::uint64_t{0};
+    for (unsigned n = 0; n < repetitions; ++n) {
+        least(empty, timed(nopscope_calibrate_no_calls, nullptr));
+        least(idle, timed(nopscope_calibrate_calls, nopscope_calibrated_none));
+        for (auto& one : recorders) measure(one.measured, one.number, one.function);
+    }
+    for (const auto& one : recorders) {
+        const auto own = static_cast<std::int32_t>(idle - empty);
+        const auto told = static_cast<std::int32_t>(one.measured.told);
+        const auto loop = static_cast<std::int32_t>(one.measured.loop - empty);
+        const bool timed_itself = one.number != wire::RecorderNumber::function;
+        hello.overheads[static_cast<unsigned>(one.number)] =
+            timed_itself ? wire::Overhead{told - own, loop - told} : wire::Overhead{0, loop - own};
+    }
+    set_current_core(nullptr);
+}
+
+}  // namespace nopscope

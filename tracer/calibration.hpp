@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What recording costs, measured at boot: each recorder on an empty function, with a core of its own that
+// leaves no trace. The host takes it off the times it shows (docs/trace-format.md, "Overhead").
+//
+//     none    = loop with calls - loop without                the empty function's own time
+//     inside  = the time that the recorder gives - none       in the call's own time, and not its own
+//     outside = loop with traced calls - loop without - the time that the recorder gives
+//                                                             in its caller's
+//
+// So both add up to what a traced call takes more than an idle one. The least of a few repetitions.
+#pragma once
+
+#include "tracer/core.hpp"
+#include "tracer/wire/hello.hpp"
+
+namespace nopscope {
+
+// On the core that calls it, before anything is traced, interrupts masked for some 25 microseconds of a
+// 1 GHz core at a time; 260,000 instructions in all. Uses `ring` (ring_bytes) and `shadow`
+// (shadow_frames + 1), whose contents are void after it. The stack it runs on is within [low, high).
+void calibrate(wire::Hello& hello, std::uint64_t* ring, ShadowFrame* shadow, std::uint64_t stack_low,
+               std::uint64_t stack_high);
+
+}  // namespace nopscope

@@ -84,7 +84,7 @@ struct Sites {
 struct Config {
     const char* image = "";  // the firmware's name, shown by the host; at most 255 bytes
     const char* board = "";
-    std::uint64_t clock_hz = 0;  // of CNTVCT_EL0
+    std::uint64_t clock_hz = 0;  // of CNTVCT_EL0, whatever clock the image records (NOPSCOPE_CLOCK)
     unsigned cores = 1;          // that will ever record: core 0 and those that call join()
 
     // The line. try_write takes one byte or returns false at once when the transmitter is full;

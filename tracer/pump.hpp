@@ -33,10 +33,10 @@ public:
     void open(const Config& config, const wire::Hello& hello, std::uint16_t session) {
         hello_ = &hello;
         session_ = session;
-        clock_hz_ = config.clock_hz;
+        clock_hz_ = hello.clock_hz;
         lossless_margin_ = config.mode == Mode::lossless ? ring_bytes / 8 : 0;
-        trace_.open(hello.text_base, config.clock_hz);
-        line_.open(config.output, config.line_bytes_per_second, config.clock_hz);
+        trace_.open(hello.text_base, hello.clock_hz);
+        line_.open(config.output, config.line_bytes_per_second, hello.clock_hz);
         cores_ = cores_.first(config.cores);
         for (Core& core : cores_) {
             core.margin = lossless_margin_;

@@ -2,6 +2,7 @@
 // The tracer on a board: its one instance, the public functions, and what the recorders call.
 #include "tracer/arm64/system.hpp"
 #include "tracer/calibration.hpp"
+#include "tracer/cycle_clock.hpp"
 #include "tracer/guard.hpp"
 #include "tracer/image.hpp"
 #include "tracer/instance.hpp"
@@ -49,6 +50,7 @@ constinit Patcher<Machine> patcher(machine, sites, none_ops);
 constinit wire::TraceEncoder encoders[max_cores]{};
 constinit Pump<Machine> line_pump(machine, cores, encoders, &profile_sender);
 constinit wire::Hello hello;
+constinit CycleClock cycle_clock;
 constinit Counters boot_counters{};
 void (*panic_handler)(const char*) = nullptr;
 constinit bool initialised = false;
@@ -112,7 +114,6 @@ void prepare_sites() {
 void prepare_hello(const Config& config) {
     hello.lossless = config.mode == Mode::lossless;
     hello.cores = static_cast<std::uint8_t>(config.cores);
-    hello.clock_hz = config.clock_hz;
     hello.text_base = address_of(__text_start) & ~std::uint64_t{7};
     hello.site_count = sites.size();
     hello.site_table_crc = sites.crc(hello.load_bias);
@@ -175,6 +176,12 @@ Status init(const Config& config) {
         return Status::no_profile_memory;
     }
 
+    hello.clock_hz = config.clock_hz;
+    if (clock_is_cycles) {
+        if (!cycle_clock.open(config.clock_hz)) return Status::bad_config;
+        hello.clock = wire::Clock::pmccntr;
+        hello.clock_hz = cycle_clock.hz();
+    }
     panic_handler = config.panic;
     function_ops.direct = address_of(nopscope_function_entry);
     graph_ops.direct = address_of(nopscope_graph_entry);
@@ -188,7 +195,7 @@ Status init(const Config& config) {
     prepare_sites();
     prepare_hello(config);
     const std::uint64_t now = machine.clock();
-    profile_sender.open(hello.text_base, config.profile_period_ms * (config.clock_hz / 1000), now);
+    profile_sender.open(hello.text_base, config.profile_period_ms * (hello.clock_hz / 1000), now);
     line_pump.open(config, hello, static_cast<std::uint16_t>(now ^ now >> 16 ^ now >> 32));
     enter_core(config.stack_low, config.stack_high);
     initialised = true;
@@ -202,6 +209,7 @@ Status join(std::uint64_t stack_low, std::uint64_t stack_high) {
     const unsigned core = machine.core();
     if (core >= hello.cores || stack_low >= stack_high) return Status::bad_config;
     if (has_joined(core)) return Status::already_initialised;
+    if (clock_is_cycles) cycle_clock.join(machine);
     enter_core(stack_low, stack_high);
     return Status::ok;
 }
@@ -342,7 +350,8 @@ const char* describe(Status status) {
             return "a patch site does not hold what the tracer wrote: see last_error()";
         case Status::out_of_reach: return "a recorder is more than 128 MiB away from a patch site";
         case Status::bad_config:
-            return "the configuration lacks an output or the clock's rate, or has too many cores";
+            return "the configuration lacks an output or the clock's rate, has too many cores, or the "
+                   "image records the PMU's cycles and this CPU has none";
         case Status::no_profile_memory:
             return "the profile recorder needs profile_bytes() of Config::profile_memory";
         case Status::too_many: return "too many ops on one function, or too many different sets of them";

@@ -33,7 +33,7 @@ NOPSCOPE_NOTRACE int main() {
         counts_loop(n);
         counts_loop_odd(7 * n);
         counts_loop(1000 + n);
-        counts_loop_local(n % 10);
+        counts_loop_local(n % 10 + 1);
         counts_caller(n % 17 + 1);
         counts_mixed(n % 40);
         counts_recursive(n % 9);

@@ -3,7 +3,7 @@
 """What is left of the times when the recorders' own is taken off, on functions whose instructions are
 counted independently: under -icount shift=0 each takes a nanosecond.
 
-    overhead_test.py MACHINE
+    overhead_test.py MACHINE IMAGE        counts, or counts-pmccntr
 """
 
 import sys
@@ -19,7 +19,7 @@ class Overhead(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.directory = machines.Directory()
-        cls.run_ = machines.record(cls.directory.__enter__(), MACHINE, "counts", oracle=True, own=True)
+        cls.run_ = machines.record(cls.directory.__enter__(), MACHINE, IMAGE, oracle=True, own=True)
         cls.report = cls.run_.report_json()
         cls.functions = {f["name"]: f for f in cls.report["functions"]}
         cls.own = {int(s["address"], 16): s["own"] for s in cls.run_.oracle["sites"]}
@@ -73,6 +73,8 @@ class Overhead(unittest.TestCase):
         """As docs/how-it-works.md counts them."""
         graph = self.report["overhead"]["graph"]
         self.assertTrue(self.report["overhead"]["calibrated"])
+        clock = "pmccntr" if IMAGE.endswith("pmccntr") else "cntvct"
+        self.assertEqual(self.report["overhead"]["clock"], clock)
         self.assertAlmostEqual(graph["inside_ns"] + graph["outside_ns"], 51, delta=0.1)
 
     def test_the_text_says_so(self):
@@ -85,7 +87,7 @@ class Overhead(unittest.TestCase):
 class Profiled(unittest.TestCase):
     def test_leaves_of_the_profile(self):
         with machines.Directory() as directory:
-            run = machines.record(directory, MACHINE, "counts", ["profile"], oracle=True, own=True)
+            run = machines.record(directory, MACHINE, IMAGE, ["profile"], oracle=True, own=True)
             report = run.report_json()
         own = {int(s["address"], 16): s["own"] for s in run.oracle["sites"]}
         tick_ns = 1e9 / report["clock_hz"]
@@ -98,5 +100,6 @@ class Profiled(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    MACHINE = sys.argv.pop()
+    MACHINE, IMAGE = sys.argv[1:]
+    del sys.argv[1:]
     unittest.main(verbosity=2)

@@ -42,6 +42,7 @@ public:
         wire::TraceEncoder& encoder = encoders_[number];
         const std::uint64_t now = machine_.clock();
         if (now - core.last_key_frame >= key_seconds * clock_hz_) encoder.restart();
+        const std::uint64_t at_most = mind_clock(core);
         end_ = {core.tail, core.pumped_clock, core.pumped_context, 0};
         encoder.begin(payload, {.index = record_index(core.tail),
                                 .clock = core.pumped_clock,
@@ -49,7 +50,7 @@ public:
                                 .overwritten = core.overwritten,
                                 .context = core.pumped_context});
         if (encoder.is_key()) core.last_key_frame = now;
-        encoder.fill(frame_records, [&](wire::Record& record, std::uint64_t& clock) {
+        encoder.fill(at_most, [&](wire::Record& record, std::uint64_t& clock) {
             return next(core, record, clock);
         });
         return encoder.end();
@@ -104,14 +105,52 @@ private:
                                  record.clock_low());
     }
 
-    // Records are at most half a wrap apart, either way; a sync says the upper bits.
+    // A record is at most a sixteenth of a wrap earlier than the one before it, and less than the rest
+    // later; a sync says the upper bits.
+    static constexpr std::uint32_t backwards = 1u << 28;
     static std::uint64_t clock_of(wire::Record record, std::uint64_t before) {
         if (record.is(wire::Extended::sync)) {
             return static_cast<std::uint64_t>(record.argument()) << 32 | record.clock_low();
         }
-        const auto delta =
-            static_cast<std::int32_t>(record.clock_low() - static_cast<std::uint32_t>(before));
-        return before + static_cast<std::uint64_t>(static_cast<std::int64_t>(delta));
+        const std::uint32_t forwards =
+            record.clock_low() - static_cast<std::uint32_t>(before) + backwards;
+        return before + forwards - backwards;
+    }
+
+    // Nobody looked between doubt_clock, before the record at `tail`, and a sync record after it, or now.
+    // Whole wraps that the records in between do not account for passed in the longest pause.
+    void settle_doubt(Core& core) const {
+        std::uint64_t clock = core.pumped_clock = core.doubt_clock;
+        std::uint64_t longest = 0;
+        core.doubt = 0;
+        for (std::uint64_t at = core.tail;; at += record_bytes) {
+            const std::optional<wire::Record> found = ring_peek(core, at);
+            const bool known = !found || found->is(wire::Extended::sync);
+            const std::uint64_t before = clock;
+            clock = found ? clock_of(*found, before) : machine_.clock();
+            const std::uint64_t pause = clock - before + backwards;
+            const std::uint64_t wraps = known ? pause >> 32 << 32 : 0;
+            if (pause - wraps > longest) {
+                longest = pause - wraps;
+                core.jump = known ? 0 : at;
+                core.jump_clock = before;
+            }
+            if (!known) continue;
+            core.jump_clock += wraps;
+            if (wraps == 0) core.jump = 0;
+            return;
+        }
+    }
+    // Of the frame that begins at the tail. Returns how many records it may have: up to the next one
+    // whose clock does not simply follow.
+    std::uint64_t mind_clock(Core& core) const {
+        if (core.doubt != 0 && core.doubt <= core.tail) settle_doubt(core);
+        if (core.jump != 0 && core.jump <= core.tail) {
+            core.pumped_clock = core.jump_clock;
+            core.jump = 0;
+        }
+        const std::uint64_t next = core.jump != 0 ? core.jump : core.doubt;
+        return next == 0 ? frame_records : std::min(frame_records, (next - core.tail) / record_bytes);
     }
 
     M& machine_;

@@ -83,6 +83,8 @@ void prepare_core(unsigned number, const Config& config) {
     core.reserve = return_reserve_bytes;
     core.lossless = config.mode == Mode::lossless ? 1 : 0;
     core.pumped_clock = core.last_sync = core.last_trace_frame = core.last_key_frame = machine.clock();
+    core.seen_clock = core.pumped_clock;
+    core.seen = ring_bytes;
     const volatile std::uint32_t* depth = &thread_context;
     if (config.interrupt_depth != nullptr) depth = config.interrupt_depth(number);
     core.depth = reinterpret_cast<std::uintptr_t>(depth);

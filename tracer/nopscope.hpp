@@ -63,8 +63,8 @@ struct Sites {
         return {.functions = functions, .listed = true};
     }
     // By linkage name, as `nm` shows it; `*` stands for any characters, `?` for one. Only in an image
-    // with a name table (nopscope_name_table(TARGET), docs/porting.md). A request takes 500 to 1,000
-    // instructions more for each site of the image. `glob` is read until it has returned.
+    // with a name table (nopscope_name_table(TARGET), docs/porting.md). A request then
+    // matches each site's name, which takes several times as long as patching it. `glob` is read until it has returned.
     static constexpr Sites named(const char* glob) { return {.pattern = glob}; }
     // These, less those of `less`, which must outlive the request (a temporary in its call does) and
     // be less of nothing itself.

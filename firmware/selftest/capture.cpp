@@ -6,6 +6,7 @@
 #include "firmware/selftest/traced.hpp"
 #include "hal/arm64/symbols.hpp"
 #include "hal/hal.hpp"
+#include "tracer/triggers.hpp"
 #include "tracer/wire/trace_group.hpp"
 
 namespace nopscope::selftest {
@@ -24,18 +25,10 @@ bool take(std::uint8_t byte) {
     return true;
 }
 
-// Until nothing is left in the ring: a short frame leaves after 10 ms. What interrupts that go on
-// record is left after half a second.
+constexpr std::uint32_t end_mark = 0x1abcdef;
 void pump_out() {
-    if (line_shut) return;
-    const std::uint64_t end = hal::clock() + hal::clock_hz() / 2;
-    std::uint64_t quiet = hal::clock() + hal::clock_hz() / 25;
-    for (std::size_t size = line_size; hal::clock() < quiet && hal::clock() < end;) {
-        pump();
-        if (line_size != size) quiet = hal::clock() + hal::clock_hz() / 25;
-        size = line_size;
-    }
-    pump();  // once more, or a stalled host leaves what was not due before it stalled
+    snapshot(end_mark);
+    pump();
 }
 
 void collect(std::span<std::uint8_t> chunk, std::size_t& count, Recording& recording) {
@@ -56,7 +49,8 @@ void collect(std::span<std::uint8_t> chunk, std::size_t& count, Recording& recor
             const wire::Event event = wire::event_of({record, clock}, index++);
             const bool own = event.kind == wire::Kind::extended &&
                              event.extended != wire::Extended::context &&
-                             event.extended != wire::Extended::marker;
+                             (event.extended != wire::Extended::marker ||
+                              event.argument == end_mark);
             if (!own && count < std::size(events)) events[count++] = event;
         });
     } else if (frame.header.stream == wire::Stream::profile && frame.header.core == 0) {

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <ctime>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "host-tools/base/error.hpp"
@@ -46,7 +47,8 @@ auto timed(double& seconds, Work work) {
     return result;
 }
 
-Figures measure(const std::string& path, std::uint64_t tick_hz, bool meter_too) {
+Figures measure(const std::string& path, std::uint64_t tick_hz, bool meter_too,
+                const std::string& write_line) {
     const auto bytes = read_whole_file(path);
     Ev13 trace(bytes, tick_hz);
     Figures figures;
@@ -68,6 +70,11 @@ Figures measure(const std::string& path, std::uint64_t tick_hz, bool meter_too) 
 
     std::vector<std::uint8_t> line = encoder.line();
     figures.line_bytes = line.size();
+    if (!write_line.empty()) {
+        std::ofstream(write_line, std::ios::binary)
+            .write(reinterpret_cast<const char*>(line.data()),
+                   static_cast<std::streamsize>(line.size()));
+    }
     LineDecoder decoder(line);
     for (;;) {
         const auto records =
@@ -134,13 +141,15 @@ int run(int argc, char** argv) {
     app.add_option("--format", format, "Output")->check(CLI::IsMember({"text", "json"}));
     app.add_flag("!--no-bits", meter,
                  "Do not measure what the bits are spent on, which takes longest");
+    std::string write_line;
+    app.add_option("--write-line", write_line, "What was encoded goes there")->group("");
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? 0 : static_cast<int>(Exit::usage);
     }
     try {
-        const Figures figures = measure(path, tick_hz, meter);
+        const Figures figures = measure(path, tick_hz, meter, write_line);
         format == "json" ? print_json(figures, tick_hz) : print_text(figures, tick_hz);
     } catch (const Error& error) {
         throw Error(path + ": " + error.what(), error.code());

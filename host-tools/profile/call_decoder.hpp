@@ -221,6 +221,11 @@ private:
         case wire::Extended::sync:
         case wire::Extended::context:
         case wire::Extended::marker:
+        case wire::Extended::duration:
+        case wire::Extended::arguments:
+        case wire::Extended::result:
+        case wire::Extended::counter:
+        case wire::Extended::data:
             return;
         case wire::Extended::tracer_begin:
             // One that is still open lost its end to a full ring: nothing is known of it.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A second decoder of wire format 1 and of recordings, written from docs/trace-format.md and
+"""Recordings by a second decoder (tests/golden/trace2.py), written from docs/trace-format.md and
 docs/nsc-format.md, so that no test has only the host tools' word for what a recording holds.
 
     line = Line(line_of_recording(open("demo.nsc", "rb").read()))
@@ -7,43 +7,14 @@ docs/nsc-format.md, so that no test has only the host tools' word for what a rec
 """
 
 import dataclasses
+import pathlib
 import struct
+import sys
 
-HELLO, TRACE, CONSOLE, STATS, PROFILE = 1, 2, 3, 4, 5
-CALL, ENTRY, RET, EXTENDED = range(4)
-STATS_FIELDS = ("now", "generated", "delivered", "dropped", "unhooked", "foreign",
-                "console_dropped", "final")
-
-
-def _crc_table():
-    for byte in range(256):
-        for _ in range(8):
-            byte = byte >> 1 ^ (0x82F63B78 if byte & 1 else 0)
-        yield byte
-
-
-CRC_TABLE = tuple(_crc_table())
-
-
-def crc32c(data):
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc = crc >> 8 ^ CRC_TABLE[(crc ^ byte) & 0xFF]
-    return crc ^ 0xFFFFFFFF
-
-
-def cobs_decode(block):
-    """The bytes, or None when `block` is not COBS."""
-    out, at = bytearray(), 0
-    while at < len(block):
-        code = block[at]
-        if at + code > len(block):
-            return None
-        out += block[at + 1:at + code]
-        at += code
-        if code != 0xFF and at < len(block):
-            out.append(0)
-    return bytes(out)
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "golden"))
+# pylint: disable=wrong-import-position
+import trace2
+from trace2 import CALL, CONSOLE, ENTRY, HELLO, PROFILE, RET, STATS, TRACE, Varints, crc32c
 
 
 NSC_MAGIC = b"\x89NSC\r\n\x1a\n"
@@ -90,24 +61,6 @@ class Added:
         return sum(self.bins.values())
 
 
-class Varints:
-    def __init__(self, data):
-        self.data, self.at = data, 0
-
-    def next(self):
-        value = shift = 0
-        while True:
-            byte = self.data[self.at]
-            self.at += 1
-            value |= (byte & 0x7F) << shift
-            if byte < 0x80:
-                return value
-            shift += 7
-
-    def more(self):
-        return self.at < len(self.data)
-
-
 class Line:
     """Everything one session sent on a line that lost nothing."""
 
@@ -121,27 +74,24 @@ class Line:
         self.console = b""
         self.sequence_gaps = 0
         self._next_sequence = {}
-        for block in data.split(b"\0")[:-1]:
-            self._frame(block)
+        self._decoders = {}    # core: of its trace frames
+        for frame in trace2.frames(data):
+            if frame is None:
+                self.bad_frames += 1
+            else:
+                self._frame(*frame)
 
-    def _frame(self, block):
-        raw = cobs_decode(block)
-        if raw is None or len(raw) < 12 or crc32c(raw[:-4]) != struct.unpack("<I", raw[-4:])[0]:
-            self.bad_frames += 1
-            return
-        stream, core, _session, sequence = struct.unpack_from("<BBHI", raw)
+    def _frame(self, stream, core, _session, sequence, payload):
         self.sequence_gaps += sequence != self._next_sequence.get((stream, core), 0)
         self._next_sequence[stream, core] = sequence + 1
-        payload = raw[8:-4]
         if stream == HELLO:
             self._hello(payload)
         elif stream == TRACE:
-            self._trace(payload)
+            self._trace(self._decoders.setdefault(core, trace2.TraceDecoder()), payload)
         elif stream == CONSOLE:
             self.console += payload
         elif stream == STATS:
-            numbers = Varints(payload)
-            self.stats = {name: numbers.next() for name in STATS_FIELDS}
+            self.stats = trace2.stats(payload)
         elif stream == PROFILE:
             self._profile(core, Varints(payload))
 
@@ -163,26 +113,25 @@ class Line:
         site = self.hello["text_base"]
         while numbers.more():
             site += 8 * numbers.next()
-            total, self_, least, most, used = (numbers.next() for _ in range(5))
+            total, own = numbers.next(), numbers.signed()
+            least, most, used = (numbers.next() for _ in range(3))
             bins, bin_ = {}, 0
             for _ in range(used):
                 bin_ += numbers.next()
                 bins[bin_] = numbers.next()
-            self.profile[core, site] = Added(total, self_ >> 1 ^ -(self_ & 1), least, most, bins)
+            self.profile[core, site] = Added(total, own, least, most, bins)
 
-    def _trace(self, payload):
-        index, clock, _dropped = struct.unpack_from("<QQQ", payload)
-        numbers = Varints(payload[24:])
-        while numbers.more():
-            token, delta = numbers.next(), numbers.next()
-            clock += delta >> 1 ^ -(delta & 1)
-            event = Event(token & 3, index, clock)
-            value = token >> 2
-            if event.kind in (CALL, ENTRY):
+    def _trace(self, decoder, payload):
+        if not decoder.open(payload):
+            raise ValueError("the first trace frame of a core is no key frame")
+        index = decoder.index
+        for kind, value, clock in decoder.records():
+            event = Event(kind, index, clock)
+            if kind in (CALL, ENTRY):
                 event.site = self.hello["text_base"] + 8 * value
-            elif event.kind == RET:
+            elif kind == RET:
                 event.unwound = bool(value & 1)
-                event.entry = index - (value >> 1) & 0xFFFFFFF
+                event.entry = value >> 1
             self.events.append(event)
             index += 1
 
@@ -197,11 +146,11 @@ def faults(line):
     if line.hello is None or line.stats is None or line.stats["final"] != 1:
         return found + ["no hello, or no final stats"]
     stats = line.stats
-    if not stats["generated"] == stats["delivered"] == len(line.events):
-        found.append(f"generated {stats['generated']}, delivered {stats['delivered']}, "
+    records = stats["generated"] - stats["aggregated"] - stats["filtered"]
+    if not records == stats["delivered"] == len(line.events):
+        found.append(f"generated {records}, delivered {stats['delivered']}, "
                      f"on the line {len(line.events)}")
-    if stats["dropped"]:
-        found.append(f"{stats['dropped']} records dropped")
+    found += [f"{stats[name]} records {name}" for name in ("dropped", "overwritten") if stats[name]]
     if any(event.index != n for n, event in enumerate(line.events)):
         found.append("the records' indices are not 0, 1, 2, ...")
     backward = sum(after.clock < before.clock

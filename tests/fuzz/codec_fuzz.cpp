@@ -3,7 +3,7 @@
 // which must come back.
 //
 //     described records: kind u8 (bits 0..1 kind, 2..3 how far the clock moves), payload u16, ticks
-//     u8
+//     u8. Extended data: bits 4..6 how large
 #include <cstdlib>
 #include <memory>
 #include <utility>
@@ -27,12 +27,26 @@ void must(bool condition) {
 std::vector<Stamped> described(Reader in) {
     std::vector<Stamped> result;
     std::uint64_t clock = 0;
+    bool site = false;  // in the next data record
     while (in.left() >= 4) {
         const auto what = in.fixed<std::uint8_t>();
         const auto payload = in.fixed<std::uint16_t>();
         const auto ticks = in.fixed<std::int8_t>();
-        clock += static_cast<std::uint64_t>(std::int64_t{ticks}) << ((what >> 2 & 3) * 18);
+        const auto moved = static_cast<std::uint64_t>(std::int64_t{ticks}) << ((what >> 2 & 3) * 18);
+        clock += moved;
         const auto kind = static_cast<Kind>(what & 3);
+        if (kind == Kind::extended) {
+            const auto extended = static_cast<Extended>(payload & 15);
+            if (extended != Extended::data) {
+                site = has_site(extended) || (site && extended < Extended::duration);
+            } else {
+                clock -= moved;  // it is its head's
+                const std::uint64_t data = (payload >> 4) * 0x1000100010001ull >> (what >> 4 & 7) * 8;
+                result.push_back({make_data(site ? payload >> 4 : data), clock});
+                site = false;
+                continue;
+            }
+        }
         const std::uint32_t scaled = payload << ((what >> 4 & 1) * 13);
         // Returns of what is open are the usual thing.
         const auto entry = static_cast<std::uint32_t>(result.size()) - 1 - (payload & 15);

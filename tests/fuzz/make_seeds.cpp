@@ -98,6 +98,15 @@ int main(int argc, char** argv) {
         for (const int byte : described_record) calls.push_back(static_cast<std::uint8_t>(byte));
     }
     write(root / "codec" / "described", 1, calls);
+    Bytes data;
+    for (std::uint8_t i = 0; i < 40; ++i) {
+        // A duration, an argument or a result; its site; a value of any size.
+        for (const int byte : {3, 6 + i % 3, 0, 9, 3, 16 * (i % 5) + 15, 0, 0, 3 + 16 * (i % 8), 16 * i + 15,
+                               5 * i, 0}) {
+            data.push_back(static_cast<std::uint8_t>(byte));
+        }
+    }
+    write(root / "codec" / "data", 1, data);
 
     nopscope::test::ElfBuilder elf;
     for (int i = 0; i < 3; ++i) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A second reader of trace format 1, written from docs/trace-format.md and sharing no code with the
-first. It is short, not fast.
+"""A second reader of trace format 2, written from docs/trace-format.md and sharing no code with the
+first. It is short, not fast. Frames and records: trace2.py.
 
     decode.py LINE [REPORT.json]
 
@@ -13,46 +13,8 @@ import struct
 import sys
 from collections import defaultdict
 
-HELLO, TRACE, CONSOLE, STATS, PROFILE = 1, 2, 3, 4, 5
-CALL, ENTRY, RET, EXTENDED = 0, 1, 2, 3
-IDENTITY = (1 << 28) - 1
-
-
-def crc32c(data):
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
-    return crc ^ 0xFFFFFFFF
-
-
-def cobs(chunk):
-    out, at = bytearray(), 0
-    while at < len(chunk):
-        code = chunk[at]
-        if code == 0 or at + code > len(chunk):
-            return None
-        out += chunk[at + 1:at + code]
-        at += code
-        if code != 0xFF and at < len(chunk):
-            out.append(0)
-    return bytes(out)
-
-
-def varint(data, at):
-    value = shift = 0
-    while True:
-        byte = data[at]
-        value |= (byte & 0x7F) << shift
-        at, shift = at + 1, shift + 7
-        if byte < 0x80:
-            return value, at
-
-
-def signed(value):
-    value &= (1 << 64) - 1
-    return value - (1 << 64) if value >> 63 else value
+from trace2 import (CALL, CONTEXT, ENTRY, EXTENDED, HELLO, IDENTITY, PROFILE, RET, STATS, TRACE,
+                    TRACER_BEGIN, TRACER_END, Malformed, TraceDecoder, Varints, frames, stats)
 
 
 class Context:
@@ -148,15 +110,15 @@ class Context:
             if kind == ENTRY:
                 self.stack.append([index, value, self.now(), 0, of["total"][id(self)]])
         elif kind == RET:
-            entry = index - (value >> 1)
+            entry = value >> 1
             for depth in range(len(self.stack) - 1, -1, -1):
                 call = self.stack[depth]
                 if call[1] is not None and (call[0] - entry) & IDENTITY == 0:
                     return self.close_down_to(depth, True)
             self.orphans += 1
-        elif value & 15 == 1:
+        elif value & 15 == TRACER_BEGIN:
             self.tracer_open = [clock, 0, len(self.stack)]
-        elif value & 15 == 2 and self.tracer_open:
+        elif value & 15 == TRACER_END and self.tracer_open:
             self.end_tracer()
         return None
 
@@ -178,8 +140,9 @@ class Core:
 
     def __init__(self, functions):
         self.functions = functions
-        self.next_index = self.delivered = self.dropped = self.lost = 0
-        self.stats = None
+        self.next_index = self.delivered = self.dropped = self.overwritten = self.missing = 0
+        self.undecoded, self.repeated, self.malformed = 0, 0, 0
+        self.stats, self.decoder = None, TraceDecoder()
         self.contexts, self.current, self.clock = {0: Context(functions)}, 0, None
         self.left = {}  # context: when the core left it
 
@@ -201,49 +164,61 @@ class Core:
 
     def event(self, kind, value, index, clock):
         self.clock = clock
-        if kind == EXTENDED and value & 15 == 3:
+        if kind == EXTENDED and value & 15 == CONTEXT:
             return self.enter(value >> 4, clock)
-        if kind == RET and not self.contexts[self.current].has(index - (value >> 1)):
+        if kind == RET and not self.contexts[self.current].has(value >> 1):
             for number, context in self.contexts.items():
-                if context.has(index - (value >> 1)):
+                if context.has(value >> 1):
                     self.enter(number, clock)
                     break
         return self.contexts[self.current].event(kind, value, index, clock)
 
     def trace(self, payload):
-        first, base, dropped = struct.unpack_from("<QQQ", payload)
-        if first < self.next_index:
+        decoder = self.decoder
+        try:
+            if not decoder.open(payload):
+                self.undecoded += 1
+                return
+            self.dropped = max(self.dropped, decoder.dropped)
+            self.overwritten = max(self.overwritten, decoder.overwritten)
+            index = decoder.index
+            for kind, value, clock in decoder.records():
+                self.record(kind, value, index, clock)
+                index += 1
+        except Malformed:
+            self.malformed += 1
+
+    def record(self, kind, value, index, clock):
+        if index < self.next_index:
+            self.repeated += 1
             return
-        self.dropped = max(self.dropped, dropped)
-        if first > self.next_index:
-            self.lost += first - self.next_index
-        at, clock, index, within = 24, base, first, 0
-        token, after = varint(payload, at) if at < len(payload) else (0, at)
-        if token & 63 == 5 << 2 | EXTENDED:
-            within, at = token >> 6, varint(payload, after)[1]
-        if first > self.next_index:
+        if index > self.next_index:
+            self.missing += index - self.next_index
             for context in self.contexts.values():
                 context.gap()
-            self.enter(within, base)
-        while at < len(payload):
-            token, at = varint(payload, at)
-            delta, at = varint(payload, at)
-            clock += delta >> 1 ^ -(delta & 1)
-            self.event(token & 3, token >> 2, index, clock)
-            index += 1
-        self.delivered += index - first
-        self.next_index = index
+            self.enter(self.decoder.context, self.decoder.base)
+        self.next_index = index + 1
+        self.delivered += 1
+        self.event(kind, value, index, clock)
 
     def finish(self):
         for number in [*self.contexts, self.current]:
             self.enter(number, self.clock)
         for context in self.contexts.values():
             context.finish()
+
+    def sums(self):
+        aggregated = filtered = 0
         if self.stats:
-            _, generated, delivered, dropped = self.stats[:4]
-            self.dropped = max(self.dropped, dropped)
-            end = generated - dropped if self.stats[7] == 1 else delivered
-            self.lost += max(0, end - self.next_index)
+            aggregated, filtered = self.stats["aggregated"], self.stats["filtered"]
+            self.dropped = max(self.dropped, self.stats["dropped"])
+            self.overwritten = max(self.overwritten, self.stats["overwritten"])
+            of_ring = self.stats["generated"] - self.stats["dropped"] - aggregated - filtered
+            end = of_ring if self.stats["final"] == 1 else self.stats["delivered"]
+            self.missing += max(0, end - self.next_index)
+        overwritten = min(self.overwritten, self.missing)
+        return {"delivered": self.delivered, "dropped": self.dropped, "overwritten": overwritten,
+                "aggregated": aggregated, "filtered": filtered, "lost": self.missing - overwritten}
 
 
 class Added:
@@ -253,27 +228,23 @@ class Added:
         self.sites, self.number, self.next_part, self.whole = {}, 0, 0, False
 
     def frame(self, payload):
-        number, at = varint(payload, 0)
-        part, at = varint(payload, at)
-        _now, at = varint(payload, at)
+        numbers = Varints(payload)
+        number, part, _now = numbers.next(), numbers.next(), numbers.next()
         if number != self.number:
             self.number, self.next_part, self.whole = number, 0, False
         in_order = part >> 1 == self.next_part and not self.whole
         self.next_part = (part >> 1) + 1 if in_order else -1
         self.whole = in_order and bool(part & 1)
         site = 0
-        while at < len(payload):
-            values = []
-            for _ in range(6):
-                value, at = varint(payload, at)
-                values.append(value)
+        while numbers.more():
+            site += numbers.next()
+            total, own = numbers.next(), numbers.signed()
+            least, most, used = (numbers.next() for _ in range(3))
             bins, last = {}, 0
-            for _ in range(values[5]):
-                delta, at = varint(payload, at)
-                last += delta
-                bins[last], at = varint(payload, at)
-            site += values[0]
-            self.sites[site] = (values[1], values[2] >> 1 ^ -(values[2] & 1), *values[3:5], bins)
+            for _ in range(used):
+                last += numbers.next()
+                bins[last] = numbers.next()
+            self.sites[site] = (total, own, least, most, bins)
 
 
 def add_up(profile, core):
@@ -290,7 +261,7 @@ def add_up(profile, core):
 
 def decode(line):
     functions = defaultdict(lambda: {"calls": 0, "self": 0, "total": defaultdict(int)})
-    sums = dict.fromkeys(("delivered", "dropped", "lost", "corrupt_frames", "orphan_returns"), 0)
+    sums = defaultdict(int, corrupt_frames=0, orphan_returns=0)
     hello, session, cores, expected, kept = None, None, {}, {}, []  # cores of all sessions live on
     profile, added = {}, defaultdict(Added)
     sums["incomplete_profiles"] = 0
@@ -298,9 +269,12 @@ def decode(line):
     def end_session():
         for core in cores.values():
             core.finish()
-            sums["delivered"] += core.delivered
-            sums["dropped"] += core.dropped
-            sums["lost"] += core.lost
+            for name, value in core.sums().items():
+                sums[name] += value
+                sums["generated"] += value
+            sums["undecoded_frames"] += core.undecoded
+            sums["repeated_records"] += core.repeated
+            sums["malformed_frames"] += core.malformed
             for context in core.contexts.values():
                 sums["orphan_returns"] += context.orphans
                 kept.append(context)  # functions' totals are by its id
@@ -311,36 +285,33 @@ def decode(line):
         cores.clear()
         expected.clear()
 
-    for chunk in line.split(b"\0")[:-1]:
-        raw = cobs(chunk) if chunk else None
-        if raw is None or len(raw) < 12 or crc32c(raw[:-4]) != struct.unpack("<I", raw[-4:])[0]:
-            sums["corrupt_frames"] += bool(chunk)
+    for frame in frames(line):
+        if frame is None:
+            sums["corrupt_frames"] += 1
             continue
-        stream, number, frame_session, sequence = struct.unpack_from("<BBHI", raw)
-        payload = raw[8:-4]
+        stream, number, frame_session, sequence, payload = frame
         if frame_session != session:
             end_session()
             session = frame_session
-        if (sequence - expected.get((stream, number), 0)) & 0x80000000:
+        ahead = sequence - expected.get((stream, number), 0) & 0xFFFFFFFF
+        if ahead >> 31:
             continue
         expected[stream, number] = sequence + 1 & 0xFFFFFFFF
         if stream == HELLO:
             names = ("version flags cores clock_hz text_base load_bias site_count crc pace").split()
             hello = dict(zip(names, struct.unpack_from("<HBBQQQIII", payload)))
-            assert hello["version"] == 1
+            assert hello["version"] == 2
         elif stream == PROFILE:
             added[number].frame(payload)
         elif stream in (TRACE, STATS):
             core = cores.setdefault(number, Core(functions))
-            if stream == TRACE:
-                core.trace(payload)
-            else:
-                at, core.stats = 0, []
-                while len(core.stats) < 8:
-                    value, at = varint(payload, at)
-                    core.stats.append(value)
+            if stream == STATS:
+                core.stats = stats(payload)
+                continue
+            if ahead:
+                core.decoder.lose()
+            core.trace(payload)
     end_session()
-    sums["generated"] = sums["delivered"] + sums["dropped"] + sums["lost"]
     base = hello["text_base"] - hello["load_bias"]
     rows = {base + 8 * site: (of["calls"], sum(of["total"].values()), of["self"])
             for site, of in functions.items()}

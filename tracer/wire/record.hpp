@@ -10,6 +10,9 @@
 //                     entry that this return closes
 //       extended      bits 35..38: Extended; bits 39..63: its argument
 //
+// An `extended` record may have data records after it, claimed together with it. One carries 57 bits
+// where others have clock and argument: the word's bits 0..31, and above them its bits 39..63.
+//
 // A `call` is the function recorder's: a point in time, without a return. An `entry` is the graph
 // recorder's and has exactly one `ret`, unless the function never returned. A `ret` names its entry
 // by identity, not by depth: a decoder that lost anything in between still knows which open call
@@ -28,6 +31,11 @@ enum class Extended : std::uint8_t {
     tracer_end = 2,
     context = 3,     // argument: number of the context that the core runs from here on
     marker = 4,      // argument: the firmware's own
+    duration = 6,    // of a call. argument: its depth; the clock is its end. data: site, ticks
+    arguments = 7,   // bits 0..7: which of x0..x7; 8..15: which are wide. data: site, each value
+    result = 8,      // bit 0: wide. data: site, value
+    counter = 9,     // bit 0: wide; bits 1..24: its number. data: value
+    data = 15,       // of the record before
 };
 
 inline constexpr unsigned kind_shift = 32;
@@ -36,6 +44,8 @@ inline constexpr unsigned payload_bits = 29;
 inline constexpr unsigned entry_index_bits = 28;
 inline constexpr std::uint32_t entry_index_mask = (1u << entry_index_bits) - 1;
 inline constexpr std::uint32_t argument_mask = (1u << 25) - 1;  // of an extended record
+inline constexpr unsigned data_bits = 32 + 25;
+inline constexpr std::uint64_t data_mask = (std::uint64_t{1} << data_bits) - 1;
 inline constexpr unsigned sync_clock_bits = 32 + 25;  // wraps after 4.5 years at 1 GHz
 
 struct Record {
@@ -54,6 +64,10 @@ struct Record {
     constexpr bool is(Extended what) const {
         return kind() == Kind::extended && extended() == what;
     }
+    // Of a data record.
+    constexpr std::uint64_t data() const {
+        return static_cast<std::uint64_t>(argument()) << 32 | clock_low();
+    }
 };
 
 constexpr Record make_record(Kind kind, std::uint32_t payload, std::uint64_t clock) {
@@ -64,8 +78,30 @@ constexpr Record make_sync(std::uint64_t clock) {
     const auto high = static_cast<std::uint32_t>(clock >> 32) & argument_mask;
     return make_record(Kind::extended, high << 4, clock);
 }
+// The low data_bits of `value`.
+constexpr Record make_data(std::uint64_t value) {
+    const auto high = static_cast<std::uint32_t>(value >> 32) & argument_mask;
+    const auto what = static_cast<std::uint32_t>(Extended::data);
+    return make_record(Kind::extended, high << 4 | what, value);
+}
 
-// A record and all of its clock, whose low half is the record's.
+// Its first data record is the call record's payload: which function it is about.
+constexpr bool has_site(Extended what) {
+    return what == Extended::duration || what == Extended::arguments || what == Extended::result;
+}
+
+// A value is one data record where sign extension gives it back, else it is wide: a second one has
+// what is above.
+constexpr std::uint64_t narrow_value(std::uint64_t low) {
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(low << (64 - data_bits)) >>
+                                      (64 - data_bits));
+}
+constexpr std::uint64_t wide_value(std::uint64_t low, std::uint64_t high) {
+    return high << data_bits | low;
+}
+constexpr bool is_wide(std::uint64_t value) { return narrow_value(value) != value; }
+
+// A record and all of its clock, whose low half is the record's. A data record's is its head's.
 struct StampedRecord {
     Record record;
     std::uint64_t clock = 0;  // ticks

@@ -11,7 +11,8 @@
 //     group? else 31 plain bits
 //     likelier time a? else b? else below or above a, and by how much: bits, first bit, the rest
 //
-// A return needs no name: the model's own stack knows whose it is. Everything is reset by a key
+// A return needs no name: the model's own stack knows whose it is. What a data record holds comes
+// after it, by its size; a site as a token. Everything is reset by a key
 // frame, in both sides; nothing else moves but by what has been coded. code() is both directions:
 // the coder decides. Bounded work, no division, no call of libc.
 #pragma once
@@ -79,18 +80,18 @@ public:
             }
             walk.spent_on(Spent::time);
         }
-        return follow(walk, token, now, upper, record, clock);
+        return follow(walk, token, now, record, clock);
     }
 
 private:
     // A record's upper half, as it can be expected: never 0, for bit 2 is set. A ret says
-    // whether it is the top's, instead of its entry's index; a sync lacks what the clock says.
+    // whether it is the top's, instead of its entry's index; a sync lacks what the clock says, and a data record its data.
     using Token = std::uint32_t;
     static constexpr Token token_mark = 4;
     static constexpr unsigned token_payload_shift = payload_shift - kind_shift;
     static constexpr Token ret_token = token_mark | static_cast<Token>(Kind::ret);
     static constexpr Token named_ret = 2 << token_payload_shift;  // not the top's: its index is next
-    static constexpr Token max_ret = ret_token | named_ret | (1 << token_payload_shift);
+    static constexpr Token unwound_ret = 1 << token_payload_shift;
 
     // The two likeliest times, the shorter first. One is expected, by how the time before was met
     // (TraceWalk::last_time): bit 0 of as_expected says which.
@@ -140,25 +141,36 @@ private:
     static constexpr std::uint32_t sync_high(std::uint64_t clock) {
         return (static_cast<std::uint32_t>(clock >> 32) & 0x1ffffffu) << 7;
     }
+    static constexpr Token sync_token = token_mark | static_cast<Token>(Kind::extended);
+    static constexpr Token data_token =
+        static_cast<Token>(Extended::data) << token_payload_shift | sync_token;
+    static constexpr Extended extended_of(Token token) {
+        return static_cast<Extended>((token >> token_payload_shift) & 15);
+    }
     static constexpr bool is_sync(Token token) {
-        return (token & 0x7f) == (token_mark | static_cast<Token>(Kind::extended));
+        return (token & 0x7f) == sync_token;
     }
 
     static Token token_of(const TraceFrame& top, Token upper, std::uint64_t clock) {
         const Token token = upper | token_mark;
         if ((upper & 3) == static_cast<Token>(Kind::ret)) {
-            const Token unnamed = (token & (1 << token_payload_shift)) | ret_token;
+            const Token unnamed = (token & unwound_ret) | ret_token;
             if (top.index != entry_of(upper)) [[unlikely]]
                 return unnamed | named_ret;
             return unnamed;
         }
         if ((upper & 3) != static_cast<Token>(Kind::extended)) [[likely]]
             return token;
+        if ((token & data_token) == data_token) return data_token;
         return is_sync(token) ? token ^ sync_high(clock) : token;
     }
     // Of a ret.
     static constexpr std::uint32_t entry_of(Token upper) {
         return upper >> (token_payload_shift + 1);
+    }
+    static constexpr Token encoded_ret(std::uint32_t entry, Token token) {
+        return static_cast<Token>(Kind::ret) | entry << (token_payload_shift + 1) |
+               (token & unwound_ret);
     }
 
     template <typename Walk>
@@ -189,14 +201,15 @@ private:
     template <typename Coder>
     [[gnu::noinline]] std::uint64_t unexpected_time(Coder& coder, Times& times,
                                                     Probability& as_expected, std::uint64_t ticks);
+    static void forget(Rest& rest);
     // A number that is not 0, sign apart: how many bits, the first after the leading one, the rest.
     template <typename Coder>
     static std::uint64_t code_size(Coder& coder, Rest& rest, std::uint64_t size);
 
     // What the event does to the stack; a decoder gets its record.
     template <typename Walk>
-    [[gnu::always_inline]] bool follow(Walk& walk, Token token, std::uint32_t now, Token encoded,
-                                       Record& record, std::uint64_t& clock) {
+    [[gnu::always_inline]] bool follow(Walk& walk, Token token, std::uint32_t now, Record& record,
+                                       std::uint64_t& clock) {
         Token upper = token ^ token_mark;
         if ((token & 3) == static_cast<Token>(Kind::entry)) {
             const std::uint32_t key = token * token_factor;
@@ -204,26 +217,24 @@ private:
                 walk.top = stack_;
             *walk.top = {key, walk.index & entry_mask, 0,
                          context_offset(key ^ now * caller_factor)};
-        } else if ((token & 3) == static_cast<Token>(Kind::ret)) {
-            if (!Walk::encodes && token > max_ret) return false;
-            std::uint32_t entry = walk.top->index;
-            if ((token & named_ret) == 0) [[likely]] {
-                if (!Walk::encodes && entry == no_entry) return false;
-                const std::uint32_t key = walk.top->key;
-                pop(walk);
-                completed(*walk.top, key);
-            } else {
-                Walk copy = walk;
-                entry = code_entry(copy, entry_of(encoded));
-                walk = copy;
-                completed(*walk.top, token);
-            }
-            const Token unwound = (token >> token_payload_shift) & 1;
-            upper = static_cast<Token>(Kind::ret) | (entry << 1 | unwound) << token_payload_shift;
+        } else if ((token & ~unwound_ret) == ret_token) {
+            const std::uint32_t entry = walk.top->index;
+            if (!Walk::encodes && entry == no_entry) return false;
+            const std::uint32_t key = walk.top->key;
+            pop(walk);
+            completed(*walk.top, key);
+            upper = encoded_ret(entry, token);
         } else if ((token & 3) == static_cast<Token>(Kind::call)) {
             completed(*walk.top, token * token_factor);
-        } else if (is_sync(token)) {
-            upper ^= sync_high(walk.clock);
+        } else {
+            Walk copy = walk;  // so that walk itself can live in registers
+            const bool ok = follow_rare(copy, token, record);
+            walk = copy;
+            if constexpr (!Walk::encodes) {
+                clock = walk.clock;
+                record = decoded_;
+            }
+            return ok;
         }
         ++walk.index;
         if constexpr (!Walk::encodes) {
@@ -246,9 +257,15 @@ private:
         top.context = context_offset((top.key ^ std::rotl(top.last, 16)) + key);
         top.last = key;
     }
+    // The same of an extended record, and of a ret that names its entry. A decoder's goes to decoded_.
+    template <typename Walk>
+    [[gnu::noinline]] bool follow_rare(Walk& walk, Token token, Record record);
     // The index of the entry that a ret names: that call is over, and so are those above it.
     template <typename Walk>
-    [[gnu::noinline]] std::uint32_t code_entry(Walk& walk, std::uint32_t entry);
+    std::uint32_t code_entry(Walk& walk, std::uint32_t entry);
+    // What a data record holds: `data`, of an encoder. False: a site that is none.
+    template <typename Walk>
+    bool code_data(Walk& walk, std::uint64_t data);
 
     Context contexts_[1 << context_bits]{};
     Guess guesses_[1 << guess_bits]{};
@@ -257,9 +274,13 @@ private:
     Probability known_tree_[1 << known_bits]{};
     Rest rest_[17]{};
     Rest entry_rest_{};
+    Rest data_rest_[4]{};  // by what it is of: its lower two bits
     Probability is_known_ = 0;
     TraceFrame stack_[stack_frames]{};
     std::uint32_t named_entry_ = 0;  // the last that was
+    Extended data_of_{};             // the last record that may have data
+    Record decoded_;
+    bool site_next_ = false;         // in the next data record
 };
 
 }  // namespace nopscope::wire

@@ -16,19 +16,24 @@ void TraceModel::reset(Walk& walk, std::uint32_t index, std::uint64_t clock) {
         known_tokens_[i] = 0;
         known_tree_[i] = even_odds;
     }
-    for (unsigned i = 0; i <= 17; ++i) {
-        Rest& rest = i < 17 ? rest_[i] : entry_rest_;
-        rest.below = even_odds;
-        for (Probability& p : rest.more_bits) p = even_odds;
-        for (Probability& p : rest.first_bit) p = even_odds;
-    }
+    for (Rest& rest : rest_) forget(rest);
+    for (Rest& rest : data_rest_) forget(rest);
+    forget(entry_rest_);
     is_known_ = even_odds;
     for (TraceFrame& frame : stack_) frame = {0, no_entry, 0, 0};
     named_entry_ = 0;
+    data_of_ = {};
+    site_next_ = false;
     walk.clock = clock;
     walk.index = index;
     walk.top = stack_;
     walk.last_time = 0;
+}
+
+inline void TraceModel::forget(Rest& rest) {
+    rest.below = even_odds;
+    for (Probability& p : rest.more_bits) p = even_odds;
+    for (Probability& p : rest.first_bit) p = even_odds;
 }
 
 template <typename Walk>
@@ -159,6 +164,50 @@ std::uint32_t TraceModel::code_entry(Walk& walk, std::uint32_t entry) {
         pop(walk);
     }
     return named_entry_ = entry;
+}
+
+template <typename Walk>
+bool TraceModel::follow_rare(Walk& walk, Token token, Record record) {
+    ++walk.index;
+    if (token == data_token) return code_data(walk, record.data());
+    Token upper = token ^ token_mark;
+    if ((token & 3) == static_cast<Token>(Kind::ret)) {
+        if ((token & ~unwound_ret) != (ret_token | named_ret)) return false;
+        const auto encoded = static_cast<Token>(record.word >> kind_shift);
+        upper = encoded_ret(code_entry(walk, entry_of(encoded)), token);
+        completed(*walk.top, token);
+    } else if (is_sync(token)) {
+        upper ^= sync_high(walk.clock);
+    } else if (extended_of(token) >= Extended::duration) {
+        // It and its data move the context as calls do: else each would be as likely as the others.
+        data_of_ = extended_of(token);
+        if (data_of_ == Extended::data) return false;
+        site_next_ = has_site(data_of_);
+        completed(*walk.top, token * token_factor);
+    }
+    decoded_ = {std::uint64_t{upper} << kind_shift | static_cast<std::uint32_t>(walk.clock)};
+    return true;
+}
+
+template <typename Walk>
+bool TraceModel::code_data(Walk& walk, std::uint64_t data) {
+    constexpr Token site_token = token_mark | static_cast<Token>(Kind::entry);
+    Token token = data_token;
+    if (site_next_) {
+        token = spell(walk.coder(), static_cast<Token>(data) << token_payload_shift | site_token);
+        data = token >> token_payload_shift;
+    } else {
+        Rest& rest = data_rest_[static_cast<unsigned>(data_of_) & 3];
+        const std::uint64_t value = narrow_value(data);
+        const bool below = walk.bit(rest.below, static_cast<std::int64_t>(value) < 0);
+        const std::uint64_t size = code_size(walk.coder(), rest, (below ? ~value : value) + 1) - 1;
+        data = below ? ~size : size;
+    }
+    const bool ok = !site_next_ || (token & 7) == site_token;
+    site_next_ = false;
+    decoded_ = make_data(data);
+    completed(*walk.top, token * token_factor);
+    return ok;
 }
 
 }  // namespace nopscope::wire

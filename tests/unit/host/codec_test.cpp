@@ -9,92 +9,12 @@
 
 #include "host-tools/codec_bench/rounds.hpp"
 #include "tests/unit/host/call_trace.hpp"
+#include "tests/unit/host/codec_records.hpp"
 
 namespace nopscope {
 namespace {
 
-using Records = std::vector<StampedRecord>;
-using Bytes = std::vector<std::uint8_t>;
-using wire::Kind;
-using Opened = wire::TraceDecoder::Opened;
-
-struct Payload {
-    Bytes bytes;
-    std::size_t records;
-    std::uint64_t first;
-};
-
-// As a pump makes them: `at_most` records a frame.
-std::vector<Payload> encode(const Records& records, std::size_t at_most = 1 << 20,
-                            std::uint64_t first_index = 0) {
-    auto encoder = std::make_unique<wire::TraceEncoder>();
-    std::vector<Payload> result;
-    std::size_t at = 0;
-    std::uint64_t clock = records.empty() ? 0 : records[0].clock;
-    while (at < records.size()) {
-        Bytes payload(wire::max_payload_bytes);
-        const std::uint64_t first = first_index + at;
-        encoder->begin(payload.data(), {.index = first, .clock = clock, .dropped = 3 * at});
-        encoder->fill(std::min(at_most, records.size() - at), [&](auto& record, auto& to) {
-            record = records[at].record;
-            clock = to = records[at].clock;
-            ++at;
-            return true;
-        });
-        const std::size_t size = encoder->end();
-        EXPECT_LE(size, wire::max_payload_bytes);
-        EXPECT_EQ(encoder->next_index(), first_index + at);
-        payload.resize(size);
-        result.push_back({payload, static_cast<std::size_t>(first_index + at - first), first});
-    }
-    return result;
-}
-
-bool decode(wire::TraceDecoder& decoder, const Payload& payload, Records& to) {
-    const auto keep = [&](wire::Record record, std::uint64_t clock) {
-        to.push_back({record, clock});
-    };
-    return decoder.open(payload.bytes.data(), payload.bytes.size()) == Opened::ready &&
-           decoder.read(keep);
-}
-
-void expect_same(const Records& decoded, const Records& expected) {
-    ASSERT_EQ(decoded.size(), expected.size());
-    for (std::size_t i = 0; i < decoded.size(); ++i) {
-        ASSERT_EQ(decoded[i].record.word, expected[i].record.word) << i;
-        ASSERT_EQ(decoded[i].clock, expected[i].clock) << i;
-    }
-}
-
-void expect_exact(const Records& records, std::size_t at_most = 1 << 20, std::uint64_t first = 0) {
-    auto decoder = std::make_unique<wire::TraceDecoder>();
-    Records decoded;
-    for (const Payload& payload : encode(records, at_most, first)) {
-        ASSERT_TRUE(decode(*decoder, payload, decoded));
-        ASSERT_EQ(decoder->next_index(), payload.first + payload.records);
-        ASSERT_EQ(decoder->dropped(), 3 * (payload.first - first));
-    }
-    expect_same(decoded, records);
-}
-
-StampedRecord stamped(Kind kind, std::uint32_t payload, std::uint64_t clock) {
-    return {wire::make_record(kind, payload, clock), clock};
-}
-
-// Anything at all: kinds, payloads and clocks that no program has.
-Records anything(unsigned seed, std::size_t count) {
-    std::mt19937_64 random(seed);
-    Records result;
-    std::uint64_t clock = random();
-    for (std::size_t i = 0; i < count; ++i) {
-        clock += random() >> (random() % 64);
-        if (random() % 4 == 0) clock -= random() >> (random() % 64);
-        const auto payload = static_cast<std::uint32_t>(random() >> (35 + random() % 29));
-        result.push_back(stamped(static_cast<Kind>(random() % 4), payload, clock));
-        if (random() % 16 == 0) result.push_back({wire::make_sync(clock), clock});
-    }
-    return result;
-}
+using namespace test;
 
 TEST(RangeCoder, RoundTripsAtAllOdds) {
     for (unsigned seed = 0; seed < 400; ++seed) {
@@ -281,6 +201,11 @@ TEST(Codec, RefusesWhatNoEncoderWrites) {
     EXPECT_EQ(decoder->open(nullptr, 0), Opened::malformed);
     const Bytes short_of_base{1, 1, 0, 0, 0, 1, 2, 3};
     EXPECT_EQ(decoder->open(short_of_base.data(), short_of_base.size()), Opened::malformed);
+    Bytes large_context{1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0x0f};
+    EXPECT_EQ(decoder->open(large_context.data(), large_context.size()), Opened::ready);
+    EXPECT_EQ(decoder->header().context, wire::argument_mask);
+    large_context.back() = 0x10;
+    EXPECT_EQ(decoder->open(large_context.data(), large_context.size()), Opened::malformed);
     const Bytes unknown_flag{2, 1, 0, 0};
     EXPECT_EQ(decoder->open(unknown_flag.data(), unknown_flag.size()), Opened::malformed);
     // A group that begins with a return of nothing that is open; found by trying.
@@ -298,9 +223,8 @@ TEST(Codec, RefusesWhatNoEncoderWrites) {
     EXPECT_GT(refused, 100u);
 }
 
-// The decisions by which a fresh model is told its first token, here a return of what is open:
-// nothing.
-TEST(Codec, RefusesAReturnOfNothing) {
+// The decisions by which a fresh model is told its first token.
+TEST(Codec, RefusesTokensThatNoEncoderHas) {
     const auto is_read = [](std::uint32_t token) {
         Bytes payload{1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
         const std::size_t header = payload.size();
@@ -323,6 +247,9 @@ TEST(Codec, RefusesAReturnOfNothing) {
     };
     EXPECT_TRUE(is_read(4 | static_cast<std::uint32_t>(Kind::entry)));
     EXPECT_FALSE(is_read(4 | static_cast<std::uint32_t>(Kind::ret)));
+    const auto data = static_cast<std::uint32_t>(wire::Extended::data) << 3 | 7;
+    EXPECT_TRUE(is_read(data));
+    EXPECT_FALSE(is_read(data | 1 << 7));  // with an argument
 }
 
 }  // namespace

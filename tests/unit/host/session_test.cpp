@@ -5,8 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <random>
-
 #include "tests/unit/host/target_stream.hpp"
 
 namespace nopscope {
@@ -312,20 +310,6 @@ TEST_F(Session, UnknownStreamsAreSkipped) {
     EXPECT_TRUE(counters.complete);
 }
 
-// A key frame whose only record is none: found by trying.
-Bytes no_record() {
-    const auto decoder = std::make_unique<wire::TraceDecoder>();
-    std::mt19937 random(5);
-    for (;;) {
-        Bytes payload{1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-        for (unsigned n = 0; n < 20; ++n) payload.push_back(static_cast<std::uint8_t>(random()));
-        if (decoder->open(payload.data(), payload.size()) == wire::TraceDecoder::Opened::ready &&
-            !decoder->read([](wire::Record, std::uint64_t) {})) {
-            return payload;
-        }
-    }
-}
-
 TEST_F(Session, WhatMakesNoSenseIsMalformed) {
     target.hello();
     malformed(wire::Stream::trace, {1, 2, 3});        // no whole header
@@ -336,7 +320,7 @@ TEST_F(Session, WhatMakesNoSenseIsMalformed) {
     far_index.push_back(1);
     far_index.insert(far_index.end(), 10, 0);
     malformed(wire::Stream::trace, far_index);
-    malformed(wire::Stream::trace, no_record());
+    malformed(wire::Stream::trace, test::no_record());
     target.frame(wire::Stream::trace, 5, 24);  // a core that is not there
     malformed(wire::Stream::hello, {2, 0, 0});
     read();

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -196,5 +197,19 @@ private:
     std::map<std::uint8_t, Core> cores_;
     std::map<unsigned, std::uint32_t> sequences_;
 };
+
+// The payload of a key frame whose only record is none: found by trying.
+inline Bytes no_record() {
+    const auto decoder = std::make_unique<wire::TraceDecoder>();
+    std::mt19937 random(5);
+    for (;;) {
+        Bytes payload{1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+        for (unsigned n = 0; n < 20; ++n) payload.push_back(static_cast<std::uint8_t>(random()));
+        if (decoder->open(payload.data(), payload.size()) == wire::TraceDecoder::Opened::ready &&
+            !decoder->read([](wire::Record, std::uint64_t) {})) {
+            return payload;
+        }
+    }
+}
 
 }  // namespace nopscope::test

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records through format 2's two sides, for the tests of the codec.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "host-tools/codec_bench/rounds.hpp"
+
+namespace nopscope::test {
+
+using Records = std::vector<StampedRecord>;
+using Bytes = std::vector<std::uint8_t>;
+using wire::Kind;
+using Opened = wire::TraceDecoder::Opened;
+
+struct Payload {
+    Bytes bytes;
+    std::size_t records;
+    std::uint64_t first;
+};
+
+// As a pump makes them: `at_most` records a frame.
+inline std::vector<Payload> encode(const Records& records, std::size_t at_most = 1 << 20,
+                            std::uint64_t first_index = 0) {
+    auto encoder = std::make_unique<wire::TraceEncoder>();
+    std::vector<Payload> result;
+    std::size_t at = 0;
+    std::uint64_t clock = records.empty() ? 0 : records[0].clock;
+    while (at < records.size()) {
+        Bytes payload(wire::max_payload_bytes);
+        const std::uint64_t first = first_index + at;
+        encoder->begin(payload.data(), {.index = first, .clock = clock, .dropped = 3 * at});
+        encoder->fill(std::min(at_most, records.size() - at), [&](auto& record, auto& to) {
+            record = records[at].record;
+            clock = to = records[at].clock;
+            ++at;
+            return true;
+        });
+        const std::size_t size = encoder->end();
+        EXPECT_LE(size, wire::max_payload_bytes);
+        EXPECT_EQ(encoder->next_index(), first_index + at);
+        payload.resize(size);
+        result.push_back({payload, static_cast<std::size_t>(first_index + at - first), first});
+    }
+    return result;
+}
+
+inline bool decode(wire::TraceDecoder& decoder, const Payload& payload, Records& to) {
+    const auto keep = [&](wire::Record record, std::uint64_t clock) {
+        to.push_back({record, clock});
+    };
+    return decoder.open(payload.bytes.data(), payload.bytes.size()) == Opened::ready &&
+           decoder.read(keep);
+}
+
+inline void expect_same(const Records& decoded, const Records& expected) {
+    ASSERT_EQ(decoded.size(), expected.size());
+    for (std::size_t i = 0; i < decoded.size(); ++i) {
+        ASSERT_EQ(decoded[i].record.word, expected[i].record.word) << i;
+        ASSERT_EQ(decoded[i].clock, expected[i].clock) << i;
+    }
+}
+
+inline void expect_exact(const Records& records, std::size_t at_most = 1 << 20, std::uint64_t first = 0) {
+    auto decoder = std::make_unique<wire::TraceDecoder>();
+    Records decoded;
+    for (const Payload& payload : encode(records, at_most, first)) {
+        ASSERT_TRUE(decode(*decoder, payload, decoded));
+        ASSERT_EQ(decoder->next_index(), payload.first + payload.records);
+        ASSERT_EQ(decoder->dropped(), 3 * (payload.first - first));
+    }
+    expect_same(decoded, records);
+}
+
+inline StampedRecord stamped(Kind kind, std::uint32_t payload, std::uint64_t clock) {
+    return {wire::make_record(kind, payload, clock), clock};
+}
+
+inline StampedRecord stamped(wire::Extended what, std::uint32_t argument, std::uint64_t clock) {
+    return stamped(Kind::extended, argument << 4 | static_cast<std::uint32_t>(what), clock);
+}
+
+// A record and what belongs to it: of the kinds that have a site that comes first.
+inline void add_with_data(Records& to, wire::Extended what, std::uint32_t argument, std::uint64_t clock,
+                   std::initializer_list<std::uint64_t> data) {
+    to.push_back(stamped(what, argument, clock));
+    for (const std::uint64_t each : data) to.push_back({wire::make_data(each), clock});
+}
+
+// Anything at all: kinds, payloads and clocks that no program has.
+inline Records anything(unsigned seed, std::size_t count) {
+    std::mt19937_64 random(seed);
+    Records result;
+    std::uint64_t clock = random();
+    for (std::size_t i = 0; i < count; ++i) {
+        clock += random() >> (random() % 64);
+        if (random() % 4 == 0) clock -= random() >> (random() % 64);
+        const auto payload = static_cast<std::uint32_t>(random() >> (35 + random() % 29));
+        const auto kind = static_cast<Kind>(random() % 4);
+        if (kind != Kind::extended) {
+            result.push_back(stamped(kind, payload, clock));
+            continue;
+        }
+        const auto what = static_cast<wire::Extended>(random() % 15);  // but data
+        const auto value = [&] { return random() >> (random() % 64); };
+        add_with_data(result, what, payload >> 4, clock, {});
+        if (what < wire::Extended::duration) continue;
+        result.push_back({wire::make_data(wire::has_site(what) ? payload : value()), clock});
+        for (auto data = random() % 4; data > 0; --data) {
+            result.push_back({wire::make_data(value()), clock});
+        }
+        result.push_back({wire::make_sync(clock), clock});
+    }
+    return result;
+}
+
+}  // namespace nopscope::test

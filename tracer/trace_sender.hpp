@@ -125,6 +125,7 @@ private:
         core.doubt = 0;
         for (std::uint64_t at = core.tail;; at += record_bytes) {
             const std::optional<wire::Record> found = ring_peek(core, at);
+            if (found && found->is(wire::Extended::data)) continue;
             const bool known = !found || found->is(wire::Extended::sync);
             const std::uint64_t before = clock;
             clock = found ? clock_of(*found, before) : machine_.clock();

@@ -28,6 +28,7 @@ struct Calls {
     std::uint32_t gap_node() const { return 1; }
     std::uint64_t total_of(std::uint32_t function) { return totals[function]; }
     void called(std::uint32_t function, std::uint32_t) { ++calls[function]; }
+    void passed(std::uint32_t function, std::uint32_t node) { called(function, node); }
     void closed(const OpenCall& call, const ClosedCall& result) {
         totals[call.function] = call.total_before + result.ticks;
         const std::uint32_t above = nodes[call.node - 2].first;

@@ -36,6 +36,7 @@ struct Lister final : SessionSink {
         std::uint32_t gap_node() const { return 1; }
         std::uint64_t total_of(std::uint32_t) const { return 0; }
         void called(std::uint32_t, std::uint32_t) { ++lister_.called; }
+        void passed(std::uint32_t function, std::uint32_t node) { called(function, node); }
         void closed(const OpenCall& call, const ClosedCall& result) {
             // Times that a gap touches may lack the tracer's share; they are flagged.
             if (result.outcome != Outcome::returned || result.incomplete) return;

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tracer/nopscope.hpp"
+
+namespace nopscope {
+
+const char* describe(Status status) {
+    switch (status) {
+        case Status::ok: return "ok";
+        case Status::mmu_or_cache_off:
+            return "the tracer needs EL1 with the MMU and the data cache on: call init() after them";
+        case Status::no_sites:
+            return "the image has no patch sites: build it with nopscope_instrument(TARGET)";
+        case Status::already_initialised: return "init() was called before";
+        case Status::not_initialised: return "init() has not been called, or did not succeed";
+        case Status::unknown_function:
+            return "no instrumented function begins at an address in the list, or has such a name";
+        case Status::no_names:
+            return "the image has no name table of its own: build it with nopscope_name_table(TARGET)";
+        case Status::unexpected_text:
+            return "a patch site does not hold what the tracer wrote: see last_error()";
+        case Status::out_of_reach: return "a recorder is more than 128 MiB away from a patch site";
+        case Status::bad_config:
+            return "the configuration lacks an output or the clock's rate, has too many cores, or the "
+                   "image records the PMU's cycles and this CPU has none";
+        case Status::no_profile_memory:
+            return "the profile recorder needs profile_bytes() of Config::profile_memory";
+        case Status::too_many: return "too many ops on one function, or too many different sets of them";
+        case Status::conflict:
+            return "a function can have one direct entry, or one ops that redirects, not two of these";
+        case Status::timeout: return "a core did not leave the tracer's code within a second";
+    }
+    return "unknown status";
+}
+
+}  // namespace nopscope

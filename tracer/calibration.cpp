@@ -10,6 +10,7 @@
 // Labels in arm64/calibration.S.
 extern "C" {
 std::uint64_t nopscope_calibrate_calls(void (*function)(), std::uint64_t calls);
+std::uint64_t nopscope_calibrate_local_calls(void (*function)(), std::uint64_t calls);
 std::uint64_t nopscope_calibrate_no_calls(void (*function)(), std::uint64_t calls);
 void nopscope_calibrated_none();
 void nopscope_calibrated_function();
@@ -91,10 +92,11 @@ void calibrate(wire::Hello& hello, std::uint64_t* ring, ShadowFrame* shadow, std
     scratch.ring = reinterpret_cast<std::uintptr_t>(ring);
     scratch.limit = no_limit;
 
-    std::uint64_t empty = ~std::uint64_t{0}, idle = ~std::uint64_t{0};
+    std::uint64_t empty = ~std::uint64_t{0}, idle = empty, local = empty;
     for (unsigned n = 0; n < repetitions; ++n) {
         least(empty, timed(nopscope_calibrate_no_calls, nullptr));
         least(idle, timed(nopscope_calibrate_calls, nopscope_calibrated_none));
+        least(local, timed(nopscope_calibrate_local_calls, nullptr));
         for (auto& one : recorders) measure(one.measured, one.number, one.function);
     }
     for (const auto& one : recorders) {
@@ -105,6 +107,7 @@ void calibrate(wire::Hello& hello, std::uint64_t* ring, ShadowFrame* shadow, std
         hello.overheads[static_cast<unsigned>(one.number)] =
             timed_itself ? wire::Overhead{told - own, loop - told} : wire::Overhead{0, loop - own};
     }
+    hello.landing_pad = static_cast<std::int32_t>(idle - local);
     set_current_core(nullptr);
 }
 

@@ -2,7 +2,8 @@
 // What recording costs, measured at boot: each recorder on an empty function, with a core of its own that
 // leaves no trace. The host takes it off the times it shows (docs/trace-format.md, "Overhead").
 //
-//     none    = loop with calls - loop without                the empty function's own time
+//     none    = loop with calls - loop without                the empty function's own time, with a landing
+//                                                             pad; what that takes is measured, too
 //     inside  = the time that the recorder gives - none       in the call's own time, and not its own
 //     outside = loop with traced calls - loop without - the time that the recorder gives
 //                                                             in its caller's

@@ -19,6 +19,7 @@ struct Function {
     std::string name;  // demangled
     std::string file;  // of its definition; empty when unknown
     std::uint32_t line = 0;
+    bool landing_pad = true;  // it begins with `bti c`
 };
 
 struct Symbols {

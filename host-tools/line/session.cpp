@@ -34,6 +34,7 @@ HelloInfo to_info(const wire::Hello& hello, std::uint16_t session) {
             .image = to_string(hello.image),
             .clock = hello.clock,
             .calibrated = hello.calibrated,
+            .landing_pad = hello.landing_pad,
             .overheads = std::to_array(hello.overheads)};
 }
 

@@ -37,6 +37,7 @@ struct HelloInfo {
     std::string image;
     wire::Clock clock = wire::Clock::cntvct;
     bool calibrated = false;
+    std::int32_t landing_pad = 0;
     std::array<wire::Overhead, wire::overhead_count> overheads{};  // by wire::RecorderNumber
 
     // The rate of the PMU's clock is measured at each boot.

@@ -45,6 +45,8 @@ std::optional<Symbols> parse_symbols(Bytes bytes) {
         if (i != 0 && (step == 0 || step > ~address)) return std::nullopt;
         site.address = address += step;
         site.size = in.varint();
+        site.landing_pad = (site.size & 1) == 0;
+        site.size &= ~std::uint64_t{1};
         site.name = text(in);
         site.file = text(in);
         site.line = static_cast<std::uint32_t>(in.varint());

@@ -25,16 +25,20 @@ const wire::Overhead& overhead(const HelloInfo& hello, wire::RecorderNumber reco
 }
 
 // A path's number is above its caller's.
-std::vector<Taken> taken_by_node(const std::vector<CallTree::Node>& nodes, const HelloInfo& hello) {
+std::vector<Taken> taken_by_node(const std::vector<CallTree::Node>& nodes, const HelloInfo& hello,
+                                 const std::vector<bool>& local) {
     const wire::Overhead& graph = overhead(hello, wire::RecorderNumber::graph);
     const wire::Overhead& function = overhead(hello, wire::RecorderNumber::function);
     std::vector<Taken> taken(nodes.size());
     for (std::size_t i = nodes.size(); i-- > CallTree::overflow + 1;) {
         const CallTree::Node& node = nodes[i];
         const Signed calls = node.calls - node.points;
-        const Signed outside = calls * graph.outside + Signed{node.points} * function.outside;
-        taken[i].self += calls * graph.inside;
-        taken[i].total += calls * graph.inside;
+        const Signed pad = local[node.function] ? hello.landing_pad : 0;
+        const Signed inside = calls * (graph.inside + pad);
+        const Signed outside =
+            calls * (graph.outside - pad) + Signed{node.points} * (function.outside - pad);
+        taken[i].self += inside;
+        taken[i].total += inside;
         taken[node.parent].self += outside;
         taken[node.parent].total += outside + taken[i].total;
     }
@@ -72,13 +76,14 @@ void for_each_path(const std::vector<CallTree::Node>& nodes, std::size_t functio
 
 }  // namespace
 
-Correction correct(const Profile& profile, const std::vector<FunctionTimes>& times) {
+Correction correct(const Profile& profile, const std::vector<FunctionTimes>& times,
+                   const std::vector<bool>& local) {
     const auto& nodes = profile.tree().nodes();
     Correction result;
     result.nodes.resize(nodes.size());
     result.functions.resize(times.size());
     if (!profile.hello()) return result;
-    const std::vector<Taken> taken = taken_by_node(nodes, *profile.hello());
+    const std::vector<Taken> taken = taken_by_node(nodes, *profile.hello(), local);
     std::vector<Taken> of_function(times.size());
     for_each_path(nodes, times.size(), [&](std::uint32_t node, bool outermost) {
         Taken& of = of_function[nodes[node].function];
@@ -99,9 +104,10 @@ Correction correct(const Profile& profile, const std::vector<FunctionTimes>& tim
     return result;
 }
 
-CorrectedTimes correct(const ProfiledTimes& times, const HelloInfo& hello) {
+CorrectedTimes correct(const ProfiledTimes& times, const HelloInfo& hello, bool local) {
     const Signed inside =
-        Signed{times.calls} * overhead(hello, wire::RecorderNumber::profile).inside;
+        Signed{times.calls} * (Signed{overhead(hello, wire::RecorderNumber::profile).inside} +
+                               (local ? hello.landing_pad : 0));
     const std::int64_t self = std::max<std::int64_t>(times.self_ticks, 0);
     return {less(times.total_ticks, inside), less(static_cast<std::uint64_t>(self), inside)};
 }

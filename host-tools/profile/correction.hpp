@@ -8,6 +8,9 @@
 //     total of a path  less  the same of it and of all paths below it, but its own calls' outside
 //     a function       less  the sum of its paths'; for its total, of those that lie in no other of its own
 //
+// A function without a landing pad has its own time that much shorter: `inside` is larger by what a pad
+// takes, `outside` smaller.
+//
 // In 1/256 ticks, exact; what would come out below zero is zero.
 #pragma once
 
@@ -31,11 +34,13 @@ struct Correction {
     FixedTicks subtracted = 0;              // from all functions' self times together
 };
 
-// `times`: profile.times(). Overheads are those of the first session.
-Correction correct(const Profile& profile, const std::vector<FunctionTimes>& times);
+// `times`: profile.times(). `local`: by function number, those without a landing pad. Overheads are those of
+// the first session.
+Correction correct(const Profile& profile, const std::vector<FunctionTimes>& times,
+                   const std::vector<bool>& local);
 
 // What the target's profile gives: less each call's own `inside`. How many calls a function made it does
 // not know, so theirs stays in.
-CorrectedTimes correct(const ProfiledTimes& times, const HelloInfo& hello);
+CorrectedTimes correct(const ProfiledTimes& times, const HelloInfo& hello, bool local);
 
 }  // namespace nopscope

@@ -20,11 +20,16 @@ const char* refusal(const Profile& profile, const nsc::FileCounters& file) {
     return "no hello could be read, so the records in it mean nothing";
 }
 
+const Function* function_at(std::uint32_t offset, const HelloInfo& hello, const Symbols* symbols) {
+    return symbols != nullptr ? symbols->find(hello.text_base - hello.load_bias + offset) : nullptr;
+}
+bool has_no_landing_pad(const Function* function) { return function != nullptr && !function->landing_pad; }
+
 template <typename Row>
 Row named_row(std::uint32_t offset, const HelloInfo& hello, const Symbols* symbols) {
     Row row;
     row.address = hello.text_base - hello.load_bias + offset;
-    const Function* function = symbols != nullptr ? symbols->find(row.address) : nullptr;
+    const Function* function = function_at(offset, hello, symbols);
     if (function != nullptr) {
         row.name = function->name;
         row.file = function->file;
@@ -74,7 +79,7 @@ void add_profile(Report& report, const TargetProfile& profile, const HelloInfo& 
         row.calls = times.calls;
         row.total_ns = ns(times.total_ticks);
         row.self_ns = ns(positive(times.self_ticks));
-        const CorrectedTimes corrected = correct(times, hello);
+        const CorrectedTimes corrected = correct(times, hello, has_no_landing_pad(function_at(offset, hello, symbols)));
         row.corrected_total_ns = fixed_to_ns(corrected.total, hello.clock_hz);
         row.corrected_self_ns = fixed_to_ns(corrected.self, hello.clock_hz);
         row.min_ns = ns(times.min_ticks);
@@ -225,7 +230,12 @@ Report make_report(const Profile& profile, const nsc::FileCounters& file, const 
     report.integrity = integrity_of(profile, file);
 
     const std::vector<FunctionTimes> times = profile.times();
-    Correction correction = correct(profile, times);
+    std::vector<bool> local(times.size());
+    for (std::uint32_t number = FunctionTable::none + 1; number < times.size(); ++number) {
+        local[number] =
+            has_no_landing_pad(function_at(profile.functions().offset(number), hello, symbols));
+    }
+    Correction correction = correct(profile, times, local);
     report.subtracted_ns = fixed_to_ns(correction.subtracted, hello.clock_hz);
     for (std::uint32_t number = 0; number < times.size(); ++number) {
         FunctionRow row;

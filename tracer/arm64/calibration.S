@@ -43,24 +43,28 @@ end_of \name
 .endm
 
 loop nopscope_calibrate_calls, blr x19
+loop nopscope_calibrate_local_calls, bl nopscope_calibrated_local
 loop nopscope_calibrate_no_calls, nop
 
-// void name(): an enabled site, with a landing pad, and nothing behind it.
-.macro site name, word:vararg
+// void name(): a site, with a landing pad or without, its toggling word, and nothing behind it.
+.macro site name, landing_pad, word:vararg
     .balign 64
     .skip   56
     .quad   nopscope_calibration_ops
     .globl  \name
     .type   \name, %function
 \name:
+    .if \landing_pad
     hint    #34
+    .endif
     mov     x9, x30
     \word
     ret
     .size   \name, . - \name
 .endm
 
-site nopscope_calibrated_none, nop
-site nopscope_calibrated_function, bl nopscope_function_entry
-site nopscope_calibrated_graph, bl nopscope_graph_entry
-site nopscope_calibrated_profile, bl nopscope_profile_entry
+site nopscope_calibrated_none, 1, nop
+site nopscope_calibrated_local, 0, nop
+site nopscope_calibrated_function, 1, bl nopscope_function_entry
+site nopscope_calibrated_graph, 1, bl nopscope_graph_entry
+site nopscope_calibrated_profile, 1, bl nopscope_profile_entry

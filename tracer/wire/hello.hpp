@@ -40,6 +40,7 @@ struct Hello {
     Text image;
     Clock clock = Clock::cntvct;
     bool calibrated = false;
+    std::int32_t landing_pad = 0;  // what one takes, in 1/256 ticks; `overheads` are of functions with one
     Overhead overheads[overhead_count] = {};  // by RecorderNumber
 };
 
@@ -63,6 +64,7 @@ inline std::size_t write_hello(const Hello& hello, Byte* to) {
     out.fixed(static_cast<std::uint8_t>(hello.clock));
     const std::size_t count = hello.calibrated ? overhead_count : 0;
     out.fixed(static_cast<std::uint8_t>(count));
+    if (count != 0) out.varint(zigzag(hello.landing_pad));
     for (std::size_t n = 0; n < count; ++n) {
         out.varint(zigzag(hello.overheads[n].inside));
         out.varint(zigzag(hello.overheads[n].outside));
@@ -93,6 +95,7 @@ inline bool read_hello(const Byte* payload, std::size_t count, Hello& hello) {
     hello.clock = static_cast<Clock>(in.fixed<std::uint8_t>());
     const auto overheads = in.fixed<std::uint8_t>();
     hello.calibrated = overheads != 0;
+    if (hello.calibrated) hello.landing_pad = static_cast<std::int32_t>(unzigzag(in.varint()));
     for (std::size_t n = 0; n < overheads && in.ok(); ++n) {
         const Overhead one{static_cast<std::int32_t>(unzigzag(in.varint())),
                            static_cast<std::int32_t>(unzigzag(in.varint()))};

@@ -65,6 +65,27 @@ TEST_F(CorrectionTest, ACallLosesItsInsideAndItsCallersTheOutside) {
     EXPECT_NEAR(third.share, 74.0 / first.corrected_total_ns, 1e-9);
 }
 
+TEST_F(CorrectionTest, AFunctionWithoutALandingPadIsThatMuchShorter) {
+    target.landing_pad = unit;
+    target.hello();
+    const auto a = target.entry(1);
+    for (int i = 0; i < 4; ++i) target.ret(target.entry(2, 50), 50);
+    target.ret(a, 50);
+    target.stats(true);
+    profile.feed(target.bytes);
+    profile.finish();
+    Symbols symbols;
+    symbols.build_id = target.build_id;
+    symbols.site_table_crc = target.site_table_crc;
+    for (std::uint32_t i = 0; i < 4; ++i) {
+        symbols.sites.push_back({TargetStream::text_base + 8 * i, 8, "f", "", 0, i != 2});
+    }
+    const Report result = make_report(profile, {}, &symbols);
+    EXPECT_EQ(row(result, 2).corrected_self_ns, 200u - 4 * (3 + 1));
+    EXPECT_EQ(row(result, 1).corrected_self_ns, 250u - 3 - 4 * (5 - 1));
+    EXPECT_EQ(row(result, 1).corrected_total_ns, 450u - 3 - 4 * 8);
+}
+
 TEST_F(CorrectionTest, ARecursiveFunctionsTotalCountsOnce) {
     target.hello();
     std::vector<std::uint64_t> open;

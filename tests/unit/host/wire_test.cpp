@@ -127,6 +127,7 @@ TEST(Hello, RoundTripsAndKnowsAnotherVersion) {
     const std::size_t without_overheads = wire::write_hello(hello, payload) - 2;
     hello.clock = wire::Clock::pmccntr;
     hello.calibrated = true;
+    hello.landing_pad = -3;
     hello.overheads[1] = {-7, 5000};
     const std::size_t count = wire::write_hello(hello, payload);
     wire::Hello back;
@@ -137,6 +138,7 @@ TEST(Hello, RoundTripsAndKnowsAnotherVersion) {
     EXPECT_EQ(std::string(reinterpret_cast<const char*>(back.board.data), back.board.size), board);
     EXPECT_EQ(back.clock, wire::Clock::pmccntr);
     EXPECT_TRUE(back.calibrated);
+    EXPECT_EQ(back.landing_pad, -3);
     EXPECT_EQ(back.overheads[1].inside, -7);
     EXPECT_EQ(back.overheads[1].outside, 5000);
     for (std::size_t cut = 0; cut < count; ++cut)

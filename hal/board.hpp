@@ -15,6 +15,7 @@ struct DeviceRange {  // mapped as device memory; both multiples of 4 KiB
 
 struct UartConfig {  // a PL011
     std::uint64_t base;
+    unsigned interrupt;
     std::uint32_t baud;
     // What clocks it, after whatever the board must set up first (pins, clocks). Zero: the rate of
     // an emulated UART, which has no divisors worth setting. Called once, MMU and caches off.
@@ -45,6 +46,8 @@ struct BoardTable {
     // End of the memory that is ours, where only the running board knows; null: as linked. Called
     // once, MMU and caches off.
     std::uint64_t (*ram_end)();
+    // Resets the machine, where there is no PSCI that does; null: nothing can.
+    void (*reset)();
 };
 
 extern const BoardTable board;

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The UART by polling, and the console that is raw on it until a firmware sets another sink.
+// The console, raw on the UART until a firmware sets another sink.
 #include "hal/console.hpp"
 
 #include <atomic>
 
 #include "hal/arm64/cores.hpp"
-#include "hal/board.hpp"
-#include "hal/drivers/pl011.hpp"
 #include "hal/hal.hpp"
 
 namespace nopscope::hal {
 
 namespace {
-
-Pl011 uart() { return Pl011{board.uart.base}; }
 
 bool panicking;
 
@@ -58,27 +54,6 @@ void write_raw(const char* bytes, std::size_t count) {
 ConsoleSink sink;  // null: raw
 
 }  // namespace
-
-void console_start() {
-    const auto prepare = board.uart.prepare_clock_hz;
-    uart().start(prepare != nullptr ? prepare() : 0, board.uart.baud);
-}
-
-std::uint32_t uart_baud() { return board.uart.baud; }
-
-bool uart_try_write(std::uint8_t byte) { return uart().try_write(byte); }
-
-void uart_write(std::uint8_t byte) {
-    while (!uart().try_write(byte)) {
-    }
-}
-
-bool uart_try_read(std::uint8_t& byte) { return uart().try_read(byte); }
-
-void uart_drain() {
-    while (uart().is_busy()) {
-    }
-}
 
 void set_console(const ConsoleSink& chosen) {
     const InterruptsMasked masked;

@@ -6,12 +6,11 @@
 
 namespace nopscope::hal {
 
-void console_start();  // boot, MMU off: the UART
+void uart_start();  // boot, MMU off
 // Tells the sink, once, that from here on only the reporter runs.
 void console_enter_panic();
 // Forgets the sink: what is printed next goes raw to the UART. For a reporter whose sink failed.
 void console_drop_sink();
-bool uart_try_read(std::uint8_t& byte);
 void print_decimal(std::uint64_t value);
 // `digits` hexadecimal digits, no prefix.
 void print_hex_digits(std::uint64_t value, unsigned digits);

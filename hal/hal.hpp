@@ -14,8 +14,11 @@ namespace nopscope::hal {
 const char* board_name();
 // What the UART is set to, bits per second; on an emulated UART a nominal figure.
 std::uint32_t uart_baud();
+// Sets it, both ways; nothing is being sent. False: it cannot be that rate, within 2.5 %. `only_ask`:
+// changes nothing.
+bool uart_set_baud(std::uint32_t baud, bool only_ask = false);
 
-// ---- the UART, by polling; any context ------------------------------------------------------
+// ---- the UART; any context ------------------------------------------------------------------
 
 // False: the transmit FIFO is full, nothing was written. Never waits.
 bool uart_try_write(std::uint8_t byte);
@@ -23,6 +26,12 @@ bool uart_try_write(std::uint8_t byte);
 void uart_write(std::uint8_t byte);
 // Waits until the last bit has left.
 void uart_drain();
+
+// A byte that has come. One context at a time. What is not read in time is lost: after 16 or 32 bytes,
+// or after 512 more where the firmware listens.
+bool uart_try_read(std::uint8_t& byte);
+// From here on an interrupt of that priority takes what comes into a buffer.
+void uart_listen(unsigned priority);
 
 // ---- the console ----------------------------------------------------------------------------
 
@@ -50,6 +59,9 @@ void print_hex(std::uint64_t value);
 // semihosting SYS_EXIT_EXTENDED where a debugger or QEMU answers, else PSCI SYSTEM_OFF where there
 // is PSCI, else waits for ever with interrupts masked. Any context, any core.
 [[noreturn]] void exit(int status);
+// Stops the other cores and resets the machine: PSCI SYSTEM_RESET, or the board's own way. Any context,
+// any core.
+[[noreturn]] void reset();
 // True when semihosting answers (probed once, by an HLT whose exception is caught).
 bool has_semihosting();
 // The semihosting command line (SYS_GET_CMDLINE), zero-terminated, or "" where there is none.
@@ -118,6 +130,9 @@ void timer_disarm();
 
 // Where a core's count of exceptions below what it runs is: 0 in thread context.
 const volatile std::uint32_t* interrupt_depth_of(unsigned core);
+
+// In an interrupt: where this core's thread context was interrupted.
+std::uint64_t interrupted_pc();
 
 bool interrupts_enabled();
 void enable_interrupts();

@@ -8,6 +8,7 @@
 
 #include "host-tools/base/text.hpp"
 #include "host-tools/commands/commands.hpp"
+#include "host-tools/control_options.hpp"
 #include "host-tools/version.hpp"
 
 namespace {
@@ -51,7 +52,11 @@ std::function<Exit()> add_record(CLI::App& app, CLI::App*& command) {
     command->add_flag("--until-end,!--no-until-end", options->until_end,
                       "Stop when the target says it has finished (the default)");
     command->add_flag("-q,--quiet", options->quiet, "Show neither console nor progress");
-    return [options] { return record(*options); };
+    const auto read_steering = add_steering(command, *options);
+    return [options, read_steering] {
+        read_steering();
+        return record(*options);
+    };
 }
 
 void add_raw(CLI::App* command, ReportOptions& options) {
@@ -125,7 +130,7 @@ int run(int argc, char** argv) {
     app.footer(exit_codes);
     app.require_subcommand(1);
     std::map<CLI::App*, std::function<Exit()>> commands;
-    for (auto* add : {add_record, add_report, add_graph, add_info, add_check, add_names}) {
+    for (auto* add : {add_record, add_ctl, add_report, add_graph, add_info, add_check, add_names}) {
         CLI::App* command = nullptr;
         auto action = add(app, command);
         commands[command] = std::move(action);

@@ -8,7 +8,9 @@
 // hook.
 extern "C" const char nopscope_function_entry[], nopscope_function_entry_end[], nopscope_graph_entry[],
     nopscope_graph_entry_end[], nopscope_profile_entry[], nopscope_profile_entry_end[],
-    nopscope_callback[], nopscope_callback_made[], nopscope_callback_unguarded[],
+    nopscope_duration_entry[], nopscope_duration_entry_end[], nopscope_sampled_entry[],
+    nopscope_sampled_entry_end[], nopscope_callback[], nopscope_callback_made[],
+    nopscope_callback_unguarded[],
     nopscope_callback_unguarded_made[], nopscope_far[], nopscope_far_end[];
 
 namespace nopscope {
@@ -23,6 +25,8 @@ bool is_entry_code(std::uint64_t pc) {
     return within(nopscope_function_entry, nopscope_function_entry_end) ||
            within(nopscope_graph_entry, nopscope_graph_entry_end) ||
            within(nopscope_profile_entry, nopscope_profile_entry_end) ||
+           within(nopscope_duration_entry, nopscope_duration_entry_end) ||
+           within(nopscope_sampled_entry, nopscope_sampled_entry_end) ||
            within(nopscope_callback, nopscope_callback_made) ||
            within(nopscope_callback_unguarded, nopscope_callback_unguarded_made) ||
            within(nopscope_far, nopscope_far_end);

@@ -3,7 +3,9 @@
 // layouts are asserted here.
 #include "tracer/nopscope.h"
 
+#include "tracer/capture.hpp"
 #include "tracer/nopscope.hpp"
+#include "tracer/triggers.hpp"
 
 namespace nopscope {
 namespace {
@@ -27,6 +29,8 @@ SAME_VALUE(NOPSCOPE_NO_RECORDER, Recorder::none);
 SAME_VALUE(NOPSCOPE_FUNCTION, Recorder::function);
 SAME_VALUE(NOPSCOPE_GRAPH, Recorder::graph);
 SAME_VALUE(NOPSCOPE_PROFILE, Recorder::profile);
+SAME_VALUE(NOPSCOPE_DURATION, Recorder::duration);
+SAME_VALUE(NOPSCOPE_SAMPLED, Recorder::sampled);
 SAME_VALUE(NOPSCOPE_OPS_REDIRECTS, ops_redirects);
 SAME_VALUE(NOPSCOPE_OPS_UNGUARDED, ops_unguarded);
 
@@ -55,6 +59,9 @@ Sites as_sites(const nopscope_sites& sites) {
             .listed = sites.functions != nullptr,
             .pattern = sites.pattern};
 }
+bool (*try_read)(std::uint8_t*) = nullptr;
+bool read_byte(std::uint8_t& byte) { return try_read(&byte); }
+
 Ops& as_ops(nopscope_ops* ops) { return *reinterpret_cast<Ops*>(ops); }
 
 }  // namespace
@@ -67,6 +74,7 @@ extern "C" {
 const char* nopscope_describe(nopscope_status status) { return describe(static_cast<Status>(status)); }
 
 nopscope_status nopscope_init(const nopscope_config* from) {
+    try_read = from->try_read;
     // In one piece: a Config of defaults that is changed afterwards would be copied by memcpy.
     return as_c(init({.image = from->image != nullptr ? from->image : "",
                       .board = from->board != nullptr ? from->board : "",
@@ -74,6 +82,11 @@ nopscope_status nopscope_init(const nopscope_config* from) {
                       .cores = from->cores != 0 ? from->cores : 1,
                       .output = {from->try_write, from->drain},
                       .line_bytes_per_second = from->line_bytes_per_second,
+                      .input = {.try_read = from->try_read != nullptr ? read_byte : nullptr,
+                                .interrupted_pc = from->interrupted_pc,
+                                .baud = from->baud,
+                                .set_baud = from->set_baud,
+                                .reset = from->reset},
                       .stack_low = from->stack_low,
                       .stack_high = from->stack_high != 0 ? from->stack_high : ~std::uint64_t{0},
                       .mode = from->lossless ? Mode::lossless : Mode::stream,
@@ -115,6 +128,24 @@ bool nopscope_lookup(std::uint64_t address, std::uint32_t* index) {
 void nopscope_stop() { stop(); }
 void nopscope_start() { start(); }
 void nopscope_pump() { pump(); }
+void nopscope_set_min_duration(std::uint64_t ticks) { set_min_duration(ticks); }
+void nopscope_set_max_depth(std::uint32_t calls) { set_max_depth(calls); }
+void nopscope_set_sample(std::uint32_t n) { set_sample(n); }
+nopscope_status nopscope_trace_only_below(nopscope_sites sites) {
+    return as_c(trace_only_below(as_sites(sites)));
+}
+nopscope_status nopscope_trace_everywhere() { return as_c(trace_everywhere()); }
+void nopscope_mark(std::uint32_t id) { mark(id); }
+void nopscope_counter(std::uint32_t id, std::int64_t value) { counter(id, value); }
+nopscope_status nopscope_capture_arguments(nopscope_sites sites, std::uint8_t mask) {
+    return as_c(capture_arguments(as_sites(sites), mask));
+}
+nopscope_status nopscope_capture_result(nopscope_sites sites) {
+    return as_c(capture_result(as_sites(sites)));
+}
+nopscope_status nopscope_capture_nothing(nopscope_sites sites) {
+    return as_c(capture_nothing(as_sites(sites)));
+}
 std::size_t nopscope_profile_bytes(unsigned cores) { return profile_bytes(cores); }
 void nopscope_send_profile() { send_profile(); }
 void nopscope_finish() { finish(); }
@@ -131,6 +162,7 @@ struct nopscope_counters nopscope_counters() {
             .enabled = now.enabled,
             .generated = now.generated,
             .dropped = now.dropped,
+            .filtered = now.filtered,
             .unhooked = now.unhooked,
             .foreign = now.foreign,
             .recursions = now.recursions};

@@ -16,6 +16,8 @@ void nopscope_calibrated_none();
 void nopscope_calibrated_function();
 void nopscope_calibrated_graph();
 void nopscope_calibrated_profile();
+void nopscope_calibrated_duration();
+void nopscope_calibrated_sampled();
 }
 
 namespace nopscope {
@@ -25,9 +27,8 @@ constinit Machine machine;
 constinit Core scratch{};
 constinit ProfileCell cell{};
 
-// So ticks of all calls are 1/256 ticks of one.
-constexpr std::uint64_t calls = wire::overhead_unit;
-static_assert(2 * calls * record_bytes <= std::uint64_t{1} << 13, "the smallest ring");
+constexpr std::uint64_t calls = 128;
+static_assert(3 * calls * record_bytes <= std::uint64_t{1} << 13, "the smallest ring");
 constexpr unsigned repetitions = 3;
 
 struct Measured {
@@ -35,16 +36,29 @@ struct Measured {
     std::uint64_t told = ~std::uint64_t{0};  // ticks that the recorder says the calls took
 };
 
+// Of all calls, to 1/256 ticks of one.
+std::int32_t per_call(std::uint64_t ticks) {
+    static_assert(wire::overhead_unit % calls == 0);
+    return static_cast<std::int32_t>(ticks * (wire::overhead_unit / calls));
+}
 void least(std::uint64_t& of, std::uint64_t ticks) {
     if (ticks < of) of = ticks;
 }
 
 // Between the entries and returns that the graph recorder has left.
-std::uint64_t told_by_records(const Core& core) {
+std::uint64_t told_by_calls(const Core& core) {
     std::uint64_t ticks = 0;
     for (std::uint64_t at = ring_bytes; at < core.cursor; at += 2 * record_bytes) {
         const auto entry = ring_peek(core, at), ret = ring_peek(core, at + record_bytes);
         if (entry && ret) ticks += static_cast<std::uint32_t>(ret->clock_low() - entry->clock_low());
+    }
+    return ticks;
+}
+// Of records of three words, the last of which has it.
+std::uint64_t told_by_durations(const Core& core) {
+    std::uint64_t ticks = 0;
+    for (std::uint64_t at = ring_bytes; at < core.cursor; at += 3 * record_bytes) {
+        if (const auto last = ring_peek(core, at + 2 * record_bytes)) ticks += last->data();
     }
     return ticks;
 }
@@ -62,9 +76,11 @@ void measure(Measured& least_so_far, wire::RecorderNumber recorder, void (*funct
     cell.total = 0;
     least(least_so_far.loop, timed(nopscope_calibrate_calls, function));
     switch (recorder) {
-        case wire::RecorderNumber::graph: least(least_so_far.told, told_by_records(scratch)); break;
+        case wire::RecorderNumber::function: least_so_far.told = 0; break;
+        case wire::RecorderNumber::graph:
+        case wire::RecorderNumber::sampled: least(least_so_far.told, told_by_calls(scratch)); break;
         case wire::RecorderNumber::profile: least(least_so_far.told, cell.total); break;
-        default: least_so_far.told = 0;
+        case wire::RecorderNumber::duration: least(least_so_far.told, told_by_durations(scratch)); break;
     }
 }
 
@@ -85,8 +101,10 @@ void calibrate(wire::Hello& hello, std::uint64_t* ring, ShadowFrame* shadow, std
         {wire::RecorderNumber::function, nopscope_calibrated_function},
         {wire::RecorderNumber::graph, nopscope_calibrated_graph},
         {wire::RecorderNumber::profile, nopscope_calibrated_profile},
+        {wire::RecorderNumber::duration, nopscope_calibrated_duration},
+        {wire::RecorderNumber::sampled, nopscope_calibrated_sampled},
     };
-    for (std::uint64_t i = 0; i < 2 * calls; ++i) ring[i] = 0;
+    for (std::uint64_t i = 0; i < 3 * calls; ++i) ring[i] = 0;
     reset_shadow_stack(scratch, shadow, shadow_frames + 1, stack_high);
     scratch.stack_low = stack_low;
     scratch.ring = reinterpret_cast<std::uintptr_t>(ring);
@@ -100,14 +118,14 @@ void calibrate(wire::Hello& hello, std::uint64_t* ring, ShadowFrame* shadow, std
         for (auto& one : recorders) measure(one.measured, one.number, one.function);
     }
     for (const auto& one : recorders) {
-        const auto own = static_cast<std::int32_t>(idle - empty);
-        const auto told = static_cast<std::int32_t>(one.measured.told);
-        const auto loop = static_cast<std::int32_t>(one.measured.loop - empty);
+        const std::int32_t own = per_call(idle - empty);
+        const std::int32_t told = per_call(one.measured.told);
+        const std::int32_t loop = per_call(one.measured.loop - empty);
         const bool timed_itself = one.number != wire::RecorderNumber::function;
         hello.overheads[static_cast<unsigned>(one.number)] =
             timed_itself ? wire::Overhead{told - own, loop - told} : wire::Overhead{0, loop - own};
     }
-    hello.landing_pad = static_cast<std::int32_t>(idle - local);
+    hello.landing_pad = per_call(idle - local);
     set_current_core(nullptr);
 }
 

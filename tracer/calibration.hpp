@@ -16,8 +16,8 @@
 
 namespace nopscope {
 
-// On the core that calls it, before anything is traced, interrupts masked for some 25 microseconds of a
-// 1 GHz core at a time; 260,000 instructions in all. Uses `ring` (ring_bytes) and `shadow`
+// On the core that calls it, before anything is traced, interrupts masked for some 15 microseconds of a
+// 1 GHz core at a time; 250,000 instructions in all. Uses `ring` (ring_bytes) and `shadow`
 // (shadow_frames + 1), whose contents are void after it. The stack it runs on is within [low, high).
 void calibrate(wire::Hello& hello, std::uint64_t* ring, ShadowFrame* shadow, std::uint64_t stack_low,
                std::uint64_t stack_high);

@@ -41,11 +41,22 @@ Status bind(Core& core, Context& context) {
     return Status::ok;
 }
 
+// In the context that runs from here on, so many calls of the functions that are traced below are open.
+void set_below(Core& core, std::uint32_t calls) {
+    core.below = calls;
+    if (core.subtree != 0 && calls == 0) {
+        stop_core(core, stopped_outside);
+    } else {
+        __atomic_fetch_and(&core.stops, ~stopped_outside, __ATOMIC_SEQ_CST);
+    }
+}
+
 // Interrupts masked, this core's lock held.
 void swap_to(Core& core, Context& to) {
     Context& from = context_of(core);
     from.top = core.top;
-    from.shadow_end = core.shadow_end;
+    from.shadow_base = core.shadow_base;
+    from.frames_end = core.frames_end;
     from.stack_low = core.stack_low;
     from.stack_high = core.stack_high;
     // The time away is inside its open profiled calls, and nobody's own.
@@ -54,13 +65,17 @@ void swap_to(Core& core, Context& to) {
     from.left = now;
     core.profiled = to.profiled + (now - to.left);
     core.top = to.top;
-    core.shadow_end = to.shadow_end;
+    core.shadow_base = to.shadow_base;
+    core.frames_end = to.frames_end;
+    set_shadow_end(core);
     core.stack_low = to.stack_low;
     core.stack_high = to.stack_high;
     core.context = &to;
     core.context_number = to.number;
     core.unsaid = 1;
-    ring_set_limit_locked(machine, core);
+    from.below = core.below;
+    set_below(core, core.subtree != 0 ? to.below : 0);
+    apply_stops_locked(machine, core);
 }
 
 }  // namespace
@@ -79,11 +94,11 @@ Status context_create(Context& context, std::span<ContextFrame> frames, std::uin
     shadow[0].return_address = 0;
     shadow[0].sp = context.stack_high = stack_high;
     context.stack_low = stack_low;
-    context.top = reinterpret_cast<std::uintptr_t>(shadow + 1);
-    context.shadow_end = reinterpret_cast<std::uintptr_t>(shadow + frames.size());
+    context.top = context.shadow_base = reinterpret_cast<std::uintptr_t>(shadow + 1);
+    context.frames_end = reinterpret_cast<std::uintptr_t>(shadow + frames.size());
     context.frames = frames.data();
     context.count = static_cast<std::uint32_t>(frames.size());
-    context.core = 0;
+    context.core = context.below = 0;
     const Locked locked(machine, created_lock);
     context.number = ++last_number & wire::argument_mask;
     context.next = created;
@@ -130,6 +145,12 @@ void forget_ops_of_contexts(ReturnOps& ops) {
     for (Context* context = created; context != nullptr; context = context->next) {
         forget_ops({frames_of(*context), context->count}, ops);
     }
+}
+
+void forget_subtree_of_contexts() {
+    for (Context& context : mains) context.below = 0;
+    const Locked locked(machine, created_lock);
+    for (Context* context = created; context != nullptr; context = context->next) context->below = 0;
 }
 
 }  // namespace nopscope

@@ -31,7 +31,8 @@ struct alignas(64) ContextFrame {
 // The firmware's storage, the tracer's contents.
 struct Context {
     std::uint64_t top = 0;  // of the shadow stack, while another context runs
-    std::uint64_t shadow_end = 0;
+    std::uint64_t shadow_base = 0;
+    std::uint64_t frames_end = 0;
     std::uint64_t stack_low = 0;
     std::uint64_t stack_high = 0;
     std::uint64_t profiled = 0;  // Core::profiled, and the clock, when it was left
@@ -40,6 +41,7 @@ struct Context {
     std::uint32_t count = 0;
     std::uint32_t number = 0;  // as the host knows it; 0: a core's main context
     std::uint32_t core = 0;    // plus 1; 0: it has not run yet
+    std::uint32_t below = 0;   // open calls of the functions that are traced below
     Context* next = nullptr;
 };
 

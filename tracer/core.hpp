@@ -17,6 +17,12 @@
 // "below the end of the stack". Push: publish the new top, then write the frame. Pop: read the frame,
 // store 0, then lower the top. Whatever an interrupt in between pushes, it pops.
 //
+// Depth. `shadow_end` is lowered to `shadow_base` plus as many frames as may be open (set_max_depth);
+// callbacks and the profile go on to `frames_end`.
+//
+// Sampling. `passed` counts the calls that were passed over; one that finds it at or above
+// `sample_next` is recorded. Who stops the core makes sample_next 0, so the next one looks at `limit`.
+//
 // `profiled` is the profile recorder's (profile.hpp).
 #pragma once
 
@@ -60,8 +66,8 @@ struct ShadowFrame {
     std::uint64_t return_address;
     std::uint64_t sp;
     std::uint64_t hook;      // what the call returns to: says whose frame it is
-    std::uint64_t position;  // graph: of the entry's record. Profile: its cell's address
-    std::uint64_t rest[4];   // profile: clock at the entry, Core::profiled at that time
+    std::uint64_t position;  // graph: of the entry's record. Profile: its cell. Duration: the body
+    std::uint64_t rest[4];   // clock at the entry (profile, duration), Core::profiled then (profile)
 };
 inline constexpr std::uint64_t free_frame_sp = 0;
 
@@ -69,13 +75,17 @@ struct alignas(128) Core {
     // Only this core changes what is in their exclusives granule (CTR_EL0.ERG; 64 bytes on Cortex-A).
     std::uint64_t cursor;
     std::uint64_t profiled;  // ticks
-    std::uint64_t unused[13];
+    std::uint64_t passed;       // calls, by nopscope_sampled_entry
+    std::uint64_t sample_next;  // value of `passed`; 0: look at `limit`
+    std::uint64_t sample_gap;   // calls to pass over between two that are recorded
+    std::uint64_t frames_end;   // of the shadow stack's memory
+    std::uint64_t unused[9];
     std::uint64_t cells;  // bytes from core 0's profile cells to this core's
 
     alignas(128) std::uint64_t limit;
     std::uint64_t ring;  // address
     std::uint64_t top;   // address of the next free shadow frame
-    std::uint64_t shadow_end;
+    std::uint64_t shadow_end;  // where recorders stop hooking
     std::uint64_t stack_low;
     std::uint64_t stack_high;
     std::uint64_t dropped;
@@ -85,6 +95,9 @@ struct alignas(128) Core {
     std::uint64_t depth;     // address of this core's interrupt depth, u32
     std::uint64_t recursions;
     std::uint64_t unguarded;  // the innermost frame of the unguarded trampoline that is open, or 0
+    std::uint64_t filtered;   // calls: too short, or too deep. What was passed over is in `passed`
+    std::uint64_t min_duration;  // ticks
+    std::uint64_t shadow_base;   // address of the lowest frame above the sentinel
 
     // One for each interrupt depth: its own address, or 0 while a callback runs at that depth.
     alignas(128) std::uint64_t guards[max_interrupt_depth];
@@ -102,6 +115,7 @@ struct alignas(128) Core {
     std::uint64_t jump_clock;        // what the record at `jump` counts from
     std::uint64_t jump;              // position; 0: none
     std::uint64_t overwritten;       // records
+    std::uint64_t aggregated;        // calls that the profile has added up, as of its last read-out
     std::uint64_t own_records;       // in the ring, not yet sent
     std::uint32_t trace_sequence;
     std::uint32_t stats_sequence;
@@ -109,6 +123,7 @@ struct alignas(128) Core {
     std::uint64_t margin;  // bytes that `limit` stays lower still: room for interrupts of the pump
     std::uint64_t send_to;  // position: what lies before it is due
     std::uint32_t pumped_context;  // number of the one that the record before tail was made in
+    bool pumped_site_next;         // the record at tail is data: the site of the one before
 
     // What context_switch() and the pump, which may run on another core, both change: under the lock.
     alignas(128) std::uint32_t context_lock;
@@ -116,11 +131,20 @@ struct alignas(128) Core {
     std::uint32_t context_number;
     Context* context;              // that runs; null: the main one, and there never was another
     std::uint64_t reserve;         // bytes of the ring, for returns
+    std::uint64_t max_depth;       // frames; 0: as many as there are
+    // Why it is stopped (stops.hpp): atomic, no lock.
+    std::uint32_t stops;
+    std::uint32_t below;    // open calls, in the running context, of the functions traced below
+    std::uint64_t subtree;  // the ReturnOps that counts them; 0: everything is traced
 };
 
-// What the assembly knows of it (arm64/recorder.h, profile.S, callbacks.S).
+// What the assembly knows of it (arm64/recorder.h, profile.S, duration.S, sampled.S, callbacks.S).
 static_assert(offsetof(Core, cursor) == 0);
 static_assert(offsetof(Core, profiled) == 8);
+static_assert(offsetof(Core, passed) == 16);
+static_assert(offsetof(Core, sample_next) == 24);
+static_assert(offsetof(Core, sample_gap) == 32);
+static_assert(offsetof(Core, frames_end) == 40);
 static_assert(offsetof(Core, cells) == 120);
 static_assert(offsetof(Core, limit) == 128);
 static_assert(offsetof(Core, ring) == 136);
@@ -135,6 +159,9 @@ static_assert(offsetof(Core, lossless) == 200);
 static_assert(offsetof(Core, depth) == 208);
 static_assert(offsetof(Core, recursions) == 216);
 static_assert(offsetof(Core, unguarded) == 224);
+static_assert(offsetof(Core, filtered) == 232);
+static_assert(offsetof(Core, min_duration) == 240);
+static_assert(offsetof(Core, shadow_base) == 248);
 static_assert(offsetof(Core, guards) == 256);
 static_assert(sizeof(ShadowFrame) == 64 && offsetof(ShadowFrame, return_address) == 0 &&
               offsetof(ShadowFrame, sp) == 8 && offsetof(ShadowFrame, hook) == 16 &&

@@ -6,6 +6,7 @@
 
 #include "hal/machine.hpp"
 #include "tracer/arm64/system.hpp"
+#include "tracer/wire/hello.hpp"
 
 namespace nopscope {
 
@@ -34,8 +35,10 @@ struct ClockPair {
 
 class CycleClock {
 public:
-    // Core 0, once. Measures for a millisecond. False: this CPU counts no cycles.
-    bool open(std::uint64_t ticks_hz) {
+    // Core 0, once. Measures for a millisecond, and makes hello's CNTVCT rate that of the cycles. False:
+    // this CPU counts none.
+    bool open(wire::Hello& hello) {
+        const std::uint64_t ticks_hz = hello.clock_hz;
         if (!has_cycle_counter()) return false;
         start_cycles();
         const ClockPair begin = ClockPair::read();
@@ -43,11 +46,10 @@ public:
             first_ = ClockPair::read();
         } while (first_.ticks - begin.ticks < ticks_hz / 1000);
         ticks_hz_ = ticks_hz;
-        hz_ = scaled(ticks_hz, first_.cycles - begin.cycles, first_.ticks - begin.ticks);
+        hello.clock = wire::Clock::pmccntr;
+        hello.clock_hz = hz_ = scaled(ticks_hz, first_.cycles - begin.cycles, first_.ticks - begin.ticks);
         return true;
     }
-    std::uint64_t hz() const { return hz_; }
-
     // Any other core, before it records. Where core 0 does not answer, from what its clock was when it
     // was opened: right if it has run at one frequency and never waited.
     template <MachineConcept M>

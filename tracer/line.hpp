@@ -42,6 +42,11 @@ public:
         return true;
     }
 
+    // Bytes a second; 0: none. While idle().
+    void set_pace(std::uint32_t bytes_per_second) {
+        bytes_per_second_ = bytes_per_second;
+        credit_ = 0;
+    }
     // For a panic: no pace any more.
     void unpace() { bytes_per_second_ = 0; }
     void drain() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tracer/selection.hpp"
+#include "tracer/site_bits.hpp"
 #include "tracer/wire/names.hpp"
 
 namespace nopscope {
@@ -77,7 +78,7 @@ private:
     static constexpr Sites nothing = Sites::range(0, 0);
 
     static bool is_plain(const Sites& which) {
-        return which.pattern == nullptr && which.notrace == nullptr;
+        return which.pattern == nullptr && which.notrace == nullptr && which.bits == nullptr;
     }
     NamedSelection(const Selection& selection, const SiteTable& sites, const wire::NameTable& names,
                    const Sites& which, bool matching)
@@ -89,6 +90,7 @@ private:
         return (sites_.usable(index) && has(which_, index) && !has(notrace_, index)) == matching_;
     }
     bool has(Part& part, std::uint32_t index) const {
+        if (part.sites.bits != nullptr && !part.sites.bits->has(index)) return false;
         if (part.sites.pattern != nullptr) {
             return part.cursor.seek(index) &&
                    glob_matches(part.sites.pattern, part.cursor.data(), part.cursor.size());

@@ -38,7 +38,10 @@ enum nopscope_status {
 };
 const char* nopscope_describe(enum nopscope_status status);
 
-enum nopscope_recorder { NOPSCOPE_NO_RECORDER, NOPSCOPE_FUNCTION, NOPSCOPE_GRAPH, NOPSCOPE_PROFILE };
+enum nopscope_recorder {
+    NOPSCOPE_NO_RECORDER, NOPSCOPE_FUNCTION, NOPSCOPE_GRAPH, NOPSCOPE_PROFILE,
+    NOPSCOPE_DURATION, NOPSCOPE_SAMPLED,
+};
 
 // ---- which sites ------------------------------------------------------------------------------------
 
@@ -74,6 +77,12 @@ struct nopscope_config {
     bool (*try_write)(uint8_t byte);
     void (*drain)(void);
     uint32_t line_bytes_per_second;
+    // Commands from the host: Config::input.
+    bool (*try_read)(uint8_t* byte);
+    uint64_t (*interrupted_pc)(void);
+    uint32_t baud;
+    bool (*set_baud)(uint32_t baud, bool only_ask);
+    void (*reset)(void);
     uint64_t stack_low;
     uint64_t stack_high;
     bool lossless;
@@ -124,11 +133,23 @@ bool nopscope_lookup(uint64_t address, uint32_t* index);
 void nopscope_stop(void);
 void nopscope_start(void);
 void nopscope_pump(void);
+void nopscope_set_min_duration(uint64_t ticks);
+void nopscope_set_max_depth(uint32_t calls);
+void nopscope_set_sample(uint32_t n);
+enum nopscope_status nopscope_trace_only_below(struct nopscope_sites sites);
+enum nopscope_status nopscope_trace_everywhere(void);
 size_t nopscope_profile_bytes(unsigned cores);
 void nopscope_send_profile(void);
 void nopscope_finish(void);
 void nopscope_console_write(const char* bytes, size_t count);
 void nopscope_enter_panic(void);
+
+// tracer/triggers.hpp, tracer/capture.hpp
+void nopscope_mark(uint32_t id);
+void nopscope_counter(uint32_t id, int64_t value);
+enum nopscope_status nopscope_capture_arguments(struct nopscope_sites sites, uint8_t mask);
+enum nopscope_status nopscope_capture_result(struct nopscope_sites sites);
+enum nopscope_status nopscope_capture_nothing(struct nopscope_sites sites);
 
 struct nopscope_counters {
     uint32_t sites;
@@ -139,6 +160,7 @@ struct nopscope_counters {
     uint32_t enabled;
     uint64_t generated;
     uint64_t dropped;
+    uint64_t filtered;
     uint64_t unhooked;
     uint64_t foreign;
     uint64_t recursions;

@@ -46,12 +46,16 @@ enum class Recorder : std::uint8_t {
     function,  // one record at each entry
     graph,     // one at entry, one at return
     profile,   // no record: each function's calls, times and histogram, added up on the target
+    duration,  // one at return, of a call that took set_min_duration() or longer
+    sampled,   // graph's, of every n-th call on a core: set_sample()
 };
 
 enum class Mode : std::uint8_t {
     stream,    // a full ring drops new records, and counts them
     lossless,  // a full ring makes the producer run the pump until there is room
 };
+
+class SiteBits;
 
 // Which sites a request is about: by index, by address ({main, luaV_execute}), or by name.
 struct Sites {
@@ -66,6 +70,8 @@ struct Sites {
     // with a name table (nopscope_name_table(TARGET), docs/porting.md). A request then
     // matches each site's name, which takes several times as long as patching it. `glob` is read until it has returned.
     static constexpr Sites named(const char* glob) { return {.pattern = glob}; }
+    // Those that the host has selected (site_bits.hpp).
+    static constexpr Sites chosen(const SiteBits& chosen) { return {.bits = &chosen}; }
     // These, less those of `less`, which must outlive the request (a temporary in its call does) and
     // be less of nothing itself.
     constexpr Sites without(const Sites& less) const {
@@ -79,6 +85,7 @@ struct Sites {
     bool listed = false;                 // `functions` instead of the range
     const char* pattern = nullptr;       // of these, only what it matches
     const Sites* notrace = nullptr;
+    const SiteBits* bits = nullptr;      // of these, only the ones that it has
 };
 
 struct Config {
@@ -98,6 +105,23 @@ struct Config {
     // 0: as fast as try_write takes bytes.
     std::uint32_t line_bytes_per_second = 0;
 
+    // Commands from the host over the same line (docs/control.md), which pump() executes. All may be
+    // null: then nothing is read, or the commands that need it are refused.
+    struct Input {
+        // One byte that has come, or false at once. Called by pump(), never from two contexts at once.
+        // What comes between two pumps must be buffered: 256 bytes hold any command.
+        bool (*try_read)(std::uint8_t& byte) = nullptr;
+        // Where this core's thread context was interrupted; called in an interrupt. Without it (and
+        // `interrupt_depth`) a pump in an interrupt cannot change what is traced once the profile
+        // recorder has been used, or a recorder lies more than 128 MiB from a site.
+        std::uint64_t (*interrupted_pc)() = nullptr;
+        std::uint32_t baud = 0;  // of the line now
+        // Sets the line's rate, both ways; everything has been sent. False: it cannot. `only_ask`:
+        // changes nothing, and says whether it could.
+        bool (*set_baud)(std::uint32_t baud, bool only_ask) = nullptr;
+        void (*reset)() = nullptr;  // resets the machine; does not return
+    } input = {};
+
     // SP outside these bounds is not hooked, and counted: [low, high).
     std::uint64_t stack_low = 0;
     std::uint64_t stack_high = ~std::uint64_t{0};
@@ -113,7 +137,7 @@ struct Config {
     std::span<std::byte> profile_memory = {};
     std::uint32_t profile_period_ms = 0;  // from one read-out's end to the next; 0: only on request
 
-    // Measure what recording a call costs, for the host to take off: 260,000 instructions more in init().
+    // Measure what recording a call costs, for the host to take off: 250,000 instructions more in init().
     bool calibrate = true;
 
     // The address of core n's count of exceptions below the running code: 0 in thread context. It
@@ -132,7 +156,8 @@ struct Config {
 Status init(const Config& config);
 
 // Change what the sites record, at run time. All or nothing: on an error no word has changed.
-// Thread context, interrupts may be on, traced functions may be running. A site has one recorder;
+// Thread context, interrupts may be on, traced functions may be running. Any core: requests, those of
+// the host in a pump too, wait for each other. A site has one recorder;
 // enabling another replaces it. Some 60 instructions a site, 75 where caches need maintenance.
 Status enable(Recorder recorder, const Sites& sites);
 Status disable(const Sites& sites);
@@ -143,8 +168,8 @@ Status join(std::uint64_t stack_low, std::uint64_t stack_high);
 
 // ---- ops of your own (tracer/ops.hpp) ---------------------------------------------------------------
 //
-// All three: thread context of one core at a time, interrupts on; other cores may be running traced
-// code. All or nothing. Never from a callback.
+// All three: thread context of any core, interrupts on; other cores may be running traced code. All or
+// nothing. Never from a callback.
 
 // Adds `ops` to the sites' sets. Attaching twice is once.
 Status attach(Ops& ops, const Sites& sites);
@@ -187,9 +212,30 @@ void for_each_ops(std::uint32_t index, void (*visit)(Ops& ops, void* user), void
 void stop();
 void start();
 
+// ---- filters: what recorders leave out --------------------------------------------------------------
+//
+// Any context, at any time, also while they run. Calls left out are counted: Counters::filtered.
+
+// Of the duration recorder, on all cores: calls shorter than that make no record. At first 0.
+void set_min_duration(std::uint64_t ticks);
+// Graph, sampled and duration do not see calls that would be more than `calls` deep: those with as many
+// hooked calls open below them, in their context. An interrupt's lie on top of what it interrupted; a
+// function with a ReturnOps counts twice. At first 0: as deep as the shadow stack is.
+void set_max_depth(std::uint32_t calls);
+// Of the sampled recorder: every n-th call of each core, from the next one on. At first 1.
+void set_sample(std::uint32_t n);
+
+// From here on a core records only while a call of one of these functions is open in the context that
+// it runs; that call is in the recording. Those that are open now do not count. Recording goes on
+// elsewhere as soon as trace_everywhere() has been called. As enable(), and instead of the last such
+// request. timeout: as detach().
+Status trace_only_below(const Sites& sites);
+Status trace_everywhere();
+
 // Moves records from the ring to the line, within what the line's pace allows now; returns at once
 // when there is nothing to do, or when a pump is already running below. Any context: an idle loop, a
-// timer interrupt, or both. Call it at least every quarter wrap of the 32-bit clock (1 s at 1 GHz),
+// timer interrupt, or both. Then does what the host has asked for; a change of what is traced waits for
+// a pump that finds no callback, and nothing else that would be in its way, below it. Call it at least every quarter wrap of the 32-bit clock (1 s at 1 GHz),
 // or recorded times may be ambiguous.
 void pump();
 
@@ -248,8 +294,9 @@ struct Counters {
     std::uint32_t refused_words;       // the words there are no patch site
     std::uint32_t duplicates;          // empty or repeated table entries, dropped
     std::uint32_t enabled;     // sites whose word is a BL now
-    std::uint64_t generated;   // records claimed, plus dropped
+    std::uint64_t generated;   // records claimed, plus dropped, plus filtered
     std::uint64_t dropped;
+    std::uint64_t filtered;    // calls that a filter kept from making any record
     std::uint64_t unhooked;    // calls whose return is not seen: the shadow stack was full
     std::uint64_t foreign;     // calls whose return is not seen: SP outside the bounds
     std::uint64_t recursions;  // callbacks not made: this context was in one

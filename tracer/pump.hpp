@@ -10,6 +10,7 @@
 #include "tracer/console_buffer.hpp"
 #include "tracer/line.hpp"
 #include "tracer/profile_sender.hpp"
+#include "tracer/replies.hpp"
 #include "tracer/ring.hpp"
 #include "tracer/trace_sender.hpp"
 #include "tracer/wire/hello.hpp"
@@ -25,9 +26,9 @@ public:
     // `cores`: of all that may ever record; core n is the machine's core n.
     // `encoders`: one for each of them.
     constexpr Pump(M& machine, std::span<Core> cores, wire::TraceEncoder* encoders,
-                   ProfileSender* profile = nullptr)
+                   ProfileSender* profile = nullptr, Replies* replies = nullptr)
         : machine_(machine), cores_(cores), line_(machine), trace_(machine, encoders),
-          profile_(profile) {}
+          profile_(profile), replies_(replies) {}
 
     // `hello` is kept by pointer; `session` tells this boot from the last.
     void open(const Config& config, const wire::Hello& hello, std::uint16_t session) {
@@ -50,13 +51,42 @@ public:
         if (!try_lock()) return;
         if (profile_ != nullptr && !profile_->waits()) profile_->keep_period(machine_.clock());
         if (work_waits()) {
-            const NotProfiled tracer_s(machine_, here());
-            const bool marked = put_own(here(), wire::Extended::tracer_begin);
-            while (advance(Until::paced)) {
-            }
-            if (marked) put_own(here(), wire::Extended::tracer_end);
+            as_tracers([this] {
+                while (advance(Until::paced)) {
+                }
+            });
         }
         unlock();
+    }
+
+    // Work of the tracer's own, which no function is charged for. Any context.
+    template <typename Work>
+    void as_tracers(Work work) {
+        const NotProfiled tracer_s(machine_, here());
+        const bool marked = put_own(here(), wire::Extended::tracer_begin);
+        work();
+        if (marked) put_own(here(), wire::Extended::tracer_end);
+    }
+
+    // They are due. Any context.
+    void send_hello() { hello_due_ = machine_.clock(); }
+    void send_keys() {
+        for (Core& core : cores_) trace_.want_key(core);
+    }
+    void send_stats() { stats_due_ = machine_.clock(); }
+
+    // Runs `use`, which returns the line's new pace, while the line is quiet and everything has left;
+    // false: it is not, or another pump runs.
+    template <typename Use>
+    bool with_quiet_line(Use use) {
+        if (!try_lock()) return false;
+        const bool quiet = line_.idle();
+        if (quiet) {
+            line_.drain();
+            line_.set_pace(use());
+        }
+        unlock();
+        return quiet;
     }
 
     // From a recorder's slow path: pumps until half this core's ring is free, or waits for the core
@@ -215,7 +245,7 @@ private:
                       own_limit(core))) {
             return false;
         }
-        ++core.own_records;
+        __atomic_fetch_add(&core.own_records, 1, __ATOMIC_RELAXED);
         return true;
     }
 
@@ -235,7 +265,7 @@ private:
     bool due(std::uint64_t at) const { return static_cast<std::int64_t>(machine_.clock() - at) >= 0; }
     bool work_waits() const {
         if (!line_.idle() || !console_.empty() || due(hello_due_) || due(stats_due_)) return true;
-        if (profile_waits()) return true;
+        if (profile_waits() || replies_wait()) return true;
         for (const Core& core : cores_) {
             if (trace_.due(core)) return true;
         }
@@ -246,6 +276,11 @@ private:
     // now.
     bool advance(Until until) {
         if (!line_.idle()) return line_.send();
+        if (replies_wait()) {
+            return queue({wire::Stream::reply, 0, session_, reply_sequence_++},
+                         replies_->take(frame_.payload()));
+        }
+        if (until == Until::paced && replies_ != nullptr && replies_->hold()) return false;
         if (due(hello_due_)) {
             hello_due_ = machine_.clock() + clock_hz_;
             return queue({wire::Stream::hello, 0, session_, hello_sequence_++},
@@ -282,10 +317,13 @@ private:
 
     bool queue_stats(Core& core, bool final) {
         const std::uint64_t dropped = __atomic_load_n(&core.dropped, __ATOMIC_RELAXED);
+        const std::uint64_t refused =
+            replies_ != nullptr && number_of(core) == 0 ? replies_->refused() : 0;
+        const std::uint64_t filtered = filtered_of(core);
         // All fields at once: clearing them first would be a call of memset.
         const wire::Stats stats{
             .now = machine_.clock(),
-            .generated = record_index(core.cursor) + dropped,
+            .generated = record_index(core.cursor) + dropped + filtered,
             .delivered = record_index(core.tail),
             .dropped = dropped,
             .unhooked = core.unhooked,
@@ -293,11 +331,15 @@ private:
             .console_dropped = console_dropped_,
             .final = final ? 1u : 0u,
             .overwritten = core.overwritten,
+            .aggregated = core.aggregated,
+            .filtered = filtered,
+            .commands_refused = refused,
         };
         return queue({wire::Stream::stats, number_of(core), session_, core.stats_sequence++},
                      write_stats(stats, frame_.payload()));
     }
 
+    bool replies_wait() const { return replies_ != nullptr && replies_->wait(); }
     bool profile_waits() const { return profile_ != nullptr && profile_->waits(); }
     bool queue_profile() {
         const auto [core, payload_bytes] = profile_->next(machine_.clock(), frame_.payload());
@@ -320,6 +362,7 @@ private:
     Line<M> line_;
     TraceSender<M> trace_;
     ProfileSender* profile_;
+    Replies* replies_;
     ConsoleBuffer console_;
     wire::FrameBuilder frame_;
     const wire::Hello* hello_ = nullptr;
@@ -330,6 +373,7 @@ private:
     std::uint64_t lossless_margin_ = 0;
     std::uint32_t hello_sequence_ = 0;
     std::uint32_t console_sequence_ = 0;
+    std::uint32_t reply_sequence_ = 0;
     std::size_t turn_ = 0;
     std::size_t stats_turn_ = 0;
     bool profile_turn_ = false;

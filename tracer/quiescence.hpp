@@ -49,6 +49,15 @@ public:
         return true;
     }
 
+    // A core that was interrupted here, but for its guards.
+    static bool is_outside(const Core& core, const Interrupted& here, std::span<const Code> unmarked) {
+        if (core.unguarded != 0) return false;
+        for (const Code& code : unmarked) {
+            if (here.depth != 0 || (here.pc >= code.begin && here.pc < code.end)) return false;
+        }
+        return true;
+    }
+
 private:
     static_assert(max_interrupt_depth <= 32);
 
@@ -75,10 +84,7 @@ private:
             self.taken_[here.core] = taken;
             __atomic_fetch_and(&self.first_call_, ~bit, __ATOMIC_RELAXED);
         }
-        if (core.unguarded != 0) return;
-        for (const Code& code : self.unmarked_) {
-            if (here.depth != 0 || (here.pc >= code.begin && here.pc < code.end)) return;
-        }
+        if (!is_outside(core, here, self.unmarked_)) return;
         __atomic_fetch_and(&self.pending_, ~bit, __ATOMIC_RELEASE);
     }
 

@@ -23,7 +23,7 @@ bool make_place(Core& core, std::uint64_t sp, std::uint64_t return_address) {
     if (top_frame(core)->sp <= sp) {
         unwind(machine, core, sp, hook_of(return_address) == Hook::none);
     }
-    if (core.top < core.shadow_end) return true;
+    if (core.top < core.frames_end) return true;
     __atomic_fetch_add(&core.unhooked, 1, __ATOMIC_RELAXED);
     return false;
 }

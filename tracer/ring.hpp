@@ -7,6 +7,7 @@
 #include "tracer/core.hpp"
 
 #include <optional>
+#include <span>
 
 namespace nopscope {
 
@@ -34,22 +35,102 @@ inline std::uint64_t* ring_slot(const Core& core, std::uint64_t position) {
     return reinterpret_cast<std::uint64_t*>(core.ring + (position & (ring_bytes - 1)));
 }
 
-// Claims a slot while the cursor is below `limit`, stamps `record` with the clock, and stores it.
-// Any context on the core that owns the ring. False: there was no room.
+// popcount without FP registers, which the instruction would take, or libgcc.
+constexpr unsigned ones(std::uint32_t bits) {
+    unsigned count = 0;
+    for (; bits != 0; bits &= bits - 1) ++count;
+    return count;
+}
+
+struct Claim {
+    std::uint64_t position;
+    std::uint64_t clock;
+};
+// Claims `bytes` whose end is not above `limit`; the clock is read in between. Any context on the core
+// that owns the ring. Null: there is no room.
+template <MachineConcept M>
+std::optional<Claim> ring_claim(M& machine, Core& core, std::uint64_t bytes, std::uint64_t limit) {
+    Claim claim{__atomic_load_n(&core.cursor, __ATOMIC_RELAXED), 0};
+    do {
+        if (claim.position + bytes > limit) return std::nullopt;
+        claim.clock = machine.clock();
+    } while (!__atomic_compare_exchange_n(&core.cursor, &claim.position, claim.position + bytes, true,
+                                          __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    return claim;
+}
+
+// The word of a record as the recorders store it.
+inline void ring_store(const Core& core, std::uint64_t position, std::uint64_t word) {
+    __atomic_store_n(ring_slot(core, position), word ^ lap_mask(position), __ATOMIC_RELAXED);
+}
+
+// Claims a slot, stamps `record` with the clock, and stores it. False: there was no room.
 template <MachineConcept M>
 bool ring_put(M& machine, Core& core, wire::Record record, std::uint64_t limit) {
-    std::uint64_t position = __atomic_load_n(&core.cursor, __ATOMIC_RELAXED);
-    std::uint64_t clock = 0;
-    do {
-        if (position >= limit) return false;
-        clock = machine.clock();
-    } while (!__atomic_compare_exchange_n(&core.cursor, &position, position + record_bytes, true,
-                                          __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-    const std::uint64_t word = record.is(wire::Extended::sync) ? wire::make_sync(clock).word
-                                       : (record.word | static_cast<std::uint32_t>(clock)) +
-                                             recorder_excess(record);
-    __atomic_store_n(ring_slot(core, position), word ^ lap_mask(position), __ATOMIC_RELAXED);
+    const std::optional<Claim> claim = ring_claim(machine, core, record_bytes, limit);
+    if (!claim) return false;
+    if (record.is(wire::Extended::sync)) record = wire::make_sync(claim->clock);
+    const std::uint64_t word = record.word | static_cast<std::uint32_t>(claim->clock);
+    ring_store(core, claim->position, word + recorder_excess(record));
     return true;
+}
+
+// The same for an extended record and its data, which are claimed together. They may be stored in any
+// order: nobody takes the head for written before all are (ring_peek). `data`: as many as data_count
+// says, 57 bits each.
+inline void ring_store_many(const Core& core, const Claim& claim, wire::Record head,
+                            std::span<const std::uint64_t> data) {
+    std::uint64_t position = claim.position;
+    ring_store(core, position, head.word | static_cast<std::uint32_t>(claim.clock));
+    for (const std::uint64_t value : data) {
+        ring_store(core, position += record_bytes, wire::make_data(value).word);
+    }
+}
+template <MachineConcept M>
+bool ring_put_many(M& machine, Core& core, wire::Record head, std::span<const std::uint64_t> data,
+                   std::uint64_t limit) {
+    const std::optional<Claim> claim =
+        ring_claim(machine, core, (1 + data.size()) * record_bytes, limit);
+    if (claim) ring_store_many(core, *claim, head, data);
+    return claim.has_value();
+}
+
+// What data(site) holds, as a call record's payload: run-time bits 3..31 of the function's address.
+constexpr std::uint64_t site_of(std::uint64_t function) {
+    return static_cast<std::uint32_t>(function) >> 3;
+}
+
+// Data records that follow this one.
+constexpr unsigned data_count(wire::Record head) {
+    if (head.kind() != wire::Kind::extended) return 0;
+    const std::uint32_t argument = head.argument();
+    switch (head.extended()) {
+        case wire::Extended::duration: return 2;
+        case wire::Extended::arguments: return 1 + ones(argument & 0xffff);
+        case wire::Extended::result: return 2 + (argument & 1);
+        case wire::Extended::counter: return 1 + (argument & 1);
+        default: return 0;
+    }
+}
+
+// The 64-bit clock of a record, from that of the one before it: at most a sixteenth of a wrap earlier, and
+// less than the rest later. A sync says the upper bits. A data record has none of its own: its head's.
+inline constexpr std::uint32_t backwards_ticks = 1u << 28;
+constexpr std::uint64_t clock_of(wire::Record record, std::uint64_t before) {
+    if (record.is(wire::Extended::data)) return before;
+    if (record.is(wire::Extended::sync)) {
+        return static_cast<std::uint64_t>(record.argument()) << 32 | record.clock_low();
+    }
+    const std::uint32_t forwards =
+        record.clock_low() - static_cast<std::uint32_t>(before) + backwards_ticks;
+    return before + forwards - backwards_ticks;
+}
+
+inline void add_one(std::uint64_t& counter) { __atomic_fetch_add(&counter, 1, __ATOMIC_RELAXED); }
+// Calls that a filter kept from making a record.
+inline std::uint64_t filtered_of(const Core& core) {
+    return __atomic_load_n(&core.filtered, __ATOMIC_RELAXED) +
+           __atomic_load_n(&core.passed, __ATOMIC_RELAXED);
 }
 
 // How far the tracer's own records may go: all open calls can still return.
@@ -63,14 +144,21 @@ inline std::uint64_t entry_limit(const Core& core) {
 }
 inline constexpr std::uint64_t no_limit = ~std::uint64_t{0};  // for returns
 
-// The record at `position`, once it is written.
+// The word at `position` as it was before its lap was put in; with that bit it is last lap's.
+inline constexpr std::uint64_t unwritten_bit = std::uint64_t{1} << (wire::payload_shift - 1);
+inline std::uint64_t ring_word(const Core& core, std::uint64_t position) {
+    return __atomic_load_n(ring_slot(core, position), __ATOMIC_RELAXED) ^ lap_mask(position);
+}
+
+// The record at `position`, once it and the data that belong to it are written.
 inline std::optional<wire::Record> ring_peek(const Core& core, std::uint64_t position) {
     if (position >= __atomic_load_n(&core.cursor, __ATOMIC_RELAXED)) return std::nullopt;
-    std::uint64_t word =
-        __atomic_load_n(ring_slot(core, position), __ATOMIC_RELAXED) ^ lap_mask(position);
-    constexpr std::uint64_t unwritten = std::uint64_t{1} << (wire::payload_shift - 1);
-    if ((word & unwritten) != 0) return std::nullopt;
-    return wire::Record{word - recorder_excess({word})};
+    const wire::Record record{ring_word(core, position)};
+    if ((record.word & unwritten_bit) != 0) return std::nullopt;
+    for (unsigned left = data_count(record); left != 0; --left) {
+        if ((ring_word(core, position + left * record_bytes) & unwritten_bit) != 0) return std::nullopt;
+    }
+    return wire::Record{record.word - recorder_excess(record)};
 }
 
 // Interrupts masked, and the lock of a core's context or of other rare things: a holder that were
@@ -106,6 +194,15 @@ bool say_context(M& machine, Core& core, std::uint64_t limit) {
     const wire::Record record = wire::make_record(wire::Kind::extended, payload, 0);
     core.unsaid = ring_put(machine, core, record, limit) ? 0 : 1;
     return core.unsaid == 0;
+}
+
+// put(limit), for a record that may come while recording is stopped, in no other context than the host
+// takes it for. Its result; false, too, where there is no room to say the context.
+template <MachineConcept M, typename Put>
+bool put_in_context(M& machine, Core& core, Put put) {
+    const Locked locked(machine, core.context_lock);
+    const std::uint64_t limit = entry_limit(core);
+    return say_context(machine, core, limit) && put(limit);
 }
 
 // Sets `limit`, unless recording is stopped (0, which stays). A switch of context that has not been

@@ -3,14 +3,23 @@
 // core.hpp.
 #pragma once
 
+#include "tracer/duration.hpp"
 #include "tracer/hooks.hpp"
 #include "tracer/profile.hpp"
-#include "tracer/ring.hpp"
+#include "tracer/stops.hpp"
 
 namespace nopscope {
 
 inline ShadowFrame* top_frame(const Core& core) {
     return reinterpret_cast<ShadowFrame*>(core.top) - 1;
+}
+
+// How many frames recorders may use: `max_depth`, as far as there are so many.
+inline void set_shadow_end(Core& core) {
+    const std::uint64_t end = core.shadow_base + core.max_depth * sizeof(ShadowFrame);
+    const std::uint64_t there = (core.frames_end - core.shadow_base) / sizeof(ShadowFrame);
+    const bool lower = core.max_depth != 0 && core.max_depth < there;
+    __atomic_store_n(&core.shadow_end, lower ? end : core.frames_end, __ATOMIC_RELAXED);
 }
 
 // Empties the stack of `count` frames, the sentinel among them, for calls with an SP below stack_high.
@@ -19,8 +28,9 @@ inline void reset_shadow_stack(Core& core, ShadowFrame* frames, std::size_t coun
     for (std::size_t i = 0; i < count; ++i) frames[i].sp = free_frame_sp;
     frames[0].return_address = 0;
     frames[0].sp = core.stack_high = stack_high;
-    core.top = reinterpret_cast<std::uintptr_t>(frames + 1);
-    core.shadow_end = reinterpret_cast<std::uintptr_t>(frames + count);
+    core.top = core.shadow_base = reinterpret_cast<std::uintptr_t>(frames + 1);
+    core.frames_end = reinterpret_cast<std::uintptr_t>(frames + count);
+    set_shadow_end(core);
 }
 
 // What a call that ends by longjmp leaves to do, by whose frame it is.
@@ -35,7 +45,13 @@ void close_unwound(M& machine, Core& core, const ShadowFrame& frame) {
             break;
         }
         case Hook::profile: profile_unwound(machine, core, frame); break;
+        case Hook::duration: duration_unwound(machine, core, frame); break;
         case Hook::callback:  // its exit is not called
+            // But for what trace_only_below() counts.
+            if (core.subtree != 0 && frame.rest[0] == core.subtree && --core.below == 0) {
+                stop_core(core, stopped_outside);
+            }
+            break;
         case Hook::none: break;
     }
 }

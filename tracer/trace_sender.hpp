@@ -43,7 +43,7 @@ public:
         const std::uint64_t now = machine_.clock();
         if (now - core.last_key_frame >= key_seconds * clock_hz_) encoder.restart();
         const std::uint64_t at_most = mind_clock(core);
-        end_ = {core.tail, core.pumped_clock, core.pumped_context, 0};
+        end_ = {core.tail, core.pumped_clock, core.pumped_context, core.pumped_site_next, 0};
         encoder.begin(payload, {.index = record_index(core.tail),
                                 .clock = core.pumped_clock,
                                 .dropped = __atomic_load_n(&core.dropped, __ATOMIC_RELAXED),
@@ -59,12 +59,15 @@ public:
     void release(Core& core) {
         core.pumped_clock = end_.clock;
         core.pumped_context = end_.context;
+        core.pumped_site_next = end_.site_next;
         core.last_trace_frame = machine_.clock();
-        core.own_records -= end_.own;
+        __atomic_fetch_sub(&core.own_records, end_.own, __ATOMIC_RELAXED);
         ring_release(machine_, core, end_.position);
     }
 
-    // The next frame of this core begins a group.
+    // The next frame of this core begins a group. Any context.
+    void want_key(Core& core) { core.last_key_frame = machine_.clock() - key_seconds * clock_hz_; }
+    // The same, of the pump.
     void restart(unsigned number) { encoders_[number].restart(); }
 
     static std::uint64_t waiting_records(const Core& core) {
@@ -83,6 +86,7 @@ private:
         std::uint64_t position;
         std::uint64_t clock;
         std::uint32_t context;
+        bool site_next;     // the next record is the site that this one's is about
         std::uint64_t own;  // records of the tracer's
     };
 
@@ -94,27 +98,17 @@ private:
         end_.own += found->is(wire::Extended::sync) || found->is(wire::Extended::tracer_begin) ||
                     found->is(wire::Extended::tracer_end);
         if (found->is(wire::Extended::context)) end_.context = found->argument();
-        record = from_text_base(*found);
+        record = from_text_base(*found, end_.site_next);
+        end_.site_next = found->kind() == wire::Kind::extended && wire::has_site(found->extended());
         return true;
     }
 
-    // Sites count from text_base on the line.
-    wire::Record from_text_base(wire::Record record) const {
+    // Sites count from text_base on the line. `site`: a data record that is one.
+    wire::Record from_text_base(wire::Record record, bool site) const {
+        if (site) return wire::make_data(site_of((record.data() << 3) - text_base_));
         if (record.kind() != wire::Kind::call && record.kind() != wire::Kind::entry) return record;
         return wire::make_record(record.kind(), (record.site_low() - text_base_) >> 3,
                                  record.clock_low());
-    }
-
-    // A record is at most a sixteenth of a wrap earlier than the one before it, and less than the rest
-    // later; a sync says the upper bits.
-    static constexpr std::uint32_t backwards = 1u << 28;
-    static std::uint64_t clock_of(wire::Record record, std::uint64_t before) {
-        if (record.is(wire::Extended::sync)) {
-            return static_cast<std::uint64_t>(record.argument()) << 32 | record.clock_low();
-        }
-        const std::uint32_t forwards =
-            record.clock_low() - static_cast<std::uint32_t>(before) + backwards;
-        return before + forwards - backwards;
     }
 
     // Nobody looked between doubt_clock, before the record at `tail`, and a sync record after it, or now.
@@ -125,11 +119,10 @@ private:
         core.doubt = 0;
         for (std::uint64_t at = core.tail;; at += record_bytes) {
             const std::optional<wire::Record> found = ring_peek(core, at);
-            if (found && found->is(wire::Extended::data)) continue;
             const bool known = !found || found->is(wire::Extended::sync);
             const std::uint64_t before = clock;
             clock = found ? clock_of(*found, before) : machine_.clock();
-            const std::uint64_t pause = clock - before + backwards;
+            const std::uint64_t pause = clock - before + backwards_ticks;
             const std::uint64_t wraps = known ? pause >> 32 << 32 : 0;
             if (pause - wraps > longest) {
                 longest = pause - wraps;

@@ -10,16 +10,9 @@
 #include "tracer/nopscope.hpp"
 #include "tracer/patcher.hpp"
 #include "tracer/pump.hpp"
-#include "tracer/quiescence.hpp"
+#include "tracer/requests.hpp"
 #include "tracer/return_ops.hpp"
 #include "tracer/shadow_stack.hpp"
-
-// Labels in arm64/recorders.S and profile.S.
-extern "C" const char nopscope_function_entry[], nopscope_graph_entry[], nopscope_profile_entry[],
-    nopscope_profile_entry_end[];
-// Labels in arm64/callbacks.S.
-extern "C" const char nopscope_callback[], nopscope_callback_unguarded[], nopscope_far[],
-    nopscope_far_end[];
 
 namespace nopscope {
 namespace {
@@ -41,14 +34,17 @@ constinit SiteTable sites;
 constinit wire::NameTable names;
 constinit Ops none_ops{.func = no_callback, .unguarded = no_callback};
 // Their entries are filled in by init(), since an address is no constant expression in every ABI.
-constinit Ops function_ops, graph_ops;
+constinit Ops function_ops, graph_ops, duration_ops, sampled_ops, no_profile_ops;
 constinit ProfileMemory profile_memory;
 constinit ProfileSender profile_sender(profile_memory, sites);
 // By Recorder, less one. The profile's is nobody's before it is enabled.
-constinit Family recorders[] = {Family::of(function_ops), Family::of(graph_ops), {}};
+constinit Family recorders[] = {Family::of(function_ops), Family::of(graph_ops),
+                                Family::of(no_profile_ops), Family::of(duration_ops),
+                                Family::of(sampled_ops)};
 constinit Patcher<Machine> patcher(machine, sites, none_ops);
 constinit wire::TraceEncoder encoders[max_cores]{};
-constinit Pump<Machine> line_pump(machine, cores, encoders, &profile_sender);
+constinit Pump<Machine> line_pump(machine, cores, encoders, &profile_sender, &command_replies);
+constinit RequestLock<Machine> request_lock(machine);
 constinit wire::Hello hello;
 constinit CycleClock cycle_clock;
 constinit Counters boot_counters{};
@@ -56,11 +52,7 @@ void (*panic_handler)(const char*) = nullptr;
 constinit bool initialised = false;
 constinit std::uint32_t joined = 0;  // cores, a bit each
 constexpr std::uint32_t thread_context = 0;
-
-[[noreturn]] void panic(const char* message) {
-    if (panic_handler != nullptr) panic_handler(message);
-    breakpoint();
-}
+constinit Recorder last_recorder = Recorder::graph;
 
 Core& this_core() { return cores[machine.core()]; }
 bool has_joined(unsigned core) { return (__atomic_load_n(&joined, __ATOMIC_RELAXED) >> core & 1) != 0; }
@@ -80,10 +72,11 @@ void prepare_core(unsigned number, const Config& config) {
     core.cursor = core.tail = ring_bytes;
     core.cells = profile_memory.distance(number);
     core.limit = 0;
+    core.stops = stopped_absent;
     core.reserve = return_reserve_bytes;
     core.lossless = config.mode == Mode::lossless ? 1 : 0;
-    core.pumped_clock = core.last_sync = core.last_trace_frame = core.last_key_frame = machine.clock();
-    core.seen_clock = core.pumped_clock;
+    core.pumped_clock = core.last_sync = core.seen_clock = machine.clock();
+    core.last_trace_frame = core.last_key_frame = core.seen_clock;
     core.seen = ring_bytes;
     const volatile std::uint32_t* depth = &thread_context;
     if (config.interrupt_depth != nullptr) depth = config.interrupt_depth(number);
@@ -98,8 +91,7 @@ void enter_core(std::uint64_t stack_low, std::uint64_t stack_high) {
     reset_shadow_stack(core, memory[machine.core()].shadow, shadow_frames + 1, stack_high);
     set_current_core(&core);
     __atomic_fetch_or(&joined, 1u << machine.core(), __ATOMIC_RELAXED);
-    core.limit = 1;  // not stopped; ring_set_limit sets the real one
-    ring_set_limit(machine, core);
+    start_core(machine, core, stopped_absent);
 }
 
 void prepare_sites() {
@@ -127,17 +119,26 @@ void prepare_hello(const Config& config) {
     hello.image = text_of(config.image);
 }
 
+// Code that reads slots and marks nothing, as far as it is in use.
+class Unmarked {
+public:
+    Unmarked() {
+        if (patcher.uses_far()) add(nopscope_far, nopscope_far_end);
+        if (profile_memory.made()) add(nopscope_profile_entry, nopscope_profile_entry_end);
+    }
+    std::span<const Quiescence<Machine>::Code> all() const { return {code_, count_}; }
+
+private:
+    void add(const char* begin, const char* end) {
+        code_[count_++] = {address_of(begin), address_of(end)};
+    }
+    Quiescence<Machine>::Code code_[2];
+    std::size_t count_ = 0;
+};
+
 bool wait_until_quiescent() {
-    Quiescence<Machine>::Code unmarked[2];
-    std::size_t count = 0;
-    if (patcher.uses_far()) {
-        unmarked[count++] = {address_of(nopscope_far), address_of(nopscope_far_end)};
-    }
-    if (profile_memory.made()) {
-        unmarked[count++] = {address_of(nopscope_profile_entry), address_of(nopscope_profile_entry_end)};
-    }
-    return Quiescence<Machine>(machine, cores, {unmarked, count})
-        .wait(machine.clock() + hello.clock_hz);
+    const Unmarked unmarked;
+    return Quiescence<Machine>(machine, cores, unmarked.all()).wait(machine.clock() + hello.clock_hz);
 }
 
 // ---- requests -----------------------------------------------------------------------------------
@@ -153,12 +154,16 @@ Status change_sets(const Change& change, NamedSelection&& selection) {
 
 // A site has one recorder: each has a direct entry.
 Status set_recorder(Recorder recorder, const Sites& which, std::span<const void* const> except) {
+    const Requesting<Machine> alone(request_lock);
     if (recorder == Recorder::profile) {
         if (!profile_memory.is_open()) return Status::no_profile_memory;
         recorders[2] = profile_memory.family(address_of(nopscope_profile_entry));
     }
-    Change change{.remove = std::span(recorders).first(profile_memory.made() ? 3 : 2)};
-    if (recorder != Recorder::none) change.add = recorders[static_cast<unsigned>(recorder) - 1];
+    Change change{.remove = recorders};
+    if (recorder != Recorder::none) {
+        change.add = recorders[static_cast<unsigned>(recorder) - 1];
+        last_recorder = recorder;
+    }
     return change_sets(change, {sites, names, which, except});
 }
 
@@ -179,14 +184,12 @@ Status init(const Config& config) {
     }
 
     hello.clock_hz = config.clock_hz;
-    if (clock_is_cycles) {
-        if (!cycle_clock.open(config.clock_hz)) return Status::bad_config;
-        hello.clock = wire::Clock::pmccntr;
-        hello.clock_hz = cycle_clock.hz();
-    }
+    if (clock_is_cycles && !cycle_clock.open(hello)) return Status::bad_config;
     panic_handler = config.panic;
     function_ops.direct = address_of(nopscope_function_entry);
     graph_ops.direct = address_of(nopscope_graph_entry);
+    duration_ops.direct = address_of(nopscope_duration_entry);
+    sampled_ops.direct = address_of(nopscope_sampled_entry);
     patcher.set_trampolines({address_of(nopscope_callback), address_of(nopscope_callback_unguarded),
                              address_of(nopscope_far)});
     if (config.calibrate) {
@@ -197,8 +200,10 @@ Status init(const Config& config) {
     prepare_sites();
     prepare_hello(config);
     const std::uint64_t now = machine.clock();
+    const auto session = static_cast<std::uint16_t>(now ^ now >> 16 ^ now >> 32);
     profile_sender.open(hello.text_base, config.profile_period_ms * (hello.clock_hz / 1000), now);
-    line_pump.open(config, hello, static_cast<std::uint16_t>(now ^ now >> 16 ^ now >> 32));
+    line_pump.open(config, hello, session);
+    open_control(config, session, hello.clock_hz);
     enter_core(config.stack_low, config.stack_high);
     initialised = true;
     line_pump.run();
@@ -226,11 +231,13 @@ Status disable(const Sites& which) { return enable(Recorder::none, which); }
 Status attach(Ops& ops, const Sites& which) {
     if (!initialised) return Status::not_initialised;
     if (ops.func == nullptr && ops.direct == 0) return Status::bad_config;
+    const Requesting<Machine> alone(request_lock);
     return change_sets({.add = Family::of(ops)}, {sites, names, which, {}});
 }
 
 Status detach(Ops& ops, const Sites& which) {
     if (!initialised) return Status::not_initialised;
+    const Requesting<Machine> alone(request_lock);
     const Family one[] = {Family::of(ops)};
     const Status status = change_sets({.remove = one}, {sites, names, which, {}});
     if (status != Status::ok || ops.sites != 0 || ops.func != hook_call) return status;
@@ -242,6 +249,7 @@ Status detach(Ops& ops, const Sites& which) {
 }
 
 Status set_filter(Ops& ops, const Sites& which) {
+    const Requesting<Machine> alone(request_lock);
     const Status status = attach(ops, which);
     if (status != Status::ok) return status;
     const Family one[] = {Family::of(ops)};
@@ -268,23 +276,35 @@ std::size_t site_name(std::uint32_t index, char* to, std::size_t room) {
 }
 
 void stop() {
-    for (Core& core : cores) __atomic_store_n(&core.limit, 0, __ATOMIC_RELAXED);
+    for (Core& core : cores) {
+        stop_core(core, stopped_by_request);
+        // A start() in the middle of that saw a limit that was not 0 yet.
+        if (stops_of(core) == 0) apply_stops(machine, core);
+    }
 }
 
 void start() {
     if (!initialised) return;
-    for (unsigned n = 0; n < max_cores; ++n) {
-        if (!has_joined(n)) continue;
-        std::uint64_t stopped = 0;
-        __atomic_compare_exchange_n(&cores[n].limit, &stopped, 1, false, __ATOMIC_RELAXED,
-                                    __ATOMIC_RELAXED);
-        ring_set_limit(machine, cores[n]);
-    }
+    for (Core& core : cores) start_core(machine, core, stopped_by_request);
 }
 
 void pump() {
-    if (initialised) line_pump.run();
+    if (!initialised) return;
+    line_pump.run();
+    poll_commands();
 }
+
+bool try_request(void (*request)(void* user), void* user) {
+    if (!request_lock.try_lock()) return false;
+    const Core& core = this_core();
+    const auto* const count = reinterpret_cast<const volatile std::uint32_t*>(core.depth);
+    const unsigned depth = count == &thread_context ? unknown_depth : *count;
+    const bool may = may_request<Machine>(core, depth, interrupted_pc(), Unmarked().all());
+    if (may) line_pump.as_tracers([&] { request(user); });
+    request_lock.unlock();
+    return may;
+}
+Recorder recorder_set_last() { return last_recorder; }
 
 std::size_t profile_bytes(unsigned config_cores) {
     return ProfileMemory::bytes(
@@ -325,7 +345,8 @@ Counters counters() {
     if (!initialised) return now;
     for (const Core& core : cores) {
         now.dropped += core.dropped;
-        now.generated += record_index(core.cursor) + core.dropped;
+        now.filtered += filtered_of(core);
+        now.generated += record_index(core.cursor) + core.dropped + filtered_of(core);
         now.unhooked += core.unhooked;
         now.foreign += core.foreign;
         now.recursions += core.recursions;
@@ -333,7 +354,21 @@ Counters counters() {
     return now;
 }
 
+void send_hello_soon() {
+    line_pump.send_hello();
+    line_pump.send_keys();
+}
+void send_stats_soon() { line_pump.send_stats(); }
+bool with_quiet_line(std::uint32_t (*use)(void*), void* user) {
+    return line_pump.with_quiet_line([&] { return hello.line_bytes_per_second = use(user); });
+}
 LastError last_error() { return patcher.last_error(); }
+
+[[noreturn]] void panic(const char* message) {
+    if (panic_handler != nullptr) panic_handler(message);
+    breakpoint();
+}
+std::span<Core> all_cores() { return cores; }
 
 Core* joined_core() {
     return initialised && has_joined(machine.core()) ? &this_core() : nullptr;
@@ -356,25 +391,8 @@ void guarded(std::uint64_t ip, std::uint64_t parent_ip, Ops* ops, Regs* regs) {
     }
 }
 
-// ---- slow paths of arm64/recorders.S -------------------------------------------------------------
+// ---- slow paths of arm64/recorders.S: this, and slow_paths.cpp ------------------------------------------
 
-extern "C" {
-
-bool nopscope_wait_for_room(Core*) { return line_pump.make_room(); }
-
-// At a function's entry; its SP and return address. Returns the shadow stack's top.
-std::uint64_t nopscope_unwind_at_entry(Core* here, std::uint64_t sp, std::uint64_t return_address) {
-    return unwind(machine, *here, sp, hook_of(return_address) == Hook::none);
-}
-
-// At a hooked call's return. Returns the top; the frame below it is this call's.
-std::uint64_t nopscope_unwind_at_return(Core* here, std::uint64_t sp) {
-    const std::uint64_t top = unwind(machine, *here, sp, false);
-    if (top_frame(*here)->sp != sp) {
-        panic("nopscope: a function returned to the hook, but no open call has its stack pointer");
-    }
-    return top;
-}
-}
+extern "C" bool nopscope_wait_for_room(Core*) { return line_pump.make_room(); }
 
 }  // namespace nopscope

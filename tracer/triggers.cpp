@@ -11,14 +11,11 @@ void mark(std::uint32_t id) {
     Core* const core = joined_core();
     if (core == nullptr) return;
     Machine machine;
-    const Locked locked(machine, core->context_lock);
-    const std::uint32_t payload = (id & wire::argument_mask) << 4 |
-                                  static_cast<std::uint32_t>(wire::Extended::marker);
-    const wire::Record record = wire::make_record(wire::Kind::extended, payload, 0);
-    // In no other context than the host takes it for.
-    const std::uint64_t limit = entry_limit(*core);
-    if (say_context(machine, *core, limit) && ring_put(machine, *core, record, limit)) return;
-    __atomic_fetch_add(&core->dropped, 1, __ATOMIC_RELAXED);
+    const wire::Record record = wire::make_extended(wire::Extended::marker, id);
+    const bool put = put_in_context(machine, *core, [&](std::uint64_t limit) {
+        return ring_put(machine, *core, record, limit);
+    });
+    if (!put) add_one(core->dropped);
 }
 
 void snapshot(std::uint32_t id) {

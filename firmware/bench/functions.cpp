@@ -23,5 +23,9 @@ ALL(DEFINE)
 const BenchFunction functions[many] = {ALL(NAME)};
 
 __attribute__((noipa)) void traced() {}
+__attribute__((noipa)) void around(void (*work)()) {
+    work();
+    asm volatile("" ::: "memory");  // not a tail call
+}
 
 }  // namespace bench

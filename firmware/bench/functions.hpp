@@ -11,6 +11,8 @@ extern const BenchFunction functions[many];
 
 // The one that the loops call; none of the above.
 void traced();
+// Calls work().
+void around(void (*work)());
 
 // After initialise(), once: learns the site indexes, and checks that those of `functions` are in
 // one piece.

@@ -27,7 +27,7 @@ void measure_recorder(Recorder recorder, const char* recording, const char* stop
     const nopscope::Counters before = nopscope::counters();
     const Reading on = loop_of(traced);
     const nopscope::Counters after = nopscope::counters();
-    const bool to_ring = recorder == Recorder::function || recorder == Recorder::graph;
+    const bool to_ring = recorder != Recorder::profile;
     need(after.dropped == before.dropped && after.unhooked == before.unhooked &&
              after.foreign == before.foreign &&
              (!to_ring || after.generated >= before.generated + calls),
@@ -47,6 +47,41 @@ void measure_profile() {
     } else {
         print_missing({"profile", "", 1, 0}, "the tracer has no profile recorder");
     }
+}
+
+// A call that a filter keeps out, with what has been set.
+void measure_filtered(Recorder recorder, const char* name) {
+    const Reading off = loop_of(traced);
+    need_ok(nopscope::enable(recorder, Sites::of(only)));
+    const nopscope::Counters before = nopscope::counters();
+    const Reading on = loop_of(traced);
+    const std::uint64_t filtered = nopscope::counters().filtered - before.filtered;
+    need(filtered >= calls && filtered % calls == 0, "bench: a call was not filtered");
+    print({name, "", 1, 0}, on, off, calls);
+    need_ok(nopscope::disable(Sites::of(only)));
+}
+
+void measure_too_deep() { measure_filtered(Recorder::graph, "graph, too deep"); }
+
+void measure_filters() {
+    measure_recorder(Recorder::duration, "duration", "duration, stopped");
+    nopscope::set_min_duration(~std::uint64_t{0});
+    measure_filtered(Recorder::duration, "duration, too short");
+    nopscope::set_min_duration(0);
+    measure_recorder(Recorder::sampled, "sampled", "sampled, stopped");
+    // The next call is recorded, and no other.
+    nopscope::set_sample(~std::uint32_t{0});
+    need_ok(nopscope::enable(Recorder::sampled, Sites::of(only)));
+    traced();
+    need_ok(nopscope::disable(Sites::of(only)));
+    measure_filtered(Recorder::sampled, "sampled, passed over");
+    nopscope::set_sample(1);
+    static const void* const outer[] = {reinterpret_cast<const void*>(around)};
+    need_ok(nopscope::enable(Recorder::graph, Sites::of(outer)));
+    nopscope::set_max_depth(1);
+    around(measure_too_deep);
+    nopscope::set_max_depth(0);
+    need_ok(nopscope::disable(Sites::of(outer)));
 }
 
 void measure_unguarded() {
@@ -121,6 +156,7 @@ void measure_recorders() {
     measure_recorder(Recorder::function, "function", "function, stopped");
     measure_recorder(Recorder::graph, "graph", "graph, stopped");
     measure_profile<Recorder>();
+    measure_filters();
     measure_unguarded();
     measure_returns();
     measure_direct();

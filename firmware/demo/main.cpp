@@ -40,15 +40,22 @@ nopscope::Status start_tracing(const Options& options) {
                                         .cores = hal::core_count(),
                                         .output = {hal::uart_try_write, hal::uart_drain},
                                         .line_bytes_per_second = options.baud / 10,
+                                        .input = {.try_read = hal::uart_try_read,
+                                                  .interrupted_pc = hal::interrupted_pc,
+                                                  .baud = hal::uart_baud(),
+                                                  .set_baud = hal::uart_set_baud,
+                                                  .reset = hal::reset},
                                         .stack_low = low,
                                         .stack_high = high,
                                         .mode = options.mode,
                                         .recorder = options.recorder,
-                                        .profile_memory = profile_memory(options)});
+                                        .profile_memory = profile_memory(options),
+                                        .interrupt_depth = hal::interrupt_depth_of});
     if (status != nopscope::Status::ok) return status;
     hal::set_console({nopscope::console_write, nopscope::enter_panic});
     hal::set_return_hook({nopscope::is_return_hook, nopscope::hooked_return_address_of,
                           nopscope::is_entry_code});
+    hal::uart_listen(7);
     hal::set_handler(hal::virtual_timer_interrupt, 8, on_timer);
     hal::timer_arm(hal::clock());
     hal::enable_interrupts();

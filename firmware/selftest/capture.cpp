@@ -18,6 +18,16 @@ std::size_t line_size = 0;
 bool line_shut = false;
 wire::Event events[32768];
 wire::TraceDecoder decoders[NOPSCOPE_CORES];
+std::uint16_t session = 0;
+const std::uint8_t* fed = nullptr;
+const std::uint8_t* fed_end = nullptr;
+
+bool give(std::uint8_t& byte) {
+    if (line_is_fed()) return false;
+    byte = *fed;
+    __atomic_store_n(&fed, fed + 1, __ATOMIC_RELEASE);
+    return true;
+}
 
 bool take(std::uint8_t byte) {
     if (line_shut || line_size == sizeof line) return false;
@@ -26,15 +36,17 @@ bool take(std::uint8_t byte) {
 }
 
 constexpr std::uint32_t end_mark = 0x1abcdef;
-void pump_out() {
-    snapshot(end_mark);
-    pump();
-}
 
 void collect(std::span<std::uint8_t> chunk, std::size_t& count, Recording& recording) {
     const wire::ParsedFrame frame = wire::parse_frame(chunk.data(), chunk.size());
+    if (frame.ok) session = frame.header.session;
     if (!frame.ok) {
         recording.well_formed = false;
+    } else if (frame.header.stream == wire::Stream::reply) {
+        wire::Reply reply;
+        recording.well_formed &= wire::read_reply(frame.payload, frame.payload_bytes, reply);
+        const auto answer = static_cast<unsigned>(reply.answer);
+        if (answer < wire::answer_count) ++recording.answers[answer];
     } else if (frame.header.stream == wire::Stream::stats) {
         wire::Stats stats;
         recording.well_formed &= wire::read_stats(frame.payload, frame.payload_bytes, stats);
@@ -48,9 +60,8 @@ void collect(std::span<std::uint8_t> chunk, std::size_t& count, Recording& recor
         recording.well_formed &= decoder.read([&](wire::Record record, std::uint64_t clock) {
             const wire::Event event = wire::event_of({record, clock}, index++);
             const bool own = event.kind == wire::Kind::extended &&
-                             event.extended != wire::Extended::context &&
-                             (event.extended != wire::Extended::marker ||
-                              event.argument == end_mark);
+                             (event.extended <= wire::Extended::tracer_end ||
+                              (event.extended == wire::Extended::marker && event.argument == end_mark));
             if (!own && count < std::size(events)) events[count++] = event;
         });
     } else if (frame.header.stream == wire::Stream::profile && frame.header.core == 0) {
@@ -80,6 +91,17 @@ Recording collect() {
 
 }  // namespace
 
+std::uint16_t captured_session() { return session; }
+void feed_line(std::span<const std::uint8_t> bytes) {
+    fed_end = bytes.data() + bytes.size();
+    __atomic_store_n(&fed, bytes.data(), __ATOMIC_RELEASE);
+}
+bool line_is_fed() { return __atomic_load_n(&fed, __ATOMIC_ACQUIRE) == fed_end; }
+void pump_out() {
+    snapshot(end_mark);
+    pump();
+}
+
 void shut_line(bool shut) { line_shut = shut; }
 
 // The compiled-in filter: traced from the first instruction after init().
@@ -94,13 +116,16 @@ bool tracer_is_up() {
                                        .board = hal::board_name(),
                                        .clock_hz = hal::clock_hz(),
                                        .cores = NOPSCOPE_CORES,
-                                       .output = {take, nullptr},
+                                       .output = {take, [] {}},
+                                       .input = {.try_read = give,
+                                                 .interrupted_pc = hal::interrupted_pc},
                                        .stack_low = hal::stack_bounds().low,
                                        .stack_high = hal::stack_bounds().high,
                                        .recorder = Recorder::function,
                                        .trace = Sites::of(from_boot),
                                        .except = not_from_boot,
                                        .profile_memory = {static_cast<std::byte*>(profile), bytes},
+                                       .interrupt_depth = hal::interrupt_depth_of,
                                        .panic = hal::panic});
     return status == Status::ok;
 }
@@ -121,8 +146,13 @@ Recording record(void (*run)()) {
 
 bool is_of(const wire::Event& event, const void* function) {
     const auto address = reinterpret_cast<std::uintptr_t>(function);
-    return (event.kind == wire::Kind::entry || event.kind == wire::Kind::call) &&
-           hal::address_of(__text_start) + event.site_offset == address;
+    std::uint64_t offset = event.site_offset;
+    if (event.kind == wire::Kind::extended && event.extended == wire::Extended::data) {
+        offset = event.data << 3;
+    } else if (event.kind != wire::Kind::entry && event.kind != wire::Kind::call) {
+        return false;
+    }
+    return hal::address_of(__text_start) + offset == address;
 }
 
 }  // namespace nopscope::selftest

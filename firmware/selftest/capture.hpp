@@ -6,6 +6,7 @@
 #include <span>
 
 #include "tracer/nopscope.hpp"
+#include "tracer/wire/command.hpp"
 #include "tracer/wire/event.hpp"
 #include "tracer/wire/profile.hpp"
 #include "tracer/wire/stats.hpp"
@@ -28,13 +29,22 @@ struct Recording {
     unsigned read_outs = 0;  // of the profile, that came to their end; of core 0
     unsigned profiled = 0;   // functions in them
     std::uint64_t profiled_calls = 0;
+    unsigned answers[wire::answer_count] = {};  // replies to commands
 };
 Recording record(void (*run)());
+
+// Of the frames collected so far.
+std::uint16_t captured_session();
+// What pump() reads from now on; and whether all of it has been read.
+void feed_line(std::span<const std::uint8_t> bytes);
+bool line_is_fed();
+// All that has been recorded so far goes to the line.
+void pump_out();
 
 // While shut, the line takes no byte: the ring fills.
 void shut_line(bool shut);
 
-// `event` is an entry (or call) of `function`.
+// `event` is an entry (or call) of `function`, or the data that says of which function its record is.
 bool is_of(const wire::Event& event, const void* function);
 
 }  // namespace nopscope::selftest

@@ -61,7 +61,7 @@ using namespace nopscope::hal;
 
 std::uint64_t nopscope_boot_early(unsigned exception_level) {
     entered_at = exception_level;
-    console_start();
+    uart_start();
     mmu_prepare();
     const CpuFeatures features = CpuFeatures::read();
     if (features.pac) set_pac_keys();

@@ -21,6 +21,7 @@ Handler handlers[interrupt_limit];
 
 struct alignas(64) Depth {
     volatile unsigned value;
+    std::uint64_t thread_pc;  // while value is not 0
 };
 Depth depths[max_cores];
 
@@ -50,6 +51,8 @@ void interrupts_start_core() {
 
 unsigned interrupt_depth() { return depths[this_core()].value; }
 const volatile std::uint32_t* interrupt_depth_of(unsigned core) { return &depths[core].value; }
+
+std::uint64_t interrupted_pc() { return depths[this_core()].thread_pc; }
 
 void set_handler(unsigned interrupt, unsigned priority, Handler handler) {
     if (interrupt >= interrupt_limit) panic("set_handler: no such interrupt");
@@ -98,6 +101,7 @@ void nopscope_interrupt(IrqFrame* frame) {
     const unsigned core = this_core();
     const unsigned below = depths[core].value;
     depths[core].value = below + 1;
+    if (below == 0) depths[core].thread_pc = frame->general.elr;
     if (interrupt == core_call_sgi) {
         serve_core_calls({.core = core, .pc = frame->general.elr, .depth = below});
     } else {

@@ -8,6 +8,7 @@ namespace nopscope::hal {
 
 inline constexpr std::uint64_t psci_cpu_off = 0x8400'0002;
 inline constexpr std::uint64_t psci_system_off = 0x8400'0008;
+inline constexpr std::uint64_t psci_system_reset = 0x8400'0009;
 inline constexpr std::uint64_t psci_cpu_on = 0xc400'0003;         // MPIDR, entry, context id
 inline constexpr std::uint64_t psci_affinity_info = 0xc400'0004;  // MPIDR, level
 

@@ -60,6 +60,14 @@ void exit(int status) {
     for (;;) wait_for_interrupt();
 }
 
+void reset() {
+    stop_other_cores();
+    uart_drain();
+    if (board.reset != nullptr) board.reset();
+    psci(psci_system_reset);
+    for (;;) wait_for_interrupt();
+}
+
 const char* board_name() { return board.name; }
 
 }  // namespace nopscope::hal

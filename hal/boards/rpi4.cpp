@@ -4,6 +4,7 @@
 #include "hal/board.hpp"
 #include "hal/drivers/bcm2711_gpio.hpp"
 #include "hal/drivers/bcm2711_mailbox.hpp"
+#include "hal/drivers/mmio.hpp"
 
 namespace nopscope::hal {
 
@@ -34,15 +35,28 @@ std::uint64_t arm_memory_end() {
     return end != 0 ? end : with_default_gpu_mem;
 }
 
+// A full reset in some 150 us; what the boot loader does then is as after power-on.
+void reset_by_watchdog() {
+    constexpr std::uint64_t power = 0xfe10'0000;
+    constexpr unsigned rstc = 0x1c, wdog = 0x24;
+    constexpr std::uint32_t password = 0x5a00'0000, full_reset = 0x20, ticks = 10;
+    write32(power + wdog, password | ticks);
+    write32(power + rstc, password | full_reset);
+}
+
 }  // namespace
 
 constinit const BoardTable board = {
     .name = "rpi4",
-    .uart = {.base = 0xfe20'1000, .baud = 3'000'000, .prepare_clock_hz = prepare_uart},
+    .uart = {.base = 0xfe20'1000,
+             .interrupt = 153,  // VideoCore interrupt 57, from 96 on
+             .baud = 3'000'000,
+             .prepare_clock_hz = prepare_uart},
     .gic = {.version = GicVersion::v2, .distributor = 0xff84'1000, .second = 0xff84'2000},
     .psci = Psci::none,
     .devices = devices,
     .ram_end = arm_memory_end,
+    .reset = reset_by_watchdog,
 };
 
 }  // namespace nopscope::hal

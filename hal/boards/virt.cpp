@@ -15,11 +15,15 @@ constexpr DeviceRange devices[] = {
 
 constinit const BoardTable board = {
     .name = "virt",
-    .uart = {.base = 0x0900'0000, .baud = 3'000'000, .prepare_clock_hz = nullptr},
+    .uart = {.base = 0x0900'0000,
+             .interrupt = 33,  // SPI 1
+             .baud = 3'000'000,
+             .prepare_clock_hz = nullptr},
     .gic = {.version = GicVersion::v3, .distributor = 0x0800'0000, .second = 0x080a'0000},
     .psci = Psci::present,
     .devices = devices,
     .ram_end = nullptr,
+    .reset = nullptr,
 };
 
 }  // namespace nopscope::hal

@@ -17,6 +17,7 @@ constexpr unsigned cr = 0x30;
 constexpr unsigned imsc = 0x38;
 constexpr unsigned icr = 0x44;
 
+constexpr std::uint32_t imsc_receive = 1 << 4 | 1 << 6;  // RXIM, RTIM
 constexpr std::uint32_t fr_busy = 1 << 3;
 constexpr std::uint32_t fr_rx_empty = 1 << 4;
 constexpr std::uint32_t fr_tx_full = 1 << 5;
@@ -32,6 +33,13 @@ void Pl011::start(std::uint32_t clock_hz, std::uint32_t baud) const {
     write32(base_ + cr, 0);
     write32(base_ + imsc, 0);
     write32(base_ + icr, 0x7ff);
+    set_baud(clock_hz, baud);
+}
+
+void Pl011::enable_receive_interrupt() const { write32(base_ + imsc, imsc_receive); }
+
+void Pl011::set_baud(std::uint32_t clock_hz, std::uint32_t baud) const {
+    write32(base_ + cr, 0);
     if (const std::uint32_t divisor = pl011_divisor(clock_hz, baud); divisor != 0) {
         write32(base_ + ibrd, divisor / 64);
         write32(base_ + fbrd, divisor % 64);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "host-tools/base/error.hpp"
+#include "host-tools/control/steering.hpp"
 #include "host-tools/report/report.hpp"
 
 namespace nopscope {
@@ -20,8 +21,17 @@ struct RecordOptions {
     double duration_seconds = 0;  // 0: no limit
     bool until_end = true;        // stop when every core has sent its final stats
     bool quiet = false;           // neither console nor progress
+    SteeringOptions steering;
 };
 Exit record(const RecordOptions& options);
+
+struct CtlOptions {
+    std::string from;  // the line; or
+    std::string via;   // a recorder's control socket
+    std::string image;
+    ControlRequest request;
+};
+Exit ctl(const CtlOptions& options);
 
 struct ReportOptions {
     std::string file;

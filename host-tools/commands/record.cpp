@@ -46,8 +46,13 @@ public:
         : quiet_(quiet), progress_(!quiet && isatty(STDERR_FILENO) != 0), symbols_(symbols) {}
 
     void on_session(const HelloInfo& hello) override {
-        if (symbols_ == nullptr) return;
-        if (const auto sentence = mismatch(*symbols_, hello)) throw Error(*sentence);
+        if (symbols_ != nullptr) {
+            if (const auto sentence = mismatch(*symbols_, hello)) throw Error(*sentence);
+        }
+        if (steering != nullptr) steering->on_session(hello);
+    }
+    void on_reply(const wire::Reply& reply) override {
+        if (steering != nullptr) steering->on_reply(reply);
     }
     void on_trace(unsigned /*core*/, const TraceBatch& batch) override {
         events_ += batch.records.size();
@@ -73,6 +78,8 @@ public:
         line_drawn_ = false;
     }
 
+    Steering* steering = nullptr;
+
 private:
     void show(std::string_view text) {
         if (quiet_) return;
@@ -97,44 +104,77 @@ constexpr auto flush_interval = 250ms;
 // A line silent for so long is not in the middle of a frame: what is pending may be shown as text.
 constexpr auto text_silence = 200ms;
 
-nsc::EndReason pump_line(Source& source, nsc::Writer& file, SessionReader& reader, Monitor& monitor,
-                         const RecordOptions& options) {
-    const auto start = Clock::now();
-    auto flushed = start;
-    auto last_byte = start;
-    bool over = false;
-    auto over_since = start;
-    std::vector<std::uint8_t> buffer(std::size_t{1} << 16);
-    for (;;) {
-        if (interrupted != 0) return nsc::EndReason::interrupted;
-        const Source::Result got = source.read(buffer, 50ms);
+class Recording {
+public:
+    Recording(Source& source, nsc::Writer& file, SessionReader& reader, Monitor& monitor,
+              const RecordOptions& options)
+        : source_(source), file_(file), reader_(reader), monitor_(monitor), options_(options) {}
+
+    // Reads once. False: it is over.
+    bool turn() {
+        if (reason_) return false;
+        const Source::Result got = source_.read(buffer_, interrupted != 0 ? 0ms : 50ms);
         const auto now = Clock::now();
         if (got.count != 0) {
-            const std::span<const std::uint8_t> bytes(buffer.data(), got.count);
-            file.line(bytes, unix_ns());
-            reader.feed(bytes);
-            last_byte = now;
-        } else if (now - last_byte > text_silence) {
-            reader.show_pending_text();
+            const std::span<const std::uint8_t> bytes(buffer_.data(), got.count);
+            file_.line(bytes, unix_ns());
+            reader_.feed(bytes);
+            last_byte_ = now;
+        } else if (now - last_byte_ > text_silence) {
+            reader_.show_pending_text();
         }
-        if (now - flushed >= flush_interval) {
-            file.flush();
-            flushed = now;
+        if (now - flushed_ >= flush_interval) {
+            file_.flush();
+            flushed_ = now;
         }
-        monitor.progress(reader, now);
-        if (!over) over_since = now;
-        over = reader.recording_is_over();
-        if (got.closed) {
-            return over ? nsc::EndReason::target_finished : nsc::EndReason::line_closed;
-        }
-        if (over && options.until_end && now - over_since > linger) {
+        monitor_.progress(reader_, now);
+        if (!over_) over_since_ = now;
+        over_ = reader_.recording_is_over();
+        reason_ = why_end(got.closed, now);
+        return !reason_;
+    }
+    // Once it is over.
+    nsc::EndReason reason() const { return *reason_; }
+
+private:
+    std::optional<nsc::EndReason> why_end(bool closed, Clock::time_point now) const {
+        if (interrupted != 0) return nsc::EndReason::interrupted;
+        if (closed) return over_ ? nsc::EndReason::target_finished : nsc::EndReason::line_closed;
+        if (over_ && options_.until_end && now - over_since_ > linger) {
             return nsc::EndReason::target_finished;
         }
-        if (options.duration_seconds > 0 &&
-            now - start >= std::chrono::duration<double>(options.duration_seconds)) {
+        if (options_.duration_seconds > 0 &&
+            now - start_ >= std::chrono::duration<double>(options_.duration_seconds)) {
             return nsc::EndReason::duration;
         }
+        return std::nullopt;
     }
+
+    Source& source_;
+    nsc::Writer& file_;
+    SessionReader& reader_;
+    Monitor& monitor_;
+    const RecordOptions& options_;
+    const Clock::time_point start_ = Clock::now();
+    Clock::time_point flushed_ = start_;
+    Clock::time_point last_byte_ = start_;
+    Clock::time_point over_since_ = start_;
+    bool over_ = false;
+    std::optional<nsc::EndReason> reason_;
+    std::vector<std::uint8_t> buffer_ = std::vector<std::uint8_t>(std::size_t{1} << 16);
+};
+
+// To the end. What is asked of the target comes between two reads, and may itself read to the end.
+nsc::EndReason record_line(Recording& recording, const SessionReader& reader, Steering* steering) {
+    while (recording.turn()) {
+        if (steering == nullptr) continue;
+        try {
+            steering->serve(reader.counters().gaps);
+        } catch (const Error&) {
+            if (recording.turn()) throw;  // else it is because of the end
+        }
+    }
+    return recording.reason();
 }
 
 }  // namespace
@@ -144,16 +184,23 @@ Exit record(const RecordOptions& options) {
     if (!options.image.empty()) symbols = read_symbols(ElfFile::open(options.image));
     catch_signals();
     // The line first: a port that is not there must not cost an older recording.
-    const auto source = open_source(options.from);
+    const auto source = open_source(options.from, options.steering.steers() ? Way::both : Way::in);
     nsc::Writer file(options.output, {.source = options.from,
                                       .tool = std::string("nopscope ") + version_text,
                                       .started_unix_ns = unix_ns()});
     if (symbols) file.symbols(*symbols);
     Monitor monitor(options.quiet, symbols ? &*symbols : nullptr);
     SessionReader reader(monitor);
+    Recording recording(*source, file, reader, monitor, options);
+    std::optional<Steering> steering;
     nsc::EndReason reason{};
     try {
-        reason = pump_line(*source, file, reader, monitor, options);
+        if (options.steering.steers()) {
+            steering.emplace(*source, symbols ? &*symbols : nullptr, options.steering,
+                             [&] { return recording.turn(); });
+            monitor.steering = &*steering;
+        }
+        reason = record_line(recording, reader, monitor.steering);
     } catch (const Error&) {
         file.flush();
         monitor.clear_progress();

@@ -106,6 +106,7 @@ Symbols read_symbols(const ElfFile& elf) {
         function.address = address;
         if (const ElfSymbol* symbol = symbol_at(elf, address)) {
             function.name = demangled(symbol->name);
+            if (function.name != symbol->name) function.linkage_name = symbol->name;
             function.size = symbol->size;
         } else {
             function.name = hex_address(address);

@@ -12,7 +12,8 @@ constexpr std::uint64_t index_jump_limit = std::uint64_t{1} << 48;
 
 std::size_t slot(wire::Stream stream) { return static_cast<std::size_t>(stream); }
 bool is_known(wire::Stream stream) {
-    return stream >= wire::Stream::hello && stream <= wire::Stream::profile;
+    return stream >= wire::Stream::hello && stream <= wire::Stream::reply &&
+           stream != wire::Stream::command;
 }
 
 std::string to_string(const wire::Text& text) {
@@ -174,7 +175,17 @@ void SessionReader::in_session(const wire::FrameHeader& header, const std::uint8
     case wire::Stream::console:
         sink_.on_console({reinterpret_cast<const char*>(payload), count});
         break;
+    case wire::Stream::reply: {
+        wire::Reply reply;
+        if (wire::read_reply(payload, count, reply)) {
+            sink_.on_reply(reply);
+        } else {
+            ++done_.malformed_frames;
+        }
+        break;
+    }
     case wire::Stream::hello:
+    case wire::Stream::command:
         break;
     }
 }
@@ -267,6 +278,7 @@ void SessionReader::account(const Core& core, StreamCounters& sum) {
         sum.unhooked += stats.unhooked;
         sum.foreign += stats.foreign;
         sum.console_dropped += stats.console_dropped;
+        sum.commands_refused += stats.commands_refused;
         sum.aggregated += stats.aggregated;
         sum.filtered += stats.filtered;
     }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "host-tools/line/deframer.hpp"
+#include "tracer/wire/command.hpp"
 #include "tracer/wire/hello.hpp"
 #include "tracer/wire/stats.hpp"
 #include "tracer/wire/trace_group.hpp"
@@ -70,13 +71,14 @@ public:
     virtual bool on_profile(unsigned /*core*/, const std::uint8_t* /*payload*/, std::size_t /*count*/) {
         return true;
     }
+    virtual void on_reply(const wire::Reply&) {}
     // Outside bytes: sanitise before showing.
     virtual void on_console(std::string_view) {}
     virtual void on_raw_text(std::string_view) {}
 };
 
 // Streams are numbered from 1.
-inline constexpr std::size_t stream_slots = static_cast<std::size_t>(wire::Stream::profile) + 1;
+inline constexpr std::size_t stream_slots = static_cast<std::size_t>(wire::Stream::reply) + 1;
 
 // Cumulative over sessions. generated == delivered + dropped + overwritten + aggregated + filtered +
 // lost, always. A record is one, and so is a call that was kept from making any.
@@ -102,6 +104,7 @@ struct StreamCounters {
     std::uint64_t unhooked = 0;
     std::uint64_t foreign = 0;
     std::uint64_t console_dropped = 0;
+    std::uint64_t commands_refused = 0;
     std::uint64_t sessions = 0;
     std::uint64_t unfinished_sessions = 0;  // that ended without every core's final stats
     bool complete = false;                  // every core of the last session sent its final stats

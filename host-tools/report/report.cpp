@@ -147,7 +147,8 @@ const char* clock_name(wire::Clock clock) {
     return "unknown";
 }
 const char* recorder_name(std::size_t number) {
-    static constexpr const char* names[wire::overhead_count] = {"function", "graph", "profile"};
+    static constexpr const char* names[wire::overhead_count] = {"function", "graph", "profile", "duration",
+                                                                "sampled"};
     return names[number];
 }
 
@@ -185,6 +186,7 @@ Integrity integrity_of(const Profile& profile, const nsc::FileCounters& file) {
         {"unhooked", stream.unhooked, true},
         {"foreign", stream.foreign, true},
         {"console_dropped", stream.console_dropped, true},
+        {"commands_refused", stream.commands_refused, false},
         {"incomplete_profiles", profile.on_target().incomplete(), true},
         {"damaged_chunks", file.damaged_chunks, true},
         {"skipped_bytes", file.skipped_bytes, true},

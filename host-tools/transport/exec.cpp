@@ -70,8 +70,10 @@ private:
 
 class ExecSource final : public Source {
 public:
-    ExecSource(pid_t child, int descriptor, std::string command)
-        : guard_(child), child_(child), descriptor_(descriptor), command_(std::move(command)) {}
+    // `input`: the command's standard input, or -1.
+    ExecSource(pid_t child, int descriptor, int input, std::string command)
+        : guard_(child), child_(child), descriptor_(descriptor), input_(input),
+          command_(std::move(command)) {}
     ~ExecSource() override { ExecSource::close(); }
 
     Result read(std::span<std::uint8_t> to, std::chrono::milliseconds timeout) override {
@@ -84,8 +86,15 @@ public:
         return {0, result.closed || now - last_byte_ > orphan_silence};
     }
 
+    void write(std::span<const std::uint8_t> bytes) override {
+        if (input_ < 0) return Source::write(bytes);
+        write_descriptor(input_, command_, bytes);
+    }
+
     std::optional<int> close() override {
         if (descriptor_ < 0) return status_;
+        if (input_ >= 0) ::close(input_);
+        input_ = -1;
         // A command that has closed its output is usually about to exit by itself.
         wait_until(std::chrono::steady_clock::now() + (by_itself() ? grace : 0s));
         if (!has_ended()) {
@@ -133,6 +142,7 @@ private:
     Guard guard_;
     pid_t child_;
     int descriptor_;
+    int input_;
     std::string command_;
     std::optional<int> status_;
     bool reaped_ = false;
@@ -140,10 +150,9 @@ private:
     std::chrono::steady_clock::time_point last_byte_ = std::chrono::steady_clock::now();
 };
 
-[[noreturn]] void become(const std::string& command, int output) {
+[[noreturn]] void become(const std::string& command, int input, int output) {
     setpgid(0, 0);
-    const int nothing = open("/dev/null", O_RDONLY);
-    dup2(nothing, STDIN_FILENO);
+    dup2(input >= 0 ? input : open("/dev/null", O_RDONLY), STDIN_FILENO);
     dup2(output, STDOUT_FILENO);
     signal(SIGPIPE, SIG_DFL);
     execl("/bin/sh", "sh", "-c", command.c_str(), static_cast<char*>(nullptr));
@@ -152,19 +161,26 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Source> open_exec(const std::string& command) {
-    int ends[2];
+std::unique_ptr<Source> open_exec(const std::string& command, Way way) {
+    int ends[2], input[2] = {-1, -1};
     if (pipe2(ends, O_CLOEXEC) != 0) throw Error("cannot make a pipe: " + system_error(errno));
+    if (way == Way::both && pipe2(input, O_CLOEXEC) != 0) {
+        close(ends[0]);
+        close(ends[1]);
+        throw Error("cannot make a pipe: " + system_error(errno));
+    }
     const pid_t child = fork();
-    if (child == 0) become(command, ends[1]);
+    if (child == 0) become(command, input[0], ends[1]);
     const int error = errno;
     close(ends[1]);
+    if (input[0] >= 0) close(input[0]);
     if (child < 0) {
         close(ends[0]);
+        if (input[1] >= 0) close(input[1]);
         throw Error("cannot start a process: " + system_error(error));
     }
     setpgid(child, child);  // whichever of the two is first
-    return std::make_unique<ExecSource>(child, ends[0], command);
+    return std::make_unique<ExecSource>(child, ends[0], input[1], command);
 }
 
 }  // namespace nopscope

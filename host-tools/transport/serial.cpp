@@ -15,12 +15,9 @@
 #include "host-tools/transport/source.hpp"
 
 namespace nopscope {
+namespace {
 
-std::unique_ptr<Source> open_serial(const std::string& path, std::uint32_t baud) {
-    // Not blocking: a port without carrier would wait in open().
-    const int port = open(path.c_str(), O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
-    if (port < 0) throw Error("cannot open serial port " + path + ": " + system_error(errno));
-    auto source = descriptor_source(port, path);
+void set_raw(int port, const std::string& path, std::uint32_t baud) {
     termios2 settings{};
     if (ioctl(port, TCGETS2, &settings) != 0) {
         throw Error(path + " is not a serial port: " + system_error(errno));
@@ -37,6 +34,43 @@ std::unique_ptr<Source> open_serial(const std::string& path, std::uint32_t baud)
         throw Error("cannot set " + path + " to " + std::to_string(baud) +
                     " baud: " + system_error(errno));
     }
+}
+
+class SerialSource final : public Source {
+public:
+    SerialSource(int port, const std::string& path, std::uint32_t baud)
+        : port_(port), path_(path), baud_(baud) {}
+    ~SerialSource() override { SerialSource::close(); }
+    Result read(std::span<std::uint8_t> to, std::chrono::milliseconds timeout) override {
+        return read_descriptor(port_, path_, to, timeout);
+    }
+    void write(std::span<const std::uint8_t> bytes) override { write_descriptor(port_, path_, bytes); }
+    void set_baud(std::uint32_t baud) override {
+        ioctl(port_, TCSBRK, 1);  // what is on its way leaves first (tcdrain)
+        set_raw(port_, path_, baud);
+        baud_ = baud;
+    }
+    std::uint32_t baud() const override { return baud_; }
+    std::optional<int> close() override {
+        if (port_ >= 0) ::close(port_);
+        port_ = -1;
+        return std::nullopt;
+    }
+
+private:
+    int port_;
+    std::string path_;
+    std::uint32_t baud_;
+};
+
+}  // namespace
+
+std::unique_ptr<Source> open_serial(const std::string& path, std::uint32_t baud) {
+    // Not blocking: a port without carrier would wait in open().
+    const int port = open(path.c_str(), O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    if (port < 0) throw Error("cannot open serial port " + path + ": " + system_error(errno));
+    auto source = std::make_unique<SerialSource>(port, path, baud);
+    set_raw(port, path, baud);
     ioctl(port, TCFLSH, TCIFLUSH);
     return source;
 }

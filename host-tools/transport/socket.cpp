@@ -40,7 +40,7 @@ std::unique_ptr<Source> open_tcp(const std::string& host, const std::string& por
     throw Error("cannot connect to " + name + ": " + system_error(last_error));
 }
 
-std::unique_ptr<Source> open_unix(const std::string& path) {
+sockaddr_un unix_address(const std::string& path) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     if (path.empty() || path.size() >= sizeof address.sun_path) {
@@ -49,6 +49,11 @@ std::unique_ptr<Source> open_unix(const std::string& path) {
                     Exit::usage);
     }
     std::memcpy(address.sun_path, path.data(), path.size());
+    return address;
+}
+
+std::unique_ptr<Source> open_unix(const std::string& path) {
+    const sockaddr_un address = unix_address(path);
     const int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (connection < 0) throw Error("cannot make a socket: " + system_error(errno));
     if (connect(connection, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {

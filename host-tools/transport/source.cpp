@@ -23,6 +23,9 @@ public:
     Result read(std::span<std::uint8_t> to, std::chrono::milliseconds timeout) override {
         return read_descriptor(descriptor_, name_, to, timeout);
     }
+    void write(std::span<const std::uint8_t> bytes) override {
+        write_descriptor(descriptor_, name_, bytes);
+    }
     std::optional<int> close() override {
         if (descriptor_ > STDIN_FILENO) ::close(descriptor_);
         descriptor_ = -1;
@@ -90,6 +93,29 @@ Source::Result read_descriptor(int descriptor, const std::string& name, std::spa
     }
 }
 
+void write_descriptor(int descriptor, const std::string& name, std::span<const std::uint8_t> bytes) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+    while (!bytes.empty()) {
+        pollfd waiting{descriptor, POLLOUT, 0};
+        const int ready = poll(&waiting, 1, 100);
+        if (ready < 0 && errno != EINTR) {
+            throw Error("cannot wait for " + name + ": " + system_error(errno));
+        }
+        const ssize_t count = ready > 0 ? ::write(descriptor, bytes.data(), bytes.size()) : 0;
+        if (count < 0 && errno != EINTR && errno != EAGAIN) {
+            throw Error("cannot write to " + name + ": " + system_error(errno));
+        }
+        if (count > 0) bytes = bytes.subspan(static_cast<std::size_t>(count));
+        if (!bytes.empty() && std::chrono::steady_clock::now() > end) {
+            throw Error(name + " takes no bytes: is its other side there?");
+        }
+    }
+}
+
+void Source::write(std::span<const std::uint8_t>) {
+    throw Error("commands cannot be sent on this line: it goes one way", Exit::usage);
+}
+
 std::unique_ptr<Source> descriptor_source(int descriptor, const std::string& name) {
     return std::make_unique<DescriptorSource>(descriptor, name);
 }
@@ -101,13 +127,17 @@ std::unique_ptr<Source> open_file(const std::string& path) {
     return descriptor_source(descriptor, path);
 }
 
-std::unique_ptr<Source> open_source(const std::string& uri) {
+std::unique_ptr<Source> open_source(const std::string& uri, Way way) {
     std::string_view rest = uri;
+    if (way == Way::both && (rest == "-" || rest.starts_with("file:"))) {
+        throw Error(uri + ": commands cannot be sent there: take serial:, tcp:, unix: or exec:",
+                    Exit::usage);
+    }
     if (rest == "-") return open_file("-");
     if (take_prefix(rest, "serial:")) return serial_from(rest, uri);
     if (take_prefix(rest, "tcp:")) return tcp_from(rest, uri);
     if (take_prefix(rest, "unix:")) return open_unix(std::string(rest));
-    if (take_prefix(rest, "exec:")) return open_exec(std::string(rest));
+    if (take_prefix(rest, "exec:")) return open_exec(std::string(rest), way);
     if (take_prefix(rest, "file:")) return open_file(std::string(rest));
     throw Error(uri + ": expected serial:, tcp:, unix:, exec:, file: or -", Exit::usage);
 }

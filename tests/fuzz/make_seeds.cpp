@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// make_seeds DIRECTORY: what the fuzzers start from, in DIRECTORY/{line,nsc,elf,codec}. Made, not kept.
+// make_seeds DIRECTORY: what the fuzzers start from, in DIRECTORY/{line,nsc,elf,codec,command}. Made, not kept.
 #include <filesystem>
 #include <fstream>
 
@@ -107,6 +107,11 @@ int main(int argc, char** argv) {
         }
     }
     write(root / "codec" / "data", 1, data);
+
+    // A ping, a selection, an apply of it, a mark, the same again, a rate; of 100 sites.
+    write(root / "command" / "described", 1,
+          {100, 0, 8, 0, 8, 9, 0, 9, 9, 4, 10, 5, 1, 2, 11, 9, 3, 2, 1, 7, 5, 9, 1, 3, 5, 8, 1, 3,
+           18, 9, 4, 0, 194, 1, 0});
 
     nopscope::test::ElfBuilder elf;
     for (int i = 0; i < 3; ++i) {

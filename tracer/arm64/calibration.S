@@ -68,3 +68,5 @@ site nopscope_calibrated_local, 0, nop
 site nopscope_calibrated_function, 1, bl nopscope_function_entry
 site nopscope_calibrated_graph, 1, bl nopscope_graph_entry
 site nopscope_calibrated_profile, 1, bl nopscope_profile_entry
+site nopscope_calibrated_duration, 1, bl nopscope_duration_entry
+site nopscope_calibrated_sampled, 1, bl nopscope_sampled_entry

@@ -100,8 +100,9 @@ end_of nopscope_profile_hook
 // ---- slow paths ------------------------------------------------------------------------------
 
 .Lprofile_special:
-    special_call nopscope_profile_hook
-    ldr     x15, [x10, #CORE_CELLS]
+    special_call nopscope_profile_hook, at_any_depth=1
+    ldp     x15, x14, [x10, #CORE_CELLS]
+    cbz     x14, .Lto_body
     b       .Lprofile_push
 .Lto_body:
     to_body

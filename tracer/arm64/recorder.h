@@ -4,6 +4,7 @@
 
 #include "tracer/arm64/labels.h"
 
+#define CORE_FRAMES_END  40
 #define CORE_LIMIT       128    // and CORE_RING
 #define CORE_RING        136    // and CORE_TOP
 #define CORE_TOP         144    // and CORE_SHADOW_END
@@ -13,6 +14,8 @@
 #define CORE_UNHOOKED    184
 #define CORE_FOREIGN     192
 #define CORE_LOSSLESS    200
+#define CORE_FILTERED    232    // and CORE_MIN_DURATION
+#define CORE_SHADOW_BASE 248
 
 #define FRAME_BYTES      64
 #define FRAME_SP         8
@@ -28,6 +31,11 @@
     mrs     \to, cntvct_el0
 #endif
 .endm
+#ifndef NOPSCOPE_RING_LOG2
+#define NOPSCOPE_RING_LOG2 18
+#endif
+#define RING_MASK  ((1 << NOPSCOPE_RING_LOG2) - 1)
+#define LAP_SHIFT  (NOPSCOPE_RING_LOG2 - 2)
 
 // Leaves a trampoline for the traced function's body, unhooked.
 .macro to_body
@@ -87,8 +95,9 @@
 // whose SP (x13) is not above ours. The same SP and a hook as return address is a tail call: those nest.
 // Anything else: calls that longjmp skipped, or a frame that the interrupted code is just writing.
 // In: x10 core, x9 return address, x12 SP, x13 the top frame's, x16 the stack's low end. Out: the same
-// x9, x10, x12; x17 the free frame to push. Leaves for the body, counted, when there is none.
-.macro special_call hook
+// x9, x10, x12; x17 the free frame to push. Leaves for the body, counted, when there is none, or (not
+// \at_any_depth) there are as many open calls as there may be.
+.macro special_call hook, at_any_depth=0
     ldr     x14, [x10, #CORE_STACK_HIGH]
     cmp     x12, x16
     ccmp    x12, x14, #CARRY, hs
@@ -105,8 +114,19 @@
 2:  ldp     x17, x11, [x10, #CORE_TOP]
     cmp     x17, x11
     b.lo    5f
+    ldr     x11, [x10, #CORE_FRAMES_END]
+    cmp     x17, x11
+.if \at_any_depth
+    b.lo    5f
+.else
+    b.lo    3f
+.endif
     count   CORE_UNHOOKED
     b       .Lto_body
+.if !\at_any_depth
+3:  count   CORE_FILTERED
+    b       .Lto_body
+.endif
 4:  count   CORE_FOREIGN
     b       .Lto_body
 5:

@@ -8,12 +8,6 @@
 
 #include "tracer/arm64/recorder.h"
 
-#ifndef NOPSCOPE_RING_LOG2
-#define NOPSCOPE_RING_LOG2 18
-#endif
-#define RING_MASK  ((1 << NOPSCOPE_RING_LOG2) - 1)
-#define LAP_SHIFT  (NOPSCOPE_RING_LOG2 - 2)
-
 #define FRAME_POSITION   24
 
 #define KIND_ENTRY       1

@@ -14,7 +14,8 @@ struct Event {
     std::uint32_t argument = 0;     // extended
     std::uint32_t entry_index = 0;  // ret: low 28 bits of its entry's record index
     std::uint64_t index = 0;        // this record's own index
-    std::uint64_t clock = 0;        // ticks
+    std::uint64_t clock = 0;        // ticks; data: its head's
+    std::uint64_t data = 0;         // extended, data: 57 bits
 };
 
 constexpr Event event_of(const StampedRecord& stamped, std::uint64_t index) {
@@ -33,6 +34,7 @@ constexpr Event event_of(const StampedRecord& stamped, std::uint64_t index) {
         case Kind::extended:
             event.extended = record.extended();
             event.argument = record.argument();
+            if (event.extended == Extended::data) event.data = record.data();
             break;
     }
     return event;

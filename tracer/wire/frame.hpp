@@ -14,7 +14,15 @@ namespace nopscope::wire {
 
 inline constexpr std::uint16_t format_version = 2;
 
-enum class Stream : std::uint8_t { hello = 1, trace = 2, console = 3, stats = 4, profile = 5 };
+enum class Stream : std::uint8_t {
+    hello = 1,
+    trace = 2,
+    console = 3,
+    stats = 4,
+    profile = 5,
+    command = 6,  // host to target
+    reply = 7,
+};
 
 struct FrameHeader {
     Stream stream{};

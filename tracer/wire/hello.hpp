@@ -15,8 +15,8 @@ struct Text {
 
 enum class Clock : std::uint8_t { cntvct = 0, pmccntr = 1 };
 
-enum class RecorderNumber : std::uint8_t { function = 0, graph = 1, profile = 2 };
-inline constexpr std::size_t overhead_count = 3;
+enum class RecorderNumber : std::uint8_t { function, graph, profile, duration, sampled };
+inline constexpr std::size_t overhead_count = 5;
 inline constexpr unsigned overhead_unit = 256;
 
 // What recording one call takes, in 1/256 ticks, as measured at boot.
@@ -44,7 +44,7 @@ struct Hello {
     Overhead overheads[overhead_count] = {};  // by RecorderNumber
 };
 
-// Returns the payload bytes written; at most 60 + 3 * 256.
+// Returns the payload bytes written; at most 96 + 3 * 256.
 inline std::size_t write_hello(const Hello& hello, Byte* to) {
     Writer out(to);
     out.fixed(hello.version);

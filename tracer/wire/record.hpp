@@ -74,6 +74,10 @@ constexpr Record make_record(Kind kind, std::uint32_t payload, std::uint64_t clo
     return {(static_cast<std::uint64_t>(payload) << payload_shift) |
             (static_cast<std::uint64_t>(kind) << kind_shift) | static_cast<std::uint32_t>(clock)};
 }
+constexpr Record make_extended(Extended what, std::uint32_t argument, std::uint64_t clock = 0) {
+    return make_record(Kind::extended,
+                       (argument & argument_mask) << 4 | static_cast<std::uint32_t>(what), clock);
+}
 constexpr Record make_sync(std::uint64_t clock) {
     const auto high = static_cast<std::uint32_t>(clock >> 32) & argument_mask;
     return make_record(Kind::extended, high << 4, clock);

@@ -18,6 +18,7 @@ struct Stats {
     std::uint64_t overwritten = 0;  // records that never were sent, since newer ones took their place
     std::uint64_t aggregated = 0;   // calls that the profile has added up, as of its last read-out
     std::uint64_t filtered = 0;     // calls that a filter on the target kept out
+    std::uint64_t commands_refused = 0;  // core 0: corrupt, foreign, malformed or unknown
 };
 
 inline constexpr std::uint64_t Stats::*stats_fields[] = {
@@ -30,6 +31,7 @@ inline constexpr std::uint64_t Stats::*stats_fields[] = {
 inline std::size_t write_stats(const Stats& stats, Byte* to) {
     Writer out(to);
     for (auto field : stats_fields) out.varint(stats.*field);
+    out.varint(stats.commands_refused);
     return out.size();
 }
 
@@ -38,6 +40,7 @@ inline bool read_stats(const Byte* payload, std::size_t count, Stats& stats) {
     Reader in(payload, count);
     stats = {};
     for (auto field : stats_fields) stats.*field = in.varint();
+    if (in.left() != 0) stats.commands_refused = in.varint();
     return in.ok();
 }
 

@@ -72,7 +72,9 @@ inline void take(Received& received, std::vector<wire::Byte>& chunk) {
             });
             break;
         }
-        case wire::Stream::profile: break;
+        case wire::Stream::profile:
+        case wire::Stream::command:
+        case wire::Stream::reply: break;
     }
 }
 

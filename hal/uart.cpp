@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The UART: sending by polling; receiving through a buffer that the receive interrupt fills, where a
+// firmware listens, so that what comes between two looks is not lost. At 3 Mbaud the FIFO (16 or 32
+// bytes) is full after 50 or 100 us; the interrupt comes when it is half full.
+#include <atomic>
+
+#include "hal/board.hpp"
+#include "hal/console.hpp"
+#include "hal/drivers/pl011.hpp"
+#include "hal/hal.hpp"
+
+namespace nopscope::hal {
+
+namespace {
+
+Pl011 uart() { return Pl011{board.uart.base}; }
+
+std::uint32_t clock_hz_of_uart;  // 0: emulated
+std::uint32_t baud_now;
+
+constexpr std::uint32_t received_bytes = 512;
+std::uint8_t received[received_bytes];
+std::atomic<std::uint32_t> first, last;  // count bytes; modulo 2^32
+std::atomic<bool> receiving;
+
+// From the FIFO to the buffer. Who finds another core at it lets it be.
+void receive() {
+    const InterruptsMasked masked;
+    if (receiving.exchange(true, std::memory_order_acquire)) return;
+    std::uint32_t at = last.load(std::memory_order_relaxed);
+    for (std::uint8_t byte = 0; uart().try_read(byte);) {
+        // A full buffer drops what comes: left in the FIFO it would keep the interrupt up.
+        if (at - first.load(std::memory_order_acquire) < received_bytes) {
+            received[at++ % received_bytes] = byte;
+        }
+    }
+    last.store(at, std::memory_order_release);
+    receiving.store(false, std::memory_order_release);
+}
+
+}  // namespace
+
+void uart_start() {
+    const auto prepare = board.uart.prepare_clock_hz;
+    clock_hz_of_uart = prepare != nullptr ? prepare() : 0;
+    baud_now = board.uart.baud;
+    uart().start(clock_hz_of_uart, baud_now);
+}
+
+std::uint32_t uart_baud() { return baud_now; }
+
+bool uart_set_baud(std::uint32_t baud, bool only_ask) {
+    const bool can = clock_hz_of_uart == 0 ? baud != 0 : pl011_can(clock_hz_of_uart, baud);
+    if (!can || only_ask) return can;
+    uart().set_baud(clock_hz_of_uart, baud);
+    baud_now = baud;
+    return true;
+}
+
+bool uart_try_write(std::uint8_t byte) { return uart().try_write(byte); }
+
+void uart_write(std::uint8_t byte) {
+    while (!uart().try_write(byte)) {
+    }
+}
+
+void uart_drain() {
+    while (uart().is_busy()) {
+    }
+}
+
+void uart_listen(unsigned priority) {
+    set_handler(board.uart.interrupt, priority, [](unsigned) { receive(); });
+    uart().enable_receive_interrupt();
+}
+
+bool uart_try_read(std::uint8_t& byte) {
+    const std::uint32_t at = first.load(std::memory_order_relaxed);
+    if (at == last.load(std::memory_order_acquire)) receive();
+    if (at == last.load(std::memory_order_acquire)) return false;
+    byte = received[at % received_bytes];
+    first.store(at + 1, std::memory_order_release);
+    return true;
+}
+
+}  // namespace nopscope::hal

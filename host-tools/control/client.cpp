@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/control/client.hpp"
+
+#include <fmt/format.h>
+
+#include "host-tools/base/error.hpp"
+
+namespace nopscope {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// With a zero byte before it, too: what noise has left on the line is not taken for its beginning.
+std::vector<std::uint8_t> encoded(std::uint16_t session, std::uint32_t number, wire::Command what,
+                                  std::span<const std::uint8_t> arguments) {
+    wire::FrameBuilder frame;
+    wire::Writer out(frame.payload());
+    out.fixed(static_cast<std::uint8_t>(what));
+    out.bytes(arguments.data(), arguments.size());
+    std::vector<std::uint8_t> bytes(1 + wire::max_encoded_bytes);
+    bytes.resize(1 + frame.encode({wire::Stream::command, 0, session, number}, out.size(),
+                                  bytes.data() + 1));
+    return bytes;
+}
+
+}  // namespace
+
+const char* describe(wire::Answer answer) {
+    switch (answer) {
+    case wire::Answer::ok:
+        return "ok";
+    case wire::Answer::unknown:
+        return "its tracer is older and does not know this command";
+    case wire::Answer::malformed:
+        return "the arguments make no sense to it: a value out of range, or a site it does not have";
+    case wire::Answer::foreign_session:
+        return "it has been reset since: try again";
+    case wire::Answer::stale:
+        return "another host has sent it commands meanwhile: try again, from one host at a time";
+    case wire::Answer::unsupported:
+        return "its firmware does not offer this: see Config::input and docs/control.md";
+    case wire::Answer::busy:
+        return "for a second it found no moment in which it could be done: its pump must also run "
+               "outside of callbacks, and Config::input needs interrupted_pc; nothing was changed";
+    case wire::Answer::selection:
+        return "another host has selected functions meanwhile: try again, from one host at a time";
+    case wire::Answer::unexpected_text:
+        return "a patch site does not hold what the tracer wrote there; nothing was changed";
+    case wire::Answer::out_of_reach:
+        return "a recorder is more than 128 MiB away from a function; nothing was changed";
+    case wire::Answer::too_many:
+        return "too many ops on one function, or too many different sets of them; nothing was changed";
+    case wire::Answer::conflict:
+        return "one of the functions has an ops with a direct entry of its own; nothing was changed";
+    case wire::Answer::no_profile_memory:
+        return "its firmware gives the profile no memory: set Config::profile_memory";
+    case wire::Answer::timeout:
+        return "it is done, but a core of the target stayed in the tracer's code for a second";
+    }
+    return "it answers in a way that this nopscope does not know: use a newer one";
+}
+
+void CommandClient::on_session(std::uint16_t session) {
+    if (session_ != session) last_number_.reset();
+    session_ = session;
+}
+
+void CommandClient::on_reply(const wire::Reply& reply) {
+    if (!awaiting_ || reply.number != awaited_ || reply.what != awaited_what_) return;
+    answered_ = {reply.answer, Bytes(reply.result, reply.result + reply.result_bytes)};
+    awaiting_ = false;
+}
+
+void CommandClient::wait_for_target() {
+    const auto end = Clock::now() + patience_.hello;
+    while (!session_) {
+        if (!turn_()) throw Error("the line closed before a target was heard");
+        if (Clock::now() > end) {
+            throw Error("no hello was heard: is this line a nopscope target's, at this rate, and does "
+                        "its firmware call pump()?");
+        }
+    }
+}
+
+void CommandClient::wait_for_other_session() {
+    const auto old = session_;
+    for (const auto end = Clock::now() + patience_.hello; session_ == old;) {
+        if (!turn_()) throw Error("the line closed before the target was heard again");
+        if (Clock::now() > end) throw Error("the target was reset, and has not been heard since");
+    }
+}
+
+std::optional<CommandClient::Answered> CommandClient::exchange(
+    std::uint32_t number, wire::Command what, std::span<const std::uint8_t> arguments,
+    unsigned attempts) {
+    answered_.reset();
+    awaited_ = number;
+    awaited_what_ = what;
+    const std::uint16_t session = *session_;
+    const auto bytes = encoded(session, number, what, arguments);
+    for (unsigned attempt = 0; attempt < attempts && session_ == session; ++attempt) {
+        awaiting_ = true;
+        repeated_ += attempt != 0;
+        line_.write(bytes);
+        for (const auto end = Clock::now() + patience_.answer; Clock::now() < end;) {
+            if (!turn_()) throw Error("the line closed before the target answered");
+            if (answered_) return answered_;
+            if (session_ != session) break;
+        }
+    }
+    awaiting_ = false;
+    return std::nullopt;
+}
+
+// Any number will do, so one that no other ping's late answer has.
+std::optional<CommandClient::Answered> CommandClient::ping(unsigned attempts) {
+    return exchange(++pings_, wire::Command::ping, {}, attempts);
+}
+
+std::uint32_t CommandClient::next_number() {
+    while (!last_number_) {
+        const std::uint16_t session = *session_;
+        const auto pong = ping(patience_.attempts);
+        if (session_ != session) continue;
+        if (!pong) {
+            throw Error("the target does not answer commands: does its firmware set Config::input, and "
+                        "does the line carry bytes to it, too?");
+        }
+        wire::Reader in(pong->result.data(), pong->result.size());
+        last_number_ = static_cast<std::uint32_t>(in.varint());
+    }
+    return ++*last_number_;
+}
+
+CommandClient::Bytes CommandClient::request(wire::Command what, std::span<const std::uint8_t> arguments) {
+    wait_for_target();
+    constexpr unsigned tries_when_busy = 3;
+    for (unsigned attempt = 1;; ++attempt) {
+        const auto answered = exchange(next_number(), what, arguments, patience_.attempts);
+        if (!answered) {
+            last_number_.reset();
+            throw Error("the target has not answered the command, which it may have done or not: see "
+                        "`ctl stats`, then try again");
+        }
+        if (answered->answer == wire::Answer::ok) return answered->result;
+        const bool again = answered->answer == wire::Answer::busy && attempt < tries_when_busy;
+        if (answered->answer == wire::Answer::stale) last_number_.reset();
+        if (!again) throw Error(fmt::format("the target refuses: {}", describe(answered->answer)));
+    }
+}
+
+void CommandClient::wait(std::chrono::milliseconds time) {
+    for (const auto end = Clock::now() + time; Clock::now() < end;) {
+        if (!turn_()) throw Error("the line closed");
+    }
+}
+
+void CommandClient::set_baud(std::uint32_t baud) {
+    Bytes arguments(4);
+    wire::Writer(arguments.data()).fixed(baud);
+    request(wire::Command::set_baud, arguments);
+    const std::uint32_t old_baud = line_.baud();
+    bool set = true;
+    try {
+        line_.set_baud(baud);
+    } catch (const Error&) {
+        set = false;
+    }
+    // Well before the target gives it up.
+    const auto attempts = static_cast<unsigned>(patience_.trial * 3 / 5 / patience_.answer);
+    if (set && ping(attempts < 1 ? 1 : attempts)) return;
+    line_.set_baud(old_baud);
+    wait(patience_.trial);
+    const bool back = ping(patience_.attempts).has_value();
+    throw Error(fmt::format("the line does not work at {} baud both ways: {}", baud,
+                            back ? "host and target are back at the rate before"
+                                 : "and the target is not heard at the rate before; reset it"));
+}
+
+}  // namespace nopscope

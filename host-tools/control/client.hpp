@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The host's side of commands (docs/control.md): one at a time, numbered, sent again until it is
+// answered. A target does a number once, however often it comes, so sending again is safe.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "host-tools/transport/source.hpp"
+#include "tracer/wire/command.hpp"
+
+namespace nopscope {
+
+class CommandClient {
+public:
+    using Bytes = std::vector<std::uint8_t>;
+
+    // `turn` reads the line for some milliseconds, and calls on_session and on_reply with what it finds;
+    // false: the line is over.
+    CommandClient(Source& line, std::function<bool()> turn) : line_(line), turn_(std::move(turn)) {}
+
+    // Of a hello.
+    void on_session(std::uint16_t session);
+    void on_reply(const wire::Reply& reply);
+
+    // Waits for a session. Throws Error where none comes.
+    void wait_for_target();
+    // Returns the result. Throws Error, a sentence saying what to do, where the target refuses, or does
+    // not answer within some seconds.
+    Bytes request(wire::Command what, std::span<const std::uint8_t> arguments = {});
+    // Both sides' rate. Throws Error when the target does not answer at the new one: then both are back
+    // at the old one.
+    void set_baud(std::uint32_t baud);
+
+    // After a reset: waits for the session that follows. Throws Error where none comes.
+    void wait_for_other_session();
+
+    // For tests.
+    struct Patience {
+        std::chrono::milliseconds answer{400};  // then it is sent again
+        unsigned attempts = 12;
+        std::chrono::milliseconds hello{5000};
+        std::chrono::milliseconds trial{2500};  // the target gives a new rate up after 2 s
+    };
+    void set_patience(const Patience& patience) { patience_ = patience; }
+    std::uint64_t repeated() const { return repeated_; }
+
+private:
+    struct Answered {
+        wire::Answer answer;
+        Bytes result;
+    };
+    // Nothing: no answer.
+    std::optional<Answered> exchange(std::uint32_t number, wire::Command what,
+                                     std::span<const std::uint8_t> arguments, unsigned attempts);
+    std::optional<Answered> ping(unsigned attempts);
+    std::uint32_t next_number();
+    void wait(std::chrono::milliseconds time);
+
+    Source& line_;
+    std::function<bool()> turn_;
+    Patience patience_;
+    std::optional<std::uint16_t> session_;
+    std::optional<std::uint32_t> last_number_;  // in this session
+    bool awaiting_ = false;
+    std::uint32_t awaited_ = 0;
+    wire::Command awaited_what_{};
+    std::optional<Answered> answered_;
+    std::uint32_t pings_ = 0;
+    std::uint64_t repeated_ = 0;
+};
+
+// One sentence.
+const char* describe(wire::Answer answer);
+
+}  // namespace nopscope

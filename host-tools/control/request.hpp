@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a person asks of a target, and the commands on the line that it takes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "host-tools/control/choice.hpp"
+#include "host-tools/control/client.hpp"
+#include "host-tools/line/session.hpp"
+
+namespace nopscope {
+
+struct ControlRequest {
+    std::vector<std::string> words;  // a verb and its arguments: docs/cli.md
+    Choice choice = {};              // of trace; its filter is the verb's arguments
+    std::string recorder = {};       // of trace; empty: the one that was set last
+    bool also = false;               // of trace: other functions stay as they are
+};
+
+struct TargetSide {
+    CommandClient& client;
+    const Symbols* symbols;  // of the target's image; null: none were given
+    const HelloInfo& hello;  // the last one; empty before the first
+};
+
+// Throws Error, Exit::usage, where the words make no sense.
+void check(const ControlRequest& request);
+// Does it. Returns a line or a few to print. Throws Error.
+std::string perform(const ControlRequest& request, const TargetSide& target);
+
+// The verbs, for --help.
+const char* control_verbs();
+
+// To and from a line of JSON, for a recorder's control socket. Throws Error.
+std::string to_json(const ControlRequest& request);
+ControlRequest control_request(std::string_view json);
+
+}  // namespace nopscope

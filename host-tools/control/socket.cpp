@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/control/socket.hpp"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "host-tools/base/file.hpp"
+#include "host-tools/base/text.hpp"
+#include "host-tools/transport/source.hpp"
+
+namespace nopscope {
+namespace {
+
+constexpr std::size_t longest_line = std::size_t{1} << 16;
+constexpr std::size_t most_peers = 16;
+
+}  // namespace
+
+ControlSocket::ControlSocket(const std::string& path) : path_(path) {
+    const sockaddr_un address = unix_address(path);
+    const auto* const where = reinterpret_cast<const sockaddr*>(&address);
+    struct stat there {};
+    if (lstat(path.c_str(), &there) == 0 && S_ISSOCK(there.st_mode)) {
+        const int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        const bool used = connect(probe, where, sizeof address) == 0;
+        close(probe);
+        if (used) throw Error(path + " is another recorder's control socket: choose another path");
+        unlink(path.c_str());
+    }
+    listener_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    const mode_t others = umask(0077);
+    const bool bound = listener_ >= 0 && bind(listener_, where, sizeof address) == 0;
+    const int error = errno;
+    umask(others);
+    if (!bound || listen(listener_, most_peers) != 0) {
+        if (listener_ >= 0) close(listener_);
+        throw Error("cannot make the control socket " + path + ": " + system_error(bound ? errno : error));
+    }
+}
+
+ControlSocket::~ControlSocket() {
+    for (const Peer& peer : peers_) close(peer.descriptor);
+    close(listener_);
+    unlink(path_.c_str());
+}
+
+void ControlSocket::drop(std::size_t peer) {
+    close(peers_[peer].descriptor);
+    peers_.erase(peers_.begin() + static_cast<long>(peer));
+}
+
+std::optional<ControlRequest> ControlSocket::take() {
+    while (peers_.size() < most_peers) {
+        const int peer = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (peer < 0) break;
+        peers_.push_back({peer, {}});
+    }
+    for (std::size_t i = 0; i < peers_.size();) {
+        char bytes[4096];
+        const ssize_t count = recv(peers_[i].descriptor, bytes, sizeof bytes, 0);
+        if (count > 0) peers_[i].line.append(bytes, static_cast<std::size_t>(count));
+        const std::size_t end = peers_[i].line.find('\n');
+        if (end != std::string::npos) {
+            std::rotate(peers_.begin(), peers_.begin() + static_cast<long>(i),
+                        peers_.begin() + static_cast<long>(i) + 1);
+            const std::string line = peers_[0].line.substr(0, end);
+            try {
+                return control_request(line);
+            } catch (const Error& error) {
+                answer({error.code(), error.what()});
+                return std::nullopt;
+            }
+        }
+        const bool gone = count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR);
+        if (gone || peers_[i].line.size() > longest_line) {
+            drop(i);
+        } else {
+            ++i;
+        }
+    }
+    return std::nullopt;
+}
+
+void ControlSocket::answer(const ControlAnswer& answer) {
+    const nlohmann::json json{{"status", static_cast<int>(answer.status)},
+                              {"text", to_utf8(answer.text)}};
+    const std::string line = json.dump() + "\n";
+    // A peer that does not listen loses its answer.
+    (void)send(peers_[0].descriptor, line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    drop(0);
+}
+
+ControlAnswer ask_recorder(const std::string& path, const ControlRequest& request) {
+    const auto recorder = open_unix(path);
+    const std::string line = to_json(request) + "\n";
+    recorder->write({reinterpret_cast<const std::uint8_t*>(line.data()), line.size()});
+    std::string answer;
+    std::uint8_t bytes[4096];
+    for (;;) {
+        const Source::Result got = recorder->read(bytes, std::chrono::milliseconds(30000));
+        answer.append(bytes, bytes + got.count);
+        if (answer.ends_with('\n')) break;
+        if (got.closed || got.count == 0 || answer.size() > longest_line) {
+            throw Error("the recorder at " + path + " has not answered: has its recording ended?");
+        }
+    }
+    try {
+        const nlohmann::json json = nlohmann::json::parse(answer);
+        return {static_cast<Exit>(json.at("status").get<int>()), json.at("text").get<std::string>()};
+    } catch (const nlohmann::json::exception&) {
+        throw Error("what listens at " + path + " is no nopscope recorder");
+    }
+}
+
+}  // namespace nopscope

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// A recorder's control socket: `ctl --via unix:PATH` hands it requests while it holds the line.
+//
+//     ctl       one line of JSON: a ControlRequest (request.hpp)
+//     recorder  one line of JSON: {"status": the exit code, "text": what to print}, and closes
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "host-tools/base/error.hpp"
+#include "host-tools/control/request.hpp"
+
+namespace nopscope {
+
+struct ControlAnswer {
+    Exit status = Exit::ok;
+    std::string text;
+};
+
+class ControlSocket {
+public:
+    // A socket file that nobody listens to any more is replaced. Only its owner may use it. Throws Error.
+    explicit ControlSocket(const std::string& path);
+    ~ControlSocket();
+    ControlSocket(const ControlSocket&) = delete;
+    ControlSocket& operator=(const ControlSocket&) = delete;
+
+    // Takes what has come, without waiting: one request, from who asked first. The same one is answered
+    // next.
+    std::optional<ControlRequest> take();
+    void answer(const ControlAnswer& answer);
+
+private:
+    struct Peer {
+        int descriptor;
+        std::string line;
+    };
+    void drop(std::size_t peer);
+
+    std::string path_;
+    int listener_ = -1;
+    std::vector<Peer> peers_;  // the first one is being answered
+};
+
+// The other side. Throws Error.
+ControlAnswer ask_recorder(const std::string& path, const ControlRequest& request);
+
+}  // namespace nopscope

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/control/steering.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "host-tools/base/text.hpp"
+
+namespace nopscope {
+
+Steering::Steering(Source& line, const Symbols* symbols, const SteeringOptions& options,
+                   std::function<bool()> turn)
+    : symbols_(symbols), options_(options), client_(line, std::move(turn)) {
+    if (!options.socket.empty()) socket_ = std::make_unique<ControlSocket>(options.socket);
+}
+
+void Steering::on_session(const HelloInfo& hello) {
+    hello_ = hello;
+    client_.on_session(hello.session);
+    session_waits_ = true;
+    ++sessions_;
+}
+
+void Steering::begin_session() {
+    session_waits_ = false;
+    const bool first = sessions_ == 1;
+    try {
+        for (const ControlRequest& request : options_.at_start) {
+            perform(request, {client_, symbols_, hello_});
+        }
+    } catch (const Error& error) {
+        if (first) throw;
+        fmt::print(stderr, "nopscope: after the target's reset: {}\n", for_terminal(error.what()));
+    }
+}
+
+void Steering::serve(std::uint64_t gaps) {
+    while (session_waits_) begin_session();
+    if (socket_) {
+        if (const auto request = socket_->take()) {
+            ControlAnswer answer;
+            try {
+                answer.text = perform(*request, {client_, symbols_, hello_});
+            } catch (const Error& error) {
+                answer = {error.code(), error.what()};
+            }
+            socket_->answer(answer);
+        }
+    }
+    const auto now = std::chrono::steady_clock::now();
+    if (sessions_ == 0 || gaps == gaps_ || now - asked_ < std::chrono::seconds(1)) return;
+    gaps_ = gaps;
+    asked_ = now;
+    try {
+        client_.request(wire::Command::hello);
+    } catch (const Error&) {
+        // It sends both by itself, only later.
+    }
+}
+
+}  // namespace nopscope

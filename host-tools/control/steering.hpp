@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steering: what a recorder asks of its target while it records, between two reads of the line.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "host-tools/control/socket.hpp"
+
+namespace nopscope {
+
+struct SteeringOptions {
+    std::vector<ControlRequest> at_start;  // of each session, in this order
+    std::string socket;                    // path of a control socket; empty: none
+
+    bool steers() const { return !at_start.empty() || !socket.empty(); }
+};
+
+class Steering {
+public:
+    // `turn`: CommandClient's. `symbols`: null, or of the image.
+    Steering(Source& line, const Symbols* symbols, const SteeringOptions& options,
+             std::function<bool()> turn);
+
+    // From the line's sink.
+    void on_session(const HelloInfo& hello);
+    void on_reply(const wire::Reply& reply) { client_.on_reply(reply); }
+
+    // Between two turns: does what is asked for. Throws Error where the first session's target does not
+    // do what it is to do at the start; says so on standard error, and goes on, at a later session's.
+    // `gaps`: of the line so far; after a new one the target is asked for what a reader needs.
+    void serve(std::uint64_t gaps);
+
+private:
+    void begin_session();
+
+    const Symbols* symbols_;
+    const SteeringOptions& options_;
+    CommandClient client_;
+    std::unique_ptr<ControlSocket> socket_;
+    HelloInfo hello_;
+    bool session_waits_ = false;
+    unsigned sessions_ = 0;
+    std::uint64_t gaps_ = 0;
+    std::chrono::steady_clock::time_point asked_{};
+};
+
+}  // namespace nopscope

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/control_options.hpp"
+
+namespace nopscope {
+namespace {
+
+struct Wanted {
+    Choice choice;
+    std::vector<std::string> only;
+    std::string recorder, mode, depth, min_duration, sample, baud;
+};
+
+void add_choice_options(CLI::App* command, Choice& choice, std::string& recorder) {
+    command->add_option("--notrace", choice.notrace, "Not functions of this name; may be repeated");
+    command->add_option("--size-above", choice.size_above, "Only functions of more bytes");
+    command->add_option("--recorder", recorder, "none, function, graph, profile, duration, sampled")->type_name("NAME");
+}
+
+void wants_image(const RecordOptions& options, bool needed) {
+    if (needed && options.image.empty()) {
+        throw Error("functions are found by name in the image: give --image ELF", Exit::usage);
+    }
+}
+
+// A rate first, then what is recorded, then of that.
+std::vector<ControlRequest> requests_of(const Wanted& wanted, const RecordOptions& options) {
+    std::vector<ControlRequest> requests;
+    const auto add = [&](ControlRequest request) {
+        check(request);
+        requests.push_back(std::move(request));
+    };
+    const auto add_if = [&](const char* verb, const std::string& value) {
+        if (!value.empty()) add({.words = {verb, value}});
+    };
+    add_if("baud", wanted.baud);
+    // These two are of recorders of their own.
+    const std::string recorder = !wanted.recorder.empty()       ? wanted.recorder
+                                 : !wanted.min_duration.empty() ? "duration"
+                                 : !wanted.sample.empty()       ? "sampled"
+                                                                : "";
+    const bool traces = wanted.choice.chooses() || !recorder.empty();
+    wants_image(options, traces || !wanted.only.empty());
+    if (traces) {
+        add({.words = {"trace"}, .choice = wanted.choice, .recorder = recorder});
+    }
+    if (!wanted.only.empty()) {
+        ControlRequest only{.words = {"only"}};
+        only.words.insert(only.words.end(), wanted.only.begin(), wanted.only.end());
+        add(std::move(only));
+    }
+    add_if("depth", wanted.depth);
+    add_if("min-duration", wanted.min_duration);
+    add_if("sample", wanted.sample);
+    add_if("mode", wanted.mode);
+    return requests;
+}
+
+}  // namespace
+
+std::function<void()> add_steering(CLI::App* command, RecordOptions& options) {
+    const auto wanted = std::make_shared<Wanted>();
+    const auto group = command->add_option_group(
+        "Control", "Asked of the target when it is first heard (docs/control.md)");
+    group->add_option("--filter", wanted->choice.filter,
+                      "Trace only functions of this name, * and ? in it; may be repeated");
+    add_choice_options(group, wanted->choice, wanted->recorder);
+    group->add_option("--only-function", wanted->only, "Record only these, and what they call");
+    group->add_option("--depth", wanted->depth, "Record only so many calls deep");
+    group->add_option("--min-duration", wanted->min_duration, "Only calls that take so long: 10us, 1ms");
+    group->add_option("--sample", wanted->sample, "One call in so many: 1/N");
+    group->add_option("--mode", wanted->mode, "stream, lossless, flight, adaptive");
+    group->add_option("--baud", wanted->baud, "Run the line at this rate, both sides");
+    group->add_option("--control", options.steering.socket,
+                      "unix:PATH: take requests of `ctl --via unix:PATH` meanwhile");
+    return [wanted, &options] {
+        options.steering.at_start = requests_of(*wanted, options);
+        std::string& path = options.steering.socket;
+        if (path.starts_with("unix:")) path.erase(0, 5);
+    };
+}
+
+std::function<Exit()> add_ctl(CLI::App& app, CLI::App*& command) {
+    auto options = std::make_shared<CtlOptions>();
+    command = app.add_subcommand("ctl", "Ask something of a target");
+    command->add_option("--from", options->from, "The line, as `record` takes it");
+    command->add_option("--via", options->via,
+                        "unix:PATH: the recorder that holds the line (record --control unix:PATH)");
+    command->add_option("--image", options->image, "The ELF that runs there, to find functions by name");
+    add_choice_options(command, options->request.choice, options->request.recorder);
+    command->add_flag("--also", options->request.also,
+                      "trace: besides what is traced already, instead of it");
+    command->add_option("request", options->request.words, control_verbs())->required();
+    return [options] { return ctl(*options); };
+}
+
+}  // namespace nopscope

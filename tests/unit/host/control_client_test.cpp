@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// The host's client against the target's own control, over a line that loses bytes both ways.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "host-tools/base/error.hpp"
+#include "host-tools/control/client.hpp"
+#include "host-tools/control/request.hpp"
+#include "tests/sim/control_target.hpp"
+
+namespace nopscope {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ControlTarget;
+using ::testing::HasSubstr;
+using wire::Command;
+
+class LossyLine final : public Source {
+public:
+    LossyLine(std::uint64_t seed, double loss) : random_(seed), loss_(loss) {}
+
+    Result read(std::span<std::uint8_t>, std::chrono::milliseconds) override { return {}; }
+    void write(std::span<const std::uint8_t> bytes) override {
+        testing::Bytes arrived;
+        for (const std::uint8_t byte : bytes) {
+            if (!loses()) arrived.push_back(byte);
+        }
+        if (works()) target.send(arrived);
+    }
+    void set_baud(std::uint32_t baud) override { rate_ = baud; }
+    std::uint32_t baud() const override { return rate_; }
+
+    // One turn of the host's: a pump of the target, whose second passes in 100 ms, and what it sends.
+    bool turn() {
+        target.now = offset + static_cast<std::uint64_t>((std::chrono::steady_clock::now() - start_) / 100us);
+        target.run();
+        for (const testing::SentReply& sent : target.sent) {
+            bool whole = works();
+            for (std::size_t i = 0; i < 20; ++i) whole = whole && !loses();
+            if (whole) {
+                client->on_reply({sent.number, sent.what, sent.answer, sent.result.data(),
+                                  sent.result.size()});
+            }
+        }
+        target.sent.clear();
+        return true;
+    }
+    // A line whose two sides do not agree on the rate, or that does not carry this one.
+    bool works() const { return target.rate == rate_ && (highest == 0 || rate_ <= highest); }
+
+    ControlTarget target;
+    CommandClient* client = nullptr;
+    std::uint32_t highest = 0;
+    std::uint64_t offset = 0;  // of the target's clock
+
+private:
+    bool loses() { return std::uniform_real_distribution<>(0, 1)(random_) < loss_; }
+    std::mt19937_64 random_;
+    double loss_;
+    const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+    std::uint32_t rate_ = 3000000;
+};
+
+struct Host {
+    explicit Host(std::uint64_t seed = 1, double loss = 0)
+        : line(seed, loss), client(line, [this] { return line.turn(); }) {
+        line.client = &client;
+        client.set_patience({.answer = 1ms, .attempts = 200, .hello = 50ms, .trial = 5ms});
+        client.on_session(testing::target_session);
+    }
+    LossyLine line;
+    CommandClient client;
+};
+
+TEST(CommandClient, DoesEachCommandOnceAndInOrderWhateverIsLost) {
+    std::uint64_t repeated = 0;
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+        Host host(seed, 0.01);
+        for (std::uint8_t id = 0; id < 100; ++id) {
+            const std::uint8_t arguments[] = {id};
+            host.client.request(Command::mark, arguments);
+            ASSERT_EQ(host.line.target.done.size(), id + 1u);
+            EXPECT_EQ(host.line.target.done.back().value, id);
+        }
+        repeated += host.client.repeated();
+    }
+    EXPECT_GT(repeated, 20u);
+}
+
+TEST(CommandClient, ASecondHostGoesOnFromTheLastNumber) {
+    Host host;
+    host.client.request(Command::start);
+    CommandClient other(host.line, [&] { return host.line.turn(); });
+    other.on_session(testing::target_session);
+    host.line.client = &other;
+    other.request(Command::stop);
+    EXPECT_EQ(host.line.target.done.size(), 2u);
+    EXPECT_EQ(host.line.target.refused(), 0u);
+}
+
+std::string complaint_of(Host& host, Command what) {
+    try {
+        host.client.request(what);
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return {};
+}
+
+TEST(CommandClient, SaysWhyATargetRefuses) {
+    Host host;
+    host.line.target.says = wire::Answer::unsupported;
+    EXPECT_THAT(complaint_of(host, Command::set_mode), HasSubstr("make no sense"));  // no arguments
+    EXPECT_THAT(complaint_of(host, Command::start), HasSubstr("does not offer this"));
+    for (unsigned n = 0; n <= wire::answer_count; ++n) {
+        EXPECT_GT(std::string(describe(static_cast<wire::Answer>(n))).size(), 1u);
+    }
+}
+
+TEST(CommandClient, GivesUpOnATargetThatDoesNotAnswer) {
+    Host host;
+    host.line.highest = 1;
+    host.client.set_patience({.answer = 1ms, .attempts = 3, .hello = 5ms, .trial = 5ms});
+    EXPECT_THAT(complaint_of(host, Command::start), HasSubstr("does not answer commands"));
+    CommandClient deaf(host.line, [&] { return host.line.turn(); });
+    deaf.set_patience({.answer = 1ms, .attempts = 3, .hello = 5ms, .trial = 5ms});
+    EXPECT_THROW(deaf.request(Command::start), Error);  // no hello
+}
+
+TEST(CommandClient, ANewRateIsKeptWhenItWorks) {
+    Host host;
+    host.client.set_baud(115200);
+    EXPECT_EQ(host.line.baud(), 115200u);
+    host.line.offset = 100 * ControlTarget::hz;
+    host.client.request(Command::start);
+    EXPECT_EQ(host.line.target.rate, 115200u);
+}
+
+TEST(CommandClient, ARateThatDoesNotWorkIsGivenUpByBoth) {
+    Host host;
+    host.line.highest = 3000000;
+    host.client.set_patience({.answer = 1ms, .attempts = 200, .hello = 50ms, .trial = 500ms});
+    const auto rate = host.line.baud();
+    try {
+        host.client.set_baud(4000000);
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_THAT(error.what(), HasSubstr("back at the rate before"));
+    }
+    EXPECT_EQ(host.line.target.rate, rate);
+    EXPECT_EQ(host.line.baud(), rate);
+}
+
+Function function(const char* name, const char* linkage = "", std::uint64_t size = 8) {
+    return {.address = 0, .size = size, .name = name, .file = {}, .line = 0, .linkage_name = linkage};
+}
+Symbols symbols() {
+    Symbols all;
+    all.origin = "a.elf";
+    all.sites = {function("luaV_execute", "", 4000), function("luaV_lessthan"), function("main"),
+                 function("lua::call(int, void (*)(int))", "_ZN3lua4callEiPFviE"),
+                 function("(anonymous namespace)::helper(int) const", "_ZNK12_GLOBAL__N_16helperEi")};
+    return all;
+}
+
+TEST(Choice, AGlobIsOfAnyOfAFunctionsNames) {
+    const Function call = symbols().sites[3];
+    for (const char* glob : {"lua::call", "lua::call(int, void (*)(int))", "_ZN3lua4callEiPFviE",
+                             "lua::*", "*call", "lua::c?ll", "*"}) {
+        EXPECT_TRUE(names_function(glob, call)) << glob;
+    }
+    for (const char* glob : {"lua", "lua::call(", "call", "lua::call?", ""}) {
+        EXPECT_FALSE(names_function(glob, call)) << glob;
+    }
+    EXPECT_TRUE(names_function("(anonymous namespace)::helper(int)*", symbols().sites[4]));
+}
+
+TEST(Choice, FiltersLessNotraceLessSmallOnes) {
+    using Bits = std::vector<bool>;
+    EXPECT_EQ(choose(symbols(), {}), (Bits{1, 1, 1, 1, 1}));
+    EXPECT_EQ(choose(symbols(), {.filter = {"luaV_*", "main"}, .notrace = {}, .size_above = {}}),
+              (Bits{1, 1, 1, 0, 0}));
+    EXPECT_EQ(choose(symbols(), {.filter = {"luaV_*"}, .notrace = {"*lessthan"}, .size_above = {}}),
+              (Bits{1, 0, 0, 0, 0}));
+    EXPECT_EQ(choose(symbols(), {.filter = {}, .notrace = {}, .size_above = 8}),
+              (Bits{1, 0, 0, 0, 0}));
+}
+
+TEST(Choice, AGlobThatNamesNothingIsAnError) {
+    EXPECT_THROW(choose(symbols(), {.filter = {"luaX_*"}, .notrace = {}, .size_above = {}}), Error);
+    EXPECT_THROW(choose(symbols(), {.filter = {}, .notrace = {"luaX_*"}, .size_above = {}}), Error);
+    EXPECT_THROW(choose(symbols(), {.filter = {"main"}, .notrace = {"main"}, .size_above = {}}), Error);
+}
+
+TEST(Choice, RangesSelectOnTheTargetWhatWasChosen) {
+    std::mt19937_64 random(3);
+    for (const unsigned density : {0u, 1u, 50u, 99u, 100u}) {
+        std::vector<bool> chosen(20000);
+        for (std::size_t i = 0; i < chosen.size(); ++i) chosen[i] = random() % 100 < density;
+        ControlTarget target;
+        target.sites = static_cast<std::uint32_t>(chosen.size());
+        std::uint32_t number = 0;
+        for (const auto& payload : range_payloads(chosen)) {
+            ASSERT_LT(payload.size(), wire::max_command_bytes);
+            ASSERT_EQ(target.ask(++number, Command::select_add, payload).answer, wire::Answer::ok);
+        }
+        for (std::uint32_t i = 0; i < chosen.size(); ++i) {
+            ASSERT_EQ(target.selected().has(i), chosen[i]) << i;
+        }
+    }
+}
+
+TEST(ControlRequest, WordsThatMakeNoSenseAreRefusedBeforeTheLineIsOpened) {
+    const std::vector<std::vector<std::string>> bad = {
+        {}, {"fly"}, {"start", "1"}, {"mark", "x"}, {"mark", "33554432"}, {"depth"}, {"depth", "-1"},
+        {"min-duration", "10parsecs"}, {"min-duration", "-1ms"}, {"sample", "1/0"}, {"sample", "2/3"},
+        {"mode", "fast"}, {"baud", "0"}, {"baud", "99999999999"}, {"untrace"}, {"reset", "now"}, {"capture", "x8", "f"}, {"capture", "x1"}};
+    for (const auto& words : bad) {
+        ControlRequest request;
+        request.words = words;
+        EXPECT_THROW(check(request), Error) << (words.empty() ? "" : words[0]);
+    }
+    for (const auto& words : std::vector<std::vector<std::string>>{
+             {"mark"}, {"mark", "7"}, {"min-duration", "1.5ms"}, {"sample", "1/100"}, {"sample", "3"},
+             {"trace"}, {"trace", "a", "b"}, {"only"}, {"capture", "x0,7,result", "f"}, {"baud", "3000000"}}) {
+        ControlRequest request;
+        request.words = words;
+        EXPECT_NO_THROW(check(request)) << words[0];
+    }
+}
+
+TEST(ControlRequest, SurvivesTheControlSocket) {
+    ControlRequest request;
+    request.words = {"trace", "a*\n\"", "\xff"};
+    request.choice.notrace = {"b"};
+    request.choice.size_above = 12;
+    request.recorder = "graph";
+    request.also = true;
+    const ControlRequest back = control_request(to_json(request));
+    EXPECT_EQ(back.words[1], request.words[1]);
+    EXPECT_EQ(back.choice.notrace, request.choice.notrace);
+    EXPECT_EQ(back.choice.size_above, request.choice.size_above);
+    EXPECT_EQ(back.recorder, "graph");
+    EXPECT_TRUE(back.also);
+    EXPECT_EQ(to_json(request).find('\n'), std::string::npos);
+    for (const char* bad : {"", "{}", "[1]", "{\"words\":3}", "{\"words\":[\"start\"],\"also\":7}", "x"}) {
+        EXPECT_THROW(control_request(bad), Error) << bad;
+    }
+}
+
+}  // namespace
+}  // namespace nopscope

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// Commands from the host: done once, whatever happens to their frames.
+#include "tests/sim/control_target.hpp"
+
+#include <gtest/gtest.h>
+
+namespace nopscope::testing {
+namespace {
+
+using wire::Answer;
+using wire::Command;
+
+class ControlTest : public ::testing::Test {
+protected:
+    ControlTarget target;
+};
+
+TEST_F(ControlTest, DoesACommandAndAnswers) {
+    const SentReply reply = target.ask(1, Command::mark, {0x85, 0x01});
+    EXPECT_EQ(reply, (SentReply{1, Command::mark, Answer::ok, {1}}));
+    ASSERT_EQ(target.done.size(), 1u);
+    EXPECT_EQ(target.done[0].what, Command::mark);
+    EXPECT_EQ(target.done[0].value, 133u);
+}
+
+TEST_F(ControlTest, ACutCommandIsRefusedAndTheNextOneIsNot) {
+    const Bytes whole = command_frame(1, Command::mark, {5});
+    for (std::size_t cut = 1; cut + 1 < whole.size(); ++cut) {
+        ControlTarget one;
+        one.send(Bytes(whole.begin(), whole.begin() + static_cast<long>(cut)));
+        one.send({0});
+        one.run();
+        EXPECT_TRUE(one.done.empty() && one.sent.empty()) << cut;
+        EXPECT_EQ(one.refused(), 1u) << cut;
+        one.ask(1, Command::mark, {5});
+        EXPECT_EQ(one.done.size(), 1u) << cut;
+        EXPECT_EQ(one.refused(), 1u) << cut;
+    }
+}
+
+TEST_F(ControlTest, EveryFlippedBitIsSeen) {
+    const Bytes whole = command_frame(1, Command::set_recorder, {2, 0, 0});
+    for (std::size_t at = 0; at < whole.size(); ++at) {
+        for (unsigned bit = 0; bit < 8; ++bit) {
+            ControlTarget one;
+            Bytes bytes = whole;
+            bytes[at] ^= static_cast<std::uint8_t>(1u << bit);
+            one.send(bytes);
+            one.send({0});
+            one.run();
+            EXPECT_TRUE(one.done.empty()) << at << "." << bit;
+            EXPECT_GE(one.refused(), 1u) << at << "." << bit;
+            one.ask(1, Command::mark, {5});
+            EXPECT_EQ(one.done.size(), 1u);
+        }
+    }
+}
+
+TEST_F(ControlTest, WhatIsLongerThanACommandIsRefused) {
+    target.send(Bytes(5000, 0x55));
+    for (int i = 0; i < 20; ++i) target.run();
+    target.send({0});
+    target.ask(1, Command::start);
+    EXPECT_EQ(target.done.size(), 1u);
+    EXPECT_EQ(target.refused(), 1u);
+}
+
+TEST_F(ControlTest, TheSameNumberAgainRepeatsTheReplyAndDoesNothing) {
+    const SentReply first = target.ask(5, Command::mark, {9});
+    target.ask(6, Command::stop);
+    EXPECT_EQ(target.ask(5, Command::mark, {9}), first);
+    EXPECT_EQ(target.ask(5, Command::mark, {9}), first);
+    EXPECT_EQ(target.done.size(), 2u);
+    EXPECT_EQ(target.refused(), 0u);
+}
+
+TEST_F(ControlTest, ANumberThatHasPassedIsNeverDone) {
+    for (std::uint32_t number = 10; number < 16; ++number) target.ask(number, Command::start);
+    EXPECT_EQ(target.ask(10, Command::start).answer, Answer::stale);  // no longer kept
+    EXPECT_EQ(target.ask(12, Command::stop).answer, Answer::stale);   // kept, of another command
+    EXPECT_EQ(target.ask(9, Command::start).answer, Answer::stale);
+    EXPECT_EQ(target.done.size(), 6u);
+    EXPECT_EQ(target.refused(), 3u);
+}
+
+TEST_F(ControlTest, NumbersWrap) {
+    target.ask(0x7fffffff, Command::start);
+    target.ask(0xfffffffe, Command::start);
+    target.ask(3, Command::start);
+    EXPECT_EQ(target.done.size(), 3u);
+    EXPECT_EQ(target.ask(0xffffffff, Command::start).answer, Answer::stale);
+}
+
+TEST_F(ControlTest, PingSaysTheLastNumberAndIsNone) {
+    target.ask(41, Command::start);
+    EXPECT_EQ(target.ask(3, Command::ping), (SentReply{3, Command::ping, Answer::ok, {41, 0}}));
+    target.ask(42, Command::start);
+    EXPECT_EQ(target.done.size(), 2u);
+}
+
+TEST_F(ControlTest, OtherSessionsAndUnknownOnesAreRefusedWithTheReason) {
+    target.send(command_frame(1, Command::start, {}, target_session + 1));
+    target.run();
+    EXPECT_EQ(target.sent.back().answer, Answer::foreign_session);
+    EXPECT_EQ(target.ask(1, static_cast<Command>(wire::command_count)).answer, Answer::unknown);
+    EXPECT_EQ(target.ask(1, static_cast<Command>(255)).answer, Answer::unknown);
+    EXPECT_TRUE(target.done.empty());
+    EXPECT_EQ(target.refused(), 3u);
+    EXPECT_EQ(target.ask(1, Command::start).answer, Answer::ok);  // the number is still free
+}
+
+TEST_F(ControlTest, AnEchoOfItsOwnFramesIsNotAnswered) {
+    target.send(command_frame(1, Command::start, {}, target_session, wire::Stream::reply));
+    target.run();
+    EXPECT_TRUE(target.sent.empty() && target.done.empty());
+    EXPECT_EQ(target.refused(), 1u);
+}
+
+TEST_F(ControlTest, ArgumentsThatAreMissingOrTooMany) {
+    EXPECT_EQ(target.ask(1, Command::mark).answer, Answer::malformed);
+    EXPECT_EQ(target.ask(1, Command::mark, {0x80}).answer, Answer::malformed);
+    EXPECT_EQ(target.ask(1, Command::mark, {1, 1}).answer, Answer::malformed);
+    EXPECT_EQ(target.ask(1, Command::set_baud, {1, 2, 3}).answer, Answer::malformed);
+    EXPECT_EQ(target.ask(1, Command::start, {0}).answer, Answer::malformed);
+    EXPECT_TRUE(target.done.empty());
+}
+
+TEST_F(ControlTest, ASelectionIsWhatItsRangesSay) {
+    target.ask(1, Command::select_add, {10, 3, 0, 2, 80, 5});  // 10..14, 95..99
+    EXPECT_EQ(target.sent.back().result, Bytes{10});
+    target.ask(2, Command::select_remove, {12, 1});
+    EXPECT_EQ(target.sent.back().result, Bytes{9});
+    for (std::uint32_t site = 0; site < 100; ++site) {
+        EXPECT_EQ(target.selected().has(site),
+                  (site >= 10 && site < 15 && site != 12) || site >= 95) << site;
+    }
+    EXPECT_EQ(target.ask(3, Command::select_clear).result, Bytes{0});
+    EXPECT_EQ(target.selected().count(), 0u);
+}
+
+TEST_F(ControlTest, RangesBeyondTheTableChangeNothing) {
+    target.ask(1, Command::select_add, {1, 2});
+    const Bytes bad[] = {{100, 1}, {99, 2}, {3, 4, 93, 1}, {3, 0}, {3}, {3, 4, 5},
+                         {3, 1, 0x80}, {0xff, 0xff, 0xff, 0xff, 0x0f, 1},
+                         {0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01},
+                         {5, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01}};
+    for (const Bytes& ranges : bad) {
+        EXPECT_EQ(target.ask(2, Command::select_add, ranges).answer, Answer::malformed);
+        EXPECT_EQ(target.selected().count(), 2u);
+    }
+}
+
+TEST_F(ControlTest, AnApplyNamesHowManyAreSelected) {
+    target.ask(1, Command::select_add, {1, 2});
+    EXPECT_EQ(target.ask(2, Command::set_recorder, {1, 0, 3}).answer, Answer::selection);
+    EXPECT_TRUE(target.done.empty());
+    EXPECT_EQ(target.ask(2, Command::set_recorder, {1, wire::only_selected, 2}).answer, Answer::ok);
+    ASSERT_EQ(target.done.size(), 1u);
+    EXPECT_EQ(target.done[0].value, 1u);
+    EXPECT_EQ(target.done[0].flags, wire::only_selected);
+}
+
+TEST_F(ControlTest, WhatCannotBeDoneNowIsTriedAgainAndThenGivenUp) {
+    target.ready = false;
+    target.send(command_frame(1, Command::set_recorder, {1, 0, 0}));
+    target.send(command_frame(1, Command::set_recorder, {1, 0, 0}));  // while it is pending
+    target.run();
+    EXPECT_TRUE(target.sent.empty());
+    EXPECT_NE(target.unread(), 0u);
+    target.now = 500;
+    target.ready = true;
+    target.run();
+    target.run();
+    ASSERT_EQ(target.sent.size(), 2u);  // done, and repeated
+    EXPECT_EQ(target.sent[0], target.sent[1]);
+    EXPECT_EQ(target.done.size(), 1u);
+
+    target.ready = false;
+    target.ask(2, Command::set_recorder, {1, 0, 0});
+    target.now += ControlTarget::hz;
+    target.run();
+    EXPECT_EQ(target.sent.back().answer, Answer::busy);
+    target.ready = true;
+    target.run();
+    EXPECT_EQ(target.ask(2, Command::set_recorder, {1, 0, 0}).answer, Answer::busy);
+    EXPECT_EQ(target.done.size(), 1u);
+}
+
+TEST_F(ControlTest, NothingIsReadWhileAReplyWaits) {
+    target.sends = false;
+    for (std::uint32_t number = 1; number < 50; ++number) {
+        target.send(command_frame(number, Command::start));
+    }
+    for (int i = 0; i < 100; ++i) target.run();
+    EXPECT_EQ(target.done.size(), 1u);
+    target.sends = true;
+    for (int i = 0; i < 100; ++i) target.run();
+    EXPECT_EQ(target.done.size(), 49u);
+    EXPECT_EQ(target.sent.size(), 49u);
+}
+
+TEST_F(ControlTest, TheRateChangesBehindTheReply) {
+    target.sends = false;
+    target.ask(1, Command::set_baud, {0x00, 0xc2, 0x01, 0x00});
+    EXPECT_TRUE(target.holds_line());
+    target.run();
+    EXPECT_EQ(target.rate, 3000000u);  // its reply is not out yet
+    target.send_reply();
+    target.quiet = false;
+    target.run();
+    EXPECT_EQ(target.rate, 3000000u);
+    target.quiet = true;
+    target.run();
+    EXPECT_EQ(target.rate, 115200u);
+    EXPECT_FALSE(target.holds_line());
+}
+
+TEST_F(ControlTest, ARateThatNobodySpeaksAtIsGivenUp) {
+    target.ask(1, Command::set_baud, {0x00, 0xc2, 0x01, 0x00});
+    target.run();
+    EXPECT_EQ(target.rate, 115200u);
+    target.send({1, 2, 3, 0});  // noise is nobody
+    target.now += 2 * ControlTarget::hz - 1;
+    target.run();
+    EXPECT_EQ(target.rate, 115200u);
+    ++target.now;
+    target.run();
+    target.run();
+    EXPECT_EQ(target.rate, 3000000u);
+    EXPECT_FALSE(target.holds_line());
+}
+
+TEST_F(ControlTest, ARateThatAPingComesAtStays) {
+    target.ask(1, Command::set_baud, {0x00, 0xc2, 0x01, 0x00});
+    target.run();
+    target.ask(1, Command::ping);
+    target.now += 10 * ControlTarget::hz;
+    target.run();
+    target.run();
+    EXPECT_EQ(target.rate, 115200u);
+}
+
+TEST_F(ControlTest, AResetComesBehindItsReply) {
+    target.sends = false;
+    target.ask(1, Command::reset);
+    EXPECT_EQ(target.resets, 0u);
+    target.send_reply();
+    target.run();
+    EXPECT_EQ(target.resets, 1u);
+}
+
+TEST_F(ControlTest, ARefusedRateChangesNothing) {
+    target.says = Answer::unsupported;
+    EXPECT_EQ(target.ask(1, Command::set_baud, {1, 0, 0, 0}).answer, Answer::unsupported);
+    target.run();
+    EXPECT_EQ(target.rate, 3000000u);
+    EXPECT_FALSE(target.holds_line());
+}
+
+}  // namespace
+}  // namespace nopscope::testing

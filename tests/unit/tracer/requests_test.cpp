@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// When a pump may make a request, by what lies below it; and the lock that requests share.
+#include "tracer/requests.hpp"
+
+#include "tests/sim/sim_machine.hpp"
+
+#include <gtest/gtest.h>
+
+namespace nopscope {
+namespace {
+
+using Code = Quiescence<sim::SimMachine>::Code;
+
+class MayRequest : public ::testing::Test {
+protected:
+    MayRequest() {
+        for (std::uint64_t& guard : core.guards) guard = 1;
+    }
+    bool at(unsigned depth, Address pc, std::span<const Code> unmarked) {
+        return may_request<sim::SimMachine>(core, depth, pc, unmarked);
+    }
+    Core core{};
+    const Code code[2] = {{0x1000, 0x1040}, {0x3000, 0x3080}};
+};
+
+TEST_F(MayRequest, NotOnTopOfACallback) {
+    for (unsigned depth = 0; depth < 3; ++depth) {
+        EXPECT_TRUE(at(depth, 0x2000, {}));
+        core.guards[depth] = 0;
+        for (unsigned here = 0; here < 3; ++here) EXPECT_FALSE(at(here, 0x2000, {}));
+        core.guards[depth] = 1;
+    }
+    core.unguarded = 0x8000;
+    EXPECT_FALSE(at(0, 0, {}));
+    EXPECT_FALSE(at(1, 0x2000, {}));
+}
+
+TEST_F(MayRequest, NotOnTopOfUnmarkedCode) {
+    EXPECT_TRUE(at(0, 0x1000, code));  // thread context: the pc is of no meaning
+    EXPECT_TRUE(at(1, 0xffc, code));
+    EXPECT_FALSE(at(1, 0x1000, code));
+    EXPECT_FALSE(at(1, 0x307c, code));
+    EXPECT_TRUE(at(1, 0x3080, code));
+}
+
+TEST_F(MayRequest, NotWhereAHandlerMayBeOnTopOfSuchCode) {
+    EXPECT_FALSE(at(2, 0x2000, code));
+    EXPECT_FALSE(at(unknown_depth, 0x2000, code));
+    EXPECT_TRUE(at(2, 0x2000, {}));
+    EXPECT_TRUE(at(unknown_depth, 0, {}));
+}
+
+TEST(RequestLockTest, APumpGetsItOnlyWhenNobodyHasIt) {
+    sim::SimMachine machine(0, 64);
+    RequestLock<sim::SimMachine> lock(machine);
+    EXPECT_TRUE(lock.try_lock());
+    EXPECT_FALSE(lock.try_lock());
+    lock.lock();  // a request within it
+    lock.unlock();
+    EXPECT_FALSE(lock.try_lock());
+    lock.unlock();
+    EXPECT_TRUE(lock.try_lock());
+}
+
+}  // namespace
+}  // namespace nopscope

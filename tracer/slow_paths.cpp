@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the recorders and trampolines call where their straight line ends.
+#include "hal/machine.hpp"
+#include "tracer/hooks.hpp"
+#include "tracer/instance.hpp"
+#include "tracer/shadow_stack.hpp"
+
+namespace nopscope {
+
+namespace {
+constinit Machine machine;
+}
+
+extern "C" {
+
+bool nopscope_wait_for_room(Core*);  // tracer.cpp
+
+// At a call's return: as far as it goes, its duration is in the ring now.
+void nopscope_duration_without_room(Core* here) {
+    const auto put = [here](std::uint64_t limit) {
+        return put_duration(machine, *here, *top_frame(*here), limit);
+    };
+    do {
+        if (put_in_context(machine, *here, put)) return;
+    } while (here->lossless != 0 && nopscope_wait_for_room(here));
+    add_one(here->dropped);
+}
+
+// At a function's entry; its SP and return address. Returns the shadow stack's top.
+std::uint64_t nopscope_unwind_at_entry(Core* here, std::uint64_t sp, std::uint64_t return_address) {
+    return unwind(machine, *here, sp, hook_of(return_address) == Hook::none);
+}
+
+// At a hooked call's return. Returns the top; the frame below it is this call's.
+std::uint64_t nopscope_unwind_at_return(Core* here, std::uint64_t sp) {
+    const std::uint64_t top = unwind(machine, *here, sp, false);
+    if (top_frame(*here)->sp != sp) {
+        panic("nopscope: a function returned to the hook, but no open call has its stack pointer");
+    }
+    return top;
+}
+}
+
+}  // namespace nopscope

@@ -78,7 +78,7 @@ TEST_F(CorrectionTest, AFunctionWithoutALandingPadIsThatMuchShorter) {
     symbols.build_id = target.build_id;
     symbols.site_table_crc = target.site_table_crc;
     for (std::uint32_t i = 0; i < 4; ++i) {
-        symbols.sites.push_back({TargetStream::text_base + 8 * i, 8, "f", "", 0, i != 2});
+        symbols.sites.push_back({TargetStream::text_base + 8 * i, 8, "f", "", 0, {}, i != 2});
     }
     const Report result = make_report(profile, {}, &symbols);
     EXPECT_EQ(row(result, 2).corrected_self_ns, 200u - 4 * (3 + 1));
@@ -163,6 +163,30 @@ TEST_F(CorrectionTest, WithoutAMeasureTimesAreAsRecorded) {
     const Report result = report();
     EXPECT_EQ(row(result, 2).corrected_self_ns, 100u);
     EXPECT_THAT(text_report(result), HasSubstr("did not measure"));
+}
+
+TEST_F(CorrectionTest, TheRateOfCyclesMayDifferAfterAReset) {
+    for (const auto source : {wire::Clock::pmccntr, wire::Clock::cntvct}) {
+        Profile both;
+        TargetStream stream;
+        stream.clock_source = source;
+        stream.hello();
+        stream.ret(stream.entry(2, 100), 100);
+        stream.stats(true);
+        both.feed(stream.bytes);
+        TargetStream again;
+        again.session = 8;
+        again.clock_source = source;
+        again.clock_hz = stream.clock_hz + 1;
+        again.hello();
+        again.ret(again.entry(2, 100), 100);
+        again.stats(true);
+        both.feed(again.bytes);
+        both.finish();
+        const bool cycles = source == wire::Clock::pmccntr;
+        EXPECT_EQ(both.reader().counters().sessions, cycles ? 2u : 1u);
+        EXPECT_EQ(both.reader().counters().other_image_sessions, cycles ? 0u : 1u);
+    }
 }
 
 TEST_F(CorrectionTest, HostileClocksAndOverheadsDoNoHarm) {

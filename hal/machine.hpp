@@ -47,6 +47,10 @@ concept MachineConcept = requires(M machine, Address address, std::uint32_t word
     { machine.clean_dcache_line(address) } -> std::same_as<void>;       // DC CVAU
     { machine.invalidate_icache_line(address) } -> std::same_as<void>;  // IC IVAU
     { machine.data_barrier() } -> std::same_as<void>;                   // DSB ISH
+    // To the point of coherency, where a reset finds it.
+    { machine.poc_line_bytes() } -> std::same_as<std::size_t>;  // smallest line of the data caches
+    { machine.clean_to_poc(address) } -> std::same_as<void>;    // DC CVAC
+
     { machine.instruction_barrier() } -> std::same_as<void>;            // ISB
 
     // Runs call(argument) on every other core that is online, in an interrupt of the highest

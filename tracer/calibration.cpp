@@ -91,8 +91,7 @@ extern constinit Ops nopscope_calibration_ops;
 constinit Ops nopscope_calibration_ops{.data = &cell.total};
 }
 
-void calibrate(wire::Hello& hello, std::uint64_t* ring, ShadowFrame* shadow, std::uint64_t stack_low,
-               std::uint64_t stack_high) {
+void calibrate(wire::Hello& hello, std::uint64_t* ring, ShadowFrame* shadow, const Config& config) {
     struct {
         wire::RecorderNumber number;
         void (*function)();
@@ -105,8 +104,8 @@ void calibrate(wire::Hello& hello, std::uint64_t* ring, ShadowFrame* shadow, std
         {wire::RecorderNumber::sampled, nopscope_calibrated_sampled},
     };
     for (std::uint64_t i = 0; i < 3 * calls; ++i) ring[i] = 0;
-    reset_shadow_stack(scratch, shadow, shadow_frames + 1, stack_high);
-    scratch.stack_low = stack_low;
+    reset_shadow_stack(scratch, shadow, shadow_frames + 1, config.stack_high);
+    scratch.stack_low = config.stack_low;
     scratch.ring = reinterpret_cast<std::uintptr_t>(ring);
     scratch.limit = no_limit;
 
@@ -126,6 +125,7 @@ void calibrate(wire::Hello& hello, std::uint64_t* ring, ShadowFrame* shadow, std
             timed_itself ? wire::Overhead{told - own, loop - told} : wire::Overhead{0, loop - own};
     }
     hello.landing_pad = per_call(idle - local);
+    hello.calibrated = true;
     set_current_core(nullptr);
 }
 

@@ -12,14 +12,14 @@
 #pragma once
 
 #include "tracer/core.hpp"
+#include "tracer/nopscope.hpp"
 #include "tracer/wire/hello.hpp"
 
 namespace nopscope {
 
 // On the core that calls it, before anything is traced, interrupts masked for some 15 microseconds of a
 // 1 GHz core at a time; 250,000 instructions in all. Uses `ring` (ring_bytes) and `shadow`
-// (shadow_frames + 1), whose contents are void after it. The stack it runs on is within [low, high).
-void calibrate(wire::Hello& hello, std::uint64_t* ring, ShadowFrame* shadow, std::uint64_t stack_low,
-               std::uint64_t stack_high);
+// (shadow_frames + 1), whose contents are void after it.
+void calibrate(wire::Hello& hello, std::uint64_t* ring, ShadowFrame* shadow, const Config& config);
 
 }  // namespace nopscope

@@ -60,6 +60,7 @@ public:
             case Command::stop: stop(); return Answer::ok;
             case Command::mark: mark(id); return Answer::ok;
             case Command::snapshot: snapshot(id); return Answer::ok;
+            case Command::set_mode: return set_mode_of(request.value);
             case Command::send_profile: send_profile(); return Answer::ok;
             case Command::set_depth: set_max_depth(id); return Answer::ok;
             case Command::set_min_duration: set_min_duration(request.value); return Answer::ok;
@@ -90,6 +91,7 @@ public:
     bool reset() {
         return with_quiet_line(
             [](void*) {
+                prepare_reset();
                 input.reset();
                 return std::uint32_t{0};
             },
@@ -97,6 +99,10 @@ public:
     }
 
 private:
+    static Answer set_mode_of(std::uint64_t number) {
+        if (number > static_cast<std::uint64_t>(Mode::flight)) return Answer::unsupported;
+        return set_mode(static_cast<Mode>(number)) == Status::ok ? Answer::ok : Answer::unsupported;
+    }
     static void report(const SiteBits& selected, wire::Writer& result) {
         const Counters now = counters();
         const Core* const here = joined_core();

@@ -144,6 +144,7 @@ private:
             case Command::set_subtree:
                 request_.value = in.fixed<std::uint8_t>();
                 selected = in.varint();
+                if (request_.value == 0) selected = selected_.count();  // of no selection
                 break;
             case Command::set_recorder:
             case Command::set_capture:

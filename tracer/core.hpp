@@ -17,6 +17,10 @@
 // "below the end of the stack". Push: publish the new top, then write the frame. Pop: read the frame,
 // store 0, then lower the top. Whatever an interrupt in between pushes, it pops.
 //
+// Flight. While `overwrites` is set, entries and the tracer's own records are always admitted, and the
+// newest take the place of the oldest: `tail` stays where it is until somebody wants what is there
+// (flight.hpp).
+//
 // Depth. `shadow_end` is lowered to `shadow_base` plus as many frames as may be open (set_max_depth);
 // callbacks and the profile go on to `frames_end`.
 //
@@ -115,7 +119,6 @@ struct alignas(128) Core {
     std::uint64_t jump_clock;        // what the record at `jump` counts from
     std::uint64_t jump;              // position; 0: none
     std::uint64_t overwritten;       // records
-    std::uint64_t aggregated;        // calls that the profile has added up, as of its last read-out
     std::uint64_t own_records;       // in the ring, not yet sent
     std::uint32_t trace_sequence;
     std::uint32_t stats_sequence;
@@ -123,12 +126,21 @@ struct alignas(128) Core {
     std::uint64_t margin;  // bytes that `limit` stays lower still: room for interrupts of the pump
     std::uint64_t send_to;  // position: what lies before it is due
     std::uint32_t pumped_context;  // number of the one that the record before tail was made in
+    std::uint32_t overwrites;      // 1: the newest record takes the place of the oldest
+    std::uint32_t held;            // 1: a snapshot was asked for: no entry until the pump has come
+    std::uint64_t doubled_from;    // position: from here on a switch of context is two records
+    std::uint64_t snapshot_end;    // position
+    std::uint64_t hole;            // position of a slot that was claimed and is not written yet
+    std::uint64_t hole_since;      // clock
+    std::uint64_t cleaned;         // position: before it the ring has reached memory
     bool pumped_site_next;         // the record at tail is data: the site of the one before
 
     // What context_switch() and the pump, which may run on another core, both change: under the lock.
     alignas(128) std::uint32_t context_lock;
     std::uint32_t unsaid;          // 1: the record of the last switch has found no room yet
     std::uint32_t context_number;
+    std::uint32_t said_context;    // number in the last record of a switch
+    std::uint32_t flight;          // 1: a switch of context says first what it leaves
     Context* context;              // that runs; null: the main one, and there never was another
     std::uint64_t reserve;         // bytes of the ring, for returns
     std::uint64_t max_depth;       // frames; 0: as many as there are
@@ -137,6 +149,14 @@ struct alignas(128) Core {
     std::uint32_t below;    // open calls, in the running context, of the functions traced below
     std::uint64_t subtree;  // the ReturnOps that counts them; 0: everything is traced
 };
+
+// All zero; the compiler would call memset.
+inline void clear(Core& core) {
+    auto* const words = reinterpret_cast<std::uint64_t*>(&core);
+    for (std::size_t i = 0; i < sizeof core / sizeof *words; ++i) {
+        __atomic_store_n(&words[i], 0, __ATOMIC_RELAXED);
+    }
+}
 
 // What the assembly knows of it (arm64/recorder.h, profile.S, duration.S, sampled.S, callbacks.S).
 static_assert(offsetof(Core, cursor) == 0);

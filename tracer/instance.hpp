@@ -18,6 +18,8 @@ Core* joined_core();
 void forget_subtree_of_contexts();
 // What has been recorded so far is due, in whole frames or not.
 void send_soon();
+// The same in flight mode, too.
+void send_snapshot();
 [[noreturn]] void panic(const char* message);
 
 // ---- requests from a pump (requests.hpp) ------------------------------------------------------------

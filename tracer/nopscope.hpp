@@ -53,6 +53,8 @@ enum class Recorder : std::uint8_t {
 enum class Mode : std::uint8_t {
     stream,    // a full ring drops new records, and counts them
     lossless,  // a full ring makes the producer run the pump until there is room
+    flight,    // a new record takes the place of the oldest; sent at snapshot() (triggers.hpp), when
+               // the exception reporter asks (enter_panic), by finish(), and after a warm reset
 };
 
 class SiteBits;
@@ -212,6 +214,10 @@ void for_each_ops(std::uint32_t index, void (*visit)(Ops& ops, void* user), void
 void stop();
 void start();
 
+// Changes the mode; what the rings hold is sent in the new one, if not in flight mode. At once, or when
+// the pump that is running has finished its frame. Any context. bad_config: no such mode.
+Status set_mode(Mode mode);
+
 // ---- filters: what recorders leave out --------------------------------------------------------------
 //
 // Any context, at any time, also while they run. Calls left out are counted: Counters::filtered.
@@ -262,6 +268,12 @@ bool read_profile(std::uint32_t index, unsigned core, SiteProfile& out);
 // Thread context.
 void finish();
 
+// To be called before the firmware resets the machine by itself: stops recording, and cleans what the rings
+// hold, up to now, out of the caches. The next boot's init() sends it, before anything else and waiting
+// for the line, as the session that it was. Without this call it sends what had been cleaned by some
+// pump(). A cold boot has nothing to send. Thread context.
+void prepare_reset();
+
 // The console as one of the line's streams. Any context; waits for the line when its buffer is
 // full, except inside the pump or an interrupt that stopped it, where the bytes are dropped and
 // counted.
@@ -294,6 +306,10 @@ struct Counters {
     std::uint32_t refused_words;       // the words there are no patch site
     std::uint32_t duplicates;          // empty or repeated table entries, dropped
     std::uint32_t enabled;     // sites whose word is a BL now
+    // Of the session before a warm reset: what was sent, and what was left out since it made no sense.
+    std::uint64_t reset_records;
+    std::uint64_t reset_refused;
+    std::uint32_t reset_headers_refused;  // 1: another image's, or its CRC was wrong: all was left out
     std::uint64_t generated;   // records claimed, plus dropped, plus filtered
     std::uint64_t dropped;
     std::uint64_t filtered;    // calls that a filter kept from making any record

@@ -31,6 +31,9 @@ public:
         if (period_ticks_ != 0 && static_cast<std::int64_t>(now - due_) >= 0) request();
     }
 
+    // Calls of a core's that are in its last whole read-out.
+    std::uint64_t aggregated(unsigned core) const { return aggregated_[core]; }
+
     struct Frame {
         unsigned core;
         std::size_t payload_bytes;
@@ -44,6 +47,8 @@ public:
         const Frame frame{core_, out.finish({number_, part_, last, now})};
         ++part_;
         if (last) {
+            aggregated_[core_] = calls_;
+            calls_ = 0;
             site_ = 0;
             part_ = ++core_ == memory_.cores() ? none : 0;
             due_ = now + period_ticks_;
@@ -67,7 +72,11 @@ private:
         if (min == ~std::uint64_t{0}) return;  // never called
         out.put(static_cast<std::uint32_t>(sites_.function(site_) - text_base_), read(cell.total),
                 static_cast<std::int64_t>(read(cell.self)), min, read(cell.max),
-                [&](unsigned bin) { return cell.count(bin); });
+                [&](unsigned bin) {
+                    const std::uint64_t calls = cell.count(bin);
+                    calls_ += calls;
+                    return calls;
+                });
     }
 
     const ProfileMemory& memory_;
@@ -77,6 +86,8 @@ private:
     std::uint64_t due_ = 0;
     std::uint64_t number_ = 0;
     std::uint64_t part_ = none;  // of the read-out under way
+    std::uint64_t aggregated_[max_cores]{};
+    std::uint64_t calls_ = 0;  // in the parts of this core's read-out so far
     std::uint32_t core_ = 0;
     std::uint32_t site_ = 0;
     bool requested_ = false;

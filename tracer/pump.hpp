@@ -7,14 +7,15 @@
 // bracketed by tracer_begin and tracer_end records, so no function is charged for it.
 #pragma once
 
+#include "tracer/accounting.hpp"
 #include "tracer/console_buffer.hpp"
+#include "tracer/keeper.hpp"
 #include "tracer/line.hpp"
 #include "tracer/profile_sender.hpp"
 #include "tracer/replies.hpp"
 #include "tracer/ring.hpp"
 #include "tracer/trace_sender.hpp"
 #include "tracer/wire/hello.hpp"
-#include "tracer/wire/stats.hpp"
 
 #include <span>
 
@@ -28,21 +29,23 @@ public:
     constexpr Pump(M& machine, std::span<Core> cores, wire::TraceEncoder* encoders,
                    ProfileSender* profile = nullptr, Replies* replies = nullptr)
         : machine_(machine), cores_(cores), line_(machine), trace_(machine, encoders),
-          profile_(profile), replies_(replies) {}
+          profile_(profile), replies_(replies), modes_(machine), keeper_(machine) {}
 
     // `hello` is kept by pointer; `session` tells this boot from the last.
-    void open(const Config& config, const wire::Hello& hello, std::uint16_t session) {
+    // `kept`: what to bring up to date for a warm reset, or null.
+    void open(const Config& config, const wire::Hello& hello, std::uint16_t session,
+              Kept* kept = nullptr) {
         hello_ = &hello;
         session_ = session;
         clock_hz_ = hello.clock_hz;
-        lossless_margin_ = config.mode == Mode::lossless ? ring_bytes / 8 : 0;
         trace_.open(hello.text_base, hello.clock_hz);
         line_.open(config.output, config.line_bytes_per_second, hello.clock_hz);
         cores_ = cores_.first(config.cores);
-        for (Core& core : cores_) {
-            core.margin = lossless_margin_;
-            ring_set_limit(machine_, core);
-        }
+        modes_.open(cores_, clock_hz_);
+        hello_sequence_ = console_sequence_ = 0;
+        for (const Core& core : cores_) trace_.restart(number_of(core));
+        keeper_.open(kept, clock_hz_);
+        set_mode(config.mode);
         hello_due_ = stats_due_ = machine_.clock();
     }
 
@@ -58,6 +61,21 @@ public:
         }
         unlock();
     }
+
+    // Now, or when the pump that runs has finished its frame. Any context.
+    // False: no such mode.
+    bool set_mode(Mode mode) {
+        if (mode > Mode::flight) return false;
+        modes_.want(mode);
+        if (!try_lock()) return true;
+        keep_modes();
+        unlock();
+        return true;
+    }
+
+    // In flight mode: what the rings hold is due. Entries are refused until the pump has seen the rings.
+    // Any context.
+    void send_snapshot() { modes_.want_snapshot(); }
 
     // Work of the tracer's own, which no function is charged for. Any context.
     template <typename Work>
@@ -105,6 +123,13 @@ public:
         return false;
     }
 
+    // Instead of open(): what a warm reset has left, under the session and the sequences it had. Its
+    // cores are as recover_core() makes them, and stopped. Then sends all of it.
+    void send_recovered(const Config& config, const wire::Hello& hello, const Kept& kept);
+
+    // All that a reset would leave behind reaches memory. Waits for the pump of another core.
+    void prepare_reset();
+
     // Sends everything, waiting for the line.
     void flush() {
         if (!lock()) return;
@@ -116,36 +141,12 @@ public:
     // The same, and the profile and the last stats frame; recording has been stopped. An interrupt
     // may still record the return of an open call, so the counters are read when the ring is seen
     // empty with interrupts masked.
-    void finish() {
-        if (!lock()) return;
-        if (profile_ != nullptr) profile_->request();
-        for (bool counted = false; !counted;) {
-            send_all();
-            const std::uint64_t interrupts = machine_.mask_interrupts();
-            counted = true;
-            for (const Core& core : cores_) counted &= TraceSender<M>::waiting_records(core) == 0;
-            for (Core& core : cores_) {
-                if (!counted) break;
-                queue_stats(core, true);
-                while (!line_.send()) {
-                }
-            }
-            machine_.restore_interrupts(interrupts);
-        }
-        line_.drain();
-        unlock();
-    }
+    void finish() { finish(clock_hz_ / 50); }
+    // `patience`: ticks that a slot may stay unwritten.
+    void finish(std::uint64_t patience);
 
     // From here on nothing else runs: whoever held the lock will not come back.
-    void enter_panic() {
-        locked_ = console_locked_ = 0;
-        for (Core& core : cores_) {
-            core.context_lock = 0;
-            trace_.restart(number_of(core));
-        }
-        line_.unpace();
-        flush();
-    }
+    void enter_panic();
 
     // Bytes for the console. Waits for the line where it may; what cannot wait is dropped and counted.
     void console(const char* bytes, std::size_t count) {
@@ -213,8 +214,9 @@ private:
             core.seen_clock = machine_.clock();
             core.seen = __atomic_load_n(&core.cursor, __ATOMIC_RELAXED);
         }
+        keeper_.keep(cores_, state());
         const std::uint64_t interrupts = machine_.mask_interrupts();
-        here().margin = lossless_margin_;
+        here().margin = modes_.margin();
         ring_set_limit(machine_, here());
         __atomic_store_n(&locked_, 0, __ATOMIC_RELEASE);
         machine_.restore_interrupts(interrupts);
@@ -265,7 +267,7 @@ private:
     bool due(std::uint64_t at) const { return static_cast<std::int64_t>(machine_.clock() - at) >= 0; }
     bool work_waits() const {
         if (!line_.idle() || !console_.empty() || due(hello_due_) || due(stats_due_)) return true;
-        if (profile_waits() || replies_wait()) return true;
+        if (profile_waits() || replies_wait() || modes_.wait()) return true;
         for (const Core& core : cores_) {
             if (trace_.due(core)) return true;
         }
@@ -276,6 +278,7 @@ private:
     // now.
     bool advance(Until until) {
         if (!line_.idle()) return line_.send();
+        keep_modes();
         if (replies_wait()) {
             return queue({wire::Stream::reply, 0, session_, reply_sequence_++},
                          replies_->take(frame_.payload()));
@@ -316,27 +319,23 @@ private:
     }
 
     bool queue_stats(Core& core, bool final) {
-        const std::uint64_t dropped = __atomic_load_n(&core.dropped, __ATOMIC_RELAXED);
-        const std::uint64_t refused =
-            replies_ != nullptr && number_of(core) == 0 ? replies_->refused() : 0;
-        const std::uint64_t filtered = filtered_of(core);
-        // All fields at once: clearing them first would be a call of memset.
-        const wire::Stats stats{
-            .now = machine_.clock(),
-            .generated = record_index(core.cursor) + dropped + filtered,
-            .delivered = record_index(core.tail),
-            .dropped = dropped,
-            .unhooked = core.unhooked,
-            .foreign = core.foreign,
-            .console_dropped = console_dropped_,
-            .final = final ? 1u : 0u,
-            .overwritten = core.overwritten,
-            .aggregated = core.aggregated,
-            .filtered = filtered,
-            .commands_refused = refused,
-        };
+        const std::uint64_t aggregated =
+            profile_ != nullptr ? profile_->aggregated(number_of(core)) : 0;
+        wire::Stats stats = stats_of(core, machine_.clock(), aggregated, console_dropped_, final ? 1 : 0);
+        if (replies_ != nullptr && number_of(core) == 0) stats.commands_refused = replies_->refused();
         return queue({wire::Stream::stats, number_of(core), session_, core.stats_sequence++},
                      write_stats(stats, frame_.payload()));
+    }
+
+    PumpState state() const {
+        return {session_, hello_sequence_, console_sequence_, modes_.is(Mode::flight),
+                modes_.is(Mode::lossless)};
+    }
+
+    void keep_modes() {
+        if (!modes_.keep(here())) return;
+        stats_due_ = machine_.clock();
+        for (const Core& core : cores_) trace_.restart(number_of(core));
     }
 
     bool replies_wait() const { return replies_ != nullptr && replies_->wait(); }
@@ -350,8 +349,13 @@ private:
 
     // False when the record at the ring's tail is not written (yet).
     bool queue_trace(Core& core) {
+        if (core.overwrites != 0) return false;
         const std::size_t payload_bytes = trace_.build(core, number_of(core), frame_.payload());
-        if (payload_bytes == 0) return false;
+        if (payload_bytes == 0) return modes_.skip_hole(core);
+        if (modes_.skip_lap(core)) {
+            trace_.restart(number_of(core));
+            return true;
+        }
         queue({wire::Stream::trace, number_of(core), session_, core.trace_sequence++}, payload_bytes);
         trace_.release(core);
         return true;
@@ -363,14 +367,16 @@ private:
     TraceSender<M> trace_;
     ProfileSender* profile_;
     Replies* replies_;
+    Modes<M> modes_;
+    Keeper<M> keeper_;
     ConsoleBuffer console_;
     wire::FrameBuilder frame_;
     const wire::Hello* hello_ = nullptr;
+    wire::Hello recovered_;
     std::uint64_t clock_hz_ = 1;
     std::uint64_t hello_due_ = 0;
     std::uint64_t stats_due_ = 0;
     std::uint64_t console_dropped_ = 0;
-    std::uint64_t lossless_margin_ = 0;
     std::uint32_t hello_sequence_ = 0;
     std::uint32_t console_sequence_ = 0;
     std::uint32_t reply_sequence_ = 0;
@@ -383,3 +389,5 @@ private:
 };
 
 }  // namespace nopscope
+
+#include "tracer/pump_ends.hpp"

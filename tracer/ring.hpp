@@ -113,17 +113,16 @@ constexpr unsigned data_count(wire::Record head) {
     }
 }
 
-// The 64-bit clock of a record, from that of the one before it: at most a sixteenth of a wrap earlier, and
-// less than the rest later. A sync says the upper bits. A data record has none of its own: its head's.
-inline constexpr std::uint32_t backwards_ticks = 1u << 28;
+// The 64-bit clock of a record, from that of a neighbour, before or after it. They are at most half a wrap apart,
+// either way; a sync says the upper bits. A data record has none of its own: its head's.
 constexpr std::uint64_t clock_of(wire::Record record, std::uint64_t before) {
     if (record.is(wire::Extended::data)) return before;
     if (record.is(wire::Extended::sync)) {
         return static_cast<std::uint64_t>(record.argument()) << 32 | record.clock_low();
     }
-    const std::uint32_t forwards =
-        record.clock_low() - static_cast<std::uint32_t>(before) + backwards_ticks;
-    return before + forwards - backwards_ticks;
+    const auto delta =
+        static_cast<std::int32_t>(record.clock_low() - static_cast<std::uint32_t>(before));
+    return before + static_cast<std::uint64_t>(static_cast<std::int64_t>(delta));
 }
 
 inline void add_one(std::uint64_t& counter) { __atomic_fetch_add(&counter, 1, __ATOMIC_RELAXED); }
@@ -133,16 +132,23 @@ inline std::uint64_t filtered_of(const Core& core) {
            __atomic_load_n(&core.passed, __ATOMIC_RELAXED);
 }
 
+inline constexpr std::uint64_t no_limit = ~std::uint64_t{0};  // for returns
+
 // How far the tracer's own records may go: all open calls can still return.
 inline std::uint64_t own_limit(const Core& core) {
+    if (__atomic_load_n(&core.overwrites, __ATOMIC_RELAXED) != 0) return no_limit;
     return __atomic_load_n(&core.tail, __ATOMIC_RELAXED) + ring_bytes -
            core.reserve;
 }
-// How far entries may go.
-inline std::uint64_t entry_limit(const Core& core) {
-    return own_limit(core) - own_reserve_bytes - core.margin;
+// How far the firmware's records may go.
+inline std::uint64_t mark_limit(const Core& core) {
+    const std::uint64_t limit = own_limit(core);
+    return limit == no_limit ? no_limit : limit - own_reserve_bytes - core.margin;
 }
-inline constexpr std::uint64_t no_limit = ~std::uint64_t{0};  // for returns
+// How far entries may go. 1, below every position: they are refused, and counted.
+inline std::uint64_t entry_limit(const Core& core) {
+    return __atomic_load_n(&core.held, __ATOMIC_RELAXED) != 0 ? 1 : mark_limit(core);
+}
 
 // The word at `position` as it was before its lap was put in; with that bit it is last lap's.
 inline constexpr std::uint64_t unwritten_bit = std::uint64_t{1} << (wire::payload_shift - 1);
@@ -184,24 +190,32 @@ private:
     std::uint64_t interrupts_;
 };
 
-// Puts the record of the last switch of context into the ring, if it is not there. Locked. False: no
-// room.
+template <MachineConcept M>
+bool put_context(M& machine, Core& core, std::uint32_t number, std::uint64_t limit) {
+    const std::uint32_t payload = number << 4 | static_cast<std::uint32_t>(wire::Extended::context);
+    return ring_put(machine, core, wire::make_record(wire::Kind::extended, payload, 0), limit);
+}
+
+// Puts the record of the last switch of context into the ring, if it is not there. In flight mode one
+// of the context that was left comes before it: so the first such record in what is left of the ring
+// names the context that the ring begins in. Locked. False: no room.
 template <MachineConcept M>
 bool say_context(M& machine, Core& core, std::uint64_t limit) {
     if (core.unsaid == 0) return true;
-    const std::uint32_t payload =
-        core.context_number << 4 | static_cast<std::uint32_t>(wire::Extended::context);
-    const wire::Record record = wire::make_record(wire::Kind::extended, payload, 0);
-    core.unsaid = ring_put(machine, core, record, limit) ? 0 : 1;
-    return core.unsaid == 0;
+    if (core.flight != 0 && !put_context(machine, core, core.said_context, limit)) return false;
+    if (!put_context(machine, core, core.context_number, limit)) return false;
+    core.said_context = core.context_number;
+    core.unsaid = 0;
+    return true;
 }
 
 // put(limit), for a record that may come while recording is stopped, in no other context than the host
 // takes it for. Its result; false, too, where there is no room to say the context.
 template <MachineConcept M, typename Put>
-bool put_in_context(M& machine, Core& core, Put put) {
+bool put_in_context(M& machine, Core& core, Put put,
+                    std::uint64_t (*limit_of)(const Core&) = entry_limit) {
     const Locked locked(machine, core.context_lock);
-    const std::uint64_t limit = entry_limit(core);
+    const std::uint64_t limit = limit_of(core);
     return say_context(machine, core, limit) && put(limit);
 }
 

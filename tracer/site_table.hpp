@@ -49,6 +49,11 @@ public:
         return low;
     }
 
+    // The low 32 bits of a usable site's address; the others are `text`'s.
+    bool has_low(Address text, std::uint32_t low) const {
+        return find((text & ~Address{0xffff'ffff}) | low).has_value();
+    }
+
     // Over the functions' link-time addresses, as u64 little-endian: what the host computes from the
     // ELF.
     std::uint32_t crc(std::uint64_t load_bias) const {

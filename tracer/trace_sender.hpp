@@ -27,6 +27,7 @@ public:
     // There is a frame's worth of records, or they have waited for long enough. The tracer's own alone
     // are not worth a frame, until their reserve runs low.
     bool due(const Core& core) const {
+        if (core.overwrites != 0) return false;
         const std::uint64_t records = waiting_records(core);
         if (records >= frame_records + core.own_records) return true;
         if (core.own_records * record_bytes >= own_reserve_bytes / 2) return true;
@@ -57,12 +58,15 @@ public:
     }
     // What was built is on the line.
     void release(Core& core) {
+        // At once, for an interrupt that panics sends anew what is in the ring.
+        const std::uint64_t interrupts = machine_.mask_interrupts();
         core.pumped_clock = end_.clock;
         core.pumped_context = end_.context;
         core.pumped_site_next = end_.site_next;
         core.last_trace_frame = machine_.clock();
-        __atomic_fetch_sub(&core.own_records, end_.own, __ATOMIC_RELAXED);
+        __atomic_fetch_sub(&core.own_records, std::min(core.own_records, end_.own), __ATOMIC_RELAXED);
         ring_release(machine_, core, end_.position);
+        machine_.restore_interrupts(interrupts);
     }
 
     // The next frame of this core begins a group. Any context.
@@ -93,7 +97,7 @@ private:
     bool next(const Core& core, wire::Record& record, std::uint64_t& clock) {
         const std::optional<wire::Record> found = ring_peek(core, end_.position);
         if (!found) return false;
-        end_.clock = clock = clock_of(*found, end_.clock);
+        end_.clock = clock = clock_after(*found, end_.clock);
         end_.position += record_bytes;
         end_.own += found->is(wire::Extended::sync) || found->is(wire::Extended::tracer_begin) ||
                     found->is(wire::Extended::tracer_end);
@@ -111,6 +115,17 @@ private:
                                  record.clock_low());
     }
 
+    // As clock_of(), of a record that is not known to be near: up to a sixteenth of a wrap earlier than the
+    // one before it, or less than the rest later.
+    static constexpr std::uint32_t backwards_ticks = 1u << 28;
+    static std::uint64_t clock_after(wire::Record record, std::uint64_t before) {
+        if (record.is(wire::Extended::data)) return before;
+        if (record.is(wire::Extended::sync)) return clock_of(record, before);
+        const std::uint32_t forwards =
+            record.clock_low() - static_cast<std::uint32_t>(before) + backwards_ticks;
+        return before + forwards - backwards_ticks;
+    }
+
     // Nobody looked between doubt_clock, before the record at `tail`, and a sync record after it, or now.
     // Whole wraps that the records in between do not account for passed in the longest pause.
     void settle_doubt(Core& core) const {
@@ -121,7 +136,7 @@ private:
             const std::optional<wire::Record> found = ring_peek(core, at);
             const bool known = !found || found->is(wire::Extended::sync);
             const std::uint64_t before = clock;
-            clock = found ? clock_of(*found, before) : machine_.clock();
+            clock = found ? clock_after(*found, before) : machine_.clock();
             const std::uint64_t pause = clock - before + backwards_ticks;
             const std::uint64_t wraps = known ? pause >> 32 << 32 : 0;
             if (pause - wraps > longest) {
@@ -138,11 +153,11 @@ private:
     // Of the frame that begins at the tail. Returns how many records it may have: up to the next one
     // whose clock does not simply follow.
     std::uint64_t mind_clock(Core& core) const {
-        if (core.doubt != 0 && core.doubt <= core.tail) settle_doubt(core);
-        if (core.jump != 0 && core.jump <= core.tail) {
-            core.pumped_clock = core.jump_clock;
-            core.jump = 0;
-        }
+        if (core.doubt == core.tail) settle_doubt(core);
+        if (core.jump == core.tail) core.pumped_clock = core.jump_clock;
+        // Flight mode may have passed over them: it knows the clock there (flight.hpp).
+        if (core.doubt <= core.tail) core.doubt = 0;
+        if (core.jump <= core.tail) core.jump = 0;
         const std::uint64_t next = core.jump != 0 ? core.jump : core.doubt;
         return next == 0 ? frame_records : std::min(frame_records, (next - core.tail) / record_bytes);
     }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tracer on a board: its one instance, the public functions, and what the recorders call.
-#include "tracer/arm64/system.hpp"
 #include "tracer/calibration.hpp"
 #include "tracer/cycle_clock.hpp"
 #include "tracer/guard.hpp"
@@ -24,6 +23,7 @@ struct CoreMemory {
     alignas(64) ShadowFrame shadow[shadow_frames + 1];
 };
 [[gnu::section(".nopscope.ring")]] CoreMemory memory[max_cores];
+[[gnu::section(".nopscope.ring")]] Kept kept;
 
 // The object of sites that nobody traces. A BL that finds it was left over by a change of the set.
 void no_callback(std::uint64_t, std::uint64_t, Ops*, Regs*) {}
@@ -57,31 +57,36 @@ constinit Recorder last_recorder = Recorder::graph;
 Core& this_core() { return cores[machine.core()]; }
 bool has_joined(unsigned core) { return (__atomic_load_n(&joined, __ATOMIC_RELAXED) >> core & 1) != 0; }
 
-wire::Text text_of(const char* string) {
-    wire::Text text{reinterpret_cast<const wire::Byte*>(string), 0};
-    while (text.size < 255 && string[text.size] != 0) ++text.size;
-    return text;
-}
-
 void prepare_core(unsigned number, const Config& config) {
     Core& core = cores[number];
+    clear(core);
     CoreMemory& own = memory[number];
     for (std::uint64_t& word : own.ring) word = 0;
     reset_shadow_stack(core, own.shadow, shadow_frames + 1, ~std::uint64_t{0});
     core.ring = reinterpret_cast<std::uintptr_t>(own.ring);
-    core.cursor = core.tail = ring_bytes;
+    core.cursor = core.tail = core.seen = ring_bytes;
     core.cells = profile_memory.distance(number);
-    core.limit = 0;
     core.stops = stopped_absent;
     core.reserve = return_reserve_bytes;
-    core.lossless = config.mode == Mode::lossless ? 1 : 0;
     core.pumped_clock = core.last_sync = core.seen_clock = machine.clock();
     core.last_trace_frame = core.last_key_frame = core.seen_clock;
-    core.seen = ring_bytes;
     const volatile std::uint32_t* depth = &thread_context;
     if (config.interrupt_depth != nullptr) depth = config.interrupt_depth(number);
     core.depth = reinterpret_cast<std::uintptr_t>(depth);
     for (std::uint64_t& guard : core.guards) guard = reinterpret_cast<std::uintptr_t>(&guard);
+}
+
+// What a warm reset has left is sent, as the session that it was; then nothing of it is left.
+void send_what_was_kept(const Config& config) {
+    const KeptImage mine = kept_image(hello, reinterpret_cast<std::uintptr_t>(memory));
+    const Recovered found = recover(
+        kept, mine, cores, [](unsigned n) { return reinterpret_cast<std::uintptr_t>(memory[n].ring); },
+        [](std::uint32_t low) { return sites.has_low(hello.text_base, low); });
+    boot_counters.reset_records = found.records;
+    boot_counters.reset_refused = found.refused;
+    boot_counters.reset_headers_refused = found.headers_refused;
+    if (found.records != 0) line_pump.send_recovered(config, hello, kept);
+    begin_keeping(kept, mine);
 }
 
 // On the core itself: from here on it records.
@@ -107,6 +112,7 @@ void prepare_sites() {
 
 void prepare_hello(const Config& config) {
     hello.lossless = config.mode == Mode::lossless;
+    hello.flight = config.mode == Mode::flight;
     hello.cores = static_cast<std::uint8_t>(config.cores);
     hello.text_base = address_of(__text_start) & ~std::uint64_t{7};
     hello.site_count = sites.size();
@@ -192,17 +198,16 @@ Status init(const Config& config) {
     sampled_ops.direct = address_of(nopscope_sampled_entry);
     patcher.set_trampolines({address_of(nopscope_callback), address_of(nopscope_callback_unguarded),
                              address_of(nopscope_far)});
-    if (config.calibrate) {
-        calibrate(hello, memory[0].ring, memory[0].shadow, config.stack_low, config.stack_high);
-        hello.calibrated = true;
-    }
-    for (unsigned core = 0; core < max_cores; ++core) prepare_core(core, config);
     prepare_sites();
     prepare_hello(config);
+    send_what_was_kept(config);
+    if (config.calibrate) calibrate(hello, memory[0].ring, memory[0].shadow, config);
+    for (unsigned core = 0; core < max_cores; ++core) prepare_core(core, config);
     const std::uint64_t now = machine.clock();
-    const auto session = static_cast<std::uint16_t>(now ^ now >> 16 ^ now >> 32);
+    auto session = static_cast<std::uint16_t>(now ^ now >> 16 ^ now >> 32);
+    session += session == kept.session;
     profile_sender.open(hello.text_base, config.profile_period_ms * (hello.clock_hz / 1000), now);
-    line_pump.open(config, hello, session);
+    line_pump.open(config, hello, session, &kept);
     open_control(config, session, hello.clock_hz);
     enter_core(config.stack_low, config.stack_high);
     initialised = true;
@@ -275,17 +280,14 @@ std::size_t site_name(std::uint32_t index, char* to, std::size_t room) {
     return size;
 }
 
-void stop() {
-    for (Core& core : cores) {
-        stop_core(core, stopped_by_request);
-        // A start() in the middle of that saw a limit that was not 0 yet.
-        if (stops_of(core) == 0) apply_stops(machine, core);
-    }
-}
-
 void start() {
     if (!initialised) return;
     for (Core& core : cores) start_core(machine, core, stopped_by_request);
+}
+
+Status set_mode(Mode mode) {
+    if (!initialised) return Status::not_initialised;
+    return line_pump.set_mode(mode) ? Status::ok : Status::bad_config;
 }
 
 void pump() {
@@ -333,6 +335,12 @@ void console_write(const char* bytes, std::size_t count) {
     if (initialised) line_pump.console(bytes, count);
 }
 
+void prepare_reset() {
+    if (!initialised) return;
+    stop();
+    line_pump.prepare_reset();
+}
+
 void enter_panic() {
     if (!initialised) return;
     stop();
@@ -374,13 +382,7 @@ Core* joined_core() {
     return initialised && has_joined(machine.core()) ? &this_core() : nullptr;
 }
 
-void send_soon() {
-    for (Core& core : cores) {
-        __atomic_store_n(&core.send_to, __atomic_load_n(&core.cursor, __ATOMIC_RELAXED),
-                         __ATOMIC_RELAXED);
-    }
-}
-
+void send_snapshot() { send_soon(), line_pump.send_snapshot(); }
 void guarded(std::uint64_t ip, std::uint64_t parent_ip, Ops* ops, Regs* regs) {
     Core& core = this_core();
     const Guard guard(core);

@@ -12,15 +12,14 @@ void mark(std::uint32_t id) {
     if (core == nullptr) return;
     Machine machine;
     const wire::Record record = wire::make_extended(wire::Extended::marker, id);
-    const bool put = put_in_context(machine, *core, [&](std::uint64_t limit) {
-        return ring_put(machine, *core, record, limit);
-    });
+    const auto put_mark = [&](std::uint64_t limit) { return ring_put(machine, *core, record, limit); };
+    const bool put = put_in_context(machine, *core, put_mark, mark_limit);
     if (!put) add_one(core->dropped);
 }
 
 void snapshot(std::uint32_t id) {
     mark(id);
-    send_soon();
+    send_snapshot();
 }
 
 void count_down(std::uint64_t, std::uint64_t, Ops* ops, Regs*) {

@@ -18,8 +18,11 @@ namespace nopscope {
 // full. Any context.
 void mark(std::uint32_t id);
 
-// A mark, and pump() sends what every core has recorded so far without waiting for a frame's worth of
-// it. Any context. (A recording that is kept on the target until asked for would be asked for here.)
+// A mark, and pump() sends what every core has recorded so far, without waiting for a frame's worth of
+// it. In flight mode that is what the rings hold: entries are refused, and counted as dropped, from here
+// until the pump has seen the rings, and then while there is no room; when all of it is on the line,
+// the newest records take the place of the oldest again. Another one meanwhile comes after it. Any
+// context.
 void snapshot(std::uint32_t id);
 
 enum class Action : std::uint8_t { start, stop, snapshot };

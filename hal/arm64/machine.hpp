@@ -55,6 +55,10 @@ struct Machine {
     NOPSCOPE_INLINE void invalidate_icache_line(Address address) {
         asm volatile("ic ivau, %0" ::"r"(address) : "memory");
     }
+    NOPSCOPE_INLINE std::size_t poc_line_bytes() { return std::size_t{4} << (cache_type() >> 16 & 15); }
+    NOPSCOPE_INLINE void clean_to_poc(Address address) {
+        asm volatile("dc cvac, %0" ::"r"(address) : "memory");
+    }
     NOPSCOPE_INLINE void data_barrier() { asm volatile("dsb ish" ::: "memory"); }
     NOPSCOPE_INLINE void instruction_barrier() { asm volatile("isb" ::: "memory"); }
     NOPSCOPE_INLINE bool run_on_other_cores(CoreCall call, void* argument) {

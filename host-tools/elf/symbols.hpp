@@ -19,8 +19,8 @@ struct Function {
     std::string name;  // demangled
     std::string file;  // of its definition; empty when unknown
     std::uint32_t line = 0;
-    std::string linkage_name;  // from an ELF, where it is another than `name`
-    bool landing_pad = true;   // it begins with `bti c`
+    std::string linkage_name = {};  // from an ELF, where it is another than `name`
+    bool landing_pad = true;  // it begins with `bti c`
 };
 
 struct Symbols {

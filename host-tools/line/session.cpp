@@ -23,6 +23,8 @@ std::string to_string(const wire::Text& text) {
 HelloInfo to_info(const wire::Hello& hello, std::uint16_t session) {
     return {.session = session,
             .lossless = hello.lossless,
+            .flight = hello.flight,
+            .recovered = hello.recovered,
             .cores = hello.cores,
             .clock_hz = hello.clock_hz,
             .text_base = hello.text_base,
@@ -227,8 +229,21 @@ bool SessionReader::deliver(unsigned number, Core& core) {
         records = records.subspan(known);
     }
     const std::uint64_t missing = first + known - core.next_index;
-    if (missing != 0) ++done_.gaps;
+    if (missing != 0) {
+        ++core.gaps;
+        const std::uint64_t to = records.empty() ? header.base : records.front().clock;
+        const std::uint64_t overwritten =
+            std::min(missing, core.overwritten - core.told.overwritten);
+        tell_missing(number, core, {.from = core.started ? core.clock : to,
+                                    .to = to,
+                                    .lost = missing - overwritten,
+                                    .overwritten = overwritten});
+    }
     core.missing += missing;
+    if (!records.empty()) {
+        core.started = true;
+        core.clock = records.back().clock;
+    }
     core.delivered += records.size();
     core.next_index = first + known + records.size();
     sink_.on_trace(number, {.first_index = first + known,
@@ -246,6 +261,7 @@ void SessionReader::on_stats(unsigned number, Core& core, const std::uint8_t* pa
         ++done_.malformed_frames;
         return;
     }
+    tell_dropped(number, core, stats.now, std::max(core.dropped, stats.dropped));
     core.dropped = std::max(core.dropped, stats.dropped);
     core.overwritten = std::max(core.overwritten, stats.overwritten);
     if (stats.final == 1 && !core.is_final) ++finals_;
@@ -258,13 +274,13 @@ void SessionReader::on_stats(unsigned number, Core& core, const std::uint8_t* pa
 // What one core's session comes to, were it to end now.
 void SessionReader::account(const Core& core, StreamCounters& sum) {
     std::uint64_t missing = core.missing;
+    sum.gaps += core.gaps;
     std::uint64_t elsewhere = 0;  // calls that made no record, dropped ones aside
     if (core.has_stats) {
         const wire::Stats& stats = core.stats;
         elsewhere = stats.aggregated + stats.filtered;
-        // After the final stats nothing is in the ring; before, what was framed should be here.
-        const std::uint64_t end =
-            core.is_final ? stats.generated - stats.dropped - elsewhere : stats.delivered;
+        // What has left the ring by then: all of it, once the stats are final.
+        const std::uint64_t end = stats.delivered + stats.overwritten;
         std::uint64_t missing_at_end = 0;
         if (end > core.next_index && end - core.next_index <= index_jump_limit) {
             missing_at_end = end - core.next_index;
@@ -272,7 +288,7 @@ void SessionReader::account(const Core& core, StreamCounters& sum) {
         }
         missing += missing_at_end;
         const bool agrees = end == core.next_index + missing_at_end &&
-                            stats.delivered + stats.overwritten == end &&
+                            stats.generated == end + stats.dropped + elsewhere &&
                             stats.dropped == core.dropped;
         if (core.is_final && !agrees) ++sum.inconsistent;
         sum.unhooked += stats.unhooked;
@@ -300,9 +316,48 @@ StreamCounters SessionReader::counters() const {
     return sum;
 }
 
+StreamCounters SessionReader::counters_of(unsigned number) const {
+    StreamCounters counters;
+    if (const auto& core = cores_[number & 0xff]) account(*core, counters);
+    return counters;
+}
+
+void SessionReader::tell_missing(unsigned number, Core& core, MissingPart part) {
+    core.told.lost += part.lost;
+    core.told.overwritten += part.overwritten;
+    core.told.dropped += part.dropped;
+    if (part.lost + part.overwritten + part.dropped != 0) sink_.on_missing(number, part);
+}
+
+// Between two stats frames, the least that is known of when.
+void SessionReader::tell_dropped(unsigned number, Core& core, std::uint64_t now,
+                                 std::uint64_t dropped) {
+    const std::uint64_t from = core.has_stats ? core.told.to : 0;  // the session
+    tell_missing(number, core,
+                 {.from = from, .to = now, .dropped = dropped - core.told.dropped});
+    core.told.to = now;
+}
+
+// What neither a record nor a stats frame came after.
+void SessionReader::tell_end(unsigned number, Core& core) {
+    StreamCounters sum;
+    account(core, sum);
+    // Outside data may count backwards.
+    const auto beyond = [](std::uint64_t all, std::uint64_t told) { return all > told ? all - told : 0; };
+    const std::uint64_t now = std::max(core.clock, core.has_stats ? core.stats.now : 0);
+    tell_dropped(number, core, now, core.dropped);
+    tell_missing(number, core, {.from = core.started ? core.clock : now,
+                                .to = now,
+                                .lost = beyond(sum.lost, core.told.lost),
+                                .overwritten = beyond(sum.overwritten, core.told.overwritten)});
+}
+
 void SessionReader::end_session() {
     if (!open_) return;
     if (hello_seen_) {
+        for (unsigned number = 0; number < cores_.size(); ++number) {
+            if (cores_[number]) tell_end(number, *cores_[number]);
+        }
         done_ = counters();
         if (!done_.complete) ++done_.unfinished_sessions;
         sink_.on_session_end();

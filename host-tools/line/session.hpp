@@ -26,6 +26,8 @@ namespace nopscope {
 struct HelloInfo {
     std::uint16_t session = 0;
     bool lossless = false;
+    bool flight = false;     // the mode it began in
+    bool recovered = false;  // kept over a warm reset, and sent after it
     unsigned cores = 1;
     std::uint64_t clock_hz = 0;
     std::uint64_t text_base = 0;
@@ -59,6 +61,15 @@ struct TraceBatch {
     std::uint64_t base = 0;     // after a gap: clock of the record before these
 };
 
+// What one core's recording lacks between two points in time.
+struct MissingPart {
+    std::uint64_t from = 0;  // ticks: of the last record before it, or of the stats frame before it
+    std::uint64_t to = 0;
+    std::uint64_t lost = 0;         // records: on the line
+    std::uint64_t overwritten = 0;  // records: newer ones took their place before they were sent
+    std::uint64_t dropped = 0;      // calls and records: the ring was full
+};
+
 class SessionSink {
 public:
     virtual ~SessionSink() = default;
@@ -66,6 +77,8 @@ public:
     virtual void on_session(const HelloInfo&) {}
     virtual void on_session_end() {}
     virtual void on_trace(unsigned core, const TraceBatch& batch) = 0;
+    // In sum over a session they are what the counters say. Before the records that follow.
+    virtual void on_missing(unsigned /*core*/, const MissingPart&) {}
     virtual void on_stats(unsigned /*core*/, const wire::Stats&) {}
     // False: malformed.
     virtual bool on_profile(unsigned /*core*/, const std::uint8_t* /*payload*/, std::size_t /*count*/) {
@@ -126,6 +139,8 @@ public:
     const LineCounters& line() const { return deframer_.counters(); }
     // Includes the session that is open, up to here.
     StreamCounters counters() const;
+    // One core's of the session that is open: its records, gaps and calls.
+    StreamCounters counters_of(unsigned core) const;
 
     // For Deframer.
     void on_frame(const wire::ParsedFrame& frame);
@@ -139,6 +154,10 @@ private:
         std::uint64_t dropped = 0;
         std::uint64_t overwritten = 0;
         std::uint64_t missing = 0;  // records: overwritten, or lost
+        std::uint64_t gaps = 0;     // in the records
+        bool started = false;
+        std::uint64_t clock = 0;  // of the last record
+        MissingPart told;         // in sum; `to` of the last stats frame
         bool has_stats = false;
         bool is_final = false;
         wire::Stats stats;
@@ -157,6 +176,9 @@ private:
     bool deliver(unsigned number, Core& core);
     void on_stats(unsigned number, Core& core, const std::uint8_t* payload, std::size_t count);
     Core& core(unsigned number);
+    void tell_missing(unsigned number, Core& core, MissingPart part);
+    void tell_dropped(unsigned number, Core& core, std::uint64_t now, std::uint64_t dropped);
+    void tell_end(unsigned number, Core& core);
     static void account(const Core& core, StreamCounters& counters);
 
     SessionSink& sink_;

@@ -42,7 +42,17 @@ void Profile::on_session_end() {
         marker.ticks = not_negative(marker.ticks - first);
         marker.session = sessions_;
     }
+    for (; missing_before_ < missing_.size(); ++missing_before_) {
+        Missing& missing = missing_[missing_before_];
+        missing.part.from = not_negative(missing.part.from - first);
+        missing.part.to = not_negative(missing.part.to - first);
+        missing.session = sessions_;
+    }
     ++sessions_;
+}
+
+void Profile::on_missing(unsigned core, const MissingPart& part) {
+    if (missing_.size() < max_missing) missing_.push_back({.part = part, .core = core, .session = 0});
 }
 
 void Profile::on_trace(unsigned number, const TraceBatch& batch) {

@@ -44,6 +44,13 @@ struct Marker {
     std::uint64_t session = 0;
 };
 
+// Records and calls of a core that are not in the recording.
+struct Missing {
+    MissingPart part;  // `from` and `to`: ticks since the session's first event
+    unsigned core = 0;
+    std::uint64_t session = 0;
+};
+
 class Profile final : public SessionSink {
 public:
     Profile() : reader_(*this) {}
@@ -64,6 +71,9 @@ public:
     // In the order of the recording; those beyond max_markers are left out.
     static constexpr std::size_t max_markers = std::size_t{1} << 16;
     const std::vector<Marker>& markers() const { return markers_; }
+    // In the order in which it was noticed; parts beyond max_missing are only in the counters.
+    static constexpr std::size_t max_missing = std::size_t{1} << 16;
+    const std::vector<Missing>& missing() const { return missing_; }
     std::uint64_t tracer_ticks() const { return tracer_ticks_; }
     std::uint64_t duration_ticks() const { return duration_ticks_; }  // first to last event
 
@@ -71,6 +81,7 @@ public:
     void on_session(const HelloInfo& hello) override;
     void on_session_end() override;
     void on_trace(unsigned core, const TraceBatch& batch) override;
+    void on_missing(unsigned core, const MissingPart& part) override;
     bool on_profile(unsigned core, const std::uint8_t* payload, std::size_t count) override {
         return on_target_.on_frame(core, payload, count);
     }
@@ -147,6 +158,8 @@ private:
     std::array<std::unique_ptr<Core>, 256> cores_;
     DecoderCounters decoder_;
     std::vector<Marker> markers_;
+    std::vector<Missing> missing_;
+    std::size_t missing_before_ = 0;  // likewise
     std::size_t markers_before_ = 0;  // of sessions that are over
     std::uint64_t sessions_ = 0;      // that are over
     std::uint64_t tracer_ticks_ = 0;

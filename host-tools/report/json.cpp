@@ -52,8 +52,19 @@ std::string json_report(const Report& report) {
     json["tracer_ns"] = report.tracer_ns;
     json["sessions"] = report.sessions;
     json["lossless"] = report.lossless;
+    json["flight"] = report.flight;
     json["integrity"] = json_integrity(report.integrity);
     json["overhead"] = json_overhead(report);
+    Json& missing = json["gaps_list"] = Json::array();
+    for (const MissingRow& row : report.missing) {
+        missing.push_back({{"session", row.session},
+                           {"core", row.core},
+                           {"from_ns", row.from_ns},
+                           {"to_ns", row.to_ns},
+                           {"lost", row.lost},
+                           {"overwritten", row.overwritten},
+                           {"dropped", row.dropped}});
+    }
     Json& functions = json["functions"] = Json::array();
     for (const FunctionRow& row : report.functions) {
         functions.push_back({{"name", to_utf8(row.name)},

@@ -226,10 +226,21 @@ Report make_report(const Profile& profile, const nsc::FileCounters& file, const 
     report.raw = raw;
     report.cores = hello.cores;
     report.lossless = hello.lossless;
+    report.flight = hello.flight;
     report.duration_ns = ticks_to_ns(profile.duration_ticks(), hello.clock_hz);
     report.tracer_ns = ticks_to_ns(profile.tracer_ticks(), hello.clock_hz);
     report.sessions = stream.sessions;
     report.integrity = integrity_of(profile, file);
+
+    for (const Missing& missing : profile.missing()) {
+        report.missing.push_back({.session = missing.session,
+                                  .core = missing.core,
+                                  .from_ns = ticks_to_ns(missing.part.from, hello.clock_hz),
+                                  .to_ns = ticks_to_ns(missing.part.to, hello.clock_hz),
+                                  .lost = missing.part.lost,
+                                  .overwritten = missing.part.overwritten,
+                                  .dropped = missing.part.dropped});
+    }
 
     const std::vector<FunctionTimes> times = profile.times();
     std::vector<bool> local(times.size());

@@ -68,6 +68,19 @@ struct Integrity {
     bool clean = false;     // complete, and no counter that spoils is above zero
 };
 
+// What the recording lacks between two points in time of a core.
+struct MissingRow {
+    std::uint64_t session = 0;
+    unsigned core = 0;
+    std::uint64_t from_ns = 0;  // since the session's first event
+    std::uint64_t to_ns = 0;
+    std::uint64_t lost = 0;
+    std::uint64_t overwritten = 0;
+    std::uint64_t dropped = 0;
+
+    std::uint64_t all() const { return lost + overwritten + dropped; }
+};
+
 struct Report {
     std::string build_id;  // hexadecimal
     std::string image;
@@ -80,10 +93,12 @@ struct Report {
     bool raw = false;                 // what texts show, and what rows are sorted by
     unsigned cores = 0;
     bool lossless = false;
+    bool flight = false;
     std::uint64_t duration_ns = 0;
     std::uint64_t tracer_ns = 0;
     std::uint64_t sessions = 0;
     Integrity integrity;
+    std::vector<MissingRow> missing;     // in the order of the recording
     std::vector<FunctionRow> functions;  // unsorted
     std::vector<FunctionRow> by_number;  // by the profile's function number, for the call tree
     std::vector<CorrectedTimes> nodes;   // by node of the call tree

@@ -2,7 +2,9 @@
 // Tables for people: numbers right-aligned, names last, so that long ones harm no column.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
+#include <span>
 #include <vector>
 
 #include "host-tools/base/text.hpp"
@@ -61,12 +63,48 @@ std::string table(const std::vector<Line>& lines) {
     return out;
 }
 
+// Figures that a gap touches: calls were not seen, or not all of their time is known.
+bool is_touched(const FunctionRow& row) { return row.incomplete != 0 || row.lost != 0; }
+
+// The worst of what is missing, and the mark that is_touched() puts.
+std::string missing_lines(const Report& report) {
+    if (report.missing.empty()) return {};
+    constexpr std::size_t shown = 5;
+    std::vector<MissingRow> worst = report.missing;
+    std::stable_sort(worst.begin(), worst.end(), [](const MissingRow& a, const MissingRow& b) {
+        return a.all() > b.all();
+    });
+    std::string out = "missing";
+    if (worst.size() > shown) out += fmt::format(", the worst {} of {}", shown, worst.size());
+    out += ":\n";
+    for (const MissingRow& row : std::span(worst).first(std::min(shown, worst.size()))) {
+        std::string what;
+        const auto add = [&](std::uint64_t count, const char* how) {
+            if (count != 0) {
+                what += fmt::format("{}{} {}", what.empty() ? "" : ", ", with_commas(count), how);
+            }
+        };
+        add(row.lost, "lost on the line");
+        add(row.overwritten, "overwritten");
+        add(row.dropped, "dropped");
+        out += fmt::format("  core {}, {} to {}{}: {}\n", row.core, human_ns(row.from_ns),
+                           human_ns(row.to_ns),
+                           report.sessions > 1 ? fmt::format(" of session {}", row.session + 1) : "",
+                           what);
+    }
+    if (std::any_of(report.functions.begin(), report.functions.end(), is_touched)) {
+        out += "  ~ marks figures of calls that were open across a gap in the records\n";
+    }
+    return out + "\n";
+}
+
 std::string function_table(const Report& report) {
     std::vector<Line> lines;
     lines.push_back({"calls", "total", "self", "share", "min", "max", "function", "defined at"});
     for (const FunctionRow& row : report.functions) {
-        lines.push_back({with_commas(row.calls), human_ns(total_of(row, report.raw)),
-                         human_ns(self_of(row, report.raw)),
+        const char* const mark = is_touched(row) ? "~" : "";
+        lines.push_back({with_commas(row.calls), mark + human_ns(total_of(row, report.raw)),
+                         mark + human_ns(self_of(row, report.raw)),
                          fmt::format("{:.1f} %", row.share * 100), ns_cell(row.min_ns),
                          ns_cell(row.max_ns), for_cell(row.name) + notes(row), short_place(row)});
     }
@@ -105,14 +143,14 @@ std::string text_report(const Report& report) {
                    report.build_id.empty() ? "(none)" : report.build_id);
     fmt::format_to(
         to, "{} recorded, of which {} for the tracer; {}{}\n", human_ns(report.duration_ns),
-        human_ns(report.tracer_ns), report.lossless ? "lossless" : "stream",
+        human_ns(report.tracer_ns), report.lossless ? "lossless" : report.flight ? "flight" : "stream",
         report.sessions > 1 ? fmt::format("; the target was reset {} time{}", report.sessions - 1,
                                           report.sessions == 2 ? "" : "s")
                             : std::string());
     out += overhead_line(report) + "\n";
     if (!report.functions.empty() || report.read_out == 0) out += function_table(report) + "\n";
     if (report.read_out != 0) out += profile_table(report) + "\n";
-    return out + integrity_line(report.integrity) + "\n";
+    return out + missing_lines(report) + integrity_line(report.integrity) + "\n";
 }
 
 // With records, those; else the profile.

@@ -135,6 +135,8 @@ class Steered(unittest.TestCase):
         self.assertRegex(recorder.ctl("capture", "x0,x1,result", "luaV_execute"), "capturing")
         time.sleep(0.5)
         self.assertRegex(recorder.ctl("capture", "none", "luaV_execute"), "capturing none")
+        recorder.ctl("stats")  # has a stats frame sent
+        time.sleep(0.5)
         report = recorder.end()
         self.assertGreater(report["integrity"]["filtered"], 1000)
         self.assertEqual(report["integrity"]["commands_refused"], 0)

@@ -213,8 +213,7 @@ class Core:
             aggregated, filtered = self.stats["aggregated"], self.stats["filtered"]
             self.dropped = max(self.dropped, self.stats["dropped"])
             self.overwritten = max(self.overwritten, self.stats["overwritten"])
-            of_ring = self.stats["generated"] - self.stats["dropped"] - aggregated - filtered
-            end = of_ring if self.stats["final"] == 1 else self.stats["delivered"]
+            end = self.stats["delivered"] + self.stats["overwritten"]
             self.missing += max(0, end - self.next_index)
         overwritten = min(self.overwritten, self.missing)
         return {"delivered": self.delivered, "dropped": self.dropped, "overwritten": overwritten,

@@ -87,6 +87,9 @@ public:
         last_ = Last::invalidate;
         if (options_.skip != Skip::invalidate) pending_invalidates_.push_back(line);
     }
+    // Of what is no text: the test looks at which lines were cleaned since the last reset.
+    std::size_t poc_line_bytes() { return options_.line_bytes; }
+    void clean_to_poc(Address address) { poc_cleans.insert(address & ~(options_.line_bytes - 1)); }
     void data_barrier() {
         const Last last = std::exchange(last_, Last::none);
         if (last == Last::clean && options_.skip == Skip::barrier_after_clean) return;
@@ -124,6 +127,7 @@ public:
     unsigned word_writes = 0;
     unsigned slot_writes = 0;
     std::set<Address> torn_slots;
+    std::set<Address> poc_cleans;
     std::map<Address, unsigned> cleans;
     std::map<Address, unsigned> invalidates;
 

@@ -27,7 +27,9 @@ struct Overhead {
 
 struct Hello {
     std::uint16_t version = format_version;
-    bool lossless = false;
+    bool lossless = false;   // the mode it began in; neither: stream
+    bool flight = false;
+    bool recovered = false;  // found in memory after a warm reset: what came last may be missing
     std::uint8_t cores = 1;
     std::uint64_t clock_hz = 0;
     std::uint64_t text_base = 0;  // run-time address; sites in trace frames count from here
@@ -48,7 +50,8 @@ struct Hello {
 inline std::size_t write_hello(const Hello& hello, Byte* to) {
     Writer out(to);
     out.fixed(hello.version);
-    out.fixed(static_cast<std::uint8_t>(hello.lossless ? 1 : 0));
+    out.fixed(static_cast<std::uint8_t>((hello.lossless ? 1 : 0) | (hello.flight ? 2 : 0) |
+                                        (hello.recovered ? 4 : 0)));
     out.fixed(hello.cores);
     out.fixed(hello.clock_hz);
     out.fixed(hello.text_base);
@@ -78,7 +81,10 @@ inline bool read_hello(const Byte* payload, std::size_t count, Hello& hello) {
     hello = {};
     hello.version = in.fixed<std::uint16_t>();
     if (in.ok() && hello.version != format_version) return true;
-    hello.lossless = (in.fixed<std::uint8_t>() & 1) != 0;
+    const auto flags = in.fixed<std::uint8_t>();
+    hello.lossless = (flags & 1) != 0;
+    hello.flight = (flags & 2) != 0;
+    hello.recovered = (flags & 4) != 0;
     hello.cores = in.fixed<std::uint8_t>();
     hello.clock_hz = in.fixed<std::uint64_t>();
     hello.text_base = in.fixed<std::uint64_t>();

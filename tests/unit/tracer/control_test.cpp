@@ -158,6 +158,8 @@ TEST_F(ControlTest, AnApplyNamesHowManyAreSelected) {
     ASSERT_EQ(target.done.size(), 1u);
     EXPECT_EQ(target.done[0].value, 1u);
     EXPECT_EQ(target.done[0].flags, wire::only_selected);
+    EXPECT_EQ(target.ask(3, Command::set_subtree, {1, 0}).answer, Answer::selection);
+    EXPECT_EQ(target.ask(3, Command::set_subtree, {0, 0}).answer, Answer::ok);  // it needs none
 }
 
 TEST_F(ControlTest, WhatCannotBeDoneNowIsTriedAgainAndThenGivenUp) {

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records in flight mode, resets the machine, and is sent by the next boot. Words: `sudden` (without
+// prepare_reset), `header`, `records` (spoils the header, or three records, as a reset might).
+#include <cstdio>
+#include <cstring>
+
+#include "firmware/config.hpp"
+#include "hal/arm64/psci.hpp"
+#include "tracer/triggers.hpp"
+
+namespace hal = nopscope::hal;
+
+extern "C" {
+
+extern std::uint64_t __ring_start[], __ring_end[];
+[[gnu::section(".nopscope.ring.boots")]] std::uint64_t boots;
+
+[[gnu::noinline]] void leaf(unsigned turns) {
+    for (unsigned i = 0; i < turns; ++i) asm volatile("");
+}
+[[gnu::noinline]] void branch(unsigned turns) {
+    leaf(turns);
+    leaf(turns);
+    asm volatile("");
+}
+[[gnu::noinline]] void before_the_reset() {
+    branch(20);
+    nopscope::mark(77);
+    asm volatile("");
+}
+[[gnu::noinline]] void after_the_reset() { branch(30); }
+}
+
+static bool has_word(const char* word) { return std::strstr(hal::command_line(), word) != nullptr; }
+
+// What tracer/warm_reset.hpp keeps: the header's address, and from it the first ring's.
+static std::uint64_t* header() {
+    for (std::uint64_t* at = __ring_start; at != __ring_end; ++at) {
+        if (*at == 0x6e6f'7073'636f'7031) return at;
+    }
+    hal::panic("reset: no header");
+}
+static void spoil_records() {
+    const std::uint64_t* const kept = header();
+    constexpr unsigned ring_log2 = NOPSCOPE_RING_LOG2;
+    auto* const ring = reinterpret_cast<std::uint64_t*>(kept[2] ^ ring_log2);
+    constexpr std::uint64_t slots = (std::uint64_t{1} << ring_log2) / 8;
+    // As it was before the lap went into it (tracer/ring.hpp).
+    const auto spoil = [&](std::uint64_t back, std::uint64_t high) {
+        const std::uint64_t position = kept[11] - 8 * back;
+        const std::uint64_t mask = (position >> (ring_log2 - 2) & 0xffff'ffff) << 32;
+        std::uint64_t& slot = ring[position / 8 % slots];
+        slot = ((slot & 0xffff'ffff) | high) ^ mask;
+    };
+    constexpr std::uint64_t entry = std::uint64_t{1} << 32, ret = std::uint64_t{2} << 32;
+    constexpr std::uint64_t extended = std::uint64_t{3} << 32;
+    spoil(1000, entry | std::uint64_t{0xdead} << 35);       // no site
+    spoil(2000, ret | std::uint64_t{0x7ff'ffff} << 36);     // of an entry that has not been made
+    spoil(3000, extended | std::uint64_t{14} << 35);        // of no kind
+}
+
+static void run_first() {
+    for (unsigned i = 0; i < 30000; ++i) {
+        branch(i % 50);
+        if (i % 100 == 0) nopscope::pump();
+    }
+    before_the_reset();
+    if (!has_word("sudden")) nopscope::prepare_reset();
+    if (has_word("header")) header()[9] ^= 1;
+    if (has_word("records")) spoil_records();
+    hal::uart_drain();
+    hal::psci(hal::psci_system_reset);
+    hal::panic("reset: still here");
+}
+
+int main() {
+    auto config = board_config("reset");
+    config.mode = nopscope::Mode::flight;
+    config.recorder = nopscope::Recorder::graph;
+    const bool again = boots++ == 1;
+    if (!again) boots = 1;
+    const auto status = nopscope::init(config);
+    if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
+    hal::set_console({nopscope::console_write, nopscope::enter_panic});
+    if (!again) run_first();
+    const auto counters = nopscope::counters();
+    std::printf("reset: %u records of before, %u refused, %u headers refused\n",
+               unsigned(counters.reset_records), unsigned(counters.reset_refused),
+               unsigned(counters.reset_headers_refused));
+    after_the_reset();
+    nopscope::finish();
+    return 0;
+}

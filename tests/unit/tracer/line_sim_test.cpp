@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hours between a target and its host: the pump in the simulated machine, a line that loses, flips and
+// repeats bytes, and the host's reader. Whatever the line does, every record that is delivered is the
+// one that was made, none comes twice, what is missing is counted to the last one, and a line that has
+// become good again is read again within a key frame.
+#include "host-tools/line/session.hpp"
+#include "tests/unit/tracer/core_fixture.hpp"
+#include "tracer/pump.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace nopscope {
+namespace {
+
+constexpr std::uint64_t hz = 1'000'000;
+constexpr std::uint32_t line_rate = 4000;  // bytes a second
+constexpr unsigned core_count = 2;
+constexpr std::uint64_t seconds = 3600;
+constexpr std::uint64_t pumps_per_second = 25;
+constexpr std::uint32_t text_base = 0x1000;
+
+std::vector<std::uint8_t> sent;
+bool try_write(std::uint8_t byte) { return sent.push_back(byte), true; }
+
+// Each byte is hit with a probability of `rate`: lost, flipped, or the beginning of a burst; or what came
+// just before it comes once more.
+class BadLine {
+public:
+    BadLine(double rate, unsigned seed) : hit_(rate), random_(seed) {}
+
+    std::vector<std::uint8_t> carry(const std::vector<std::uint8_t>& bytes) {
+        std::vector<std::uint8_t> out;
+        for (const std::uint8_t byte : bytes) {
+            if (burst_ != 0) {
+                --burst_;
+                if (random_() % 2 == 0) out.push_back(static_cast<std::uint8_t>(random_()));
+                continue;
+            }
+            if (!hit_(random_)) {
+                out.push_back(byte);
+                continue;
+            }
+            ++hits;
+            switch (random_() % 16) {
+                case 0: burst_ = random_() % 3000; break;
+                case 1:
+                case 2: {
+                    const std::size_t count = std::min<std::size_t>(out.size(), random_() % 4000);
+                    const std::vector<std::uint8_t> again(out.end() - static_cast<std::ptrdiff_t>(count),
+                                                          out.end());
+                    out.push_back(byte);
+                    out.insert(out.end(), again.begin(), again.end());
+                    break;
+                }
+                case 3: break;  // lost
+                case 4:
+                case 5:
+                case 6: out.push_back(0); [[fallthrough]];
+                default: out.push_back(byte ^ static_cast<std::uint8_t>(1u << random_() % 8));
+            }
+        }
+        return out;
+    }
+    void heal() { burst_ = 0, hit_ = std::bernoulli_distribution(0); }
+    void hurt(double rate) { hit_ = std::bernoulli_distribution(rate); }
+    std::uint64_t hits = 0;
+
+private:
+    std::bernoulli_distribution hit_;
+    std::mt19937 random_;
+    std::uint64_t burst_ = 0;
+};
+
+struct Truth {
+    std::uint64_t index = ~std::uint64_t{0};
+    std::uint64_t word = 0;
+    std::uint64_t clock = 0;
+};
+constexpr std::uint64_t kept = std::uint64_t{1} << 17;
+
+struct Checked : SessionSink {
+    void on_trace(unsigned core, const TraceBatch& batch) override {
+        Of& of = cores[core];
+        std::uint64_t index = batch.first_index;
+        wrong += index < of.next;  // delivered twice
+        wrong += (index != of.next) != batch.gap;
+        for (const wire::StampedRecord& record : batch.records) {
+            const Truth& truth = of.truth[index % kept];
+            wrong += truth.index != index || truth.word != record.record.word ||
+                     truth.clock != record.clock;
+            ++index;
+        }
+        of.next = index;
+        of.delivered += batch.records.size();
+        of.gaps += batch.gap;
+        ++of.batches;
+    }
+    void on_missing(unsigned core, const MissingPart& part) override {
+        Of& of = cores[core];
+        of.told.lost += part.lost;
+        of.told.overwritten += part.overwritten;
+        of.told.dropped += part.dropped;
+        wrong += part.to < part.from;
+    }
+    void on_stats(unsigned, const wire::Stats& stats) override {
+        wrong += stats.generated != stats.delivered + stats.dropped + stats.overwritten +
+                                        stats.aggregated + stats.filtered;
+    }
+
+    struct Of {
+        std::vector<Truth> truth = std::vector<Truth>(kept);
+        std::uint64_t next = 0;
+        std::uint64_t delivered = 0;
+        std::uint64_t gaps = 0;
+        std::uint64_t batches = 0;
+        MissingPart told;
+    };
+    Of cores[core_count];
+    std::uint64_t wrong = 0;
+};
+
+class LineSim : public ::testing::TestWithParam<double>, public testing::CoreUnderTest {
+protected:
+    LineSim() : CoreUnderTest(core_count) {
+        sent.clear();
+        hello.clock_hz = hz;
+        hello.cores = core_count;
+        hello.text_base = text_base;
+        Config config;
+        config.output.try_write = try_write;
+        config.line_bytes_per_second = line_rate;
+        config.cores = core_count;
+        config.clock_hz = hz;
+        pump.open(config, hello, 7);
+    }
+
+    // Notes what has come into the ring.
+    void note(unsigned number) {
+        for (std::uint64_t& at = noted[number]; at < cores[number].cursor; at += record_bytes) {
+            const wire::Record in_ring = *ring_peek(cores[number], at);
+            wire::Record record = in_ring;
+            if (record.kind() == wire::Kind::entry || record.kind() == wire::Kind::call) {
+                record = wire::make_record(record.kind(), (record.site_low() - text_base) >> 3,
+                                           record.clock_low());
+            }
+            const std::uint64_t clock =
+                machine.now - static_cast<std::uint32_t>(static_cast<std::uint32_t>(machine.now) -
+                                                         record.clock_low());
+            const std::uint64_t index = record_index(at);
+            sink.cores[number].truth[index % kept] = {index, record.word, clock};
+        }
+    }
+    // A program: calls that nest, of functions that call what they called before.
+    void work(unsigned number, unsigned steps) {
+        machine.current = number;
+        Core& core = here();
+        for (unsigned i = 0; i < steps; ++i) {
+            machine.now += 5 + random() % 40;
+            const std::uint64_t sp = top_frame(core)->sp;
+            const bool deep = sp < stack_high - 20 * 16;
+            if (sp < stack_high && (deep || random() % 100 < 49)) {
+                leave();
+            } else {
+                enter(text_base + 8 * (static_cast<std::uint32_t>(stack_high - sp) + random() % 3), sp - 16);
+            }
+        }
+        note(number);
+        machine.current = 0;
+    }
+    void pump_once() {
+        pump.run();
+        for (unsigned number = 0; number < core_count; ++number) note(number);
+    }
+    void deliver() {
+        const auto bytes = line.carry(sent);
+        carried += sent.size();
+        sent.clear();
+        reader.feed(bytes);
+    }
+    void step() {
+        const std::uint64_t end = machine.now + hz / pumps_per_second;
+        // Now and then more than the line takes: the ring fills, and drops.
+        const unsigned much = random() % 500 == 0 ? 40 : 1;
+        for (unsigned number = 0; number < core_count; ++number) work(number, much * (random() % 28));
+        if (machine.now < end) machine.now = end;
+        pump_once();
+        deliver();
+    }
+    void expect_exact(bool final) {
+        for (unsigned number = 0; number < core_count; ++number) {
+            const StreamCounters counters = reader.counters_of(number);
+            const Checked::Of& of = sink.cores[number];
+            EXPECT_EQ(counters.generated, counters.delivered + counters.dropped + counters.lost);
+            EXPECT_EQ(counters.delivered, of.delivered);
+            if (!final) continue;
+            EXPECT_EQ(counters.generated, record_index(cores[number].cursor) + cores[number].dropped);
+            EXPECT_EQ(counters.dropped, cores[number].dropped);
+            EXPECT_EQ(counters.lost, record_index(cores[number].cursor) - of.delivered);
+        }
+        EXPECT_EQ(sink.wrong, 0u);
+    }
+
+    wire::Hello hello;
+    std::unique_ptr<wire::TraceEncoder[]> encoders = std::make_unique<wire::TraceEncoder[]>(core_count);
+    Pump<sim::SimMachine> pump{machine, cores, encoders.get()};
+    std::mt19937 random{42};
+    BadLine line{GetParam(), 43};
+    Checked sink;
+    SessionReader reader{sink};
+    std::uint64_t noted[core_count] = {ring_bytes, ring_bytes};
+    std::uint64_t carried = 0;
+};
+
+TEST_P(LineSim, AnHour) {
+    while (machine.now < seconds * hz) step();
+    expect_exact(false);
+    line.heal();
+    while (machine.now < (seconds + 10) * hz) step();
+    pump.finish();
+    for (unsigned number = 0; number < core_count; ++number) note(number);
+    deliver();
+    expect_exact(true);
+    const StreamCounters before = reader.counters();
+    reader.finish();
+    const StreamCounters after = reader.counters();
+    EXPECT_EQ(after.generated, before.generated);
+    EXPECT_EQ(after.inconsistent, 0u);
+    EXPECT_EQ(after.malformed_frames, 0u) << "a bad frame got past the CRC";
+    std::uint64_t lost = 0, dropped = 0;
+    for (const Checked::Of& of : sink.cores) lost += of.told.lost, dropped += of.told.dropped;
+    EXPECT_EQ(lost, after.lost);
+    EXPECT_EQ(dropped, after.dropped);
+    EXPECT_GT(after.generated, 2'000'000u);
+    EXPECT_GT(after.dropped, 0u);
+    EXPECT_EQ(after.lost != 0, line.hits > 100);
+    RecordProperty("records", static_cast<int>(after.generated));
+    std::printf("rate %g: %llu records, %llu dropped, %llu lost, %llu gaps, %llu hits in %llu bytes\n",
+                GetParam(), static_cast<unsigned long long>(after.generated),
+                static_cast<unsigned long long>(after.dropped),
+                static_cast<unsigned long long>(after.lost), static_cast<unsigned long long>(after.gaps),
+                static_cast<unsigned long long>(line.hits), static_cast<unsigned long long>(carried));
+}
+
+// A key frame comes every 2 s, or every 64 KiB. So 2 s and a frame after the last byte that was hit the
+// records come again, without a gap from there on.
+TEST_P(LineSim, IsReadAgainWithinAKeyFrame) {
+    for (int round = 0; round < 40; ++round) {
+        line.hurt(1e-2);
+        const std::uint64_t hurt_until = machine.now + hz * (1 + random() % 8);
+        while (machine.now < hurt_until) step();
+        line.heal();
+        // What a repeated piece had pushed out of a frame ends with the frame under way.
+        const std::uint64_t recovered = machine.now + 2 * hz + hz * wire::max_encoded_bytes * 2 / line_rate;
+        while (machine.now < recovered) step();
+        std::uint64_t gaps[core_count];
+        std::uint64_t batches[core_count];
+        for (unsigned n = 0; n < core_count; ++n) {
+            gaps[n] = sink.cores[n].gaps;
+            batches[n] = sink.cores[n].batches;
+            EXPECT_GE(cores[n].tail, ring_bytes + sink.cores[n].next * record_bytes);
+        }
+        const std::uint64_t good_until = machine.now + 2 * hz;
+        while (machine.now < good_until) step();
+        for (unsigned n = 0; n < core_count; ++n) {
+            ASSERT_EQ(sink.cores[n].gaps, gaps[n]) << round;
+            ASSERT_GT(sink.cores[n].batches, batches[n]) << round;
+        }
+    }
+    pump.finish();
+    for (unsigned number = 0; number < core_count; ++number) note(number);
+    deliver();
+    expect_exact(true);
+    EXPECT_GT(sink.cores[0].gaps, 10u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Rates, LineSim, ::testing::Values(0.0, 1e-5, 1e-4, 1e-3));
+
+}  // namespace
+}  // namespace nopscope

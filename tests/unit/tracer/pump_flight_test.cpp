@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+// Flight mode: the newest records are kept, and sent when asked for, with what came before them counted.
+#include "tests/unit/tracer/pump_fixture.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <random>
+
+namespace nopscope {
+namespace {
+
+using testing::line_bytes;
+using testing::receive;
+using testing::Received;
+using testing::transmitter_room;
+using testing::without_own;
+using wire::Extended;
+using wire::Kind;
+
+constexpr std::uint64_t slots = ring_bytes / record_bytes;
+
+class PumpFlight : public testing::PumpTest {
+protected:
+    struct Made {
+        std::uint32_t site_offset;
+        std::uint64_t clock;
+        std::uint32_t context;
+    };
+
+    // As tracer/triggers.cpp does.
+    bool mark(std::uint32_t id) {
+        const std::uint32_t payload = id << 4 | static_cast<std::uint32_t>(Extended::marker);
+        return ring_put(machine, here(), wire::make_record(Kind::extended, payload, 0), mark_limit(here()));
+    }
+    void snapshot(std::uint32_t id) {
+        EXPECT_TRUE(mark(id));
+        pump.send_snapshot();
+    }
+    void make(unsigned count) {
+        for (unsigned i = 0; i < count; ++i) {
+            const std::uint64_t index = record_index(core.cursor);
+            const auto site = static_cast<std::uint32_t>(0x2000 + 8 * (index % 1000));
+            ++asked;
+            if (call(site)) made[index] = {site - 0x1000, machine.now, core.context_number};
+        }
+    }
+    void switch_to(std::uint32_t number) {
+        const Locked locked(machine, core.context_lock);
+        core.context_number = number;
+        core.unsaid = 1;
+        ring_set_limit_locked(machine, core);
+    }
+    void run(unsigned times = 10) {
+        for (unsigned i = 0; i < times; ++i) {
+            pump.run();
+            machine.now += hz / 100;
+        }
+    }
+    // Every call is the one that was made, at its index, with its clock and its context; and every stats
+    // frame adds up.
+    void expect_true(const Received& received) {
+        EXPECT_EQ(received.bad, 0u);
+        std::uint32_t context = 0;
+        std::size_t frame = 0;
+        for (const wire::Event& event : received.events) {
+            while (frame < received.traces.size() && received.traces[frame].key &&
+                   received.traces[frame].first_index <= event.index) {
+                context = received.traces[frame++].context;
+            }
+            while (frame < received.traces.size() && !received.traces[frame].key) ++frame;
+            if (event.kind == Kind::extended) {
+                if (event.extended == Extended::context) context = event.argument;
+                continue;
+            }
+            ASSERT_EQ(made.count(event.index), 1u) << event.index;
+            const Made& true_one = made[event.index];
+            ASSERT_EQ(event.site_offset, true_one.site_offset);
+            ASSERT_EQ(event.clock, true_one.clock) << event.index;
+            ASSERT_EQ(context, true_one.context) << event.index;
+            ++delivered_calls;
+        }
+        for (const wire::Stats& of : received.stats) {
+            EXPECT_EQ(of.generated,
+                      of.delivered + of.dropped + of.overwritten + of.aggregated + of.filtered);
+        }
+    }
+
+    std::map<std::uint64_t, Made> made;  // by index
+    std::uint64_t asked = 0;
+    std::uint64_t delivered_calls = 0;
+};
+
+TEST_F(PumpFlight, NothingIsSentUntilAskedFor) {
+    open(Mode::flight);
+    make(5 * slots);
+    run(300);
+    pump.flush();
+    const Received received = receive();
+    EXPECT_TRUE(received.traces.empty());
+    EXPECT_FALSE(received.hellos.empty());
+    ASSERT_FALSE(received.stats.empty());
+    EXPECT_GE(received.stats.back().overwritten, 4 * slots);
+    EXPECT_EQ(received.stats.back().delivered, 0u);
+    expect_true(received);
+    EXPECT_EQ(core.dropped, 0u);
+}
+
+TEST_F(PumpFlight, ASnapshotIsTheNewestRecordsAndItsMark) {
+    open(Mode::flight);
+    for (int round = 0; round < 4; ++round) {
+        make(3 * slots + 17 * static_cast<unsigned>(round));
+        run(3);
+        const std::uint64_t end = record_index(core.cursor);
+        snapshot(7);
+        run();
+        const Received received = receive();
+        expect_true(received);
+        ASSERT_FALSE(received.events.empty());
+        std::uint64_t next = received.events.front().index;
+        for (const wire::Event& event : received.events) EXPECT_EQ(event.index, next++);
+        const auto marks = std::count_if(
+            received.events.begin(), received.events.end(), [&](const wire::Event& event) {
+                return event.kind == Kind::extended && event.extended == Extended::marker &&
+                       event.argument == 7 && event.index == end;
+            });
+        EXPECT_EQ(marks, 1);
+        EXPECT_GE(received.events.size(), slots - shadow_frames - 2 * 64 - 8) << "all but the reserve";
+    }
+    pump.finish();
+    expect_true(receive());
+}
+
+TEST_F(PumpFlight, EntriesAreRefusedAndCountedUntilThePumpHasCome) {
+    open(Mode::flight);
+    make(2 * slots);
+    snapshot(1);
+    make(100);
+    EXPECT_EQ(core.dropped, 100u);
+    run();
+    make(1);
+    EXPECT_EQ(core.dropped, 100u);
+    pump.finish();
+    const Received received = receive();
+    expect_true(received);
+    const wire::Stats last = received.stats.back();
+    EXPECT_EQ(last.final, 1u);
+    EXPECT_EQ(last.generated, record_index(core.cursor) + core.dropped);
+    EXPECT_EQ(last.delivered, received.events.size());
+    EXPECT_GT(last.overwritten, slots);
+}
+
+TEST_F(PumpFlight, OpenCallsReturnWhileItIsSent) {
+    open(Mode::flight);
+    make(slots / 2);
+    std::uint64_t sp = 0x9000;
+    for (unsigned i = 0; i < shadow_frames; ++i) ASSERT_TRUE(enter(0x3000, sp -= 16));
+    for (unsigned i = 0; i < slots; ++i) {
+        leave();
+        ASSERT_TRUE(enter(0x3000, sp));
+    }
+    snapshot(2);
+    transmitter_room = 0;
+    pump.run();  // settles, and is stuck
+    EXPECT_EQ(core.overwrites, 0u);
+    for (unsigned i = 0; i < shadow_frames; ++i) leave();
+    EXPECT_LE(core.cursor, core.tail + ring_bytes) << "a return went over an unread record";
+    transmitter_room = ~std::size_t{0};
+    run();
+    const Received received = receive();
+    EXPECT_EQ(received.bad, 0u);
+    EXPECT_EQ(without_own(received.events).back().kind, Kind::ret);
+}
+
+TEST_F(PumpFlight, TheClockIsFoundOverWraps) {
+    machine.now = 0x7'fff0'0000;
+    core.pumped_clock = core.last_sync = machine.now;
+    open(Mode::flight);
+    for (unsigned i = 0; i < 3 * slots; ++i) {
+        make(1);
+        if (i % 64 == 0) {
+            machine.now += (std::uint64_t{1} << 30) + 99;
+            pump.run();
+        }
+    }
+    snapshot(3);
+    run();
+    const Received received = receive();
+    expect_true(received);
+    EXPECT_GT(delivered_calls, slots / 2);
+    EXPECT_GT(received.events.back().clock - received.events.front().clock, std::uint64_t{3} << 32);
+}
+
+TEST_F(PumpFlight, TheContextIsFoundThatTheRingBeginsIn) {
+    std::mt19937 random(1);
+    open(Mode::stream);
+    switch_to(77);
+    make(20);
+    pump.set_mode(Mode::flight);
+    for (int round = 0; round < 60; ++round) {
+        const unsigned each = 1 + random() % 700;
+        for (unsigned done = 0; done < 2500; done += each) {
+            make(each);
+            switch_to(1 + random() % 5);
+        }
+        make(random() % 1100);
+        snapshot(4);
+        run();
+        expect_true(receive());
+    }
+    EXPECT_GT(delivered_calls, 60 * slots / 2);
+}
+
+// In stream mode a switch is one record, which says nothing of what came before it.
+TEST_F(PumpFlight, TheContextOfWhatStreamModeLeftIsKnownOrItIsLeftOut) {
+    open(Mode::stream);
+    transmitter_room = 0;
+    for (std::uint32_t i = 0; i < 8; ++i) {
+        switch_to(100 + i);
+        make(90);
+    }
+    pump.set_mode(Mode::flight);
+    make(slots - 500);
+    transmitter_room = ~std::size_t{0};
+    snapshot(9);
+    run();
+    expect_true(receive());
+    EXPECT_GT(delivered_calls, 0u);
+}
+
+TEST_F(PumpFlight, ASlotThatIsNeverWrittenIsLeftOutAndCounted) {
+    open(Mode::flight);
+    make(2 * slots);
+    const std::uint64_t hole = core.cursor;
+    core.cursor += record_bytes;
+    make(300);
+    const std::uint64_t late = core.cursor;
+    core.cursor += record_bytes;
+    make(200);
+    snapshot(5);
+    pump.run();
+    const Received first = receive();
+    expect_true(first);
+    EXPECT_EQ(core.tail, hole) << "it waits";
+    EXPECT_EQ(first.events.back().index, record_index(hole) - 1);
+    const auto word = wire::make_record(Kind::call, 0x4000 >> 3, machine.now);
+    made[record_index(late)] = {0x3000, machine.now, 0};
+    *ring_slot(core, late) = (word.word + recorder_excess(word)) ^ lap_mask(late);
+    run();
+    pump.finish();
+    const Received received = receive();
+    expect_true(received);
+    EXPECT_EQ(received.events.front().index, record_index(hole) + 1);
+    const wire::Stats last = received.stats.back();
+    EXPECT_EQ(last.delivered, first.events.size() + received.events.size());
+    EXPECT_EQ(last.generated, last.delivered + last.overwritten + last.dropped);
+    EXPECT_EQ(last.generated, record_index(core.cursor));
+}
+
+std::size_t bytes_until_panic;
+std::function<void()> on_panic;  // does not return to the pump, which was interrupted
+
+bool write_until_panic(std::uint8_t byte) {
+    if (bytes_until_panic-- == 0) {
+        on_panic();
+        throw 0;
+    }
+    return testing::try_write(byte);
+}
+
+class PumpFlightPanics : public PumpFlight, public ::testing::WithParamInterface<std::size_t> {};
+
+TEST_P(PumpFlightPanics, AllIsSentWhereverThePumpWas) {
+    open(Mode::flight);
+    config.output.try_write = write_until_panic;
+    pump.open(config, hello, 7);
+    make(3 * slots);
+    const std::uint64_t hole = record_index(core.cursor);
+    core.cursor += record_bytes;  // claimed by what was interrupted
+    make(100);
+    bytes_until_panic = GetParam();
+    std::uint64_t end = 0;
+    on_panic = [&] {
+        bytes_until_panic = ~std::size_t{0};
+        core.limit = 0;
+        pump.enter_panic();
+        end = record_index(core.cursor);
+    };
+    try {
+        pump.run();
+        snapshot(8);
+        for (;;) run();
+    } catch (int) {
+    }
+    const Received received = receive();
+    expect_true(received);
+    ASSERT_FALSE(received.events.empty());
+    EXPECT_EQ(received.events.back().index, end - 1);
+    for (const wire::Event& event : received.events) EXPECT_NE(event.index, hole);
+    EXPECT_EQ(record_index(core.tail), end);
+    EXPECT_EQ(received.events.size() + core.overwritten, end);
+    EXPECT_GE(received.events.size(), slots - shadow_frames - 2 * 64 - 8);
+}
+INSTANTIATE_TEST_SUITE_P(Bytes, PumpFlightPanics,
+                         ::testing::Values(0, 1, 60, 61, 100, 700, 1200, 2000, 5000));
+
+TEST_F(PumpFlight, TheModeChangesWhileRecording) {
+    std::mt19937 random(2);
+    open(Mode::stream);
+    const Mode modes[] = {Mode::stream, Mode::flight, Mode::stream, Mode::flight};
+    for (int round = 0; round < 200; ++round) {
+        pump.set_mode(modes[random() % 4]);
+        make(random() % 2000);
+        if (random() % 3 == 0) pump.send_snapshot();
+        run(random() % 4);
+        make(random() % 100);
+        expect_true(receive());
+    }
+    pump.finish();
+    const Received received = receive();
+    expect_true(received);
+    const wire::Stats last = received.stats.back();
+    EXPECT_EQ(last.generated, record_index(core.cursor) + core.dropped);
+    EXPECT_GT(last.dropped, 0u);
+    EXPECT_GT(last.overwritten, slots);
+    EXPECT_GT(delivered_calls, slots);
+    EXPECT_LE(delivered_calls, made.size());
+}
+
+// A producer that has got over the limit some way: what it has written over is never taken for what was
+// there.
+TEST_F(PumpFlight, ALapWhileItIsReadIsSeen) {
+    open(Mode::flight);
+    make(2 * slots);
+    snapshot(6);
+    transmitter_room = 100;
+    pump.run();
+    EXPECT_EQ(core.overwrites, 0u);
+    for (unsigned i = 0; i < slots / 2; ++i) {
+        const std::uint64_t index = record_index(core.cursor);
+        ASSERT_TRUE(ring_put(machine, core, wire::make_record(Kind::call, 0x5000 >> 3, 0), no_limit));
+        made[index] = {0x4000, machine.now, 0};
+    }
+    transmitter_room = ~std::size_t{0};
+    run();
+    pump.finish();
+    const Received received = receive();
+    expect_true(received);
+    EXPECT_EQ(received.stats.back().generated, record_index(core.cursor));
+    EXPECT_EQ(received.stats.back().delivered, received.events.size());
+}
+
+}  // namespace
+}  // namespace nopscope

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a warm reset leaves of rings and header, and what the next boot makes of it.
+#include "tests/unit/tracer/pump_fixture.hpp"
+
+#include <random>
+
+namespace nopscope {
+namespace {
+
+using testing::receive;
+using testing::Received;
+using testing::without_own;
+using wire::Kind;
+
+constexpr std::uint64_t slots = ring_bytes / record_bytes;
+constexpr std::uint32_t first_site = 0x2000, site_end = 0x4000;
+
+class WarmReset : public testing::PumpTest {
+protected:
+    WarmReset() {
+        config.output.try_write = testing::try_write;
+        config.clock_hz = hz;
+        config.mode = Mode::flight;
+        begin_keeping(kept, image);
+        pump.open(config, hello, 7, &kept);
+    }
+    void make(unsigned count) {
+        for (unsigned i = 0; i < count; ++i) {
+            const std::uint64_t index = record_index(core.cursor);
+            call(first_site + 8 * (index % 1000));
+        }
+    }
+    // The next boot: nothing but ring and header is left.
+    Received boot() {
+        testing::line_bytes.clear();
+        clear(next);
+        const auto ring_of = [&](unsigned) { return core.ring; };
+        found = recover(kept, image, &next, ring_of, [](std::uint32_t low) {
+            return low >= first_site && low < site_end && low % 8 == 0;
+        });
+        if (found.records == 0) return {};
+        Pump<sim::SimMachine> booted{machine, {&next, 1}, encoders.get()};
+        booted.send_recovered(config, hello, kept);
+        return receive();
+    }
+    void expect_true(const Received& received, std::uint64_t end) {
+        EXPECT_EQ(received.bad, 0u);
+        ASSERT_FALSE(received.events.empty());
+        for (const wire::Event& event : without_own(received.events)) {
+            ASSERT_EQ(event.site_offset, first_site - 0x1000 + 8 * (event.index % 1000)) << event.index;
+        }
+        EXPECT_EQ(received.events.back().index, end - 1);
+        ASSERT_EQ(received.hellos.size(), 1u);
+        EXPECT_TRUE(received.hellos[0].recovered);
+        EXPECT_TRUE(received.hellos[0].flight);
+        const wire::Stats last = received.stats.back();
+        EXPECT_EQ(last.final, 1u);
+        EXPECT_EQ(last.generated, end);
+        EXPECT_EQ(last.generated, last.delivered + last.overwritten + last.dropped);
+        EXPECT_EQ(last.delivered, received.events.size());
+    }
+
+    Kept kept{};
+    const KeptImage image{1, 2, 1, hz};
+    std::vector<Core> next_core = std::vector<Core>(1);
+    Core& next = next_core[0];
+    Recovered found{};
+};
+
+TEST_F(WarmReset, AnnouncedOrNot) {
+    for (const unsigned count : {10u, 500u, 3000u, 20000u}) {
+        make(count);
+        machine.now += hz;
+        pump.run();
+        make(300);  // after the last header
+        const std::uint64_t end = record_index(core.cursor);
+        const std::uint64_t clock = machine.now;
+        const Received received = boot();
+        expect_true(received, end);
+        EXPECT_EQ(received.events.back().clock, clock);
+        EXPECT_EQ(found.refused, 0u);
+        EXPECT_EQ(found.records, received.events.size());
+        EXPECT_GE(found.records, std::min<std::uint64_t>(end, slots) - 1);
+    }
+}
+
+TEST_F(WarmReset, AWholeLapSinceTheHeader) {
+    make(2500);
+    machine.now += hz;
+    pump.run();
+    make(slots + 200);
+    expect_true(boot(), record_index(core.cursor));
+}
+
+TEST_F(WarmReset, WhatWasAnnouncedIsAllInMemory) {
+    make(5000);
+    machine.poc_cleans.clear();
+    pump.prepare_reset();
+    for (std::uint64_t at = 0; at < ring_bytes; at += 8) {
+        ASSERT_TRUE(machine.poc_cleans.count((core.ring + at) & ~std::uint64_t{63})) << at;
+    }
+    const auto header = reinterpret_cast<std::uintptr_t>(&kept);
+    for (std::uint64_t at = header; at < header + sizeof kept; at += 8) {
+        ASSERT_TRUE(machine.poc_cleans.count(at & ~std::uint64_t{63})) << at;
+    }
+}
+
+TEST_F(WarmReset, ThePumpCleansWhatIsNewABoundedPieceAtATime) {
+    make(slots / 2);
+    machine.poc_cleans.clear();
+    machine.now += hz;
+    pump.run();
+    const std::size_t once = machine.poc_cleans.size();
+    EXPECT_GE(once, 8u);
+    EXPECT_LE(once, 4096 / 64 + 2 + sizeof kept / 64 + 1);
+    for (int i = 0; i < 20; ++i) pump.run();
+    for (std::uint64_t at = 0; at < ring_bytes / 2; at += 8) {
+        ASSERT_TRUE(machine.poc_cleans.count((core.ring + at) & ~std::uint64_t{63})) << at;
+    }
+}
+
+TEST_F(WarmReset, EachBitOfTheHeaderMatters) {
+    make(3000);
+    pump.prepare_reset();
+    auto* const words = reinterpret_cast<std::uint64_t*>(&kept);
+    const std::size_t count = offsetof(Kept, core) / 8 + sizeof(KeptCore) / 8;
+    for (std::size_t word = 0; word < count; ++word) {
+        for (unsigned bit = 0; bit < 64; ++bit) {
+            words[word] ^= std::uint64_t{1} << bit;
+            EXPECT_TRUE(boot().events.empty()) << word << "." << bit;
+            EXPECT_EQ(found.headers_refused, word == 0 ? 0u : 1u);
+            words[word] ^= std::uint64_t{1} << bit;
+        }
+    }
+    expect_true(boot(), record_index(core.cursor));
+}
+
+TEST_F(WarmReset, OfAnotherImageNothingIsRead) {
+    make(3000);
+    pump.prepare_reset();
+    for (const KeptImage other : {KeptImage{3, 2, 1, hz}, KeptImage{1, 3, 1, hz}, KeptImage{1, 2, 2, hz},
+                                  KeptImage{1, 2, 1, hz + 1}}) {
+        const Recovered none = recover(kept, other, &next, [&](unsigned) { return core.ring; },
+                                       [](std::uint32_t) { return true; });
+        EXPECT_EQ(none.records, 0u);
+        EXPECT_EQ(none.headers_refused, 1u);
+    }
+}
+
+// Whatever the ring holds, nothing is sent that is no record, and all of it is counted.
+TEST_F(WarmReset, ASpoiledRing) {
+    std::mt19937_64 random(3);
+    make(5000);
+    pump.prepare_reset();
+    const std::vector<std::uint64_t> good = memory[0].ring;
+    for (int round = 0; round < 300; ++round) {
+        memory[0].ring = good;
+        for (unsigned i = 0; i < 1u + random() % 300; ++i) {
+            std::uint64_t& word = memory[0].ring[random() % slots];
+            word = random() % 2 == 0 ? random() : word ^ std::uint64_t{1} << random() % 64;
+        }
+        const Received received = boot();
+        EXPECT_EQ(received.bad, 0u);
+        if (found.records == 0) continue;
+        const wire::Stats last = received.stats.back();
+        EXPECT_EQ(last.generated, last.delivered + last.overwritten + last.dropped);
+        EXPECT_EQ(last.delivered, received.events.size());
+        for (const wire::Event& event : without_own(received.events)) {
+            if (event.kind == Kind::ret) continue;
+            EXPECT_GE(event.site_offset, first_site - 0x1000);
+            EXPECT_LT(event.site_offset, site_end - 0x1000);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace nopscope

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a pump ends: with the recording, with a panic, before a reset, and with what the session before a
+// reset has left.
+#pragma once
+
+#include "tracer/pump.hpp"
+
+namespace nopscope {
+
+template <MachineConcept M>
+void Pump<M>::send_recovered(const Config& config, const wire::Hello& hello, const Kept& kept) {
+    recovered_ = hello;
+    recovered_.recovered = true;
+    recovered_.flight = kept.flight != 0;
+    recovered_.lossless = kept.lossless != 0;
+    open({.clock_hz = config.clock_hz, .cores = config.cores, .output = config.output,
+          .line_bytes_per_second = config.line_bytes_per_second},
+         recovered_, static_cast<std::uint16_t>(kept.session));
+    hello_sequence_ = static_cast<std::uint32_t>(kept.hello_sequence);
+    console_sequence_ = static_cast<std::uint32_t>(kept.console_sequence);
+    finish(0);
+}
+
+template <MachineConcept M>
+void Pump<M>::prepare_reset() {
+    const bool locked = lock();
+    keeper_.keep_all(cores_, state());
+    if (locked) unlock();
+}
+
+template <MachineConcept M>
+void Pump<M>::finish(std::uint64_t patience) {
+    if (!lock()) return;
+    if (profile_ != nullptr) profile_->request();
+    modes_.end(patience);
+    for (bool counted = false; !counted;) {
+        send_all();
+        const std::uint64_t interrupts = machine_.mask_interrupts();
+        counted = true;
+        for (const Core& core : cores_) counted &= TraceSender<M>::waiting_records(core) == 0;
+        for (Core& core : cores_) {
+            if (!counted) break;
+            queue_stats(core, true);
+            while (!line_.send()) {
+            }
+        }
+        machine_.restore_interrupts(interrupts);
+    }
+    line_.drain();
+    unlock();
+}
+
+template <MachineConcept M>
+void Pump<M>::enter_panic() {
+    locked_ = console_locked_ = 0;
+    for (Core& core : cores_) {
+        core.context_lock = 0;
+        trace_.restart(number_of(core));
+    }
+    line_.unpace();
+    if (!try_lock()) return;
+    // What other cores are just storing arrives; what was interrupted here never does.
+    const std::uint64_t begin = machine_.clock();
+    while (machine_.clock() - begin < clock_hz_ / 1000) {
+    }
+    modes_.end(0);
+    for (bool more = true; more;) {
+        send_all();
+        more = false;
+        for (Core& core : cores_) more |= modes_.skip_hole(core);
+    }
+    keeper_.keep_all(cores_, state());
+    line_.drain();
+    unlock();
+}
+
+}  // namespace nopscope

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What goes through all cores' rings, and needs nothing else of the tracer.
+#include "tracer/instance.hpp"
+#include "tracer/nopscope.hpp"
+#include "tracer/shadow_stack.hpp"
+
+namespace nopscope {
+namespace {
+
+constinit Machine machine;
+
+}  // namespace
+
+void stop() {
+    for (Core& core : all_cores()) {
+        stop_core(core, stopped_by_request);
+        // A start() in the middle of that saw a limit that was not 0 yet.
+        if (stops_of(core) == 0) apply_stops(machine, core);
+    }
+}
+
+void send_soon() {
+    for (Core& core : all_cores()) {
+        __atomic_store_n(&core.send_to, __atomic_load_n(&core.cursor, __ATOMIC_RELAXED),
+                         __ATOMIC_RELAXED);
+    }
+}
+
+}  // namespace nopscope

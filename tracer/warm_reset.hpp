@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is kept over a warm reset: the rings, which boot does not clear, and this header beside them.
+//
+// The pump brings the header up to date with what it has sent, and cleans it and the rings to the point
+// of coherency, a bounded piece at a time. So a reset that nobody announced finds the header as of the
+// last pump. What was recorded after that is found in the ring: from the header's cursor on, slots hold
+// this lap's parity as far as they were written (and reached memory).
+//
+// Nothing of it is believed: the header must have its CRC and be of this very image, and each record
+// must be of a kind there is, name a site in the table or an entry before it, and not go back in time.
+// Any other is left out, as a slot that was never written.
+#pragma once
+
+#include "tracer/flight.hpp"
+#include "tracer/wire/crc32c.hpp"
+#include "tracer/wire/hello.hpp"
+
+namespace nopscope {
+
+struct KeptCore {
+    std::uint64_t cursor;
+    std::uint64_t tail;
+    std::uint64_t clock;    // as pumped_clock
+    std::uint64_t context;  // as pumped_context
+    std::uint64_t site_next;  // as pumped_site_next
+    std::uint64_t said_context;
+    std::uint64_t overwritten;
+    std::uint64_t dropped;
+    std::uint64_t unhooked;
+    std::uint64_t foreign;
+    std::uint64_t trace_sequence;
+    std::uint64_t stats_sequence;
+};
+
+struct alignas(64) Kept {
+    static constexpr std::uint64_t right_magic = 0x6e6f'7073'636f'7031;  // "nopscop1"
+
+    std::uint64_t magic;
+    std::uint64_t image;  // CRCs of the build-id and, above, of the site table
+    std::uint64_t layout;  // of the rings: ring_log2, and where the first begins
+    std::uint64_t cores;
+    std::uint64_t session;
+    std::uint64_t flight;  // 1: in flight mode
+    std::uint64_t lossless;
+    std::uint64_t clock_hz;
+    std::uint64_t now;  // clock
+    std::uint64_t hello_sequence;
+    std::uint64_t console_sequence;
+    KeptCore core[max_cores];
+    std::uint64_t crc;  // CRC-32C of all before it
+};
+
+// Of the words, as they lie in memory.
+inline std::uint32_t crc_of(const Kept& kept) {
+    return wire::crc32c(reinterpret_cast<const std::uint8_t*>(&kept), offsetof(Kept, crc));
+}
+
+// [from, from + bytes) to the point of coherency; data_barrier() completes it.
+template <MachineConcept M>
+void clean_to_poc(M& machine, Address from, std::size_t bytes) {
+    const std::size_t line = machine.poc_line_bytes();
+    for (Address at = from & ~(Address{line} - 1); at < from + bytes; at += line) machine.clean_to_poc(at);
+}
+
+// What the ring has got since, at most `most` bytes of it.
+template <MachineConcept M>
+void clean_ring(M& machine, Core& core, std::uint64_t most) {
+    const std::uint64_t cursor = __atomic_load_n(&core.cursor, __ATOMIC_RELAXED);
+    if (cursor - core.cleaned > ring_bytes) core.cleaned = cursor - ring_bytes;
+    // From the whole line before: its last slots may have been written since.
+    const std::uint64_t from = core.cleaned & ~std::uint64_t{63};
+    const std::uint64_t to = cursor - from > most ? from + most : cursor;
+    for (std::uint64_t at = from; at < to; at += 64) {
+        clean_to_poc(machine, reinterpret_cast<std::uintptr_t>(ring_slot(core, at)), 64);
+    }
+    core.cleaned = to;
+}
+
+inline void keep_core(KeptCore& kept, const Core& core) {
+    kept.cursor = __atomic_load_n(&core.cursor, __ATOMIC_RELAXED);
+    kept.tail = core.tail;
+    kept.clock = core.pumped_clock;
+    kept.context = core.pumped_context;
+    kept.site_next = core.pumped_site_next;
+    kept.said_context = core.said_context;
+    kept.overwritten = core.overwritten;
+    kept.dropped = __atomic_load_n(&core.dropped, __ATOMIC_RELAXED);
+    kept.unhooked = core.unhooked;
+    kept.foreign = core.foreign;
+    kept.trace_sequence = core.trace_sequence;
+    kept.stats_sequence = core.stats_sequence;
+}
+
+// What the header must be of: nothing of another image, or of rings elsewhere, can be read.
+struct KeptImage {
+    std::uint64_t image;
+    std::uint64_t layout;
+    std::uint64_t cores;
+    std::uint64_t clock_hz;
+};
+inline KeptImage kept_image(const wire::Hello& hello, std::uint64_t rings) {
+    return {wire::crc32c(hello.build_id.data, hello.build_id.size, hello.site_table_crc),
+            rings ^ ring_log2, hello.cores, hello.clock_hz};
+}
+inline bool is_whole(const Kept& kept, const KeptImage& of) {
+    return kept.magic == Kept::right_magic && kept.crc == crc_of(kept) && kept.image == of.image &&
+           kept.layout == of.layout && kept.cores == of.cores && kept.clock_hz == of.clock_hz;
+}
+inline void begin_keeping(Kept& kept, const KeptImage& of) {
+    kept.magic = Kept::right_magic;
+    kept.image = of.image;
+    kept.layout = of.layout;
+    kept.cores = of.cores;
+    kept.clock_hz = of.clock_hz;
+}
+
+// Makes of a slot one that was never written.
+inline void unwrite(const Core& core, std::uint64_t position) {
+    __atomic_store_n(ring_slot(core, position), lap_mask(position) ^ unwritten_bit, __ATOMIC_RELAXED);
+}
+
+// How far the ring was written: from `cursor`, or a lap later if that has been written over.
+inline std::uint64_t find_cursor(Core& core, std::uint64_t cursor) {
+    constexpr std::uint64_t holes = 2 * max_interrupt_depth;  // claimed, and not written when it came
+    core.cursor = ~std::uint64_t{0};
+    std::uint64_t from = cursor;
+    if (cursor > ring_bytes && !ring_peek(core, cursor - record_bytes) &&
+        ring_peek(core, cursor - record_bytes + ring_bytes)) {
+        from += ring_bytes;
+    }
+    std::uint64_t end = from;
+    for (std::uint64_t at = from; at < from + ring_bytes && at - end <= holes * record_bytes;
+         at += record_bytes) {
+        if (ring_peek(core, at)) end = at + record_bytes;
+    }
+    return end;
+}
+
+// `is_site(low 32 bits of a run-time address)`.
+template <typename IsSite>
+bool is_plausible(wire::Record record, std::uint64_t position, IsSite is_site) {
+    switch (record.kind()) {
+        case wire::Kind::call:
+        case wire::Kind::entry: return is_site(record.site_low());
+        case wire::Kind::ret: {
+            const std::uint64_t index = record_index(position);
+            const std::uint64_t back = (index - record.entry_index()) & wire::entry_index_mask;
+            return back != 0 && back <= index;
+        }
+        case wire::Kind::extended: break;
+    }
+    return record.extended() <= wire::Extended::counter || record.is(wire::Extended::data);
+}
+
+struct Recovered {
+    std::uint64_t records;
+    std::uint64_t refused;
+    std::uint32_t headers_refused;  // 1: there was one, and nothing of what it says can be believed
+};
+
+// Makes `core`, cleared but for `ring`, what the pump would have gone on with. `now`: Kept::now.
+template <typename IsSite>
+Recovered recover_core(Core& core, const KeptCore& kept, std::uint64_t now, std::uint64_t clock_hz,
+                       IsSite is_site) {
+    Recovered found{0, 0, 0};
+    const std::uint64_t cursor = find_cursor(core, kept.cursor);
+    core.cursor = cursor;
+    RingBegin begin{kept.tail, kept.clock, static_cast<std::uint32_t>(kept.context)};
+    if (cursor - kept.tail > ring_bytes) {
+        begin = walk_back(core, next_record(core, cursor - ring_bytes - record_bytes),
+                          {cursor, now, static_cast<std::uint32_t>(kept.said_context)});
+    }
+    core.tail = begin.position;
+    core.overwritten = kept.overwritten + (begin.position - kept.tail) / record_bytes;
+    core.dropped = kept.dropped;
+    core.unhooked = kept.unhooked;
+    core.foreign = kept.foreign;
+    core.pumped_clock = begin.clock;
+    core.pumped_context = begin.context;
+    core.pumped_site_next = begin.position == kept.tail && kept.site_next != 0;
+    core.trace_sequence = static_cast<std::uint32_t>(kept.trace_sequence);
+    core.stats_sequence = static_cast<std::uint32_t>(kept.stats_sequence);
+    core.reserve = return_reserve_bytes;
+    std::uint64_t clock = begin.clock;
+    for (std::uint64_t at = core.tail; at < cursor; at += record_bytes) {
+        const auto record = ring_peek(core, at);
+        if (!record) continue;
+        const std::uint64_t its = clock_of(*record, clock);
+        const auto step = static_cast<std::int64_t>(its - clock);
+        if (step < -static_cast<std::int64_t>(clock_hz / 1000) || !is_plausible(*record, at, is_site)) {
+            unwrite(core, at);
+            ++found.refused;
+            continue;
+        }
+        clock = its;
+        ++found.records;
+    }
+    return found;
+}
+
+// Cores that are all zero, and the addresses of their rings.
+template <typename RingOf, typename IsSite>
+Recovered recover(const Kept& kept, const KeptImage& of, Core* cores, RingOf ring_of, IsSite is_site) {
+    Recovered all{0, 0, 0};
+    if (!is_whole(kept, of)) {
+        all.headers_refused = kept.magic == Kept::right_magic;
+        return all;
+    }
+    for (unsigned n = 0; n < of.cores; ++n) {
+        cores[n].ring = ring_of(n);
+        const Recovered one = recover_core(cores[n], kept.core[n], kept.now, kept.clock_hz, is_site);
+        all.records += one.records;
+        all.refused += one.refused;
+    }
+    return all;
+}
+
+}  // namespace nopscope

@@ -100,8 +100,8 @@ public:
 
 private:
     static Answer set_mode_of(std::uint64_t number) {
-        if (number > static_cast<std::uint64_t>(Mode::flight)) return Answer::unsupported;
-        return set_mode(static_cast<Mode>(number)) == Status::ok ? Answer::ok : Answer::unsupported;
+        if (number > static_cast<std::uint64_t>(Mode::adaptive)) return Answer::unsupported;
+        return answer_of(set_mode(static_cast<Mode>(number)));
     }
     static void report(const SiteBits& selected, wire::Writer& result) {
         const Counters now = counters();

@@ -83,7 +83,9 @@ struct alignas(128) Core {
     std::uint64_t sample_next;  // value of `passed`; 0: look at `limit`
     std::uint64_t sample_gap;   // calls to pass over between two that are recorded
     std::uint64_t frames_end;   // of the shadow stack's memory
-    std::uint64_t unused[9];
+    std::uint64_t unused[7];
+    std::uint64_t overflowed;  // calls that found the ring full, and went to the profile
+    std::uint64_t aggregates;  // 1: they do (adaptive)
     std::uint64_t cells;  // bytes from core 0's profile cells to this core's
 
     alignas(128) std::uint64_t limit;
@@ -165,6 +167,7 @@ static_assert(offsetof(Core, passed) == 16);
 static_assert(offsetof(Core, sample_next) == 24);
 static_assert(offsetof(Core, sample_gap) == 32);
 static_assert(offsetof(Core, frames_end) == 40);
+static_assert(offsetof(Core, aggregates) == 112);
 static_assert(offsetof(Core, cells) == 120);
 static_assert(offsetof(Core, limit) == 128);
 static_assert(offsetof(Core, ring) == 136);

@@ -53,13 +53,13 @@ bool on_each_core(Change change) {
 
 Status end_subtree() {
     const Status status = detach(subtree, everywhere);
-    if (status != Status::ok) return status;
+    if (!carried_out(status)) return status;
     const bool all = on_each_core([](Core& core) {
         core.subtree = core.below = 0;
         if ((stops_of(core) & stopped_outside) != 0) start_core(machine, core, stopped_outside);
     });
     forget_subtree_of_contexts();
-    return all ? Status::ok : Status::timeout;
+    return all ? status : Status::timeout;
 }
 
 }  // namespace
@@ -89,7 +89,7 @@ Status trace_only_below(const Sites& sites) {
         core.subtree = reinterpret_cast<std::uintptr_t>(&subtree);
     });
     const Status status = set_filter(subtree, sites);
-    if (status != Status::ok && status != Status::timeout) {
+    if (!carried_out(status)) {
         if (subtree.sites == 0) (void)end_subtree();
         return status;
     }

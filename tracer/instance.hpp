@@ -3,12 +3,23 @@
 #pragma once
 
 #include "tracer/core.hpp"
+#include "tracer/moved_sites.hpp"
 #include "tracer/nopscope.hpp"
+#include "tracer/profile.hpp"
 #include "tracer/replies.hpp"
+#include "tracer/site_table.hpp"
+#include "tracer/wire/hello.hpp"
 
 #include <span>
 
 namespace nopscope {
+
+struct ReturnOps;
+
+extern bool initialised;    // init() was, and was ok
+extern wire::Hello hello;  // of this session
+
+// ---- tracer.cpp -------------------------------------------------------------------------------------
 
 // By number, those that do not record, too.
 std::span<Core> all_cores();
@@ -21,6 +32,23 @@ void send_soon();
 // The same in flight mode, too.
 void send_snapshot();
 [[noreturn]] void panic(const char* message);
+// Interrupts that this core is in, or unknown_depth (requests.hpp).
+unsigned interrupt_depth_of(const Core& core);
+// work(user), whose time is the tracer's own.
+void run_as_tracers(void (*work)(void* user), void* user);
+// In no open call of no core is an exit of this ops left.
+void forget_ops_of_calls(ReturnOps& ops);
+
+// ---- requests.cpp -----------------------------------------------------------------------------------
+
+extern SiteTable sites;
+// Boot core, once: the table, and the text. Adds what was found to the counters.
+void prepare_sites(Counters& counters);
+// The name table, if it is that of hello's site table.
+void open_names();
+// enable(), but for the functions of `except`.
+Status set_recorder(Recorder recorder, const Sites& which, std::span<const void* const> except);
+std::uint32_t enabled_sites();
 
 // ---- requests from a pump (requests.hpp) ------------------------------------------------------------
 
@@ -43,6 +71,31 @@ void send_hello_soon();
 void send_stats_soon();
 // Runs `use`, which returns the line's new pace, while everything has left; false: not now.
 bool with_quiet_line(std::uint32_t (*use)(void*), void* user);
+
+// ---- adaptive.cpp and the rest of the tracer --------------------------------------------------------
+
+extern MovedSites moved_sites;
+extern ProfileMemory profile_memory;
+// In init(), before anything is traced.
+void open_adaptive(const Config& config);
+// From the next pump that may make a request on, or no more. Any context.
+void want_adaptive(bool on);
+// In pump(), without its lock.
+void adapt();
+// On core `number`, at a call of the function with this low half of its address. Any context.
+void note_overflow(Core& core, unsigned number, std::uint64_t sp, std::uint32_t site);
+
+// Of the functions, within a request: as enable(), but nobody's wish.
+Status move_to(Recorder recorder, std::span<const void* const> functions);
+// The profile's cells, so that any call may go there. Within a request, or in init().
+Status prepare_profile();
+// On all cores.
+std::uint64_t profiled_calls(std::uint32_t index);
+// Payload of trace frames so far.
+std::uint64_t trace_bytes_sent();
+// The pace that the pump keeps; 0: none.
+std::uint32_t line_bytes_a_second();
+void send_moved_from_now_on();
 
 }  // namespace nopscope
 

@@ -31,6 +31,11 @@ public:
     }
     bool idle() const { return at_ == count_; }
 
+    // The pace allows no more than `bytes` now.
+    bool allows_only(std::uint64_t bytes) {
+        earn();
+        return bytes_per_second_ != 0 && credit_ < (bytes + 1) * clock_hz_;
+    }
     // Sends what the pace and the transmitter allow. True when all of the frame is out.
     bool send() {
         earn();

@@ -8,6 +8,7 @@
 #include "tracer/flight.hpp"
 #include "tracer/nopscope.hpp"
 
+#include <algorithm>
 #include <span>
 
 namespace nopscope {
@@ -17,8 +18,10 @@ class Modes {
 public:
     constexpr explicit Modes(M& machine) : machine_(machine) {}
 
-    void open(std::span<Core> cores, std::uint64_t clock_hz) {
+    // `pace`: of the line, bytes a second, or 0.
+    void open(std::span<Core> cores, std::uint64_t clock_hz, std::uint64_t pace) {
         cores_ = cores;
+        pace_ = pace;
         hole_patience_ = clock_hz / 50;
         mode_ = wanted_ = Mode::stream;
         sending_ = ending_ = false;
@@ -56,8 +59,22 @@ public:
         return changes;
     }
     bool is(Mode mode) const { return mode_ == mode; }
-    // Bytes.
-    std::uint64_t margin() const { return mode_ == Mode::lossless ? ring_bytes / 8 : 0; }
+    void set_pace(std::uint64_t pace) {
+        pace_ = pace;
+        for (Core& core : cores_) {
+            core.margin = margin();
+            ring_set_limit(machine_, core);
+        }
+    }
+    // Bytes. Lossless: for interrupts while the pump makes room. Adaptive: no more waits than the line
+    // carries in about half a second, a byte a record. What waits longer keeps out what is new.
+    std::uint64_t margin() const {
+        if (mode_ == Mode::lossless) return ring_bytes / 8;
+        if (mode_ != Mode::adaptive || pace_ == 0) return 0;
+        constexpr std::uint64_t all = ring_bytes - return_reserve_bytes - own_reserve_bytes;
+        const std::uint64_t room = std::max(pace_ / 2 * record_bytes, all / 8);
+        return all > room ? all - room : 0;
+    }
 
     // The slot at the tail was claimed, and whoever did so has not stored its record for so long that
     // he never may: it is left out. False: it is not so. In stream mode one waits for it.
@@ -140,6 +157,7 @@ private:
     M& machine_;
     std::span<Core> cores_;
     std::uint64_t hole_patience_ = 0;  // ticks
+    std::uint64_t pace_ = 0;           // bytes a second
     std::uint32_t snapshots_wanted_ = 0;
     std::uint32_t snapshots_seen_ = 0;
     Mode mode_ = Mode::stream;

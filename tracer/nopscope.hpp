@@ -40,6 +40,8 @@ enum class [[nodiscard]] Status : std::uint8_t {
 };
 // One sentence, static storage.
 const char* describe(Status status);
+// What was asked for is so; with timeout, a core may not have seen it yet.
+constexpr bool carried_out(Status status) { return status == Status::ok || status == Status::timeout; }
 
 enum class Recorder : std::uint8_t {
     none,
@@ -55,6 +57,10 @@ enum class Mode : std::uint8_t {
     lossless,  // a full ring makes the producer run the pump until there is room
     flight,    // a new record takes the place of the oldest; sent at snapshot() (triggers.hpp), when
                // the exception reporter asks (enter_panic), by finish(), and after a warm reset
+    // Functions that the line cannot carry move from graph to the profile recorder by themselves, the
+    // hottest first, and back; and a call of graph's that finds the ring full is the profile's. Nothing is
+    // dropped but the function and the duration recorder's. Needs Config::profile_memory.
+    adaptive,
 };
 
 class SiteBits;
@@ -180,7 +186,8 @@ Status attach(Ops& ops, const Sites& sites);
 // before the ops goes away. A ReturnOps that traces nothing any more has no exit called after this,
 // either, though calls that it hooked may be open.
 Status detach(Ops& ops, const Sites& sites = Sites::all());
-// Makes `sites` the ops' whole set: attaches what is missing, then detaches the rest.
+// Makes `sites` the ops' whole set: attaches what is missing, then detaches the rest, after a timeout
+// of the first, too.
 Status set_filter(Ops& ops, const Sites& sites);
 // Returns when every core has been seen outside the tracer's trampolines and callbacks, at exception
 // depth 0. False: not within a second.
@@ -214,7 +221,7 @@ void for_each_ops(std::uint32_t index, void (*visit)(Ops& ops, void* user), void
 void stop();
 void start();
 
-// Changes the mode; what the rings hold is sent in the new one, if not in flight mode. At once, or when
+// Changes the mode: what adaptive mode has moved comes back; what the rings hold is sent in the new one, if not in flight mode. At once, or when
 // the pump that is running has finished its frame. Any context. bad_config: no such mode.
 Status set_mode(Mode mode);
 
@@ -312,6 +319,7 @@ struct Counters {
     std::uint32_t reset_headers_refused;  // 1: another image's, or its CRC was wrong: all was left out
     std::uint64_t generated;   // records claimed, plus dropped, plus filtered
     std::uint64_t dropped;
+    std::uint64_t overflowed;  // calls that found the ring full in adaptive mode; they are in the profile
     std::uint64_t filtered;    // calls that a filter kept from making any record
     std::uint64_t unhooked;    // calls whose return is not seen: the shadow stack was full
     std::uint64_t foreign;     // calls whose return is not seen: SP outside the bounds

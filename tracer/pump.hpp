@@ -11,6 +11,7 @@
 #include "tracer/console_buffer.hpp"
 #include "tracer/keeper.hpp"
 #include "tracer/line.hpp"
+#include "tracer/moved_sender.hpp"
 #include "tracer/profile_sender.hpp"
 #include "tracer/replies.hpp"
 #include "tracer/ring.hpp"
@@ -27,33 +28,23 @@ public:
     // `cores`: of all that may ever record; core n is the machine's core n.
     // `encoders`: one for each of them.
     constexpr Pump(M& machine, std::span<Core> cores, wire::TraceEncoder* encoders,
-                   ProfileSender* profile = nullptr, Replies* replies = nullptr)
+                   ProfileSender* profile = nullptr, Replies* replies = nullptr,
+                   MovedSender* moved = nullptr)
         : machine_(machine), cores_(cores), line_(machine), trace_(machine, encoders),
-          profile_(profile), replies_(replies), modes_(machine), keeper_(machine) {}
+          profile_(profile), replies_(replies), moved_(moved), modes_(machine), keeper_(machine) {}
 
     // `hello` is kept by pointer; `session` tells this boot from the last.
     // `kept`: what to bring up to date for a warm reset, or null.
     void open(const Config& config, const wire::Hello& hello, std::uint16_t session,
               Kept* kept = nullptr) {
-        hello_ = &hello;
-        session_ = session;
-        clock_hz_ = hello.clock_hz;
-        trace_.open(hello.text_base, hello.clock_hz);
-        line_.open(config.output, config.line_bytes_per_second, hello.clock_hz);
-        cores_ = cores_.first(config.cores);
-        modes_.open(cores_, clock_hz_);
-        hello_sequence_ = console_sequence_ = 0;
-        for (const Core& core : cores_) trace_.restart(number_of(core));
-        keeper_.open(kept, clock_hz_);
-        set_mode(config.mode);
-        hello_due_ = stats_due_ = machine_.clock();
+        open_line(config, hello, session, kept, config.mode);
     }
 
     // One go within the pace; see nopscope::pump().
     void run() {
         if (!try_lock()) return;
         if (profile_ != nullptr && !profile_->waits()) profile_->keep_period(machine_.clock());
-        if (work_waits()) {
+        if (!glances() && work_waits()) {
             as_tracers([this] {
                 while (advance(Until::paced)) {
                 }
@@ -65,7 +56,7 @@ public:
     // Now, or when the pump that runs has finished its frame. Any context.
     // False: no such mode.
     bool set_mode(Mode mode) {
-        if (mode > Mode::flight) return false;
+        if (mode > Mode::adaptive) return false;
         modes_.want(mode);
         if (!try_lock()) return true;
         keep_modes();
@@ -93,6 +84,9 @@ public:
     }
     void send_stats() { stats_due_ = machine_.clock(); }
 
+    // Payload of trace frames so far.
+    std::uint64_t trace_bytes() const { return __atomic_load_n(&trace_bytes_, __ATOMIC_RELAXED); }
+
     // Runs `use`, which returns the line's new pace, while the line is quiet and everything has left;
     // false: it is not, or another pump runs.
     template <typename Use>
@@ -101,7 +95,9 @@ public:
         const bool quiet = line_.idle();
         if (quiet) {
             line_.drain();
-            line_.set_pace(use());
+            const std::uint32_t pace = use();
+            line_.set_pace(pace);
+            modes_.set_pace(pace);
         }
         unlock();
         return quiet;
@@ -169,6 +165,30 @@ private:
     enum class Until { paced, empty };
 
     static constexpr std::size_t console_frame_bytes = 512;
+    static constexpr std::uint64_t glance_bytes = 32;
+
+    void open_line(const Config& config, const wire::Hello& hello, std::uint16_t session, Kept* kept,
+                   Mode mode) {
+        hello_ = &hello;
+        session_ = session;
+        clock_hz_ = hello.clock_hz;
+        trace_.open(hello.text_base, hello.clock_hz);
+        line_.open(config.output, config.line_bytes_per_second, hello.clock_hz);
+        cores_ = cores_.first(config.cores);
+        modes_.open(cores_, clock_hz_, config.line_bytes_per_second);
+        hello_sequence_ = console_sequence_ = 0;
+        for (const Core& core : cores_) trace_.restart(number_of(core));
+        keeper_.open(kept, clock_hz_);
+        set_mode(mode);
+        hello_due_ = stats_due_ = machine_.clock();
+    }
+
+    // On a slow line most pumps find the same frame and send a few bytes of it: that is worth no brackets.
+    bool glances() {
+        if (line_.idle() || !line_.allows_only(glance_bytes)) return false;
+        const NotProfiled tracer_s(machine_, here());
+        return !line_.send();
+    }
 
     Core& here() const { return cores_[machine_.core()]; }
     // The core that holds the pump, plus 1; 0: none.
@@ -267,7 +287,7 @@ private:
     bool due(std::uint64_t at) const { return static_cast<std::int64_t>(machine_.clock() - at) >= 0; }
     bool work_waits() const {
         if (!line_.idle() || !console_.empty() || due(hello_due_) || due(stats_due_)) return true;
-        if (profile_waits() || replies_wait() || modes_.wait()) return true;
+        if (profile_waits() || replies_wait() || moved_waits() || modes_.wait()) return true;
         for (const Core& core : cores_) {
             if (trace_.due(core)) return true;
         }
@@ -276,39 +296,7 @@ private:
 
     // One step: finishes the frame on the line, or builds the next. False when there is nothing to do
     // now.
-    bool advance(Until until) {
-        if (!line_.idle()) return line_.send();
-        keep_modes();
-        if (replies_wait()) {
-            return queue({wire::Stream::reply, 0, session_, reply_sequence_++},
-                         replies_->take(frame_.payload()));
-        }
-        if (until == Until::paced && replies_ != nullptr && replies_->hold()) return false;
-        if (due(hello_due_)) {
-            hello_due_ = machine_.clock() + clock_hz_;
-            return queue({wire::Stream::hello, 0, session_, hello_sequence_++},
-                         write_hello(*hello_, frame_.payload()));
-        }
-        if (!console_.empty()) {
-            return queue({wire::Stream::console, 0, session_, console_sequence_++},
-                         with_console([&] {
-                             return console_.get(frame_.payload(), console_frame_bytes);
-                         }));
-        }
-        // The profile and the records take turns, and so do the cores.
-        if ((profile_turn_ = !profile_turn_) && profile_waits()) return queue_profile();
-        for (std::size_t i = 0; i < cores_.size(); ++i) {
-            Core& core = cores_[turn_ = (turn_ + 1) % cores_.size()];
-            if ((until == Until::empty || trace_.due(core)) && queue_trace(core)) return true;
-        }
-        if (profile_waits()) return queue_profile();
-        if (due(stats_due_)) {
-            stats_turn_ = (stats_turn_ + 1) % cores_.size();
-            stats_due_ = machine_.clock() + clock_hz_ / cores_.size();
-            return queue_stats(cores_[stats_turn_], false);
-        }
-        return false;
-    }
+    bool advance(Until until);
 
     std::uint8_t number_of(const Core& core) const {
         return static_cast<std::uint8_t>(&core - cores_.data());
@@ -318,14 +306,7 @@ private:
         return true;
     }
 
-    bool queue_stats(Core& core, bool final) {
-        const std::uint64_t aggregated =
-            profile_ != nullptr ? profile_->aggregated(number_of(core)) : 0;
-        wire::Stats stats = stats_of(core, machine_.clock(), aggregated, console_dropped_, final ? 1 : 0);
-        if (replies_ != nullptr && number_of(core) == 0) stats.commands_refused = replies_->refused();
-        return queue({wire::Stream::stats, number_of(core), session_, core.stats_sequence++},
-                     write_stats(stats, frame_.payload()));
-    }
+    bool queue_stats(Core& core, bool final);
 
     PumpState state() const {
         return {session_, hello_sequence_, console_sequence_, modes_.is(Mode::flight),
@@ -339,27 +320,11 @@ private:
     }
 
     bool replies_wait() const { return replies_ != nullptr && replies_->wait(); }
+    bool moved_waits() const { return moved_ != nullptr && moved_->waits(machine_.clock()); }
     bool profile_waits() const { return profile_ != nullptr && profile_->waits(); }
-    bool queue_profile() {
-        const auto [core, payload_bytes] = profile_->next(machine_.clock(), frame_.payload());
-        return queue({wire::Stream::profile, static_cast<std::uint8_t>(core), session_,
-                      cores_[core].profile_sequence++},
-                     payload_bytes);
-    }
-
+    bool queue_profile();
     // False when the record at the ring's tail is not written (yet).
-    bool queue_trace(Core& core) {
-        if (core.overwrites != 0) return false;
-        const std::size_t payload_bytes = trace_.build(core, number_of(core), frame_.payload());
-        if (payload_bytes == 0) return modes_.skip_hole(core);
-        if (modes_.skip_lap(core)) {
-            trace_.restart(number_of(core));
-            return true;
-        }
-        queue({wire::Stream::trace, number_of(core), session_, core.trace_sequence++}, payload_bytes);
-        trace_.release(core);
-        return true;
-    }
+    bool queue_trace(Core& core);
 
     M& machine_;
     std::span<Core> cores_;
@@ -367,6 +332,7 @@ private:
     TraceSender<M> trace_;
     ProfileSender* profile_;
     Replies* replies_;
+    MovedSender* moved_;
     Modes<M> modes_;
     Keeper<M> keeper_;
     ConsoleBuffer console_;
@@ -380,6 +346,8 @@ private:
     std::uint32_t hello_sequence_ = 0;
     std::uint32_t console_sequence_ = 0;
     std::uint32_t reply_sequence_ = 0;
+    std::uint32_t moved_sequence_ = 0;
+    std::uint64_t trace_bytes_ = 0;
     std::size_t turn_ = 0;
     std::size_t stats_turn_ = 0;
     bool profile_turn_ = false;
@@ -391,3 +359,4 @@ private:
 }  // namespace nopscope
 
 #include "tracer/pump_ends.hpp"
+#include "tracer/pump_frames.hpp"

@@ -13,9 +13,7 @@ void Pump<M>::send_recovered(const Config& config, const wire::Hello& hello, con
     recovered_.recovered = true;
     recovered_.flight = kept.flight != 0;
     recovered_.lossless = kept.lossless != 0;
-    open({.clock_hz = config.clock_hz, .cores = config.cores, .output = config.output,
-          .line_bytes_per_second = config.line_bytes_per_second},
-         recovered_, static_cast<std::uint16_t>(kept.session));
+    open_line(config, recovered_, static_cast<std::uint16_t>(kept.session), nullptr, Mode::stream);
     hello_sequence_ = static_cast<std::uint32_t>(kept.hello_sequence);
     console_sequence_ = static_cast<std::uint32_t>(kept.console_sequence);
     finish(0);
@@ -32,6 +30,7 @@ template <MachineConcept M>
 void Pump<M>::finish(std::uint64_t patience) {
     if (!lock()) return;
     if (profile_ != nullptr) profile_->request();
+    if (moved_ != nullptr) moved_->request();
     modes_.end(patience);
     for (bool counted = false; !counted;) {
         send_all();

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tracer on a board: its one instance, the public functions, and what the recorders call.
+// The tracer on a board: its one instance's cores and line. Sites and requests: requests.cpp.
 #include "tracer/calibration.hpp"
 #include "tracer/cycle_clock.hpp"
 #include "tracer/guard.hpp"
 #include "tracer/image.hpp"
 #include "tracer/instance.hpp"
-#include "tracer/named.hpp"
+#include "tracer/moved_sender.hpp"
 #include "tracer/nopscope.hpp"
-#include "tracer/patcher.hpp"
 #include "tracer/pump.hpp"
 #include "tracer/requests.hpp"
 #include "tracer/return_ops.hpp"
 #include "tracer/shadow_stack.hpp"
 
 namespace nopscope {
+
+constinit wire::Hello hello;
+constinit bool initialised = false;
+
 namespace {
 
 Address address_of(const char* label) { return reinterpret_cast<std::uintptr_t>(label); }
@@ -25,34 +28,18 @@ struct CoreMemory {
 [[gnu::section(".nopscope.ring")]] CoreMemory memory[max_cores];
 [[gnu::section(".nopscope.ring")]] Kept kept;
 
-// The object of sites that nobody traces. A BL that finds it was left over by a change of the set.
-void no_callback(std::uint64_t, std::uint64_t, Ops*, Regs*) {}
-
 constinit Machine machine;
 constinit Core cores[max_cores]{};
-constinit SiteTable sites;
-constinit wire::NameTable names;
-constinit Ops none_ops{.func = no_callback, .unguarded = no_callback};
-// Their entries are filled in by init(), since an address is no constant expression in every ABI.
-constinit Ops function_ops, graph_ops, duration_ops, sampled_ops, no_profile_ops;
-constinit ProfileMemory profile_memory;
 constinit ProfileSender profile_sender(profile_memory, sites);
-// By Recorder, less one. The profile's is nobody's before it is enabled.
-constinit Family recorders[] = {Family::of(function_ops), Family::of(graph_ops),
-                                Family::of(no_profile_ops), Family::of(duration_ops),
-                                Family::of(sampled_ops)};
-constinit Patcher<Machine> patcher(machine, sites, none_ops);
+constinit MovedSender moved_sender(moved_sites, sites);
 constinit wire::TraceEncoder encoders[max_cores]{};
-constinit Pump<Machine> line_pump(machine, cores, encoders, &profile_sender, &command_replies);
-constinit RequestLock<Machine> request_lock(machine);
-constinit wire::Hello hello;
+constinit Pump<Machine> line_pump(machine, cores, encoders, &profile_sender, &command_replies,
+                                  &moved_sender);
 constinit CycleClock cycle_clock;
 constinit Counters boot_counters{};
 void (*panic_handler)(const char*) = nullptr;
-constinit bool initialised = false;
 constinit std::uint32_t joined = 0;  // cores, a bit each
 constexpr std::uint32_t thread_context = 0;
-constinit Recorder last_recorder = Recorder::graph;
 
 Core& this_core() { return cores[machine.core()]; }
 bool has_joined(unsigned core) { return (__atomic_load_n(&joined, __ATOMIC_RELAXED) >> core & 1) != 0; }
@@ -99,17 +86,6 @@ void enter_core(std::uint64_t stack_low, std::uint64_t stack_high) {
     start_core(machine, core, stopped_absent);
 }
 
-void prepare_sites() {
-    boot_counters.duplicates =
-        sites.prepare({__nopscope_sites_start, __nopscope_sites_end});
-    const Refusals refused =
-        patcher.initialise({address_of(__text_start), address_of(__text_end)});
-    boot_counters.refused_misaligned = refused.misaligned;
-    boot_counters.refused_outside = refused.outside;
-    boot_counters.refused_words = refused.words;
-    boot_counters.sites = sites.size() - refused.misaligned - refused.outside - refused.words;
-}
-
 void prepare_hello(const Config& config) {
     hello.lossless = config.mode == Mode::lossless;
     hello.flight = config.mode == Mode::flight;
@@ -117,60 +93,11 @@ void prepare_hello(const Config& config) {
     hello.text_base = address_of(__text_start) & ~std::uint64_t{7};
     hello.site_count = sites.size();
     hello.site_table_crc = sites.crc(hello.load_bias);
-    names = wire::NameTable(__nopscope_names_start, __nopscope_names_end - __nopscope_names_start,
-                            sites.size(), hello.site_table_crc);
+    open_names();
     hello.line_bytes_per_second = config.line_bytes_per_second;
     hello.build_id = build_id(__build_id_note_start, __build_id_note_end);
     hello.board = text_of(config.board);
     hello.image = text_of(config.image);
-}
-
-// Code that reads slots and marks nothing, as far as it is in use.
-class Unmarked {
-public:
-    Unmarked() {
-        if (patcher.uses_far()) add(nopscope_far, nopscope_far_end);
-        if (profile_memory.made()) add(nopscope_profile_entry, nopscope_profile_entry_end);
-    }
-    std::span<const Quiescence<Machine>::Code> all() const { return {code_, count_}; }
-
-private:
-    void add(const char* begin, const char* end) {
-        code_[count_++] = {address_of(begin), address_of(end)};
-    }
-    Quiescence<Machine>::Code code_[2];
-    std::size_t count_ = 0;
-};
-
-bool wait_until_quiescent() {
-    const Unmarked unmarked;
-    return Quiescence<Machine>(machine, cores, unmarked.all()).wait(machine.clock() + hello.clock_hz);
-}
-
-// ---- requests -----------------------------------------------------------------------------------
-
-Status change_sets(const Change& change, NamedSelection&& selection) {
-    Status status = selection.status();
-    if (status != Status::ok) return status;
-    bool quiescent = true;
-    status = patcher.change(change, [&](auto visit) { selection.for_each_run(visit); },
-                       [&] { return quiescent = wait_until_quiescent(); });
-    return status == Status::ok && !quiescent ? Status::timeout : status;
-}
-
-// A site has one recorder: each has a direct entry.
-Status set_recorder(Recorder recorder, const Sites& which, std::span<const void* const> except) {
-    const Requesting<Machine> alone(request_lock);
-    if (recorder == Recorder::profile) {
-        if (!profile_memory.is_open()) return Status::no_profile_memory;
-        recorders[2] = profile_memory.family(address_of(nopscope_profile_entry));
-    }
-    Change change{.remove = recorders};
-    if (recorder != Recorder::none) {
-        change.add = recorders[static_cast<unsigned>(recorder) - 1];
-        last_recorder = recorder;
-    }
-    return change_sets(change, {sites, names, which, except});
 }
 
 }  // namespace
@@ -188,17 +115,12 @@ Status init(const Config& config) {
         !profile_memory.open(config.profile_memory, all_sites, config.cores)) {
         return Status::no_profile_memory;
     }
+    if (config.mode == Mode::adaptive && !profile_memory.is_open()) return Status::no_profile_memory;
 
     hello.clock_hz = config.clock_hz;
     if (clock_is_cycles && !cycle_clock.open(hello)) return Status::bad_config;
     panic_handler = config.panic;
-    function_ops.direct = address_of(nopscope_function_entry);
-    graph_ops.direct = address_of(nopscope_graph_entry);
-    duration_ops.direct = address_of(nopscope_duration_entry);
-    sampled_ops.direct = address_of(nopscope_sampled_entry);
-    patcher.set_trampolines({address_of(nopscope_callback), address_of(nopscope_callback_unguarded),
-                             address_of(nopscope_far)});
-    prepare_sites();
+    prepare_sites(boot_counters);
     prepare_hello(config);
     send_what_was_kept(config);
     if (config.calibrate) calibrate(hello, memory[0].ring, memory[0].shadow, config);
@@ -209,6 +131,8 @@ Status init(const Config& config) {
     profile_sender.open(hello.text_base, config.profile_period_ms * (hello.clock_hz / 1000), now);
     line_pump.open(config, hello, session, &kept);
     open_control(config, session, hello.clock_hz);
+    moved_sender.open(hello.text_base, hello.clock_hz);
+    open_adaptive(config);
     enter_core(config.stack_low, config.stack_high);
     initialised = true;
     line_pump.run();
@@ -226,105 +150,41 @@ Status join(std::uint64_t stack_low, std::uint64_t stack_high) {
     return Status::ok;
 }
 
-Status enable(Recorder recorder, const Sites& which) {
-    if (!initialised) return Status::not_initialised;
-    return set_recorder(recorder, which, {});
-}
-
-Status disable(const Sites& which) { return enable(Recorder::none, which); }
-
-Status attach(Ops& ops, const Sites& which) {
-    if (!initialised) return Status::not_initialised;
-    if (ops.func == nullptr && ops.direct == 0) return Status::bad_config;
-    const Requesting<Machine> alone(request_lock);
-    return change_sets({.add = Family::of(ops)}, {sites, names, which, {}});
-}
-
-Status detach(Ops& ops, const Sites& which) {
-    if (!initialised) return Status::not_initialised;
-    const Requesting<Machine> alone(request_lock);
-    const Family one[] = {Family::of(ops)};
-    const Status status = change_sets({.remove = one}, {sites, names, which, {}});
-    if (status != Status::ok || ops.sites != 0 || ops.func != hook_call) return status;
-    // Calls that are open will return to the hook. Whoever takes a guard from here on finds no ops
-    // there.
-    for (CoreMemory& core : memory) forget_ops(core.shadow, static_cast<ReturnOps&>(ops));
-    forget_ops_of_contexts(static_cast<ReturnOps&>(ops));
-    return wait_until_quiescent() ? Status::ok : Status::timeout;
-}
-
-Status set_filter(Ops& ops, const Sites& which) {
-    const Requesting<Machine> alone(request_lock);
-    const Status status = attach(ops, which);
-    if (status != Status::ok) return status;
-    const Family one[] = {Family::of(ops)};
-    return change_sets({.remove = one}, NamedSelection::others(sites, names, which));
-}
-
-bool synchronize() { return initialised && wait_until_quiescent(); }
-
-std::uint32_t site_count() { return sites.size(); }
-SiteInfo site(std::uint32_t index) { return {sites.function(index), sites.usable(index)}; }
-std::optional<std::uint32_t> lookup(std::uint64_t address) { return sites.find(address); }
-
-void for_each_ops(std::uint32_t index, void (*visit)(Ops& ops, void* user), void* user) {
-    if (!initialised || index >= sites.size() || !sites.usable(index)) return;
-    patcher.for_each_ops(index, [&](Ops& ops) { visit(ops, user); });
-}
-
-std::size_t site_name(std::uint32_t index, char* to, std::size_t room) {
-    wire::NameCursor cursor(names);
-    const std::size_t size = cursor.seek(index) ? cursor.size() : 0;
-    for (std::size_t i = 0; i < size && i + 1 < room; ++i) to[i] = cursor.data()[i];
-    if (room != 0) to[size < room ? size : room - 1] = 0;
-    return size;
-}
-
 void start() {
     if (!initialised) return;
     for (Core& core : cores) start_core(machine, core, stopped_by_request);
 }
 
-Status set_mode(Mode mode) {
-    if (!initialised) return Status::not_initialised;
-    return line_pump.set_mode(mode) ? Status::ok : Status::bad_config;
-}
-
 void pump() {
     if (!initialised) return;
     line_pump.run();
+    adapt();
     poll_commands();
 }
 
-bool try_request(void (*request)(void* user), void* user) {
-    if (!request_lock.try_lock()) return false;
-    const Core& core = this_core();
+Status set_mode(Mode mode) {
+    if (!initialised) return Status::not_initialised;
+    if (mode == Mode::adaptive && !profile_memory.is_open()) return Status::no_profile_memory;
+    if (!line_pump.set_mode(mode)) return Status::bad_config;
+    want_adaptive(mode == Mode::adaptive);
+    return Status::ok;
+}
+
+unsigned interrupt_depth_of(const Core& core) {
     const auto* const count = reinterpret_cast<const volatile std::uint32_t*>(core.depth);
-    const unsigned depth = count == &thread_context ? unknown_depth : *count;
-    const bool may = may_request<Machine>(core, depth, interrupted_pc(), Unmarked().all());
-    if (may) line_pump.as_tracers([&] { request(user); });
-    request_lock.unlock();
-    return may;
+    return count == &thread_context ? unknown_depth : *count;
 }
-Recorder recorder_set_last() { return last_recorder; }
+void run_as_tracers(void (*work)(void* user), void* user) {
+    line_pump.as_tracers([&] { work(user); });
+}
+void forget_ops_of_calls(ReturnOps& ops) {
+    for (CoreMemory& core : memory) forget_ops(core.shadow, ops);
+}
+std::uint32_t line_bytes_a_second() { return hello.line_bytes_per_second; }
+std::uint64_t trace_bytes_sent() { return line_pump.trace_bytes(); }
+void send_moved_from_now_on() { moved_sender.begin(); }
 
-std::size_t profile_bytes(unsigned config_cores) {
-    return ProfileMemory::bytes(
-        static_cast<std::size_t>(__nopscope_sites_end - __nopscope_sites_start), config_cores);
-}
 void send_profile() { profile_sender.request(); }
-bool read_profile(std::uint32_t index, unsigned core, SiteProfile& out) {
-    if (!profile_memory.made() || index >= sites.size() || core >= profile_memory.cores()) return false;
-    const ProfileCell& cell = profile_memory.cell(core, index);
-    out.total = cell.total;
-    out.self = cell.self;
-    out.min = cell.min;
-    out.max = cell.max;
-    out.calls = 0;
-    for (unsigned n = 0; n < wire::profile_bins; ++n) out.calls += out.bins[n] = cell.count(n);
-    return true;
-}
-
 void finish() {
     if (!initialised) return;
     stop();
@@ -349,10 +209,11 @@ void enter_panic() {
 
 Counters counters() {
     Counters now = boot_counters;
-    now.enabled = patcher.enabled();
+    now.enabled = enabled_sites();
     if (!initialised) return now;
     for (const Core& core : cores) {
         now.dropped += core.dropped;
+        now.overflowed += core.overflowed;
         now.filtered += filtered_of(core);
         now.generated += record_index(core.cursor) + core.dropped + filtered_of(core);
         now.unhooked += core.unhooked;
@@ -370,7 +231,6 @@ void send_stats_soon() { line_pump.send_stats(); }
 bool with_quiet_line(std::uint32_t (*use)(void*), void* user) {
     return line_pump.with_quiet_line([&] { return hello.line_bytes_per_second = use(user); });
 }
-LastError last_error() { return patcher.last_error(); }
 
 [[noreturn]] void panic(const char* message) {
     if (panic_handler != nullptr) panic_handler(message);

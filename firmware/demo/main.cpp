@@ -23,9 +23,11 @@ NOPSCOPE_NOTRACE void on_timer(unsigned) {
     nopscope::pump();
 }
 
-// For the profile recorder alone: with the others the heap is as it would be.
+// For the profile recorder and adaptive mode alone: with the others the heap is as it would be.
 std::span<std::byte> profile_memory(const Options& options) {
-    if (options.recorder != nopscope::Recorder::profile) return {};
+    if (options.recorder != nopscope::Recorder::profile && options.mode != nopscope::Mode::adaptive) {
+        return {};
+    }
     const std::size_t bytes = nopscope::profile_bytes(hal::core_count());
     auto* const memory = static_cast<std::byte*>(std::malloc(bytes));
     if (memory == nullptr) hal::panic("no memory for the profile");
@@ -92,7 +94,7 @@ int main() {
     Options options;
     if (!parse_options(hal::command_line(), hal::uart_baud(), options)) {
         hal::print("the command line says: recorder=graph|function|profile|none "
-                   "mode=lossless|stream baud=N rounds=N\n");
+                   "mode=lossless|stream|adaptive baud=N rounds=N\n");
         return 2;
     }
     const auto status = start_tracing(options);

@@ -15,6 +15,8 @@ const void* pointer(F* function) {
     return reinterpret_cast<const void*>(function);
 }
 const void* const leaf_only[] = {pointer(leaf)};
+const void* const throws_only[] = {pointer(throws)};
+const void* const catches_only[] = {pointer(catches)};
 const void* const some[] = {pointer(leaf),   pointer(calls_leaf), pointer(tail_calls_leaf),
                             pointer(sum_to), pointer(throws),     pointer(catches)};
 
@@ -135,6 +137,49 @@ SELFTEST("profile.leaves_calls_on_unknown_stacks_alone") {
     const auto top = reinterpret_cast<std::uintptr_t>(elsewhere + 512);
     REQUIRE(selftest_call_on_stack(calls_leaf, 1, top) == 3);
     REQUIRE(since.calls() == 0 && counters().foreign == before.foreign + 2);
+    return passed();
+}
+
+SELFTEST("profile.and_graph_s_calls_are_left_by_one_longjmp") {
+    for (const Recorder inner : {Recorder::profile, Recorder::graph}) {
+        const Recorder outer = inner == Recorder::graph ? Recorder::profile : Recorder::graph;
+        REQUIRE(is_ok(enable(inner, Sites::of(throws_only))));
+        REQUIRE(is_ok(enable(outer, Sites::of(catches_only))));
+        const Since since;
+        REQUIRE(catches(3) == 4 && hooked_return_address(0) == 0);
+        REQUIRE(since(pointer(throws)).calls == (inner == Recorder::profile ? 4 : 0));
+        REQUIRE(since(pointer(catches)).calls == (outer == Recorder::profile ? 1 : 0));
+    }
+    return passed();
+}
+
+extern "C" const char nopscope_profile_entry[];  // tracer/arm64/profile.S
+
+// As in the middle of a change.
+SELFTEST("profile.finds_the_cell_of_a_call_whose_slot_has_none") {
+    static Ops without_cell;
+    without_cell.direct = reinterpret_cast<std::uintptr_t>(nopscope_profile_entry);
+    REQUIRE(is_ok(disable(Sites::all())) && is_ok(attach(without_cell, Sites::of(leaf_only))));
+    const Since since;
+    REQUIRE(leaf(1) == 2 && since(pointer(leaf)).calls == 1 && hooked_return_address(0) == 0);
+    REQUIRE(is_ok(detach(without_cell)));
+    return passed();
+}
+
+SELFTEST("profile.has_the_calls_that_find_no_room_in_adaptive_mode") {
+    REQUIRE(is_ok(disable(Sites::all())) && is_ok(set_mode(Mode::adaptive)));
+    pump();
+    REQUIRE(is_ok(enable(Recorder::graph, Sites::of(leaf_only))));
+    const Since since;
+    const Counters before = counters();
+    for (unsigned i = 0; i < 1000000 && counters().overflowed == before.overflowed; ++i) REQUIRE(leaf(1) == 2);
+    for (unsigned i = 0; i < 100; ++i) REQUIRE(leaf(1) == 2);
+    REQUIRE(counters().overflowed == before.overflowed + 101 && counters().dropped == before.dropped);
+    REQUIRE(since(pointer(leaf)).calls == 101 && hooked_return_address(0) == 0);
+    REQUIRE(is_ok(set_mode(Mode::stream)));
+    pump();
+    for (unsigned i = 0; i < 1000000 && counters().dropped == before.dropped; ++i) REQUIRE(leaf(1) == 2);
+    REQUIRE(counters().overflowed == before.overflowed + 101 && counters().dropped == before.dropped + 1);
     return passed();
 }
 

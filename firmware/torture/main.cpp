@@ -48,13 +48,12 @@ void must(nopscope::Status status, const char* what) {
 
 uint64_t random() { return toggle_state = draw(toggle_state, 1); }
 
-// Some sites are switched to another recorder, or off. Under fire not to the profile: its entry reads
-// the slot, so a call in the middle of its going is nobody's, and the oracle would count one more.
-void switch_some(bool under_fire) {
+// Some sites are switched to another recorder, or off.
+void switch_some() {
     const uint32_t sites = nopscope::counters().sites;
     const auto range = Sites::range(static_cast<uint32_t>(random() % sites),
                                     static_cast<uint32_t>(random() % (sites / 4)));
-    switch (random() % (under_fire ? 3 : 4)) {
+    switch (random() % 4) {
     case 0:
         must(nopscope::disable(range), "disable");
         break;
@@ -88,7 +87,7 @@ void prepare(Way way) {
         must(nopscope::enable(Recorder::graph, Sites::all()), "enable graph");
         break;
     case Way::mixed:
-        for (unsigned n = 0; n < 12; ++n) switch_some(false);
+        for (unsigned n = 0; n < 12; ++n) switch_some();
         break;
     }
     toggling = way == Way::toggled;
@@ -230,7 +229,7 @@ void fail(const char* file, unsigned line) {
 }
 
 void toggle() {
-    if (toggling) switch_some(true);
+    if (toggling) switch_some();
 }
 
 }  // namespace torture

@@ -6,6 +6,9 @@
 // Each way to call is made once without an interrupt, and the interrupt once without a call. A run
 // must then add up to both, in calls exactly. In self time, too, but for what belongs to no profiled
 // function: the way into the handler and back, on one function.
+//
+// With adaptive=1 the calls are the graph recorder's, in adaptive mode, and the ring is full: the same must
+// come out.
 #include "firmware/config.hpp"
 #include "firmware/torture/registers.hpp"
 #include "firmware/torture/sweep.hpp"
@@ -16,9 +19,11 @@
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 extern "C" const char nopscope_profile_entry[], nopscope_profile_entry_end[], nopscope_profile_hook[],
-    nopscope_profile_hook_end[];
+    nopscope_profile_hook_end[], nopscope_graph_full[], nopscope_graph_full_end[],
+    nopscope_profile_found[], nopscope_profile_found_end[];
 
 namespace hal = nopscope::hal;
 
@@ -88,10 +93,16 @@ void find_sites() {
 
 // ---- one run ---------------------------------------------------------------------------------------
 
-Path paths[] = {
-    {"profile_entry", nopscope_profile_entry, nopscope_profile_entry_end},
+Path of_profile[] = {
     {"profile_hook", nopscope_profile_hook, nopscope_profile_hook_end},
+    {"profile_entry", nopscope_profile_entry, nopscope_profile_entry_end},
 };
+Path of_overflow[] = {
+    {"profile_hook", nopscope_profile_hook, nopscope_profile_hook_end},
+    {"graph_full", nopscope_graph_full, nopscope_graph_full_end},
+    {"profile_found", nopscope_profile_found, nopscope_profile_found_end},
+};
+std::span<Path> paths = of_profile;
 
 constexpr Callee callees[] = {
     {"landing", torture_landing},
@@ -197,9 +208,9 @@ unsigned sweep(const Run& run) {
     return runs;
 }
 
-void start() {
+void start(bool adaptive) {
     nopscope::Config config = board_config("profile_sweep");
-    config.mode = nopscope::Mode::lossless;
+    config.mode = adaptive ? nopscope::Mode::adaptive : nopscope::Mode::lossless;
     const size_t bytes = nopscope::profile_bytes(1);
     config.profile_memory = {static_cast<std::byte*>(malloc(bytes)), bytes};
     const nopscope::Status status = nopscope::init(config);
@@ -210,11 +221,17 @@ void start() {
 }
 
 int run() {
-    start();
+    const bool adaptive = strstr(hal::command_line(), "adaptive=1") != nullptr;
+    start(adaptive);
     const auto tick = static_cast<unsigned>(1000000000 / hal::clock_hz());
     slack_ticks = 24 / tick + (tick == 1 ? 2 : 8);  // a function of several calls is rounded several times
-    if (nopscope::enable(nopscope::Recorder::profile, Sites::all()) != nopscope::Status::ok) {
+    const auto recorder = adaptive ? nopscope::Recorder::graph : nopscope::Recorder::profile;
+    if (nopscope::enable(recorder, Sites::all()) != nopscope::Status::ok) {
         hal::panic("profile_sweep: enable failed");
+    }
+    if (adaptive) {
+        paths = of_overflow;
+        while (nopscope::counters().overflowed == 0) shared();  // nobody pumps
     }
     for (const Callee& callee : callees) {
         for (const bool abandoned : {false, true}) measure({callee, abandoned});

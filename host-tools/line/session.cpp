@@ -12,7 +12,7 @@ constexpr std::uint64_t index_jump_limit = std::uint64_t{1} << 48;
 
 std::size_t slot(wire::Stream stream) { return static_cast<std::size_t>(stream); }
 bool is_known(wire::Stream stream) {
-    return stream >= wire::Stream::hello && stream <= wire::Stream::reply &&
+    return stream >= wire::Stream::hello && stream <= wire::Stream::moved &&
            stream != wire::Stream::command;
 }
 
@@ -173,6 +173,9 @@ void SessionReader::in_session(const wire::FrameHeader& header, const std::uint8
         break;
     case wire::Stream::profile:
         if (!sink_.on_profile(header.core, payload, count)) ++done_.malformed_frames;
+        break;
+    case wire::Stream::moved:
+        if (!sink_.on_moved(payload, count)) ++done_.malformed_frames;
         break;
     case wire::Stream::console:
         sink_.on_console({reinterpret_cast<const char*>(payload), count});

@@ -84,6 +84,8 @@ public:
     virtual bool on_profile(unsigned /*core*/, const std::uint8_t* /*payload*/, std::size_t /*count*/) {
         return true;
     }
+    // False: malformed.
+    virtual bool on_moved(const std::uint8_t* /*payload*/, std::size_t /*count*/) { return true; }
     virtual void on_reply(const wire::Reply&) {}
     // Outside bytes: sanitise before showing.
     virtual void on_console(std::string_view) {}
@@ -91,7 +93,7 @@ public:
 };
 
 // Streams are numbered from 1.
-inline constexpr std::size_t stream_slots = static_cast<std::size_t>(wire::Stream::reply) + 1;
+inline constexpr std::size_t stream_slots = static_cast<std::size_t>(wire::Stream::moved) + 1;
 
 // Cumulative over sessions. generated == delivered + dropped + overwritten + aggregated + filtered +
 // lost, always. A record is one, and so is a call that was kept from making any.

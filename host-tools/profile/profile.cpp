@@ -25,6 +25,7 @@ void Profile::on_session_end() {
     decoder_ = {};
     tracer_ticks_ = 0;
     on_target_.on_session_end();
+    moved_.on_session_end(first, sessions_);
     for (const auto& core : cores_) {
         if (core) core->finish();
     }

@@ -15,6 +15,7 @@
 #include "host-tools/profile/call_decoder.hpp"
 #include "host-tools/profile/call_tree.hpp"
 #include "host-tools/profile/function_table.hpp"
+#include "host-tools/profile/moved_functions.hpp"
 #include "host-tools/profile/target_profile.hpp"
 
 namespace nopscope {
@@ -67,6 +68,7 @@ public:
     std::vector<FunctionTimes> times() const;
     const CallTree& tree() const { return tree_; }
     const TargetProfile& on_target() const { return on_target_; }
+    const MovedFunctions& moved() const { return moved_; }
     const DecoderCounters& decoder() const { return decoder_; }
     // In the order of the recording; those beyond max_markers are left out.
     static constexpr std::size_t max_markers = std::size_t{1} << 16;
@@ -84,6 +86,9 @@ public:
     void on_missing(unsigned core, const MissingPart& part) override;
     bool on_profile(unsigned core, const std::uint8_t* payload, std::size_t count) override {
         return on_target_.on_frame(core, payload, count);
+    }
+    bool on_moved(const std::uint8_t* payload, std::size_t count) override {
+        return moved_.on_frame(payload, count);
     }
 
 private:
@@ -155,6 +160,7 @@ private:
     FunctionTable functions_;
     CallTree tree_;
     TargetProfile on_target_;
+    MovedFunctions moved_;
     std::array<std::unique_ptr<Core>, 256> cores_;
     DecoderCounters decoder_;
     std::vector<Marker> markers_;

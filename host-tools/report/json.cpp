@@ -83,6 +83,17 @@ std::string json_report(const Report& report) {
                              {"lost", row.lost},
                              {"unwound", row.unwound},
                              {"incomplete", row.incomplete}});
+        if (report.adaptive) functions.back()["profiled"] = row.profiled;
+    }
+    if (report.adaptive) {
+        json["adaptive"] = {{"moves", report.moves}, {"moved", Json::array()}};
+        for (const MoveRow& row : report.moved) {
+            json["adaptive"]["moved"].push_back({{"name", to_utf8(row.name)},
+                                                 {"address", hex_address(row.address)},
+                                                 {"to", row.to_profile ? "profile" : "trace"},
+                                                 {"at_ns", row.at_ns},
+                                                 {"session", row.session}});
+        }
     }
     if (report.read_out == 0) return json_text(json);
     json["profile"] = {{"read_out", report.read_out}, {"functions", Json::array()}};

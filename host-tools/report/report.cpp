@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/text.hpp"
@@ -91,6 +92,32 @@ void add_profile(Report& report, const TargetProfile& profile, const HelloInfo& 
         report.profile.push_back(std::move(row));
     }
     add_shares(report.profile, report.raw);
+}
+
+// Of a target in adaptive mode the trace has some of a function's calls, and the profile the others.
+void join_profile(Report& report) {
+    std::unordered_map<std::uint64_t, std::size_t> at;
+    for (std::size_t i = 0; i < report.functions.size(); ++i) at[report.functions[i].address] = i;
+    for (const ProfileRow& from : report.profile) {
+        if (from.calls == 0) continue;
+        const auto [found, is_new] = at.try_emplace(from.address, report.functions.size());
+        if (is_new) {
+            report.functions.emplace_back();
+            static_cast<FunctionPlace&>(report.functions.back()) = from;
+        }
+        FunctionRow& row = report.functions[found->second];
+        row.calls += from.calls;
+        row.profiled = from.calls;
+        row.total_ns += from.total_ns;
+        row.self_ns += from.self_ns;
+        row.min_ns = std::min(row.min_ns.value_or(from.min_ns), from.min_ns);
+        row.max_ns = std::max(row.max_ns.value_or(from.max_ns), from.max_ns);
+    }
+    double all_self = 0;
+    for (const FunctionRow& row : report.functions) all_self += static_cast<double>(row.self_ns);
+    for (FunctionRow& row : report.functions) {
+        if (all_self > 0) row.share = static_cast<double>(row.self_ns) / all_self;
+    }
 }
 
 std::uint64_t max_of(const FunctionRow& row) { return row.max_ns.value_or(0); }
@@ -264,6 +291,17 @@ Report make_report(const Profile& profile, const nsc::FileCounters& file, const 
     report.nodes = std::move(correction.nodes);
     add_shares(report.functions, raw);
     add_profile(report, profile.on_target(), hello, symbols);
+    report.adaptive = profile.moved().any_frame();
+    if (!report.adaptive) return report;
+    join_profile(report);
+    report.moves = profile.moved().moves();
+    for (const MoveEvent& event : profile.moved().events()) {
+        auto row = named_row<MoveRow>(event.site_offset, hello, symbols);
+        row.at_ns = ticks_to_ns(event.ticks, hello.clock_hz);
+        row.to_profile = event.to_profile;
+        row.session = event.session;
+        report.moved.push_back(std::move(row));
+    }
     return report;
 }
 

@@ -37,6 +37,7 @@ struct FunctionRow : FunctionPlace {
     std::uint64_t lost = 0;
     std::uint64_t unwound = 0;
     std::uint64_t incomplete = 0;
+    std::uint64_t profiled = 0;  // of `calls`: those that the target's profile has
 };
 
 // From what the target's profile recorder added up.
@@ -53,6 +54,13 @@ struct ProfileRow : FunctionPlace {
     std::uint64_t max_ns = 0;
     double share = 0;  // likewise, of all profiled functions' self
     std::array<std::uint64_t, wire::profile_bins> bins{};
+};
+
+// One that the target in adaptive mode has moved to the profile, or back.
+struct MoveRow : FunctionPlace {
+    std::uint64_t at_ns = 0;  // since the session's first event
+    bool to_profile = false;
+    std::uint64_t session = 0;
 };
 
 // One counter of `integrity`. Those that spoil a recording are zero in a clean one.
@@ -104,6 +112,9 @@ struct Report {
     std::vector<CorrectedTimes> nodes;   // by node of the call tree
     std::uint64_t read_out = 0;          // number of the last one of the profile; 0: there is none
     std::vector<ProfileRow> profile;     // unsorted
+    bool adaptive = false;  // then `functions` are those of the trace and of the profile together
+    std::uint64_t moves = 0;
+    std::vector<MoveRow> moved;
 };
 
 std::uint64_t ticks_to_ns(std::uint64_t ticks, std::uint64_t clock_hz);

@@ -37,6 +37,7 @@ std::string notes(const FunctionRow& row) {
     add(row.unwound, "unwound");
     add(row.lost, "lost");
     add(row.incomplete, "incomplete");
+    add(row.profiled, "in the profile");
     return text.empty() ? text : text + "]";
 }
 
@@ -143,13 +144,20 @@ std::string text_report(const Report& report) {
                    report.build_id.empty() ? "(none)" : report.build_id);
     fmt::format_to(
         to, "{} recorded, of which {} for the tracer; {}{}\n", human_ns(report.duration_ns),
-        human_ns(report.tracer_ns), report.lossless ? "lossless" : report.flight ? "flight" : "stream",
+        human_ns(report.tracer_ns),
+        report.adaptive ? "adaptive" : report.lossless ? "lossless" : report.flight ? "flight" : "stream",
         report.sessions > 1 ? fmt::format("; the target was reset {} time{}", report.sessions - 1,
                                           report.sessions == 2 ? "" : "s")
                             : std::string());
     out += overhead_line(report) + "\n";
     if (!report.functions.empty() || report.read_out == 0) out += function_table(report) + "\n";
-    if (report.read_out != 0) out += profile_table(report) + "\n";
+    if (report.adaptive) {
+        out += fmt::format("{} moves between trace and profile; what a traced function's callees spent in the "
+                           "profile is in its self time, too\n",
+                           with_commas(report.moves));
+    } else if (report.read_out != 0) {
+        out += profile_table(report) + "\n";
+    }
     return out + missing_lines(report) + integrity_line(report.integrity) + "\n";
 }
 

@@ -88,8 +88,14 @@ class Demo(unittest.TestCase):
 
 class Sweep(unittest.TestCase):
     def test_an_interrupt_on_every_instruction(self):
+        self.sweep()
+
+    def test_in_adaptive_mode_with_a_full_ring(self):
+        self.sweep("adaptive=1")
+
+    def sweep(self, *words):
         with machines.Directory() as directory:
-            run = machines.record(directory, MACHINE, "profile_sweep")
+            run = machines.record(directory, MACHINE, "profile_sweep", words)
             self.assertEqual(run.status, 0, run.console + run.errors)
             self.assertRegex(run.console, "profile_sweep: passed: ")
             sweep = run.report_json()["profile"]["functions"]

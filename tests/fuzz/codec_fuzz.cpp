@@ -35,8 +35,9 @@ std::vector<Stamped> described(Reader in) {
         const auto moved = static_cast<std::uint64_t>(std::int64_t{ticks}) << ((what >> 2 & 3) * 18);
         clock += moved;
         const auto kind = static_cast<Kind>(what & 3);
+        const std::uint32_t scaled = payload << ((what >> 4 & 1) * 13);
         if (kind == Kind::extended) {
-            const auto extended = static_cast<Extended>(payload & 15);
+            const auto extended = static_cast<Extended>(scaled & 15);
             if (extended != Extended::data) {
                 site = has_site(extended) || (site && extended < Extended::duration);
             } else {
@@ -47,7 +48,6 @@ std::vector<Stamped> described(Reader in) {
                 continue;
             }
         }
-        const std::uint32_t scaled = payload << ((what >> 4 & 1) * 13);
         // Returns of what is open are the usual thing.
         const auto entry = static_cast<std::uint32_t>(result.size()) - 1 - (payload & 15);
         const bool of_open = kind == Kind::ret && (what & 32) == 0;

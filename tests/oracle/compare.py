@@ -35,8 +35,9 @@ def integrity_faults(integrity):
     for key in ("generated", "delivered", "dropped", "corrupt_frames", "gaps"):
         if key not in integrity:
             faults.append(f"integrity.{key} is missing")
-    if integrity.get("generated") != integrity.get("delivered", 0) + integrity.get("dropped", 0):
-        faults.append("integrity: generated is not delivered + dropped")
+    parts = ("delivered", "dropped", "overwritten", "aggregated", "filtered")
+    if integrity.get("generated") != sum(integrity.get(key, 0) for key in parts):
+        faults.append("integrity: generated is not " + " + ".join(parts))
     return faults
 
 

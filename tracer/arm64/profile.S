@@ -26,7 +26,7 @@
     .section .text.nopscope_recorders, "ax", %progbits
 
 // void nopscope_profile_entry: a shadow frame, then the body with x30 the profile's hook. A call that
-// may not be recorded, or has no cell, runs unhooked.
+// may not be recorded runs unhooked.
 // In: x30 the body, x9 the caller's return address, SP as at the function's entry.
 // Out: x30 = the hook, or x9; at the body. Free: x9-x17. Frame: none.
 function nopscope_profile_entry
@@ -38,8 +38,9 @@ function nopscope_profile_entry
     and     x16, x30, #~7
     ldr     x16, [x16, #-16]            // the slot's object, without a guard: quiescence.hpp
     ldr     x16, [x16, #OPS_DATA]
-    cbz     x16, .Lto_body
+    cbz     x16, .Lprofile_without_slot
     add     x15, x15, x16
+.Lprofile_frame:
     add     x13, x17, #FRAME_BYTES      // publish the new top, then write the frame
     str     x13, [x10, #CORE_TOP]
     stp     x9, x12, [x17]
@@ -98,6 +99,21 @@ function nopscope_profile_hook
 end_of nopscope_profile_hook
 
 // ---- slow paths ------------------------------------------------------------------------------
+
+// A call in the middle of a change, whose cell is not in its slot.
+// In: x10 core, x9 return address, x30 the body; check_call's checks have been made. Free: x9-x17.
+.Lprofile_without_slot:
+    call_cxx nopscope_profile_cell
+// And one of the graph recorder's that found the ring full. In: x11 its cell of core 0; 0: it has none.
+label nopscope_profile_found
+    cbz     x11, .Lto_body
+    mrs     x10, tpidr_el1
+    mov     x12, sp
+    ldr     x15, [x10, #CORE_CELLS]
+    ldr     x17, [x10, #CORE_TOP]       // as it was: what interrupts push, they pop
+    add     x15, x15, x11
+    b       .Lprofile_frame
+label nopscope_profile_found_end
 
 .Lprofile_special:
     special_call nopscope_profile_hook, at_any_depth=1

@@ -5,6 +5,7 @@
 #include "tracer/arm64/labels.h"
 
 #define CORE_FRAMES_END  40
+#define CORE_AGGREGATES  112
 #define CORE_LIMIT       128    // and CORE_RING
 #define CORE_RING        136    // and CORE_TOP
 #define CORE_TOP         144    // and CORE_SHADOW_END
@@ -53,7 +54,7 @@
     cbnz    w13, 1b
 .endm
 
-// Calls name(core, SP, return address), C++, from a slow path; its result is in x11. Keeps x0-x9, x18,
+// Calls name(core, SP, return address, body), C++, from a slow path; its result is in x11. Keeps x0-x9, x18,
 // x30 and the stack's alignment; loses the rest of x10-x17. The tracer's C++ has no FP registers.
 .macro call_cxx name
     sub     sp, sp, #96
@@ -66,6 +67,7 @@
     mov     x0, x10
     add     x1, sp, #96
     mov     x2, x9
+    mov     x3, x30
     bl      \name
     mov     x11, x0
     ldp     x0, x1, [sp]

@@ -65,7 +65,7 @@ function nopscope_graph_entry
     add     x13, x17, #FRAME_BYTES      // publish the new top, then write the frame
     str     x13, [x10, #CORE_TOP]
     stp     x9, x12, [x17]
-    claim   .Lgraph_full
+    claim   nopscope_graph_full
     and     x13, x30, #~7               // the site plus 8
     orr     x13, x13, #KIND_ENTRY
     mov     x10, x30
@@ -110,9 +110,17 @@ end_of nopscope_return_hook
 .endm
 .Lfunction_full:
     ring_full nopscope_function_entry
-.Lgraph_full:
+// Adaptive: nothing is dropped, the call goes to the profile.
+label nopscope_graph_full
     str     xzr, [x17, #FRAME_SP]
     str     x17, [x10, #CORE_TOP]
+    cbz     x14, .Lto_body
+    ldr     x11, [x10, #CORE_AGGREGATES]
+    cbz     x11, .Lgraph_refuse
+    call_cxx nopscope_overflow
+    b       nopscope_profile_found
+label nopscope_graph_full_end
+.Lgraph_refuse:
     ring_full nopscope_graph_entry
 .Ldrop:
     count   CORE_DROPPED

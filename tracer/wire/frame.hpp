@@ -22,6 +22,7 @@ enum class Stream : std::uint8_t {
     profile = 5,
     command = 6,  // host to target
     reply = 7,
+    moved = 8,
 };
 
 struct FrameHeader {

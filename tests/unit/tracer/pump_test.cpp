@@ -131,8 +131,9 @@ TEST_F(PumpTest, PacesItselfToTheLine) {
     open(Mode::stream, rate);
     const std::uint64_t start = machine.now;
     std::size_t sent = 0;
+    std::uint32_t site = 1;  // one that nobody foretells
     for (int i = 0; i < 20'000; ++i) {
-        call(0x2000);
+        for (int n = 0; n < 4; ++n) call(0x2000 + ((site = site * 1664525 + 1013904223) >> 16 & ~7u));
         machine.now += 100;
         pump.run();
         sent = line_bytes.size();
@@ -141,6 +142,22 @@ TEST_F(PumpTest, PacesItselfToTheLine) {
     }
     const double elapsed = static_cast<double>(machine.now - start) / hz;
     EXPECT_GT(static_cast<double>(sent), elapsed * rate * 0.9) << "the line stood idle";
+}
+
+// The tracer's own records do not fill a line whose every pump may send but a byte or two.
+TEST_F(PumpTest, ASlowLineIsNotFilledWithBrackets) {
+    open(Mode::stream, 10'000);
+    for (int i = 0; i < 1000; ++i) call(0x2000 + 8 * static_cast<std::uint32_t>(i * i % 999));
+    for (int i = 0; i < 20'000; ++i) {
+        machine.now += 100;
+        pump.run();
+    }
+    transmitter_room = ~std::size_t{0};
+    pump.flush();
+    const Received received = receive();
+    EXPECT_EQ(received.bad, 0u);
+    EXPECT_EQ(without_own(received.events).size(), 1000u - core.dropped);
+    EXPECT_LT(received.events.size() - without_own(received.events).size(), 1000u);
 }
 
 TEST_F(PumpTest, AFullTransmitterLosesNothing) {

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the target has moved from trace to profile by itself, and back: from its moved frames, which say each
+// function's last move again and again.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include "tracer/wire/moved.hpp"
+
+namespace nopscope {
+
+struct MoveEvent {
+    std::uint64_t ticks = 0;  // since the session's first event, to some 65536
+    std::uint32_t site_offset = 0;
+    bool to_profile = false;
+    std::uint64_t session = 0;
+};
+
+class MovedFunctions {
+public:
+    // More than any target makes between two functions' frames; later ones are left out.
+    static constexpr std::size_t max_moves = std::size_t{1} << 16;
+
+    // False: malformed.
+    bool on_frame(const std::uint8_t* payload, std::size_t count);
+    // `first`: clock of the session's first event.
+    void on_session_end(std::uint64_t first, std::uint64_t session);
+
+    // The target was in adaptive mode.
+    bool any_frame() const { return any_frame_; }
+    // As the targets count: those that were overtaken by another before they were told are in it, too.
+    std::uint64_t moves() const { return moves_; }
+    // Those that were told, in order; after the last session's end.
+    const std::vector<MoveEvent>& events() const { return events_; }
+
+private:
+    struct Told {
+        std::uint64_t clock;
+        std::uint32_t site_offset;
+        bool to_profile;
+        auto operator<=>(const Told&) const = default;
+    };
+    std::set<Told> told_;  // in this session
+    std::vector<MoveEvent> events_;
+    std::uint64_t moves_ = 0;
+    std::uint64_t session_moves_ = 0;
+    bool any_frame_ = false;
+};
+
+}  // namespace nopscope

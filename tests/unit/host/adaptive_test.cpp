@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// A recording of a target in adaptive mode: a function's calls are in the trace, in the profile, or in both.
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "host-tools/report/report.hpp"
+#include "tests/unit/host/target_stream.hpp"
+#include "tracer/wire/moved.hpp"
+#include "tracer/wire/profile.hpp"
+
+namespace nopscope {
+namespace {
+
+using test::TargetStream;
+using testing::HasSubstr;
+using testing::Not;
+
+class AdaptiveTest : public testing::Test {
+protected:
+    void moved(std::uint64_t moves, std::vector<wire::Move> all) {
+        target.flush();
+        wire::MovedWriter out(target.payload(), moves);
+        for (const wire::Move& move : all) out.put(move);
+        target.frame(wire::Stream::moved, 0, out.size());
+    }
+    // Of the n-th site: calls of so many ticks each.
+    void profiled(std::uint32_t site, std::uint64_t calls, std::uint64_t ticks) {
+        target.flush();
+        wire::ProfileWriter out(target.payload());
+        const auto bin = static_cast<unsigned>(64 - __builtin_clzll(ticks));
+        out.put(8 * site, calls * ticks, static_cast<std::int64_t>(calls * ticks), ticks, ticks,
+                [&](unsigned n) { return n == bin ? calls : 0; });
+        target.frame(wire::Stream::profile, 0, out.finish({1, 0, true, target.clock}));
+    }
+    // Sites are counted by 8 in the trace, too: record's payload is the offset / 8.
+    void traced(std::uint32_t site, std::uint64_t ticks) { target.ret(target.entry(site), ticks); }
+
+    Report report() {
+        target.finish();
+        profile.feed(target.bytes);
+        profile.finish();
+        return make_report(profile, {}, nullptr);
+    }
+    static const FunctionRow* row(const Report& report, std::uint32_t site) {
+        for (const FunctionRow& row : report.functions) {
+            if (row.address == TargetStream::text_base + 8 * site) return &row;
+        }
+        return nullptr;
+    }
+
+    TargetStream target;
+    Profile profile;
+};
+
+TEST_F(AdaptiveTest, CallsAreTheTracesAndTheProfilesTogether) {
+    target.hello();
+    traced(1, 100);
+    traced(2, 30);
+    moved(0, {});
+    profiled(2, 5, 70);
+    target.skip_sequence(wire::Stream::moved);  // costs nothing but a gap
+    const Report result = report();
+    ASSERT_TRUE(result.adaptive);
+    const FunctionRow* const one = row(result, 1);
+    const FunctionRow* const both = row(result, 2);
+    ASSERT_NE(both, nullptr);
+    EXPECT_EQ(one->calls, 1u);
+    EXPECT_EQ(one->profiled, 0u);
+    EXPECT_EQ(both->calls, 6u);
+    EXPECT_EQ(both->profiled, 5u);
+    EXPECT_EQ(both->total_ns, 30 + 5 * 70u);
+    EXPECT_EQ(both->min_ns, 30u);
+    EXPECT_EQ(both->max_ns, 70u);
+    EXPECT_NEAR(one->share + both->share, 1, 1e-9);
+    const std::string text = text_report(result);
+    EXPECT_THAT(text, HasSubstr("[5 in the profile]"));
+    EXPECT_THAT(text, Not(HasSubstr("p99")));
+    EXPECT_THAT(text, HasSubstr("adaptive\n"));
+}
+
+TEST_F(AdaptiveTest, AFunctionThatIsOnlyInTheProfileHasARow) {
+    target.hello();
+    traced(1, 100);
+    profiled(3, 7, 20);
+    moved(1, {{24, true, 0}});
+    const Report result = report();
+    ASSERT_NE(row(result, 3), nullptr);
+    EXPECT_EQ(row(result, 3)->calls, 7u);
+    EXPECT_EQ(row(result, 3)->profiled, 7u);
+    EXPECT_EQ(row(result, 3)->min_ns, 20u);
+}
+
+TEST_F(AdaptiveTest, OtherRecordingsAreAsTheyWere) {
+    target.hello();
+    traced(2, 30);
+    profiled(2, 5, 70);
+    const Report result = report();
+    EXPECT_FALSE(result.adaptive);
+    EXPECT_EQ(row(result, 2)->calls, 1u);
+    EXPECT_THAT(text_report(result), HasSubstr("p99"));
+    EXPECT_FALSE(nlohmann::json::parse(json_report(result)).contains("adaptive"));
+}
+
+TEST_F(AdaptiveTest, MovesAreToldOnceAndInOrder) {
+    constexpr std::uint64_t unit = std::uint64_t{1} << wire::moved_clock_shift;
+    target.hello();
+    target.clock = 10 * unit;
+    traced(1, 100);
+    moved(2, {{16, true, 20 * unit}, {8, true, 15 * unit}});
+    moved(2, {{16, true, 20 * unit}, {8, true, 15 * unit}});
+    moved(3, {{16, false, 90 * unit}, {8, true, 15 * unit}});
+    const Report result = report();
+    EXPECT_EQ(result.moves, 3u);
+    const auto json = nlohmann::json::parse(json_report(result))["adaptive"];
+    EXPECT_EQ(json["moves"], 3);
+    ASSERT_EQ(json["moved"].size(), 3u);
+    const char* const to[] = {"profile", "profile", "trace"};
+    const std::uint32_t sites[] = {1, 2, 2};
+    for (unsigned i = 0; i < 3; ++i) {
+        EXPECT_EQ(json["moved"][i]["to"], to[i]);
+        EXPECT_EQ(result.moved[i].address, TargetStream::text_base + 8 * sites[i]);
+        EXPECT_EQ(json["moved"][i]["session"], 0);
+    }
+    EXPECT_NEAR(static_cast<double>(result.moved[2].at_ns), 80.0 * unit, unit);
+}
+
+TEST_F(AdaptiveTest, AMoveThatMakesNoSenseIsCounted) {
+    target.hello();
+    traced(1, 100);
+    moved(1, {{16, true, 0}});
+    target.payload()[0] = 1;
+    target.payload()[1] = 0x80;  // a site that does not end
+    target.frame(wire::Stream::moved, 0, 2);
+    const Report result = report();
+    EXPECT_EQ(profile.reader().counters().malformed_frames, 1u);
+    EXPECT_EQ(result.moved.size(), 1u);
+}
+
+}  // namespace
+}  // namespace nopscope

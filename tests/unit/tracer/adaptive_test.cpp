@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adaptive mode's decisions, on loads that are simulated: functions with rates of their own on a line that
+// carries so much.
+#include "tests/unit/tracer/core_fixture.hpp"
+#include "tracer/leaf_sample.hpp"
+#include "tracer/load_meter.hpp"
+#include "tracer/moved_sender.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+
+namespace nopscope {
+namespace {
+
+using State = LoadMeter::State;
+
+constexpr std::uint64_t hz = 1'000'000;
+constexpr std::uint64_t window = hz / 20;
+constexpr std::uint64_t pace = 11'520;  // of 115200 baud
+
+// A program whose functions are called so many times a second, a record each way, two bytes each.
+class Program {
+public:
+    explicit Program(std::map<std::uint32_t, std::uint64_t> rates) : rates_(std::move(rates)) {
+        meter.open(hz, pace);
+        moved->open(hz);
+    }
+
+    // Of what is still traced.
+    std::uint64_t records_a_second() const {
+        std::uint64_t sum = 0;
+        for (const auto& [site, rate] : rates_) sum += is_away(site) ? 0 : 2 * rate;
+        return sum;
+    }
+    bool is_away(std::uint32_t site) const {
+        for (const auto& one : moved->all()) {
+            if (one.index == site && one.state == MovedSites::State::moved) return true;
+        }
+        return false;
+    }
+    void run(std::uint64_t ticks) {
+        for (const std::uint64_t end = now + ticks; now < end; now += window) look();
+    }
+    void set(std::uint32_t site, std::uint64_t rate) { rates_[site] = rate; }
+
+    static constexpr std::uint64_t carried = pace / 2;  // records a second, if nothing else were on it
+    std::uint64_t now = hz;
+    LoadMeter meter;
+    std::unique_ptr<MovedSites> moved = std::make_unique<MovedSites>();
+
+private:
+    static constexpr std::uint64_t room = 5000;
+
+    void look() {
+        const std::uint64_t made = records_a_second() * window / hz;
+        const std::uint64_t taken = std::min(made, room - waiting_);
+        waiting_ += taken;
+        const std::uint64_t sent = std::min(waiting_, carried * window / hz);
+        waiting_ -= sent;
+        for (const auto& [site, rate] : rates_) {
+            if (is_away(site)) calls_[site] += rate * window / hz;
+        }
+        switch (meter.judge({window, taken, (made - taken) / 2, sent, 2 * sent, waiting_ * 1024 / room})) {
+            case State::steady: break;
+            case State::overloaded: go(); break;
+            case State::underused: come_back(); break;
+        }
+    }
+    void go() {
+        LeafSample sample;
+        for (const auto& [site, rate] : rates_) {
+            if (is_away(site)) continue;
+            for (std::uint64_t n = 0; n < rate * window / hz; ++n) sample.count(site);
+        }
+        sample.add({}, records_a_second() * window / hz / 2);
+        std::uint32_t chosen[32];
+        const std::size_t count = sample.choose(
+            meter.excess(), std::span(chosen).first(std::min<std::size_t>(32, moved->room())),
+            [&](std::uint32_t site) { return moved->may_go(site) ? std::optional(site) : std::nullopt; });
+        for (std::size_t i = 0; i < count; ++i) moved->went(chosen[i], now, calls_[chosen[i]]);
+    }
+    void come_back() {
+        const bool is_new = moved->note_calls(now, [&](std::uint32_t site) { return calls_[site]; });
+        meter.ask_again();
+        MovedSites::Site* chosen[32];
+        const std::size_t count = is_new ? moved->choose_back(meter.spare(), now, chosen) : 0;
+        for (std::size_t i = 0; i < count; ++i) moved->came_back(*chosen[i], now);
+    }
+
+    std::map<std::uint32_t, std::uint64_t> rates_;
+    std::map<std::uint32_t, std::uint64_t> calls_;
+    std::uint64_t waiting_ = 0;
+};
+
+TEST(Adaptive, ALineThatKeepsUpIsLeftAlone) {
+    Program program({{8, 1000}, {16, 500}});
+    program.run(60 * hz);
+    EXPECT_EQ(program.moved->moves(), 0u);
+}
+
+TEST(Adaptive, TheHottestGoUntilTheLineKeepsUp) {
+    Program program({{8, 100'000}, {16, 20'000}, {24, 1000}, {32, 10}});
+    program.run(2 * hz);
+    EXPECT_TRUE(program.is_away(8));
+    EXPECT_TRUE(program.is_away(16));
+    EXPECT_FALSE(program.is_away(24));
+    EXPECT_FALSE(program.is_away(32));
+}
+
+// A hundredth of a second's worth is all that a line at 115200 baud carries of this.
+TEST(Adaptive, ManyFunctionsAreMovedWithinTwoSeconds) {
+    std::map<std::uint32_t, std::uint64_t> rates;
+    for (std::uint32_t i = 1; i <= 100; ++i) rates[8 * i] = 200'000 / i;
+    Program program(rates);
+    program.run(2 * hz);
+    EXPECT_LT(program.records_a_second(), Program::carried);
+}
+
+TEST(Adaptive, ASteadyLoadComesToRest) {
+    std::map<std::uint32_t, std::uint64_t> rates;
+    for (std::uint32_t i = 1; i <= 60; ++i) rates[8 * i] = 30'000 / i;
+    Program program(rates);
+    program.run(60 * hz);
+    const std::uint64_t moves = program.moved->moves();
+    EXPECT_GT(program.records_a_second(), Program::carried / 3);  // and what fits has come back
+    program.run(600 * hz);
+    EXPECT_EQ(program.moved->moves(), moves);
+}
+
+TEST(Adaptive, WhatGoesColdComesBack) {
+    Program program({{8, 100'000}, {16, 100}});
+    program.run(5 * hz);
+    ASSERT_TRUE(program.is_away(8));
+    program.set(8, 300);
+    program.run(10 * hz);
+    EXPECT_FALSE(program.is_away(8));
+    EXPECT_EQ(program.moved->moves(), 2u);
+}
+
+// Cold when it is looked at, hot when it is back: away for longer each time.
+TEST(Adaptive, WhoGoesToAndFroDoesSoLessAndLess) {
+    Program program({{8, 100}, {16, 100}});
+    std::uint64_t moves[4];
+    for (std::uint64_t& count : moves) {
+        const std::uint64_t before = program.moved->moves();
+        for (unsigned second = 0; second < 300; ++second) {
+            program.set(8, program.is_away(8) ? 10 : 100'000);
+            program.run(hz);
+        }
+        count = program.moved->moves() - before;
+    }
+    EXPECT_GT(moves[0], 4u);
+    EXPECT_LE(moves[3], 4u);
+}
+
+TEST(Adaptive, ALineWithoutAPaceIsMeasured) {
+    LoadMeter meter;
+    meter.open(hz, 0);
+    const Load busy{window, 5000, 1000, 500, 1000, 1024};
+    EXPECT_EQ(meter.judge(busy), State::overloaded);
+    EXPECT_LE(meter.carried(), 500 * 20u);
+    EXPECT_GT(meter.excess(), 1024 * 8 / 10u);
+    LoadMeter idle;
+    idle.open(hz, 0);
+    for (unsigned n = 0; n < 200; ++n) EXPECT_EQ(idle.judge({window, 10, 0, 10, 20, 0}), State::steady);
+}
+
+// ---- who goes ----------------------------------------------------------------------------------------
+
+std::map<std::uint32_t, bool> chosen_of(LeafSample& sample, std::uint64_t excess) {
+    std::uint32_t chosen[8];
+    const std::size_t count =
+        sample.choose(excess, chosen, [](std::uint32_t site) { return std::optional(site); });
+    std::map<std::uint32_t, bool> all;
+    for (std::size_t i = 0; i < count; ++i) all[chosen[i]] = true;
+    return all;
+}
+
+class Leaves : public ::testing::Test, public testing::CoreUnderTest {
+protected:
+    void call(std::uint32_t site, std::uint32_t inside = 0) {
+        ASSERT_TRUE(enter(site, 0x9000));
+        if (inside != 0) {
+            ASSERT_TRUE(enter(inside, 0x8000));
+            leave();
+        }
+        leave();
+    }
+    void scan() { sample.scan(core, core.tail, core.cursor); }
+    LeafSample sample;
+};
+
+TEST_F(Leaves, AreCallsWithNothingInside) {
+    for (unsigned n = 0; n < 20; ++n) call(0x1000, 0x2000);
+    for (unsigned n = 0; n < 5; ++n) call(0x3000);
+    scan();
+    EXPECT_EQ(chosen_of(sample, 1024), (std::map<std::uint32_t, bool>{{0x2000, true}, {0x3000, true}}));
+}
+
+TEST_F(Leaves, GoNoFurtherThanTheExcess) {
+    for (unsigned n = 0; n < 30; ++n) call(0x1000);
+    for (unsigned n = 0; n < 20; ++n) call(0x2000);
+    scan();
+    EXPECT_EQ(chosen_of(sample, 512), (std::map<std::uint32_t, bool>{{0x1000, true}}));
+}
+
+TEST_F(Leaves, ACrowdOfOthersDoesNotHideTheHottest) {
+    for (std::uint32_t n = 0; n < 100'000; ++n) {
+        sample.count(0x100000 + 8 * (n % 5000));
+        if (n % 4 == 0) sample.count(0x1000);
+    }
+    LeafSample all;
+    all.add(sample, 125'000);
+    EXPECT_TRUE(chosen_of(all, 100).contains(0x1000));
+}
+
+// ---- what is remembered ------------------------------------------------------------------------------
+
+TEST(Moved, AFullTableTakesTheOldestThatIsBack) {
+    const auto moved = std::make_unique<MovedSites>();
+    moved->open(hz);
+    for (std::uint32_t i = 0; i < MovedSites::capacity; ++i) {
+        ASSERT_TRUE(moved->may_go(i));
+        moved->went(i, hz + i, 0);
+    }
+    EXPECT_EQ(moved->room(), 0u);
+    moved->came_back(moved->all()[7], 5 * hz);
+    moved->forget(3, 4);
+    EXPECT_EQ(moved->room(), 2u);
+    EXPECT_EQ(moved->away(), MovedSites::capacity - 2);
+    moved->went(1'000'000, 6 * hz, 0);
+    moved->went(1'000'001, 6 * hz, 0);
+    EXPECT_EQ(moved->room(), 0u);
+    EXPECT_EQ(moved->away(), MovedSites::capacity);
+}
+
+TEST(Moved, WhatCannotGoIsNotAskedAgain) {
+    const auto moved = std::make_unique<MovedSites>();
+    moved->bar(5);
+    EXPECT_FALSE(moved->may_go(5));
+    EXPECT_EQ(moved->away(), 0u);
+}
+
+TEST(Moved, AllOfItIsToldAgainAndAgain) {
+    std::vector<std::uint64_t> entries;
+    for (std::uint64_t i = 0; i < MovedSites::capacity; ++i) entries.push_back(0x10000 + 64 * i);
+    SiteTable sites;
+    sites.prepare(entries);
+    const auto moved = std::make_unique<MovedSites>();
+    moved->open(hz);
+    for (std::uint32_t i = 0; i < MovedSites::capacity; ++i) moved->went(i, hz << 20, 0);
+    moved->came_back(moved->all()[1], hz << 21);
+    moved->forget(2, 3);
+
+    MovedSender sender(*moved, sites);
+    sender.open(0x10000, hz);
+    std::uint64_t now = hz << 22;
+    EXPECT_FALSE(sender.waits(now));
+    sender.begin();
+    for (unsigned again = 0; again < 2; ++again) {
+        std::map<std::uint32_t, wire::Move> told;
+        unsigned frames = 0;
+        for (; sender.waits(now); ++frames) {
+            wire::Byte payload[wire::max_payload_bytes];
+            const std::size_t bytes = sender.next(now, payload);
+            ASSERT_GT(bytes, 0u);
+            ASSERT_LE(bytes, wire::max_payload_bytes);
+            wire::MovedReader in(payload, bytes);
+            EXPECT_EQ(in.moves(), MovedSites::capacity + 1u);
+            for (wire::Move move; in.next(move);) told[move.site_offset] = move;
+            EXPECT_TRUE(in.ok());
+        }
+        EXPECT_GT(frames, 1u);
+        ASSERT_EQ(told.size(), MovedSites::capacity);
+        for (std::uint32_t i = 0; i < MovedSites::capacity; ++i) {
+            const wire::Move& move = told.at(static_cast<std::uint32_t>(sites.function(i) - 0x10000));
+            EXPECT_EQ(move.to_profile, i != 1);
+            EXPECT_EQ(move.clock, i == 1 ? hz << 21 : hz << 20);
+        }
+        now += 3 * hz;
+        EXPECT_FALSE(sender.waits(now));
+        now += hz;
+    }
+    // Nothing while somebody changes it.
+    ASSERT_TRUE(moved->try_lock());
+    wire::Byte payload[wire::max_payload_bytes];
+    EXPECT_EQ(sender.next(now, payload), 0u);
+}
+
+TEST(Moved, AReaderRefusesWhatIsNoMove) {
+    wire::Byte payload[2 * wire::max_varint_bytes + 1];
+    const auto is_ok = [&](std::uint64_t site, std::uint64_t clock) {
+        wire::Writer out(payload);
+        out.varint(1);
+        out.varint(site);
+        out.varint(clock);
+        wire::MovedReader in(payload, out.size());
+        wire::Move move;
+        return in.next(move) && in.ok();
+    };
+    EXPECT_TRUE(is_ok((std::uint64_t{1} << 30) - 1, (std::uint64_t{1} << 48) - 1));
+    EXPECT_FALSE(is_ok(std::uint64_t{1} << 30, 0));
+    EXPECT_FALSE(is_ok(0, std::uint64_t{1} << 48));
+    payload[0] = 0x80;
+    EXPECT_FALSE(wire::MovedReader(payload, 1).ok());
+}
+
+}  // namespace
+}  // namespace nopscope

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adaptive: which functions go from the trace to the profile, so that the line keeps up, and which come
+// back. LoadMeter says when, LeafSample (leaf_sample.hpp) who goes, MovedSites (moved_sites.hpp) who comes
+// back; adaptive.cpp asks them, and does it.
+//
+// The pump looks twenty times a second. Overloaded is who has a backlog and makes more records than the line
+// carries at what a record takes of late. Then the hottest leaves go, as many as make up for the excess:
+// a leaf is a call whose return comes right behind its entry, in the newest records. When they are gone
+// their callers are leaves. Whatever finds the ring full meanwhile goes to the profile, too (recorders.S),
+// so nothing depends on how good this is but how much of the trace is left.
+//
+// After two seconds of a line that is used by less than three fifths the coldest come back, as many as
+// leave it at seven tenths: their cells say how often they are called. Whoever had to go again after he came
+// back stays away twice as long each time.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace nopscope {
+
+// What happened in a time, on all cores.
+struct Load {
+    std::uint64_t ticks = 0;
+    std::uint64_t records = 0;     // claimed in the rings
+    std::uint64_t overflowed = 0;  // calls that found the ring full, and made none
+    std::uint64_t sent_records = 0;
+    std::uint64_t sent_bytes = 0;  // of payload, that those took
+    std::uint64_t waiting = 0;     // in the fullest ring, now, in 1024ths of what it takes
+};
+
+class LoadMeter {
+public:
+    enum class State : std::uint8_t { steady, overloaded, underused };
+
+    // `bytes_per_second`: the line's pace; 0: none, then what it takes of a backlog is measured.
+    void open(std::uint64_t clock_hz, std::uint64_t bytes_per_second) {
+        clock_hz_ = clock_hz;
+        set_pace(bytes_per_second);
+    }
+    void set_pace(std::uint64_t bytes_per_second) {
+        pace_ = bytes_per_second - bytes_per_second / 8;  // the rest: console, stats, what was moved
+    }
+    State judge(const Load& load) {
+        note_cost(load);
+        const std::uint64_t per_second = bytes_a_second(load);
+        const std::uint64_t restless = std::min(2 * load.ticks, quiet_);
+        quiet_ = is_quiet(load, per_second) ? quiet_ + load.ticks : quiet_ - restless;
+        if (per_second == 0 || record_cost_ == 0) return State::steady;
+        if (load.waiting >= backlog && demand_ > carried_) return State::overloaded;
+        if (quiet_ < 2 * clock_hz_) return State::steady;
+        quiet_ = 0;
+        return State::underused;
+    }
+
+    // Underused: it will be, in half the time, if it goes on so.
+    void ask_again() { quiet_ = clock_hz_; }
+
+    // Of the last load, records a second.
+    std::uint64_t demand() const { return demand_; }
+    std::uint64_t carried() const { return carried_; }
+    // When overloaded: what has to go, in 1024ths of what is recorded.
+    std::uint64_t excess() const { return 1024 - carried_ * 4 / 5 * 1024 / demand_; }
+    // When underused: what may come back, records a second.
+    std::uint64_t spare() const { return carried_ * 7 / 10 - demand_; }
+
+private:
+    static constexpr std::uint64_t backlog = 1024 / 4;  // from here on the line is late
+    static constexpr std::uint64_t enough_records = 256;
+
+    // What a record takes, in 256ths of a byte: the mean of the last frames and of what it was before.
+    void note_cost(const Load& load) {
+        bytes_ += load.sent_bytes;
+        records_ += load.sent_records;
+        if (records_ < enough_records) return;
+        const std::uint64_t cost = bytes_ * 256 / records_ + 1;
+        record_cost_ = record_cost_ == 0 ? cost : (record_cost_ + cost) / 2;
+        bytes_ = records_ = 0;
+    }
+    std::uint64_t bytes_a_second(const Load& load) {
+        if (pace_ != 0) return pace_;
+        if (load.waiting >= backlog) {
+            const std::uint64_t now = load.sent_bytes * clock_hz_ / load.ticks;
+            measured_ = measured_ == 0 ? now : (measured_ + now) / 2;
+        }
+        return measured_;
+    }
+    bool is_quiet(const Load& load, std::uint64_t per_second) {
+        demand_ = (load.records + 2 * load.overflowed) * clock_hz_ / load.ticks;
+        carried_ = record_cost_ == 0 ? 0 : per_second * 256 / record_cost_;
+        return load.waiting < backlog / 2 && demand_ < carried_ * 3 / 5;
+    }
+
+    std::uint64_t clock_hz_ = 1;
+    std::uint64_t pace_ = 0;
+    std::uint64_t measured_ = 0;
+    std::uint64_t record_cost_ = 0;  // 0: not known yet
+    std::uint64_t bytes_ = 0;
+    std::uint64_t records_ = 0;
+    std::uint64_t quiet_ = 0;  // ticks
+    std::uint64_t demand_ = 0;
+    std::uint64_t carried_ = 0;
+};
+
+}  // namespace nopscope

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was moved to the profile, by the sites' indexes, and when; and what came back, so that it does not
+// go to and fro (load_meter.hpp).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#ifndef NOPSCOPE_MOVED_SITES
+#define NOPSCOPE_MOVED_SITES 512  // of 32 bytes
+#endif
+
+namespace nopscope {
+
+class MovedSites {
+public:
+    enum class State : std::uint8_t {
+        free,
+        moved,
+        back,
+        forgotten,  // somebody else has decided what records it
+        barred,     // it cannot go
+    };
+    struct Site {
+        std::uint32_t index = 0;
+        State state = State::free;
+        std::uint8_t times = 0;   // that it went
+        std::uint64_t since = 0;  // clock
+        std::uint64_t calls = 0;  // as of note_calls()
+        std::uint64_t rate = 0;   // calls a second
+    };
+    static constexpr unsigned capacity = NOPSCOPE_MOVED_SITES;
+
+    void open(std::uint64_t clock_hz) { clock_hz_ = clock_hz; }
+
+    // Whoever reads them, or changes more than a state. Any context; false: somebody else does.
+    bool try_lock() { return !__atomic_exchange_n(&locked_, true, __ATOMIC_ACQUIRE); }
+    void unlock() { __atomic_store_n(&locked_, false, __ATOMIC_RELEASE); }
+
+    bool may_go(std::uint32_t index) const {
+        const Site* const known = find(index);
+        return known == nullptr || is_here(*known);
+    }
+    // So many may go, or be barred.
+    std::size_t room() const {
+        std::size_t room = capacity - count_;
+        for (const Site& site : sites_) room += is_here(site);
+        return room;
+    }
+    // may_go(), and there is room. `calls`: in the profile so far.
+    void went(std::uint32_t index, std::uint64_t now, std::uint64_t calls) {
+        Site& site = place(index);
+        const std::uint8_t times = site.times;
+        site.state = State::moved;
+        site.times = static_cast<std::uint8_t>(times + (times < most_times));
+        site.since = now;
+        site.calls = calls;
+        site.rate = ~std::uint64_t{0};
+        ++moves_;
+        ++away_;
+    }
+    // It cannot be moved; it has not been.
+    void bar(std::uint32_t index) { place(index).state = State::barred; }
+    void came_back(Site& site, std::uint64_t now) {
+        site.state = State::back;
+        site.since = now;
+        ++moves_;
+        --away_;
+    }
+    // [first, last): somebody else has decided what records them. Within a request.
+    void forget(std::uint32_t first, std::uint32_t last) {
+        for (Site& site : sites_) {
+            if (site.state != State::moved || site.index < first || site.index >= last) continue;
+            site.state = State::forgotten;
+            --away_;
+        }
+    }
+
+    // How often each of those that are away is called, since the last time. False: that is too long ago.
+    template <typename Calls>
+    bool note_calls(std::uint64_t now, Calls calls_of) {
+        const std::uint64_t ticks = now - noted_;
+        noted_ = now;
+        for (Site& site : sites_) {
+            if (site.state != State::moved) continue;
+            const std::uint64_t calls = calls_of(site.index);
+            // Not since it went alone: its rate was what made it go.
+            if (now - site.since >= ticks && ticks != 0) {
+                site.rate = (calls - site.calls) * clock_hz_ / ticks;
+            }
+            site.calls = calls;
+        }
+        return ticks < 4 * clock_hz_;
+    }
+    // Of those that have been away for long enough the coldest, as long as they make no more than `spare`
+    // records a second.
+    std::size_t choose_back(std::uint64_t spare, std::uint64_t now, std::span<Site*> out) {
+        std::size_t chosen = 0;
+        for (bool more = true; more && chosen < out.size();) {
+            Site* coldest = nullptr;
+            for (Site& site : sites_) {
+                if (site.state != State::moved || now - site.since < stay(site)) continue;
+                bool taken = site.rate > spare / 2;
+                for (std::size_t i = 0; i < chosen; ++i) taken |= out[i] == &site;
+                if (!taken && (coldest == nullptr || site.rate < coldest->rate)) coldest = &site;
+            }
+            more = coldest != nullptr;
+            if (!more) break;
+            spare -= 2 * coldest->rate;
+            out[chosen++] = coldest;
+        }
+        return chosen;
+    }
+
+    unsigned away() const { return away_; }
+    std::uint64_t moves() const { return moves_; }  // both ways
+    std::span<Site> all() { return sites_; }
+    std::span<const Site> all() const { return sites_; }
+
+private:
+    static constexpr std::uint8_t most_times = 8;
+
+    std::uint64_t stay(const Site& site) const { return clock_hz_ << site.times; }  // 2 s at first
+
+    const Site* find(std::uint32_t index) const {
+        for (const Site& site : sites_) {
+            if (site.state != State::free && site.index == index) return &site;
+        }
+        return nullptr;
+    }
+    static bool is_here(const Site& site) {
+        return site.state == State::back || site.state == State::forgotten;
+    }
+    const Site* oldest_here() const {
+        const Site* oldest = nullptr;
+        for (const Site& site : sites_) {
+            if (!is_here(site)) continue;
+            if (oldest == nullptr || site.since < oldest->since) oldest = &site;
+        }
+        return oldest;
+    }
+    Site& place(std::uint32_t index) {
+        if (const Site* const known = find(index)) return const_cast<Site&>(*known);
+        Site* site = nullptr;
+        for (Site& one : sites_) {
+            if (one.state == State::free) {
+                site = &one;
+                ++count_;
+                break;
+            }
+        }
+        if (site == nullptr) site = const_cast<Site*>(oldest_here());
+        site->index = index;
+        site->times = 0;
+        return *site;
+    }
+
+    Site sites_[capacity]{};
+    unsigned count_ = 0;
+    unsigned away_ = 0;
+    std::uint64_t moves_ = 0;
+    std::uint64_t noted_ = 0;
+    std::uint64_t clock_hz_ = 1;
+    bool locked_ = false;
+};
+
+}  // namespace nopscope

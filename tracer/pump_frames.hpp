@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a pump sends next: the frames of a session, in turn.
+#pragma once
+
+#include "tracer/pump.hpp"
+
+namespace nopscope {
+
+template <MachineConcept M>
+bool Pump<M>::advance(Until until) {
+    if (!line_.idle()) return line_.send();
+    keep_modes();
+    if (replies_wait()) {
+        return queue({wire::Stream::reply, 0, session_, reply_sequence_++},
+                     replies_->take(frame_.payload()));
+    }
+    if (until == Until::paced && replies_ != nullptr && replies_->hold()) return false;
+    if (due(hello_due_)) {
+        hello_due_ = machine_.clock() + clock_hz_;
+        return queue({wire::Stream::hello, 0, session_, hello_sequence_++},
+                     write_hello(*hello_, frame_.payload()));
+    }
+    if (!console_.empty()) {
+        return queue({wire::Stream::console, 0, session_, console_sequence_++},
+                     with_console([&] {
+                         return console_.get(frame_.payload(), console_frame_bytes);
+                     }));
+    }
+    if (moved_waits()) {
+        const std::size_t bytes = moved_->next(machine_.clock(), frame_.payload());
+        if (bytes != 0) return queue({wire::Stream::moved, 0, session_, moved_sequence_++}, bytes);
+    }
+    // The profile and the records take turns, and so do the cores.
+    if ((profile_turn_ = !profile_turn_) && profile_waits()) return queue_profile();
+    for (std::size_t i = 0; i < cores_.size(); ++i) {
+        Core& core = cores_[turn_ = (turn_ + 1) % cores_.size()];
+        if ((until == Until::empty || trace_.due(core)) && queue_trace(core)) return true;
+    }
+    if (profile_waits()) return queue_profile();
+    if (due(stats_due_)) {
+        stats_turn_ = (stats_turn_ + 1) % cores_.size();
+        stats_due_ = machine_.clock() + clock_hz_ / cores_.size();
+        return queue_stats(cores_[stats_turn_], false);
+    }
+    return false;
+}
+
+template <MachineConcept M>
+bool Pump<M>::queue_stats(Core& core, bool final) {
+    const std::uint64_t aggregated =
+        profile_ != nullptr ? profile_->aggregated(number_of(core)) : 0;
+    wire::Stats stats = stats_of(core, machine_.clock(), aggregated, console_dropped_, final ? 1 : 0);
+    if (replies_ != nullptr && number_of(core) == 0) stats.commands_refused = replies_->refused();
+    return queue({wire::Stream::stats, number_of(core), session_, core.stats_sequence++},
+                 write_stats(stats, frame_.payload()));
+}
+
+template <MachineConcept M>
+bool Pump<M>::queue_profile() {
+    const auto [core, payload_bytes] = profile_->next(machine_.clock(), frame_.payload());
+    return queue({wire::Stream::profile, static_cast<std::uint8_t>(core), session_,
+                  cores_[core].profile_sequence++},
+                 payload_bytes);
+}
+
+template <MachineConcept M>
+bool Pump<M>::queue_trace(Core& core) {
+    if (core.overwrites != 0) return false;
+    const std::size_t payload_bytes = trace_.build(core, number_of(core), frame_.payload());
+    if (payload_bytes == 0) return modes_.skip_hole(core);
+    if (modes_.skip_lap(core)) {
+        trace_.restart(number_of(core));
+        return true;
+    }
+    queue({wire::Stream::trace, number_of(core), session_, core.trace_sequence++}, payload_bytes);
+    trace_bytes_ += payload_bytes;
+    trace_.release(core);
+    return true;
+}
+
+}  // namespace nopscope

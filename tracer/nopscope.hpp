@@ -145,7 +145,7 @@ struct Config {
     std::span<std::byte> profile_memory = {};
     std::uint32_t profile_period_ms = 0;  // from one read-out's end to the next; 0: only on request
 
-    // Measure what recording a call costs, for the host to take off: 250,000 instructions more in init().
+    // Measure what recording a call costs, for the host to take off: 290,000 instructions more in init().
     bool calibrate = true;
 
     // The address of core n's count of exceptions below the running code: 0 in thread context. It

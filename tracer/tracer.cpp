@@ -65,7 +65,8 @@ void prepare_core(unsigned number, const Config& config) {
 
 // What a warm reset has left is sent, as the session that it was; then nothing of it is left.
 void send_what_was_kept(const Config& config) {
-    const KeptImage mine = kept_image(hello, reinterpret_cast<std::uintptr_t>(memory));
+    const KeptImage mine =
+        kept_image(hello, config.clock_hz, reinterpret_cast<std::uintptr_t>(memory));
     const Recovered found = recover(
         kept, mine, cores, [](unsigned n) { return reinterpret_cast<std::uintptr_t>(memory[n].ring); },
         [](std::uint32_t low) { return sites.has_low(hello.text_base, low); });

@@ -13,5 +13,7 @@ std::uint64_t counts_caller(std::uint64_t calls);   // much of its time is its c
 std::uint64_t counts_mixed(std::uint64_t n);        // work of its own, and calls of different lengths
 std::uint64_t counts_recursive(std::uint64_t n);
 std::uint64_t counts_fibonacci(std::uint64_t n);
+std::uint64_t counts_catcher(std::uint64_t n);      // calls one that a longjmp leaves, in 8,000 instructions
+std::uint64_t counts_handler(std::uint64_t n);      // for an interrupt: calls counts_handled
 void counts_outer(std::uint64_t n);                 // nothing but calls, three levels of them
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // counts.elf: functions that call each other in ways that recording costs much, and little. On a
 // deterministic run the number of instructions that each executes is known (tests/e2e/overhead_test.py).
-// Nothing interrupts it, and the pump runs at its end only. The argument `profile`: with that recorder.
+// The pump runs at its end only. Arguments: `profile` or `duration`, for that recorder instead of the graph's;
+// `interrupts`, for a timer whose handler calls traced functions, too.
 #include "firmware/config.hpp"
 #include "firmware/counts/functions.hpp"
 #include "hal/hal.hpp"
@@ -12,16 +13,33 @@ namespace hal = nopscope::hal;
 
 namespace {
 
+NOPSCOPE_NOTRACE bool given(const char* word) { return std::strstr(hal::command_line(), word) != nullptr; }
+
+std::uint64_t interrupts = 0;
+
+NOPSCOPE_NOTRACE void on_timer(unsigned) {
+    ++interrupts;
+    (void)counts_handler(interrupts);
+    hal::timer_arm(hal::clock() + hal::clock_hz() / (100'000 + interrupts % 97 * 100));
+}
+
 alignas(128) std::byte profile_memory[1 << 20];
 
 NOPSCOPE_NOTRACE void start() {
-    const bool profile = std::strstr(hal::command_line(), "profile") != nullptr;
+    const bool interrupted = given("interrupts");  // strstr() is traced, too
     nopscope::Config config = board_config("counts");
-    config.recorder = profile ? nopscope::Recorder::profile : nopscope::Recorder::graph;
+    config.recorder = given("profile")    ? nopscope::Recorder::profile
+                      : given("duration") ? nopscope::Recorder::duration
+                                          : nopscope::Recorder::graph;
+    config.interrupt_depth = hal::interrupt_depth_of;
     config.profile_memory = profile_memory;
     const auto status = nopscope::init(config);
     if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
     hal::set_console({nopscope::console_write, nopscope::enter_panic});
+    if (!interrupted) return;
+    hal::set_handler(hal::virtual_timer_interrupt, 8, on_timer);
+    hal::timer_arm(hal::clock());
+    hal::enable_interrupts();
 }
 
 }  // namespace
@@ -38,8 +56,10 @@ NOPSCOPE_NOTRACE int main() {
         counts_mixed(n % 40);
         counts_recursive(n % 9);
         counts_outer(n % 5);
+        counts_catcher(n);
     }
     counts_fibonacci(14);
+    hal::disable_interrupts();
     nopscope::stop();
     (void)nopscope::disable(nopscope::Sites::all());
     hal::print("counts: done\n");

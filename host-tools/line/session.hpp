@@ -43,6 +43,11 @@ struct HelloInfo {
     std::int32_t landing_pad = 0;
     std::array<wire::Overhead, wire::overhead_count> overheads{};  // by wire::RecorderNumber
 
+    void take_overheads(const HelloInfo& other) {
+        calibrated = other.calibrated;
+        landing_pad = other.landing_pad;
+        overheads = other.overheads;
+    }
     // The rate of the PMU's clock is measured at each boot.
     bool same_image(const HelloInfo& other) const {
         return build_id == other.build_id && site_table_crc == other.site_table_crc &&

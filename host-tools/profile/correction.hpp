@@ -35,7 +35,7 @@ struct Correction {
 };
 
 // `times`: profile.times(). `local`: by function number, those without a landing pad. Overheads are those of
-// the first session.
+// the first session that has measured them.
 Correction correct(const Profile& profile, const std::vector<FunctionTimes>& times,
                    const std::vector<bool>& local);
 

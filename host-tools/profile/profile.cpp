@@ -7,6 +7,8 @@ void Profile::finish() { reader_.finish(); }
 
 void Profile::on_session(const HelloInfo& hello) {
     if (!hello_) hello_ = hello;
+    // What a warm reset has left is sent before that boot measures.
+    if (!hello_->calibrated) hello_->take_overheads(hello);
 }
 
 void Profile::on_session_end() {

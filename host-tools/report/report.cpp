@@ -80,9 +80,11 @@ void add_profile(Report& report, const TargetProfile& profile, const HelloInfo& 
         row.calls = times.calls;
         row.total_ns = ns(times.total_ticks);
         row.self_ns = ns(positive(times.self_ticks));
-        const CorrectedTimes corrected = correct(times, hello, has_no_landing_pad(function_at(offset, hello, symbols)));
+        const CorrectedTimes corrected =
+            correct(times, hello, has_no_landing_pad(function_at(offset, hello, symbols)));
         row.corrected_total_ns = fixed_to_ns(corrected.total, hello.clock_hz);
         row.corrected_self_ns = fixed_to_ns(corrected.self, hello.clock_hz);
+        if (row.self_ns > row.corrected_self_ns) report.subtracted_ns += row.self_ns - row.corrected_self_ns;
         row.min_ns = ns(times.min_ticks);
         if (times.calls != 0) row.avg_ns = row.total_ns / times.calls;
         row.p50_ns = ns(times.percentile(50));
@@ -110,14 +112,12 @@ void join_profile(Report& report) {
         row.profiled = from.calls;
         row.total_ns += from.total_ns;
         row.self_ns += from.self_ns;
+        row.corrected_total_ns += from.corrected_total_ns;
+        row.corrected_self_ns += from.corrected_self_ns;
         row.min_ns = std::min(row.min_ns.value_or(from.min_ns), from.min_ns);
         row.max_ns = std::max(row.max_ns.value_or(from.max_ns), from.max_ns);
     }
-    double all_self = 0;
-    for (const FunctionRow& row : report.functions) all_self += static_cast<double>(row.self_ns);
-    for (FunctionRow& row : report.functions) {
-        if (all_self > 0) row.share = static_cast<double>(row.self_ns) / all_self;
-    }
+    add_shares(report.functions, report.raw);
 }
 
 std::uint64_t max_of(const FunctionRow& row) { return row.max_ns.value_or(0); }
@@ -250,6 +250,7 @@ Report make_report(const Profile& profile, const nsc::FileCounters& file, const 
     report.clock = hello.clock;
     report.calibrated = hello.calibrated;
     report.overheads = hello.overheads;
+    report.landing_pad = hello.landing_pad;
     report.raw = raw;
     report.cores = hello.cores;
     report.lossless = hello.lossless;

@@ -97,6 +97,7 @@ struct Report {
     wire::Clock clock{};
     bool calibrated = false;  // else nothing is taken off
     std::array<wire::Overhead, wire::overhead_count> overheads{};
+    std::int32_t landing_pad = 0;  // hello's
     std::uint64_t subtracted_ns = 0;  // from the self times of `functions` together
     bool raw = false;                 // what texts show, and what rows are sorted by
     unsigned cores = 0;

@@ -165,6 +165,21 @@ TEST_F(CorrectionTest, WithoutAMeasureTimesAreAsRecorded) {
     EXPECT_THAT(text_report(result), HasSubstr("did not measure"));
 }
 
+TEST_F(CorrectionTest, WhatAWarmResetLeftIsCorrectedByWhatTheNextBootMeasures) {
+    target.calibrated = false;
+    target.hello();
+    target.ret(target.entry(2, 100), 100);
+    target.stats(true);
+    target.reset();
+    target.calibrated = true;
+    target.hello();
+    target.ret(target.entry(3, 100), 100);
+    const Report result = report();
+    ASSERT_EQ(profile.reader().counters().sessions, 2u);
+    EXPECT_EQ(row(result, 2).corrected_self_ns, 97u);
+    EXPECT_EQ(row(result, 3).corrected_self_ns, 97u);
+}
+
 TEST_F(CorrectionTest, TheRateOfCyclesMayDifferAfterAReset) {
     for (const auto source : {wire::Clock::pmccntr, wire::Clock::cntvct}) {
         Profile both;

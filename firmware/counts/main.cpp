@@ -2,7 +2,7 @@
 // counts.elf: functions that call each other in ways that recording costs much, and little. On a
 // deterministic run the number of instructions that each executes is known (tests/e2e/overhead_test.py).
 // The pump runs at its end only. Arguments: `profile` or `duration`, for that recorder instead of the graph's;
-// `interrupts`, for a timer whose handler calls traced functions, too.
+// `interrupts`, for a timer whose handler calls traced functions, too; `unmeasured`, to boot without calibration.
 #include "firmware/config.hpp"
 #include "firmware/counts/functions.hpp"
 #include "hal/hal.hpp"
@@ -32,6 +32,7 @@ NOPSCOPE_NOTRACE void start() {
                       : given("duration") ? nopscope::Recorder::duration
                                           : nopscope::Recorder::graph;
     config.interrupt_depth = hal::interrupt_depth_of;
+    config.calibrate = !given("unmeasured");
     config.profile_memory = profile_memory;
     const auto status = nopscope::init(config);
     if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));

@@ -139,6 +139,19 @@ class Durations(unittest.TestCase):
             self.assertGreater(sum(ns) * tick_ns, corrected)
 
 
+class Unmeasured(unittest.TestCase):
+    def test_times_are_as_recorded_where_boot_measured_nothing(self):
+        with machines.Directory() as directory:
+            run = machines.record(directory, MACHINE, IMAGE, ["unmeasured"])
+            report, text = run.report_json(), run.report()
+        self.assertTrue(report["integrity"]["clean"], report["integrity"])
+        self.assertFalse(report["overhead"]["calibrated"])
+        for function in report["functions"]:
+            self.assertEqual(function["corrected_self_ns"], function["self_ns"])
+            self.assertEqual(function["corrected_total_ns"], function["total_ns"])
+        self.assertIn("did not measure", text)
+
+
 class Interrupted(unittest.TestCase):
     def test_a_handler_s_calls(self):
         """Wherever they interrupt: a body, a recorder, its slow path. The interrupted call's own time

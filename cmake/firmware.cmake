@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # nopscope_firmware(NAME SOURCES...): an image for the configured board, NAME.elf (and NAME.img, the
 # raw form, for the Pi's loader), linked with the tracer, the hal and newlib. Its own functions are
-# instrumented only if nopscope_instrument(NAME) says so.
+# instrumented only if nopscope_instrument(NAME) says so. NOPSCOPE_FIRMWARE_TRACER: another library than
+# nopscope_tracer.
 include_guard(GLOBAL)
 
 set(NOPSCOPE_LINKER_SCRIPT "${PROJECT_SOURCE_DIR}/linker/${NOPSCOPE_BOARD}.ld")
@@ -18,7 +19,10 @@ function(nopscope_firmware name)
         SUFFIX .elf
         RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/firmware"
         LINK_DEPENDS "${NOPSCOPE_LINKER_SCRIPT};${PROJECT_SOURCE_DIR}/linker/sections.ld")
-    target_link_libraries(${name} PRIVATE nopscope_tracer nopscope_hal)
+    if(NOT NOPSCOPE_FIRMWARE_TRACER)
+        set(NOPSCOPE_FIRMWARE_TRACER nopscope_tracer)
+    endif()
+    target_link_libraries(${name} PRIVATE ${NOPSCOPE_FIRMWARE_TRACER} nopscope_hal)
     target_link_options(${name} PRIVATE
         -static -no-pie -nostartfiles -nostdlib
         -T "${NOPSCOPE_LINKER_SCRIPT}" -L "${PROJECT_SOURCE_DIR}/linker"

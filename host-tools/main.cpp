@@ -61,6 +61,10 @@ std::function<Exit()> add_record(CLI::App& app, CLI::App*& command) {
     };
 }
 
+void add_raw(CLI::App* command, ReportOptions& options) {
+    command->add_flag("--raw", options.raw, "Show times as recorded, with what recording took in them");
+}
+
 std::function<Exit()> add_report(CLI::App& app, CLI::App*& command) {
     auto options = std::make_shared<ReportOptions>();
     command = app.add_subcommand("report", "Show where the time went, by function");
@@ -71,6 +75,7 @@ std::function<Exit()> add_report(CLI::App& app, CLI::App*& command) {
     add_choice(command, "--format", options->format, formats, "Output");
     add_choice(command, "--sort", options->sort, sort_keys, "Order, largest first");
     command->add_option("--top", options->top, "Only the first so many functions");
+    add_raw(command, *options);
     return [options] { return report(*options); };
 }
 
@@ -86,6 +91,7 @@ std::function<Exit()> add_graph(CLI::App& app, CLI::App*& command) {
     command->add_option("--depth", options->graph.depth, "Only so many levels");
     command->add_option("--min-share", *percent, "Only paths with so many percent of the time")
         ->check(CLI::Range(0.0, 100.0));
+    add_raw(command, *options);
     return [options, percent] {
         options->graph.min_share = *percent / 100;
         return graph(*options);

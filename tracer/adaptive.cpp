@@ -247,7 +247,7 @@ constinit Adaptive adaptive;
 }  // namespace
 
 void open_adaptive(const Config& config) {
-    adaptive.open(config.clock_hz);
+    adaptive.open(hello.clock_hz);
     if (config.mode != Mode::adaptive) return;
     adaptive.want(true);
     (void)adaptive.begin();  // init() has seen to its memory

@@ -96,6 +96,7 @@ nopscope_status nopscope_init(const nopscope_config* from) {
                       .profile_memory = {static_cast<std::byte*>(from->profile_memory),
                                          from->profile_memory_bytes},
                       .profile_period_ms = from->profile_period_ms,
+                      .calibrate = !from->uncalibrated,
                       .interrupt_depth = from->interrupt_depth,
                       .panic = from->panic}));
 }

@@ -162,14 +162,14 @@ constinit Control<BoardTarget> control(target, command_replies, selected_sites);
 
 }  // namespace
 
-void open_control(const Config& config, std::uint16_t session) {
+void open_control(const Config& config, std::uint16_t session, std::uint64_t clock_hz) {
     input.try_read = config.input.try_read;
     input.interrupted_pc = config.input.interrupted_pc;
     input.set_baud = config.input.set_baud;
     input.reset = config.input.reset;
     input.baud = config.input.baud;
     input.paced = config.line_bytes_per_second != 0;
-    control.open(session, config.clock_hz);
+    control.open(session, clock_hz);
 }
 
 void poll_commands() {

@@ -114,6 +114,12 @@ struct alignas(128) Core {
     std::uint64_t last_trace_frame;  // clock
     std::uint64_t last_key_frame;    // clock
     std::uint64_t last_sync;         // clock
+    std::uint64_t seen_clock;        // when a pump last looked; what lies before `seen` is older
+    std::uint64_t seen;              // position
+    std::uint64_t doubt_clock;       // before `doubt` nobody had looked for long: pump.hpp
+    std::uint64_t doubt;             // position; 0: none
+    std::uint64_t jump_clock;        // what the record at `jump` counts from
+    std::uint64_t jump;              // position; 0: none
     std::uint64_t overwritten;       // records
     std::uint64_t own_records;       // in the ring, not yet sent
     std::uint32_t trace_sequence;

@@ -17,6 +17,12 @@ extern const std::uint8_t __build_id_note_start[], __build_id_note_end[];
 
 namespace nopscope {
 
+inline wire::Text text_of(const char* string) {
+    wire::Text text{reinterpret_cast<const wire::Byte*>(string), 0};
+    while (text.size < 255 && string[text.size] != 0) ++text.size;
+    return text;
+}
+
 // The descriptor of an ELF note (.note.gnu.build-id): namesz, descsz, type (u32 each), name, bytes.
 inline wire::Text build_id(const std::uint8_t* note, const std::uint8_t* end) {
     wire::Reader in(note, static_cast<std::size_t>(end - note));

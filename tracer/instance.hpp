@@ -62,7 +62,7 @@ Recorder recorder_set_last();
 // ---- control.cpp and the rest of the tracer ---------------------------------------------------------
 
 extern Replies command_replies;
-void open_control(const Config& config, std::uint16_t session);
+void open_control(const Config& config, std::uint16_t session, std::uint64_t clock_hz);
 // In pump(), without its lock.
 void poll_commands();
 // Config::input's, or 0.

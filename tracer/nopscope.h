@@ -91,6 +91,7 @@ struct nopscope_config {
     void* profile_memory;  // nopscope_profile_bytes(cores), for NOPSCOPE_PROFILE
     size_t profile_memory_bytes;
     uint32_t profile_period_ms;
+    bool uncalibrated;  // Config::calibrate is false
     const volatile uint32_t* (*interrupt_depth)(unsigned core);
     void (*panic)(const char* message);
 };

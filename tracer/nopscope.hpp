@@ -99,7 +99,7 @@ struct Sites {
 struct Config {
     const char* image = "";  // the firmware's name, shown by the host; at most 255 bytes
     const char* board = "";
-    std::uint64_t clock_hz = 0;  // of CNTVCT_EL0
+    std::uint64_t clock_hz = 0;  // of CNTVCT_EL0, whatever clock the image records (NOPSCOPE_CLOCK)
     unsigned cores = 1;          // that will ever record: core 0 and those that call join()
 
     // The line. try_write takes one byte or returns false at once when the transmitter is full;
@@ -144,6 +144,9 @@ struct Config {
     // write-back memory. Cleared when that recorder is first enabled.
     std::span<std::byte> profile_memory = {};
     std::uint32_t profile_period_ms = 0;  // from one read-out's end to the next; 0: only on request
+
+    // Measure what recording a call costs, for the host to take off: 290,000 instructions more in init().
+    bool calibrate = true;
 
     // The address of core n's count of exceptions below the running code: 0 in thread context. It
     // tells an interrupt during a callback from a callback's own recursion. Null: the two look the

@@ -43,7 +43,6 @@ public:
     // One go within the pace; see nopscope::pump().
     void run() {
         if (!try_lock()) return;
-        for (Core& core : cores_) keep_clock(core);
         if (profile_ != nullptr && !profile_->waits()) profile_->keep_period(machine_.clock());
         if (!glances() && work_waits()) {
             as_tracers([this] {
@@ -172,9 +171,9 @@ private:
                    Mode mode) {
         hello_ = &hello;
         session_ = session;
-        clock_hz_ = config.clock_hz;
-        trace_.open(hello.text_base, config.clock_hz);
-        line_.open(config.output, config.line_bytes_per_second, config.clock_hz);
+        clock_hz_ = hello.clock_hz;
+        trace_.open(hello.text_base, hello.clock_hz);
+        line_.open(config.output, config.line_bytes_per_second, hello.clock_hz);
         cores_ = cores_.first(config.cores);
         modes_.open(cores_, clock_hz_, config.line_bytes_per_second);
         hello_sequence_ = console_sequence_ = 0;
@@ -225,9 +224,16 @@ private:
             ring_set_limit(machine_, here());
         }
         machine_.restore_interrupts(interrupts);
+        if (locked) {
+            for (Core& core : cores_) keep_clock(core);
+        }
         return locked;
     }
     void unlock() {
+        for (Core& core : cores_) {
+            core.seen_clock = machine_.clock();
+            core.seen = __atomic_load_n(&core.cursor, __ATOMIC_RELAXED);
+        }
         keeper_.keep(cores_, state());
         const std::uint64_t interrupts = machine_.mask_interrupts();
         here().margin = modes_.margin();
@@ -265,10 +271,16 @@ private:
         return true;
     }
 
-    // A sync record before the 32-bit clock can be misread: every quarter wrap.
+    // A sync record before the 32-bit clock can be misread: every quarter wrap. Where nobody has looked
+    // for half a wrap or more, what was recorded since is read with care (TraceSender).
     void keep_clock(Core& core) {
         const std::uint64_t now = machine_.clock();
-        if (now - core.last_sync < std::uint64_t{1} << 30) return;
+        const auto since = [now](std::uint64_t then) { return static_cast<std::int64_t>(now - then); };
+        if (since(core.seen_clock) >= std::int64_t{1} << 31 && core.doubt == 0) {
+            core.doubt = core.seen;
+            core.doubt_clock = core.seen_clock;
+        }
+        if (since(core.last_sync) < std::int64_t{1} << 30) return;
         if (put_own(core, wire::Extended::sync)) core.last_sync = now;
     }
 

@@ -20,7 +20,8 @@ const char* describe(Status status) {
             return "a patch site does not hold what the tracer wrote: see last_error()";
         case Status::out_of_reach: return "a recorder is more than 128 MiB away from a patch site";
         case Status::bad_config:
-            return "the configuration lacks an output or the clock's rate, or has too many cores";
+            return "the configuration lacks an output or the clock's rate, has too many cores, or the "
+                   "image records the PMU's cycles and this CPU has none";
         case Status::no_profile_memory:
             return "the profile recorder needs profile_bytes() of Config::profile_memory";
         case Status::too_many: return "too many ops on one function, or too many different sets of them";

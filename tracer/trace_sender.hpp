@@ -43,6 +43,7 @@ public:
         wire::TraceEncoder& encoder = encoders_[number];
         const std::uint64_t now = machine_.clock();
         if (now - core.last_key_frame >= key_seconds * clock_hz_) encoder.restart();
+        const std::uint64_t at_most = mind_clock(core);
         end_ = {core.tail, core.pumped_clock, core.pumped_context, core.pumped_site_next, 0};
         encoder.begin(payload, {.index = record_index(core.tail),
                                 .clock = core.pumped_clock,
@@ -50,7 +51,7 @@ public:
                                 .overwritten = core.overwritten,
                                 .context = core.pumped_context});
         if (encoder.is_key()) core.last_key_frame = now;
-        encoder.fill(frame_records, [&](wire::Record& record, std::uint64_t& clock) {
+        encoder.fill(at_most, [&](wire::Record& record, std::uint64_t& clock) {
             return next(core, record, clock);
         });
         return encoder.end();
@@ -96,7 +97,7 @@ private:
     bool next(const Core& core, wire::Record& record, std::uint64_t& clock) {
         const std::optional<wire::Record> found = ring_peek(core, end_.position);
         if (!found) return false;
-        end_.clock = clock = clock_of(*found, end_.clock);
+        end_.clock = clock = clock_after(*found, end_.clock);
         end_.position += record_bytes;
         end_.own += found->is(wire::Extended::sync) || found->is(wire::Extended::tracer_begin) ||
                     found->is(wire::Extended::tracer_end);
@@ -112,6 +113,53 @@ private:
         if (record.kind() != wire::Kind::call && record.kind() != wire::Kind::entry) return record;
         return wire::make_record(record.kind(), (record.site_low() - text_base_) >> 3,
                                  record.clock_low());
+    }
+
+    // As clock_of(), of a record that is not known to be near: up to a sixteenth of a wrap earlier than the
+    // one before it, or less than the rest later.
+    static constexpr std::uint32_t backwards_ticks = 1u << 28;
+    static std::uint64_t clock_after(wire::Record record, std::uint64_t before) {
+        if (record.is(wire::Extended::data)) return before;
+        if (record.is(wire::Extended::sync)) return clock_of(record, before);
+        const std::uint32_t forwards =
+            record.clock_low() - static_cast<std::uint32_t>(before) + backwards_ticks;
+        return before + forwards - backwards_ticks;
+    }
+
+    // Nobody looked between doubt_clock, before the record at `tail`, and a sync record after it, or now.
+    // Whole wraps that the records in between do not account for passed in the longest pause.
+    void settle_doubt(Core& core) const {
+        std::uint64_t clock = core.pumped_clock = core.doubt_clock;
+        std::uint64_t longest = 0;
+        core.doubt = 0;
+        for (std::uint64_t at = core.tail;; at += record_bytes) {
+            const std::optional<wire::Record> found = ring_peek(core, at);
+            const bool known = !found || found->is(wire::Extended::sync);
+            const std::uint64_t before = clock;
+            clock = found ? clock_after(*found, before) : machine_.clock();
+            const std::uint64_t pause = clock - before + backwards_ticks;
+            const std::uint64_t wraps = known ? pause >> 32 << 32 : 0;
+            if (pause - wraps > longest) {
+                longest = pause - wraps;
+                core.jump = known ? 0 : at;
+                core.jump_clock = before;
+            }
+            if (!known) continue;
+            core.jump_clock += wraps;
+            if (wraps == 0) core.jump = 0;
+            return;
+        }
+    }
+    // Of the frame that begins at the tail. Returns how many records it may have: up to the next one
+    // whose clock does not simply follow.
+    std::uint64_t mind_clock(Core& core) const {
+        if (core.doubt == core.tail) settle_doubt(core);
+        if (core.jump == core.tail) core.pumped_clock = core.jump_clock;
+        // Flight mode may have passed over them: it knows the clock there (flight.hpp).
+        if (core.doubt <= core.tail) core.doubt = 0;
+        if (core.jump <= core.tail) core.jump = 0;
+        const std::uint64_t next = core.jump != 0 ? core.jump : core.doubt;
+        return next == 0 ? frame_records : std::min(frame_records, (next - core.tail) / record_bytes);
     }
 
     M& machine_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tracer on a board: its one instance's cores and line. Sites and requests: requests.cpp.
-#include "tracer/arm64/system.hpp"
+#include "tracer/calibration.hpp"
+#include "tracer/cycle_clock.hpp"
 #include "tracer/guard.hpp"
 #include "tracer/image.hpp"
 #include "tracer/instance.hpp"
@@ -34,6 +35,7 @@ constinit MovedSender moved_sender(moved_sites, sites);
 constinit wire::TraceEncoder encoders[max_cores]{};
 constinit Pump<Machine> line_pump(machine, cores, encoders, &profile_sender, &command_replies,
                                   &moved_sender);
+constinit CycleClock cycle_clock;
 constinit Counters boot_counters{};
 void (*panic_handler)(const char*) = nullptr;
 constinit std::uint32_t joined = 0;  // cores, a bit each
@@ -42,12 +44,6 @@ constexpr std::uint32_t thread_context = 0;
 Core& this_core() { return cores[machine.core()]; }
 bool has_joined(unsigned core) { return (__atomic_load_n(&joined, __ATOMIC_RELAXED) >> core & 1) != 0; }
 
-wire::Text text_of(const char* string) {
-    wire::Text text{reinterpret_cast<const wire::Byte*>(string), 0};
-    while (text.size < 255 && string[text.size] != 0) ++text.size;
-    return text;
-}
-
 void prepare_core(unsigned number, const Config& config) {
     Core& core = cores[number];
     clear(core);
@@ -55,11 +51,12 @@ void prepare_core(unsigned number, const Config& config) {
     for (std::uint64_t& word : own.ring) word = 0;
     reset_shadow_stack(core, own.shadow, shadow_frames + 1, ~std::uint64_t{0});
     core.ring = reinterpret_cast<std::uintptr_t>(own.ring);
-    core.cursor = core.tail = ring_bytes;
+    core.cursor = core.tail = core.seen = ring_bytes;
     core.cells = profile_memory.distance(number);
     core.stops = stopped_absent;
     core.reserve = return_reserve_bytes;
-    core.pumped_clock = core.last_sync = core.last_trace_frame = core.last_key_frame = machine.clock();
+    core.pumped_clock = core.last_sync = core.seen_clock = machine.clock();
+    core.last_trace_frame = core.last_key_frame = core.seen_clock;
     const volatile std::uint32_t* depth = &thread_context;
     if (config.interrupt_depth != nullptr) depth = config.interrupt_depth(number);
     core.depth = reinterpret_cast<std::uintptr_t>(depth);
@@ -68,7 +65,8 @@ void prepare_core(unsigned number, const Config& config) {
 
 // What a warm reset has left is sent, as the session that it was; then nothing of it is left.
 void send_what_was_kept(const Config& config) {
-    const KeptImage mine = kept_image(hello, reinterpret_cast<std::uintptr_t>(memory));
+    const KeptImage mine =
+        kept_image(hello, config.clock_hz, reinterpret_cast<std::uintptr_t>(memory));
     const Recovered found = recover(
         kept, mine, cores, [](unsigned n) { return reinterpret_cast<std::uintptr_t>(memory[n].ring); },
         [](std::uint32_t low) { return sites.has_low(hello.text_base, low); });
@@ -93,7 +91,6 @@ void prepare_hello(const Config& config) {
     hello.lossless = config.mode == Mode::lossless;
     hello.flight = config.mode == Mode::flight;
     hello.cores = static_cast<std::uint8_t>(config.cores);
-    hello.clock_hz = config.clock_hz;
     hello.text_base = address_of(__text_start) & ~std::uint64_t{7};
     hello.site_count = sites.size();
     hello.site_table_crc = sites.crc(hello.load_bias);
@@ -121,18 +118,21 @@ Status init(const Config& config) {
     }
     if (config.mode == Mode::adaptive && !profile_memory.is_open()) return Status::no_profile_memory;
 
+    hello.clock_hz = config.clock_hz;
+    if (clock_is_cycles && !cycle_clock.open(hello)) return Status::bad_config;
     panic_handler = config.panic;
     prepare_sites(boot_counters);
     prepare_hello(config);
     send_what_was_kept(config);
+    if (config.calibrate) calibrate(hello, memory[0].ring, memory[0].shadow, config);
     for (unsigned core = 0; core < max_cores; ++core) prepare_core(core, config);
     const std::uint64_t now = machine.clock();
     auto session = static_cast<std::uint16_t>(now ^ now >> 16 ^ now >> 32);
     session += session == kept.session;
-    profile_sender.open(hello.text_base, config.profile_period_ms * (config.clock_hz / 1000), now);
+    profile_sender.open(hello.text_base, config.profile_period_ms * (hello.clock_hz / 1000), now);
     line_pump.open(config, hello, session, &kept);
-    open_control(config, session);
-    moved_sender.open(hello.text_base, config.clock_hz);
+    open_control(config, session, hello.clock_hz);
+    moved_sender.open(hello.text_base, hello.clock_hz);
     open_adaptive(config);
     enter_core(config.stack_low, config.stack_high);
     initialised = true;
@@ -146,6 +146,7 @@ Status join(std::uint64_t stack_low, std::uint64_t stack_high) {
     const unsigned core = machine.core();
     if (core >= hello.cores || stack_low >= stack_high) return Status::bad_config;
     if (has_joined(core)) return Status::already_initialised;
+    if (clock_is_cycles) cycle_clock.join(machine);
     enter_core(stack_low, stack_high);
     return Status::ok;
 }

@@ -98,9 +98,10 @@ struct KeptImage {
     std::uint64_t cores;
     std::uint64_t clock_hz;
 };
-inline KeptImage kept_image(const wire::Hello& hello, std::uint64_t rings) {
+// `clock_hz`: CNTVCT's, for hello's may be a measured one.
+inline KeptImage kept_image(const wire::Hello& hello, std::uint64_t clock_hz, std::uint64_t rings) {
     return {wire::crc32c(hello.build_id.data, hello.build_id.size, hello.site_table_crc),
-            rings ^ ring_log2, hello.cores, hello.clock_hz};
+            rings ^ ring_log2, hello.cores, clock_hz};
 }
 inline bool is_whole(const Kept& kept, const KeptImage& of) {
     return kept.magic == Kept::right_magic && kept.crc == crc_of(kept) && kept.image == of.image &&

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ops of one's own: callbacks, their sets on a site, and what they may do to a call.
 #include "firmware/selftest/capture.hpp"
+#include "firmware/selftest/core_tests.hpp"
 #include "firmware/selftest/selftest.hpp"
 #include "firmware/selftest/traced.hpp"
 #include "tracer/nopscope.hpp"
@@ -46,6 +47,13 @@ void recur(std::uint64_t, std::uint64_t, Ops* ops, Regs*) {
 std::uint64_t instead(std::uint64_t x) { return x + 1000; }
 void redirect(std::uint64_t, std::uint64_t, Ops*, Regs* regs) { regs->pc = address(pointer(instead)); }
 
+volatile bool held, inside;
+void hold(std::uint64_t, std::uint64_t, Ops*, Regs*) {
+    inside = true;
+    while (held) {
+    }
+}
+
 std::uint64_t counts[2];
 Ops noting{.func = note};
 Ops noting_too{.func = note};
@@ -54,10 +62,24 @@ Ops noting_unguarded{.func = note, .flags = ops_unguarded};
 Ops doubling{.func = double_argument};
 Ops recurring{.func = recur, .user = &counts[1]};
 Ops redirecting{.func = redirect, .flags = ops_redirects};
+Ops holding{.func = hold};
 Ops redirecting_too{.func = redirect, .flags = ops_redirects};
 
 std::uint64_t result;
 void run_calls_leaf() { result = calls_leaf(1); }
+
+struct Found {
+    const Ops* ops[4];
+    unsigned count;
+};
+Found found_at(std::uint32_t index) {
+    Found found{};
+    for_each_ops(index, [](Ops& ops, void* user) {
+        auto& all = *static_cast<Found*>(user);
+        if (all.count < 4) all.ops[all.count++] = &ops;
+    }, &found);
+    return found;
+}
 
 bool is_ok(Status status) { return status == Status::ok; }
 
@@ -131,18 +153,6 @@ SELFTEST("ops.several_are_called_in_order") {
 }
 
 SELFTEST("ops.a_site_tells_who_traces_it") {
-    struct Found {
-        const Ops* ops[4];
-        unsigned count;
-    };
-    const auto found_at = [](std::uint32_t index) {
-        Found found{};
-        for_each_ops(index, [](Ops& ops, void* user) {
-            auto& all = *static_cast<Found*>(user);
-            if (all.count < 4) all.ops[all.count++] = &ops;
-        }, &found);
-        return found;
-    };
     const std::uint32_t index = *lookup(address(pointer(leaf)));
     REQUIRE(found_at(index).count == 0 && found_at(site_count()).count == 0);
     REQUIRE(is_ok(attach(noting, Sites::of(both))) && is_ok(attach(counting, Sites::of(leaf_only))));
@@ -168,6 +178,34 @@ SELFTEST("ops.a_filter_moves") {
     REQUIRE(calls_leaf(1) == 3 && counts[0] == 4);
     REQUIRE(is_ok(detach(counting)));
     return passed();
+}
+
+// A core that stays in a callback delays what is asked for, and prevents none of it.
+SELFTEST("ops.a_filter_moves_though_a_core_is_late") {
+    REQUIRE(is_ok(attach(holding, Sites::of(leaf_only))) && start_workers());
+    // A list to be freed: the first of the filter's two changes waits, too.
+    REQUIRE(is_ok(attach(noting, Sites::of(caller_only))) && is_ok(attach(counting, Sites::of(caller_only))));
+    const unsigned others = hal::online_cores() & ~(1u << hal::this_core());
+    if (others != 0) {
+        inside = false;
+        held = true;
+        on_core(static_cast<unsigned>(__builtin_ctz(others)), [](unsigned) {
+            if (joined_here()) (void)leaf(1);
+        });
+        REQUIRE(wait_for([] { return inside; }));
+        const Status moved = set_filter(holding, Sites::of(caller_only));
+        const unsigned left = found_at(*lookup(address(pointer(leaf)))).count;
+        const bool not_seen = !synchronize();
+        held = false;
+        REQUIRE(workers_done() && moved == Status::timeout && not_seen && left == 0);
+    } else {
+        REQUIRE(is_ok(set_filter(holding, Sites::of(caller_only))));
+    }
+    REQUIRE(synchronize() && holding.sites == 1);
+    REQUIRE(found_at(*lookup(address(pointer(calls_leaf)))).count == 3);
+    REQUIRE(is_ok(detach(holding)) && is_ok(detach(noting)) && is_ok(detach(counting)));
+    REQUIRE(counters().enabled == 0);
+    return passed(cores_note());
 }
 
 SELFTEST("ops.a_recorder_and_callbacks_share_a_site") {

@@ -81,7 +81,11 @@ struct Machine {
     // The ISB keeps the read from being speculated before what precedes it.
     NOPSCOPE_INLINE std::uint64_t clock() {
         std::uint64_t ticks;
+#ifdef NOPSCOPE_CLOCK_PMCCNTR
+        asm volatile("isb\n\tmrs %0, pmccntr_el0" : "=r"(ticks)::"memory");
+#else
         asm volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(ticks)::"memory");
+#endif
         return ticks;
     }
     NOPSCOPE_INLINE unsigned core() {

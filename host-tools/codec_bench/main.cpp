@@ -47,8 +47,20 @@ auto timed(double& seconds, Work work) {
     return result;
 }
 
+// Files to write, or "".
+struct Copies {
+    std::string line;     // what was encoded
+    std::string records;  // what from, as firmware/bench/encode.cpp reads them
+};
+
+template <typename T>
+void write(std::ofstream& file, std::span<const T> items) {
+    file.write(reinterpret_cast<const char*>(items.data()),
+               static_cast<std::streamsize>(items.size_bytes()));
+}
+
 Figures measure(const std::string& path, std::uint64_t tick_hz, bool meter_too,
-                const std::string& write_line) {
+                const Copies& copies) {
     const auto bytes = read_whole_file(path);
     Ev13 trace(bytes, tick_hz);
     Figures figures;
@@ -57,11 +69,14 @@ Figures measure(const std::string& path, std::uint64_t tick_hz, bool meter_too,
 
     LineEncoder encoder;
     Meter meter;
+    std::ofstream records_file;
+    if (!copies.records.empty()) records_file.open(copies.records, std::ios::binary);
     for (;;) {
         const auto records = trace.next();
         if (records.empty()) break;
         timed(figures.encode_seconds, [&] { return encoder.feed(records), 0; });
         if (meter_too) meter.feed(records);
+        if (records_file.is_open()) write(records_file, records);
     }
     timed(figures.encode_seconds, [&] { return encoder.finish(), 0; });
     figures.frames = encoder.frames();
@@ -70,10 +85,9 @@ Figures measure(const std::string& path, std::uint64_t tick_hz, bool meter_too,
 
     std::vector<std::uint8_t> line = encoder.line();
     figures.line_bytes = line.size();
-    if (!write_line.empty()) {
-        std::ofstream(write_line, std::ios::binary)
-            .write(reinterpret_cast<const char*>(line.data()),
-                   static_cast<std::streamsize>(line.size()));
+    if (!copies.line.empty()) {
+        std::ofstream file(copies.line, std::ios::binary);
+        write(file, std::span<const std::uint8_t>(line));
     }
     LineDecoder decoder(line);
     for (;;) {
@@ -141,15 +155,16 @@ int run(int argc, char** argv) {
     app.add_option("--format", format, "Output")->check(CLI::IsMember({"text", "json"}));
     app.add_flag("!--no-bits", meter,
                  "Do not measure what the bits are spent on, which takes longest");
-    std::string write_line;
-    app.add_option("--write-line", write_line, "What was encoded goes there")->group("");
+    Copies copies;
+    app.add_option("--write-line", copies.line, "What was encoded goes there")->group("");
+    app.add_option("--write-records", copies.records, "What was made of the file goes there")->group("");
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? 0 : static_cast<int>(Exit::usage);
     }
     try {
-        const Figures figures = measure(path, tick_hz, meter, write_line);
+        const Figures figures = measure(path, tick_hz, meter, copies);
         format == "json" ? print_json(figures, tick_hz) : print_text(figures, tick_hz);
     } catch (const Error& error) {
         throw Error(path + ": " + error.what(), error.code());

@@ -40,6 +40,7 @@ struct ReportOptions {
     Format format = Format::text;
     SortKey sort = SortKey::self;
     std::size_t top = 0;
+    bool raw = false;  // show times as recorded
     GraphOptions graph;
 };
 Exit report(const ReportOptions& options);

@@ -23,7 +23,8 @@ Loaded load(const ReportOptions& options) {
     if (!options.image.empty()) symbols = read_symbols(ElfFile::open(options.image));
     try {
         loaded.report =
-            make_report(*loaded.profile, file.counters(), symbols ? &*symbols : nullptr);
+            make_report(*loaded.profile, file.counters(), symbols ? &*symbols : nullptr,
+                        options.raw);
     } catch (const Error& error) {
         throw Error(options.file + ": " + error.what(), error.code());
     }
@@ -46,8 +47,8 @@ void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), s
 
 Exit report(const ReportOptions& options) {
     Loaded loaded = load(options);
-    sort_rows(loaded.report.functions, options.sort, options.top);
-    sort_rows(loaded.report.profile, options.sort, options.top);
+    sort_rows(loaded.report.functions, options.sort, options.top, options.raw);
+    sort_rows(loaded.report.profile, options.sort, options.top, options.raw);
     switch (options.format) {
     case Format::text:
         print(text_report(loaded.report));

@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "host-tools/base/text.hpp"
+#include "host-tools/elf/a64.hpp"
 #include "host-tools/elf/source_lines.hpp"
 #include "tracer/wire/crc32c.hpp"
 
@@ -110,6 +111,7 @@ Symbols read_symbols(const ElfFile& elf) {
         } else {
             function.name = hex_address(address);
         }
+        function.landing_pad = elf.word_at(address) == a64::bti_c;
         const SourcePlace place = lines.at(address);
         function.file = place.file;
         function.line = place.line;

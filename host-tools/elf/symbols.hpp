@@ -20,6 +20,7 @@ struct Function {
     std::string file;  // of its definition; empty when unknown
     std::uint32_t line = 0;
     std::string linkage_name = {};  // from an ELF, where it is another than `name`
+    bool landing_pad = true;  // it begins with `bti c`
 };
 
 struct Symbols {

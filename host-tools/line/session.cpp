@@ -34,7 +34,11 @@ HelloInfo to_info(const wire::Hello& hello, std::uint16_t session,
             .line_bytes_per_second = hello.line_bytes_per_second,
             .build_id = to_string(hello.build_id),
             .board = to_string(hello.board),
-            .image = to_string(hello.image)};
+            .image = to_string(hello.image),
+            .clock = hello.clock,
+            .calibrated = hello.calibrated,
+            .landing_pad = hello.landing_pad,
+            .overheads = std::to_array(hello.overheads)};
 }
 
 }  // namespace

@@ -41,10 +41,21 @@ struct HelloInfo {
     std::string build_id;  // bytes
     std::string board;
     std::string image;
+    wire::Clock clock = wire::Clock::cntvct;
+    bool calibrated = false;
+    std::int32_t landing_pad = 0;
+    std::array<wire::Overhead, wire::overhead_count> overheads{};  // by wire::RecorderNumber
 
+    void take_overheads(const HelloInfo& other) {
+        calibrated = other.calibrated;
+        landing_pad = other.landing_pad;
+        overheads = other.overheads;
+    }
+    // The rate of the PMU's clock is measured at each boot.
     bool same_image(const HelloInfo& other) const {
         return build_id == other.build_id && site_table_crc == other.site_table_crc &&
-               site_count == other.site_count && clock_hz == other.clock_hz &&
+               site_count == other.site_count && clock == other.clock &&
+               (clock_hz == other.clock_hz || clock == wire::Clock::pmccntr) &&
                text_base - load_bias == other.text_base - other.load_bias;
     }
 };

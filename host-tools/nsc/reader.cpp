@@ -157,6 +157,8 @@ bool Reader::read_symbols(wire::Reader in) {
         if (i != 0 && (step == 0 || step > ~address)) return false;
         site.address = address += step;
         site.size = in.varint();
+        site.landing_pad = (site.size & 1) == 0;
+        site.size &= ~std::uint64_t{1};
         site.name = read_text(in);
         site.file = read_text(in);
         site.line = static_cast<std::uint32_t>(in.varint());

@@ -38,7 +38,7 @@ void Writer::symbols(const Symbols& symbols) {
     payload.varint(symbols.sites.size());
     std::uint64_t before = 0;
     for (const Function& site : symbols.sites) {
-        payload.varint(site.address - before).varint(site.size).text(site.name);
+        payload.varint(site.address - before).varint(site.size | !site.landing_pad).text(site.name);
         payload.text(site.file).varint(site.line);
         before = site.address;
     }

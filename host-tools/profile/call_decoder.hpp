@@ -40,6 +40,7 @@ namespace nopscope {
 // Sink:
 //   Begun called(std::uint32_t parent_node, std::uint32_t site_offset)   every call; 0 is the root
 //   std::uint32_t gap_node()
+//   void passed(std::uint32_t parent_node, std::uint32_t site_offset)    that of a `call` record
 //   void closed(const OpenCall&, const ClosedCall&)                      a call with a time
 // and of calls that are told whole:
 //   void told(std::uint32_t site_offset, Ticks, Durations::Inside)       a call with a time
@@ -75,7 +76,7 @@ public:
                 const Begun begun = sink_.called(top->path.node, record.site_low());
                 *++top = opened(index, now, begun);
             } else if (record.kind() == wire::Kind::call) {
-                sink_.called(top->path.node, record.site_low());
+                sink_.passed(top->path.node, record.site_low());
             } else {
                 break;
             }
@@ -178,7 +179,7 @@ private:
     }
 
     void on_call(const wire::Event& event) {
-        sink_.called(stack_.top().path.node, event.site_offset);
+        sink_.passed(stack_.top().path.node, event.site_offset);
     }
 
     void on_entry(const wire::Event& event) {

@@ -18,6 +18,8 @@ public:
         std::uint32_t parent = 0;
         std::uint32_t function = 0;
         std::uint64_t calls = 0;
+        std::uint64_t points = 0;  // of them, those without a time: `call` records
+        std::uint64_t whole = 0;   // of them, those told whole, by duration records
         std::uint64_t total_ticks = 0;
         std::uint64_t self_ticks = 0;
     };

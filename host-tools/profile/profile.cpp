@@ -7,6 +7,8 @@ namespace nopscope {
 
 void Profile::on_session(const HelloInfo& hello) {
     if (!hello_) hello_ = hello;
+    // What a warm reset has left is sent before that boot measures.
+    if (!hello_->calibrated) hello_->take_overheads(hello);
 }
 
 void Profile::on_session_end() {
@@ -155,6 +157,7 @@ std::uint32_t Profile::Context::placed(std::uint32_t parent, std::uint32_t offse
     const std::uint32_t node = profile_.paths_.find(parent, offset).node;
     CallTree::Node& to = profile_.tree_[node];
     to.calls += sum.calls;
+    to.whole += sum.calls;
     to.total_ticks += sum.total_ticks;
     to.self_ticks += sum.self_ticks;
     return node;

@@ -102,6 +102,9 @@ private:
             return {path, of.total_ticks};
         }
         std::uint32_t gap_node() const { return CallTree::after_gap; }
+        void passed(std::uint32_t parent, std::uint32_t offset) {
+            ++profile_.tree_[called(parent, offset).path.node].points;
+        }
         void closed(const OpenCall& call, const ClosedCall& result);
         void told(std::uint32_t offset, Ticks ticks, const Durations::Inside& inside);
         std::uint32_t placed(std::uint32_t parent, std::uint32_t offset, const Durations::Sum& sum);

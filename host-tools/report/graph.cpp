@@ -22,33 +22,45 @@ struct Shown {
 
 using Children = std::vector<std::vector<std::uint32_t>>;
 
-Children sorted_children(const std::vector<CallTree::Node>& nodes) {
+// What is shown: corrected, or as recorded.
+CorrectedTimes times_of(const Report& report, const Profile& profile, std::uint32_t node) {
+    if (!report.raw) return report.nodes[node];
+    const CallTree::Node& raw = profile.tree().nodes()[node];
+    return {FixedTicks{raw.total_ticks} * wire::overhead_unit,
+            FixedTicks{raw.self_ticks} * wire::overhead_unit};
+}
+
+Children sorted_children(const Report& report, const Profile& profile) {
+    const auto& nodes = profile.tree().nodes();
+    const auto total = [&](std::uint32_t node) { return times_of(report, profile, node).total; };
     Children children(nodes.size());
     for (std::uint32_t i = CallTree::overflow + 1; i < nodes.size(); ++i) {
         children[nodes[i].parent].push_back(i);
     }
     for (auto& list : children) {
         std::sort(list.begin(), list.end(), [&](std::uint32_t a, std::uint32_t b) {
-            const auto& x = nodes[a];
-            const auto& y = nodes[b];
-            if (x.total_ticks != y.total_ticks) return x.total_ticks > y.total_ticks;
-            return x.calls != y.calls ? x.calls > y.calls : a < b;
+            if (total(a) != total(b)) return total(a) > total(b);
+            return nodes[a].calls != nodes[b].calls ? nodes[a].calls > nodes[b].calls : a < b;
         });
     }
     return children;
 }
 
 // Depth first, as printed. The pseudo nodes come last, and only when they hold something.
-std::vector<Shown> shown_nodes(const Profile& profile, const GraphOptions& options) {
+std::vector<Shown> shown_nodes(const Report& report, const Profile& profile,
+                               const GraphOptions& options) {
     const auto& nodes = profile.tree().nodes();
-    const Children children = sorted_children(nodes);
+    const Children children = sorted_children(report, profile);
+    const auto total = [&](std::uint32_t node) {
+        return static_cast<double>(times_of(report, profile, node).total);
+    };
     double all = 0;
     for (const std::uint32_t top : children[CallTree::root]) {
-        all += static_cast<double>(nodes[top].total_ticks);
+        all += total(top);
     }
     std::vector<Shown> pending;
     const auto push = [&](std::uint32_t node, unsigned depth) {
-        const double share = all > 0 ? static_cast<double>(nodes[node].total_ticks) / all : 0.0;
+        const double share = all > 0 ? total(node) / all : 0.0;
         const bool pseudo = node == CallTree::after_gap;
         if (options.depth != 0 && depth >= options.depth) return;
         if (!pseudo && all > 0 && share < options.min_share) return;
@@ -86,15 +98,16 @@ std::string text_graph(const Report& report, const Profile& profile, const Graph
     fmt::format_to(to, "{:>12}  {:>8}  {:>8}  {:>7}  function\n", "calls", "total", "self",
                    "share");
     constexpr unsigned deepest_indent = 60;
-    for (const Shown& at : shown_nodes(profile, options)) {
+    for (const Shown& at : shown_nodes(report, profile, options)) {
         const CallTree::Node& node = nodes[at.node];
+        const CorrectedTimes times = times_of(report, profile, at.node);
         const unsigned indent = 2 * std::min(at.depth, deepest_indent);
         fmt::format_to(to, "{:>12}  {:>8}  {:>8}  {:>5.1f} %  {:{}}{}\n", with_commas(node.calls),
-                       human_ns(ticks_to_ns(node.total_ticks, report.clock_hz)),
-                       human_ns(ticks_to_ns(node.self_ticks, report.clock_hz)), at.share * 100, "",
+                       human_ns(fixed_to_ns(times.total, report.clock_hz)),
+                       human_ns(fixed_to_ns(times.self, report.clock_hz)), at.share * 100, "",
                        indent, for_cell(name_of(report, node, at.node)));
     }
-    return out + "\n" + text_marks(report) + integrity_line(report.integrity) + "\n";
+    return out + "\n" + text_marks(report) + overhead_line(report) + integrity_line(report.integrity) + "\n";
 }
 
 std::string json_graph(const Report& report, const Profile& profile, const GraphOptions& options) {
@@ -103,9 +116,10 @@ std::string json_graph(const Report& report, const Profile& profile, const Graph
     json["image"] = json_image(report);
     json["clock_hz"] = report.clock_hz;
     json["integrity"] = json_integrity(report.integrity);
+    json["overhead"] = json_overhead(report);
     Json& list = json["nodes"] = Json::array();
     std::vector<std::size_t> path;  // positions in `list` of the last node of each depth
-    for (const Shown& at : shown_nodes(profile, options)) {
+    for (const Shown& at : shown_nodes(report, profile, options)) {
         const CallTree::Node& node = nodes[at.node];
         path.resize(at.depth + 1);
         path[at.depth] = list.size();
@@ -118,7 +132,9 @@ std::string json_graph(const Report& report, const Profile& profile, const Graph
                         {"address", pseudo ? Json(nullptr) : Json(hex_address(row.address))},
                         {"calls", node.calls},
                         {"total_ns", ticks_to_ns(node.total_ticks, report.clock_hz)},
-                        {"self_ns", ticks_to_ns(node.self_ticks, report.clock_hz)}});
+                        {"self_ns", ticks_to_ns(node.self_ticks, report.clock_hz)},
+                        {"corrected_total_ns", fixed_to_ns(report.nodes[at.node].total, report.clock_hz)},
+                        {"corrected_self_ns", fixed_to_ns(report.nodes[at.node].self, report.clock_hz)}});
     }
     json["markers"] = json_marks(report);
     return json_text(json);

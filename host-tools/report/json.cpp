@@ -23,6 +23,21 @@ Json json_image(const Report& report) {
     return json;
 }
 
+Json json_overhead(const Report& report) {
+    Json json;
+    json["clock"] = clock_name(report.clock);
+    json["calibrated"] = report.calibrated;
+    json["subtracted_ns"] = report.subtracted_ns;
+    if (!report.calibrated) return json;
+    json["landing_pad_ns"] = overhead_ns(report.landing_pad, report.clock_hz);
+    for (std::size_t n = 0; n < report.overheads.size(); ++n) {
+        const wire::Overhead& one = report.overheads[n];
+        json[recorder_name(n)] = {{"inside_ns", overhead_ns(one.inside, report.clock_hz)},
+                                  {"outside_ns", overhead_ns(one.outside, report.clock_hz)}};
+    }
+    return json;
+}
+
 std::string json_text(const Json& json) {
     return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -41,6 +56,7 @@ std::string json_report(const Report& report) {
     json["lossless"] = report.lossless;
     json["flight"] = report.flight;
     json["integrity"] = json_integrity(report.integrity);
+    json["overhead"] = json_overhead(report);
     Json& missing = json["gaps_list"] = Json::array();
     for (const MissingRow& row : report.missing) {
         missing.push_back({{"session", row.session},
@@ -60,6 +76,8 @@ std::string json_report(const Report& report) {
                              {"calls", row.calls},
                              {"total_ns", row.total_ns},
                              {"self_ns", row.self_ns},
+                             {"corrected_total_ns", row.corrected_total_ns},
+                             {"corrected_self_ns", row.corrected_self_ns},
                              {"min_ns", number(row.min_ns)},
                              {"max_ns", number(row.max_ns)},
                              {"share", row.share},
@@ -94,6 +112,8 @@ std::string json_report(const Report& report) {
                                                 {"calls", row.calls},
                                                 {"total_ns", row.total_ns},
                                                 {"self_ns", row.self_ns},
+                                                {"corrected_total_ns", row.corrected_total_ns},
+                                                {"corrected_self_ns", row.corrected_self_ns},
                                                 {"min_ns", row.min_ns},
                                                 {"avg_ns", row.avg_ns},
                                                 {"p50_ns", row.p50_ns},

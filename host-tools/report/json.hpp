@@ -13,6 +13,7 @@ using Json = nlohmann::ordered_json;
 
 Json json_integrity(const Integrity& integrity);
 Json json_image(const Report& report);
+Json json_overhead(const Report& report);
 Json json_marks(const Report& report);
 // Into `json`, as far as there is any: `captured`, `counters`, `markers`.
 void json_captured(Json& json, const Report& report);

@@ -21,11 +21,16 @@ const char* refusal(const nsc::Counters& counters) {
     return "no hello could be read, so the records in it mean nothing";
 }
 
+const Function* function_at(std::uint32_t offset, const HelloInfo& hello, const Symbols* symbols) {
+    return symbols != nullptr ? symbols->find(hello.text_base - hello.load_bias + offset) : nullptr;
+}
+bool has_no_landing_pad(const Function* function) { return function != nullptr && !function->landing_pad; }
+
 template <typename Row>
 Row named_row(std::uint32_t offset, const HelloInfo& hello, const Symbols* symbols) {
     Row row;
     row.address = hello.text_base - hello.load_bias + offset;
-    const Function* function = symbols != nullptr ? symbols->find(row.address) : nullptr;
+    const Function* function = function_at(offset, hello, symbols);
     if (function != nullptr) {
         row.name = function->name;
         row.file = function->file;
@@ -36,10 +41,13 @@ Row named_row(std::uint32_t offset, const HelloInfo& hello, const Symbols* symbo
     return row;
 }
 
-void add_times(FunctionRow& row, const FunctionTimes& times, std::uint64_t clock_hz) {
+void add_times(FunctionRow& row, const FunctionTimes& times, const CorrectedTimes& corrected,
+               std::uint64_t clock_hz) {
     row.calls = times.calls;
     row.total_ns = ticks_to_ns(times.total_ticks, clock_hz);
     row.self_ns = ticks_to_ns(times.self_ticks, clock_hz);
+    row.corrected_total_ns = fixed_to_ns(corrected.total, clock_hz);
+    row.corrected_self_ns = fixed_to_ns(corrected.self, clock_hz);
     if (times.timed != 0) {
         row.min_ns = ticks_to_ns(times.min_ticks, clock_hz);
         row.max_ns = ticks_to_ns(times.max_ticks, clock_hz);
@@ -54,28 +62,38 @@ std::uint64_t positive(std::int64_t ticks) {
     return ticks < 0 ? 0 : static_cast<std::uint64_t>(ticks);
 }
 
+template <typename Row>
+void add_shares(std::vector<Row>& rows, bool raw) {
+    double all = 0;
+    for (const Row& row : rows) all += static_cast<double>(self_of(row, raw));
+    for (Row& row : rows) {
+        if (all > 0) row.share = static_cast<double>(self_of(row, raw)) / all;
+    }
+}
+
 void add_profile(Report& report, const TargetProfile& profile, const HelloInfo& hello,
                  const Symbols* symbols) {
     const auto ns = [&](std::uint64_t ticks) { return ticks_to_ns(ticks, hello.clock_hz); };
     report.read_out = profile.last_read_out();
-    double all_self = 0;
-    for (const auto& [offset, times] : profile.functions()) {
-        all_self += static_cast<double>(positive(times.self_ticks));
-    }
     for (const auto& [offset, times] : profile.functions()) {
         auto row = named_row<ProfileRow>(offset, hello, symbols);
         row.calls = times.calls;
         row.total_ns = ns(times.total_ticks);
         row.self_ns = ns(positive(times.self_ticks));
+        const CorrectedTimes corrected =
+            correct(times, hello, has_no_landing_pad(function_at(offset, hello, symbols)));
+        row.corrected_total_ns = fixed_to_ns(corrected.total, hello.clock_hz);
+        row.corrected_self_ns = fixed_to_ns(corrected.self, hello.clock_hz);
+        if (row.self_ns > row.corrected_self_ns) report.subtracted_ns += row.self_ns - row.corrected_self_ns;
         row.min_ns = ns(times.min_ticks);
         if (times.calls != 0) row.avg_ns = row.total_ns / times.calls;
         row.p50_ns = ns(times.percentile(50));
         row.p99_ns = ns(times.percentile(99));
         row.max_ns = ns(times.max_ticks);
-        if (all_self > 0) row.share = static_cast<double>(positive(times.self_ticks)) / all_self;
         row.bins = times.bins;
         report.profile.push_back(std::move(row));
     }
+    add_shares(report.profile, report.raw);
 }
 
 // Of a target in adaptive mode the trace has some of a function's calls, and the profile the others.
@@ -94,33 +112,31 @@ void join_profile(Report& report) {
         row.profiled = from.calls;
         row.total_ns += from.total_ns;
         row.self_ns += from.self_ns;
+        row.corrected_total_ns += from.corrected_total_ns;
+        row.corrected_self_ns += from.corrected_self_ns;
         row.min_ns = std::min(row.min_ns.value_or(from.min_ns), from.min_ns);
         row.max_ns = std::max(row.max_ns.value_or(from.max_ns), from.max_ns);
     }
-    double all_self = 0;
-    for (const FunctionRow& row : report.functions) all_self += static_cast<double>(row.self_ns);
-    for (FunctionRow& row : report.functions) {
-        if (all_self > 0) row.share = static_cast<double>(row.self_ns) / all_self;
-    }
+    add_shares(report.functions, report.raw);
 }
 
 std::uint64_t max_of(const FunctionRow& row) { return row.max_ns.value_or(0); }
 std::uint64_t max_of(const ProfileRow& row) { return row.max_ns; }
 
 template <typename Row>
-void sort_by(std::vector<Row>& rows, SortKey key, std::size_t top) {
-    const auto value = [key](const Row& row) {
+void sort_by(std::vector<Row>& rows, SortKey key, std::size_t top, bool raw) {
+    const auto value = [key, raw](const Row& row) {
         switch (key) {
         case SortKey::self:
-            return row.self_ns;
+            return self_of(row, raw);
         case SortKey::total:
-            return row.total_ns;
+            return total_of(row, raw);
         case SortKey::calls:
             return row.calls;
         case SortKey::max:
             return max_of(row);
         }
-        return row.self_ns;
+        return self_of(row, raw);
     };
     std::sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
         if (value(a) != value(b)) return value(a) > value(b);
@@ -136,6 +152,31 @@ void sort_by(std::vector<Row>& rows, SortKey key, std::size_t top) {
 std::uint64_t ticks_to_ns(std::uint64_t ticks, std::uint64_t clock_hz) {
     __extension__ using Wide = unsigned __int128;
     return static_cast<std::uint64_t>((Wide{ticks} * 1'000'000'000u + clock_hz / 2) / clock_hz);
+}
+
+std::uint64_t fixed_to_ns(FixedTicks ticks, std::uint64_t clock_hz) {
+    const FixedTicks per_second = FixedTicks{clock_hz} * wire::overhead_unit;
+    // Whole seconds apart: a hostile clock's ticks times 10^9 would not fit.
+    return static_cast<std::uint64_t>(ticks / per_second * 1'000'000'000u +
+                                      (ticks % per_second * 1'000'000'000u + per_second / 2) / per_second);
+}
+
+double overhead_ns(std::int32_t fixed, std::uint64_t clock_hz) {
+    return fixed * 1e9 / (static_cast<double>(clock_hz) * wire::overhead_unit);
+}
+const char* clock_name(wire::Clock clock) {
+    switch (clock) {
+    case wire::Clock::cntvct:
+        return "cntvct";
+    case wire::Clock::pmccntr:
+        return "pmccntr";
+    }
+    return "unknown";
+}
+const char* recorder_name(std::size_t number) {
+    static constexpr const char* names[wire::overhead_count] = {"function", "graph", "profile", "duration",
+                                                                "sampled"};
+    return names[number];
 }
 
 Integrity integrity_of(const Profile& profile, const nsc::Counters& counters) {
@@ -185,7 +226,8 @@ Integrity integrity_of(const Profile& profile, const nsc::Counters& counters) {
     return result;
 }
 
-Report make_report(const Profile& profile, const nsc::Counters& counters, const Symbols* symbols) {
+Report make_report(const Profile& profile, const nsc::Counters& counters, const Symbols* symbols,
+                   bool raw) {
     const StreamCounters& stream = counters.stream;
     if (!profile.hello()) {
         if (stream.refused_version != 0) {
@@ -204,6 +246,11 @@ Report make_report(const Profile& profile, const nsc::Counters& counters, const 
     report.image = hello.image;
     report.board = hello.board;
     report.clock_hz = hello.clock_hz;
+    report.clock = hello.clock;
+    report.calibrated = hello.calibrated;
+    report.overheads = hello.overheads;
+    report.landing_pad = hello.landing_pad;
+    report.raw = raw;
     report.cores = hello.cores;
     report.lossless = hello.lossless;
     report.flight = hello.flight;
@@ -223,8 +270,13 @@ Report make_report(const Profile& profile, const nsc::Counters& counters, const 
     }
 
     const std::vector<FunctionTimes> times = profile.times();
-    double all_self = 0;
-    for (const FunctionTimes& of : times) all_self += static_cast<double>(of.self_ticks);
+    std::vector<bool> local(times.size());
+    for (std::uint32_t number = FunctionTable::none + 1; number < times.size(); ++number) {
+        local[number] =
+            has_no_landing_pad(function_at(profile.functions().offset(number), hello, symbols));
+    }
+    Correction correction = correct(profile, times, local);
+    report.subtracted_ns = fixed_to_ns(correction.subtracted, hello.clock_hz);
     for (std::uint32_t number = 0; number < times.size(); ++number) {
         FunctionRow row;
         if (number == FunctionTable::none) {
@@ -232,11 +284,12 @@ Report make_report(const Profile& profile, const nsc::Counters& counters, const 
         } else {
             row = named_row<FunctionRow>(profile.functions().offset(number), hello, symbols);
         }
-        add_times(row, times[number], hello.clock_hz);
-        if (all_self > 0) row.share = static_cast<double>(times[number].self_ticks) / all_self;
+        add_times(row, times[number], correction.functions[number], hello.clock_hz);
         report.by_number.push_back(row);
         if (row.calls != 0) report.functions.push_back(std::move(row));
     }
+    report.nodes = std::move(correction.nodes);
+    add_shares(report.functions, raw);
     add_profile(report, profile.on_target(), hello, symbols);
     add_captured(report, profile);
     report.adaptive = profile.moved().any_frame();
@@ -253,11 +306,30 @@ Report make_report(const Profile& profile, const nsc::Counters& counters, const 
     return report;
 }
 
-void sort_rows(std::vector<FunctionRow>& rows, SortKey key, std::size_t top) {
-    sort_by(rows, key, top);
+void sort_rows(std::vector<FunctionRow>& rows, SortKey key, std::size_t top, bool raw) {
+    sort_by(rows, key, top, raw);
 }
-void sort_rows(std::vector<ProfileRow>& rows, SortKey key, std::size_t top) {
-    sort_by(rows, key, top);
+void sort_rows(std::vector<ProfileRow>& rows, SortKey key, std::size_t top, bool raw) {
+    sort_by(rows, key, top, raw);
+}
+
+std::string overhead_line(const Report& report) {
+    if (!report.calibrated) {
+        return "recording: the target did not measure what it takes; the times have it in them\n";
+    }
+    std::string line = report.raw ? "recording: in the times is" : "recording: taken off is";
+    const auto add = [&](wire::RecorderNumber recorder, const char* of, bool outside) {
+        const wire::Overhead& one = report.overheads[static_cast<std::size_t>(recorder)];
+        const auto ns = [&](std::int32_t fixed) { return overhead_ns(fixed, report.clock_hz); };
+        line += fmt::format(" {:.1f} ns of each {}", ns(one.inside), of);
+        if (outside) line += fmt::format(" and {:.1f} ns of its caller", ns(one.outside));
+        line += ",";
+    };
+    if (!report.functions.empty() || report.read_out == 0) {
+        add(wire::RecorderNumber::graph, "traced call", true);
+    }
+    if (report.read_out != 0) add(wire::RecorderNumber::profile, "profiled call", false);
+    return line + (report.raw ? " as measured at boot\n" : " as measured at boot; not off min and max\n");
 }
 
 std::string integrity_line(const Integrity& integrity) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A profile with names and nanoseconds: what every output format shows.
+// A profile with names and nanoseconds: what every output format shows. Times are as recorded, and
+// `corrected`: less what recording took (profile/correction.hpp); min, max and what comes from the bins of
+// the target's profile are as recorded only.
 #pragma once
 
 #include <array>
@@ -11,7 +13,7 @@
 
 #include "host-tools/elf/symbols.hpp"
 #include "host-tools/nsc/reader.hpp"
-#include "host-tools/profile/profile.hpp"
+#include "host-tools/profile/correction.hpp"
 
 namespace nopscope {
 
@@ -27,9 +29,11 @@ struct FunctionRow : FunctionPlace {
     std::uint64_t calls = 0;
     std::uint64_t total_ns = 0;
     std::uint64_t self_ns = 0;
+    std::uint64_t corrected_total_ns = 0;
+    std::uint64_t corrected_self_ns = 0;
     std::optional<std::uint64_t> min_ns;  // absent: no call of it returned with all of it seen
     std::optional<std::uint64_t> max_ns;
-    double share = 0;  // self of all functions' self, 0..1
+    double share = 0;  // self of all functions' self, both corrected unless Report::raw, 0..1
     std::uint64_t open = 0;
     std::uint64_t lost = 0;
     std::uint64_t unwound = 0;
@@ -42,12 +46,14 @@ struct ProfileRow : FunctionPlace {
     std::uint64_t calls = 0;
     std::uint64_t total_ns = 0;  // of all calls, also of those inside each other
     std::uint64_t self_ns = 0;
+    std::uint64_t corrected_total_ns = 0;  // the calls that it made are still recorded in it
+    std::uint64_t corrected_self_ns = 0;
     std::uint64_t min_ns = 0;
     std::uint64_t avg_ns = 0;
     std::uint64_t p50_ns = 0;  // upper bounds: ends of bins
     std::uint64_t p99_ns = 0;
     std::uint64_t max_ns = 0;
-    double share = 0;  // self of all profiled functions' self, 0..1
+    double share = 0;  // likewise, of all profiled functions' self
     std::array<std::uint64_t, wire::profile_bins> bins{};
 };
 
@@ -104,6 +110,12 @@ struct Report {
     std::string image;
     std::string board;
     std::uint64_t clock_hz = 0;
+    wire::Clock clock{};
+    bool calibrated = false;  // else nothing is taken off
+    std::array<wire::Overhead, wire::overhead_count> overheads{};
+    std::int32_t landing_pad = 0;  // hello's
+    std::uint64_t subtracted_ns = 0;  // from the self times of `functions` together
+    bool raw = false;                 // what texts show, and what rows are sorted by
     unsigned cores = 0;
     bool lossless = false;
     bool flight = false;
@@ -114,6 +126,7 @@ struct Report {
     std::vector<MissingRow> missing;     // in the order of the recording
     std::vector<FunctionRow> functions;  // unsorted
     std::vector<FunctionRow> by_number;  // by the profile's function number, for the call tree
+    std::vector<CorrectedTimes> nodes;   // by node of the call tree
     std::uint64_t read_out = 0;          // number of the last one of the profile; 0: there is none
     std::vector<ProfileRow> profile;     // unsorted
     bool adaptive = false;  // then `functions` are those of the trace and of the profile together
@@ -125,17 +138,33 @@ struct Report {
 };
 
 std::uint64_t ticks_to_ns(std::uint64_t ticks, std::uint64_t clock_hz);
+std::uint64_t fixed_to_ns(FixedTicks ticks, std::uint64_t clock_hz);
+// Of what hello's overheads are in.
+double overhead_ns(std::int32_t fixed, std::uint64_t clock_hz);
+const char* clock_name(wire::Clock clock);
+const char* recorder_name(std::size_t number);  // wire::RecorderNumber
 
 Integrity integrity_of(const Profile& profile, const nsc::Counters& counters);
 
 // `symbols` may be null: functions are then named by address. Throws Error when the symbols are of
 // another image, or the recording says nothing that can be reported.
-Report make_report(const Profile& profile, const nsc::Counters& counters, const Symbols* symbols);
+Report make_report(const Profile& profile, const nsc::Counters& counters, const Symbols* symbols,
+                   bool raw = false);
 
 enum class SortKey : std::uint8_t { self, total, calls, max };
-// Largest first, then by name; keeps the first `top` (0: all).
-void sort_rows(std::vector<FunctionRow>& rows, SortKey key, std::size_t top);
-void sort_rows(std::vector<ProfileRow>& rows, SortKey key, std::size_t top);
+// Largest first, then by name; keeps the first `top` (0: all). By the times as recorded, or corrected.
+void sort_rows(std::vector<FunctionRow>& rows, SortKey key, std::size_t top, bool raw = true);
+void sort_rows(std::vector<ProfileRow>& rows, SortKey key, std::size_t top, bool raw = true);
+
+// What a text shows of a row.
+template <typename Row>
+std::uint64_t total_of(const Row& row, bool raw) {
+    return raw ? row.total_ns : row.corrected_total_ns;
+}
+template <typename Row>
+std::uint64_t self_of(const Row& row, bool raw) {
+    return raw ? row.self_ns : row.corrected_self_ns;
+}
 
 std::string text_report(const Report& report);
 std::string json_report(const Report& report);
@@ -146,6 +175,8 @@ void add_captured(Report& report, const Profile& profile);
 std::string text_captured(const Report& report);
 std::string text_marks(const Report& report);
 
+// What has been taken off the times in the text, per event, or why nothing was.
+std::string overhead_line(const Report& report);
 // "integrity: generated 9 = delivered 9 + dropped 0 + lost 0; corrupt_frames 0, gaps 0", and what
 // else is not zero.
 std::string integrity_line(const Integrity& integrity);

@@ -79,8 +79,8 @@ std::string function_table(const Report& report) {
     lines.push_back({"calls", "total", "self", "share", "min", "max", "function", "defined at"});
     for (const FunctionRow& row : report.functions) {
         const char* const mark = is_touched(row) ? "~" : "";
-        lines.push_back({with_commas(row.calls), mark + human_ns(row.total_ns),
-                         mark + human_ns(row.self_ns),
+        lines.push_back({with_commas(row.calls), mark + human_ns(total_of(row, report.raw)),
+                         mark + human_ns(self_of(row, report.raw)),
                          fmt::format("{:.1f} %", row.share * 100), ns_cell(row.min_ns),
                          ns_cell(row.max_ns), for_cell(row.name) + notes(row), short_place(row)});
     }
@@ -92,7 +92,8 @@ std::string profile_table(const Report& report) {
     lines.push_back({"calls", "total", "self", "share", "min", "avg", "p50 <=", "p99 <=", "max", "function",
                      "defined at"});
     for (const ProfileRow& row : report.profile) {
-        lines.push_back({with_commas(row.calls), human_ns(row.total_ns), human_ns(row.self_ns),
+        lines.push_back({with_commas(row.calls), human_ns(total_of(row, report.raw)),
+                         human_ns(self_of(row, report.raw)),
                          fmt::format("{:.1f} %", row.share * 100), human_ns(row.min_ns),
                          human_ns(row.avg_ns), human_ns(row.p50_ns), human_ns(row.p99_ns),
                          human_ns(row.max_ns), for_cell(row.name), short_place(row)});
@@ -107,18 +108,23 @@ std::string profile_table(const Report& report) {
 std::string text_report(const Report& report) {
     std::string out;
     auto to = std::back_inserter(out);
-    fmt::format_to(to, "{} on {}, {} core{}, clock {:.3f} MHz, build-id {}\n",
+    fmt::format_to(to, "{} on {}, {} core{}, clock {}{:.3f} MHz, build-id {}\n",
                    report.image.empty() ? "image" : for_cell(report.image),
                    report.board.empty() ? "an unnamed board" : for_cell(report.board), report.cores,
-                   report.cores == 1 ? "" : "s", static_cast<double>(report.clock_hz) / 1e6,
+                   report.cores == 1 ? "" : "s",
+                   report.clock == wire::Clock::cntvct
+                       ? std::string()
+                       : fmt::format("{} at ", clock_name(report.clock)),
+                   static_cast<double>(report.clock_hz) / 1e6,
                    report.build_id.empty() ? "(none)" : report.build_id);
     fmt::format_to(
-        to, "{} recorded, of which {} for the tracer; {}{}\n\n", human_ns(report.duration_ns),
+        to, "{} recorded, of which {} for the tracer; {}{}\n", human_ns(report.duration_ns),
         human_ns(report.tracer_ns),
         report.adaptive ? "adaptive" : report.lossless ? "lossless" : report.flight ? "flight" : "stream",
         report.sessions > 1 ? fmt::format("; the target was reset {} time{}", report.sessions - 1,
                                           report.sessions == 2 ? "" : "s")
                             : std::string());
+    out += overhead_line(report) + "\n";
     if (!report.functions.empty() || report.read_out == 0) out += function_table(report) + "\n";
     if (report.adaptive) {
         out += fmt::format("{} moves between trace and profile; what a traced function's callees spent in the "
@@ -143,13 +149,14 @@ std::string csv_report(const Report& report) {
     };
     if (report.functions.empty() && report.read_out != 0) {
         std::string out =
-            "name,address,file,line,calls,total_ns,self_ns,min_ns,avg_ns,p50_ns,p99_ns,max_ns,share\n";
+            "name,address,file,line,calls,total_ns,self_ns,min_ns,avg_ns,p50_ns,p99_ns,max_ns,share,"
+            "corrected_total_ns,corrected_self_ns\n";
         for (const ProfileRow& row : report.profile) {
-            out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{:.6f}\n",
+            out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{:.6f},{},{}\n",
                                quoted(for_cell(row.name)), hex_address(row.address),
                                quoted(for_cell(row.file)), row.line, row.calls, row.total_ns,
                                row.self_ns, row.min_ns, row.avg_ns, row.p50_ns, row.p99_ns, row.max_ns,
-                               row.share);
+                               row.share, row.corrected_total_ns, row.corrected_self_ns);
         }
         return out;
     }
@@ -158,13 +165,14 @@ std::string csv_report(const Report& report) {
     };
     std::string out =
         "name,address,file,line,calls,total_ns,self_ns,min_ns,max_ns,share,open,lost,unwound,"
-        "incomplete\n";
+        "incomplete,corrected_total_ns,corrected_self_ns\n";
     for (const FunctionRow& row : report.functions) {
-        out += fmt::format("{},{},{},{},{},{},{},{},{},{:.6f},{},{},{},{}\n",
+        out += fmt::format("{},{},{},{},{},{},{},{},{},{:.6f},{},{},{},{},{},{}\n",
                            quoted(for_cell(row.name)), hex_address(row.address),
                            quoted(for_cell(row.file)), row.line, row.calls, row.total_ns,
                            row.self_ns, number(row.min_ns), number(row.max_ns), row.share, row.open,
-                           row.lost, row.unwound, row.incomplete);
+                           row.lost, row.unwound, row.incomplete, row.corrected_total_ns,
+                           row.corrected_self_ns);
     }
     return out;
 }

@@ -74,19 +74,23 @@ def qemu_command(machine, image, words, icount):
             "-semihosting-config", f"enable=on,target=native,{arguments}", "-kernel", str(kernel)]
 
 
-def oracle_arguments(elf, site_list, out):
-    site_list.write_text("".join(f"{word:x} {function:x}\n"
-                                 for word, function in sites.patch_sites(sites.Image(elf))))
+def oracle_arguments(elf, site_list, out, own):
+    image = sites.Image(elf)
+    site_list.write_text("".join(
+        f"{word:x} {function:x} {image.ends.get(function, 0) if own else 0:x}\n"
+        for word, function in sites.patch_sites(image)))
     return ["-plugin", f"{ORACLE},sites={site_list},out={out}"]
 
 
-def record(directory, machine, image, words=(), icount=True, oracle=False, options=()):
-    """`icount`: deterministic, one instruction a nanosecond. `options`: more for `record`."""
+def record(directory, machine, image, words=(), icount=True, oracle=False, options=(),
+           own=False):
+    """`icount`: deterministic, one instruction a nanosecond. `options`: more for `record`. `own`: the
+    oracle also counts each function's own instructions."""
     elf = elf_of(machine, image)
     recording, raw, counts = directory / "line.nsc", directory / "line.raw", directory / "counts"
     command = qemu_command(machine, image, words, icount)
     if oracle:
-        command += oracle_arguments(elf, directory / "sites", counts)
+        command += oracle_arguments(elf, directory / "sites", counts, own)
     done = subprocess.run([NOPSCOPE, "record", "--from", "exec:" + shlex.join(command), "--image",
                            str(elf), "-o", str(recording), "--raw", str(raw), *options], capture_output=True,
                           text=True, errors="replace", timeout=HANG_SECONDS,

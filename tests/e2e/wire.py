@@ -25,6 +25,7 @@ class Event:
     site: int = 0    # call, entry: the function's run-time address
     entry: int = 0   # ret: its entry's index, low 28 bits
     unwound: bool = False
+    value: int = 0   # extended: as trace2 has it
 
 
 @dataclasses.dataclass
@@ -112,6 +113,8 @@ class Line:
             elif kind == RET:
                 event.unwound = bool(value & 1)
                 event.entry = value >> 1
+            else:
+                event.value = value
             self.events.append(event)
             index += 1
 

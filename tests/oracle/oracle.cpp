@@ -5,12 +5,14 @@
 //
 //     qemu-system-aarch64 ... -plugin liboracle.so,sites=SITES,out=OUT
 //
-// SITES: a line "WORD FUNCTION" for each site, hex: the address of the word that toggles and of the
-// function's first instruction, as tests/oracle/sites.py writes them. OUT, written when QEMU exits:
+// SITES: a line "WORD FUNCTION END" for each site, hex: the address of the word that toggles, of the
+// function's first instruction, and of what follows its last, as tests/oracle/sites.py writes them. OUT,
+// written when QEMU exits:
 //
-//     {"instructions": N, "sites": [{"address": "0x..", "bl": N, "other": N}, ...]}
+//     {"instructions": N, "sites": [{"address": "0x..", "bl": N, "other": N, "own": N}, ...]}
 //
-// `address` is the function's; `other` counts executions of the word while it was not a BL.
+// `address` is the function's; `other` counts executions of the word while it was not a BL; `own` the
+// instructions of the function itself. Where END is not given it is 0.
 //
 // Why the bytes seen at translation are the bytes executed: QEMU keys a translated block by the
 // physical page it was read from and write-protects that page in every softmmu TLB entry that
@@ -33,6 +35,7 @@
 #include <cstring>
 #include <deque>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <string>
 #include <unordered_map>
@@ -49,6 +52,7 @@ namespace {
 struct Site {
     std::uint64_t word = 0;
     std::uint64_t function = 0;
+    std::uint64_t end = 0;
 };
 
 using Counter = std::atomic<std::uint64_t>;
@@ -56,12 +60,14 @@ using Counter = std::atomic<std::uint64_t>;
 struct Counted {
     Counter bl = 0;
     Counter other = 0;
+    Counter own = 0;
 };
 
 struct Oracle {
     std::vector<Site> sites;
     std::deque<Counted> counted;                             // by index of the site; never moved
     std::unordered_map<std::uint64_t, std::size_t> site_at;  // by address of the word
+    std::map<std::uint64_t, std::size_t> function_at;        // by its address; of those with an end
     Counter instructions = 0;
     std::string out;
 };
@@ -79,6 +85,8 @@ bool read_sites(const std::string& path) {
         std::istringstream fields(line);
         Site site;
         if (!(fields >> std::hex >> site.word >> site.function)) return false;
+        fields >> site.end;
+        if (site.end != 0) oracle.function_at.emplace(site.function, oracle.sites.size());
         if (!oracle.site_at.emplace(site.word, oracle.sites.size()).second) return false;
         oracle.sites.push_back(site);
         oracle.counted.emplace_back();
@@ -93,12 +101,22 @@ void count(qemu_plugin_insn* instruction, Counter& counter) {
     qemu_plugin_register_vcpu_insn_exec_cb(instruction, add_one, QEMU_PLUGIN_CB_NO_REGS, &counter);
 }
 
+// The function that an instruction lies in; null: none.
+Counted* function_around(std::uint64_t address) {
+    auto found = oracle.function_at.upper_bound(address);
+    if (found == oracle.function_at.begin()) return nullptr;
+    const std::size_t index = (--found)->second;
+    return address < oracle.sites[index].end ? &oracle.counted[index] : nullptr;
+}
+
 void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
     const std::size_t instructions = qemu_plugin_tb_n_insns(block);
     for (std::size_t i = 0; i < instructions; ++i) {
         qemu_plugin_insn* instruction = qemu_plugin_tb_get_insn(block, i);
         count(instruction, oracle.instructions);
-        const auto site = oracle.site_at.find(qemu_plugin_insn_vaddr(instruction));
+        const std::uint64_t address = qemu_plugin_insn_vaddr(instruction);
+        if (Counted* const function = function_around(address)) count(instruction, function->own);
+        const auto site = oracle.site_at.find(address);
         if (site == oracle.site_at.end()) continue;
         std::uint32_t word = 0;
         qemu_plugin_insn_data(instruction, &word, sizeof word);
@@ -117,9 +135,9 @@ void on_exit(qemu_plugin_id_t, void*) {
     for (std::size_t i = 0; i < oracle.sites.size(); ++i) {
         std::fprintf(file,
                      "%s\n{\"address\": \"0x%" PRIx64 "\", \"bl\": %" PRIu64 ", \"other\": %" PRIu64
-                     "}",
+                     ", \"own\": %" PRIu64 "}",
                      i == 0 ? "" : ",", oracle.sites[i].function, oracle.counted[i].bl.load(),
-                     oracle.counted[i].other.load());
+                     oracle.counted[i].other.load(), oracle.counted[i].own.load());
     }
     std::fputs("\n]}\n", file);
     std::fclose(file);
@@ -135,7 +153,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t*, int argc, char*
     }
     if (oracle.out.empty() || !read_sites(sites)) {
         std::fputs(
-            "oracle: needs out=FILE and sites=FILE (lines \"WORD FUNCTION\", hex, each word "
+            "oracle: needs out=FILE and sites=FILE (lines \"WORD FUNCTION [END]\", hex, each word "
             "once)\n",
             stderr);
         return -1;

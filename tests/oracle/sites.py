@@ -31,7 +31,8 @@ class Image:
             struct.unpack_from("<IIQQQQIIQQ", self.data, section_offset + i * entry_bytes)
             for i in range(count)
         ]
-        self.symbols = dict(self._symbols())
+        self.symbols = {name: value for name, value, _ in self._symbols()}
+        self.ends = {value: value + size for _, value, size in self._symbols() if size}
 
     def _symbols(self):
         for _, kind, _, _, offset, size, link, *_ in self.sections:
@@ -39,9 +40,9 @@ class Image:
                 continue
             names = self.sections[link][4]
             for at in range(offset, offset + size, 24):
-                name, _, _, _, value, _ = struct.unpack_from("<IBBHQQ", self.data, at)
+                name, _, _, _, value, bytes_ = struct.unpack_from("<IBBHQQ", self.data, at)
                 end = self.data.index(b"\0", names + name)
-                yield self.data[names + name:end].decode(), value
+                yield self.data[names + name:end].decode(), value, bytes_
 
     def bytes(self, address, count):
         for _, kind, flags, start, offset, size, *_ in self.sections:

@@ -24,6 +24,7 @@ INCLUDES = [
     ("hal/machine.hpp", r"hal/arm64/machine\.hpp$"),
     ("hal/", r"hal/"),
     ("firmware/selftest/", rf"firmware/|hal/|{PUBLIC}|tracer/wire/|tracer/arm64/patch_site\.hpp$"),
+    ("firmware/bench/", rf"firmware/|hal/|{PUBLIC}|tracer/wire/"),
     ("firmware/storm/", rf"firmware/|hal/|{PUBLIC}|tracer/arm64/patch_site\.hpp$"),
     ("firmware/", rf"firmware/|hal/|{PUBLIC}"),
     ("host-tools/", r"host-tools/|tracer/wire/"),

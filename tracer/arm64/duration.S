@@ -45,7 +45,7 @@ function nopscope_duration_entry
     stp     x9, x12, [x17]
     mov     x14, x30
     adr     x30, nopscope_duration_hook
-    mrs     x11, cntvct_el0
+    read_clock x11
     stp     x30, x14, [x17, #FRAME_HOOK]
     str     x11, [x17, #FRAME_START]
     ret     x14
@@ -64,7 +64,7 @@ function nopscope_duration_hook
 .Lduration_end:
     ldr     x12, [x17, #FRAME_START]
     ldp     x13, x15, [x10, #CORE_FILTERED]!
-    mrs     x11, cntvct_el0
+    read_clock x11
     subs    x11, x11, x12
     csel    x11, x11, xzr, pl           // the counter may have been read too early
     cmp     x11, x15
@@ -81,7 +81,7 @@ function nopscope_duration_hook
     sub     x10, x10, #CORE_FILTERED
     ldp     x15, x16, [x10, #CORE_LIMIT]
 2:  ldxr    x30, [x10]
-    mrs     x11, cntvct_el0
+    read_clock x11
     add     x13, x30, #24
     cmp     x13, x15
     b.hi    .Lduration_full

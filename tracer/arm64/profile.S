@@ -49,7 +49,7 @@ function nopscope_profile_entry
     stp     x30, x15, [x17, #FRAME_HOOK]
     add     x10, x10, #CORE_PROFILED
 1:  ldxr    x13, [x10]
-    mrs     x11, cntvct_el0
+    read_clock x11
     stxr    w16, x13, [x10]
     cbnz    w16, 1b
     stp     x11, x13, [x17, #FRAME_START]
@@ -72,7 +72,7 @@ function nopscope_profile_hook
     str     x17, [x10, #CORE_TOP]
     add     x10, x10, #CORE_PROFILED
 1:  ldxr    x16, [x10]
-    mrs     x11, cntvct_el0
+    read_clock x11
     subs    x11, x11, x12
     csel    x11, x11, xzr, pl           // the duration; the counter may have been read too early
     add     x13, x14, x11               // before the call, and the call

@@ -24,6 +24,14 @@
 
 #define CARRY            2      // of NZCV: "higher or same"
 
+// The clock of all records (hal/arm64/machine.hpp has it for C++).
+.macro read_clock to
+#ifdef NOPSCOPE_CLOCK_PMCCNTR
+    mrs     \to, pmccntr_el0
+#else
+    mrs     \to, cntvct_el0
+#endif
+.endm
 #ifndef NOPSCOPE_RING_LOG2
 #define NOPSCOPE_RING_LOG2 18
 #endif

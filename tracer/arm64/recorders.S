@@ -23,7 +23,7 @@
     cmp     x12, x14
     b.hs    \full
 .endif
-    mrs     x11, cntvct_el0
+    read_clock x11
     add     x13, x12, #8
     stxr    w16, x13, [x10]
     cbnz    w16, 1b

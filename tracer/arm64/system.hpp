@@ -33,6 +33,39 @@ inline bool mmu_and_cache_on() {
     return (sctlr & m_and_c) == m_and_c;
 }
 
+// The counter that the firmware's timers use, and the PMU's (Arm ARM DDI 0487, D13).
+inline std::uint64_t read_ticks() {
+    std::uint64_t ticks;
+    asm volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(ticks)::"memory");
+    return ticks;
+}
+inline std::uint64_t read_cycles() {
+    std::uint64_t cycles;
+    asm volatile("isb\n\tmrs %0, pmccntr_el0" : "=r"(cycles)::"memory");
+    return cycles;
+}
+inline void write_cycles(std::uint64_t cycles) {
+    asm volatile("msr pmccntr_el0, %0\n\tisb" ::"r"(cycles) : "memory");
+}
+inline bool has_cycle_counter() {
+    constexpr unsigned not_architected = 15;
+    std::uint64_t features;
+    asm("mrs %0, id_aa64dfr0_el1" : "=r"(features));
+    const unsigned version = features >> 8 & 15;
+    return version != 0 && version != not_architected;
+}
+// Every cycle (PMCR.D off), 64 bits (LC), also where events must not be counted (DP off); at EL1 and EL0,
+// not at EL2 (PMCCFILTR 0). What it has counted stays.
+inline void start_cycles() {
+    constexpr std::uint64_t e = 1 << 0, d = 1 << 3, dp = 1 << 5, lc = 1 << 6;
+    std::uint64_t control;
+    asm volatile("mrs %0, pmcr_el0" : "=r"(control));
+    asm volatile("msr pmccfiltr_el0, xzr\n\tmsr pmcr_el0, %0\n\tmsr pmcntenset_el0, %1\n\tisb" ::"r"(
+                     (control & ~(d | dp)) | e | lc),
+                 "r"(std::uint64_t{1} << 31)
+                 : "memory");
+}
+
 // In a loop that waits for another core.
 inline void relax() { asm volatile("yield" ::: "memory"); }
 

@@ -13,6 +13,18 @@ struct Text {
     std::uint8_t size = 0;
 };
 
+enum class Clock : std::uint8_t { cntvct = 0, pmccntr = 1 };
+
+enum class RecorderNumber : std::uint8_t { function, graph, profile, duration, sampled };
+inline constexpr std::size_t overhead_count = 5;
+inline constexpr unsigned overhead_unit = 256;
+
+// What recording one call takes, in 1/256 ticks, as measured at boot.
+struct Overhead {
+    std::int32_t inside = 0;   // of that, what the call's own time has in it
+    std::int32_t outside = 0;  // and what its caller's has
+};
+
 struct Hello {
     std::uint16_t version = format_version;
     bool lossless = false;   // the mode it began in; neither: stream
@@ -28,9 +40,13 @@ struct Hello {
     Text build_id;
     Text board;
     Text image;
+    Clock clock = Clock::cntvct;
+    bool calibrated = false;
+    std::int32_t landing_pad = 0;  // what one takes, in 1/256 ticks; `overheads` are of functions with one
+    Overhead overheads[overhead_count] = {};  // by RecorderNumber
 };
 
-// Returns the payload bytes written; at most 39 + 3 * 256.
+// Returns the payload bytes written; at most 96 + 3 * 256.
 inline std::size_t write_hello(const Hello& hello, Byte* to) {
     Writer out(to);
     out.fixed(hello.version);
@@ -47,6 +63,14 @@ inline std::size_t write_hello(const Hello& hello, Byte* to) {
     for (const Text* text : texts) {
         out.fixed(text->size);
         out.bytes(text->data, text->size);
+    }
+    out.fixed(static_cast<std::uint8_t>(hello.clock));
+    const std::size_t count = hello.calibrated ? overhead_count : 0;
+    out.fixed(static_cast<std::uint8_t>(count));
+    if (count != 0) out.varint(zigzag(hello.landing_pad));
+    for (std::size_t n = 0; n < count; ++n) {
+        out.varint(zigzag(hello.overheads[n].inside));
+        out.varint(zigzag(hello.overheads[n].outside));
     }
     return out.size();
 }
@@ -72,6 +96,16 @@ inline bool read_hello(const Byte* payload, std::size_t count, Hello& hello) {
     for (Text* text : texts) {
         text->size = in.fixed<std::uint8_t>();
         text->data = in.bytes(text->size);
+    }
+    if (in.ok() && in.left() == 0) return hello.clock_hz != 0 && hello.cores != 0;
+    hello.clock = static_cast<Clock>(in.fixed<std::uint8_t>());
+    const auto overheads = in.fixed<std::uint8_t>();
+    hello.calibrated = overheads != 0;
+    if (hello.calibrated) hello.landing_pad = static_cast<std::int32_t>(unzigzag(in.varint()));
+    for (std::size_t n = 0; n < overheads && in.ok(); ++n) {
+        const Overhead one{static_cast<std::int32_t>(unzigzag(in.varint())),
+                           static_cast<std::int32_t>(unzigzag(in.varint()))};
+        if (n < overhead_count) hello.overheads[n] = one;
     }
     return in.ok() && hello.clock_hz != 0 && hello.cores != 0;
 }

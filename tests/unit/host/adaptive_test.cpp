@@ -79,6 +79,22 @@ TEST_F(AdaptiveTest, CallsAreTheTracesAndTheProfilesTogether) {
     EXPECT_THAT(text, HasSubstr("adaptive\n"));
 }
 
+TEST_F(AdaptiveTest, EachCallLosesWhatItsOwnRecorderTook) {
+    target.calibrated = true;
+    target.overheads[1] = {3 * 256, 0};
+    target.overheads[2] = {4 * 256, 0};
+    target.hello();
+    traced(2, 30);
+    profiled(2, 5, 70);
+    profiled(3, 1, 20);
+    moved(0, {});
+    const Report result = report();
+    EXPECT_EQ(row(result, 2)->corrected_self_ns, 30 - 3 + 5 * (70 - 4u));
+    EXPECT_EQ(row(result, 3)->corrected_total_ns, 20 - 4u);
+    EXPECT_EQ(result.subtracted_ns, 3 + 6 * 4u);
+    EXPECT_NEAR(row(result, 3)->share, 16.0 / (16 + 27 + 5 * 66), 1e-9);
+}
+
 TEST_F(AdaptiveTest, AFunctionThatIsOnlyInTheProfileHasARow) {
     target.hello();
     traced(1, 100);

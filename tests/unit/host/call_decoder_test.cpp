@@ -26,6 +26,7 @@ struct Calls {
         return {{offset / 8, static_cast<std::uint32_t>(nodes.size() + 1)}, totals[offset / 8]};
     }
     std::uint32_t gap_node() const { return 1; }
+    void passed(std::uint32_t parent, std::uint32_t offset) { called(parent, offset); }
     void told(std::uint32_t, Ticks, const Durations::Inside&) {}
     std::uint32_t placed(std::uint32_t, std::uint32_t, const Durations::Sum&) { return 2; }
     void closed(const OpenCall& call, const ClosedCall& result) {

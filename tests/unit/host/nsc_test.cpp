@@ -69,6 +69,7 @@ protected:
         symbols.sites = {{0x40080010, 32, "main", "/src/main.c", 12},
                          {0x40080120, 0, "lua::call(int)", "", 0},
                          {0xffffff8000000000, 4, "far", "f.S", 3}};
+        symbols.sites[2].landing_pad = false;
     }
     ~Nsc() override { std::filesystem::remove(path); }
 
@@ -168,6 +169,11 @@ TEST_F(Nsc, RoundTrip) {
     ASSERT_TRUE(reader.symbols());
     EXPECT_EQ(reader.symbols()->build_id, symbols.build_id);
     EXPECT_EQ(reader.symbols()->site_table_crc, 0xdeadbeefu);
+    ASSERT_EQ(reader.symbols()->sites.size(), 3u);
+    for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(reader.symbols()->sites[i].size, symbols.sites[i].size);
+        EXPECT_EQ(reader.symbols()->sites[i].landing_pad, i != 2);
+    }
     const Function* far = reader.symbols()->find(0xffffff8000000000);
     ASSERT_NE(far, nullptr);
     EXPECT_EQ(far->name, "far");

@@ -3,6 +3,8 @@
 // real target would send.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -33,6 +35,10 @@ public:
     std::string build_id = "\x01\x02\x03\x04";
     std::string board = "virt";
     std::string image = "demo";
+    wire::Clock clock_source = wire::Clock::cntvct;
+    bool calibrated = false;
+    std::int32_t landing_pad = 0;
+    std::array<wire::Overhead, wire::overhead_count> overheads{};
     unsigned records_per_frame = 1000;
     bool groups_of_one = true;  // each trace frame is a key frame
     std::uint64_t clock = 1000;
@@ -53,6 +59,10 @@ public:
         hello.build_id = as_text(build_id);
         hello.board = as_text(board);
         hello.image = as_text(image);
+        hello.clock = clock_source;
+        hello.calibrated = calibrated;
+        hello.landing_pad = landing_pad;
+        std::copy(overheads.begin(), overheads.end(), hello.overheads);
         frame(wire::Stream::hello, 0, wire::write_hello(hello, builder_.payload()));
     }
 

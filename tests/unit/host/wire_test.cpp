@@ -124,6 +124,11 @@ TEST(Hello, RoundTripsAndKnowsAnotherVersion) {
     hello.site_table_crc = 0xabcdef01;
     const std::string board = "rpi4";
     hello.board = {reinterpret_cast<const wire::Byte*>(board.data()), 4};
+    const std::size_t without_overheads = wire::write_hello(hello, payload) - 2;
+    hello.clock = wire::Clock::pmccntr;
+    hello.calibrated = true;
+    hello.landing_pad = -3;
+    hello.overheads[1] = {-7, 5000};
     const std::size_t count = wire::write_hello(hello, payload);
     wire::Hello back;
     ASSERT_TRUE(wire::read_hello(payload, count, back));
@@ -131,8 +136,13 @@ TEST(Hello, RoundTripsAndKnowsAnotherVersion) {
     EXPECT_EQ(back.clock_hz, 62500000u);
     EXPECT_EQ(back.site_table_crc, 0xabcdef01u);
     EXPECT_EQ(std::string(reinterpret_cast<const char*>(back.board.data), back.board.size), board);
+    EXPECT_EQ(back.clock, wire::Clock::pmccntr);
+    EXPECT_TRUE(back.calibrated);
+    EXPECT_EQ(back.landing_pad, -3);
+    EXPECT_EQ(back.overheads[1].inside, -7);
+    EXPECT_EQ(back.overheads[1].outside, 5000);
     for (std::size_t cut = 0; cut < count; ++cut)
-        EXPECT_FALSE(wire::read_hello(payload, cut, back));
+        EXPECT_EQ(wire::read_hello(payload, cut, back), cut == without_overheads) << cut;
     hello.version = 3;
     wire::write_hello(hello, payload);
     ASSERT_TRUE(wire::read_hello(payload, 5, back));

@@ -19,6 +19,8 @@ struct CoreUnderTest {
             one.ring = reinterpret_cast<std::uintptr_t>(memory[i].ring.data());
             one.cursor = one.tail = ring_bytes;
             one.pumped_clock = one.last_sync = one.last_trace_frame = machine.now;
+            one.seen_clock = machine.now;
+            one.seen = ring_bytes;
             one.limit = 1;
             one.reserve = return_reserve_bytes;
             ring_set_limit(machine, one);

@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What is left of the times when the recorders' own is taken off, on functions whose instructions are
+counted independently: under -icount shift=0 each takes a nanosecond.
+
+    overhead_test.py MACHINE IMAGE        counts, or counts-pmccntr
+"""
+
+import collections
+import sys
+import unittest
+
+import machines  # puts tests/oracle and tests/golden on the path
+import sites
+import trace2
+import wire
+
+OWN = ("counts_empty", "counts_loop", "counts_loop_odd", "counts_loop_local", "counts_few", "counts_caller", "counts_mixed",
+       "counts_recursive", "counts_fibonacci", "counts_outer", "counts_catcher", "counts_thrower")
+HANDLERS = ("counts_handler", "counts_handled")
+LEAVES = ("counts_empty", "counts_loop", "counts_loop_odd", "counts_loop_local", "counts_few")
+
+
+def own_instructions(run):
+    """By the function's address."""
+    return {int(site["address"], 16): site["own"] for site in run.oracle["sites"]}
+
+
+def tolerance(known, calls, tick_ns):
+    """2 %, or a tick of each call."""
+    return max(0.02 * known, calls * tick_ns)
+
+
+class Overhead(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = machines.Directory()
+        cls.run_ = machines.record(cls.directory.__enter__(), MACHINE, IMAGE, oracle=True, own=True)
+        cls.report = cls.run_.report_json()
+        cls.functions = {f["name"]: f for f in cls.report["functions"]}
+        cls.own = own_instructions(cls.run_)
+        cls.tick_ns = 1e9 / cls.report["clock_hz"]
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.directory.cleanup()
+
+    def instructions(self, name):
+        return self.own[int(self.functions[name]["address"], 16)]
+
+    def error(self, name, key):
+        """As a multiple of what is allowed."""
+        function = self.functions[name]
+        known = self.instructions(name)
+        return abs(function[key] - known) / tolerance(known, function["calls"], self.tick_ns)
+
+    def test_it_ran_to_its_end_and_nothing_is_missing(self):
+        self.assertEqual(self.run_.status, 0, self.run_.console + self.run_.errors)
+        self.assertIn("counts: done", self.run_.console)
+        self.assertTrue(self.report["integrity"]["clean"], self.report["integrity"])
+        self.assertEqual(sorted(OWN), sorted(self.functions))
+
+    def test_corrected_self_times_are_within_two_percent_or_a_tick(self):
+        errors = sorted(((self.error(name, "corrected_self_ns"), name) for name in OWN), reverse=True)
+        for error, name in errors:
+            function = self.functions[name]
+            print(f"  {name:18} {function['calls']:5} calls, {self.instructions(name):7} instructions, "
+                  f"self {function['self_ns']:7} ns, corrected {function['corrected_self_ns']:7} ns, "
+                  f"{error:5.2f} of the tolerance")
+        self.assertLessEqual(errors[0][0], 1)
+
+    def test_raw_self_times_are_not(self):
+        self.assertGreater(max(self.error(name, "self_ns") for name in OWN), 1)
+
+    def test_the_whole_is_right(self):
+        known = sum(map(self.instructions, OWN))
+        corrected = sum(f["corrected_self_ns"] for f in self.functions.values())
+        self.assertLess(abs(corrected - known), 0.02 * known)
+        raw = sum(f["self_ns"] for f in self.functions.values())
+        self.assertAlmostEqual(self.report["overhead"]["subtracted_ns"], raw - corrected, delta=20)
+
+    def test_totals_are_the_selves_below(self):
+        """Of a function that calls only itself."""
+        fibonacci = self.functions["counts_fibonacci"]
+        self.assertAlmostEqual(fibonacci["corrected_total_ns"], fibonacci["corrected_self_ns"],
+                               delta=0.02 * fibonacci["corrected_self_ns"])
+
+    def test_the_constants_are_the_recorder_s_instructions(self):
+        """As docs/how-it-works.md counts them."""
+        graph = self.report["overhead"]["graph"]
+        self.assertTrue(self.report["overhead"]["calibrated"])
+        clock = "pmccntr" if IMAGE.endswith("pmccntr") else "cntvct"
+        self.assertEqual(self.report["overhead"]["clock"], clock)
+        # Two loops of 128 calls, each measured to a tick.
+        self.assertAlmostEqual(graph["inside_ns"] + graph["outside_ns"], 51, delta=2 * self.tick_ns / 128)
+
+    def test_the_text_says_so(self):
+        graph = self.report["overhead"]["graph"]
+        self.assertIn(f"taken off is {graph['inside_ns']:.1f} ns of each traced call and "
+                      f"{graph['outside_ns']:.1f} ns of its caller", self.run_.report())
+        self.assertIn("in the times is", self.run_.report("--raw"))
+
+
+class Profiled(unittest.TestCase):
+    def test_leaves_of_the_profile(self):
+        with machines.Directory() as directory:
+            run = machines.record(directory, MACHINE, IMAGE, ["profile"], oracle=True, own=True)
+            report = run.report_json()
+        own, tick_ns = own_instructions(run), 1e9 / report["clock_hz"]
+        functions = {f["name"]: f for f in report["profile"]["functions"]}
+        for name in LEAVES:
+            function, known = functions[name], own[int(functions[name]["address"], 16)]
+            self.assertLessEqual(abs(function["corrected_self_ns"] - known),
+                                 tolerance(known, function["calls"], tick_ns), name)
+            self.assertGreater(function["self_ns"], function["corrected_self_ns"])
+
+
+class Durations(unittest.TestCase):
+    def test_durations_of_leaves(self):
+        """The host tools show none: this is what hello's figures are for."""
+        with machines.Directory() as directory:
+            run = machines.record(directory, MACHINE, IMAGE, ["duration"], oracle=True, own=True)
+            report = run.report_json()
+        self.assertTrue(report["integrity"]["clean"], report["integrity"])
+        own, tick_ns = own_instructions(run), 1e9 / report["clock_hz"]
+        line = wire.Line(run.line)
+        symbols = sites.Image(run.elf).symbols
+        inside = report["overhead"]["duration"]["inside_ns"]
+        pad = report["overhead"]["landing_pad_ns"]
+        told = collections.defaultdict(list)  # by the function's address: ticks
+        for head, site, ticks in zip(line.events, line.events[1:], line.events[2:]):
+            if head.kind == trace2.EXTENDED and head.value & 15 == trace2.DURATION:
+                told[line.hello["text_base"] + (site.value >> 4) * 8].append(ticks.value >> 4)
+        for name in LEAVES:
+            ns, known = told[symbols[name]], own[symbols[name]]
+            taken = inside + pad * (name == "counts_loop_local")
+            corrected = sum(ns) * tick_ns - len(ns) * taken
+            self.assertLessEqual(abs(corrected - known), tolerance(known, len(ns), tick_ns), name)
+            self.assertGreater(sum(ns) * tick_ns, corrected)
+
+
+class Unmeasured(unittest.TestCase):
+    def test_times_are_as_recorded_where_boot_measured_nothing(self):
+        with machines.Directory() as directory:
+            run = machines.record(directory, MACHINE, IMAGE, ["unmeasured"])
+            report, text = run.report_json(), run.report()
+        self.assertTrue(report["integrity"]["clean"], report["integrity"])
+        self.assertFalse(report["overhead"]["calibrated"])
+        for function in report["functions"]:
+            self.assertEqual(function["corrected_self_ns"], function["self_ns"])
+            self.assertEqual(function["corrected_total_ns"], function["total_ns"])
+        self.assertIn("did not measure", text)
+
+
+class Interrupted(unittest.TestCase):
+    def test_a_handler_s_calls(self):
+        """Wherever they interrupt: a body, a recorder, its slow path. The interrupted call's own time
+        has the untraced way into the handler in it."""
+        with machines.Directory() as directory:
+            run = machines.record(directory, MACHINE, IMAGE, ["interrupts"], oracle=True, own=True)
+            report = run.report_json()
+        self.assertTrue(report["integrity"]["clean"], report["integrity"])
+        own, tick_ns = own_instructions(run), 1e9 / report["clock_hz"]
+        functions = {f["name"]: f for f in report["functions"]}
+        self.assertGreater(functions["counts_handler"]["calls"], 100)
+        for name in (*HANDLERS, *OWN):
+            function, known = functions[name], own[int(functions[name]["address"], 16)]
+            wrong = function["corrected_self_ns"] - known
+            allowed = tolerance(known, function["calls"], tick_ns)
+            self.assertGreaterEqual(wrong, -allowed, name)
+            if name in HANDLERS:
+                self.assertLessEqual(wrong, allowed, name)
+
+
+if __name__ == "__main__":
+    MACHINE, IMAGE = sys.argv[1:]
+    del sys.argv[1:]
+    unittest.main(verbosity=2)

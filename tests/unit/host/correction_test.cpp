@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times less what recording took: by function and by call path.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host-tools/report/report.hpp"
+#include "tests/unit/host/line_profile.hpp"
+#include "tests/unit/host/target_stream.hpp"
+
+namespace nopscope {
+namespace {
+
+using test::TargetStream;
+using testing::HasSubstr;
+
+constexpr std::int32_t unit = wire::overhead_unit;
+
+class CorrectionTest : public testing::Test {
+protected:
+    CorrectionTest() {
+        target.calibrated = true;
+        target.overheads = {{{0, 2 * unit}, {3 * unit, 5 * unit}, {4 * unit, 9 * unit}}};
+    }
+    Report report(bool raw = false) {
+        target.stats(true);
+        profile.feed(target.bytes);
+        profile.finish();
+        return make_report(profile, profile.counters(), nullptr, raw);
+    }
+    const FunctionRow& row(const Report& report, std::uint32_t site) {
+        for (const FunctionRow& one : report.functions) {
+            if (one.address == TargetStream::text_base + 8 * site) return one;
+        }
+        throw std::out_of_range("no such function");
+    }
+
+    TargetStream target;
+    test::LineProfile profile;
+};
+
+TEST_F(CorrectionTest, ACallThatIsToldWholeLosesTheDurationRecordersShare) {
+    target.overheads[static_cast<std::size_t>(wire::RecorderNumber::duration)] = {7 * unit, 11 * unit};
+    target.hello();
+    const auto a = target.entry(1);
+    target.clock += 60;
+    target.with_data(wire::Extended::duration, 2, {3, 20});
+    target.with_data(wire::Extended::duration, 1, {2, 50});
+    target.ret(a, 30);
+    const Report result = report();
+    const FunctionRow &first = row(result, 1), &second = row(result, 2), &third = row(result, 3);
+    EXPECT_EQ(third.corrected_self_ns, third.self_ns - 7);
+    EXPECT_EQ(second.self_ns, 30u);
+    EXPECT_EQ(second.corrected_self_ns, 30u - 7 - 11);
+    EXPECT_EQ(second.corrected_total_ns, 50u - 7 - (7 + 11));
+    EXPECT_EQ(first.corrected_self_ns, first.self_ns - 3 - 11);
+}
+
+TEST_F(CorrectionTest, ACallLosesItsInsideAndItsCallersTheOutside) {
+    target.hello();
+    const auto a = target.entry(1);
+    for (int i = 0; i < 2; ++i) {
+        const auto b = target.entry(2, 20);
+        target.ret(target.entry(3, 30), 40);
+        target.ret(b, 50);
+    }
+    target.ret(a, 60);
+    const Report result = report();
+    const FunctionRow &first = row(result, 1), &second = row(result, 2), &third = row(result, 3);
+    EXPECT_EQ(third.self_ns, 80u);
+    EXPECT_EQ(third.corrected_self_ns, 80u - 2 * 3);
+    EXPECT_EQ(third.corrected_total_ns, 80u - 2 * 3);
+    EXPECT_EQ(second.self_ns, 160u);
+    EXPECT_EQ(second.corrected_self_ns, 160u - 2 * (3 + 5));
+    EXPECT_EQ(second.corrected_total_ns, 240u - 2 * (3 + 5 + 3));
+    EXPECT_EQ(first.self_ns, 100u);
+    EXPECT_EQ(first.corrected_self_ns, 100u - 3 - 2 * 5);
+    EXPECT_EQ(first.corrected_total_ns, 340u - 3 - 4 * 8);
+    // What the selves have is what the outermost call has.
+    EXPECT_EQ(first.corrected_total_ns,
+              first.corrected_self_ns + second.corrected_self_ns + third.corrected_self_ns);
+    EXPECT_EQ(result.subtracted_ns, 3u + 4 * 8);
+    EXPECT_NEAR(first.share + second.share + third.share, 1, 1e-9);
+    EXPECT_NEAR(third.share, 74.0 / first.corrected_total_ns, 1e-9);
+}
+
+TEST_F(CorrectionTest, AFunctionWithoutALandingPadIsThatMuchShorter) {
+    target.landing_pad = unit;
+    target.hello();
+    const auto a = target.entry(1);
+    for (int i = 0; i < 4; ++i) target.ret(target.entry(2, 50), 50);
+    target.ret(a, 50);
+    target.stats(true);
+    profile.feed(target.bytes);
+    profile.finish();
+    Symbols symbols;
+    symbols.build_id = target.build_id;
+    symbols.site_table_crc = target.site_table_crc;
+    for (std::uint32_t i = 0; i < 4; ++i) {
+        symbols.sites.push_back({TargetStream::text_base + 8 * i, 8, "f", "", 0, {}, i != 2});
+    }
+    const Report result = make_report(profile, profile.counters(), &symbols);
+    EXPECT_EQ(row(result, 2).corrected_self_ns, 200u - 4 * (3 + 1));
+    EXPECT_EQ(row(result, 1).corrected_self_ns, 250u - 3 - 4 * (5 - 1));
+    EXPECT_EQ(row(result, 1).corrected_total_ns, 450u - 3 - 4 * 8);
+}
+
+TEST_F(CorrectionTest, ARecursiveFunctionsTotalCountsOnce) {
+    target.hello();
+    std::vector<std::uint64_t> open;
+    for (int i = 0; i < 4; ++i) open.push_back(target.entry(1, 100));
+    const auto other = target.entry(2, 100);
+    const auto again = target.entry(1, 100);
+    target.ret(again, 100);
+    target.ret(other, 100);
+    for (; !open.empty(); open.pop_back()) target.ret(open.back(), 100);
+    const Report result = report();
+    EXPECT_EQ(row(result, 1).total_ns, 1100u);
+    EXPECT_EQ(row(result, 1).corrected_total_ns, 1100u - 3 - 5 * 8);
+    EXPECT_EQ(row(result, 1).corrected_self_ns, 900u - 5 * 3 - 4 * 5 - 0);
+    EXPECT_EQ(row(result, 2).corrected_total_ns, 300u - 3 - 8);
+    EXPECT_EQ(result.nodes.size(), profile.tree().nodes().size());
+}
+
+TEST_F(CorrectionTest, CallRecordsCostTheirCallerAndHaveNoTime) {
+    target.hello();
+    const auto a = target.entry(1);
+    for (int i = 0; i < 10; ++i) target.call(4);
+    target.ret(a);
+    const Report result = report();
+    EXPECT_EQ(row(result, 1).self_ns, 110u);
+    EXPECT_EQ(row(result, 1).corrected_self_ns, 110u - 3 - 10 * 2);
+    EXPECT_EQ(row(result, 4).corrected_self_ns, 0u);
+}
+
+TEST_F(CorrectionTest, NeverBelowZeroAndInFractionsOfTicks) {
+    target.overheads[1] = {unit / 2 + 1, unit / 4};
+    target.clock_hz = 62'500'000;
+    target.hello();
+    for (int i = 0; i < 4; ++i) target.ret(target.entry(1, 1), 0);
+    for (int i = 0; i < 4; ++i) target.ret(target.entry(2, 1), 1);
+    const Report result = report();
+    EXPECT_EQ(row(result, 1).corrected_self_ns, 0u);
+    EXPECT_EQ(row(result, 2).corrected_self_ns, 32u);  // 64 ns less 4 x 129/256 ticks of 16 ns
+}
+
+TEST_F(CorrectionTest, AGapsCallsAreCorrectedToo) {
+    target.hello();
+    const auto a = target.entry(1);
+    target.entry(2, 100);
+    target.flush();
+    target.entry(3, 100);
+    target.lose();
+    target.ret(target.entry(5, 100), 50);
+    target.ret(a, 100);
+    const Report result = report();
+    EXPECT_EQ(row(result, 5).corrected_self_ns, 47u);
+    EXPECT_LE(row(result, 1).corrected_total_ns, row(result, 1).total_ns - 3);
+}
+
+TEST_F(CorrectionTest, TheTextSaysWhatWasTakenOff) {
+    target.hello();
+    const auto a = target.entry(1);
+    target.ret(target.entry(2, 100), 100);
+    target.ret(a, 100);
+    const Report result = report();
+    EXPECT_THAT(text_report(result),
+                HasSubstr("taken off is 3.0 ns of each traced call and 5.0 ns of its caller"));
+    Report raw = result;
+    raw.raw = true;
+    EXPECT_THAT(text_report(raw), HasSubstr("in the times is 3.0 ns"));
+    EXPECT_THAT(text_graph(result, profile, {}), HasSubstr("192 ns"));
+    EXPECT_THAT(text_graph(raw, profile, {}), HasSubstr("200 ns"));
+    EXPECT_THAT(json_report(result), HasSubstr("\"corrected_self_ns\": 97,"));
+    EXPECT_THAT(json_graph(result, profile, {}), HasSubstr("\"corrected_self_ns\": 97"));
+}
+
+TEST_F(CorrectionTest, WithoutAMeasureTimesAreAsRecorded) {
+    target.calibrated = false;
+    target.hello();
+    target.ret(target.entry(2, 100), 100);
+    const Report result = report();
+    EXPECT_EQ(row(result, 2).corrected_self_ns, 100u);
+    EXPECT_THAT(text_report(result), HasSubstr("did not measure"));
+}
+
+TEST_F(CorrectionTest, WhatAWarmResetLeftIsCorrectedByWhatTheNextBootMeasures) {
+    target.calibrated = false;
+    target.hello();
+    target.ret(target.entry(2, 100), 100);
+    target.stats(true);
+    target.reset();
+    target.calibrated = true;
+    target.hello();
+    target.ret(target.entry(3, 100), 100);
+    const Report result = report();
+    ASSERT_EQ(profile.counters().stream.sessions, 2u);
+    EXPECT_EQ(row(result, 2).corrected_self_ns, 97u);
+    EXPECT_EQ(row(result, 3).corrected_self_ns, 97u);
+}
+
+TEST_F(CorrectionTest, TheRateOfCyclesMayDifferAfterAReset) {
+    for (const auto source : {wire::Clock::pmccntr, wire::Clock::cntvct}) {
+        test::LineProfile both;
+        TargetStream stream;
+        stream.clock_source = source;
+        stream.hello();
+        stream.ret(stream.entry(2, 100), 100);
+        stream.stats(true);
+        both.feed(stream.bytes);
+        TargetStream again;
+        again.session = 8;
+        again.clock_source = source;
+        again.clock_hz = stream.clock_hz + 1;
+        again.hello();
+        again.ret(again.entry(2, 100), 100);
+        again.stats(true);
+        both.feed(again.bytes);
+        both.finish();
+        const bool cycles = source == wire::Clock::pmccntr;
+        EXPECT_EQ(both.counters().stream.sessions, cycles ? 2u : 1u);
+        EXPECT_EQ(both.counters().stream.other_image_sessions, cycles ? 0u : 1u);
+    }
+}
+
+TEST_F(CorrectionTest, HostileClocksAndOverheadsDoNoHarm) {
+    target.overheads[1] = {INT32_MIN, INT32_MAX};
+    target.clock_hz = 1;
+    target.hello();
+    const auto a = target.entry(1);
+    target.ret(target.entry(2, std::uint64_t{1} << 60), std::uint64_t{1} << 62);
+    target.ret(a, 1);
+    const Report result = report();
+    EXPECT_FALSE(json_report(result).empty());
+    EXPECT_FALSE(text_graph(result, profile, {}).empty());
+}
+
+}  // namespace
+}  // namespace nopscope

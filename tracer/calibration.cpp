@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tracer/calibration.hpp"
+
+#include "hal/machine.hpp"
+#include "tracer/arm64/system.hpp"
+#include "tracer/ops.hpp"
+#include "tracer/profile.hpp"
+#include "tracer/shadow_stack.hpp"
+
+// Labels in arm64/calibration.S.
+extern "C" {
+std::uint64_t nopscope_calibrate_calls(void (*function)(), std::uint64_t calls);
+std::uint64_t nopscope_calibrate_local_calls(void (*function)(), std::uint64_t calls);
+std::uint64_t nopscope_calibrate_no_calls(void (*function)(), std::uint64_t calls);
+void nopscope_calibrated_none();
+void nopscope_calibrated_function();
+void nopscope_calibrated_graph();
+void nopscope_calibrated_profile();
+void nopscope_calibrated_duration();
+void nopscope_calibrated_sampled();
+}
+
+namespace nopscope {
+namespace {
+
+constinit Machine machine;
+constinit Core scratch{};
+constinit ProfileCell cell{};
+
+constexpr std::uint64_t calls = 128;
+static_assert(3 * calls * record_bytes <= std::uint64_t{1} << 13, "the smallest ring");
+constexpr unsigned repetitions = 3;
+
+struct Measured {
+    std::uint64_t loop = ~std::uint64_t{0};  // ticks
+    std::uint64_t told = ~std::uint64_t{0};  // ticks that the recorder says the calls took
+};
+
+// Of all calls, to 1/256 ticks of one.
+std::int32_t per_call(std::uint64_t ticks) {
+    static_assert(wire::overhead_unit % calls == 0);
+    return static_cast<std::int32_t>(ticks * (wire::overhead_unit / calls));
+}
+void least(std::uint64_t& of, std::uint64_t ticks) {
+    if (ticks < of) of = ticks;
+}
+
+// Between the entries and returns that the graph recorder has left.
+std::uint64_t told_by_calls(const Core& core) {
+    std::uint64_t ticks = 0;
+    for (std::uint64_t at = ring_bytes; at < core.cursor; at += 2 * record_bytes) {
+        const auto entry = ring_peek(core, at), ret = ring_peek(core, at + record_bytes);
+        if (entry && ret) ticks += static_cast<std::uint32_t>(ret->clock_low() - entry->clock_low());
+    }
+    return ticks;
+}
+// Of records of three words, the last of which has it.
+std::uint64_t told_by_durations(const Core& core) {
+    std::uint64_t ticks = 0;
+    for (std::uint64_t at = ring_bytes; at < core.cursor; at += 3 * record_bytes) {
+        if (const auto last = ring_peek(core, at + 2 * record_bytes)) ticks += last->data();
+    }
+    return ticks;
+}
+
+std::uint64_t timed(std::uint64_t (*loop)(void (*)(), std::uint64_t), void (*function)()) {
+    const std::uint64_t interrupts = machine.mask_interrupts();
+    set_current_core(&scratch);
+    scratch.cursor = ring_bytes;
+    const std::uint64_t ticks = loop(function, calls);
+    machine.restore_interrupts(interrupts);
+    return ticks;
+}
+
+void measure(Measured& least_so_far, wire::RecorderNumber recorder, void (*function)()) {
+    cell.total = 0;
+    least(least_so_far.loop, timed(nopscope_calibrate_calls, function));
+    switch (recorder) {
+        case wire::RecorderNumber::function: least_so_far.told = 0; break;
+        case wire::RecorderNumber::graph:
+        case wire::RecorderNumber::sampled: least(least_so_far.told, told_by_calls(scratch)); break;
+        case wire::RecorderNumber::profile: least(least_so_far.told, cell.total); break;
+        case wire::RecorderNumber::duration: least(least_so_far.told, told_by_durations(scratch)); break;
+    }
+}
+
+}  // namespace
+
+extern "C" {
+extern constinit Ops nopscope_calibration_ops;
+constinit Ops nopscope_calibration_ops{.data = &cell.total};
+}
+
+void calibrate(wire::Hello& hello, std::uint64_t* ring, ShadowFrame* shadow, const Config& config) {
+    struct {
+        wire::RecorderNumber number;
+        void (*function)();
+        Measured measured{};
+    } recorders[] = {
+        {wire::RecorderNumber::function, nopscope_calibrated_function},
+        {wire::RecorderNumber::graph, nopscope_calibrated_graph},
+        {wire::RecorderNumber::profile, nopscope_calibrated_profile},
+        {wire::RecorderNumber::duration, nopscope_calibrated_duration},
+        {wire::RecorderNumber::sampled, nopscope_calibrated_sampled},
+    };
+    for (std::uint64_t i = 0; i < 3 * calls; ++i) ring[i] = 0;
+    reset_shadow_stack(scratch, shadow, shadow_frames + 1, config.stack_high);
+    scratch.stack_low = config.stack_low;
+    scratch.ring = reinterpret_cast<std::uintptr_t>(ring);
+    scratch.limit = no_limit;
+
+    std::uint64_t empty = ~std::uint64_t{0}, idle = empty, local = empty;
+    for (unsigned n = 0; n < repetitions; ++n) {
+        least(empty, timed(nopscope_calibrate_no_calls, nullptr));
+        least(idle, timed(nopscope_calibrate_calls, nopscope_calibrated_none));
+        least(local, timed(nopscope_calibrate_local_calls, nullptr));
+        for (auto& one : recorders) measure(one.measured, one.number, one.function);
+    }
+    for (const auto& one : recorders) {
+        const std::int32_t own = per_call(idle - empty);
+        const std::int32_t told = per_call(one.measured.told);
+        const std::int32_t loop = per_call(one.measured.loop - empty);
+        const bool timed_itself = one.number != wire::RecorderNumber::function;
+        hello.overheads[static_cast<unsigned>(one.number)] =
+            timed_itself ? wire::Overhead{told - own, loop - told} : wire::Overhead{0, loop - own};
+    }
+    hello.landing_pad = per_call(idle - local);
+    hello.calibrated = true;
+    set_current_core(nullptr);
+}
+
+}  // namespace nopscope

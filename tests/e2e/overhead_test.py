@@ -10,9 +10,8 @@ import collections
 import sys
 import unittest
 
-import machines  # puts tests/oracle and tests/golden on the path
+import machines  # puts tests/oracle on the path
 import sites
-import trace2
 import wire
 
 OWN = ("counts_empty", "counts_loop", "counts_loop_odd", "counts_loop_local", "counts_few", "counts_caller", "counts_mixed",
@@ -117,7 +116,7 @@ class Profiled(unittest.TestCase):
 
 class Durations(unittest.TestCase):
     def test_durations_of_leaves(self):
-        """The host tools show none: this is what hello's figures are for."""
+        """Told whole at their ends: by hello's figures, and by the report's."""
         with machines.Directory() as directory:
             run = machines.record(directory, MACHINE, IMAGE, ["duration"], oracle=True, own=True)
             report = run.report_json()
@@ -127,9 +126,10 @@ class Durations(unittest.TestCase):
         symbols = sites.Image(run.elf).symbols
         inside = report["overhead"]["duration"]["inside_ns"]
         pad = report["overhead"]["landing_pad_ns"]
+        functions = {int(f["address"], 16): f for f in report["functions"]}
         told = collections.defaultdict(list)  # by the function's address: ticks
         for head, site, ticks in zip(line.events, line.events[1:], line.events[2:]):
-            if head.kind == trace2.EXTENDED and head.value & 15 == trace2.DURATION:
+            if head.kind == wire.trace2.EXTENDED and head.value & 15 == wire.trace2.DURATION:
                 told[line.hello["text_base"] + (site.value >> 4) * 8].append(ticks.value >> 4)
         for name in LEAVES:
             ns, known = told[symbols[name]], own[symbols[name]]
@@ -137,6 +137,10 @@ class Durations(unittest.TestCase):
             corrected = sum(ns) * tick_ns - len(ns) * taken
             self.assertLessEqual(abs(corrected - known), tolerance(known, len(ns), tick_ns), name)
             self.assertGreater(sum(ns) * tick_ns, corrected)
+            shown = functions[symbols[name]]
+            self.assertEqual(shown["calls"], len(ns), name)
+            self.assertLessEqual(abs(shown["corrected_self_ns"] - known), tolerance(known, len(ns), tick_ns),
+                                 name)
 
 
 class Unmeasured(unittest.TestCase):

@@ -156,15 +156,26 @@ inline std::uint64_t ring_word(const Core& core, std::uint64_t position) {
     return __atomic_load_n(ring_slot(core, position), __ATOMIC_RELAXED) ^ lap_mask(position);
 }
 
-// The record at `position`, once it and the data that belong to it are written.
-inline std::optional<wire::Record> ring_peek(const Core& core, std::uint64_t position) {
-    if (position >= __atomic_load_n(&core.cursor, __ATOMIC_RELAXED)) return std::nullopt;
-    const wire::Record record{ring_word(core, position)};
-    if ((record.word & unwritten_bit) != 0) return std::nullopt;
-    for (unsigned left = data_count(record); left != 0; --left) {
-        if ((ring_word(core, position + left * record_bytes) & unwritten_bit) != 0) return std::nullopt;
+[[gnu::noinline]] inline bool is_data_written(const Core& core, std::uint64_t head_position,
+                                              wire::Record head) {
+    for (unsigned left = data_count(head); left != 0; --left) {
+        if ((ring_word(core, head_position + left * record_bytes) & unwritten_bit) != 0) return false;
     }
-    return wire::Record{record.word - recorder_excess(record)};
+    return true;
+}
+// The record at `position`. False: it, or the data that belong to it, are not written (yet).
+[[gnu::always_inline]] inline bool ring_read(const Core& core, std::uint64_t position,
+                                             wire::Record& record) {
+    if (position >= __atomic_load_n(&core.cursor, __ATOMIC_RELAXED)) return false;
+    record.word = ring_word(core, position);
+    if ((record.word & unwritten_bit) != 0) return false;
+    if (record.kind() == wire::Kind::extended) [[unlikely]] return is_data_written(core, position, record);
+    record.word -= recorder_excess(record);
+    return true;
+}
+inline std::optional<wire::Record> ring_peek(const Core& core, std::uint64_t position) {
+    wire::Record record;
+    return ring_read(core, position, record) ? std::optional(record) : std::nullopt;
 }
 
 // Interrupts masked, and the lock of a core's context or of other rare things: a holder that were

@@ -44,7 +44,7 @@ public:
         const std::uint64_t now = machine_.clock();
         if (now - core.last_key_frame >= key_seconds * clock_hz_) encoder.restart();
         const std::uint64_t at_most = mind_clock(core);
-        end_ = {core.tail, core.pumped_clock, core.pumped_context, core.pumped_site_next, 0};
+        End end{core.tail, core.pumped_clock, core.pumped_context, core.pumped_site_next, 0};
         encoder.begin(payload, {.index = record_index(core.tail),
                                 .clock = core.pumped_clock,
                                 .dropped = __atomic_load_n(&core.dropped, __ATOMIC_RELAXED),
@@ -52,8 +52,9 @@ public:
                                 .context = core.pumped_context});
         if (encoder.is_key()) core.last_key_frame = now;
         encoder.fill(at_most, [&](wire::Record& record, std::uint64_t& clock) {
-            return next(core, record, clock);
+            return next(core, end, record, clock);
         });
+        end_ = end;
         return encoder.end();
     }
     // What was built is on the line.
@@ -94,25 +95,31 @@ private:
         std::uint64_t own;  // records of the tracer's
     };
 
-    bool next(const Core& core, wire::Record& record, std::uint64_t& clock) {
-        const std::optional<wire::Record> found = ring_peek(core, end_.position);
-        if (!found) return false;
-        end_.clock = clock = clock_after(*found, end_.clock);
-        end_.position += record_bytes;
-        end_.own += found->is(wire::Extended::sync) || found->is(wire::Extended::tracer_begin) ||
-                    found->is(wire::Extended::tracer_end);
-        if (found->is(wire::Extended::context)) end_.context = found->argument();
-        record = from_text_base(*found, end_.site_next);
-        end_.site_next = found->kind() == wire::Kind::extended && wire::has_site(found->extended());
+    [[gnu::always_inline]] bool next(const Core& core, End& end, wire::Record& record,
+                                     std::uint64_t& clock) const {
+        if (!ring_read(core, end.position, record)) return false;
+        end.position += record_bytes;
+        if (record.kind() == wire::Kind::extended) [[unlikely]] {
+            end.clock = clock = clock_after(record, end.clock);
+            record = extended(record, end);
+            return true;
+        }
+        end.clock = clock = clock_near(record, end.clock);
+        // Sites count from text_base on the line.
+        if (record.kind() != wire::Kind::ret) record.word -= std::uint64_t{text_base_} << wire::kind_shift;
         return true;
     }
-
-    // Sites count from text_base on the line. `site`: a data record that is one.
-    wire::Record from_text_base(wire::Record record, bool site) const {
-        if (site) return wire::make_data(site_of((record.data() << 3) - text_base_));
-        if (record.kind() != wire::Kind::call && record.kind() != wire::Kind::entry) return record;
-        return wire::make_record(record.kind(), (record.site_low() - text_base_) >> 3,
-                                 record.clock_low());
+    [[gnu::noinline]] wire::Record extended(wire::Record record, End& end) const {
+        const bool is_site = end.site_next;
+        end.site_next = wire::has_site(record.extended());
+        switch (record.extended()) {
+            case wire::Extended::sync:
+            case wire::Extended::tracer_begin:
+            case wire::Extended::tracer_end: ++end.own; break;
+            case wire::Extended::context: end.context = record.argument(); break;
+            default: break;
+        }
+        return is_site ? wire::make_data(site_of((record.data() << 3) - text_base_)) : record;
     }
 
     // As clock_of(), of a record that is not known to be near: up to a sixteenth of a wrap earlier than the
@@ -121,6 +128,9 @@ private:
     static std::uint64_t clock_after(wire::Record record, std::uint64_t before) {
         if (record.is(wire::Extended::data)) return before;
         if (record.is(wire::Extended::sync)) return clock_of(record, before);
+        return clock_near(record, before);
+    }
+    static std::uint64_t clock_near(wire::Record record, std::uint64_t before) {
         const std::uint32_t forwards =
             record.clock_low() - static_cast<std::uint32_t>(before) + backwards_ticks;
         return before + forwards - backwards_ticks;

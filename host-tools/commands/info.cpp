@@ -135,7 +135,7 @@ void print_recording(const nsc::Reader& file, const Profile& profile, const Repo
                                             for_cell(file.symbols()->origin))
                               : "(none)");
     fmt::print("target    {} core(s), clock {} Hz, {}, {} sites, text at {}, line {} bytes/s\n",
-               report.cores, report.clock_hz, report.lossless ? "lossless" : "stream",
+               report.cores, report.clock_hz, mode_text(report),
                hello.site_count, hex_address(hello.text_base), hello.line_bytes_per_second);
     fmt::print("sessions  {}\nduration  {}, {} for the tracer\nline      {} bytes\n",
                report.sessions, human_ns(report.duration_ns), human_ns(report.tracer_ns),
@@ -163,6 +163,7 @@ Json recording_json(const nsc::Reader& file, const Profile& profile, const Repor
     json["clock_hz"] = report.clock_hz;
     json["cores"] = report.cores;
     json["lossless"] = report.lossless;
+    json["flight"] = report.flight;
     json["text_base"] = hex_address(hello.text_base);
     json["load_bias"] = hex_address(hello.load_bias);
     json["site_count"] = hello.site_count;

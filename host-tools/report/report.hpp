@@ -166,6 +166,8 @@ std::uint64_t self_of(const Row& row, bool raw) {
     return raw ? row.self_ns : row.corrected_self_ns;
 }
 
+// The mode that the first session began in; adaptive if the target ever was.
+std::string_view mode_text(const Report& report);
 std::string text_report(const Report& report);
 std::string json_report(const Report& report);
 std::string csv_report(const Report& report);

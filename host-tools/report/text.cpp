@@ -105,6 +105,12 @@ std::string profile_table(const Report& report) {
 
 }  // namespace
 
+std::string_view mode_text(const Report& report) {
+    if (report.adaptive) return "adaptive";
+    if (report.lossless) return "lossless";
+    return report.flight ? "flight" : "stream";
+}
+
 std::string text_report(const Report& report) {
     std::string out;
     auto to = std::back_inserter(out);
@@ -120,7 +126,7 @@ std::string text_report(const Report& report) {
     fmt::format_to(
         to, "{} recorded, of which {} for the tracer; {}{}\n", human_ns(report.duration_ns),
         human_ns(report.tracer_ns),
-        report.adaptive ? "adaptive" : report.lossless ? "lossless" : report.flight ? "flight" : "stream",
+        mode_text(report),
         report.sessions > 1 ? fmt::format("; the target was reset {} time{}", report.sessions - 1,
                                           report.sessions == 2 ? "" : "s")
                             : std::string());

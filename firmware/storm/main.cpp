@@ -45,6 +45,8 @@ bool start() {
     nopscope::Config config = board_config("storm");
     config.cores = cores;
     config.output = {swallow, nullptr};
+    // As slow as a real one: a pump would otherwise go on for as long as three cores record faster than it packs.
+    config.line_bytes_per_second = 300'000;
     config.interrupt_depth = hal::interrupt_depth_of;
     config.panic = hal::panic;
     const std::size_t bytes = nopscope::profile_bytes(cores);

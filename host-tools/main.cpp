@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The nopscope command: options in, one function call out, errors caught here and nowhere else.
-#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <cstdio>
 #include <map>
 
-#include "host-tools/base/text.hpp"
+#include "host-tools/base/run_main.hpp"
 #include "host-tools/commands/commands.hpp"
 #include "host-tools/control_options.hpp"
 #include "host-tools/version.hpp"
@@ -147,17 +145,4 @@ int run(int argc, char** argv) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    const auto complain = [](const char* sentence) {
-        fmt::print(stderr, "nopscope: {}\n", for_terminal(sentence));
-    };
-    try {
-        return run(argc, argv);
-    } catch (const Error& error) {
-        complain(error.what());
-        return static_cast<int>(error.code());
-    } catch (const std::exception& error) {
-        complain(error.what());
-        return static_cast<int>(Exit::input);
-    }
-}
+int main(int argc, char** argv) { return nopscope::run_main("nopscope", run, argc, argv); }

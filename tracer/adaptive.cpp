@@ -227,8 +227,7 @@ private:
         for (std::size_t i = 0; i < indexes.size(); ++i) {
             functions[i] = reinterpret_cast<const void*>(site(indexes[i]).address);
         }
-        const Status status = move_to(recorder, {functions, indexes.size()});
-        return status == Status::ok || status == Status::timeout;
+        return carried_out(move_to(recorder, {functions, indexes.size()}));
     }
 
     LoadMeter meter_;

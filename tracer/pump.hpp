@@ -46,8 +46,8 @@ public:
         if (profile_ != nullptr && !profile_->waits()) profile_->keep_period(machine_.clock());
         if (!glances() && work_waits()) {
             as_tracers([this] {
-                while (advance(Until::paced)) {
-                }
+                // A line that takes all would keep it here for as long as other cores record faster than one packs.
+                for (std::size_t steps = cores_.size() * steps_a_core; steps != 0 && advance(Until::paced);) --steps;
             });
         }
         unlock();
@@ -166,6 +166,8 @@ private:
 
     static constexpr std::size_t console_frame_bytes = 512;
     static constexpr std::uint64_t glance_bytes = 32;
+    // A ring's frames, each of which is built and sent, twice over: those of captured values hold fewer records.
+    static constexpr std::size_t steps_a_core = 4 * TraceSender<M>::frames_a_ring;
 
     void open_line(const Config& config, const wire::Hello& hello, std::uint16_t session, Kept* kept,
                    Mode mode) {

@@ -45,7 +45,7 @@ bool start() {
     nopscope::Config config = board_config("storm");
     config.cores = cores;
     config.output = {swallow, nullptr};
-    // As slow as a real one: a pump would otherwise go on for as long as three cores record faster than it packs.
+    // As slow as a real one, so that rings fill up, and most of a run is requests and not packing.
     config.line_bytes_per_second = 300'000;
     config.interrupt_depth = hal::interrupt_depth_of;
     config.panic = hal::panic;

@@ -10,6 +10,7 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/file.hpp"
+#include "host-tools/base/run_main.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/codec_bench/meter.hpp"
 #include "host-tools/codec_bench/rounds.hpp"
@@ -174,14 +175,4 @@ int run(int argc, char** argv) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    try {
-        return run(argc, argv);
-    } catch (const nopscope::Error& error) {
-        fmt::print(stderr, "nopscope-codec-bench: {}\n", for_terminal(error.what()));
-        return static_cast<int>(error.code());
-    } catch (const std::exception& error) {
-        fmt::print(stderr, "nopscope-codec-bench: {}\n", for_terminal(error.what()));
-        return static_cast<int>(Exit::input);
-    }
-}
+int main(int argc, char** argv) { return nopscope::run_main("nopscope-codec-bench", run, argc, argv); }

@@ -133,6 +133,31 @@ TEST_F(PumpCores, WhileAnotherCorePumps) {
     expect_whole_sequences(received);
 }
 
+std::function<void()> on_frame;  // at its last byte
+
+bool write_and_go_on(std::uint8_t byte) {
+    if (byte == 0) on_frame();
+    return testing::try_write(byte);
+}
+
+// The others record faster than this one packs, on a line that takes all.
+TEST_F(PumpCores, APumpEndsThoughTheRingsStayFull) {
+    open();
+    config.output.try_write = write_and_go_on;
+    pump.open(config, hello, 7);
+    const auto fill = [this] {
+        for (unsigned i = 0; i < 3000; ++i) call_on(i % 3, 0x2000);
+    };
+    fill();
+    unsigned frames = 0;
+    on_frame = [&] {
+        if (++frames < 1000) fill();
+    };
+    pump.run();
+    EXPECT_GT(frames, 3 * 8u) << "what the rings held, at least";
+    EXPECT_LT(frames, 100u);
+}
+
 thread_local unsigned this_core = 0;
 
 // Enough of a machine for real threads: each is a core.

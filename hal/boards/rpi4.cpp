@@ -54,6 +54,7 @@ constinit const BoardTable board = {
              .prepare_clock_hz = prepare_uart},
     .gic = {.version = GicVersion::v2, .distributor = 0xff84'1000, .second = 0xff84'2000},
     .psci = Psci::none,
+    .spin_table = {.first_word = 0xd8, .cores = 4},  // raspberrypi/tools, armstubs/armstub8.S
     .devices = devices,
     .ram_end = arm_memory_end,
     .reset = reset_by_watchdog,

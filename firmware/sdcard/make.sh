@@ -60,5 +60,5 @@ if [ -n "$missing" ] && [ ! -d "$package" ]; then
     missing=$(put_boot_firmware)
 fi
 make_card
-[ -z "$missing" ] || say "to boot it also needs" $missing "(github.com/raspberrypi/firmware, boot/):" \
+[ -z "$missing" ] || say "to boot it also needs ${missing//$'\n'/, } (github.com/raspberrypi/firmware, boot/):" \
     "copy them to $out/ and run this again"

@@ -29,7 +29,11 @@ void Gicv2::start_core() const {
     write32(cpu_ + gicc_ctlr, 1);
 }
 
-void Gicv2::stop_core() const { write32(cpu_ + gicc_ctlr, 0); }
+// Off, it would pass on what comes past it from an older controller.
+void Gicv2::stop_core() const {
+    constexpr std::uint32_t no_bypass = 3 << 5;
+    write32(cpu_ + gicc_ctlr, no_bypass);
+}
 
 void Gicv2::enable(unsigned interrupt, std::uint8_t priority) const {
     gic_set_priority(distributor_, interrupt, priority);

@@ -37,7 +37,10 @@ put_boot_firmware() {
 }
 
 # The four bytes of a number, low first, for printf.
-le32() { printf '\\x%02x\\x%02x\\x%02x\\x%02x' $(($1 & 255)) $(($1 >> 8 & 255)) $(($1 >> 16 & 255)) $(($1 >> 24)); }
+le32() {
+    printf '\\x%02x\\x%02x\\x%02x\\x%02x' \
+        $(($1 & 255)) $(($1 >> 8 & 255)) $(($1 >> 16 & 255)) $(($1 >> 24))
+}
 
 make_card() {
     local sectors=$((partition_mib * 2048))

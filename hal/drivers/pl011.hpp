@@ -16,7 +16,8 @@ constexpr std::uint32_t pl011_divisor(std::uint32_t clock_hz, std::uint32_t baud
 }
 static_assert(pl011_divisor(48'000'000, 3'000'000) == 64);
 static_assert(pl011_divisor(48'000'000, 115'200) == 26 * 64 + 3);  // 26.0417: DDI 0183, 3.3.6
-static_assert(pl011_divisor(64'000'000, 4'000'000) == 64 && pl011_divisor(64'000'000, 3'000'000) == 85);
+static_assert(pl011_divisor(64'000'000, 4'000'000) == 64);
+static_assert(pl011_divisor(64'000'000, 3'000'000) == 85);
 static_assert(pl011_divisor(24'000'000, 3'000'000) == 0);
 static_assert(pl011_divisor(4'000'000'000, 50) == 0);
 

@@ -37,11 +37,19 @@ enum class Psci : std::uint8_t {
     present,
 };
 
+// Cores that the boot firmware leaves waiting, MMU off, each for its own 64-bit word to become an
+// address, and going there: how boards without PSCI start them (Linux: "spin-table").
+struct SpinTable {
+    std::uint64_t first_word = 0;  // the boot core's; the others' follow. All in one page
+    unsigned cores = 1;            // with the boot core
+};
+
 struct BoardTable {
     const char* name;
     UartConfig uart;
     GicConfig gic;
     Psci psci;
+    SpinTable spin_table = {};  // where there is no PSCI
     std::span<const DeviceRange> devices;
     // End of the memory that is ours, where only the running board knows; null: as linked. Called
     // once, MMU and caches off.

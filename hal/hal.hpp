@@ -95,8 +95,9 @@ std::uint32_t online_cores();
 // Runs entry(core) on another core, in thread context on a stack of its own (a guard page below),
 // set up as the boot core is: MMU, caches, vectors, BTI and PAC, FP, cycle counter, interrupt
 // controller; interrupts masked, every private interrupt disabled. When entry returns the core goes
-// off, for good. Boot core, thread context; returns when the core is online. False: no such core,
-// it has been started before, the firmware refused, or it did not arrive within a second.
+// off, or where there is no PSCI to sleep, for good. Boot core, thread context; returns when the core
+// is online. False: no such core, it has been started before, the firmware refused, or it did not
+// arrive within a second.
 //
 //     hal::start_core(1, [](unsigned) {
 //         hal::enable_interrupts();

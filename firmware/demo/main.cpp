@@ -28,7 +28,7 @@ std::span<std::byte> profile_memory(const Options& options) {
     if (options.recorder != nopscope::Recorder::profile && options.mode != nopscope::Mode::adaptive) {
         return {};
     }
-    const std::size_t bytes = nopscope::profile_bytes(hal::core_count());
+    const std::size_t bytes = nopscope::profile_bytes(1);
     auto* const memory = static_cast<std::byte*>(std::malloc(bytes));
     if (memory == nullptr) hal::panic("no memory for the profile");
     return {memory, bytes};
@@ -39,7 +39,6 @@ nopscope::Status start_tracing(const Options& options) {
     const auto status = nopscope::init({.image = "demo",
                                         .board = hal::board_name(),
                                         .clock_hz = hal::clock_hz(),
-                                        .cores = hal::core_count(),
                                         .output = {hal::uart_try_write, hal::uart_drain},
                                         .line_bytes_per_second = options.baud / 10,
                                         .input = {.try_read = hal::uart_try_read,

@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "firmware/config.hpp"
-#include "hal/arm64/psci.hpp"
 #include "tracer/triggers.hpp"
 
 namespace hal = nopscope::hal;
@@ -69,8 +68,7 @@ static void run_first() {
     if (has_word("header")) header()[9] ^= 1;
     if (has_word("records")) spoil_records();
     hal::uart_drain();
-    hal::psci(hal::psci_system_reset);
-    hal::panic("reset: still here");
+    hal::reset();
 }
 
 int main() {

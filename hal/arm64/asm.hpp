@@ -12,7 +12,7 @@ extern "C" {
 std::uint64_t nopscope_boot_early(unsigned exception_level);
 // From boot.S, MMU and caches on.
 [[noreturn]] void nopscope_boot_late();
-// Where PSCI starts another core: boot.S, MMU off. Its context id is the core's number.
+// Where another core starts: boot.S, MMU off.
 extern const char nopscope_secondary_start[];
 // From boot.S on such a core, MMU and caches on.
 [[noreturn]] void nopscope_secondary_main(unsigned core);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the loader to C++, and from PSCI to C++ for the other cores: EL2 or EL1, MMU off.
+// From the loader to C++, and from who starts them to C++ for the other cores: EL2 or EL1, MMU off.
 //
 // Order: set up EL2 so that EL1 may use everything and drop; make EL1 able to report a fault;
 // empty the caches of what the loader left; zero bss; C++ makes the page tables
@@ -157,12 +157,13 @@ at_el1:
     bl      nopscope_boot_late
     b       park
 
-// In: x0 the core's number (PSCI CPU_ON's context id), MMU off, EL2 or EL1. Never returns. Until the
-// MMU is on, reads only what start_core has cleaned to memory and writes nothing.
+// In: MMU off, EL2 or EL1. Never returns. Until the MMU is on, reads only what start_core has cleaned
+// to memory and writes nothing.
     .global nopscope_secondary_start
 nopscope_secondary_start:
     msr     daifset, #0xf
-    mov     x20, x0
+    mrs     x20, mpidr_el1
+    and     x20, x20, #0xff             // Aff0
     b       any_core
 
 secondary_at_el1:

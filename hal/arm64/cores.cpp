@@ -14,6 +14,7 @@
 #include "hal/arm64/registers.hpp"
 #include "hal/arm64/setup.h"
 #include "hal/arm64/symbols.hpp"
+#include "hal/board.hpp"
 #include "hal/hal.hpp"
 
 constinit nopscope::hal::SecondarySetup nopscope_secondary_setup = {};
@@ -64,11 +65,30 @@ void prepare_setup() {
     clean_to_memory(&setup, sizeof setup);
 }
 
+// What the core is waiting for. It reads memory, not this core's caches.
+void release(unsigned core, std::uint64_t start) {
+    const std::uint64_t first = board.spin_table.first_word + text_alias_offset;
+    auto* const word = reinterpret_cast<volatile std::uint64_t*>(first) + core;
+    *word = start;
+    clean_to_memory(const_cast<const std::uint64_t*>(word), sizeof *word);
+    asm volatile("sev");
+}
+
+bool power_on(unsigned core) {
+    const std::uint64_t start = address_of(nopscope_secondary_start);
+    if (board.psci == Psci::present) {
+        return psci(psci_cpu_on, mpidr_of(core), start) == psci_success;
+    }
+    release(core, start);
+    return true;
+}
+
 bool is_online(unsigned core) { return (online_cores() >> core & 1) != 0; }
 
 }  // namespace
 
 void find_cores() {
+    if (board.psci == Psci::none) cores_found = board.spin_table.cores;
     while (cores_found < max_cores && psci(psci_affinity_info, mpidr_of(cores_found), 0) >= 0) {
         ++cores_found;
     }
@@ -101,9 +121,7 @@ bool start_core(unsigned core, void (*entry)(unsigned core)) {
     any_started.store(true, std::memory_order_relaxed);
     entries[core] = entry;
     dsb_sy();  // the new core's first instruction follows what is written so far
-    const int answer =
-        psci(psci_cpu_on, mpidr_of(core), address_of(nopscope_secondary_start), core);
-    if (answer != psci_success) return false;
+    if (!power_on(core)) return false;
     was_started[core] = true;
     const std::uint64_t limit = clock() + clock_hz();
     while (!is_online(core)) {
@@ -136,6 +154,7 @@ void nopscope_secondary_main(unsigned core) {
     // Who asked before that is served; who asks from now on does not wait for this core.
     dsb_ish();
     serve_core_calls({.core = core, .pc = address_of(__builtin_return_address(0)), .depth = 0});
+    interrupts_stop_core();  // a call that comes late would keep waking it
     psci(psci_cpu_off);
     for (;;) wait_for_interrupt();
 }

@@ -49,6 +49,10 @@ void interrupts_start_core() {
     });
 }
 
+void interrupts_stop_core() {
+    with_gic([](auto gic) { gic.stop_core(); });
+}
+
 unsigned interrupt_depth() { return depths[this_core()].value; }
 const volatile std::uint32_t* interrupt_depth_of(unsigned core) { return &depths[core].value; }
 

@@ -7,6 +7,7 @@ inline constexpr unsigned core_call_sgi = 15;
 
 void interrupts_start();       // boot: the controller, with everything disabled
 void interrupts_start_core();  // each core, the boot core too: its own part; core calls may come
+void interrupts_stop_core();   // nothing wakes this core from here on
 // Exceptions below on this core: 0 in thread context.
 unsigned interrupt_depth();
 // Bypasses raise_sgi_on's checks.

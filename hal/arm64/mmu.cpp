@@ -96,6 +96,11 @@ void mmu_prepare() {
     if (heap_end < address_of(__heap_start)) panic("mmu: the image does not fit the memory");
     map(address_of(__heap_start), address_of(__heap_start), heap_end - address_of(__heap_start),
         {.writable = true});
+    // Where text's alias is, so that address 0 stays unmapped though the words may be in its page.
+    if (board.spin_table.cores > 1) {
+        const std::uint64_t page = board.spin_table.first_word & ~(page_bytes - 1);
+        map(page + text_alias_offset, page, page_bytes, {.writable = true});
+    }
     for (const DeviceRange& device : board.devices) {
         map(device.base, device.base, device.bytes, {.type = MemoryType::device, .writable = true});
     }

@@ -9,7 +9,8 @@ namespace nopscope::hal {
 class Bcm2711Gpio {
 public:
     explicit constexpr Bcm2711Gpio(std::uint64_t base) : base_(base) {}
-    // GPIO 14 is UART0's TXD and GPIO 15 its RXD, pulled up so that an open line reads as idle.
+    // GPIO 14 is UART0's TXD and GPIO 15 its RXD, pulled up so that an open line reads as idle. GPIO 32
+    // and 33, to the Bluetooth chip, are no longer: they would be the same UART's, too.
     void route_uart0() const;
 
 private:

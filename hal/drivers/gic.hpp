@@ -25,6 +25,7 @@ public:
         : distributor_(distributor), cpu_(cpu_interface) {}
     void start() const;       // what all cores share; the boot core, first
     void start_core() const;  // this core's own, everything disabled
+    void stop_core() const;   // no interrupt reaches this core any more
     void enable(unsigned interrupt, std::uint8_t priority) const;
     void disable(unsigned interrupt) const;
     // What finish() takes; its low ten bits are the interrupt, from gic_first_special: none.
@@ -43,6 +44,7 @@ public:
         : distributor_(distributor), redistributors_(redistributors) {}
     void start() const;       // what all cores share; the boot core, first
     void start_core() const;  // this core's own, everything disabled
+    void stop_core() const;   // no interrupt reaches this core any more
     void enable(unsigned interrupt, std::uint8_t priority) const;
     void disable(unsigned interrupt) const;
     std::uint32_t acknowledge() const;

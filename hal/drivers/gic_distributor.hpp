@@ -18,6 +18,7 @@ inline constexpr unsigned gicd_icpendr = 0x280;
 inline constexpr unsigned gicd_ipriorityr = 0x400;
 inline constexpr unsigned gicd_itargetsr = 0x800;  // GICv2 only
 inline constexpr unsigned gicd_sgir = 0xf00;       // GICv2 only
+inline constexpr unsigned gicd_cpendsgir = 0xf10;  // GICv2 only
 
 inline std::uint32_t gic_bit(unsigned interrupt) { return std::uint32_t{1} << interrupt % 32; }
 

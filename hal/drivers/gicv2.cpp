@@ -22,10 +22,17 @@ void Gicv2::start() const { write32(distributor_ + gicd_ctlr, 1); }
 void Gicv2::start_core() const {
     write32(distributor_ + gicd_icenabler, 0xffff'ffff);
     write32(distributor_ + gicd_icpendr, 0xffff'ffff);
+    for (unsigned sgi = 0; sgi < 16; sgi += 4) write32(distributor_ + gicd_cpendsgir + sgi, ~0u);
     write32(cpu_ + gicc_pmr, 0xff);
     // Every priority bit takes part in preemption; the hardware rounds up to what it has.
     write32(cpu_ + gicc_bpr, 0);
     write32(cpu_ + gicc_ctlr, 1);
+}
+
+// Off, it would pass on what comes past it from an older controller.
+void Gicv2::stop_core() const {
+    constexpr std::uint32_t no_bypass = 3 << 5;
+    write32(cpu_ + gicc_ctlr, no_bypass);
 }
 
 void Gicv2::enable(unsigned interrupt, std::uint8_t priority) const {

@@ -72,6 +72,11 @@ void Gicv3::start_core() const {
     isb();
 }
 
+void Gicv3::stop_core() const {
+    write_icc_igrpen1_el1(0);
+    isb();
+}
+
 std::uint64_t Gicv3::register_page(unsigned interrupt) const {
     return interrupt < gic_first_shared ? own_redistributor[this_core()] + gicr_sgi_page
                                         : distributor_;

@@ -16,6 +16,8 @@ constexpr std::uint32_t pl011_divisor(std::uint32_t clock_hz, std::uint32_t baud
 }
 static_assert(pl011_divisor(48'000'000, 3'000'000) == 64);
 static_assert(pl011_divisor(48'000'000, 115'200) == 26 * 64 + 3);  // 26.0417: DDI 0183, 3.3.6
+static_assert(pl011_divisor(64'000'000, 4'000'000) == 64);
+static_assert(pl011_divisor(64'000'000, 3'000'000) == 85);
 static_assert(pl011_divisor(24'000'000, 3'000'000) == 0);
 static_assert(pl011_divisor(4'000'000'000, 50) == 0);
 
@@ -27,6 +29,8 @@ constexpr bool pl011_can(std::uint32_t clock_hz, std::uint32_t baud) {
     return (is > wanted ? is - wanted : wanted - is) <= wanted / 40;
 }
 static_assert(pl011_can(48'000'000, 3'000'000) && pl011_can(48'000'000, 115'200));
+static_assert(pl011_can(64'000'000, 4'000'000) && pl011_can(64'000'000, 3'000'000));
+static_assert(pl011_can(64'000'000, 921'600) && pl011_can(64'000'000, 115'200));
 static_assert(pl011_can(48'000'000, 921'600) && !pl011_can(48'000'000, 3'100'000));
 
 class Pl011 {

@@ -9,14 +9,16 @@
 #include "tracer/nopscope.hpp"
 
 #include <cstddef>
+#include <span>
 
 namespace nopscope {
 
 // Exclusives need Normal write-back memory, and other cores, which see the rings, inner shareable. Looks
 // at both ends.
-inline bool is_for_records(const void* memory, std::size_t bytes) {
-    const auto first = reinterpret_cast<std::uintptr_t>(memory);
-    for (const Address address : {first, first + bytes - 1}) {
+inline bool is_for_records(std::span<const std::byte> memory) {
+    if (memory.empty()) return true;
+    for (const std::byte* const end : {&memory.front(), &memory.back()}) {
+        const auto address = reinterpret_cast<Address>(end);
         const Translation there = translate(address, Access::write);
         if (!there.is_mapped() || !there.is_write_back() || !there.is_inner_shareable()) return false;
     }
@@ -39,13 +41,12 @@ inline Status check_processor() {
 
 // After check_processor(), and the configuration's own.
 template <typename M>
-Status check_surroundings(M& machine, std::span<const std::byte> rings, const Config& config) {
+Status check_surroundings(M& machine, std::span<const std::byte> rings, std::span<const std::byte> cores,
+                          const Config& config) {
     const auto saved = machine.mask_interrupts();  // a handler may translate, too
     Status status = Status::ok;
     const auto text_end = reinterpret_cast<Address>(__text_end) - sizeof(std::uint32_t);
-    if (!is_for_records(rings.data(), rings.size()) ||
-        (!config.profile_memory.empty() &&
-         !is_for_records(config.profile_memory.data(), config.profile_memory.size()))) {
+    if (!is_for_records(rings) || !is_for_records(cores) || !is_for_records(config.profile_memory)) {
         status = Status::wrong_memory;
     } else if (!is_writable_text(machine, reinterpret_cast<Address>(__text_start)) ||
                !is_writable_text(machine, text_end)) {

@@ -114,11 +114,12 @@ Status init(const Config& config) {
     machine.open(config.machine);
 #endif
     if (config.output.try_write == nullptr || config.clock_hz == 0 || config.cores == 0 ||
-        config.cores > max_cores || config.stack_low >= config.stack_high) {
+        config.cores > max_cores || machine.core() >= config.cores || config.stack_low >= config.stack_high) {
         return Status::bad_config;
     }
     if (+__nopscope_sites_start == +__nopscope_sites_end) return Status::no_sites;
-    if (const Status status = check_surroundings(machine, std::as_bytes(std::span(memory)), config);
+    if (const Status status = check_surroundings(machine, std::as_bytes(std::span(memory)),
+                                                 std::as_bytes(std::span(cores)), config);
         status != Status::ok) {
         return status;
     }

@@ -95,6 +95,16 @@ class Integration(unittest.TestCase):
         self.assertGreater(calls.pop("fibonacci"), 500)
         self.assertEqual(calls, {"next": 111, "steps_to_one": 1, "say": 1})
 
+    def test_headers_are_complete(self):
+        include = self.prefix / "include/nopscope"
+        flags = ["-ffreestanding", "-fsyntax-only", "-Wall", "-Werror", f"-I{include}"]
+        headers = sorted(include.rglob("*.h*"))
+        self.assertGreater(len(headers), 5)
+        for header in headers:
+            run(CROSS + "g++", "-std=c++20", *flags, "-x", "c++", "-include", header, "/dev/null")
+            if header.suffix == ".h":
+                run(CROSS + "gcc", "-std=c11", *flags, "-x", "c", "-include", header, "/dev/null")
+
     def test_makefile_and_pkg_config(self):
         elf = make(self.directory / "make", self.prefix)
         machines.nopscope("check", elf)

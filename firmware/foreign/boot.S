@@ -18,6 +18,19 @@ _start:
     bl      main
     b       power_off
 
+// GCC asks every freestanding program for it; here only some versions do, for nopscope_init().
+    .text
+    .globl memcpy
+memcpy:
+    mov     x3, x0
+    cbz     x2, 2f
+1:  ldrb    w4, [x1], #1
+    strb    w4, [x3], #1
+    subs    x2, x2, #1
+    b.ne    1b
+2:  ret
+
+    .section .text.boot, "ax"
     .globl power_off
 power_off:
     movz    w0, #0x8400, lsl #16    // PSCI SYSTEM_OFF

@@ -11,6 +11,9 @@ set(_nopscope_cmake "${CMAKE_CURRENT_LIST_DIR}")
 
 function(nopscope_name_table target)
     set(tool "${NOPSCOPE_TOOL}")
+    if(NOT tool AND NOT EXISTS "${_nopscope_cmake}/../host-tools")  # installed
+        message(FATAL_ERROR "nopscope_name_table(${target}): give the nopscope command, NOPSCOPE_TOOL")
+    endif()
     if(NOT tool)
         set(directory "${CMAKE_BINARY_DIR}/nopscope-tool")
         set(tool "${directory}/bin/nopscope")

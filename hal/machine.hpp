@@ -2,7 +2,8 @@
 // Machine: the one seam between the tracer and the world.
 //
 // The tracer's logic is written against this concept. On a board it is `nopscope::Machine`
-// (hal/arm64/machine.hpp), an empty struct of inline assembly that costs nothing; in unit tests it
+// (hal/arm64/machine.hpp), an empty struct of inline assembly that costs nothing, in somebody else's firmware
+// what that has given (tracer/arm64/given_machine.hpp); in unit tests it
 // is a simulated machine (tests/sim) whose caches are as incoherent as the architecture allows.
 //
 // Addresses of text are run-time addresses of the executable mapping. Writes go wherever the
@@ -73,6 +74,10 @@ concept MachineConcept = requires(M machine, Address address, std::uint32_t word
 
 }  // namespace nopscope
 
-#if defined(__aarch64__) && !defined(NOPSCOPE_SIMULATED)
+// Beside this a board's has writable(address): where it writes that text. The image's Machine is our
+// boards', or the header that the tracer is built with (CMake: NOPSCOPE_MACHINE).
+#ifdef NOPSCOPE_MACHINE
+#include NOPSCOPE_MACHINE
+#elif defined(__aarch64__) && !defined(NOPSCOPE_SIMULATED)
 #include "hal/arm64/machine.hpp"
 #endif

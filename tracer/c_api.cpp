@@ -3,6 +3,7 @@
 // layouts are asserted here.
 #include "tracer/nopscope.h"
 
+#include "hal/machine.hpp"
 #include "tracer/capture.hpp"
 #include "tracer/nopscope.hpp"
 #include "tracer/triggers.hpp"
@@ -25,6 +26,10 @@ SAME_VALUE(NOPSCOPE_CONFLICT, Status::conflict);
 SAME_VALUE(NOPSCOPE_TIMEOUT, Status::timeout);
 SAME_VALUE(NOPSCOPE_NO_PROFILE_MEMORY, Status::no_profile_memory);
 SAME_VALUE(NOPSCOPE_BAD_CONFIG, Status::bad_config);
+SAME_VALUE(NOPSCOPE_WRONG_LEVEL, Status::wrong_level);
+SAME_VALUE(NOPSCOPE_WRONG_MEMORY, Status::wrong_memory);
+SAME_VALUE(NOPSCOPE_TEXT_NOT_WRITABLE, Status::text_not_writable);
+SAME_VALUE(NOPSCOPE_CORES_RUNNING, Status::cores_running);
 SAME_VALUE(NOPSCOPE_NO_RECORDER, Recorder::none);
 SAME_VALUE(NOPSCOPE_FUNCTION, Recorder::function);
 SAME_VALUE(NOPSCOPE_GRAPH, Recorder::graph);
@@ -49,6 +54,10 @@ SAME_PLACE(nopscope_regs, Regs, fp);
 SAME_PLACE(nopscope_regs, Regs, lr);
 SAME_PLACE(nopscope_regs, Regs, sp);
 SAME_PLACE(nopscope_regs, Regs, pc);
+SAME_TYPE(nopscope_interrupted, Interrupted);
+SAME_PLACE(nopscope_interrupted, Interrupted, core);
+SAME_PLACE(nopscope_interrupted, Interrupted, pc);
+SAME_PLACE(nopscope_interrupted, Interrupted, depth);
 
 nopscope_status as_c(Status status) { return static_cast<nopscope_status>(status); }
 
@@ -80,6 +89,7 @@ nopscope_status nopscope_init(const nopscope_config* from) {
                       .board = from->board != nullptr ? from->board : "",
                       .clock_hz = from->clock_hz,
                       .cores = from->cores != 0 ? from->cores : 1,
+                      .machine = from->machine,
                       .output = {from->try_write, from->drain},
                       .line_bytes_per_second = from->line_bytes_per_second,
                       .input = {.try_read = from->try_read != nullptr ? read_byte : nullptr,

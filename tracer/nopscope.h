@@ -8,6 +8,8 @@
 //     for (;;) { work(); nopscope_pump(); }
 #pragma once
 
+#include "tracer/machine.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,6 +37,10 @@ enum nopscope_status {
     NOPSCOPE_TIMEOUT,
     NOPSCOPE_NO_PROFILE_MEMORY,
     NOPSCOPE_BAD_CONFIG,
+    NOPSCOPE_WRONG_LEVEL,
+    NOPSCOPE_WRONG_MEMORY,
+    NOPSCOPE_TEXT_NOT_WRITABLE,
+    NOPSCOPE_CORES_RUNNING,
 };
 const char* nopscope_describe(enum nopscope_status status);
 
@@ -74,6 +80,7 @@ struct nopscope_config {
     const char* board;
     uint64_t clock_hz;
     unsigned cores;
+    const struct nopscope_machine* machine;
     bool (*try_write)(uint8_t byte);
     void (*drain)(void);
     uint32_t line_bytes_per_second;

@@ -9,6 +9,7 @@
 // and calls init() once, on the boot core, before any other core runs instrumented code.
 #pragma once
 
+#include "tracer/machine.h"
 #include "tracer/ops.hpp"
 
 #include <cstddef>
@@ -37,6 +38,10 @@ enum class [[nodiscard]] Status : std::uint8_t {
     timeout,            // a core did not leave the tracer's code in time; see detach()
     no_profile_memory,  // Config::profile_memory is smaller than profile_bytes(), or not there
     bad_config,
+    wrong_level,        // init() runs at another exception level than EL1
+    wrong_memory,       // the rings or the profile's memory are not Normal write-back inner shareable
+    text_not_writable,  // neither text itself nor its alias is
+    cores_running,      // other cores are on already: they may run what init() is about to write
 };
 // One sentence, static storage.
 const char* describe(Status status);
@@ -101,6 +106,8 @@ struct Config {
     const char* board = "";
     std::uint64_t clock_hz = 0;  // of CNTVCT_EL0, whatever clock the image records (NOPSCOPE_CLOCK)
     unsigned cores = 1;          // that will ever record: core 0 and those that call join()
+    // How text is written and other cores are reached, in a library that is built for it. Copied.
+    const nopscope_machine* machine = nullptr;
 
     // The line. try_write takes one byte or returns false at once when the transmitter is full;
     // drain waits until the last byte has left. Called with the pump's lock held, never from two

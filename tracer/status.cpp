@@ -7,7 +7,7 @@ const char* describe(Status status) {
     switch (status) {
         case Status::ok: return "ok";
         case Status::mmu_or_cache_off:
-            return "the tracer needs EL1 with the MMU and the data cache on: call init() after them";
+            return "the tracer needs the MMU and the data cache on: call init() after them";
         case Status::no_sites:
             return "the image has no patch sites: build it with nopscope_instrument(TARGET)";
         case Status::already_initialised: return "init() was called before";
@@ -22,6 +22,15 @@ const char* describe(Status status) {
         case Status::bad_config:
             return "the configuration lacks an output or the clock's rate, has too many cores, or the "
                    "image records the PMU's cycles and this CPU has none";
+        case Status::wrong_level: return "the tracer runs at EL1 only, and init() was called at another level";
+        case Status::wrong_memory:
+            return "the rings (.nopscope.ring), the tracer's .bss and Config::profile_memory must be mapped "
+                   "writable, Normal write-back and inner shareable";
+        case Status::text_not_writable:
+            return "text is neither writable nor is there an alias that is: map one, both write-back, and "
+                   "give its distance in Config::machine";
+        case Status::cores_running:
+            return "other cores are on already: call init() before they are started, and join() on each";
         case Status::no_profile_memory:
             return "the profile recorder needs profile_bytes() of Config::profile_memory";
         case Status::too_many: return "too many ops on one function, or too many different sets of them";

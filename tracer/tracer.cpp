@@ -9,6 +9,7 @@
 #include "tracer/nopscope.hpp"
 #include "tracer/pump.hpp"
 #include "tracer/requests.hpp"
+#include "tracer/requirements.hpp"
 #include "tracer/return_ops.hpp"
 #include "tracer/shadow_stack.hpp"
 
@@ -16,6 +17,9 @@ namespace nopscope {
 
 constinit wire::Hello hello;
 constinit bool initialised = false;
+#ifdef NOPSCOPE_MACHINE_GIVEN
+constinit nopscope_machine given_machine{};
+#endif
 
 namespace {
 
@@ -105,12 +109,20 @@ void prepare_hello(const Config& config) {
 
 Status init(const Config& config) {
     if (initialised) return Status::already_initialised;
-    if (exception_level() == 0 || !mmu_and_cache_on()) return Status::mmu_or_cache_off;
+    if (const Status status = check_processor(); status != Status::ok) return status;
+#ifdef NOPSCOPE_MACHINE_GIVEN
+    machine.open(config.machine);
+#endif
     if (config.output.try_write == nullptr || config.clock_hz == 0 || config.cores == 0 ||
-        config.cores > max_cores || config.stack_low >= config.stack_high) {
+        config.cores > max_cores || machine.core() >= config.cores || config.stack_low >= config.stack_high) {
         return Status::bad_config;
     }
     if (+__nopscope_sites_start == +__nopscope_sites_end) return Status::no_sites;
+    if (const Status status = check_surroundings(machine, std::as_bytes(std::span(memory)),
+                                                 std::as_bytes(std::span(cores)), config);
+        status != Status::ok) {
+        return status;
+    }
     const auto all_sites = static_cast<std::uint32_t>(__nopscope_sites_end - __nopscope_sites_start);
     if (!config.profile_memory.empty() &&
         !profile_memory.open(config.profile_memory, all_sites, config.cores)) {

@@ -2,6 +2,7 @@
 #include <atomic>
 #include <cstdio>
 
+#include "firmware/selftest/capture.hpp"
 #include "firmware/selftest/core_tests.hpp"
 
 namespace nopscope::selftest {
@@ -43,7 +44,7 @@ bool start_workers() {
     static bool all;
     if (started) return all;
     started = true;
-    all = true;
+    all = tracer_is_up();  // which refuses to write text that other cores may be running
     for (unsigned core = 1; core < hal::core_count(); ++core) {
         all = hal::start_core(core, work) && all;
     }

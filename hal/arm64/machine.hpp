@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machine on an arm64 board: an empty struct of inline assembly (contract: hal/machine.hpp).
+// Machine of our own boards (contract: hal/machine.hpp): an empty struct of inline code.
 //
 // Text is mapped twice (hal/arm64/mmu.cpp): executable and read-only at its own address, writable
 // and never executable `text_alias_offset` above. Stores go to the alias; both mappings are Normal
 // write-back inner shareable, so loads of either see them at once. Only instruction fetch needs
-// maintenance. None of these is ever instrumented: each is forced inline into its caller.
+// maintenance.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
-#include "hal/machine.hpp"
+#include "hal/arm64/cpu.hpp"
 
 namespace nopscope {
 
@@ -21,46 +18,14 @@ bool run_on_other_cores(CoreCall call, void* argument);  // hal/arm64/core_calls
 std::uint32_t online_cores();                            // hal/arm64/cores.cpp
 }  // namespace hal
 
-#define NOPSCOPE_INLINE [[gnu::always_inline]] static inline
-
-struct Machine {
-    NOPSCOPE_INLINE std::uint32_t read_word(Address address) {
-        return *reinterpret_cast<const volatile std::uint32_t*>(address);
-    }
+struct Machine : Cpu {
+    NOPSCOPE_INLINE Address writable(Address address) { return address + text_alias_offset; }
     NOPSCOPE_INLINE void write_word(Address address, std::uint32_t word) {
-        *reinterpret_cast<volatile std::uint32_t*>(address + text_alias_offset) = word;
-    }
-    NOPSCOPE_INLINE std::uint64_t read_slot(Address address) {
-        return *reinterpret_cast<const volatile std::uint64_t*>(address);
+        *reinterpret_cast<volatile std::uint32_t*>(writable(address)) = word;
     }
     NOPSCOPE_INLINE void write_slot(Address address, std::uint64_t slot) {
-        *reinterpret_cast<volatile std::uint64_t*>(address + text_alias_offset) = slot;
+        *reinterpret_cast<volatile std::uint64_t*>(writable(address)) = slot;
     }
-
-    NOPSCOPE_INLINE std::size_t dcache_line_bytes() {
-        const std::uint64_t ctr = cache_type();
-        constexpr unsigned idc = 28;
-        return (ctr >> idc & 1) != 0 ? 0 : std::size_t{4} << (ctr >> 16 & 15);
-    }
-    NOPSCOPE_INLINE std::size_t icache_line_bytes() {
-        const std::uint64_t ctr = cache_type();
-        constexpr unsigned dic = 29;
-        return (ctr >> dic & 1) != 0 ? 0 : std::size_t{4} << (ctr & 15);
-    }
-    // By the executable address: an A53's instruction cache is virtually indexed, and the point of
-    // unification is reached from either alias.
-    NOPSCOPE_INLINE void clean_dcache_line(Address address) {
-        asm volatile("dc cvau, %0" ::"r"(address) : "memory");
-    }
-    NOPSCOPE_INLINE void invalidate_icache_line(Address address) {
-        asm volatile("ic ivau, %0" ::"r"(address) : "memory");
-    }
-    NOPSCOPE_INLINE std::size_t poc_line_bytes() { return std::size_t{4} << (cache_type() >> 16 & 15); }
-    NOPSCOPE_INLINE void clean_to_poc(Address address) {
-        asm volatile("dc cvac, %0" ::"r"(address) : "memory");
-    }
-    NOPSCOPE_INLINE void data_barrier() { asm volatile("dsb ish" ::: "memory"); }
-    NOPSCOPE_INLINE void instruction_barrier() { asm volatile("isb" ::: "memory"); }
     NOPSCOPE_INLINE bool run_on_other_cores(CoreCall call, void* argument) {
         return hal::run_on_other_cores(call, argument);
     }
@@ -68,41 +33,7 @@ struct Machine {
     // interrupts masked, and takes it before anything it does after that.
     NOPSCOPE_INLINE void synchronize_other_cores() { hal::run_on_other_cores(nullptr, nullptr); }
     NOPSCOPE_INLINE std::uint32_t online_cores() { return hal::online_cores(); }
-
-    NOPSCOPE_INLINE std::uint64_t mask_interrupts() {
-        std::uint64_t daif;
-        asm volatile("mrs %0, daif\n\tmsr daifset, #3" : "=r"(daif)::"memory");
-        return daif;
-    }
-    NOPSCOPE_INLINE void restore_interrupts(std::uint64_t daif) {
-        asm volatile("msr daif, %0" ::"r"(daif) : "memory");
-    }
-
-    // The ISB keeps the read from being speculated before what precedes it.
-    NOPSCOPE_INLINE std::uint64_t clock() {
-        std::uint64_t ticks;
-#ifdef NOPSCOPE_CLOCK_PMCCNTR
-        asm volatile("isb\n\tmrs %0, pmccntr_el0" : "=r"(ticks)::"memory");
-#else
-        asm volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(ticks)::"memory");
-#endif
-        return ticks;
-    }
-    NOPSCOPE_INLINE unsigned core() {
-        std::uint64_t mpidr;
-        asm("mrs %0, mpidr_el1" : "=r"(mpidr));
-        return static_cast<unsigned>(mpidr & 0xff);
-    }
-
-private:
-    NOPSCOPE_INLINE std::uint64_t cache_type() {
-        std::uint64_t ctr;
-        asm("mrs %0, ctr_el0" : "=r"(ctr));
-        return ctr;
-    }
 };
-
-#undef NOPSCOPE_INLINE
 
 static_assert(MachineConcept<Machine>);
 

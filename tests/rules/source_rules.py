@@ -20,7 +20,7 @@ PUBLIC = r"tracer/(?:(?:nopscope|capture|contexts|return_ops|triggers)\.hpp|nops
 # What each room may include of the repository, most particular first; None: no rule.
 INCLUDES = [
     ("tracer/wire/", r"tracer/wire/"),
-    ("tracer/", r"tracer/|hal/machine\.hpp$|hal/arm64/machine\.hpp$"),
+    ("tracer/", r"tracer/|hal/machine\.hpp$|hal/arm64/(?:cpu|machine)\.hpp$"),
     ("hal/machine.hpp", r"hal/arm64/machine\.hpp$"),
     ("hal/", r"hal/"),
     ("firmware/selftest/", rf"firmware/|hal/|{PUBLIC}|tracer/wire/|tracer/arm64/patch_site\.hpp$"),

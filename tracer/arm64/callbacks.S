@@ -62,7 +62,7 @@
 // In: x30 the body, x9 the caller's return address. Out: x30 = Regs.lr, at Regs.pc or the direct
 // entry. Free: x9-x17. Frame: Regs, 128 bytes.
 function nopscope_callback
-    mrs     x12, tpidr_el1
+    mrs     x12, NOPSCOPE_TPIDR
     ldr     x13, [x12, #CORE_DEPTH]
     ldr     w13, [x13]
     add     x12, x12, x13, lsl #3
@@ -96,7 +96,7 @@ end_of nopscope_callback
 
 // A callback, or what it called, called a traced function.
 .Lrecursion:
-    mrs     x10, tpidr_el1
+    mrs     x10, NOPSCOPE_TPIDR
     add     x11, x10, #CORE_RECURSION
 1:  ldxr    x12, [x11]
     add     x12, x12, #1
@@ -124,7 +124,7 @@ end_of nopscope_far
 // In: x30 the body, x9 the caller's return address. Out: x30 = Regs.lr, at Regs.pc. Free: x9-x17.
 // Frame: Regs, 128 bytes.
 function nopscope_callback_unguarded
-    mrs     x12, tpidr_el1
+    mrs     x12, NOPSCOPE_TPIDR
     ldr     x13, [x12, #CORE_UNGUARDED]
     sub     sp, sp, #FRAME_BYTES
     save_arguments
@@ -134,7 +134,7 @@ function nopscope_callback_unguarded
     ldr     x10, [x2, #OPS_UNGUARDED]
     blr     x10
 label nopscope_callback_unguarded_made
-    mrs     x12, tpidr_el1
+    mrs     x12, NOPSCOPE_TPIDR
     ldp     x10, x13, [sp, #REGS_PC]
     restore_arguments
     ldr     x30, [sp, #REGS_LR]

@@ -35,7 +35,7 @@
 // In: x30 the body, x9 the caller's return address, SP as at the function's entry.
 // Out: x30 = the hook, or x9; at the body. Free: x9-x17. Frame: none.
 function nopscope_duration_entry
-    mrs     x10, tpidr_el1
+    mrs     x10, NOPSCOPE_TPIDR
     ldr     x14, [x10, #CORE_LIMIT]
     cbz     x14, .Lto_body
     check_call .Lduration_special
@@ -56,7 +56,7 @@ end_of nopscope_duration_entry
 // In: x0-x8, v0-v7 results, SP as at the call's entry. Out: at the caller's return address.
 // Free: x9-x17, x30. Frame: none.
 function nopscope_duration_hook
-    mrs     x10, tpidr_el1
+    mrs     x10, NOPSCOPE_TPIDR
     ldr     x17, [x10, #CORE_TOP]
     ldp     x9, x13, [x17, #-FRAME_BYTES]!
     cmp     sp, x13
@@ -104,7 +104,7 @@ function nopscope_duration_hook
     store_word 2, x14, x10
     store_word 0, x11, x12
 .Lduration_pop:
-    mrs     x10, tpidr_el1
+    mrs     x10, NOPSCOPE_TPIDR
     str     xzr, [x17, #FRAME_SP]
     str     x17, [x10, #CORE_TOP]
     ret     x9
@@ -123,7 +123,7 @@ end_of nopscope_duration_hook
     b       .Lduration_end
 .Lduration_full:
     call_cxx nopscope_duration_without_room
-    mrs     x10, tpidr_el1
+    mrs     x10, NOPSCOPE_TPIDR
     ldr     x17, [x10, #CORE_TOP]
     sub     x17, x17, #FRAME_BYTES
     b       .Lduration_pop

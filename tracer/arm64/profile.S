@@ -30,7 +30,7 @@
 // In: x30 the body, x9 the caller's return address, SP as at the function's entry.
 // Out: x30 = the hook, or x9; at the body. Free: x9-x17. Frame: none.
 function nopscope_profile_entry
-    mrs     x10, tpidr_el1
+    mrs     x10, NOPSCOPE_TPIDR
     ldp     x15, x14, [x10, #CORE_CELLS]
     cbz     x14, .Lto_body
     check_call .Lprofile_special
@@ -60,7 +60,7 @@ end_of nopscope_profile_entry
 // In: x0-x8, v0-v7 results, SP as at the call's entry. Out: at the caller's return address.
 // Free: x9-x17, x30. Frame: none.
 function nopscope_profile_hook
-    mrs     x10, tpidr_el1
+    mrs     x10, NOPSCOPE_TPIDR
     ldr     x17, [x10, #CORE_TOP]
     ldp     x9, x13, [x17, #-FRAME_BYTES]!
     cmp     sp, x13
@@ -107,7 +107,7 @@ end_of nopscope_profile_hook
 // And one of the graph recorder's that found the ring full. In: x11 its cell of core 0; 0: it has none.
 label nopscope_profile_found
     cbz     x11, .Lto_body
-    mrs     x10, tpidr_el1
+    mrs     x10, NOPSCOPE_TPIDR
     mov     x12, sp
     ldr     x15, [x10, #CORE_CELLS]
     ldr     x17, [x10, #CORE_TOP]       // as it was: what interrupts push, they pop

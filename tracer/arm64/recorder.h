@@ -111,7 +111,7 @@
     cmp     x9, x14
     b.eq    2f
 1:  call_cxx nopscope_unwind_at_entry
-    mrs     x10, tpidr_el1
+    mrs     x10, NOPSCOPE_TPIDR
     mov     x12, sp
 2:  ldp     x17, x11, [x10, #CORE_TOP]
     cmp     x17, x11
@@ -138,7 +138,7 @@
 // such ones. Panics when none is. Out: x10 core, x17 the frame, x9 its return address.
 .macro special_return
     call_cxx nopscope_unwind_at_return
-    mrs     x10, tpidr_el1
+    mrs     x10, NOPSCOPE_TPIDR
     sub     x17, x11, #FRAME_BYTES
     ldr     x9, [x17]
 .endm

@@ -43,7 +43,7 @@
 // In: x30 the body, x9 the caller's return address. Out: x30 = x9, at the body.
 // Free: x9-x17. Frame: none.
 function nopscope_function_entry
-    mrs     x10, tpidr_el1
+    mrs     x10, NOPSCOPE_TPIDR
     ldp     x14, x15, [x10, #CORE_LIMIT]
     claim   .Lfunction_full
     and     x13, x30, #~7               // the site plus 8; kind 0 is `call`
@@ -56,7 +56,7 @@ end_of nopscope_function_entry
 // In: x30 the body, x9 the caller's return address, SP as at the function's entry.
 // Out: x30 = the hook, or x9; at the body. Free: x9-x17. Frame: none.
 function nopscope_graph_entry
-    mrs     x10, tpidr_el1
+    mrs     x10, NOPSCOPE_TPIDR
     ldp     x14, x15, [x10, #CORE_LIMIT]
     cbz     x14, .Lto_body
     check_call .Lgraph_special
@@ -79,7 +79,7 @@ end_of nopscope_graph_entry
 // In: x0-x8, v0-v7 results, SP as at the call's entry. Out: at the caller's return address.
 // Free: x9-x17, x30. Frame: none.
 function nopscope_return_hook
-    mrs     x10, tpidr_el1
+    mrs     x10, NOPSCOPE_TPIDR
     ldp     x15, x17, [x10, #CORE_RING]
     ldp     x9, x13, [x17, #-FRAME_BYTES]!
     cmp     sp, x13
@@ -105,7 +105,7 @@ end_of nopscope_return_hook
     cbz     x11, .Ldrop
     call_cxx nopscope_wait_for_room
     cbnz    x11, \again
-    mrs     x10, tpidr_el1
+    mrs     x10, NOPSCOPE_TPIDR
     b       .Ldrop
 .endm
 .Lfunction_full:

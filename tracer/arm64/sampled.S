@@ -14,7 +14,7 @@
 // In: x30 the body, x9 the caller's return address, SP as at the function's entry.
 // Out: x30 = x9, at the body; or as it came in. Free: x9-x17. Frame: none.
 function nopscope_sampled_entry
-    mrs     x10, tpidr_el1
+    mrs     x10, NOPSCOPE_TPIDR
     add     x11, x10, #CORE_PASSED
 1:  ldxp    x12, x13, [x11]
     cmp     x12, x13

@@ -2,6 +2,8 @@
 // The few system registers the tracer itself needs. On the host (unit tests) there are none.
 #pragma once
 
+#include "tracer/arm64/labels.h"
+
 #include <cstdint>
 
 namespace nopscope {
@@ -10,18 +12,22 @@ struct Core;
 
 #if defined(__aarch64__) && !defined(NOPSCOPE_SIMULATED)
 
-// TPIDR_EL1 is the tracer's: the recorders find their core there.
-inline void set_current_core(Core* core) { asm volatile("msr tpidr_el1, %0" ::"r"(core)); }
+#define NOPSCOPE_TEXT_OF(name) #name
+#define NOPSCOPE_NAME_OF(macro) NOPSCOPE_TEXT_OF(macro)
+#define NOPSCOPE_TPIDR_NAME NOPSCOPE_NAME_OF(NOPSCOPE_TPIDR)
+// This register is the tracer's: the recorders find their core there.
+inline void set_current_core(Core* core) { asm volatile("msr " NOPSCOPE_TPIDR_NAME ", %0" ::"r"(core)); }
 
 inline Core* current_core() {
     Core* core;
-    asm volatile("mrs %0, tpidr_el1" : "=r"(core));
+    asm volatile("mrs %0, " NOPSCOPE_TPIDR_NAME : "=r"(core));
     return core;
 }
 
+// At EL0 the instruction is undefined; where a handler goes on behind it, the level is still 0.
 inline unsigned exception_level() {
-    std::uint64_t level;
-    asm("mrs %0, currentel" : "=r"(level));
+    std::uint64_t level = 0;
+    asm volatile("mrs %0, currentel" : "+r"(level));
     return static_cast<unsigned>(level >> 2) & 3;
 }
 
@@ -31,6 +37,35 @@ inline bool mmu_and_cache_on() {
     std::uint64_t sctlr;
     asm volatile("mrs %0, sctlr_el1" : "=r"(sctlr));
     return (sctlr & m_and_c) == m_and_c;
+}
+
+// What the CPU makes of an address at EL1: PAR_EL1 after AT S1E1R or S1E1W (Arm ARM DDI 0487, D19.2).
+struct Translation {
+    std::uint64_t par;
+    bool is_mapped() const { return (par & 1) == 0; }  // for that access
+    std::uint64_t page() const { return par & 0x000f'ffff'ffff'f000; }
+    // 10: outer shareable, which is inner shareable, too.
+    bool is_inner_shareable() const { return (par >> 7 & 2) != 0; }
+    // As in MAIR_EL1, outer and inner alike: 01RW or 11RW, RW not 0 in the first; F0 is tagged memory.
+    bool is_write_back() const {
+        const auto attributes = static_cast<unsigned>(par >> 56);
+        return attributes == 0xf0 || (is_write_back(attributes >> 4) && is_write_back(attributes & 15));
+    }
+
+private:
+    static bool is_write_back(unsigned policy) { return (policy & 4) != 0 && policy != 4; }
+};
+enum class Access { read, write };
+// EL1, interrupts masked: a handler may translate, too.
+inline Translation translate(std::uint64_t address, Access access) {
+    Translation result;
+    if (access == Access::write) {
+        asm volatile("at s1e1w, %0" ::"r"(address));
+    } else {
+        asm volatile("at s1e1r, %0" ::"r"(address));
+    }
+    asm volatile("isb\n\tmrs %0, par_el1" : "=r"(result.par)::"memory");
+    return result;
 }
 
 // The counter that the firmware's timers use, and the PMU's (Arm ARM DDI 0487, D13).

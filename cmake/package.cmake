@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+# The tracer for firmware of other people: nopscope_install() gives what find_package(nopscope), pkg-config
+# or a plain Makefile need. Sets nopscope_LINKER_SCRIPT, which completes a linker script that knows nothing of us.
+include_guard(GLOBAL)
+include(nopscope_instrument)
+include(nopscope_name_table)
+
+set(NOPSCOPE_MACHINE given CACHE STRING "")
+set(nopscope_LINKER_SCRIPT "${PROJECT_SOURCE_DIR}/linker/nopscope.ld")
+if(NOT PROJECT_IS_TOP_LEVEL)
+    set(nopscope_LINKER_SCRIPT "${nopscope_LINKER_SCRIPT}" PARENT_SCOPE)
+endif()
+
+function(nopscope_install)
+    if(NOT PROJECT_IS_TOP_LEVEL)
+        return()
+    endif()
+    include(CMakePackageConfigHelpers)
+    set(headers include/nopscope)
+    set(package lib/cmake/nopscope)
+
+    install(TARGETS nopscope_tracer EXPORT nopscope ARCHIVE DESTINATION lib)
+    set_target_properties(nopscope_tracer PROPERTIES EXPORT_NAME tracer)
+    install(EXPORT nopscope NAMESPACE nopscope:: FILE nopscope-targets.cmake DESTINATION ${package})
+    foreach(header capture.hpp contexts.hpp machine.h nopscope.h nopscope.hpp ops.hpp return_ops.hpp triggers.hpp)
+        install(FILES tracer/${header} DESTINATION ${headers}/tracer)
+    endforeach()
+    install(FILES linker/nopscope.ld DESTINATION share/nopscope)
+    install(FILES cmake/nopscope-config.cmake cmake/nopscope_instrument.cmake cmake/nopscope_name_table.cmake
+            DESTINATION ${package})
+    install(PROGRAMS cmake/link_with_names.sh DESTINATION ${package})
+    write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/nopscope-config-version.cmake"
+                                     COMPATIBILITY ExactVersion)
+    install(FILES "${CMAKE_CURRENT_BINARY_DIR}/nopscope-config-version.cmake" DESTINATION ${package})
+
+    list(JOIN NOPSCOPE_INSTRUMENT_FLAGS " " NOPSCOPE_INSTRUMENT)
+    configure_file(cmake/nopscope.pc.in nopscope.pc @ONLY)
+    install(FILES "${CMAKE_CURRENT_BINARY_DIR}/nopscope.pc" DESTINATION lib/pkgconfig)
+endfunction()

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every arm64 Machine has in common (contract: hal/machine.hpp): the CPU's part, an empty struct of
+// inline assembly. None of these is ever instrumented: each is forced inline into its caller.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "hal/machine.hpp"
+
+#define NOPSCOPE_INLINE [[gnu::always_inline]] static inline
+
+namespace nopscope {
+
+struct Cpu {
+    NOPSCOPE_INLINE std::uint32_t read_word(Address address) {
+        return *reinterpret_cast<const volatile std::uint32_t*>(address);
+    }
+    NOPSCOPE_INLINE std::uint64_t read_slot(Address address) {
+        return *reinterpret_cast<const volatile std::uint64_t*>(address);
+    }
+
+    NOPSCOPE_INLINE std::size_t dcache_line_bytes() {
+        const std::uint64_t ctr = cache_type();
+        constexpr unsigned idc = 28;
+        return (ctr >> idc & 1) != 0 ? 0 : std::size_t{4} << (ctr >> 16 & 15);
+    }
+    NOPSCOPE_INLINE std::size_t icache_line_bytes() {
+        const std::uint64_t ctr = cache_type();
+        constexpr unsigned dic = 29;
+        return (ctr >> dic & 1) != 0 ? 0 : std::size_t{4} << (ctr & 15);
+    }
+    // By the executable address: an A53's instruction cache is virtually indexed, and the point of
+    // unification is reached from either alias.
+    NOPSCOPE_INLINE void clean_dcache_line(Address address) {
+        asm volatile("dc cvau, %0" ::"r"(address) : "memory");
+    }
+    NOPSCOPE_INLINE void invalidate_icache_line(Address address) {
+        asm volatile("ic ivau, %0" ::"r"(address) : "memory");
+    }
+    NOPSCOPE_INLINE std::size_t poc_line_bytes() { return std::size_t{4} << (cache_type() >> 16 & 15); }
+    NOPSCOPE_INLINE void clean_to_poc(Address address) {
+        asm volatile("dc cvac, %0" ::"r"(address) : "memory");
+    }
+    NOPSCOPE_INLINE void data_barrier() { asm volatile("dsb ish" ::: "memory"); }
+    NOPSCOPE_INLINE void instruction_barrier() { asm volatile("isb" ::: "memory"); }
+
+    NOPSCOPE_INLINE std::uint64_t mask_interrupts() {
+        std::uint64_t daif;
+        asm volatile("mrs %0, daif\n\tmsr daifset, #3" : "=r"(daif)::"memory");
+        return daif;
+    }
+    NOPSCOPE_INLINE void restore_interrupts(std::uint64_t daif) {
+        asm volatile("msr daif, %0" ::"r"(daif) : "memory");
+    }
+
+    // The ISB keeps the read from being speculated before what precedes it.
+    NOPSCOPE_INLINE std::uint64_t clock() {
+        std::uint64_t ticks;
+#ifdef NOPSCOPE_CLOCK_PMCCNTR
+        asm volatile("isb\n\tmrs %0, pmccntr_el0" : "=r"(ticks)::"memory");
+#else
+        asm volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(ticks)::"memory");
+#endif
+        return ticks;
+    }
+    NOPSCOPE_INLINE unsigned core() {
+        std::uint64_t mpidr;
+        asm("mrs %0, mpidr_el1" : "=r"(mpidr));
+        return static_cast<unsigned>(mpidr & 0xff);
+    }
+
+private:
+    NOPSCOPE_INLINE std::uint64_t cache_type() {
+        std::uint64_t ctr;
+        asm("mrs %0, ctr_el0" : "=r"(ctr));
+        return ctr;
+    }
+};
+
+}  // namespace nopscope

@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""nopscope in a firmware that has nothing of our hal: installed, then built against from outside of the tree by
+a Makefile and by CMake, booted, recorded and compared with the oracle.
+
+    integration_test.py [TEST]...
+
+From the environment, beside what machines.py needs: NOPSCOPE_CROSS (prefix of the cross compiler),
+NOPSCOPE_FIRMWARE_TOOLCHAIN (arguments to CMake that name it).
+"""
+
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests/e2e"))
+import machines  # noqa: E402  puts tests/oracle on the path
+import compare  # noqa: E402
+
+HERE = ROOT / "tests/integration"
+FOREIGN = ROOT / "firmware/foreign"
+CROSS = os.environ.get("NOPSCOPE_CROSS", "aarch64-linux-gnu-")
+PACKAGE = [f"-DCMAKE_TOOLCHAIN_FILE={ROOT}/cmake/aarch64-none-elf.cmake", "-DNOPSCOPE_PACKAGE=ON",
+           "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DNOPSCOPE_CORES=1", "-DNOPSCOPE_RING_LOG2=16",
+           *shlex.split(os.environ.get("NOPSCOPE_FIRMWARE_TOOLCHAIN", ""))]
+# Of a project that has no toolchain file.
+PROJECT = ["-DCMAKE_SYSTEM_NAME=Generic", "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY",
+           f"-DCMAKE_C_COMPILER={CROSS}gcc", f"-DCMAKE_CXX_COMPILER={CROSS}g++", f"-DFOREIGN={FOREIGN}"]
+machines.HANG_SECONDS = HANG_SECONDS = 120  # the longest takes twenty
+QEMU = ["qemu-system-aarch64", "-M", "virt", "-nic", "none", "-display", "none", "-monitor", "none",
+        "-serial", "stdio", "-icount", "shift=0"]
+
+
+def run(*command, **environment):
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, errors="replace",
+                          stdin=subprocess.DEVNULL, timeout=HANG_SECONDS,
+                          env={**os.environ, **environment})
+    if done.returncode != 0:
+        raise AssertionError(f"{shlex.join(map(str, command))}: exit status {done.returncode}\n"
+                             f"{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def cmake(source, build, *options):
+    run("cmake", "-S", source, "-B", build, "-G", "Ninja", *options)
+    run("cmake", "--build", build)
+
+
+def make(out, prefix, *variables, source=FOREIGN):
+    out.mkdir()
+    run("make", "-C", source, f"OUT={out}", f"CROSS={CROSS}", *variables,
+        PKG_CONFIG_PATH=str(prefix / "lib/pkgconfig"))
+    return next(out.glob("*.elf"))
+
+
+class Integration(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.holder = machines.Directory()
+        cls.directory = cls.holder.__enter__()
+        cls.prefix = cls.directory / "prefix"
+        cmake(ROOT, cls.directory / "package", *PACKAGE, f"-DCMAKE_INSTALL_PREFIX={cls.prefix}")
+        run("cmake", "--install", cls.directory / "package")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.holder.cleanup()
+
+    def profile(self, elf, *options):
+        """Recorded to the end, with exactly the oracle's counts: the console, and calls by name."""
+        directory = elf.parent
+        command = [*QEMU, *options, "-kernel", str(elf),
+                   *machines.oracle_arguments(elf, directory / "sites", directory / "counts", False)]
+        recording = directory / "line.nsc"
+        console = machines.nopscope("record", "--from", "exec:" + shlex.join(command), "--image", elf,
+                                    "-o", recording).stdout
+        report = json.loads(machines.nopscope("report", recording, "--image", elf,
+                                              "--format", "json").stdout)
+        self.assertTrue(report["integrity"]["clean"])
+        oracle = json.loads((directory / "counts").read_text())
+        self.assertEqual(compare.differences(report, oracle), [])
+        report["functions"][0]["calls"] += 1
+        self.assertEqual(len(compare.differences(report, oracle)), 1)
+        report["functions"][0]["calls"] -= 1
+        return console, {f["name"]: f["calls"] for f in report["functions"]}
+
+    def assert_profiled(self, elf, cpu="max"):
+        console, calls = self.profile(elf, "-cpu", cpu)
+        self.assertIn("right", console)
+        self.assertGreater(calls.pop("fibonacci"), 500)
+        self.assertEqual(calls, {"next": 111, "steps_to_one": 1, "say": 1})
+
+    def test_headers_are_complete(self):
+        include = self.prefix / "include/nopscope"
+        flags = ["-ffreestanding", "-fsyntax-only", "-Wall", "-Werror", f"-I{include}"]
+        headers = sorted(include.rglob("*.h*"))
+        self.assertGreater(len(headers), 5)
+        for header in headers:
+            run(CROSS + "g++", "-std=c++20", *flags, "-x", "c++", "-include", header, "/dev/null")
+            if header.suffix == ".h":
+                run(CROSS + "gcc", "-std=c11", *flags, "-x", "c", "-include", header, "/dev/null")
+
+    def test_makefile_and_pkg_config(self):
+        elf = make(self.directory / "make", self.prefix)
+        machines.nopscope("check", elf)
+        for cpu in ("max", "cortex-a72"):
+            self.assert_profiled(elf, cpu)
+
+    def test_find_package(self):
+        build = self.directory / "found"
+        cmake(HERE / "project", build, *PROJECT, f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        self.assert_profiled(build / "foreign.elf")
+
+    def add_subdirectory(self, register):
+        build = self.directory / f"added-{register}"
+        cmake(HERE / "project", build, *PROJECT, f"-DNOPSCOPE_SOURCE={ROOT}", "-DNOPSCOPE_CORES=1",
+              "-DCMAKE_BUILD_TYPE=RelWithDebInfo", f"-DNOPSCOPE_TPIDR={register}")
+        elf = build / "foreign.elf"
+        self.assert_profiled(elf)
+        code = run(CROSS + "objdump", "-d", elf)
+        return {name for name in ("tpidr_el1", "tpidr_el0", "tpidrro_el0") if f"{name}" in code}
+
+    def test_add_subdirectory_and_another_register(self):
+        self.assertEqual(self.add_subdirectory("el0"), {"tpidr_el0"})
+        self.assertEqual(self.add_subdirectory("ro_el0"), {"tpidrro_el0"})
+
+    def test_an_unknown_register_is_refused(self):
+        with self.assertRaisesRegex(AssertionError, "NOPSCOPE_TPIDR is el3: el1, el0 or ro_el0"):
+            cmake(ROOT, self.directory / "el3", *PACKAGE, "-DNOPSCOPE_TPIDR=el3")
+
+    def test_init_refuses_what_it_cannot_work_with(self):
+        elf = make(self.directory / "refusals", self.prefix, f"PROGRAM={HERE}/refusals.c",
+                   f"EXTRA={HERE}/el0.S")
+        expected = (HERE / "refusals.expected").read_text()
+        for cpu in ("max", "cortex-a72"):
+            self.assertEqual(run(*QEMU, "-cpu", cpu, "-kernel", elf).replace("\r", ""), expected)
+
+    def test_third_party_qemu_memory(self):
+        source = run(ROOT / "cmake/fetch_source.sh", "qemu", "tests/tcg/aarch64/system/boot.S",
+                     "tests/tcg").strip()
+        elf = make(self.directory / "qemu", self.prefix, f"SOURCE={source}/tests/tcg",
+                   source=HERE / "third_party")
+        machines.nopscope("check", elf)
+        said = elf.parent / "said"
+        _, calls = self.profile(elf, "-cpu", "max", "-chardev", f"file,path={said},id=said",
+                                "-semihosting-config", "enable=on,target=native,chardev=said")
+        self.assertIn("Test complete: PASSED", said.read_text())
+        self.assertEqual(calls["main"], 1)
+        self.assertGreater(sum(calls.values()), 2000000)
+
+
+if __name__ == "__main__":
+    unittest.main()

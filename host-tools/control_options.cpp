@@ -33,8 +33,17 @@ std::vector<ControlRequest> requests_of(const Wanted& wanted, const RecordOption
         if (!value.empty()) add({.words = {verb, value}});
     };
     add_if("baud", wanted.baud);
-    // These two are of recorders of their own.
-    const std::string recorder = !wanted.recorder.empty()       ? wanted.recorder
+    // These are of recorders of their own.
+    const bool only_profile = wanted.mode == "profile";
+    if (only_profile) {
+        if (!wanted.recorder.empty() && wanted.recorder != "profile") {
+            throw Error("--mode profile is the profile recorder: not with --recorder " + wanted.recorder,
+                        Exit::usage);
+        }
+        add_if("mode", "stream");  // adaptive would go on to choose recorders
+    }
+    const std::string recorder = only_profile                   ? "profile"
+                                 : !wanted.recorder.empty()     ? wanted.recorder
                                  : !wanted.min_duration.empty() ? "duration"
                                  : !wanted.sample.empty()       ? "sampled"
                                                                 : "";
@@ -51,7 +60,7 @@ std::vector<ControlRequest> requests_of(const Wanted& wanted, const RecordOption
     add_if("depth", wanted.depth);
     add_if("min-duration", wanted.min_duration);
     add_if("sample", wanted.sample);
-    add_if("mode", wanted.mode);
+    if (!only_profile) add_if("mode", wanted.mode);
     return requests;
 }
 
@@ -68,7 +77,7 @@ std::function<void()> add_steering(CLI::App* command, RecordOptions& options) {
     group->add_option("--depth", wanted->depth, "Record only so many calls deep");
     group->add_option("--min-duration", wanted->min_duration, "Only calls that take so long: 10us, 1ms");
     group->add_option("--sample", wanted->sample, "One call in so many: 1/N");
-    group->add_option("--mode", wanted->mode, "stream, lossless, flight, adaptive");
+    group->add_option("--mode", wanted->mode, "stream, lossless, flight, adaptive, profile");
     group->add_option("--baud", wanted->baud, "Run the line at this rate, both sides");
     group->add_option("--control", options.steering.socket,
                       "unix:PATH: take requests of `ctl --via unix:PATH` meanwhile");

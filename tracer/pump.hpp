@@ -46,8 +46,9 @@ public:
         if (profile_ != nullptr && !profile_->waits()) profile_->keep_period(machine_.clock());
         if (!glances() && work_waits()) {
             as_tracers([this] {
-                // A line that takes all would keep it here for as long as other cores record faster than one packs.
-                for (std::size_t steps = cores_.size() * steps_a_core; steps != 0 && advance(Until::paced);) --steps;
+                look();
+                while (advance(Until::paced)) {
+                }
             });
         }
         unlock();
@@ -166,8 +167,6 @@ private:
 
     static constexpr std::size_t console_frame_bytes = 512;
     static constexpr std::uint64_t glance_bytes = 32;
-    // A ring's frames, each of which is built and sent, twice over: those of captured values hold fewer records.
-    static constexpr std::size_t steps_a_core = 4 * TraceSender<M>::frames_a_ring;
 
     void open_line(const Config& config, const wire::Hello& hello, std::uint16_t session, Kept* kept,
                    Mode mode) {
@@ -232,16 +231,20 @@ private:
         return locked;
     }
     void unlock() {
-        for (Core& core : cores_) {
-            core.seen_clock = machine_.clock();
-            core.seen = __atomic_load_n(&core.cursor, __ATOMIC_RELAXED);
-        }
+        look();
         keeper_.keep(cores_, state());
         const std::uint64_t interrupts = machine_.mask_interrupts();
         here().margin = modes_.margin();
         ring_set_limit(machine_, here());
         __atomic_store_n(&locked_, 0, __ATOMIC_RELEASE);
         machine_.restore_interrupts(interrupts);
+    }
+
+    void look() {
+        for (Core& core : cores_) {
+            core.seen_clock = machine_.clock();
+            core.seen = __atomic_load_n(&core.cursor, __ATOMIC_RELAXED);
+        }
     }
 
     bool locked_make_room() {
@@ -297,7 +300,8 @@ private:
     }
 
     // One step: finishes the frame on the line, or builds the next. False when there is nothing to do
-    // now.
+    // now. Paced: records that came after look() are left, or it would go on for as long as other cores
+    // record faster than one packs.
     bool advance(Until until);
 
     std::uint8_t number_of(const Core& core) const {

@@ -34,7 +34,8 @@ bool Pump<M>::advance(Until until) {
     if ((profile_turn_ = !profile_turn_) && profile_waits()) return queue_profile();
     for (std::size_t i = 0; i < cores_.size(); ++i) {
         Core& core = cores_[turn_ = (turn_ + 1) % cores_.size()];
-        if ((until == Until::empty || trace_.due(core)) && queue_trace(core)) return true;
+        const bool wanted = until == Until::empty || (core.tail < core.seen && trace_.due(core));
+        if (wanted && queue_trace(core)) return true;
     }
     if (profile_waits()) return queue_profile();
     if (due(stats_due_)) {

@@ -14,13 +14,7 @@ namespace nopscope {
 
 template <MachineConcept M>
 class TraceSender {
-    // Header, CRC and flush take some 25 bytes of a frame, a record a tenth of one.
-    static constexpr std::uint64_t frame_records =
-        std::min<std::uint64_t>(4096, ring_bytes / record_bytes / 8);
-
 public:
-    static constexpr std::size_t frames_a_ring = ring_bytes / record_bytes / frame_records;
-
     // `encoders`: one for each core.
     constexpr TraceSender(M& machine, wire::TraceEncoder* encoders)
         : machine_(machine), encoders_(encoders) {}
@@ -87,6 +81,9 @@ public:
     }
 
 private:
+    // Header, CRC and flush take some 25 bytes of a frame, a record a tenth of one.
+    static constexpr std::uint64_t frame_records =
+        std::min<std::uint64_t>(4096, ring_bytes / record_bytes / 8);
     static constexpr std::uint64_t frames_per_second = 100;  // at least, while there are records
     static constexpr std::uint64_t key_seconds = 2;  // at most, for a host that comes late
 

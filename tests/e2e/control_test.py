@@ -141,6 +141,22 @@ class Steered(unittest.TestCase):
         self.assertGreater(report["integrity"]["filtered"], 1000)
         self.assertEqual(report["integrity"]["commands_refused"], 0)
 
+    def test_profile_as_a_mode(self):
+        recorder = self.record("--mode", "profile", words=["mode=adaptive"])
+        recorder.wait_for(lambda: " 0 selected" not in recorder.ctl("stats"))
+        before = recorder.generated()
+        time.sleep(0.5)
+        # The tracer's own go on.
+        self.assertLess(recorder.generated(), before + 1000, "calls are still recorded one by one")
+        recorder.ctl("send-profile")
+        time.sleep(0.5)
+        report = recorder.end()
+        self.assertGreater(functions(report)["luaV_execute"], 1000)
+        self.assertEqual(report["integrity"]["commands_refused"], 0)
+        done = machines.nopscope("record", "--from", "-", "--image", ELF, "-o", self.directory / "no.nsc",
+                                 "--mode", "profile", "--recorder", "graph", status=2)
+        self.assertRegex(done.stderr, "--mode profile is the profile recorder")
+
     def test_a_reset_target_is_asked_again(self):
         recorder = self.record("--filter", "luaV_*")
         recorder.wait_for(lambda: recorder.generated() > 5000)

@@ -7,6 +7,8 @@
 #include "tracer/profile.hpp"
 #include "tracer/shadow_stack.hpp"
 
+#include <iterator>
+
 // Labels in arm64/calibration.S.
 extern "C" {
 std::uint64_t nopscope_calibrate_calls(void (*function)(), std::uint64_t calls);
@@ -26,6 +28,18 @@ namespace {
 constinit Machine machine;
 constinit Core scratch{};
 constinit ProfileCell cell{};
+
+// A table in place of a local one, which the compiler would call memcpy for.
+constexpr struct {
+    wire::RecorderNumber number;
+    void (*function)();
+} recorders[] = {
+    {wire::RecorderNumber::function, nopscope_calibrated_function},
+    {wire::RecorderNumber::graph, nopscope_calibrated_graph},
+    {wire::RecorderNumber::profile, nopscope_calibrated_profile},
+    {wire::RecorderNumber::duration, nopscope_calibrated_duration},
+    {wire::RecorderNumber::sampled, nopscope_calibrated_sampled},
+};
 
 constexpr std::uint64_t calls = 128;
 static_assert(3 * calls * record_bytes <= std::uint64_t{1} << 13, "the smallest ring");
@@ -92,17 +106,7 @@ constinit Ops nopscope_calibration_ops{.data = &cell.total};
 }
 
 void calibrate(wire::Hello& hello, std::uint64_t* ring, ShadowFrame* shadow, const Config& config) {
-    struct {
-        wire::RecorderNumber number;
-        void (*function)();
-        Measured measured{};
-    } recorders[] = {
-        {wire::RecorderNumber::function, nopscope_calibrated_function},
-        {wire::RecorderNumber::graph, nopscope_calibrated_graph},
-        {wire::RecorderNumber::profile, nopscope_calibrated_profile},
-        {wire::RecorderNumber::duration, nopscope_calibrated_duration},
-        {wire::RecorderNumber::sampled, nopscope_calibrated_sampled},
-    };
+    Measured measured[std::size(recorders)];
     for (std::uint64_t i = 0; i < 3 * calls; ++i) ring[i] = 0;
     reset_shadow_stack(scratch, shadow, shadow_frames + 1, config.stack_high);
     scratch.stack_low = config.stack_low;
@@ -114,14 +118,17 @@ void calibrate(wire::Hello& hello, std::uint64_t* ring, ShadowFrame* shadow, con
         least(empty, timed(nopscope_calibrate_no_calls, nullptr));
         least(idle, timed(nopscope_calibrate_calls, nopscope_calibrated_none));
         least(local, timed(nopscope_calibrate_local_calls, nullptr));
-        for (auto& one : recorders) measure(one.measured, one.number, one.function);
+        for (std::size_t i = 0; i < std::size(recorders); ++i) {
+            measure(measured[i], recorders[i].number, recorders[i].function);
+        }
     }
-    for (const auto& one : recorders) {
+    for (std::size_t i = 0; i < std::size(recorders); ++i) {
+        const wire::RecorderNumber number = recorders[i].number;
         const std::int32_t own = per_call(idle - empty);
-        const std::int32_t told = per_call(one.measured.told);
-        const std::int32_t loop = per_call(one.measured.loop - empty);
-        const bool timed_itself = one.number != wire::RecorderNumber::function;
-        hello.overheads[static_cast<unsigned>(one.number)] =
+        const std::int32_t told = per_call(measured[i].told);
+        const std::int32_t loop = per_call(measured[i].loop - empty);
+        const bool timed_itself = number != wire::RecorderNumber::function;
+        hello.overheads[static_cast<unsigned>(number)] =
             timed_itself ? wire::Overhead{told - own, loop - told} : wire::Overhead{0, loop - own};
     }
     hello.landing_pad = per_call(idle - local);

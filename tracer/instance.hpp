@@ -52,9 +52,9 @@ std::uint32_t enabled_sites();
 
 // ---- requests from a pump (requests.hpp) ------------------------------------------------------------
 
-// Runs request(user), which may make requests as thread context may (enable(), attach() ...), if that may be done here and now; its time is the tracer's
-// own. False: it has not run; the next pump may try again. Any context from which pump() may be called,
-// without the pump's lock.
+// Runs request(user), which may make requests as thread context may (enable(), attach() ...), if that may
+// be done here and now; its time is the tracer's own. False: it has not run; the next pump may try again.
+// Any context from which pump() may be called, without the pump's lock.
 bool try_request(void (*request)(void* user), void* user);
 // Other than none; graph if there was none.
 Recorder recorder_set_last();

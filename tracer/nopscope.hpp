@@ -228,8 +228,9 @@ void for_each_ops(std::uint32_t index, void (*visit)(Ops& ops, void* user), void
 void stop();
 void start();
 
-// Changes the mode: what adaptive mode has moved comes back; what the rings hold is sent in the new one, if not in flight mode. At once, or when
-// the pump that is running has finished its frame. Any context. bad_config: no such mode.
+// Changes the mode: what adaptive mode has moved comes back; what the rings hold is sent in the new one, if
+// not in flight mode. At once, or when the pump that is running has finished its frame. Any context.
+// bad_config: no such mode.
 Status set_mode(Mode mode);
 
 // ---- filters: what recorders leave out --------------------------------------------------------------

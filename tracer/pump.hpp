@@ -121,8 +121,8 @@ public:
     }
 
     // Instead of open(): what a warm reset has left, under the session and the sequences it had. Its
-    // cores are as recover_core() makes them, and stopped. Then sends all of it.
-    void send_recovered(const Config& config, const wire::Hello& hello, const Kept& kept);
+    // cores are as recover_core() makes them, and stopped. Then sends all of it. `hello` says so meanwhile.
+    void send_recovered(const Config& config, wire::Hello& hello, const Kept& kept);
 
     // All that a reset would leave behind reaches memory. Waits for the pump of another core.
     void prepare_reset();
@@ -344,7 +344,6 @@ private:
     ConsoleBuffer console_;
     wire::FrameBuilder frame_;
     const wire::Hello* hello_ = nullptr;
-    wire::Hello recovered_;
     std::uint64_t clock_hz_ = 1;
     std::uint64_t hello_due_ = 0;
     std::uint64_t stats_due_ = 0;

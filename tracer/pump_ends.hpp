@@ -8,15 +8,18 @@
 namespace nopscope {
 
 template <MachineConcept M>
-void Pump<M>::send_recovered(const Config& config, const wire::Hello& hello, const Kept& kept) {
-    recovered_ = hello;
-    recovered_.recovered = true;
-    recovered_.flight = kept.flight != 0;
-    recovered_.lossless = kept.lossless != 0;
-    open_line(config, recovered_, static_cast<std::uint16_t>(kept.session), nullptr, Mode::stream);
+void Pump<M>::send_recovered(const Config& config, wire::Hello& hello, const Kept& kept) {
+    const bool flight = hello.flight, lossless = hello.lossless;
+    hello.recovered = true;
+    hello.flight = kept.flight != 0;
+    hello.lossless = kept.lossless != 0;
+    open_line(config, hello, static_cast<std::uint16_t>(kept.session), nullptr, Mode::stream);
     hello_sequence_ = static_cast<std::uint32_t>(kept.hello_sequence);
     console_sequence_ = static_cast<std::uint32_t>(kept.console_sequence);
     finish(0);
+    hello.recovered = false;
+    hello.flight = flight;
+    hello.lossless = lossless;
 }
 
 template <MachineConcept M>

@@ -134,6 +134,13 @@ const volatile std::uint32_t* interrupt_depth_of(unsigned core);
 
 // In an interrupt: where this core's thread context was interrupted.
 std::uint64_t interrupted_pc();
+// In a handler: what it has interrupted, on its stack.
+struct InterruptedRegisters {
+    const std::uint64_t* x;  // x0 to x30
+    std::uint64_t sp;
+    std::uint64_t pc;
+};
+InterruptedRegisters interrupted_registers();
 
 bool interrupts_enabled();
 void enable_interrupts();

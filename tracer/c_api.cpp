@@ -6,6 +6,7 @@
 #include "hal/machine.hpp"
 #include "tracer/capture.hpp"
 #include "tracer/nopscope.hpp"
+#include "tracer/samples.hpp"
 #include "tracer/triggers.hpp"
 
 namespace nopscope {
@@ -54,6 +55,10 @@ SAME_PLACE(nopscope_regs, Regs, fp);
 SAME_PLACE(nopscope_regs, Regs, lr);
 SAME_PLACE(nopscope_regs, Regs, sp);
 SAME_PLACE(nopscope_regs, Regs, pc);
+SAME_TYPE(nopscope_interruption, Interruption);
+SAME_PLACE(nopscope_interruption, Interruption, x);
+SAME_PLACE(nopscope_interruption, Interruption, sp);
+SAME_PLACE(nopscope_interruption, Interruption, pc);
 SAME_TYPE(nopscope_interrupted, Interrupted);
 SAME_PLACE(nopscope_interrupted, Interrupted, core);
 SAME_PLACE(nopscope_interrupted, Interrupted, pc);
@@ -163,6 +168,7 @@ void nopscope_finish() { finish(); }
 void nopscope_console_write(const char* bytes, std::size_t count) { console_write(bytes, count); }
 void nopscope_enter_panic() { enter_panic(); }
 
+void nopscope_sample(const nopscope_interruption* at) { sample({at->x, at->sp, at->pc}); }
 struct nopscope_counters nopscope_counters() {
     const Counters now = counters();
     return {.sites = now.sites,

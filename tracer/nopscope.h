@@ -159,6 +159,14 @@ enum nopscope_status nopscope_capture_arguments(struct nopscope_sites sites, uin
 enum nopscope_status nopscope_capture_result(struct nopscope_sites sites);
 enum nopscope_status nopscope_capture_nothing(struct nopscope_sites sites);
 
+/* tracer/samples.hpp: in the handler of an interrupt, with what it found. */
+struct nopscope_interruption {
+    const uint64_t* x; /* x0 to x30 */
+    uint64_t sp;
+    uint64_t pc;
+};
+void nopscope_sample(const struct nopscope_interruption* at);
+
 struct nopscope_counters {
     uint32_t sites;
     uint32_t refused_misaligned;

@@ -109,6 +109,7 @@ constexpr unsigned data_count(wire::Record head) {
         case wire::Extended::arguments: return 1 + ones(argument & 0xffff);
         case wire::Extended::result: return 2 + (argument & 1);
         case wire::Extended::counter: return 1 + (argument & 1);
+        case wire::Extended::sample: return wire::sample_addresses(argument);
         default: return 0;
     }
 }

@@ -10,16 +10,23 @@
 #include "options.hpp"
 #include "scripts.hpp"
 #include "tracer/nopscope.hpp"
+#include "tracer/samples.hpp"
 
 namespace {
 
 namespace hal = nopscope::hal;
 
-constexpr std::uint64_t pumps_per_second = 1000;
+constexpr std::uint32_t pumps_per_second = 1000;
+std::uint64_t tick;  // of the timer, in the clock's
+bool samples_wanted;
 
 // Keeps the line busy whatever the scripts do.
 NOPSCOPE_NOTRACE void on_timer(unsigned) {
-    hal::timer_arm(hal::clock() + hal::clock_hz() / pumps_per_second);
+    hal::timer_arm(hal::clock() + tick);
+    if (samples_wanted) {
+        const hal::InterruptedRegisters at = hal::interrupted_registers();
+        nopscope::sample({at.x, at.sp, at.pc});
+    }
     nopscope::pump();
 }
 
@@ -58,6 +65,8 @@ nopscope::Status start_tracing(const Options& options) {
                           nopscope::is_entry_code});
     hal::uart_listen(7);
     hal::set_handler(hal::virtual_timer_interrupt, 8, on_timer);
+    samples_wanted = options.samples != 0;
+    tick = hal::clock_hz() / (samples_wanted ? options.samples : pumps_per_second);
     hal::timer_arm(hal::clock());
     hal::enable_interrupts();
     return status;
@@ -93,7 +102,7 @@ int main() {
     Options options;
     if (!parse_options(hal::command_line(), hal::uart_baud(), options)) {
         hal::print("the command line says: recorder=graph|function|profile|none "
-                   "mode=lossless|stream|adaptive baud=N rounds=N\n");
+                   "mode=lossless|stream|adaptive baud=N rounds=N samples=N\n");
         return 2;
     }
     const auto status = start_tracing(options);

@@ -18,6 +18,7 @@ bool parse_word(std::string_view key, std::string_view value, Options& options) 
     using nopscope::Recorder;
     if (key == "baud") return parse_number(value, options.baud);
     if (key == "rounds") return parse_number(value, options.rounds);
+    if (key == "samples") return parse_number(value, options.samples) && options.samples <= 100'000;
     if (key == "recorder") {
         if (value == "graph") return options.recorder = Recorder::graph, true;
         if (value == "function") return options.recorder = Recorder::function, true;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the demo's command line may say, in words of the form key=value:
 //
-//     recorder=graph|function|profile|none   mode=lossless|stream   baud=N   rounds=N
+//     recorder=graph|function|profile|none   mode=lossless|stream|adaptive   baud=N   rounds=N   samples=N
 //
-// baud=0 sends as fast as the UART takes bytes. Words it does not know are ignored: the first is
+// samples: a second, of where the timer finds the core. baud=0 sends as fast as the UART takes bytes. Words it does not know are ignored: the first is
 // often the image's name.
 #pragma once
 
@@ -16,6 +16,7 @@ struct Options {
     nopscope::Mode mode = nopscope::Mode::lossless;
     std::uint32_t baud = 0;
     std::uint32_t rounds = 2;  // about ten seconds at 3 Mbaud
+    std::uint32_t samples = 0;  // a second
 };
 
 // `baud` is the default. False: a word with a known key has a value that means nothing.

@@ -22,6 +22,7 @@ Handler handlers[interrupt_limit];
 struct alignas(64) Depth {
     volatile unsigned value;
     std::uint64_t thread_pc;  // while value is not 0
+    const ExceptionFrame* frame;  // likewise: what the handler that runs has interrupted
 };
 Depth depths[max_cores];
 
@@ -57,6 +58,10 @@ unsigned interrupt_depth() { return depths[this_core()].value; }
 const volatile std::uint32_t* interrupt_depth_of(unsigned core) { return &depths[core].value; }
 
 std::uint64_t interrupted_pc() { return depths[this_core()].thread_pc; }
+InterruptedRegisters interrupted_registers() {
+    const ExceptionFrame& frame = *depths[this_core()].frame;
+    return {frame.x, frame.sp, frame.elr};
+}
 
 void set_handler(unsigned interrupt, unsigned priority, Handler handler) {
     if (interrupt >= interrupt_limit) panic("set_handler: no such interrupt");
@@ -106,6 +111,8 @@ void nopscope_interrupt(IrqFrame* frame) {
     const unsigned below = depths[core].value;
     depths[core].value = below + 1;
     if (below == 0) depths[core].thread_pc = frame->general.elr;
+    const ExceptionFrame* const outer = depths[core].frame;
+    depths[core].frame = &frame->general;
     if (interrupt == core_call_sgi) {
         serve_core_calls({.core = core, .pc = frame->general.elr, .depth = below});
     } else {
@@ -115,6 +122,7 @@ void nopscope_interrupt(IrqFrame* frame) {
         handler(interrupt);
         disable_interrupts();
     }
+    depths[core].frame = outer;
     depths[core].value = below;
     with_gic([=](auto gic) { gic.finish(acknowledged); });
 }

@@ -49,6 +49,7 @@ Exit report(const ReportOptions& options) {
     Loaded loaded = load(options);
     sort_rows(loaded.report.functions, options.sort, options.top, options.raw);
     sort_rows(loaded.report.profile, options.sort, options.top, options.raw);
+    sort_rows(loaded.report.samples.functions, options.sort, options.top);
     switch (options.format) {
     case Format::text:
         print(text_report(loaded.report));

@@ -28,6 +28,52 @@ std::string id_text(const std::string& build_id) {
     return build_id.empty() ? "(none)" : to_hex(as_bytes(build_id));
 }
 
+Function function_of(const ElfSymbol& symbol, const SourceLines& lines) {
+    Function function;
+    function.address = symbol.address;
+    function.size = symbol.size;
+    function.name = demangled(symbol.name);
+    if (function.name != symbol.name) function.linkage_name = symbol.name;
+    const SourcePlace place = lines.at(symbol.address);
+    function.file = place.file;
+    function.line = place.line;
+    return function;
+}
+
+// What names the text besides `sites`. A label of an assembler's without a size goes on to the next symbol, or to
+// its section's end; one inside of something that has a size names nothing.
+std::vector<Function> code_without_sites(const ElfFile& elf, const std::vector<Function>& sites,
+                                         const SourceLines& lines) {
+    std::vector<Function> code;
+    const auto& symbols = elf.symbols();
+    std::uint64_t covered = 0;
+    auto site = sites.begin();
+    for (std::size_t i = 0; i < symbols.size(); ++i) {
+        const std::uint64_t address = symbols[i].address;
+        if (i != 0 && address == symbols[i - 1].address) continue;
+        for (; site != sites.end() && site->address <= address; ++site) {
+            covered = std::max(covered, site->address + site->size);
+        }
+        const ElfSymbol* const symbol = symbol_at(elf, address);
+        if (address < covered || symbol == nullptr || symbol->section >= elf.sections().size()) continue;
+        const ElfSection& section = elf.sections()[symbol->section];
+        if (!section.is_code() || address < section.address || address - section.address >= section.size) continue;
+        Function function = function_of(*symbol, lines);
+        if (function.size == 0) {
+            std::uint64_t end = section.address + section.size;
+            for (std::size_t next = i; next < symbols.size(); ++next) {
+                if (symbols[next].address == address || symbols[next].is_mapping()) continue;
+                end = std::min(end, symbols[next].address);
+                break;
+            }
+            function.size = end - address;
+        }
+        covered = address + function.size;
+        code.push_back(std::move(function));
+    }
+    return code;
+}
+
 }  // namespace
 
 const ElfSymbol* symbol_at(const ElfFile& elf, std::uint64_t address) {
@@ -60,6 +106,15 @@ const Function* Symbols::find(std::uint64_t address) const {
         std::lower_bound(sites.begin(), sites.end(), address,
                          [](const Function& f, std::uint64_t a) { return f.address < a; });
     return at != sites.end() && at->address == address ? &*at : nullptr;
+}
+
+const Function* Symbols::around(std::uint64_t address) const {
+    for (const std::vector<Function>* list : {&sites, &code}) {
+        auto after = std::upper_bound(list->begin(), list->end(), address,
+                                      [](std::uint64_t a, const Function& f) { return a < f.address; });
+        if (after != list->begin() && address - (--after)->address < after->size) return &*after;
+    }
+    return nullptr;
 }
 
 std::vector<std::uint64_t> site_addresses(const ElfFile& elf) {
@@ -102,21 +157,14 @@ Symbols read_symbols(const ElfFile& elf) {
     symbols.site_table_crc = site_table_crc(addresses);
     const SourceLines lines(elf.path());
     for (const std::uint64_t address : addresses) {
-        Function function;
-        function.address = address;
-        if (const ElfSymbol* symbol = symbol_at(elf, address)) {
-            function.name = demangled(symbol->name);
-            if (function.name != symbol->name) function.linkage_name = symbol->name;
-            function.size = symbol->size;
-        } else {
-            function.name = hex_address(address);
-        }
+        const std::string hex = hex_address(address);
+        const ElfSymbol* const symbol = symbol_at(elf, address);
+        Function function =
+            function_of(symbol != nullptr ? *symbol : ElfSymbol{.name = hex, .address = address}, lines);
         function.landing_pad = elf.word_at(address) == a64::bti_c;
-        const SourcePlace place = lines.at(address);
-        function.file = place.file;
-        function.line = place.line;
         symbols.sites.push_back(std::move(function));
     }
+    symbols.code = code_without_sites(elf, symbols.sites, lines);
     return symbols;
 }
 

@@ -28,9 +28,12 @@ struct Symbols {
     std::string build_id;  // bytes; empty: the image has none
     std::uint32_t site_table_crc = 0;
     std::vector<Function> sites;  // ascending address, no duplicates
+    std::vector<Function> code;   // likewise: functions and labels of the text that have no site; sizes not 0
 
     // The function whose site is at this link-time address.
     const Function* find(std::uint64_t address) const;
+    // The one, with a site or without, that this link-time address lies in, or null.
+    const Function* around(std::uint64_t address) const;
 };
 
 // Functions of the sites in the image's table, ascending, without empty and repeated entries: the

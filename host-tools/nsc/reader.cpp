@@ -143,27 +143,34 @@ bool Reader::read_about(wire::Reader in) {
     return in.ok();
 }
 
+bool Reader::read_functions(wire::Reader& in, std::vector<Function>& functions) {
+    const std::uint64_t count = in.varint();
+    std::uint64_t address = 0;
+    // Each takes at least five bytes, so a hostile count ends with the payload.
+    for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
+        Function function;
+        const std::uint64_t step = in.varint();
+        if (i != 0 && (step == 0 || step > ~address)) return false;
+        function.address = address += step;
+        function.size = in.varint();
+        function.landing_pad = (function.size & 1) == 0;
+        function.size &= ~std::uint64_t{1};
+        function.name = read_text(in);
+        function.file = read_text(in);
+        function.line = static_cast<std::uint32_t>(in.varint());
+        functions.push_back(std::move(function));
+    }
+    return in.ok();
+}
+
 bool Reader::read_symbols(wire::Reader in) {
     Symbols symbols;
     symbols.origin = read_text(in);
     symbols.build_id = read_text(in);
     symbols.site_table_crc = in.fixed<std::uint32_t>();
-    const std::uint64_t count = in.varint();
-    std::uint64_t address = 0;
-    // Each site takes at least five bytes, so a hostile count ends with the payload.
-    for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
-        Function site;
-        const std::uint64_t step = in.varint();
-        if (i != 0 && (step == 0 || step > ~address)) return false;
-        site.address = address += step;
-        site.size = in.varint();
-        site.landing_pad = (site.size & 1) == 0;
-        site.size &= ~std::uint64_t{1};
-        site.name = read_text(in);
-        site.file = read_text(in);
-        site.line = static_cast<std::uint32_t>(in.varint());
-        symbols.sites.push_back(std::move(site));
-    }
+    if (!read_functions(in, symbols.sites)) return false;
+    // Older recordings end here.
+    if (in.left() != 0 && !read_functions(in, symbols.code)) return false;
     if (in.ok()) symbols_ = std::move(symbols);
     return in.ok();
 }

@@ -60,6 +60,7 @@ private:
     void read_chunks(const Input& input, SessionSink& sink);
     bool payload(Type type, std::span<const std::uint8_t> bytes, Replay& replay);
     bool read_about(wire::Reader in);
+    static bool read_functions(wire::Reader& in, std::vector<Function>& functions);
     bool read_symbols(wire::Reader in);
     bool read_end(wire::Reader in);
 

@@ -35,12 +35,14 @@ Writer::~Writer() {
 void Writer::symbols(const Symbols& symbols) {
     Payload payload;
     payload.text(symbols.origin).text(symbols.build_id).fixed(symbols.site_table_crc);
-    payload.varint(symbols.sites.size());
-    std::uint64_t before = 0;
-    for (const Function& site : symbols.sites) {
-        payload.varint(site.address - before).varint(site.size | !site.landing_pad).text(site.name);
-        payload.text(site.file).varint(site.line);
-        before = site.address;
+    for (const std::vector<Function>* list : {&symbols.sites, &symbols.code}) {
+        payload.varint(list->size());
+        std::uint64_t before = 0;
+        for (const Function& function : *list) {
+            payload.varint(function.address - before).varint(function.size | !function.landing_pad);
+            payload.text(function.name).text(function.file).varint(function.line);
+            before = function.address;
+        }
     }
     chunk(Type::symbols, payload.bytes());
 }

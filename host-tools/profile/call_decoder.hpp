@@ -240,6 +240,7 @@ private:
         case wire::Extended::arguments:
         case wire::Extended::result:
         case wire::Extended::counter:
+        case wire::Extended::sample:
             duration_.wanted = 0;
             return;
         case wire::Extended::duration:

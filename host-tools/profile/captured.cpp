@@ -24,6 +24,8 @@ unsigned data_records(const wire::Event& head) {
         return 2 + (head.argument & 1);
     case Extended::counter:
         return 1 + (head.argument & 1);
+    case Extended::sample:
+        return wire::sample_addresses(head.argument);
     default:
         return 0;
     }

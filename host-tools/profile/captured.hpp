@@ -38,7 +38,8 @@ public:
     std::span<const std::uint64_t> data() const { return {data_.data(), count_}; }
 
 private:
-    static constexpr std::size_t most_data = 1 + 2 * 8;  // a site, eight wide values
+    static constexpr std::size_t most_data = wire::max_sample_addresses;
+    static_assert(most_data >= 1 + 2 * 8, "a site, eight wide values");
 
     wire::Event head_;
     std::array<std::uint64_t, most_data> data_{};

@@ -116,7 +116,11 @@ void Profile::Core::on_event(const wire::Event& event) {
     }
     current->decoder.on_event(event);
     if (with_data.take(event)) {
-        profile_.captured_.add(with_data, profile_.functions_, profile_.sessions_);
+        if (with_data.head().extended == wire::Extended::sample) {
+            profile_.samples_.add(with_data);
+        } else {
+            profile_.captured_.add(with_data, profile_.functions_, profile_.sessions_);
+        }
     }
     if (event.kind != wire::Kind::extended || event.extended != wire::Extended::marker) return;
     if (profile_.markers_.size() == max_markers) return;

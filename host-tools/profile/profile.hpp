@@ -18,6 +18,7 @@
 #include "host-tools/profile/function_table.hpp"
 #include "host-tools/profile/moved_functions.hpp"
 #include "host-tools/profile/path_cache.hpp"
+#include "host-tools/profile/samples.hpp"
 #include "host-tools/profile/target_profile.hpp"
 
 namespace nopscope {
@@ -69,6 +70,7 @@ public:
     static constexpr std::size_t max_markers = std::size_t{1} << 16;
     const std::vector<Marker>& markers() const { return markers_; }
     const Captured& captured() const { return captured_; }
+    const Samples& samples() const { return samples_; }
     // In the order in which it was noticed; parts beyond max_missing are only in the counters.
     static constexpr std::size_t max_missing = std::size_t{1} << 16;
     const std::vector<Missing>& missing() const { return missing_; }
@@ -163,6 +165,7 @@ private:
     DecoderCounters decoder_;
     std::vector<Marker> markers_;
     Captured captured_;
+    Samples samples_;
     std::vector<Missing> missing_;
     std::size_t missing_before_ = 0;  // likewise
     std::size_t markers_before_ = 0;  // of sessions that are over

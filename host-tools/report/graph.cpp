@@ -95,8 +95,10 @@ std::string text_graph(const Report& report, const Profile& profile, const Graph
     const auto& nodes = profile.tree().nodes();
     std::string out;
     auto to = std::back_inserter(out);
-    fmt::format_to(to, "{:>12}  {:>8}  {:>8}  {:>7}  function\n", "calls", "total", "self",
-                   "share");
+    const bool only_samples = report.functions.empty() && report.samples.count != 0;
+    if (!only_samples) {
+        fmt::format_to(to, "{:>12}  {:>8}  {:>8}  {:>7}  function\n", "calls", "total", "self", "share");
+    }
     constexpr unsigned deepest_indent = 60;
     for (const Shown& at : shown_nodes(report, profile, options)) {
         const CallTree::Node& node = nodes[at.node];
@@ -107,7 +109,8 @@ std::string text_graph(const Report& report, const Profile& profile, const Graph
                        human_ns(fixed_to_ns(times.self, report.clock_hz)), at.share * 100, "",
                        indent, for_cell(name_of(report, node, at.node)));
     }
-    return out + "\n" + text_marks(report) + overhead_line(report) + integrity_line(report.integrity) + "\n";
+    if (!only_samples && report.samples.count != 0) out += "\n";
+    return out + text_sampled_graph(report, options) + "\n" + text_marks(report) + overhead_line(report) + integrity_line(report.integrity) + "\n";
 }
 
 std::string json_graph(const Report& report, const Profile& profile, const GraphOptions& options) {
@@ -137,6 +140,7 @@ std::string json_graph(const Report& report, const Profile& profile, const Graph
                         {"corrected_self_ns", fixed_to_ns(report.nodes[at.node].self, report.clock_hz)}});
     }
     json["markers"] = json_marks(report);
+    json_samples(json, report, &options);
     return json_text(json);
 }
 

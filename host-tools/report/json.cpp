@@ -98,6 +98,7 @@ std::string json_report(const Report& report) {
         }
     }
     json_captured(json, report);
+    json_samples(json, report);
     if (report.read_out == 0) return json_text(json);
     json["profile"] = {{"read_out", report.read_out}, {"functions", Json::array()}};
     for (const ProfileRow& row : report.profile) {

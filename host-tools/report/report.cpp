@@ -292,6 +292,7 @@ Report make_report(const Profile& profile, const nsc::Counters& counters, const 
     add_shares(report.functions, raw);
     add_profile(report, profile.on_target(), hello, symbols);
     add_captured(report, profile);
+    add_samples(report, profile, symbols);
     report.adaptive = profile.moved().any_frame();
     if (!report.adaptive) return report;
     join_profile(report);
@@ -314,6 +315,7 @@ void sort_rows(std::vector<ProfileRow>& rows, SortKey key, std::size_t top, bool
 }
 
 std::string overhead_line(const Report& report) {
+    if (report.functions.empty() && report.read_out == 0 && report.samples.count != 0) return {};
     if (!report.calibrated) {
         return "recording: the target did not measure what it takes; the times have it in them\n";
     }

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "host-tools/elf/symbols.hpp"
 #include "host-tools/nsc/reader.hpp"
 #include "host-tools/profile/correction.hpp"
@@ -55,6 +57,26 @@ struct ProfileRow : FunctionPlace {
     std::uint64_t max_ns = 0;
     double share = 0;  // likewise, of all profiled functions' self
     std::array<std::uint64_t, wire::profile_bins> bins{};
+};
+
+// From samples: of how many it was the function that ran, and of how many one that was open.
+struct SampleRow : FunctionPlace {
+    std::uint64_t self = 0;
+    std::uint64_t total = 0;
+    double share = 0;  // self of all samples, 0..1
+};
+struct SampleNode {
+    std::uint32_t parent = 0;  // number; 0, the first, is no function's
+    std::uint32_t function = 0;  // SampleReport::places
+    std::uint64_t self = 0;
+    std::uint64_t total = 0;
+};
+struct SampleReport {
+    std::uint64_t count = 0;
+    std::uint64_t cut = 0;  // of them: callers beyond the outermost that is shown were left out
+    std::vector<SampleRow> functions;  // unsorted
+    std::vector<FunctionPlace> places;
+    std::vector<SampleNode> nodes;     // parents first
 };
 
 // One that the target in adaptive mode has moved to the profile, or back.
@@ -132,6 +154,7 @@ struct Report {
     bool adaptive = false;  // then `functions` are those of the trace and of the profile together
     std::uint64_t moves = 0;
     std::vector<MoveRow> moved;
+    SampleReport samples;
     std::vector<CapturedRow> captured;   // by address
     std::map<std::uint32_t, ValueSeries> counters;
     std::vector<MarkRow> marks;
@@ -155,6 +178,7 @@ enum class SortKey : std::uint8_t { self, total, calls, max };
 // Largest first, then by name; keeps the first `top` (0: all). By the times as recorded, or corrected.
 void sort_rows(std::vector<FunctionRow>& rows, SortKey key, std::size_t top, bool raw = true);
 void sort_rows(std::vector<ProfileRow>& rows, SortKey key, std::size_t top, bool raw = true);
+void sort_rows(std::vector<SampleRow>& rows, SortKey key, std::size_t top);  // by total, else by self
 
 // What a text shows of a row.
 template <typename Row>
@@ -166,16 +190,30 @@ std::uint64_t self_of(const Row& row, bool raw) {
     return raw ? row.self_ns : row.corrected_self_ns;
 }
 
+// "src/lvm.c:1139": the last two components, enough to find it, short enough for a table.
+std::string short_place(const FunctionPlace& row);
 // The mode that the first session began in; adaptive if the target ever was.
 std::string_view mode_text(const Report& report);
 std::string text_report(const Report& report);
 std::string json_report(const Report& report);
 std::string csv_report(const Report& report);
 
+struct GraphOptions {
+    unsigned depth = 0;    // 0: no limit
+    double min_share = 0;  // of the recording's whole time, 0..1
+};
+
 // What it says besides times (captured.cpp); texts end with an empty line, or are empty.
 void add_captured(Report& report, const Profile& profile);
 std::string text_captured(const Report& report);
 std::string text_marks(const Report& report);
+
+// Samples (samples.cpp): likewise.
+void add_samples(Report& report, const Profile& profile, const Symbols* symbols);
+// Into `json`, if there are any: `samples`; `nodes` too, for graph.
+void json_samples(nlohmann::ordered_json& json, const Report& report, const GraphOptions* graph = nullptr);
+std::string text_samples(const Report& report);
+std::string text_sampled_graph(const Report& report, const GraphOptions& options);
 
 // What has been taken off the times in the text, per event, or why nothing was.
 std::string overhead_line(const Report& report);
@@ -183,10 +221,6 @@ std::string overhead_line(const Report& report);
 // else is not zero.
 std::string integrity_line(const Integrity& integrity);
 
-struct GraphOptions {
-    unsigned depth = 0;    // 0: no limit
-    double min_share = 0;  // of the recording's whole time, 0..1
-};
 std::string text_graph(const Report& report, const Profile& profile, const GraphOptions& options);
 std::string json_graph(const Report& report, const Profile& profile, const GraphOptions& options);
 

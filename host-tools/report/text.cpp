@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -13,15 +14,6 @@
 
 namespace nopscope {
 namespace {
-
-// The last two components: enough to find it, short enough for a table.
-std::string short_place(const FunctionPlace& row) {
-    if (row.file.empty()) return {};
-    std::size_t slash = row.file.rfind('/');
-    if (slash != std::string::npos && slash != 0) slash = row.file.rfind('/', slash - 1);
-    const std::string tail = slash == std::string::npos ? row.file : row.file.substr(slash + 1);
-    return fmt::format("{}:{}", for_cell(tail), row.line);
-}
 
 std::string ns_cell(const std::optional<std::uint64_t>& ns) { return ns ? human_ns(*ns) : "-"; }
 
@@ -105,6 +97,14 @@ std::string profile_table(const Report& report) {
 
 }  // namespace
 
+std::string short_place(const FunctionPlace& row) {
+    if (row.file.empty()) return {};
+    std::size_t slash = row.file.rfind('/');
+    if (slash != std::string::npos && slash != 0) slash = row.file.rfind('/', slash - 1);
+    const std::string tail = slash == std::string::npos ? row.file : row.file.substr(slash + 1);
+    return fmt::format("{}:{}", for_cell(tail), row.line);
+}
+
 std::string_view mode_text(const Report& report) {
     if (report.adaptive) return "adaptive";
     if (report.lossless) return "lossless";
@@ -131,7 +131,8 @@ std::string text_report(const Report& report) {
                                           report.sessions == 2 ? "" : "s")
                             : std::string());
     out += overhead_line(report) + "\n";
-    if (!report.functions.empty() || report.read_out == 0) out += function_table(report) + "\n";
+    const bool only_others = report.read_out != 0 || report.samples.count != 0;
+    if (!report.functions.empty() || !only_others) out += function_table(report) + "\n";
     if (report.adaptive) {
         out += fmt::format("{} moves between trace and profile; what a traced function's callees spent in the "
                            "profile is in its self time, too\n\n",
@@ -139,11 +140,11 @@ std::string text_report(const Report& report) {
     } else if (report.read_out != 0) {
         out += profile_table(report) + "\n";
     }
-    out += text_captured(report) + text_marks(report);
+    out += text_samples(report) + text_captured(report) + text_marks(report);
     return out + missing_lines(report) + integrity_line(report.integrity) + "\n";
 }
 
-// With records, those; else the profile.
+// With records, those; else the profile. Functions that only samples have seen come last, their other columns empty.
 std::string csv_report(const Report& report) {
     const auto quoted = [](const std::string& text) {
         std::string out = "\"";
@@ -153,32 +154,42 @@ std::string csv_report(const Report& report) {
         }
         return out + '"';
     };
-    if (report.functions.empty() && report.read_out != 0) {
-        std::string out =
-            "name,address,file,line,calls,total_ns,self_ns,min_ns,avg_ns,p50_ns,p99_ns,max_ns,share,"
-            "corrected_total_ns,corrected_self_ns\n";
-        for (const ProfileRow& row : report.profile) {
-            out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{:.6f},{},{}\n",
-                               quoted(for_cell(row.name)), hex_address(row.address),
-                               quoted(for_cell(row.file)), row.line, row.calls, row.total_ns,
-                               row.self_ns, row.min_ns, row.avg_ns, row.p50_ns, row.p99_ns, row.max_ns,
-                               row.share, row.corrected_total_ns, row.corrected_self_ns);
-        }
-        return out;
-    }
+    const auto place = [&](const FunctionPlace& row) {
+        return fmt::format("{},{},{},{}", quoted(for_cell(row.name)), hex_address(row.address),
+                           quoted(for_cell(row.file)), row.line);
+    };
     const auto number = [](const std::optional<std::uint64_t>& value) {
         return value ? std::to_string(*value) : std::string();
     };
-    std::string out =
-        "name,address,file,line,calls,total_ns,self_ns,min_ns,max_ns,share,open,lost,unwound,"
-        "incomplete,corrected_total_ns,corrected_self_ns\n";
-    for (const FunctionRow& row : report.functions) {
-        out += fmt::format("{},{},{},{},{},{},{},{},{},{:.6f},{},{},{},{},{},{}\n",
-                           quoted(for_cell(row.name)), hex_address(row.address),
-                           quoted(for_cell(row.file)), row.line, row.calls, row.total_ns,
-                           row.self_ns, number(row.min_ns), number(row.max_ns), row.share, row.open,
-                           row.lost, row.unwound, row.incomplete, row.corrected_total_ns,
-                           row.corrected_self_ns);
+    std::map<std::uint64_t, const SampleRow*> sampled;
+    for (const SampleRow& row : report.samples.functions) sampled[row.address] = &row;
+    const auto samples = [&](const FunctionPlace& row) {
+        const auto found = sampled.extract(row.address);
+        return found ? fmt::format("{},{}", found.mapped()->self, found.mapped()->total) : std::string("0,0");
+    };
+    const bool profile = report.functions.empty() && report.read_out != 0;
+    std::string columns = profile ? "calls,total_ns,self_ns,min_ns,avg_ns,p50_ns,p99_ns,max_ns,share,corrected_total_ns,"
+                                    "corrected_self_ns"
+                                  : "calls,total_ns,self_ns,min_ns,max_ns,share,open,lost,unwound,incomplete,"
+                                    "corrected_total_ns,corrected_self_ns";
+    std::string out = "name,address,file,line," + columns + ",samples,sampled_total\n";
+    if (profile) {
+        for (const ProfileRow& row : report.profile) {
+            out += fmt::format("{},{},{},{},{},{},{},{},{},{:.6f},{},{},{}\n", place(row), row.calls, row.total_ns,
+                               row.self_ns, row.min_ns, row.avg_ns, row.p50_ns, row.p99_ns, row.max_ns, row.share,
+                               row.corrected_total_ns, row.corrected_self_ns, samples(row));
+        }
+    } else {
+        for (const FunctionRow& row : report.functions) {
+            out += fmt::format("{},{},{},{},{},{},{:.6f},{},{},{},{},{},{},{}\n", place(row), row.calls, row.total_ns,
+                               row.self_ns, number(row.min_ns), number(row.max_ns), row.share, row.open, row.lost,
+                               row.unwound, row.incomplete, row.corrected_total_ns, row.corrected_self_ns,
+                               samples(row));
+        }
+    }
+    const std::string empty(static_cast<std::size_t>(std::count(columns.begin(), columns.end(), ',')), ',');
+    for (const SampleRow& row : report.samples.functions) {
+        if (sampled.contains(row.address)) out += fmt::format("{},{},{}\n", place(row), empty, samples(row));
     }
     return out;
 }

@@ -49,6 +49,9 @@ class Run:
     def report_json(self):
         return json.loads(self.report("--format", "json"))
 
+    def graph_json(self):
+        return json.loads(nopscope("graph", self.recording, "--image", self.elf, "--format", "json").stdout)
+
 
 def elf_of(machine, image):
     return BUILD_ROOT / MACHINES[machine][0] / "firmware" / f"{image}.elf"

@@ -35,6 +35,7 @@ enum class Extended : std::uint8_t {
     arguments = 7,   // bits 0..7: which of x0..x7; 8..15: which are wide. data: site, each value
     result = 8,      // bit 0: wide. data: site, value
     counter = 9,     // bit 0: wide; bits 1..24: its number. data: value
+    sample = 10,     // bits 0..5: addresses; 6: the second is from x30; 7: callers left out. data: addresses
     data = 15,       // of the record before
 };
 
@@ -106,6 +107,21 @@ constexpr std::uint64_t wide_value(std::uint64_t low, std::uint64_t high) {
     return high << data_bits | low;
 }
 constexpr bool is_wide(std::uint64_t value) { return narrow_value(value) != value; }
+
+// A sample's addresses, innermost first: from text_base on, signed, in instructions.
+inline constexpr unsigned max_sample_addresses = 63;
+constexpr std::uint32_t sample_argument(unsigned addresses, bool has_link, bool cut) {
+    return addresses | (has_link ? 1u << 6 : 0) | (cut ? 1u << 7 : 0);
+}
+constexpr unsigned sample_addresses(std::uint32_t argument) { return argument & max_sample_addresses; }
+constexpr bool sample_has_link(std::uint32_t argument) { return (argument >> 6 & 1) != 0; }
+constexpr bool sample_is_cut(std::uint32_t argument) { return (argument >> 7 & 1) != 0; }
+constexpr std::uint64_t sampled_address(std::uint64_t offset) {
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(offset) >> 2);
+}
+constexpr std::int64_t sampled_offset(std::uint64_t data) {
+    return static_cast<std::int64_t>(narrow_value(data)) * 4;
+}
 
 // A record and all of its clock, whose low half is the record's. A data record's is its head's.
 struct StampedRecord {

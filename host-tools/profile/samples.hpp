@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Samples of the target's: a tree of addresses, from the outermost caller to where the core was.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "host-tools/profile/captured.hpp"
+
+namespace nopscope {
+
+class Samples {
+public:
+    static constexpr std::uint32_t root = 0;
+    // Addresses beyond are left out of their samples, which end at the last that is known.
+    static constexpr std::size_t max_nodes = std::size_t{1} << 20;
+
+    struct Node {
+        std::uint32_t parent = root;
+        std::int64_t offset = 0;    // bytes from text_base
+        bool is_link = false;       // it was in x30, and may be stale
+        bool is_return = false;     // it is where a call returns to
+        std::uint64_t samples = 0;  // that end here
+    };
+
+    void add(const WithData& record);
+
+    std::uint64_t count() const { return count_; }
+    std::uint64_t cut() const { return cut_; }  // of them: the target has left callers out
+    const std::vector<Node>& nodes() const { return nodes_; }  // parents first; nodes()[root] is none's
+
+private:
+    std::uint32_t child(std::uint32_t parent, std::int64_t offset, bool is_link, bool is_return);
+
+    // Offsets are of instructions: the key's low bits are free.
+    struct Key {
+        std::uint32_t parent;
+        std::int64_t offset_and_flags;
+        bool operator==(const Key&) const = default;
+    };
+    struct Hash {
+        std::size_t operator()(const Key& key) const;
+    };
+
+    std::vector<Node> nodes_ = std::vector<Node>(1);
+    std::unordered_map<Key, std::uint32_t, Hash> children_;
+    std::uint64_t count_ = 0;
+    std::uint64_t cut_ = 0;
+};
+
+}  // namespace nopscope

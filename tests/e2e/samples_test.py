@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Samples of the demo: beside the graph recorder in the same run, and alone, with every patch site a NOP.
+
+    samples_test.py MACHINE
+"""
+
+import collections
+import sys
+import unittest
+
+import machines  # puts tests/oracle on the path
+import sites
+
+HZ = 20_000
+
+
+def record(directory, *words):
+    run = machines.record(directory, MACHINE, "demo", [f"samples={HZ}", "baud=0", *words])
+    assert run.status == 0, run.console + run.errors
+    return run
+
+
+def edges(nodes):
+    """(caller, callee), by address."""
+    return {(nodes[n["parent"]]["address"], n["address"]) for n in nodes if n["parent"] is not None}
+
+
+def jumps_to(image, function):
+    """Where a function may leave by a branch: other functions' addresses, or None: anywhere."""
+    targets = set()
+    end = image.ends.get(function, function)
+    for at in range(function, end, 4):
+        word = image.word(at)
+        if word & 0xFFFFFC1F == 0xD61F0000:  # BR
+            return None
+        if word >> 26 == 0b000101:  # B
+            offset = (word & 0x3FFFFFF ^ 1 << 25) - (1 << 25)
+        elif word >> 24 == 0x54 or word >> 25 & 0x3F == 0b011010:  # B.cond, CBZ, CBNZ
+            offset = (word >> 5 & 0x7FFFF ^ 1 << 18) - (1 << 18)
+        else:
+            continue
+        if not function <= at + 4 * offset < end:
+            targets.add(at + 4 * offset)
+    return targets
+
+
+def may_call_itself(image, function):
+    words = [(at, image.word(at)) for at in range(function, image.ends.get(function, function), 4)]
+    return any(word & 0xFFFFFC1F in (0xD63F0000, 0xD61F0000) or  # BLR, BR
+               word >> 26 == 0b100101 and at + 4 * ((word & 0x3FFFFFF ^ 1 << 25) - (1 << 25)) == function
+               for at, word in words)
+
+
+class BesideTheGraphRecorder(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = machines.Directory()
+        cls.run_ = record(cls.directory.__enter__(), "rounds=6")
+        cls.report = cls.run_.report_json()
+        cls.graph = cls.run_.graph_json()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.directory.cleanup()
+
+    def test_all_is_there(self):
+        self.assertTrue(self.report["integrity"]["clean"], self.report["integrity"])
+        samples = self.report["samples"]
+        self.assertEqual(sum(f["self"] for f in samples["functions"]), samples["count"])
+        # Not while the tracer waits for the line.
+        self.assertGreater(samples["count"], 1000)
+        self.assertLess(samples["count"], self.report["duration_ns"] / 1e9 * HZ)
+
+    def test_the_shares_are_the_graph_s(self):
+        """Of what is traced: samples see the tracer, too."""
+        traced = {f["name"]: f["corrected_self_ns"] for f in self.report["functions"]}
+        sampled = collections.Counter({f["name"]: f["self"] for f in self.report["samples"]["functions"]
+                                       if f["name"] in traced})
+        time, count = sum(traced.values()), sum(sampled.values())
+        self.assertGreater(count, 500)
+        for name, ns in traced.items():
+            share = ns / time
+            deviation = 4 * (share * (1 - share) / count) ** 0.5
+            # What samples take is in the graph's times, and a tail call's share of recording.
+            self.assertAlmostEqual(sampled[name] / count, share, delta=deviation + 0.03, msg=name)
+        self.assertEqual(max(traced, key=traced.get), sampled.most_common(1)[0][0])
+
+    def test_who_calls_whom_is_as_in_the_graph(self):
+        """But for those that left by a branch to another function: they have no frame record."""
+        image = sites.Image(self.run_.elf)
+        callees = collections.defaultdict(set)
+        for caller, callee in edges(self.graph["nodes"]):
+            callees[caller].add(callee)
+        traced = {n["address"] for n in self.graph["nodes"]}
+        jumps = {a: jumps_to(image, int(a, 16)) for a in traced}
+
+        def leads(caller, callee):
+            """By calls of which all but the first are branches."""
+            reached, new = set(), set(callees[caller])
+            while new:
+                reached |= new
+                new = {c for step in new for c in callees[step]
+                       if jumps[step] is None or int(c, 16) in jumps[step]} - reached
+            return callee in reached
+
+        names = {n["address"]: n["name"] for n in self.graph["samples"]["nodes"]}
+        direct = others = 0
+        for caller, callee in edges(self.graph["samples"]["nodes"]):
+            # What lies before a hook's first instruction calls nothing: the hook must have been looked through.
+            self.assertFalse(names[caller].startswith("nopscope_graph_entry"), names[callee])
+            if caller in traced and callee in traced:
+                direct += callee in callees[caller]
+                others += callee not in callees[caller]
+                self.assertTrue(leads(caller, callee), f"{names[callee]} from {names[caller]}")
+        self.assertGreater(direct, 100)
+        self.assertLess(others, direct / 4)
+
+    def test_they_begin_where_the_core_began(self):
+        roots = {n["name"]: n["total"] for n in self.graph["samples"]["nodes"] if n["parent"] is None}
+        self.assertGreater(max(roots.values()), 0.98 * self.graph["samples"]["count"])
+        self.assertIn(max(roots, key=roots.get), ("at_el1", "nopscope_boot_late"))
+
+
+class Alone(unittest.TestCase):
+    def test_without_any_patch_site_in_use(self):
+        with machines.Directory() as directory:
+            run = record(directory, "rounds=20", "recorder=none")
+            report = run.report_json()
+            self.assertEqual(report["functions"], [])
+            functions = {f["name"]: f for f in report["samples"]["functions"]}
+            self.assertGreater(functions["luaV_execute"]["share"], 0.1)
+            self.assertGreater(functions["main"]["total"], 0.98 * report["samples"]["count"])
+            image = sites.Image(run.elf)
+            for caller, callee in edges(run.graph_json()["samples"]["nodes"]):
+                # Neither x30 as the last call has left it, nor a caller twice.
+                self.assertTrue(caller != callee or may_call_itself(image, int(caller, 16)), caller)
+            text = machines.nopscope("report", run.recording, "--sort", "total", "--top", "3").stdout
+            self.assertRegex(text, r"samples, one every [56][0-9]\.[0-9]* us of a core's time")
+            self.assertRegex(text, r"(?m)100\.0 %  (main|at_el1|nopscope_run_main|nopscope_boot_late) ")
+            self.assertNotIn("calls", text.split("samples, one every")[1])
+            rows = machines.nopscope("report", run.recording, "--format", "csv").stdout.splitlines()
+            self.assertTrue(rows[0].endswith(",samples,sampled_total"))
+            row = next(r for r in rows if r.startswith('"luaV_execute"')).split(",")
+            self.assertEqual(int(row[-2]), functions["luaV_execute"]["self"])
+
+
+if __name__ == "__main__":
+    MACHINE = sys.argv.pop(1)
+    unittest.main()

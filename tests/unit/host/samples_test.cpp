@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Samples: what reports and graphs make of them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "host-tools/report/report.hpp"
+#include "tests/unit/host/line_profile.hpp"
+#include "tests/unit/host/target_stream.hpp"
+
+namespace nopscope {
+namespace {
+
+using test::TargetStream;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class SamplesTest : public testing::Test {
+protected:
+    SamplesTest() {
+        target.hello();
+        symbols.sites = {function(0x1000, 0x40, "loop"), function(0x1080, 0x80, "work")};
+        symbols.code = {function(0x1100, 0x20, "memcpy")};
+    }
+    static Function function(std::uint64_t address, std::uint64_t size, const char* name) {
+        Function made;
+        made.address = address;
+        made.size = size;
+        made.name = name;
+        return made;
+    }
+    // `offsets`: from the text's beginning, innermost first.
+    void sample(const std::vector<std::int64_t>& offsets, bool has_link = false, bool cut = false) {
+        std::vector<std::uint64_t> data;
+        for (const std::int64_t offset : offsets) data.push_back(wire::sampled_address(static_cast<std::uint64_t>(offset)));
+        const auto count = static_cast<unsigned>(offsets.size());
+        target.with_data(wire::Extended::sample, wire::sample_argument(count, has_link, cut), data);
+        target.clock += 100;
+    }
+    const Report& report() {
+        target.finish();
+        profile.feed(target.bytes);
+        profile.finish();
+        const HelloInfo& hello = *profile.hello();
+        symbols.build_id = hello.build_id;
+        symbols.site_table_crc = hello.site_table_crc;
+        const std::uint64_t base = hello.text_base - hello.load_bias;
+        for (auto* list : {&symbols.sites, &symbols.code}) {
+            for (Function& function : *list) function.address += base - 0x1000;
+        }
+        made = make_report(profile, profile.counters(), &symbols);
+        sort_rows(made.samples.functions, SortKey::self, 0);
+        return made;
+    }
+    std::vector<std::string> rows() {
+        std::vector<std::string> out;
+        for (const SampleRow& row : report().samples.functions) {
+            out.push_back(row.name + " " + std::to_string(row.self) + " " + std::to_string(row.total));
+        }
+        return out;
+    }
+
+    TargetStream target;
+    test::LineProfile profile;
+    Symbols symbols;
+    Report made;
+};
+
+TEST_F(SamplesTest, AFunctionCountsOnceHoweverOftenItIsOpen) {
+    sample({0x84, 0x20});
+    sample({0x88, 0xc0, 0x24});  // work calls itself
+    sample({0x10});
+    EXPECT_THAT(rows(), ElementsAre("work 2 2", "loop 1 3"));
+}
+
+TEST_F(SamplesTest, CodeWithoutASiteHasItsNameAndTheUnknownItsAddress) {
+    sample({0x104, 0xc0});
+    sample({-0x400});
+    const auto found = rows();
+    ASSERT_EQ(found.size(), 3u);
+    EXPECT_THAT(found, testing::Contains("memcpy 1 1"));
+    EXPECT_THAT(found, testing::Contains(testing::StartsWith("0x")));
+}
+
+TEST_F(SamplesTest, ACallAtTheVeryEndIsStillItsFunctions) {
+    sample({0x104, 0x100});  // returns behind work's last instruction, to where memcpy begins
+    EXPECT_THAT(rows(), ElementsAre("memcpy 1 1", "work 0 1"));
+}
+
+TEST_F(SamplesTest, ALinkToTheFunctionItselfIsStale) {
+    sample({0x90, 0x98, 0x20}, true);  // work's own last call
+    sample({0x104, 0x98, 0x20}, true);  // memcpy has no frame: work called it
+    const SampleReport& samples = report().samples;
+    ASSERT_EQ(samples.nodes.size(), 4u);  // none's, loop, work, memcpy
+    EXPECT_EQ(samples.nodes[2].total, 2u);
+    EXPECT_EQ(samples.nodes[2].self, 1u);
+    EXPECT_EQ(samples.places[samples.nodes[3].function].name, "memcpy");
+    EXPECT_EQ(samples.nodes[3].parent, 2u);
+}
+
+TEST_F(SamplesTest, TextAndJson) {
+    for (int i = 0; i < 3; ++i) sample({0x84, 0x20});
+    sample({0x10}, false, true);
+    const std::string text = text_report(report());
+    EXPECT_THAT(text, HasSubstr("4 samples, one every "));
+    EXPECT_THAT(text, HasSubstr("of 1 the outermost callers are left out"));
+    EXPECT_THAT(text, HasSubstr("3  75.0 %      3   75.0 %  work"));
+    EXPECT_THAT(text_graph(made, profile, {}), HasSubstr("           4         1  100.0 %  loop\n           3"));
+    EXPECT_EQ(text_graph(made, profile, {.depth = 1}).find("work"), std::string::npos);
+    EXPECT_EQ(text_graph(made, profile, {.min_share = 0.8}).find("work"), std::string::npos);
+    const auto json = nlohmann::json::parse(json_report(made));
+    EXPECT_EQ(json["samples"]["count"], 4);
+    EXPECT_EQ(json["samples"]["functions"][0]["name"], "work");
+    EXPECT_EQ(json["samples"]["functions"][0]["share"], 0.75);
+    const auto graph = nlohmann::json::parse(json_graph(made, profile, {}));
+    EXPECT_EQ(graph["samples"]["nodes"][1]["parent"], 0);
+    EXPECT_EQ(graph["samples"]["nodes"][1]["total"], 3);
+}
+
+TEST_F(SamplesTest, OneThatIsCutShortByAGapIsNone) {
+    target.with_data(wire::Extended::sample, wire::sample_argument(3, false, false), {4, 8});
+    target.entry(1);
+    EXPECT_EQ(report().samples.count, 0u);
+}
+
+}  // namespace
+}  // namespace nopscope

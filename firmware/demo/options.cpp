@@ -28,6 +28,7 @@ bool parse_word(std::string_view key, std::string_view value, Options& options) 
     if (key == "mode") {
         if (value == "lossless") return options.mode = Mode::lossless, true;
         if (value == "stream") return options.mode = Mode::stream, true;
+        if (value == "flight") return options.mode = Mode::flight, true;
         if (value == "adaptive") return options.mode = Mode::adaptive, true;
         return false;
     }

@@ -28,7 +28,7 @@ unsigned sum_of(std::string_view data) {
     return sum & 0xff;
 }
 
-// "0* " is 0 and as many more as the character behind the star is above 28. Nothing: malformed, or too long.
+// "0* " is 0 and as many more as the character behind the star is above 29. Nothing: malformed, or too long.
 std::optional<std::string> expanded(const std::string& data) {
     std::string out;
     for (std::size_t at = 0; at < data.size(); ++at) {
@@ -38,7 +38,7 @@ std::optional<std::string> expanded(const std::string& data) {
             out.push_back(data[at]);
         } else {
             if (out.empty() || ++at == data.size() || data[at] < 29) return std::nullopt;
-            out.append(static_cast<std::size_t>(data[at] - 29 + 1), out.back());
+            out.append(static_cast<std::size_t>(data[at] - 29), out.back());
         }
         if (out.size() > longest_answer) return std::nullopt;
     }

@@ -147,7 +147,7 @@ private:
         const std::uint64_t in_file = segment.file_bytes > offset ? segment.file_bytes - offset : 0;
         const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(to.size(), in_file));
         const std::uint64_t from = segment.file_offset + offset;
-        if (from < offset || !file_.read(from, to.first(count))) {
+        if (from < offset || (count != 0 && !file_.read(from, to.first(count)))) {
             throw Error(file_.path() + " ends before its memory at " +
                         hex_address(segment.virtual_address + offset) + ": is it whole?");
         }

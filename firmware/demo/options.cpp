@@ -32,6 +32,12 @@ bool parse_word(std::string_view key, std::string_view value, Options& options) 
         if (value == "adaptive") return options.mode = Mode::adaptive, true;
         return false;
     }
+    if (key == "rtt") {
+        if (value == "no") return options.rtt = Rtt::no, true;
+        if (value == "both") return options.rtt = Rtt::both, true;
+        if (value == "only") return options.rtt = Rtt::only, true;
+        return false;
+    }
     return true;
 }
 

@@ -62,7 +62,7 @@ class Probed:
                   "-c", f"soc.ap configure -gdb-port {self.gdb_port}",
                   "-f", ROOT / "firmware/openocd/nopscope.cfg", "-c", "nopscope_rtt_prepare soc.dap; init",
                   "-c", f"nopscope_rtt soc.ap {block:#x} {self.port}"], stderr=self.log)
-        until(lambda: "Listening on port" in self.said(), "openocd does not listen")
+        until(lambda: f"port {self.port} for rtt" in self.said(), "openocd does not listen")
 
     def run(self, command, **more):
         process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL,

@@ -33,6 +33,20 @@ bool uart_try_read(std::uint8_t& byte);
 // From here on an interrupt of that priority takes what comes into a buffer.
 void uart_listen(unsigned priority);
 
+// ---- a debug probe's memory access: SEGGER RTT (docs/openocd.md); any context, one for each direction ----
+
+// Before the others. False: the image does not lie below 4 GiB.
+bool rtt_start();
+// False: the ring is full, until a probe reads it.
+bool rtt_try_write(std::uint8_t byte);
+bool rtt_try_read(std::uint8_t& byte);
+// Waits until a probe has read all; a second without any progress at most.
+void rtt_drain();
+// To the UART; and to the ring, where frames for which there is no room are left out, each as a whole.
+bool uart_and_rtt_try_write(std::uint8_t byte);
+void uart_and_rtt_drain();
+bool uart_or_rtt_try_read(std::uint8_t& byte);
+
 // ---- the console ----------------------------------------------------------------------------
 
 // Where bytes that newlib's write() or the exception reporter print go. The default writes them raw

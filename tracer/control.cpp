@@ -52,6 +52,38 @@ public:
 
     std::optional<Answer> perform(const CommandRequest& request, const SiteBits& selected,
                                   wire::Writer& result) {
+        const auto answer = answer_to(request, selected, result);
+        if (answer == Answer::unexpected_text) {
+            const LastError where = last_error();
+            result.fixed(where.address);
+            result.fixed(where.found);
+            result.fixed(where.expected);
+        }
+        return answer;
+    }
+
+    bool switch_baud(std::uint32_t baud) {
+        return with_quiet_line(
+            [](void* user) {
+                const std::uint32_t wanted = *static_cast<std::uint32_t*>(user);
+                if (input.set_baud(wanted, false)) input.baud = wanted;
+                return input.paced ? input.baud / 10 : 0;
+            },
+            &baud);
+    }
+    bool reset() {
+        return with_quiet_line(
+            [](void*) {
+                prepare_reset();
+                input.reset();
+                return std::uint32_t{0};
+            },
+            nullptr);
+    }
+
+private:
+    static std::optional<Answer> answer_to(const CommandRequest& request, const SiteBits& selected,
+                                           wire::Writer& result) {
         const auto id = static_cast<std::uint32_t>(request.value);
         switch (request.what) {
             case Command::hello: send_hello_soon(); return Answer::ok;
@@ -79,26 +111,6 @@ public:
         }
     }
 
-    bool switch_baud(std::uint32_t baud) {
-        return with_quiet_line(
-            [](void* user) {
-                const std::uint32_t wanted = *static_cast<std::uint32_t*>(user);
-                if (input.set_baud(wanted, false)) input.baud = wanted;
-                return input.paced ? input.baud / 10 : 0;
-            },
-            &baud);
-    }
-    bool reset() {
-        return with_quiet_line(
-            [](void*) {
-                prepare_reset();
-                input.reset();
-                return std::uint32_t{0};
-            },
-            nullptr);
-    }
-
-private:
     static Answer set_mode_of(std::uint64_t number) {
         if (number > static_cast<std::uint64_t>(Mode::adaptive)) return Answer::unsupported;
         return answer_of(set_mode(static_cast<Mode>(number)));

@@ -171,7 +171,8 @@ private:
         pending_ = false;
         const Answer said = answer.value_or(Answer::busy);
         if (said == Answer::ok) change_line();
-        replies_.post(*reply_, request_.what, said, said == Answer::ok ? result.size() : 0);
+        const bool has_result = said == Answer::ok || said == Answer::unexpected_text;
+        replies_.post(*reply_, request_.what, said, has_result ? result.size() : 0);
     }
 
     // Before the reply is posted: the line stays quiet behind it.

@@ -145,15 +145,16 @@ public:
     // From here on nothing else runs: whoever held the lock will not come back.
     void enter_panic();
 
-    // Bytes for the console. Waits for the line where it may; what cannot wait is dropped and counted.
+    // Bytes for the console. Waits for the line where it may; what cannot wait is dropped and counted. In a
+    // panic they are sent at once: nobody pumps any more.
     void console(const char* bytes, std::size_t count) {
         while (count > 0) {
             const std::size_t taken = with_console([&] { return console_.put(bytes, count); });
             bytes += taken;
             count -= taken;
-            if (count == 0) break;
+            if (count == 0 && !panicking_) break;
             if (try_lock()) {
-                while (!console_.empty()) advance(Until::empty);
+                while (!console_.empty() || (panicking_ && !line_.idle())) advance(Until::empty);
                 unlock();
             } else if (pumping_core() == machine_.core() + 1) {
                 __atomic_fetch_add(&console_dropped_, count, __ATOMIC_RELAXED);
@@ -356,6 +357,7 @@ private:
     std::size_t turn_ = 0;
     std::size_t stats_turn_ = 0;
     bool profile_turn_ = false;
+    bool panicking_ = false;
     unsigned locked_ = 0;
     unsigned console_locked_ = 0;
     std::uint16_t session_ = 0;

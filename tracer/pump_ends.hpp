@@ -54,6 +54,7 @@ void Pump<M>::finish(std::uint64_t patience) {
 
 template <MachineConcept M>
 void Pump<M>::enter_panic() {
+    panicking_ = true;
     locked_ = console_locked_ = 0;
     for (Core& core : cores_) {
         core.context_lock = 0;

@@ -2,6 +2,7 @@
 // The tracer on a board: its one instance's cores and line. Sites and requests: requests.cpp.
 #include "tracer/calibration.hpp"
 #include "tracer/cycle_clock.hpp"
+#include "tracer/descriptor.hpp"
 #include "tracer/guard.hpp"
 #include "tracer/image.hpp"
 #include "tracer/instance.hpp"
@@ -44,6 +45,7 @@ constinit Counters boot_counters{};
 void (*panic_handler)(const char*) = nullptr;
 constinit std::uint32_t joined = 0;  // cores, a bit each
 constexpr std::uint32_t thread_context = 0;
+constinit wire::Byte hello_payload[wire::max_hello_bytes]{};
 
 Core& this_core() { return cores[machine.core()]; }
 bool has_joined(unsigned core) { return (__atomic_load_n(&joined, __ATOMIC_RELAXED) >> core & 1) != 0; }
@@ -107,6 +109,11 @@ void prepare_hello(const Config& config) {
 
 }  // namespace
 
+extern "C" {
+constinit Descriptor nopscope_descriptor =
+    describe_cores(cores, memory[0].ring, sizeof(CoreMemory), hello_payload);
+}
+
 Status init(const Config& config) {
     if (initialised) return Status::already_initialised;
     if (const Status status = check_processor(); status != Status::ok) return status;
@@ -148,6 +155,9 @@ Status init(const Config& config) {
     open_adaptive(config);
     enter_core(config.stack_low, config.stack_high);
     initialised = true;
+    nopscope_descriptor.session = session;
+    nopscope_descriptor.hello_bytes = static_cast<std::uint32_t>(write_hello(hello, hello_payload));
+    __atomic_store_n(&nopscope_descriptor.ready, 1, __ATOMIC_RELEASE);
     line_pump.run();
     if (config.recorder == Recorder::none) return Status::ok;
     return set_recorder(config.recorder, config.trace, config.except);

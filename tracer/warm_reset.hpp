@@ -159,6 +159,26 @@ struct Recovered {
     std::uint32_t headers_refused;  // 1: there was one, and nothing of what it says can be believed
 };
 
+// Looks at what lies between tail and cursor, makes of each record that cannot be one that was never
+// written, and counts. `clock`: before the record at the tail.
+template <typename IsSite>
+void leave_out_implausible(Core& core, std::uint64_t clock, std::uint64_t clock_hz, IsSite is_site,
+                           Recovered& found) {
+    for (std::uint64_t at = core.tail; at < core.cursor; at += record_bytes) {
+        const auto record = ring_peek(core, at);
+        if (!record) continue;
+        const std::uint64_t its = clock_of(*record, clock);
+        const auto step = static_cast<std::int64_t>(its - clock);
+        if (step < -static_cast<std::int64_t>(clock_hz / 1000) || !is_plausible(*record, at, is_site)) {
+            unwrite(core, at);
+            ++found.refused;
+            continue;
+        }
+        clock = its;
+        ++found.records;
+    }
+}
+
 // Makes `core`, cleared but for `ring`, what the pump would have gone on with. `now`: Kept::now.
 template <typename IsSite>
 Recovered recover_core(Core& core, const KeptCore& kept, std::uint64_t now, std::uint64_t clock_hz,
@@ -182,20 +202,7 @@ Recovered recover_core(Core& core, const KeptCore& kept, std::uint64_t now, std:
     core.trace_sequence = static_cast<std::uint32_t>(kept.trace_sequence);
     core.stats_sequence = static_cast<std::uint32_t>(kept.stats_sequence);
     core.reserve = return_reserve_bytes;
-    std::uint64_t clock = begin.clock;
-    for (std::uint64_t at = core.tail; at < cursor; at += record_bytes) {
-        const auto record = ring_peek(core, at);
-        if (!record) continue;
-        const std::uint64_t its = clock_of(*record, clock);
-        const auto step = static_cast<std::int64_t>(its - clock);
-        if (step < -static_cast<std::int64_t>(clock_hz / 1000) || !is_plausible(*record, at, is_site)) {
-            unwrite(core, at);
-            ++found.refused;
-            continue;
-        }
-        clock = its;
-        ++found.records;
-    }
+    leave_out_implausible(core, begin.clock, clock_hz, is_site, found);
     return found;
 }
 

@@ -41,14 +41,25 @@ std::span<std::byte> profile_memory(const Options& options) {
     return {memory, bytes};
 }
 
+nopscope::Config::Output output_of(Rtt rtt) {
+    switch (rtt) {
+        case Rtt::no: break;
+        case Rtt::both: return {hal::uart_and_rtt_try_write, hal::uart_and_rtt_drain};
+        case Rtt::only: return {hal::rtt_try_write, hal::rtt_drain};
+    }
+    return {hal::uart_try_write, hal::uart_drain};
+}
+
 nopscope::Status start_tracing(const Options& options) {
     const auto [low, high] = hal::stack_bounds();
+    if (options.rtt != Rtt::no && !hal::rtt_start()) hal::panic("the image is not below 4 GiB: no RTT");
     const auto status = nopscope::init({.image = "demo",
                                         .board = hal::board_name(),
                                         .clock_hz = hal::clock_hz(),
-                                        .output = {hal::uart_try_write, hal::uart_drain},
+                                        .output = output_of(options.rtt),
                                         .line_bytes_per_second = options.baud / 10,
-                                        .input = {.try_read = hal::uart_try_read,
+                                        .input = {.try_read = options.rtt == Rtt::no ? hal::uart_try_read
+                                                                              : hal::uart_or_rtt_try_read,
                                                   .interrupted_pc = hal::interrupted_pc,
                                                   .baud = hal::uart_baud(),
                                                   .set_baud = hal::uart_set_baud,
@@ -102,7 +113,7 @@ int main() {
     Options options;
     if (!parse_options(hal::command_line(), hal::uart_baud(), options)) {
         hal::print("the command line says: recorder=graph|function|profile|none "
-                   "mode=lossless|stream|adaptive baud=N rounds=N samples=N\n");
+                   "mode=lossless|stream|flight|adaptive baud=N rounds=N samples=N rtt=no|both|only\n");
         return 2;
     }
     const auto status = start_tracing(options);

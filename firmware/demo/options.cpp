@@ -29,7 +29,14 @@ bool parse_word(std::string_view key, std::string_view value, Options& options) 
     if (key == "mode") {
         if (value == "lossless") return options.mode = Mode::lossless, true;
         if (value == "stream") return options.mode = Mode::stream, true;
+        if (value == "flight") return options.mode = Mode::flight, true;
         if (value == "adaptive") return options.mode = Mode::adaptive, true;
+        return false;
+    }
+    if (key == "rtt") {
+        if (value == "no") return options.rtt = Rtt::no, true;
+        if (value == "both") return options.rtt = Rtt::both, true;
+        if (value == "only") return options.rtt = Rtt::only, true;
         return false;
     }
     return true;

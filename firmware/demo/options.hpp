@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the demo's command line may say, in words of the form key=value:
 //
-//     recorder=graph|function|profile|none   mode=lossless|stream|adaptive   baud=N   rounds=N   samples=N
+//     recorder=graph|function|profile|none   mode=lossless|stream|flight|adaptive   baud=N   rounds=N
+//     samples=N   rtt=no|both|only
 //
-// samples: a second, of where the timer finds the core. baud=0 sends as fast as the UART takes bytes. Words it does not know are ignored: the first is
-// often the image's name.
+// samples: a second, of where the timer finds the core. rtt: a debug probe has the line, too, or it alone
+// (docs/openocd.md). baud=0 sends as fast as the UART takes bytes. Words it does not know are ignored: the first
+// is often the image's name.
 #pragma once
 
 #include <cstdint>
 
 #include "tracer/nopscope.hpp"
 
+enum class Rtt : std::uint8_t { no, both, only };
+
 struct Options {
     nopscope::Recorder recorder = nopscope::Recorder::graph;
     nopscope::Mode mode = nopscope::Mode::lossless;
+    Rtt rtt = Rtt::no;
     std::uint32_t baud = 0;
     std::uint32_t rounds = 2;  // about ten seconds at 3 Mbaud
     std::uint32_t samples = 0;  // a second

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records in flight mode, resets the machine, and is sent by the next boot. Words: `sudden` (without
-// prepare_reset), `header`, `records` (spoils the header, or three records, as a reset might).
+// prepare_reset), `header`, `records` (spoils the header, or three records, as a reset might); `crash`
+// (faults instead).
 #include <cstdio>
 #include <cstring>
 
@@ -8,6 +9,8 @@
 #include "tracer/triggers.hpp"
 
 namespace hal = nopscope::hal;
+
+static bool has_word(const char* word) { return std::strstr(hal::command_line(), word) != nullptr; }
 
 extern "C" {
 
@@ -25,12 +28,10 @@ extern std::uint64_t __ring_start[], __ring_end[];
 [[gnu::noinline]] void before_the_reset() {
     branch(20);
     nopscope::mark(77);
-    asm volatile("");
+    if (has_word("crash")) asm volatile("udf #1");
 }
 [[gnu::noinline]] void after_the_reset() { branch(30); }
 }
-
-static bool has_word(const char* word) { return std::strstr(hal::command_line(), word) != nullptr; }
 
 // What tracer/warm_reset.hpp keeps: the header's address, and from it the first ring's.
 static std::uint64_t* header() {

@@ -82,6 +82,7 @@ void mmu_prepare() {
         address_of(__text_end) - address_of(__text_start), {.writable = true});
     map_symbols(__rodata_start, __rodata_end, {});
     map_symbols(__data_start, __writable_end, {.writable = true});
+    map_symbols(__rtt_start, __rtt_end, {.type = MemoryType::uncached, .writable = true});
     for (unsigned core = 0; core < max_cores; ++core) {
         for (const StackBounds stack : {emergency_stack_bounds(core), stack_bounds(core)}) {
             map(stack.low, stack.low, stack.high - stack.low, {.writable = true});

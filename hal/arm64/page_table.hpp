@@ -14,9 +14,9 @@ inline constexpr unsigned first_level = 1;
 inline constexpr unsigned last_level = 3;
 
 // What MAIR_EL1 holds, by index.
-enum class MemoryType : unsigned { normal = 0, device = 1 };
-inline constexpr std::uint64_t mair_bits =
-    0xff /* write-back, read and write allocate */ | 0x04 << 8 /* nGnRE */;
+enum class MemoryType : unsigned { normal = 0, device = 1, uncached = 2 };
+inline constexpr std::uint64_t mair_bits = 0xff /* write-back, read and write allocate */ |
+                                           0x04 << 8 /* nGnRE */ | 0x44 << 16 /* Normal, not cacheable */;
 
 struct Mapping {
     MemoryType type = MemoryType::normal;

@@ -9,6 +9,7 @@ extern char __image_start[], __image_end[];
 extern char __text_start[], __text_end[];
 extern char __rodata_start[], __rodata_end[];
 extern char __data_start[], __writable_end[];
+extern char __rtt_start[], __rtt_end[];
 extern char __emergency_stack_low[], __emergency_stack_high[];  // the boot core's
 extern char __stack_low[], __stack_high[];
 extern char __core_stacks_low[], __core_stacks_high[];

@@ -8,6 +8,7 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/control/steering.hpp"
+#include "host-tools/memory/memory_source.hpp"
 #include "host-tools/report/report.hpp"
 
 namespace nopscope {
@@ -23,6 +24,7 @@ struct RecordOptions {
     bool until_end = true;        // stop when every core has sent its final stats
     bool quiet = false;           // neither console nor progress
     SteeringOptions steering;
+    MemoryOptions memory;
 };
 Exit record(const RecordOptions& options);
 

@@ -210,6 +210,17 @@ private:
     std::vector<std::uint8_t> buffer_ = std::vector<std::uint8_t>(std::size_t{1} << 16);
 };
 
+std::unique_ptr<Source> open_line(const RecordOptions& options) {
+    const bool steers = options.steering.steers();
+    if (!is_memory(options.from, options.memory)) {
+        return open_source(options.from, steers ? Way::both : Way::in);
+    }
+    if (steers) throw Error(options.from + ": a target's memory takes no commands", Exit::usage);
+    return open_memory_source(options.from, options.image, options.memory, [](const auto& sentence) {
+        fmt::print(stderr, "nopscope: {}\n", sentence);
+    });
+}
+
 // To the end. What is asked of the target comes between two reads, and may itself read to the end.
 nsc::EndReason record_line(Recording& recording, const SessionReader& reader, Steering* steering) {
     while (recording.turn()) {
@@ -230,7 +241,7 @@ Exit record(const RecordOptions& options) {
     if (!options.image.empty()) symbols = read_symbols(ElfFile::open(options.image));
     catch_signals();
     // The line first: a port that is not there must not cost an older recording.
-    const auto source = open_source(options.from, options.steering.steers() ? Way::both : Way::in);
+    const auto source = open_line(options);
     Destination to(options, symbols ? &*symbols : nullptr);
     Recording recording(*source, to, options);
     std::optional<Steering> steering;

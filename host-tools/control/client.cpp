@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "host-tools/base/error.hpp"
+#include "host-tools/base/text.hpp"
 
 namespace nopscope {
 namespace {
@@ -58,6 +59,18 @@ const char* describe(wire::Answer answer) {
         return "it is done, but a core of the target stayed in the tracer's code for a second";
     }
     return "it answers in a way that this nopscope does not know: use a newer one";
+}
+
+// Of unexpected_text: which site, and what is there. Older targets do not say.
+std::string CommandClient::where(const Answered& answered) {
+    if (answered.answer != wire::Answer::unexpected_text) return {};
+    wire::Reader in(answered.result.data(), answered.result.size());
+    const auto address = in.fixed<std::uint64_t>();
+    const auto found = in.fixed<std::uint32_t>(), expected = in.fixed<std::uint32_t>();
+    if (!in.ok()) return {};
+    constexpr std::uint32_t brk = 0xd4200000, immediate = 0x001fffe0;  // BRK #imm16
+    return fmt::format(": at {} there is {:#010x}{}, not {:#010x}", hex_address(address), found,
+                       (found & ~immediate) == brk ? " (BRK: a debugger's breakpoint?)" : "", expected);
 }
 
 void CommandClient::on_session(std::uint16_t session) {
@@ -145,7 +158,9 @@ CommandClient::Bytes CommandClient::request(wire::Command what, std::span<const 
         if (answered->answer == wire::Answer::ok) return answered->result;
         const bool again = answered->answer == wire::Answer::busy && attempt < tries_when_busy;
         if (answered->answer == wire::Answer::stale) last_number_.reset();
-        if (!again) throw Error(fmt::format("the target refuses: {}", describe(answered->answer)));
+        if (!again) {
+            throw Error(fmt::format("the target refuses: {}{}", describe(answered->answer), where(*answered)));
+        }
     }
 }
 

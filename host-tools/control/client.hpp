@@ -54,6 +54,7 @@ private:
         wire::Answer answer;
         Bytes result;
     };
+    static std::string where(const Answered& answered);
     // Nothing: no answer.
     std::optional<Answered> exchange(std::uint32_t number, wire::Command what,
                                      std::span<const std::uint8_t> arguments, unsigned attempts);

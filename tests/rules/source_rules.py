@@ -27,6 +27,7 @@ INCLUDES = [
     ("firmware/bench/", rf"firmware/|hal/|{PUBLIC}|tracer/wire/"),
     ("firmware/storm/", rf"firmware/|hal/|{PUBLIC}|tracer/arm64/patch_site\.hpp$"),
     ("firmware/", rf"firmware/|hal/|{PUBLIC}"),
+    ("host-tools/memory/", r"host-tools/|tracer/|hal/machine\.hpp$"),  # the tracer's pump, run here
     ("host-tools/", r"host-tools/|tracer/wire/"),
 ]
 # What of the C and C++ libraries works without an operating system and without calls.

@@ -46,7 +46,9 @@ struct Hello {
     Overhead overheads[overhead_count] = {};  // by RecorderNumber
 };
 
-// Returns the payload bytes written; at most 96 + 3 * 256.
+inline constexpr std::size_t max_hello_bytes = 96 + 3 * 256;
+
+// Returns the payload bytes written; at most max_hello_bytes.
 inline std::size_t write_hello(const Hello& hello, Byte* to) {
     Writer out(to);
     out.fixed(hello.version);

@@ -244,7 +244,6 @@ TEST_F(PumpTest, PanicFinishesTheFrameOnTheLineAndSendsTheRest) {
     transmitter_room = ~std::size_t{0};
     pump.enter_panic();
     pump.console("dead\n", 5);
-    pump.flush();
     const Received received = receive();
     EXPECT_EQ(received.bad, 0u);
     EXPECT_EQ(without_own(received.events).size(), 200u);

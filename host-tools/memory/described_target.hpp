@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// A target's tracer, as its descriptor tells it (tracer/descriptor.hpp), read and checked.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "host-tools/elf/elf_file.hpp"
+#include "host-tools/memory/target_memory.hpp"
+#include "tracer/descriptor.hpp"
+#include "tracer/wire/hello.hpp"
+
+namespace nopscope {
+
+struct DescribedCore {
+    std::uint64_t cursor;  // in the target's positions: they count from its ring's size
+    std::uint64_t seen;
+    std::uint64_t seen_clock;
+    std::uint64_t doubled_from;
+    std::uint64_t dropped;
+    std::uint64_t unhooked;
+    std::uint64_t foreign;
+    std::uint64_t filtered;  // passed over, too
+    std::uint32_t said_context;
+    bool flight;
+};
+
+class DescribedTarget {
+public:
+    // Throws Error, as pull_rings().
+    DescribedTarget(TargetMemory& memory, const ElfFile& image);
+
+    const wire::Hello& hello() const { return hello_; }
+    std::uint16_t session() const { return static_cast<std::uint16_t>(descriptor_.session); }
+    unsigned ring_log2() const { return descriptor_.ring_log2; }
+    DescribedCore core(unsigned number) const;
+    // The words of a core's ring from one position to the next, as they are; at most a ring's.
+    std::vector<std::uint64_t> ring(unsigned number, std::uint64_t from, std::uint64_t to) const;
+
+private:
+    void check_build_id(const ElfFile& image) const;
+    void read_descriptor(const ElfFile& image);
+    void read_hello();
+
+    TargetMemory& memory_;
+    Descriptor descriptor_{};
+    std::vector<std::uint8_t> hello_bytes_;
+    wire::Hello hello_;  // its texts are in hello_bytes_
+};
+
+}  // namespace nopscope

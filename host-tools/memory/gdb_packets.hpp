@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packets of the GDB remote serial protocol: $data#checksum, each acknowledged by + or asked for again by -.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host-tools/transport/source.hpp"
+
+namespace nopscope {
+
+class GdbPackets {
+public:
+    // `name`: the connection's, for sentences.
+    GdbPackets(std::unique_ptr<Source> connection, std::string name, std::chrono::milliseconds patience)
+        : connection_(std::move(connection)), name_(std::move(name)), patience_(patience) {}
+
+    // What the stub answers, run lengths expanded; nothing: not in time. Throws Error: the connection is
+    // lost, or what comes on it is no packet.
+    std::optional<std::string> ask(std::string_view request);
+    void send(std::string_view request);
+    std::optional<std::string> receive(std::chrono::milliseconds patience);
+    // Stops a target that runs.
+    void interrupt();
+    std::chrono::milliseconds patience() const { return patience_; }
+    const std::string& name() const { return name_; }
+
+private:
+    using Clock = std::chrono::steady_clock;
+    // The next byte; nothing: not before `end`.
+    std::optional<std::uint8_t> byte(Clock::time_point end);
+    void write(std::string_view bytes);
+
+    std::unique_ptr<Source> connection_;
+    std::string name_;
+    std::chrono::milliseconds patience_;
+    std::vector<std::uint8_t> came_ = std::vector<std::uint8_t>(std::size_t{1} << 16);
+    std::size_t at_ = 0;
+    std::size_t end_ = 0;
+    std::string last_sent_;
+};
+
+// Two hex digits a byte. Nothing: it is not that.
+std::optional<std::vector<std::uint8_t>> from_hex(std::string_view digits);
+
+}  // namespace nopscope

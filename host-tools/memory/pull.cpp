@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// The target's own pump, run here on what its rings hold: so the recording has the same frames, the same
+// accounting, and no second decoder.
+//
+// This file is compiled with the largest ring there can be. Each record is moved from its place in the
+// target's ring to the same record's place in one of ours, where nothing wraps. All that the ring holds
+// is taken, whether the target has sent it or not.
+#include "host-tools/memory/pull.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <unordered_set>
+
+#include "host-tools/base/error.hpp"
+#include "host-tools/base/file.hpp"
+#include "host-tools/elf/symbols.hpp"
+#include "host-tools/memory/described_target.hpp"
+#include "tracer/pump.hpp"
+
+namespace nopscope {
+namespace {
+
+static_assert(ring_log2 == 28, "the largest: any target's fits in");
+
+// Time stands still, and nothing interrupts.
+struct StillMachine {
+    std::uint64_t now = 0;
+
+    std::uint32_t read_word(Address) { return 0; }
+    void write_word(Address, std::uint32_t) {}
+    std::uint64_t read_slot(Address) { return 0; }
+    void write_slot(Address, std::uint64_t) {}
+    std::size_t dcache_line_bytes() { return 0; }
+    std::size_t icache_line_bytes() { return 0; }
+    void clean_dcache_line(Address) {}
+    void invalidate_icache_line(Address) {}
+    void data_barrier() {}
+    std::size_t poc_line_bytes() { return 64; }
+    void clean_to_poc(Address) {}
+    void instruction_barrier() {}
+    bool run_on_other_cores(CoreCall, void*) { return true; }
+    void synchronize_other_cores() {}
+    std::uint32_t online_cores() { return 1; }
+    std::uint64_t mask_interrupts() { return 0; }
+    void restore_interrupts(std::uint64_t) {}
+    std::uint64_t clock() { return now; }
+    unsigned core() { return 0; }
+};
+
+// Address space for a ring; only what is written takes memory.
+class RingSpace {
+public:
+    RingSpace()
+        : space_(mmap(nullptr, ring_bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {
+        if (space_ == MAP_FAILED) throw Error("no room for a ring: " + system_error(errno));
+    }
+    ~RingSpace() { munmap(space_, ring_bytes); }
+    RingSpace(const RingSpace&) = delete;
+    RingSpace& operator=(const RingSpace&) = delete;
+    std::uint64_t address() const { return reinterpret_cast<std::uintptr_t>(space_); }
+
+private:
+    void* space_;
+};
+
+std::uint64_t excess_of(wire::Record record, std::uint64_t bytes) {
+    return record.kind() == wire::Kind::ret ? (bytes << 1) << wire::kind_shift : recorder_excess(record);
+}
+
+// Moves what the target's ring holds to `core`'s, whose cursor is the same record's.
+void move_ring(const DescribedTarget& target, unsigned number, std::uint64_t from, std::uint64_t to,
+               Core& core) {
+    const std::uint64_t bytes = std::uint64_t{1} << target.ring_log2();
+    std::uint64_t position = from;
+    for (const std::uint64_t stored : target.ring(number, from, to)) {
+        const auto lap = static_cast<std::uint32_t>(position >> (target.ring_log2() - 2));
+        const wire::Record record{stored ^ std::uint64_t{lap} << wire::kind_shift};
+        const std::uint64_t here = position - bytes + ring_bytes;
+        if ((record.word & unwritten_bit) != 0) {
+            unwrite(core, here);
+        } else {
+            // Its laps and its excess are of the target's ring; here they are of this one.
+            const wire::Record whole{record.word - excess_of(record, bytes)};
+            ring_store(core, here, whole.word + recorder_excess(record));
+        }
+        position += record_bytes;
+    }
+}
+
+// The clock of the newest record: from what a pump saw last, by the records since.
+std::uint64_t newest_clock(const Core& core, std::uint64_t oldest, std::uint64_t seen,
+                           std::uint64_t seen_clock) {
+    std::uint64_t clock = seen_clock;
+    for (std::uint64_t at = std::clamp(seen, oldest, core.cursor); at < core.cursor; at += record_bytes) {
+        if (const auto record = ring_peek(core, at)) clock = clock_of(*record, clock);
+    }
+    return clock;
+}
+
+// Where one can begin: what runs at the oldest record is said by the first switch behind it if that has two
+// records (say_context), or else from that switch on.
+std::uint64_t first_told(const Core& core, std::uint64_t oldest, std::uint64_t doubled_from) {
+    for (std::uint64_t at = oldest; at < core.cursor; at += record_bytes) {
+        const auto record = ring_peek(core, at);
+        if (!record || !record->is(wire::Extended::context)) continue;
+        return at >= doubled_from ? oldest : at;
+    }
+    return oldest;
+}
+
+// Makes `core`, cleared but for `ring`, what the target's pump would have sent all of. Returns the clock at
+// its end.
+template <typename IsSite>
+std::uint64_t take_core(const DescribedTarget& target, unsigned number, Core& core, IsSite is_site,
+                        Recovered& found) {
+    const DescribedCore theirs = target.core(number);
+    const std::uint64_t bytes = std::uint64_t{1} << target.ring_log2();
+    const auto ours = [&](std::uint64_t position) { return position - bytes + ring_bytes; };
+    const std::uint64_t from = std::max(bytes, theirs.cursor - bytes);
+    core.cursor = ours(theirs.cursor);
+    move_ring(target, number, from, theirs.cursor, core);
+    const std::uint64_t oldest = next_record(core, ours(from) - record_bytes);
+    const std::uint64_t clock = newest_clock(core, oldest, ours(theirs.seen), theirs.seen_clock);
+    const RingBegin begin =
+        walk_back(core, first_told(core, oldest, theirs.flight ? ours(theirs.doubled_from) : no_limit),
+                  {core.cursor, clock, theirs.said_context});
+    core.tail = begin.position;
+    core.pumped_clock = begin.clock;
+    core.pumped_context = begin.context;
+    core.overwritten = record_index(begin.position);
+    core.dropped = theirs.dropped;
+    core.unhooked = theirs.unhooked;
+    core.foreign = theirs.foreign;
+    core.filtered = theirs.filtered;
+    core.reserve = return_reserve_bytes;
+    leave_out_implausible(core, begin.clock, target.hello().clock_hz, is_site, found);
+    return clock;
+}
+
+std::vector<std::uint8_t>* line_of_pump = nullptr;
+
+}  // namespace
+
+Pulled pull_rings(TargetMemory& memory, const ElfFile& image) {
+    const DescribedTarget target(memory, image);
+    std::unordered_set<std::uint32_t> sites;
+    for (const std::uint64_t site : site_addresses(image)) {
+        sites.insert(static_cast<std::uint32_t>(site + target.hello().load_bias));
+    }
+    const auto is_site = [&](std::uint32_t low) { return sites.contains(low); };
+
+    StillMachine machine;
+    const unsigned count = target.hello().cores;
+    std::vector<Core> cores(count);
+    std::vector<RingSpace> rings(count);
+    Recovered found{0, 0, 0};
+    for (unsigned n = 0; n < count; ++n) {
+        cores[n].ring = rings[n].address();
+        machine.now = std::max(machine.now, take_core(target, n, cores[n], is_site, found));
+    }
+    // Else the pump would add records of its own.
+    for (Core& core : cores) {
+        core.seen = core.cursor;
+        core.last_sync = core.seen_clock = machine.now;
+    }
+
+    Pulled pulled{.line = {}, .records = found.records, .refused = found.refused};
+    line_of_pump = &pulled.line;
+    Config config;
+    config.cores = count;
+    config.output.try_write = [](std::uint8_t byte) { return line_of_pump->push_back(byte), true; };
+    const auto encoders = std::make_unique<wire::TraceEncoder[]>(count);
+    const auto pump = std::make_unique<Pump<StillMachine>>(machine, cores, encoders.get());
+    pump->open(config, target.hello(), target.session());
+    pump->finish(0);
+    line_of_pump = nullptr;
+    return pulled;
+}
+
+}  // namespace nopscope

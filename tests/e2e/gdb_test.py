@@ -1,0 +1,231 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`record --from gdb:` and from dumps: what a stopped, crashed or running target's rings hold.
+
+    gdb_test.py MACHINE
+"""
+
+import json
+import re
+import subprocess
+import sys
+import time
+import unittest
+
+import machines
+import wire
+from gdb_stub import Debugger
+from sites import Image
+
+SLOTS = (1 << 18) // 8
+EXIT, RESET = "_ZN8nopscope3hal4exitEi", "_ZN8nopscope3hal5resetEv"
+
+
+class OfSession(wire.Line):
+    """What one session sent on a line that has several."""
+
+    def __init__(self, data, session):
+        self.wanted = session
+        super().__init__(data)
+
+    def _frame(self, stream, core, session, sequence, payload):
+        if self.wanted in (None, session):
+            self.wanted = session
+            super()._frame(stream, core, session, sequence, payload)
+
+
+def by_index(line):
+    return {event.index: (event.kind, event.clock, event.site, event.entry, event.unwound, event.value)
+            for event in line.events}
+
+
+class Target:
+    """A machine with a stub that has not begun to run, its line going to a file."""
+
+    def __init__(self, directory, image, words, icount=True, serial="file"):
+        self.at, self.elf = directory, machines.elf_of(MACHINE, image)
+        self.symbols = Image(self.elf).symbols
+        self.stub, self.line_path = directory / "gdb", directory / "uart"
+        command = machines.qemu_command(MACHINE, image, words, icount)
+        server = ",server=on,wait=off" if serial == "unix" else ""
+        command[command.index("stdio")] = f"{serial}:{self.line_path}{server}"
+        command += ["-gdb", f"unix:{self.stub},server=on,wait=off", "-S"]
+        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        deadline = time.monotonic() + machines.HANG_SECONDS
+        while not self.stub.exists():
+            assert time.monotonic() < deadline, "no stub"
+            time.sleep(0.01)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
+    def record(self, uri, *options, elf=None, status=0):
+        """Returns the recording's line, its report and what was said."""
+        raw, recording = self.at / "pulled.raw", self.at / "pulled.nsc"
+        done = machines.nopscope("record", "-q", "--from", uri, "--image", elf or self.elf, "-o", recording,
+                                 "--raw", raw, *options, status=status)
+        if status != 0:
+            return None, None, done.stderr
+        report = json.loads(machines.nopscope("report", recording, "--format", "json").stdout)
+        return raw.read_bytes(), report, done.stderr
+
+    def pull(self, *options, **more):
+        return self.record(f"gdb:unix:{self.stub}", *options, **more)
+
+    def line(self, session):
+        return OfSession(self.line_path.read_bytes(), session)
+
+
+class Pulled(unittest.TestCase):
+    def start(self, image, *words, **more):
+        """As Target; not begun."""
+        directory = machines.Directory()
+        at = directory.__enter__()
+        self.addCleanup(directory.cleanup)
+        target = Target(at, image, words, **more)
+        self.addCleanup(target.__exit__)
+        return target
+
+    def stopped(self, symbol, *words):
+        target = self.start("reset", *words)
+        with Debugger(target.stub) as debugger:
+            debugger.run_to(target.symbols[symbol])
+        return target
+
+    def expect_whole(self, report, records):
+        integrity = report["integrity"]
+        parts = ("delivered", "dropped", "overwritten", "aggregated", "filtered", "lost")
+        self.assertEqual(integrity["generated"], sum(integrity[part] for part in parts), integrity)
+        self.assertEqual(integrity["delivered"], records)
+        for name in ("corrupt_frames", "lost", "lost_frames", "malformed_frames", "inconsistent_cores"):
+            self.assertEqual(integrity[name], 0, integrity)
+        self.assertTrue(report["flight"])
+
+    def test_a_stopped_target_has_what_the_line_would_have_had(self):
+        target = self.stopped(RESET, "sudden")
+        raw, report, said = target.pull()
+        self.assertIn("was stopped, and is left so", said)
+        pulled = OfSession(raw, None)
+        self.expect_whole(report, len(pulled.events))
+        self.assertGreater(len(pulled.events), SLOTS - 100)
+        again, report_again, _ = target.pull()
+        self.assertEqual((again, report_again), (raw, report))
+        # The next boot sends the same ring.
+        with Debugger(target.stub) as debugger:
+            debugger.resume()
+            target.process.wait(timeout=machines.HANG_SECONDS)
+        sent = target.line(pulled.wanted)
+        self.assertEqual(by_index(pulled), by_index(sent))
+        for counter in ("generated", "delivered", "overwritten", "dropped", "filtered", "unhooked", "foreign"):
+            self.assertEqual(pulled.stats[counter], sent.stats[counter], counter)
+
+    def test_a_crashed_target(self):
+        target = self.stopped(EXIT, "crash")
+        raw, report, _ = target.pull()
+        pulled = OfSession(raw, None)
+        self.expect_whole(report, len(pulled.events))
+        # What the exception reporter sent is less by the room for open calls' returns.
+        sent = target.line(pulled.wanted)
+        self.assertIn(b"undefined", sent.console.lower())
+        ours, theirs = by_index(pulled), by_index(sent)
+        self.assertGreater(len(theirs), SLOTS // 2)
+        self.assertLessEqual(theirs.items(), ours.items())
+        self.assertEqual(max(theirs), max(ours))
+        self.assertEqual(sum(f["calls"] for f in report["functions"] if f["name"] == "before_the_reset"), 1)
+        self.assertGreaterEqual(sum(f["open"] for f in report["functions"]), 1)
+
+    def test_dumps_give_the_same_report(self):
+        target = self.stopped(RESET, "sudden")
+        raw, report, _ = target.pull()
+        base, end = target.symbols["__image_start"], target.symbols["__image_end"]
+        core, memory = target.at / "core", target.at / "memory"
+        with Debugger(target.stub) as debugger:
+            debugger.monitor(f"dump-guest-memory {core} {base:#x} {end - base:#x}")
+            debugger.monitor(f"pmemsave {base:#x} {end - base:#x} \"{memory}\"")
+        for uri, options in ((core, ()), (memory, ("--memory-base", hex(base)))):
+            with self.subTest(uri.name):
+                line, its, _ = target.record(f"file:{uri}", *options)
+                self.assertEqual((line, its), (raw, report))
+        for uri, options, sentence in (
+                (memory, ("--memory-base", hex(base + 0x10000000)), "has no memory at 0x"),
+                (memory, ("--memory-base", hex(base - 64)), "is not the image in the target's memory"),
+                (core, ("--resume",), "--resume is for gdb: only"),
+                (core, ("--recorder", "graph"), "takes no commands")):
+            with self.subTest(sentence):
+                status = 2 if options[0][2:] in ("resume", "recorder") else 3
+                said = target.record(f"file:{uri}", *options, status=status)[2]
+                self.assertIn(sentence, said)
+                self.assertEqual(len(said.strip().splitlines()), 1, said)
+        core.write_bytes(core.read_bytes()[:100000])
+        self.assertIn("is it whole?", target.record(f"file:{core}", status=3)[2])
+
+    def test_a_running_target_runs_on(self):
+        target = self.start("demo", "rounds=100000", "mode=flight", icount=False)
+        with Debugger(target.stub) as debugger:
+            debugger.run_to(target.symbols["luaV_execute"])
+            debugger.detach()
+        counts = []
+        for _ in range(3):
+            raw, report, said = target.pull()
+            self.assertIn("was running: it was stopped, read, and runs on", said)
+            self.expect_whole(report, len(OfSession(raw, None).events))
+            counts.append(report["integrity"]["generated"])
+        self.assertEqual(counts, sorted(set(counts)))
+
+    def test_before_init_and_another_image(self):
+        target = self.start("reset", "sudden")
+        said = target.pull(status=3)[2].strip().splitlines()
+        self.assertEqual(len(said), 2, said)
+        self.assertRegex(said[0], "was stopped, and is left so")
+        self.assertRegex(said[1], "has not been initialised")
+        said = target.pull(elf=machines.elf_of(MACHINE, "demo"), status=3)[2]
+        self.assertRegex(said, "demo.elf is not the image in the target's memory: its build-id is "
+                               "[0-9a-f]{40}, there at")
+        with Debugger(target.stub) as debugger:
+            self.assertIn("paused (prelaunch)", debugger.monitor("info status"))
+
+    def test_nobody_there(self):
+        target = self.start("reset", "sudden")
+        for uri, status, sentence in (
+                ("gdb:localhost:1", 3, "cannot connect to localhost:1"),
+                ("gdb:no-such-host.invalid:1234", 3, "cannot resolve no-such-host.invalid:1234"),
+                ("gdb:1234", 2, "expected gdb:HOST:PORT"), ("gdb:unix:/nowhere", 3, "cannot connect to /nowhere")):
+            said = target.record(uri, status=status)[2]
+            self.assertIn(sentence, said)
+        with Debugger(target.stub):
+            self.assertIn("is a debugger connected", target.pull(status=3)[2])
+
+    def test_a_breakpoint_in_a_patch_site_is_refused(self):
+        """QEMU keeps its breakpoints out of memory. Other stubs write a BRK, as is done here."""
+        target = self.start("demo", "rounds=100000", "recorder=none", icount=False, serial="unix")
+        function = target.symbols["lua_upvalueid"]  # which nobody calls: a BRK is no NOP
+        with Debugger(target.stub) as debugger:
+            debugger.run_to(target.symbols["luaV_execute"])
+            # The word that is patched is behind `mov x9, x30`.
+            word = function + debugger.read(function, 12).index(bytes.fromhex("e9031eaa")) + 4
+            old = debugger.read(word, 4)
+            debugger.write(word, bytes.fromhex("000020d4"))
+            debugger.detach()
+
+        def trace(status):
+            done = machines.nopscope("ctl", "--from", f"unix:{target.line_path}", "--image", target.elf,
+                                     "trace", "lua_upvalue*", status=status)
+            return done.stdout + done.stderr
+
+        said = trace(3)
+        self.assertRegex(said, f"nothing was changed: at {word:#x} there is 0xd4200000 .BRK: a debugger's "
+                               "breakpoint.*, not 0x")
+        with Debugger(target.stub) as debugger:
+            self.assertEqual(debugger.read(word, 4), bytes.fromhex("000020d4"))
+            debugger.write(word, old)
+            debugger.detach()
+        self.assertRegex(trace(0), "tracing [0-9]+ functions")
+
+
+if __name__ == "__main__":
+    MACHINE = sys.argv.pop()
+    unittest.main()

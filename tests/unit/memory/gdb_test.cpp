@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stub of the remote protocol, good or not, and what a reader of memory makes of it.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <functional>
+#include <random>
+
+#include "host-tools/base/error.hpp"
+#include "host-tools/memory/target_memory.hpp"
+
+namespace nopscope {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+std::string packet(const std::string& data) {
+    unsigned sum = 0;
+    for (const char c : data) sum += static_cast<std::uint8_t>(c);
+    return fmt::format("${}#{:02x}", data, sum & 0xff);
+}
+
+// What comes back for each packet, and what was asked.
+struct Stub {
+    std::function<std::string(const std::string&)> answer;
+    std::vector<std::string> asked;
+    unsigned interrupts = 0;
+    unsigned naks = 0;
+};
+
+class StubSource final : public Source {
+public:
+    explicit StubSource(Stub& stub) : stub_(stub) {}
+    Result read(std::span<std::uint8_t> to, std::chrono::milliseconds) override {
+        const std::size_t count = std::min({to.size(), out_.size(), std::size_t{7}});
+        std::copy_n(out_.begin(), count, to.begin());
+        out_.erase(0, count);
+        return {count, false};
+    }
+    void write(std::span<const std::uint8_t> bytes) override {
+        const std::string text(bytes.begin(), bytes.end());
+        if (text == "+") return;
+        if (text == "-") {
+            ++stub_.naks;
+            out_ += last_;
+            return;
+        }
+        if (text == "\x03") ++stub_.interrupts;
+        const std::string data = text == "\x03" ? text : text.substr(1, text.size() - 4);
+        stub_.asked.push_back(data);
+        last_ = stub_.answer(data);
+        out_ += last_;
+    }
+
+private:
+    Stub& stub_;
+    std::string out_, last_;
+};
+
+// Memory that holds its address's low byte, from 0x1000 to 0x9000.
+std::string read_memory(const std::string& request) {
+    std::uint64_t address = 0, count = 0;
+    std::sscanf(request.c_str(), "m%lx,%lx", &address, &count);
+    if (address < 0x1000 || address >= 0x9000) return "E14";
+    std::string hex;
+    for (std::uint64_t i = 0; i < count && address + i < 0x9000; ++i) hex += fmt::format("{:02x}", (address + i) & 0xff);
+    return hex;
+}
+std::string good(const std::string& request) {
+    if (request.starts_with("qSupported")) return "+" + packet("swbreak+;PacketSize=100;x+");
+    if (request == "?") return "+" + packet("T05thread:01;");
+    if (request.starts_with("qRcmd")) return "+" + packet("");
+    if (request == "D") return "+" + packet("OK");
+    if (request[0] == 'm') return "+" + packet(read_memory(request));
+    return "+" + packet("");
+}
+
+class Gdb : public ::testing::Test {
+protected:
+    std::unique_ptr<TargetMemory> open(bool resume = false) {
+        return open_gdb(std::make_unique<StubSource>(stub), "stub:1", resume, 50ms);
+    }
+    std::vector<std::uint8_t> bytes(std::uint64_t address, std::size_t count, bool resume = false) {
+        std::vector<std::uint8_t> to(count);
+        const auto memory = open(resume);
+        memory->read(address, to);
+        said = memory->let_go();
+        return to;
+    }
+    std::string refusal(std::uint64_t address = 0x1000, std::size_t count = 64) {
+        try {
+            bytes(address, count);
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return "none";
+    }
+    void expect_true(const std::vector<std::uint8_t>& got, std::uint64_t address) {
+        for (std::size_t i = 0; i < got.size(); ++i) ASSERT_EQ(got[i], (address + i) & 0xff) << i;
+    }
+
+    Stub stub{good, {}, 0, 0};
+    std::string said;
+};
+
+TEST_F(Gdb, ReadsInPiecesAndLeavesItStopped) {
+    expect_true(bytes(0x1ff3, 5000), 0x1ff3);
+    EXPECT_EQ(std::count(stub.asked.begin(), stub.asked.end(), "D"), 0);
+    EXPECT_THAT(said, HasSubstr("left stopped"));
+    for (const auto& request : stub.asked) EXPECT_LE(read_memory(request).size() + 4, 0x100u);
+}
+TEST_F(Gdb, RunsOnWhereAsked) {
+    bytes(0x1000, 1, true);
+    EXPECT_EQ(stub.asked.back(), "D");
+    EXPECT_THAT(said, HasSubstr("runs on"));
+    stub.answer = [](const std::string& request) { return request == "D" ? packet("E01") : good(request); };
+    bytes(0x1000, 1, true);
+    EXPECT_EQ(stub.asked.back(), "c");
+}
+TEST_F(Gdb, QemuSaysWhetherItRan) {
+    const auto says = [&](const std::string& status) {
+        stub.answer = [=](const std::string& request) {
+            if (!request.starts_with("qRcmd")) return good(request);
+            std::string hex;
+            for (const char c : "VM status: " + status + "\r\n") hex += fmt::format("{:02x}", c);
+            return packet("O" + hex) + packet("OK");
+        };
+        bytes(0x1000, 1);
+        return said;
+    };
+    EXPECT_THAT(says("paused (debug)"), HasSubstr("was stopped, and is left so"));
+    EXPECT_EQ(std::count(stub.asked.begin(), stub.asked.end(), "D"), 0);
+    EXPECT_THAT(says("paused"), HasSubstr("was running"));
+    EXPECT_EQ(stub.asked.back(), "D");
+}
+TEST_F(Gdb, ARunningTargetIsInterrupted) {
+    bool stopped = false;
+    stub.answer = [&](const std::string& request) {
+        if (request == "\x03") return stopped = true, packet("T02");
+        return stopped ? good(request) : std::string();
+    };
+    expect_true(bytes(0x1000, 100), 0x1000);
+    EXPECT_EQ(stub.interrupts, 1u);
+    EXPECT_EQ(stub.asked.back(), "D");
+    EXPECT_THAT(said, HasSubstr("was running"));
+}
+TEST_F(Gdb, RunLengthsNoiseAndDamage) {
+    stub.answer = [](const std::string& request) {
+        if (request[0] == 'm') return "++%Stop:x#00" + packet("0*\"" "1*!");  // 0 and 5 more, 1 and 4 more: no pair
+        return good(request);
+    };
+    EXPECT_THAT(refusal(), HasSubstr("cannot be read"));
+    stub.answer = [](const std::string& request) { return request[0] == 'm' ? packet("ab0* ") : good(request); };
+    EXPECT_THAT(bytes(0x1000, 3), ::testing::ElementsAre(0xab, 0, 0));
+    unsigned times = 0;
+    stub.answer = [&](const std::string& request) {
+        std::string text = good(request);
+        if (request[0] == 'm' && times++ == 0) {
+            // The line's fault: asked for again, it comes right (the fake repeats what it was told to say).
+            return "$00#ff" + text.substr(1);
+        }
+        return text;
+    };
+    expect_true(bytes(0x1000, 100), 0x1000);
+    EXPECT_EQ(stub.naks, 1u);
+}
+TEST_F(Gdb, WhatIsWrongIsSaid) {
+    EXPECT_THAT(refusal(0x20, 4), HasSubstr("stub:1: the target's memory at 0x20 cannot be read (E14)"));
+    EXPECT_THAT(refusal(0x8ff0, 64), HasSubstr("memory at 0x9000 cannot be read"));
+    stub.answer = [](const std::string&) { return std::string(); };
+    EXPECT_THAT(refusal(), HasSubstr("does not answer as a gdb stub does"));
+    stub.answer = [](const std::string&) { return std::string(5000, 'x'); };
+    EXPECT_THAT(refusal(), HasSubstr("is no gdb stub"));
+    stub.answer = [](const std::string& request) { return request == "?" ? packet("W00") : good(request); };
+    EXPECT_THAT(refusal(), HasSubstr("no target that is stopped (W00)"));
+    stub.answer = [](const std::string& request) { return request[0] == 'm' ? packet("*") : good(request); };
+    EXPECT_THAT(refusal(), HasSubstr("makes no sense"));
+    stub.answer = [](const std::string& request) { return request[0] == 'm' ? "$00#ff" : good(request); };
+    EXPECT_THAT(refusal(), HasSubstr("packets come damaged"));
+    stub.answer = [](const std::string& request) {
+        return request[0] == 'm' ? packet(read_memory("m1000,1000")) : good(request);
+    };
+    EXPECT_THAT(refusal(), HasSubstr("cannot be read"));
+}
+TEST_F(Gdb, HostileStub) {
+    std::mt19937 random(3);
+    stub.answer = [&](const std::string& request) {
+        std::string text = good(request);
+        for (unsigned i = 0; i < random() % 4; ++i) text[random() % text.size()] = static_cast<char>(random());
+        return text;
+    };
+    for (int round = 0; round < 100; ++round) (void)refusal(0x1000, 200);
+}
+
+}  // namespace
+}  // namespace nopscope

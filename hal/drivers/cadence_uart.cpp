@@ -14,7 +14,6 @@ constexpr unsigned interrupt_enable = 0x08;
 constexpr unsigned interrupt_disable = 0x0c;
 constexpr unsigned interrupt_status = 0x14;  // a bit that is written as 1 is cleared
 constexpr unsigned baud_clocks = 0x18;
-constexpr unsigned receive_timeout = 0x1c;   // in 4 bits' time
 constexpr unsigned receive_trigger = 0x20;   // bytes in the FIFO
 constexpr unsigned status = 0x2c;
 constexpr unsigned fifo = 0x30;
@@ -23,10 +22,9 @@ constexpr unsigned baud_samples = 0x34;
 constexpr std::uint32_t control_reset = 1 << 0 | 1 << 1;  // receiver, transmitter; clear themselves
 constexpr std::uint32_t control_enable = 1 << 2 | 1 << 4;
 constexpr std::uint32_t control_disable = 1 << 3 | 1 << 5;
-constexpr std::uint32_t control_restart_timeout = 1 << 6;
 constexpr std::uint32_t mode_8n1 = 1 << 5;  // the reference clock undivided, no parity
 constexpr std::uint32_t all_interrupts = 0x1fff;
-constexpr std::uint32_t receive_interrupts = 1 << 0 | 1 << 8;  // the trigger, the timeout
+constexpr std::uint32_t receive_interrupt = 1 << 0;  // the trigger
 constexpr std::uint32_t status_receive_empty = 1 << 1;
 constexpr std::uint32_t status_transmit_empty = 1 << 3;
 constexpr std::uint32_t status_transmit_full = 1 << 4;
@@ -51,20 +49,18 @@ void CadenceUart::set_baud(std::uint32_t clock_hz, std::uint32_t baud) const {
     write32(base_ + control, control_disable | control_reset);
     while ((read32(base_ + control) & control_reset) != 0) {
     }
-    write32(base_ + control, control_enable | control_restart_timeout);
+    write32(base_ + control, control_enable);
 }
 
 void CadenceUart::enable_receive_interrupt() const {
-    write32(base_ + receive_trigger, 32);
-    write32(base_ + receive_timeout, 32 / 4);
+    write32(base_ + receive_trigger, 1);
     acknowledge_receive_interrupt();
-    write32(base_ + interrupt_enable, receive_interrupts);
+    write32(base_ + interrupt_enable, receive_interrupt);
 }
 
-// What is still, or again, in the FIFO sets the bits once more.
+// What is still, or again, in the FIFO sets it once more.
 void CadenceUart::acknowledge_receive_interrupt() const {
-    write32(base_ + interrupt_status, receive_interrupts);
-    write32(base_ + control, control_enable | control_restart_timeout);
+    write32(base_ + interrupt_status, receive_interrupt);
 }
 
 bool CadenceUart::try_write(std::uint8_t byte) const {

@@ -49,7 +49,7 @@ public:
         const std::uint64_t is = std::uint64_t{divisor.clocks} * divisor.samples * baud;
         return (is > clock_hz ? is - clock_hz : clock_hz - is) <= is / 40;
     }
-    // When the receive FIFO (64) is half full, or not empty and the line idle for 32 bits.
+    // When the receive FIFO (64 bytes, QEMU's 16) is not empty.
     void enable_receive_interrupt() const;
     // In its handler, before what has come is read.
     void acknowledge_receive_interrupt() const;

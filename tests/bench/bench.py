@@ -229,6 +229,13 @@ def is_assembly(key):
                     "table bytes")
 
 
+# Not what waits at the ZCU102's emulated UART, which takes bytes when the host gets to it.
+def is_compared(machine, key):
+    if key.startswith("change"):
+        return machine == "virt-max"
+    return not (key.startswith("boot") and machine == "zcu102")
+
+
 def figures_for_baseline(rows):
     return {key_of(row): row["missing"] if "missing" in row else [row["instructions"], row["per"]]
             for row in rows}
@@ -249,7 +256,7 @@ def differences(header, rows, baseline):
         return
     seen = figures_for_baseline(rows)
     for key in sorted(set(stored) | set(seen)):
-        if not wanted(key) or (key.startswith("change") and header["machine"] != "virt-max"):
+        if not wanted(key) or not is_compared(header["machine"], key):
             continue
         now, then = seen.get(key), stored.get(key)
         if now == then:

@@ -30,7 +30,7 @@ function(nopscope_firmware name)
         -Wl,--build-id=sha1
         -Wl,-z,noexecstack -Wl,-z,max-page-size=4096 -Wl,--fatal-warnings
         "-Wl,-Map,${CMAKE_BINARY_DIR}/firmware/${name}.map")
-    if(NOPSCOPE_BOARD STREQUAL "rpi4")
+    if(NOPSCOPE_BOARD MATCHES "^rpi")
         add_custom_command(TARGET ${name} POST_BUILD
             COMMAND ${CMAKE_OBJCOPY} -O binary $<TARGET_FILE:${name}>
                     "${CMAKE_BINARY_DIR}/firmware/${name}.img"

@@ -5,7 +5,7 @@
 include_guard(GLOBAL)
 include(nopscope_instrument)
 
-set(NOPSCOPE_BOARD virt CACHE STRING "virt or rpi4")
+set(NOPSCOPE_BOARD virt CACHE STRING "a file of hal/boards and linker, without its ending")
 set(NOPSCOPE_NEWLIB_SOURCE "" CACHE FILEPATH "newlib-*.tar.xz; empty: beside the compiler, or the distribution's")
 
 set(NOPSCOPE_COMMON_FLAGS

@@ -13,7 +13,10 @@ struct DeviceRange {  // mapped as device memory; both multiples of 4 KiB
     std::uint64_t bytes;
 };
 
-struct UartConfig {  // a PL011
+enum class UartKind : std::uint8_t { pl011, cadence };
+
+struct UartConfig {
+    UartKind kind;
     std::uint64_t base;
     unsigned interrupt;
     std::uint32_t baud;
@@ -22,19 +25,21 @@ struct UartConfig {  // a PL011
     std::uint32_t (*prepare_clock_hz)();
 };
 
-enum class GicVersion : std::uint8_t { v2, v3 };
+enum class Controller : std::uint8_t { gic_v2, gic_v3, bcm2836 };
 
-struct GicConfig {
-    GicVersion version;
-    std::uint64_t distributor;
-    std::uint64_t second;  // v2: the CPU interface; v3: the first redistributor
+struct InterruptConfig {
+    Controller controller;
+    std::uint64_t base;    // GIC: the distributor; BCM2836: the cores' own registers
+    std::uint64_t second;  // GICv2: the CPU interface; v3: the first redistributor; BCM2836: the VideoCore's
 };
 
 enum class Psci : std::uint8_t {
     none,
-    // 1.0 or later. By HVC when entered at EL1; an image entered at EL2 is the hypervisor itself
-    // and uses SMC.
-    present,
+    // 1.0 or later, by SMC: there is firmware at EL3.
+    by_smc,
+    // The same, but by HVC when entered at EL1: there is a hypervisor in between. An image entered at EL2
+    // is the hypervisor itself.
+    from_above,
 };
 
 // Cores that the boot firmware leaves waiting, MMU off, each for its own 64-bit word to become an
@@ -47,7 +52,7 @@ struct SpinTable {
 struct BoardTable {
     const char* name;
     UartConfig uart;
-    GicConfig gic;
+    InterruptConfig interrupts;
     Psci psci;
     SpinTable spin_table = {};  // where there is no PSCI
     std::span<const DeviceRange> devices;

@@ -10,7 +10,7 @@ namespace nopscope::hal {
 
 // ---- the board ----------------------------------------------------------------------------
 
-// Static, zero-terminated: "virt", "rpi4".
+// Static, zero-terminated: "virt", "rpi4", ...
 const char* board_name();
 // What the UART is set to, bits per second; on an emulated UART a nominal figure.
 std::uint32_t uart_baud();
@@ -137,7 +137,7 @@ void disable_interrupt(unsigned interrupt);
 void raise_sgi(unsigned sgi);
 void raise_sgi_on(unsigned core, unsigned sgi);
 
-inline constexpr unsigned virtual_timer_interrupt = 27;  // PPI, both boards
+inline constexpr unsigned virtual_timer_interrupt = 27;  // PPI; the generic timer's on all boards
 
 // The virtual timer raises its interrupt when clock() >= at. One-shot: the handler sets the next.
 void timer_arm(std::uint64_t at);

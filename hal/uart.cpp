@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The UART: sending by polling; receiving through a buffer that the receive interrupt fills, where a
-// firmware listens, so that what comes between two looks is not lost. At 3 Mbaud the FIFO (16 or 32
-// bytes) is full after 50 or 100 us; the interrupt comes when it is half full.
+// firmware listens, so that what comes between two looks is not lost. At 3 Mbaud a FIFO of 16 or 32
+// bytes is full after 50 or 100 us; the interrupt comes when it is half full.
 #include <atomic>
 
 #include "hal/board.hpp"
 #include "hal/console.hpp"
+#include "hal/drivers/cadence_uart.hpp"
 #include "hal/drivers/pl011.hpp"
 #include "hal/hal.hpp"
 
@@ -13,7 +14,12 @@ namespace nopscope::hal {
 
 namespace {
 
-Pl011 uart() { return Pl011{board.uart.base}; }
+// One call of `operation` with the board's UART. The branch is the whole price of choosing it by a table.
+template <typename Operation>
+inline auto with_uart(Operation operation) {
+    if (board.uart.kind == UartKind::cadence) return operation(CadenceUart{board.uart.base});
+    return operation(Pl011{board.uart.base});
+}
 
 std::uint32_t clock_hz_of_uart;  // 0: emulated
 std::uint32_t baud_now;
@@ -28,12 +34,14 @@ void receive() {
     const InterruptsMasked masked;
     if (receiving.exchange(true, std::memory_order_acquire)) return;
     std::uint32_t at = last.load(std::memory_order_relaxed);
-    for (std::uint8_t byte = 0; uart().try_read(byte);) {
-        // A full buffer drops what comes: left in the FIFO it would keep the interrupt up.
-        if (at - first.load(std::memory_order_acquire) < received_bytes) {
-            received[at++ % received_bytes] = byte;
+    with_uart([&](auto uart) {
+        for (std::uint8_t byte = 0; uart.try_read(byte);) {
+            // A full buffer drops what comes: left in the FIFO it would keep the interrupt up.
+            if (at - first.load(std::memory_order_acquire) < received_bytes) {
+                received[at++ % received_bytes] = byte;
+            }
         }
-    }
+    });
     last.store(at, std::memory_order_release);
     receiving.store(false, std::memory_order_release);
 }
@@ -44,34 +52,40 @@ void uart_start() {
     const auto prepare = board.uart.prepare_clock_hz;
     clock_hz_of_uart = prepare != nullptr ? prepare() : 0;
     baud_now = board.uart.baud;
-    uart().start(clock_hz_of_uart, baud_now);
+    with_uart([](auto uart) { uart.start(clock_hz_of_uart, baud_now); });
 }
 
 std::uint32_t uart_baud() { return baud_now; }
 
 bool uart_set_baud(std::uint32_t baud, bool only_ask) {
-    const bool can = clock_hz_of_uart == 0 ? baud != 0 : pl011_can(clock_hz_of_uart, baud);
+    const auto can_be = [=](auto uart) { return uart.can(clock_hz_of_uart, baud); };
+    const bool can = clock_hz_of_uart == 0 ? baud != 0 : with_uart(can_be);
     if (!can || only_ask) return can;
-    uart().set_baud(clock_hz_of_uart, baud);
+    with_uart([=](auto uart) { uart.set_baud(clock_hz_of_uart, baud); });
     baud_now = baud;
     return true;
 }
 
-bool uart_try_write(std::uint8_t byte) { return uart().try_write(byte); }
+bool uart_try_write(std::uint8_t byte) {
+    return with_uart([=](auto uart) { return uart.try_write(byte); });
+}
 
 void uart_write(std::uint8_t byte) {
-    while (!uart().try_write(byte)) {
+    while (!uart_try_write(byte)) {
     }
 }
 
 void uart_drain() {
-    while (uart().is_busy()) {
+    while (with_uart([](auto uart) { return uart.is_busy(); })) {
     }
 }
 
 void uart_listen(unsigned priority) {
-    set_handler(board.uart.interrupt, priority, [](unsigned) { receive(); });
-    uart().enable_receive_interrupt();
+    set_handler(board.uart.interrupt, priority, [](unsigned) {
+        with_uart([](auto uart) { uart.acknowledge_receive_interrupt(); });
+        receive();
+    });
+    with_uart([](auto uart) { uart.enable_receive_interrupt(); });
 }
 
 bool uart_try_read(std::uint8_t& byte) {

@@ -14,7 +14,6 @@
 #include "hal/arm64/mmu.hpp"
 #include "hal/arm64/registers.hpp"
 #include "hal/board.hpp"
-#include "hal/drivers/pl011.hpp"
 #include "hal/hal.hpp"
 
 using namespace nopscope;
@@ -37,7 +36,7 @@ SELFTEST("boot.at_el1") {
 SELFTEST("boot.board") {
     REQUIRE(hal::core_count() >= 1 && hal::core_count() <= hal::max_cores);
     REQUIRE(hal::this_core() == 0);
-    REQUIRE(hal::uart_baud() == 3'000'000);
+    REQUIRE(hal::uart_baud() == hal::board.uart.baud);
     return passed(hal::board_name());
 }
 

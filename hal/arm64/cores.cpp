@@ -76,7 +76,7 @@ void release(unsigned core, std::uint64_t start) {
 
 bool power_on(unsigned core) {
     const std::uint64_t start = address_of(nopscope_secondary_start);
-    if (board.psci == Psci::present) {
+    if (board.psci != Psci::none) {
         return psci(psci_cpu_on, mpidr_of(core), start) == psci_success;
     }
     release(core, start);

@@ -8,6 +8,7 @@
 #include "hal/arm64/cores.hpp"
 #include "hal/arm64/registers.hpp"
 #include "hal/board.hpp"
+#include "hal/drivers/bcm2836_interrupts.hpp"
 #include "hal/drivers/gic.hpp"
 #include "hal/hal.hpp"
 
@@ -15,7 +16,7 @@ namespace nopscope::hal {
 
 namespace {
 
-constexpr unsigned interrupt_limit = 512;  // both boards have fewer than 300
+constexpr unsigned interrupt_limit = 512;  // every board has fewer than 300
 constexpr unsigned priorities = 16;
 Handler handlers[interrupt_limit];
 
@@ -29,29 +30,30 @@ Depth depths[max_cores];
 // One call of `operation` with the board's controller. The branch is the whole price of choosing it
 // by a table.
 template <typename Operation>
-inline auto with_gic(Operation operation) {
-    const GicConfig& gic = board.gic;
-    if (gic.version == GicVersion::v2) return operation(Gicv2{gic.distributor, gic.second});
-    return operation(Gicv3{gic.distributor, gic.second});
+inline auto with_controller(Operation operation) {
+    const InterruptConfig& config = board.interrupts;
+    if (config.controller == Controller::gic_v2) return operation(Gicv2{config.base, config.second});
+    if (config.controller == Controller::gic_v3) return operation(Gicv3{config.base, config.second});
+    return operation(Bcm2836Interrupts{config.base, config.second});
 }
 
 }  // namespace
 
 void interrupts_start() {
-    with_gic([](auto gic) { gic.start(); });
+    with_controller([](auto controller) { controller.start(); });
     interrupts_start_core();
 }
 
 void interrupts_start_core() {
     timer_disarm();
-    with_gic([](auto gic) {
-        gic.start_core();
-        gic.enable(core_call_sgi, gic_most_urgent);
+    with_controller([](auto controller) {
+        controller.start_core();
+        controller.enable(core_call_sgi, most_urgent);
     });
 }
 
 void interrupts_stop_core() {
-    with_gic([](auto gic) { gic.stop_core(); });
+    with_controller([](auto controller) { controller.stop_core(); });
 }
 
 unsigned interrupt_depth() { return depths[this_core()].value; }
@@ -69,13 +71,13 @@ void set_handler(unsigned interrupt, unsigned priority, Handler handler) {
     if (priority >= priorities) panic("set_handler: priorities are 0..15");
     const InterruptsMasked masked;
     handlers[interrupt] = handler;
-    with_gic([=](auto gic) { gic.enable(interrupt, gic_priority(priority)); });
+    with_controller([=](auto controller) { controller.enable(interrupt, priority_value(priority)); });
 }
 
 void disable_interrupt(unsigned interrupt) {
     if (interrupt >= interrupt_limit) panic("disable_interrupt: no such interrupt");
     if (interrupt == core_call_sgi) panic("disable_interrupt: SGI 15 is the HAL's");
-    with_gic([=](auto gic) { gic.disable(interrupt); });
+    with_controller([=](auto controller) { controller.disable(interrupt); });
 }
 
 void raise_sgi(unsigned sgi) { raise_sgi_on(this_core(), sgi); }
@@ -83,11 +85,11 @@ void raise_sgi(unsigned sgi) { raise_sgi_on(this_core(), sgi); }
 void raise_sgi_on(unsigned core, unsigned sgi) {
     if (sgi >= core_call_sgi) panic("raise_sgi: SGIs are 0..14");
     if (core >= max_cores) panic("raise_sgi_on: no such core");
-    with_gic([=](auto gic) { gic.raise_sgi(core, sgi); });
+    with_controller([=](auto controller) { controller.raise_sgi(core, sgi); });
 }
 
 void raise_core_call(unsigned core) {
-    with_gic([=](auto gic) { gic.raise_sgi(core, core_call_sgi); });
+    with_controller([=](auto controller) { controller.raise_sgi(core, core_call_sgi); });
 }
 
 bool interrupts_enabled() {
@@ -104,9 +106,9 @@ void wait_for_interrupt() { asm volatile("dsb sy\n\twfi" ::: "memory"); }
 using namespace nopscope::hal;
 
 void nopscope_interrupt(IrqFrame* frame) {
-    const std::uint32_t acknowledged = with_gic([](auto gic) { return gic.acknowledge(); });
+    const std::uint32_t acknowledged = with_controller([](auto controller) { return controller.acknowledge(); });
     const unsigned interrupt = acknowledged & 0x3ff;
-    if (interrupt >= gic_first_special) return;  // withdrawn meanwhile
+    if (interrupt >= first_special_interrupt) return;  // withdrawn meanwhile
     const unsigned core = this_core();
     const unsigned below = depths[core].value;
     depths[core].value = below + 1;
@@ -124,5 +126,5 @@ void nopscope_interrupt(IrqFrame* frame) {
     }
     depths[core].frame = outer;
     depths[core].value = below;
-    with_gic([=](auto gic) { gic.finish(acknowledged); });
+    with_controller([=](auto controller) { controller.finish(acknowledged); });
 }

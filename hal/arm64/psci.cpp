@@ -8,9 +8,10 @@
 namespace nopscope::hal {
 
 int psci(std::uint64_t function, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
-    if (board.psci != Psci::present) return psci_not_supported;
-    const std::uint64_t answer = boot_exception_level() == 2 ? nopscope_psci_smc(function, a, b, c)
-                                                             : nopscope_psci_hvc(function, a, b, c);
+    if (board.psci == Psci::none) return psci_not_supported;
+    const bool by_smc = board.psci == Psci::by_smc || boot_exception_level() == 2;
+    const std::uint64_t answer = by_smc ? nopscope_psci_smc(function, a, b, c)
+                                        : nopscope_psci_hvc(function, a, b, c);
     return static_cast<int>(answer);  // a signed 32-bit number, whatever the upper half holds
 }
 

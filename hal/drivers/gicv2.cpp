@@ -37,7 +37,7 @@ void Gicv2::stop_core() const {
 
 void Gicv2::enable(unsigned interrupt, std::uint8_t priority) const {
     gic_set_priority(distributor_, interrupt, priority);
-    if (interrupt >= gic_first_shared) {
+    if (interrupt >= first_shared_interrupt) {
         constexpr std::uint8_t core_0 = 1;
         write8(distributor_ + gicd_itargetsr + interrupt, core_0);
     }

@@ -78,14 +78,14 @@ void Gicv3::stop_core() const {
 }
 
 std::uint64_t Gicv3::register_page(unsigned interrupt) const {
-    return interrupt < gic_first_shared ? own_redistributor[this_core()] + gicr_sgi_page
+    return interrupt < first_shared_interrupt ? own_redistributor[this_core()] + gicr_sgi_page
                                         : distributor_;
 }
 
 void Gicv3::enable(unsigned interrupt, std::uint8_t priority) const {
     const std::uint64_t page = register_page(interrupt);
     gic_set_priority(page, interrupt, priority);
-    if (interrupt >= gic_first_shared) {
+    if (interrupt >= first_shared_interrupt) {
         // Affinity 0.0.0.0: the boot core. Two words: IROUTER may be written by halves.
         write32(page + gicd_irouter + std::uint64_t{interrupt} * 8, 0);
         write32(page + gicd_irouter + std::uint64_t{interrupt} * 8 + 4, 0);

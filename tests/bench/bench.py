@@ -3,10 +3,10 @@
 """Runs the bench under QEMU, writes bench.json, and prints what was measured beside Linux's figures
 and the targets.
 
-    bench.py [--machine virt-max|virt-a72|rpi4] [--out FILE] [--alignment FILE] [--markdown]
+    bench.py [--machine virt-max|virt-a72|rpi4|rpi3|zcu102] [--out FILE] [--alignment FILE] [--markdown]
              [--update-baseline]
 
-From the environment: NOPSCOPE (the command), NOPSCOPE_BUILD_ROOT (holds virt/ and rpi4/).
+From the environment: NOPSCOPE (the command), NOPSCOPE_BUILD_ROOT (holds virt/ and the other boards').
 docs/bench.md says what the rows mean.
 """
 
@@ -21,9 +21,12 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "e2e"))
-from qemu import HANG_SECONDS, MACHINES  # noqa: E402
+from qemu import HANG_SECONDS, MACHINES, kernel_of  # noqa: E402
 
 BASELINE = HERE / "baseline.json"
+# Whose figures a machine must have, where it has none of its own: CPUs that need the same maintenance, in lines of the
+# same length, execute the same instructions.
+SAME_AS = {"rpi3": "rpi4", "zcu102": "rpi4"}
 CALLS = 100  # in a loop of the image
 
 
@@ -33,10 +36,10 @@ def run_image(machine, image):
     """The image's lines of JSON: its header and its rows."""
     board, options = MACHINES[machine]
     elf = pathlib.Path(os.environ["NOPSCOPE_BUILD_ROOT"]) / board / "firmware" / f"{image}.elf"
-    kernel = elf if board == "virt" else elf.with_suffix(".img")
     command = ["qemu-system-aarch64", *options, "-display", "none", "-monitor", "none",
                "-serial", "stdio", "-icount", "shift=0", "-semihosting-config",
-               "enable=on,target=native,arg=bench,arg=quiet", "-kernel", str(kernel)]
+               "enable=on,target=native,arg=bench,arg=quiet", "-kernel",
+               str(kernel_of(elf, board))]
     with tempfile.TemporaryDirectory() as directory:
         done = subprocess.run(
             [os.environ["NOPSCOPE"], "record", "--from", "exec:" + shlex.join(command), "--image",
@@ -226,6 +229,13 @@ def is_assembly(key):
                     "table bytes")
 
 
+# init() now and then takes some 3,900 instructions more on these two; why is not known (docs/limits.md).
+def is_compared(machine, key):
+    if key.startswith("change"):
+        return machine == "virt-max"
+    return not (key.startswith("boot") and machine in SAME_AS)
+
+
 def figures_for_baseline(rows):
     return {key_of(row): row["missing"] if "missing" in row else [row["instructions"], row["per"]]
             for row in rows}
@@ -235,18 +245,18 @@ def differences(header, rows, baseline):
     """One sentence for each figure that is not the baseline's. A call's figure must be the same to the
     instruction; a request about many sites may differ by less than one instruction a site. Changes
     of one site on a machine with cache maintenance depend on where lines begin: not compared."""
-    stored = baseline.get(header["compiler"], {}).get(header["machine"])
+    machine = SAME_AS.get(header["machine"], header["machine"])
+    stored = baseline.get(header["compiler"], {}).get(machine)
     wanted = lambda key: True  # noqa: E731
     if stored is None:
-        stored = next((some[header["machine"]] for some in baseline.values()
-                       if header["machine"] in some), {})
+        stored = next((some[machine] for some in baseline.values() if machine in some), {})
         wanted = is_assembly
     if not stored:
-        yield f"there is no baseline for {header['machine']}: ./dev bench --update-baseline"
+        yield f"there is no baseline for {machine}: ./dev bench --update-baseline"
         return
     seen = figures_for_baseline(rows)
     for key in sorted(set(stored) | set(seen)):
-        if not wanted(key) or (key.startswith("change") and header["machine"] != "virt-max"):
+        if not wanted(key) or not is_compared(header["machine"], key):
             continue
         now, then = seen.get(key), stored.get(key)
         if now == then:
@@ -323,6 +333,8 @@ def main():
     parser.add_argument("--markdown", action="store_true")
     parser.add_argument("--update-baseline", action="store_true")
     options = parser.parse_args()
+    if options.update_baseline and options.machine in SAME_AS:
+        sys.exit(f"{options.machine} has no baseline of its own: its figures are to be {SAME_AS[options.machine]}'s")
 
     header, rows = measure(options.machine)
     if options.out:

@@ -21,11 +21,11 @@ import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path += [str(HERE.parent / "e2e"), str(HERE.parent / "golden")]
-from qemu import HANG_SECONDS, MACHINES  # noqa: E402
+from qemu import HANG_SECONDS, MACHINES, kernel_of  # noqa: E402
 from trace2 import crc32c  # noqa: E402
 
 TRACE_OFFSET = 32 << 20  # firmware/bench/encode.cpp
-IMAGE_START = {"virt": 0x40200000, "rpi4": 0x80000}
+IMAGE_START = {"virt": 0x40200000, "rpi4": 0x80000, "rpi3": 0x80000, "zcu102": 0x100000}
 
 
 def program(seed, calls, functions=60):
@@ -58,13 +58,13 @@ def measure(machine, trace, hertz, directory):
     subprocess.run([os.environ["NOPSCOPE_CODEC_BENCH"], "--no-bits", "--tick-hz", str(hertz), "--write-records",
                     records, "--write-line", line, trace], check=True, stdout=subprocess.DEVNULL)
     elf = pathlib.Path(os.environ["NOPSCOPE_BUILD_ROOT"]) / board / "firmware" / "bench-encode.elf"
-    kernel = elf if board == "virt" else elf.with_suffix(".img")
     done = subprocess.run(
         ["qemu-system-aarch64", *options, "-display", "none", "-monitor", "none", "-serial", "stdio",
          "-icount", "shift=0", "-device",
          f"loader,file={records},addr={IMAGE_START[board] + TRACE_OFFSET:#x},force-raw=on",
          "-semihosting-config",
-         f"enable=on,target=native,arg=encode,arg=records={records.stat().st_size // 16}", "-kernel", kernel],
+         f"enable=on,target=native,arg=encode,arg=records={records.stat().st_size // 16}", "-kernel",
+         kernel_of(elf, board)],
         capture_output=True, text=True, errors="replace", timeout=HANG_SECONDS, stdin=subprocess.DEVNULL)
     found = [json.loads(text.removeprefix("@bench ")) for text in done.stdout.splitlines()
              if text.startswith("@bench ")]

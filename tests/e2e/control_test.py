@@ -3,7 +3,7 @@
 """Control from the host: what is traced changes while it is recorded, over a line that loses commands
 and replies, too.
 
-    control_test.py
+    control_test.py MACHINE [TEST]...
 """
 
 import contextlib
@@ -14,12 +14,14 @@ import shlex
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 import unittest
 
 import machines
 
+MACHINE = sys.argv.pop(1)
 SEED = 5
 COMMAND, REPLY = 6, 7
 
@@ -71,11 +73,11 @@ class Recorder:
         self.process.stderr.close()
 
 
-ELF = machines.elf_of("virt-max", "demo")
+ELF = machines.elf_of(MACHINE, "demo")
 
 
 def demo(*words):
-    return machines.qemu_command("virt-max", "demo", ["rounds=100000", "baud=3000000", *words],
+    return machines.qemu_command(MACHINE, "demo", ["rounds=100000", "baud=3000000", *words],
                                  icount=False)
 
 

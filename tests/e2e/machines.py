@@ -5,7 +5,7 @@ the run: exit status, console, the line's own bytes, the recording, the report, 
     with Directory() as directory:
         run = record(directory, "virt-max", "demo", ["rounds=1"], oracle=True)
 
-From the environment: NOPSCOPE (the command), NOPSCOPE_BUILD_ROOT (holds virt/ and rpi4/),
+From the environment: NOPSCOPE (the command), NOPSCOPE_BUILD_ROOT (holds virt/, rpi4/ and the other boards'),
 NOPSCOPE_ORACLE (the plugin).
 """
 
@@ -20,7 +20,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "oracle"))
-from qemu import HANG_SECONDS, MACHINES  # noqa: E402
+from qemu import HANG_SECONDS, MACHINES, kernel_of  # noqa: E402
 import sites  # noqa: E402
 
 NOPSCOPE = os.environ["NOPSCOPE"]
@@ -70,11 +70,11 @@ def nopscope(*arguments, status=0):
 def qemu_command(machine, image, words, icount):
     board, options = MACHINES[machine]
     elf = elf_of(machine, image)
-    kernel = elf if board == "virt" else elf.with_suffix(".img")
     arguments = ",".join(f"arg={word}" for word in [image, *words])
     return ["qemu-system-aarch64", *options, "-display", "none", "-monitor", "none",
             "-serial", "stdio", *(["-icount", "shift=0"] if icount else []),
-            "-semihosting-config", f"enable=on,target=native,{arguments}", "-kernel", str(kernel)]
+            "-semihosting-config", f"enable=on,target=native,{arguments}", "-kernel",
+            str(kernel_of(elf, board))]
 
 
 def oracle_arguments(elf, site_list, out, own):

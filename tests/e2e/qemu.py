@@ -8,4 +8,11 @@ MACHINES = {
     "virt-max": ("virt", [*VIRT, "-cpu", "max"]),
     "virt-a72": ("virt", [*VIRT, "-cpu", "cortex-a72"]),
     "rpi4": ("rpi4", ["-M", "raspi4b"]),
+    "rpi3": ("rpi3", ["-M", "raspi3b"]),
+    "zcu102": ("zcu102", ["-M", "xlnx-zcu102", "-m", "2G", "-audio", "none"]),
 }
+
+
+def kernel_of(elf, board):
+    """What -kernel is given: a Pi's is the raw image, which QEMU enters at EL2 as the boot firmware does."""
+    return elf.with_suffix(".img") if board.startswith("rpi") else elf

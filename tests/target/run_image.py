@@ -27,6 +27,9 @@ MACHINES = {
     "virt-max-el2": ["-M", "virt,gic-version=3,virtualization=on", "-cpu", "max"],
     "virt-a72-el2": ["-M", "virt,gic-version=3,virtualization=on", "-cpu", "cortex-a72"],
     "raspi4b": ["-M", "raspi4b"],
+    "raspi3b": ["-M", "raspi3b"],
+    "zcu102": ["-M", "xlnx-zcu102", "-m", "2G", "-audio", "none"],
+    "zcu102-el2": ["-M", "xlnx-zcu102,virtualization=on", "-m", "2G", "-audio", "none"],
 }
 for _machine in [machine for machine in MACHINES if machine.startswith("virt")]:
     MACHINES[_machine + "-smp4"] = [*MACHINES[_machine], "-smp", "4"]

@@ -8,9 +8,9 @@
 
 namespace nopscope::hal {
 
-class Bcm2711Mailbox {
+class VideocoreMailbox {
 public:
-    explicit constexpr Bcm2711Mailbox(std::uint64_t base) : base_(base) {}
+    explicit constexpr VideocoreMailbox(std::uint64_t base) : base_(base) {}
     void set_uart_clock_hz(std::uint32_t hz) const;
     std::uint32_t uart_clock_hz() const;
     // First byte above the memory that belongs to the Arm cores.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hal/drivers/bcm2711_mailbox.hpp"
+#include "hal/drivers/videocore_mailbox.hpp"
 
 #include "hal/arm64/registers.hpp"
 #include "hal/drivers/mmio.hpp"
@@ -35,7 +35,7 @@ bool is_before_deadline(std::uint64_t start) {
 
 }  // namespace
 
-bool Bcm2711Mailbox::exchange(std::uint32_t message) const {
+bool VideocoreMailbox::exchange(std::uint32_t message) const {
     const std::uint64_t start = read_cntvct_el0();
     while ((read32(base_ + status1_reg) & status_full) != 0) {
         if (!is_before_deadline(start)) return false;
@@ -52,7 +52,7 @@ bool Bcm2711Mailbox::exchange(std::uint32_t message) const {
     return false;
 }
 
-Bcm2711Mailbox::Answer Bcm2711Mailbox::ask(std::uint32_t tag, unsigned count, std::uint32_t first,
+VideocoreMailbox::Answer VideocoreMailbox::ask(std::uint32_t tag, unsigned count, std::uint32_t first,
                                            std::uint32_t second, std::uint32_t third) const {
     constexpr std::uint32_t value_bytes = 12;
     const std::uint32_t words[] = {9 * 4,  request, tag, value_bytes, count * 4, first,
@@ -64,16 +64,16 @@ Bcm2711Mailbox::Answer Bcm2711Mailbox::ask(std::uint32_t tag, unsigned count, st
     return {.given = true, .words = {buffer[5], buffer[6]}};
 }
 
-void Bcm2711Mailbox::set_uart_clock_hz(std::uint32_t hz) const {
+void VideocoreMailbox::set_uart_clock_hz(std::uint32_t hz) const {
     ask(tag_set_clock_rate, 3, clock_uart, hz, 0);
 }
 
-std::uint32_t Bcm2711Mailbox::uart_clock_hz() const {
+std::uint32_t VideocoreMailbox::uart_clock_hz() const {
     const Answer answer = ask(tag_get_clock_rate, 1, clock_uart, 0, 0);
     return answer.given ? answer.words[1] : 0;
 }
 
-std::uint64_t Bcm2711Mailbox::arm_memory_end() const {
+std::uint64_t VideocoreMailbox::arm_memory_end() const {
     const Answer answer = ask(tag_get_arm_memory, 0, 0, 0, 0);
     return answer.given ? std::uint64_t{answer.words[0]} + answer.words[1] : 0;
 }

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Raspberry Pi 3 (BCM2837): "BCM2835 ARM Peripherals", whose 0x7e000000 is 0x3f000000 here, and "ARM quad A7
+// core" (QA7_rev3.4).
+#include "hal/board.hpp"
+#include "hal/boards/raspberry_pi.hpp"
+
+namespace nopscope::hal {
+
+namespace {
+
+using Pi = RaspberryPi<0x3f00'0000, PinPulls::bcm2835>;
+
+constexpr DeviceRange devices[] = {
+    {.base = 0x3f00'0000, .bytes = 0x0100'0000},  // interrupts, mailbox, GPIO, PL011
+    {.base = 0x4000'0000, .bytes = 0x1000},       // each core's interrupts
+};
+
+}  // namespace
+
+constinit const BoardTable board = {
+    .name = "rpi3",
+    .uart = {.kind = UartKind::pl011,
+             .base = Pi::uart0,
+             .interrupt = 89,  // VideoCore interrupt 57, from 32 on
+             .baud = 3'000'000,
+             .prepare_clock_hz = Pi::prepare_uart},
+    .interrupts = {.controller = Controller::bcm2836, .base = 0x4000'0000, .second = 0x3f00'b200},
+    .psci = Psci::none,
+    .spin_table = {.first_word = 0xd8, .cores = 4},  // raspberrypi/tools, armstubs/armstub8.S
+    .devices = devices,
+    .ram_end = Pi::arm_memory_end,
+    .reset = Pi::reset_by_watchdog,
+};
+
+}  // namespace nopscope::hal

@@ -21,15 +21,23 @@ struct ClockPair {
     std::uint64_t ticks = 0;   // CNTVCT
     std::uint64_t cycles = 0;  // PMCCNTR
 
-    // Right after CNTVCT has moved on, for it may be slow.
+    // Right after CNTVCT has moved on, for it may be slow. The closest of a few: an interrupt may come in between.
     static ClockPair read() {
-        const std::uint64_t before = read_ticks();
-        ClockPair now;
-        do {
-            now.ticks = read_ticks();
-            now.cycles = read_cycles();
-        } while (now.ticks == before);
-        return now;
+        ClockPair closest;
+        std::uint64_t least = ~std::uint64_t{0};
+        for (unsigned tries = 0; tries < 4; ++tries) {
+            const std::uint64_t before = read_ticks();
+            ClockPair now;
+            do {
+                now.ticks = read_ticks();
+                now.cycles = read_cycles();
+            } while (now.ticks == before);
+            const std::uint64_t taken = read_ticks() - now.ticks;
+            if (taken >= least) continue;
+            least = taken;
+            closest = now;
+        }
+        return closest;
     }
 };
 

@@ -139,7 +139,7 @@ class Recordings(unittest.TestCase):
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             deadline = time.monotonic() + 60
-            while not (path.exists() and path.stat().st_size > 50000):
+            while not (path.exists() and path.stat().st_size > 150_000):
                 self.assertIsNone(recorder.poll(), "the recorder ended by itself")
                 self.assertLess(time.monotonic(), deadline, "nothing was recorded")
                 time.sleep(0.05)

@@ -137,7 +137,7 @@ class Alone(unittest.TestCase):
                 self.assertTrue(caller != callee or may_call_itself(image, int(caller, 16)), caller)
             text = machines.nopscope("report", run.recording, "--sort", "total", "--top", "3").stdout
             self.assertRegex(text, r"samples, one every [56][0-9]\.[0-9]* us of a core's time")
-            self.assertRegex(text, r"(?m)100\.0 %  (main|at_el1|nopscope_run_main|nopscope_boot_late) ")
+            self.assertRegex(text, r"(?m)(100\.0|99\.[5-9]) %  (main|at_el1|nopscope_run_main|nopscope_boot_late) ")
             self.assertNotIn("calls", text.split("samples, one every")[1])
             rows = machines.nopscope("report", run.recording, "--format", "csv").stdout.splitlines()
             self.assertTrue(rows[0].endswith(",samples,sampled_total"))

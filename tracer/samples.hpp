@@ -22,8 +22,8 @@ inline constexpr std::size_t max_sampled_addresses = 32;
 // as far as they lie on the running context's stack: where its bounds are not known (Config::stack_low,
 // stack_high) there are none. x30 is one of them where the function that pc lies in has no frame record yet, or
 // none at all. Addresses behind the tracer's hooks are the real ones.
-// In the handler of an interrupt, on a core that has joined (else it does nothing). Costs some 77
-// instructions an address (counted under -icount: 1,101 for 14, 2,479 for 32). A sample for which there is no room is dropped, and counted.
+// In the handler of an interrupt, on a core that has joined (else it does nothing). A sample for which there is no
+// room is dropped, and counted. Costs some 77 instructions an address (under -icount: 1,101 for 14, 2,479 for 32).
 void sample(const Interruption& at);
 
 }  // namespace nopscope

@@ -23,24 +23,23 @@ public:
     explicit Walk(const Core& core) : core_(core) {}
 
     void run(const Interruption& at) {
-        add(at.pc);
+        (void)add(at.pc);
         const std::uint64_t record = at.x[29];
         const std::uint64_t first = is_record(record, at.sp) ? caller_at(record) : 0;
-        const std::uint64_t x30 = without_pac(at.x[30]);
+        const std::uint64_t x30 = machine.without_pac(at.x[30]);
         if (is_return_hook(x30)) {
             add_link(hooked_return_address_of(at.sp, record), first);
         } else if (is_behind_call(x30)) {
             add_link(x30, first);
             // Where a patch site has called the tracer, x9 is the function's return address.
-            const std::uint64_t x9 = without_pac(at.x[9]);
-            if (is_body(x30) && (is_return_hook(x9) || is_behind_call(x9))) add_caller(real(x9, at.sp));
+            const std::uint64_t x9 = machine.without_pac(at.x[9]);
+            if (is_body(x30) && (is_return_hook(x9) || is_behind_call(x9))) (void)add(real(x9, at.sp));
         }
-        if (first == 0) return;
-        for (std::uint64_t here = record, below = at.sp; is_record(here, below);) {
-            const std::uint64_t caller = caller_at(here);
-            if (caller == 0 || !add_caller(caller)) return;
-            below = here + sizeof(FrameRecord);
+        std::uint64_t caller = first;
+        for (std::uint64_t here = record; add(caller);) {
+            const std::uint64_t below = here + sizeof(FrameRecord);
             here = read(here).caller;
+            caller = is_record(here, below) ? caller_at(here) : 0;
         }
     }
     std::uint32_t argument() const { return wire::sample_argument(count_, has_link_, cut_); }
@@ -60,7 +59,7 @@ private:
         return is_return_hook(address) ? hooked_return_address_of(low, ~std::uint64_t{0}) : address;
     }
     static std::uint64_t caller_at(std::uint64_t record) {
-        return real(without_pac(read(record).return_address), record + 1);
+        return real(machine.without_pac(read(record).return_address), record + 1);
     }
     // The instruction before, in the text, is BL, or BLR or one of its authenticating forms (Arm ARM DDI 0487, C6.2).
     static bool is_behind_call(std::uint64_t address) {
@@ -75,9 +74,11 @@ private:
         return machine.read_word(behind_call - 8) == insn::mov_x9_lr;
     }
     void add_link(std::uint64_t link, std::uint64_t first) {
-        if (link != 0 && link != first) has_link_ = add(link);
+        if (link != first) has_link_ = add(link);
     }
+    // False: it is 0, or there is no room.
     bool add(std::uint64_t address) {
+        if (address == 0) return false;
         if (count_ == max_sampled_addresses) {
             cut_ = true;
             return false;
@@ -85,7 +86,6 @@ private:
         addresses_[count_++] = wire::sampled_address(address - hello.text_base);
         return true;
     }
-    bool add_caller(std::uint64_t address) { return address != 0 && add(address); }
 
     const Core& core_;
     std::uint64_t addresses_[max_sampled_addresses];

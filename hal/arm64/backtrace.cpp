@@ -4,6 +4,7 @@
 #include "hal/arm64/backtrace.hpp"
 
 #include "hal/arm64/cores.hpp"
+#include "hal/arm64/cpu.hpp"
 #include "hal/arm64/frame.h"
 #include "hal/arm64/symbols.hpp"
 #include "hal/console.hpp"
@@ -16,12 +17,7 @@ namespace {
 constexpr unsigned most_frames = 32;
 ReturnHook return_hook;
 
-// XPACLRI: a NOP where there is no PAC.
-std::uint64_t without_pac(std::uint64_t address) {
-    register std::uint64_t x30 asm("x30") = address;
-    asm("hint #7" : "+r"(x30));
-    return x30;
-}
+std::uint64_t without_pac(std::uint64_t address) { return Cpu::without_pac(address); }
 
 bool is_on_a_stack(std::uint64_t record) {
     const auto within = [record](const StackBounds& stack) {

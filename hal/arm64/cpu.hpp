@@ -70,6 +70,13 @@ struct Cpu {
         return static_cast<unsigned>(mpidr & 0xff);
     }
 
+    // XPACLRI: a NOP where there is no pointer authentication.
+    NOPSCOPE_INLINE std::uint64_t without_pac(std::uint64_t address) {
+        register std::uint64_t x30 asm("x30") = address;
+        asm("hint #7" : "+r"(x30));
+        return x30;
+    }
+
 private:
     NOPSCOPE_INLINE std::uint64_t cache_type() {
         std::uint64_t ctr;

@@ -45,7 +45,7 @@ public:
               std::chrono::milliseconds patience)
         : stub_(std::move(connection), name, patience), resume_(resume) {
         const std::string features = greet();
-        at_once_ = std::clamp<std::size_t>((packet_bytes(features) - 8) / 2, 32, most_at_once);
+        at_once_ = std::clamp<std::size_t>(packet_bytes(features) / 2, 36, most_at_once) - 4;
         const auto why = interrupted_ ? stub_.ask("?") : stopped_;
         if (!why || why->empty() || (why->front() != 'T' && why->front() != 'S')) {
             throw Error(name + ": there is no target that is stopped" +

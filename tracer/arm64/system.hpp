@@ -39,13 +39,6 @@ inline bool mmu_and_cache_on() {
     return (sctlr & m_and_c) == m_and_c;
 }
 
-// XPACLRI: a NOP where there is no pointer authentication.
-inline std::uint64_t without_pac(std::uint64_t address) {
-    register std::uint64_t x30 asm("x30") = address;
-    asm("hint #7" : "+r"(x30));
-    return x30;
-}
-
 // What the CPU makes of an address at EL1: PAR_EL1 after AT S1E1R or S1E1W (Arm ARM DDI 0487, D19.2).
 struct Translation {
     std::uint64_t par;

@@ -48,6 +48,15 @@ struct ReportOptions {
 Exit report(const ReportOptions& options);
 Exit graph(const ReportOptions& options);
 
+struct ExportOptions {
+    std::string file;
+    std::string image;
+    std::string format;  // a name of export_formats()
+    std::string output;
+    bool raw = false;
+};
+Exit export_recording(const ExportOptions& options);
+
 struct InfoOptions {
     std::string file;
     Format format = Format::text;

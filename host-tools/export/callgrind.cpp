@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Callgrind's profile format (its manual, "Callgrind Format Specification"): each function's own cost and its
-// calls, in nanoseconds and samples, at the line where the function is defined.
+// calls, in nanoseconds and samples, at the line where the function is defined. What nobody is known to have
+// called is called by "(root)": readers take a function's calls and inclusive cost from its callers.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "host-tools/base/text.hpp"
@@ -28,6 +30,7 @@ struct Costs {
     std::map<std::uint32_t, Calls> callees;  // by function
 };
 
+// Of the tree's functions, and last of the root.
 std::vector<Costs> costs_by_function(const PathTree& tree) {
     std::vector<Cost> inclusive(tree.nodes.size());
     for (std::size_t i = tree.nodes.size(); i-- > 1;) {
@@ -35,12 +38,13 @@ std::vector<Costs> costs_by_function(const PathTree& tree) {
         inclusive[i].add({node.total_ns, node.samples});
         inclusive[node.parent].samples += inclusive[i].samples;
     }
-    std::vector<Costs> costs(tree.functions.size());
+    const std::size_t root = tree.functions.size();
+    std::vector<Costs> costs(root + 1);
     for (std::size_t i = 1; i < tree.nodes.size(); ++i) {
         const TreeNode& node = tree.nodes[i];
         costs[node.function].self.add({node.self_ns, node.samples});
-        if (node.parent == 0) continue;
-        Calls& calls = costs[tree.nodes[node.parent].function].callees[node.function];
+        const std::size_t caller = node.parent == 0 ? root : tree.nodes[node.parent].function;
+        Calls& calls = costs[caller].callees[node.function];
         calls.count += node.calls;
         calls.inclusive.add(inclusive[i]);
     }
@@ -73,17 +77,19 @@ std::string write_callgrind(const Output& output, const Aggregated& from) {
     file.write(fmt::format("# callgrind format\nversion: 1\ncreator: nopscope\ncmd: {}\npositions: line\n"
                            "event: ns : Nanoseconds\nevents: ns{}\nsummary: {}\n",
                            for_cell(from.report.image), tree.has_samples ? " samples" : "", text(all)));
+    const FunctionPlace root{.name = "(root)", .file = {}};
     Names files;
     Names functions;
     const auto file_of = [&](const FunctionPlace& place) { return files(place.file.empty() ? "???" : place.file); };
     for (std::size_t i = 0; i < costs.size(); ++i) {
-        const FunctionPlace& place = tree.functions[i];
+        const FunctionPlace& place = i < tree.functions.size() ? tree.functions[i] : root;
         file.write(fmt::format("\nfl={}\nfn={}\n{} {}\n", file_of(place), functions(place.name), place.line,
                                text(costs[i].self)));
         for (const auto& [callee, calls] : costs[i].callees) {
             const FunctionPlace& to = tree.functions[callee];
+            // Of no calls readers would take the cost for the caller's own. Samples do not count them.
             file.write(fmt::format("cfi={}\ncfn={}\ncalls={} {}\n{} {}\n", file_of(to), functions(to.name),
-                                   calls.count, to.line, place.line, text(calls.inclusive)));
+                                   std::max<std::uint64_t>(calls.count, 1), to.line, place.line, text(calls.inclusive)));
         }
     }
     file.write(fmt::format("\ntotals: {}\n", text(all)));

@@ -63,8 +63,13 @@ void add_trace(Builder& to, const Aggregated& from) {
     }
 }
 
+// Beside a trace, its calls may be the trace's too: unless the target moves functions between the two.
+bool takes_profile(const Report& report) {
+    return !report.profile.empty() && (report.adaptive || report.functions.empty());
+}
+
 void add_profile(Builder& to, const Aggregated& from) {
-    if (from.report.profile.empty()) return;
+    if (!takes_profile(from.report)) return;
     const std::uint32_t root = to.node(0, to.function(of_no_function("(of the target's profile)")));
     for (const ProfileRow& row : from.report.profile) {
         if (row.calls == 0) continue;
@@ -103,7 +108,9 @@ std::string left_out_of_sums(const Report& report) {
     for (const CapturedRow& row : report.captured) values += row.series.count;
     for (const auto& [id, series] : report.counters) counters += series.count;
     std::string text;
+    const std::uint64_t profiled = takes_profile(report) ? 0 : report.profile.size();
     for (const auto& [count, name] : {std::pair<std::uint64_t, const char*>{report.missing.size(), "gaps"},
+                                      {profiled, "functions of the target's profile"},
                                       {report.marks.size(), "marks"},
                                       {counters, "counter values"},
                                       {values, "captured values"}}) {

@@ -47,6 +47,11 @@ def graph(name):
     return json.loads(run(NOPSCOPE, "graph", recording(name), "--format", "json").stdout)
 
 
+def rounding(name, most):
+    """What sums may differ by: where a tick is no whole number of nanoseconds, each summand is rounded."""
+    return 0 if 10 ** 9 % report(name)["clock_hz"] == 0 else most
+
+
 def by_name(rows, *keys):
     """{name: sums of the keys}: functions of one name are one here."""
     sums = collections.defaultdict(lambda: [0] * len(keys))
@@ -148,8 +153,7 @@ class Case(unittest.TestCase):
 
     def check_events(self, name, sums):
         """Every function's calls, and its times where no gap lies in them."""
-        # Where a tick is no whole number of nanoseconds, each event's time is rounded.
-        tolerance = 0 if 10 ** 9 % report(name)["clock_hz"] == 0 else 2
+        tolerance = rounding(name, 2)
         self.assertEqual(sums.failures[:5], [])
         self.assertEqual({track: stack for track, stack in sums.stacks.items() if stack}, {}, "all calls end")
         expected = by_name(report(name)["functions"], "calls", "total_ns", "self_ns", "incomplete", "lost")

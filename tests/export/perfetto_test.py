@@ -82,23 +82,29 @@ class Trace:
 
 class Perfetto(exports.Case):
     FORMAT = "perfetto"
+    traces = {}
+
+    def trace(self, name):
+        if name not in self.traces:
+            self.traces[name] = Trace(self.export(name))
+        return self.traces[name]
 
     def test_calls_and_times_are_the_report_s(self):
         for name in exports.WITH_CALLS:
-            self.check_events(name, Trace(self.export(name)).sums)
+            self.check_events(name, self.trace(name).sums)
 
     def test_source_lines(self):
-        trace = Trace(self.export("torture"))
+        trace = self.trace("torture")
         expected = {row["name"]: (row["file"], row["line"])
                     for row in exports.report("torture")["functions"] if row["file"]}
         self.assertGreater(len(expected), 10)
         self.assertEqual(trace.locations, expected)
 
     def test_tracks_marks_counters_and_values(self):
-        tasks = Trace(self.export("tasks"))
+        tasks = self.trace("tasks")
         self.assertGreater(len([t for t in tasks.tracks.values() if one(t, "thread")]), 2)
         for name in ("tasks", "captured"):
-            trace = Trace(self.export(name))
+            trace = self.trace(name)
             marks = [(e[0], e[2]) for events in trace.events.values() for e in events if str(e[2]).startswith("mark ")]
             first = min(e[0] for events in trace.events.values() for e in events if e[1] != "TYPE_COUNTER")
             self.assertEqual(sorted(text for _, text in marks),
@@ -123,7 +129,7 @@ class Perfetto(exports.Case):
 
     def test_gaps(self):
         for name in ("gaps", "stream"):
-            trace = Trace(self.export(name))
+            trace = self.trace(name)
             expected = [(row["lost"], row["overwritten"], row["dropped"])
                         for row in exports.report(name)["gaps_list"]]
             found = [tuple(one(a, "uint_value") for a in event["debug_annotations"])
@@ -133,7 +139,7 @@ class Perfetto(exports.Case):
             self.assertEqual(sorted(found), sorted(expected))
 
     def test_samples(self):
-        trace = Trace(self.export("samples"))
+        trace = self.trace("samples")
         own, paths = collections.Counter(), 0
         for _, _, name, event in trace.events["core 0: samples"]:
             frames = one(event, "callstack")["frames"]
@@ -145,7 +151,7 @@ class Perfetto(exports.Case):
         self.assertGreater(paths, 2 * sum(own.values()))
 
     def test_hostile_names(self):
-        trace = Trace(self.export("hostile"))
+        trace = self.trace("hostile")
         self.check_events("hostile", trace.sums)
         self.assertIn(hostile_names.NAMES[0].decode(), trace.sums.calls)
 

@@ -9,6 +9,8 @@
 namespace nopscope {
 
 struct EndedCall {
+    std::uint64_t number = 0;  // from 1, in order of entry
+    std::uint64_t parent = 0;  // 0: it is outermost
     std::uint32_t function = 0;
     std::uint32_t depth = 0;  // calls around it
     Nanoseconds from = 0;
@@ -21,7 +23,7 @@ class CallSink : public EventSink {
 public:
     void on_track(const Track& track) override { open_.resize(track.number + 1); }
     void entry(const Track& track, std::uint32_t, Nanoseconds now) final {
-        open_[track.number].push_back({now, 0});
+        open_[track.number].push_back({now, 0, ++entries_});
     }
     void leave(const Track& track, std::uint32_t function, Nanoseconds now, Left how) final {
         auto& calls = open_[track.number];
@@ -29,7 +31,9 @@ public:
         calls.pop_back();
         const Nanoseconds total = now - call.from;
         if (!calls.empty()) calls.back().inside += total;
-        ended(track, {.function = function,
+        ended(track, {.number = call.number,
+                      .parent = calls.empty() ? 0 : calls.back().number,
+                      .function = function,
                       .depth = static_cast<std::uint32_t>(calls.size()),
                       .from = call.from,
                       .to = now,
@@ -44,7 +48,9 @@ private:
     struct Open {
         Nanoseconds from;
         Nanoseconds inside;
+        std::uint64_t number;
     };
+    std::uint64_t entries_ = 0;
     std::vector<std::vector<Open>> open_;  // by track
 };
 

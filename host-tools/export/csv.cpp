@@ -56,7 +56,7 @@ public:
         line("counter", track, {}, now, {}, {}, std::to_string(id), no_name, std::to_string(value));
     }
     void value(const Track& track, const CapturedValue& captured, Nanoseconds now) override {
-        const std::string what = captured.what == Captured::result ? "result" : "x" + std::to_string(captured.what);
+        const std::string what = captured_name(captured.what);
         line("value", track, {}, now, {}, {}, what, names_[captured.function], std::to_string(captured.value));
     }
     // The functions of a sample are lines of their own, the outermost first, with their depth.

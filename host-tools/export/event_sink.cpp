@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "host-tools/base/text.hpp"
+#include "host-tools/profile/captured.hpp"
 
 namespace nopscope {
 
@@ -19,6 +20,10 @@ const char* left_text(Left how) {
         return "open";
     }
     return "unknown";
+}
+
+std::string captured_name(std::uint32_t what) {
+    return what == Captured::result ? "result" : fmt::format("x{}", what);
 }
 
 std::string EventSink::left_out() const {

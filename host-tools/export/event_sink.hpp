@@ -53,6 +53,7 @@ struct CapturedValue {
     std::uint32_t what = 0;
     std::int64_t value = 0;
 };
+std::string captured_name(std::uint32_t what);  // "x0" to "x7", "result"
 
 // What a format may leave out. Counted, and said in the end.
 enum class LeftOut : std::uint8_t { points, whole, absences, marks, counters, values, samples, console };

@@ -129,7 +129,7 @@ public:
                     .integer(event::counter_value, value));
     }
     void value(const Track& track, const CapturedValue& captured, Nanoseconds now) override {
-        const std::string what = captured.what == Captured::result ? "result" : fmt::format("x{}", captured.what);
+        const std::string what = captured_name(captured.what);
         Proto of;
         of.number(event::type, Type::instant).number(event::track_uuid, context_uuid(track));
         of.bytes(event::name, functions_[captured.function].name + " " + what);

@@ -8,8 +8,7 @@ import re
 import exports
 import hostile_names
 
-COMMENT = re.compile(r"^ *(\d+): 0x([0-9a-f]+) M=1 (.*) ([^ ]*):(-?\d+):\d+ s=(-?\d+)$")
-UNNAMED = re.compile(r"^ *(\d+): 0x([0-9a-f]+) M=1 *(.*)$")
+LOCATION = re.compile(r"^ *(\d+): 0x[0-9a-f]+ M=1 (.*) [^ ]*:-?\d+ s=-?\d+$")
 
 
 class Pprof(exports.Case):
@@ -19,6 +18,7 @@ class Pprof(exports.Case):
         """(types, samples as (values, locations), location -> name) of `pprof -raw`."""
         text = exports.run("go", "tool", "pprof", "-symbolize=none", "-raw", path,
                            env={"PATH": "/usr/bin:/bin", "HOME": str(self.directory)}).stdout.decode()
+        self.text = text
         samples, locations = text.partition("Samples:\n")[2].partition("Locations\n")[::2]
         types, *lines = samples.splitlines()
         found = []
@@ -27,9 +27,8 @@ class Pprof(exports.Case):
             found.append(([int(value) for value in values.split()], [int(number) for number in stack.split()]))
         names = {}
         for line in locations.partition("Mappings\n")[0].splitlines():
-            match = COMMENT.match(line) or UNNAMED.match(line)
-            if match:
-                names[int(match[1])] = match[3]
+            if match := LOCATION.match(line):
+                names[int(match[1])] = match[2]
         return types.replace("[dflt]", "").split(), found, names
 
     def test_calls_and_times_by_function_and_path(self):
@@ -65,10 +64,10 @@ class Pprof(exports.Case):
         self.assertEqual(+own, {of: count for of, (count,) in expected.items() if count})
 
     def test_hostile_names(self):
-        _, samples, names = self.raw(self.export("hostile", "--raw"))
+        _, samples, _ = self.raw(self.export("hostile", "--raw"))
         self.assertEqual(sum(values[0] for values, _ in samples),
                          sum(row["calls"] for row in exports.report("hostile")["functions"]))
-        self.assertIn(hostile_names.NAMES[0].decode(), names.values())
+        self.assertIn(f" M=1 {hostile_names.NAMES[0].decode()} ", self.text)
 
 
 if __name__ == "__main__":

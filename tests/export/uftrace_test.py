@@ -9,7 +9,7 @@ import exports
 
 DUMP = re.compile(r"^(\d+)\.(\d{9}) +(\d+): \[(entry|exit )\] (.*)\(([0-9a-f]+)\) depth: (\d+)$")
 REPORT = re.compile(r"^ *([\d.]+) (us|ms| s) +([\d.]+) (us|ms| s) +(\d+)  (.*)$")
-GRAPH = re.compile(r"^ *(?:[\d.]+ (?:us|ms| s))? *:( *[ |+-]*)\((\d+)\) (.*)$")
+GRAPH = re.compile(r"^ *(?:[\d.]+ (?:us|ms| s))? *:([ |+-]*)\((\d+)\) (.*)$")
 NS = {"us": 1e3, "ms": 1e6, " s": 1e9}
 
 
@@ -55,10 +55,10 @@ class Uftrace(exports.Case):
             found, path = collections.Counter(), []
             for line in text.splitlines():
                 if match := GRAPH.match(line):
-                    depth = len(match[1].rstrip().replace("+-", "").replace(" ", "").replace("|", "")) or len(match[1])
-                    while path and path[-1][0] >= depth:
+                    # An only child stands below its parent, others are indented and have a branch.
+                    while "+-" in match[1] and path[-1][0] >= len(match[1]):
                         path.pop()
-                    path.append((depth, match[3]))
+                    path.append((len(match[1]), match[3]))
                     names = tuple(of for _, of in path)[1:]
                     if not {exports.TRACER, exports.AWAY} & set(names):
                         found[names] += int(match[2])

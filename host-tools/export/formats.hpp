@@ -39,9 +39,11 @@ std::string export_format_names();
 // One file each.
 std::unique_ptr<EventSink> chrome_sink(const Output& output);
 std::unique_ptr<EventSink> csv_sink(const Output& output);
+std::unique_ptr<EventSink> ctf_sink(const Output& output);
 std::unique_ptr<EventSink> perfetto_sink(const Output& output);
 std::unique_ptr<EventSink> speedscope_sink(const Output& output);
 std::unique_ptr<EventSink> sqlite_sink(const Output& output);
+std::unique_ptr<EventSink> trace_cmd_sink(const Output& output);
 std::unique_ptr<EventSink> uftrace_sink(const Output& output);
 std::string write_callgrind(const Output& output, const Aggregated& from);
 std::string write_folded(const Output& output, const Aggregated& from);

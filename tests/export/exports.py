@@ -151,16 +151,17 @@ class Case(unittest.TestCase):
                         *options).stderr.decode()
         return out
 
-    def check_events(self, name, sums):
-        """Every function's calls, and its times where no gap lies in them."""
+    def check_events(self, name, sums, spelt=str):
+        """Every function's calls, and its times where no gap lies in them. `spelt` is what the format makes of a name."""
         tolerance = rounding(name, 2)
         self.assertEqual(sums.failures[:5], [])
         self.assertEqual({track: stack for track, stack in sums.stacks.items() if stack}, {}, "all calls end")
-        expected = by_name(report(name)["functions"], "calls", "total_ns", "self_ns", "incomplete", "lost")
+        rows = [row | {"name": spelt(row["name"])} for row in report(name)["functions"]]
+        expected = by_name(rows, "calls", "total_ns", "self_ns", "incomplete", "lost")
         self.assertTrue(expected)
-        found = {of: count for of, count in sums.calls.items() if of not in (TRACER, AWAY)}
+        found = {of: count for of, count in sums.calls.items() if of not in (TRACER, spelt(AWAY))}
         self.assertEqual(found, {of: row[0] for of, row in expected.items()})
-        shared = collections.Counter(row["name"] for row in report(name)["functions"])
+        shared = collections.Counter(row["name"] for row in rows)
         for of, (calls, total, own, incomplete, lost) in expected.items():
             with self.subTest(recording=name, function=of):
                 if incomplete or lost:

@@ -212,8 +212,9 @@ void BalancedStream::on_extended(Core& core, const wire::Event& event) {
         break;
     case wire::Extended::data:
         if (!context.duration.data(event.data)) break;
-        sink_.whole(context.track, site(context.duration.site), time_(event.clock - context.duration.ticks),
-                    core.now, context.duration.depth);
+        // Hostile ticks may say that it began at any time.
+        sink_.whole(context.track, site(context.duration.site),
+                    std::min(core.now, time_(event.clock - context.duration.ticks)), core.now, context.duration.depth);
         return;
     default:
         context.duration.wanted = 0;

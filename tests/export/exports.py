@@ -18,7 +18,7 @@ NOPSCOPE = os.environ["NOPSCOPE"]
 RECORDINGS = pathlib.Path(os.environ["NOPSCOPE_RECORDINGS"])
 HANG_SECONDS = 120
 
-WITH_CALLS = ("torture", "tasks", "stream", "contexts", "captured", "gaps")
+WITH_CALLS = ("torture", "tasks", "stream", "contexts", "captured", "gaps", "pauses")
 TRACER, AWAY = "(tracer)", "(other context)"
 
 

@@ -9,11 +9,14 @@ tasks     several contexts of a core, with marks
 samples   samples alone, from the demo
 stream, contexts, captured, profile   the golden lines: gaps, a reset, several cores, values, counters
 hostile   torture's records under the names of hostile_names.py
+pauses    calls that are seconds apart, by a clock whose tick is no whole number of nanoseconds
 gaps      the demo's, of which most blocks of records are missing
 """
 
+import os
 import pathlib
 import shutil
+import struct
 import subprocess
 import sys
 
@@ -43,8 +46,22 @@ def main(directory):
     for name in GOLDEN:
         subprocess.run([machines.NOPSCOPE, "record", "-q", "--from", f"file:{HERE.parent / 'golden' / name}.bin",
                         "-o", directory / f"{name}.nsc"], check=True)
+    calls = directory / "pauses.ev13"
+    calls.write_bytes(with_pauses())
+    subprocess.run([os.environ["NOPSCOPE_REPORT_BENCH"], calls, "--nsc", directory / "pauses.nsc"], check=True,
+                   stdout=subprocess.DEVNULL)
     torture = (directory / "torture.nsc").read_bytes()
     (directory / "hostile.nsc").write_bytes(hostile_names.renamed(torture))
+
+
+def with_pauses():
+    """Calls that are seconds apart: what has few bits for a time must say so."""
+    now, out = 1, b""
+    for length in (0, 100, 2 ** 27 - 1, 2 ** 27, 2 ** 27 + 1, 2 ** 32 + 7, 10 ** 10, 1, 2 ** 28 + 3):
+        for kind, function in ((0, 1), (0, 2), (1, 2), (1, 1)):
+            now += length
+            out += struct.pack("<BIQ", kind, function, now)
+    return out
 
 
 def with_holes(recording):

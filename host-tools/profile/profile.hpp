@@ -164,7 +164,7 @@ private:
         }
     }
 
-    void add_duration(std::uint32_t function, Ticks ticks) {
+    [[gnu::noinline, gnu::cold]] void add_duration(std::uint32_t function, Ticks ticks) {
         if (function >= durations_.size()) durations_.resize(function + 1);
         durations_[function].add(ticks);
     }

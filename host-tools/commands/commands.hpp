@@ -49,13 +49,18 @@ Exit report(const ReportOptions& options);
 Exit graph(const ReportOptions& options);
 
 struct ExportOptions {
-    std::string file;
-    std::string image;
-    std::string format;  // a name of export_formats()
+    ReportOptions report;  // file, image, raw
+    std::string format;    // a name of export_formats()
     std::string output;
-    bool raw = false;
 };
 Exit export_recording(const ExportOptions& options);
+
+struct HtmlOptions {
+    ReportOptions report;  // file, image, raw
+    std::string output;
+    std::string title;  // empty: the recording's name
+};
+Exit html(const HtmlOptions& options);
 
 struct InfoOptions {
     std::string file;

@@ -16,22 +16,22 @@ namespace {
 std::string stream(const ExportOptions& options, const ExportFormat& format, const Output& output) {
     nsc::Reader file;
     std::optional<Symbols> image;
-    if (!options.image.empty()) image = read_symbols(ElfFile::open(options.image));
+    if (!options.report.image.empty()) image = read_symbols(ElfFile::open(options.report.image));
     const auto symbols = [&]() -> const Symbols* {
         return image ? &*image : file.symbols() ? &*file.symbols() : nullptr;
     };
     const auto sink = format.stream(output);
-    BalancedStream balanced(*sink, symbols, options.file);
-    file.read_file(options.file, balanced);
-    if (balanced.sessions() == 0) throw Error(options.file + ": " + no_report_sentence(file.counters()));
+    BalancedStream balanced(*sink, symbols, options.report.file);
+    file.read_file(options.report.file, balanced);
+    if (balanced.sessions() == 0) throw Error(options.report.file + ": " + no_report_sentence(file.counters()));
     sink->finish();
-    say_what_is_amiss(options.file, symbols() != nullptr, file.counters());
+    say_what_is_amiss(options.report.file, symbols() != nullptr, file.counters());
     return sink->left_out();
 }
 
 std::string aggregate(const ExportOptions& options, const ExportFormat& format, const Output& output) {
-    const Loaded loaded = load(options.file, options.image, options.raw);
-    return format.aggregate(output, {loaded.report, *loaded.profile, options.raw});
+    const Loaded loaded = load(options.report);
+    return format.aggregate(output, {loaded.report, *loaded.profile, options.report.raw});
 }
 
 }  // namespace

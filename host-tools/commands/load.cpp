@@ -5,8 +5,6 @@
 
 #include <cstdio>
 
-#include "host-tools/base/error.hpp"
-
 namespace nopscope {
 
 void say_what_is_amiss(const std::string& file, bool has_symbols, const nsc::Counters& counters) {
@@ -21,18 +19,21 @@ void say_what_is_amiss(const std::string& file, bool has_symbols, const nsc::Cou
     }
 }
 
-Loaded load(const std::string& file, const std::string& image, bool raw) {
+Loaded load(const ReportOptions& options, bool durations) {
     Loaded loaded;
-    nsc::Reader reader;
-    reader.read_file(file, *loaded.profile);
-    std::optional<Symbols> symbols = reader.symbols();
-    if (!image.empty()) symbols = read_symbols(ElfFile::open(image));
+    if (durations) loaded.profile->count_durations();
+    nsc::Reader file;
+    file.read_file(options.file, *loaded.profile);
+    std::optional<Symbols> symbols = file.symbols();
+    if (!options.image.empty()) symbols = read_symbols(ElfFile::open(options.image));
     try {
-        loaded.report = make_report(*loaded.profile, reader.counters(), symbols ? &*symbols : nullptr, raw);
+        loaded.report =
+            make_report(*loaded.profile, file.counters(), symbols ? &*symbols : nullptr,
+                        options.raw);
     } catch (const Error& error) {
-        throw Error(file + ": " + error.what(), error.code());
+        throw Error(options.file + ": " + error.what(), error.code());
     }
-    say_what_is_amiss(file, symbols.has_value(), reader.counters());
+    say_what_is_amiss(options.file, symbols.has_value(), file.counters());
     return loaded;
 }
 

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recording, read whole and named: what the commands that show sums begin with.
+// A recording, read and named: what every command that shows one begins with.
 #pragma once
 
 #include <memory>
-#include <string>
 
-#include "host-tools/nsc/reader.hpp"
-#include "host-tools/profile/profile.hpp"
-#include "host-tools/report/report.hpp"
+#include "host-tools/commands/commands.hpp"
 
 namespace nopscope {
 
@@ -16,11 +13,9 @@ struct Loaded {
     Report report;
 };
 
-// `image`: the ELF to name it by; empty: the recording's own symbols. Says on standard error what the report's
-// reader should know. Throws Error, as make_report() and Reader::read_file().
-Loaded load(const std::string& file, const std::string& image, bool raw);
-
-// The sentences of load(), for who reads without it.
+// With Profile::durations() if wanted. Says on stderr what the reader should know of the file.
+Loaded load(const ReportOptions& options, bool durations = false);
+// That, for who reads without load().
 void say_what_is_amiss(const std::string& file, bool has_symbols, const nsc::Counters& counters);
 
 }  // namespace nopscope

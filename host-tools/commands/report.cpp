@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // `report` and `graph`: read a recording, name it, print it.
-#include <fmt/format.h>
-
 #include <cstdio>
 
 #include "host-tools/commands/commands.hpp"
@@ -15,7 +13,7 @@ void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), s
 }  // namespace
 
 Exit report(const ReportOptions& options) {
-    Loaded loaded = load(options.file, options.image, options.raw);
+    Loaded loaded = load(options);
     sort_rows(loaded.report.functions, options.sort, options.top, options.raw);
     sort_rows(loaded.report.profile, options.sort, options.top, options.raw);
     sort_rows(loaded.report.samples.functions, options.sort, options.top);
@@ -34,7 +32,7 @@ Exit report(const ReportOptions& options) {
 }
 
 Exit graph(const ReportOptions& options) {
-    const Loaded loaded = load(options.file, options.image, options.raw);
+    const Loaded loaded = load(options);
     print(options.format == Format::json
               ? json_graph(loaded.report, *loaded.profile, options.graph)
               : text_graph(loaded.report, *loaded.profile, options.graph));

@@ -123,7 +123,8 @@ void BalancedStream::introduce_site(std::uint32_t number, std::uint32_t offset) 
 void BalancedStream::begin(Core& core, std::uint32_t function, std::uint64_t index, std::uint32_t plain_end) {
     if (function >= first_own_function && (own_introduced_ & 1u << (function - first_own_function)) == 0) {
         own_introduced_ |= 1u << (function - first_own_function);
-        sink_.on_function(function, {.name = function == tracer_function ? "(tracer)" : "(other context)", .file = {}});
+        sink_.on_function(function,
+                          {.name = function == tracer_function ? "(tracer)" : "(other context)", .file = {}});
     }
     core.current->stack.push_back({index, function, plain_end});
     sink_.entry(core.current->track, function, core.now);
@@ -214,7 +215,8 @@ void BalancedStream::on_extended(Core& core, const wire::Event& event) {
         if (!context.duration.data(event.data)) break;
         // Hostile ticks may say that it began at any time.
         sink_.whole(context.track, site(context.duration.site),
-                    std::min(core.now, time_(event.clock - context.duration.ticks)), core.now, context.duration.depth);
+                    std::min(core.now, time_(event.clock - context.duration.ticks)), core.now,
+                    context.duration.depth);
         return;
     default:
         context.duration.wanted = 0;

@@ -89,7 +89,8 @@ std::string write_callgrind(const Output& output, const Aggregated& from) {
             const FunctionPlace& to = tree.functions[callee];
             // Of no calls readers would take the cost for the caller's own. Samples do not count them.
             file.write(fmt::format("cfi={}\ncfn={}\ncalls={} {}\n{} {}\n", file_of(to), functions(to.name),
-                                   std::max<std::uint64_t>(calls.count, 1), to.line, place.line, text(calls.inclusive)));
+                                   std::max<std::uint64_t>(calls.count, 1), to.line, place.line,
+                                   text(calls.inclusive)));
         }
     }
     file.write(fmt::format("\ntotals: {}\n", text(all)));

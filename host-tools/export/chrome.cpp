@@ -20,14 +20,16 @@ constexpr std::uint32_t first_absence_thread = 1'000'000;
 class Chrome : public CallSink {
 public:
     explicit Chrome(const Output& output) : file_(output.path()) {
-        file_.write("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
-                    "{\"ph\":\"M\",\"pid\":1,\"tid\":0,\"name\":\"process_name\",\"args\":{\"name\":\"nopscope\"}}");
+        file_.write(
+            "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
+            "{\"ph\":\"M\",\"pid\":1,\"tid\":0,\"name\":\"process_name\",\"args\":{\"name\":\"nopscope\"}}");
     }
 
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
         std::string& tail = names_[number] = "\",\"name\":" + json_string(place.name);
         if (!place.file.empty()) {
-            tail += fmt::format(",\"args\":{{\"at\":{}", json_string(place.file + ":" + std::to_string(place.line)));
+            tail +=
+                fmt::format(",\"args\":{{\"at\":{}", json_string(place.file + ":" + std::to_string(place.line)));
         } else {
             tail += ",\"args\":{\"at\":\"\"";
         }
@@ -39,7 +41,8 @@ public:
     void point(const Track& track, std::uint32_t function, Nanoseconds now) override {
         event(track.number, "i", now, R"("s":"t","cat":"call)" + names_[function] + "}");
     }
-    void whole(const Track& track, std::uint32_t function, Nanoseconds from, Nanoseconds to, std::uint32_t) override {
+    void whole(const Track& track, std::uint32_t function, Nanoseconds from, Nanoseconds to,
+               std::uint32_t) override {
         complete(track.number, from, to, "whole" + names_[function] + "}");
     }
     void absence(std::uint32_t core, const Absence& absence) override {
@@ -47,11 +50,12 @@ public:
         const std::uint32_t tid = first_absence_thread + 2 * core + (is_drop ? 1 : 0);
         if (named_.insert(tid).second) thread(tid, fmt::format("core {}: {}", core, is_drop ? "dropped" : "lost"));
         complete(tid, absence.from, absence.to,
-                 fmt::format(R"(gap","name":"gap","args":{{"lost":{},"overwritten":{},"dropped":{}}})", absence.lost,
-                             absence.overwritten, absence.dropped));
+                 fmt::format(R"(gap","name":"gap","args":{{"lost":{},"overwritten":{},"dropped":{}}})",
+                             absence.lost, absence.overwritten, absence.dropped));
     }
     void mark(const Track& track, std::uint32_t id, Nanoseconds now) override {
-        event(track.number, "i", now, fmt::format(R"("s":"p","cat":"mark","name":"mark {0}","args":{{"id":{0}}})", id));
+        event(track.number, "i", now,
+              fmt::format(R"("s":"p","cat":"mark","name":"mark {0}","args":{{"id":{0}}})", id));
     }
     void counter(const Track&, std::uint32_t id, std::int64_t value, Nanoseconds now) override {
         event(0, "C", now, fmt::format(R"("name":"counter {}","args":{{"value":{}}})", id, value));
@@ -81,8 +85,8 @@ protected:
 private:
     void begin_event(std::uint32_t tid, std::string_view phase, Nanoseconds at) {
         char* const to = file_.room(160);
-        file_.used(fmt::format_to(to, FMT_COMPILE(",\n{{\"ph\":\"{}\",\"pid\":1,\"tid\":{},\"ts\":{}.{:03},"), phase, tid,
-                                  at / 1000, at % 1000));
+        file_.used(fmt::format_to(to, FMT_COMPILE(",\n{{\"ph\":\"{}\",\"pid\":1,\"tid\":{},\"ts\":{}.{:03},"),
+                                  phase, tid, at / 1000, at % 1000));
     }
     void duration(Nanoseconds ns) {
         char* const to = file_.room(64);
@@ -101,8 +105,9 @@ private:
         file_.write("}");
     }
     void thread(std::uint32_t tid, std::string_view name) {
-        file_.write(fmt::format(",\n{{\"ph\":\"M\",\"pid\":1,\"tid\":{},\"name\":\"thread_name\",\"args\":{{\"name\":\"{}\"}}}}",
-                                tid, name));
+        file_.write(fmt::format(
+            ",\n{{\"ph\":\"M\",\"pid\":1,\"tid\":{},\"name\":\"thread_name\",\"args\":{{\"name\":\"{}\"}}}}", tid,
+            name));
     }
 
     FileWriter file_;

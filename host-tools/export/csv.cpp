@@ -30,9 +30,10 @@ public:
     }
 
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
-        names_[number] = cell_of(place.name) + "," + cell_of(place.file) + "," + std::to_string(place.line) + "," +
-                         (number < first_own_function || number >= first_sampled_function ? hex_address(place.address)
-                                                                                           : std::string());
+        names_[number] =
+            cell_of(place.name) + "," + cell_of(place.file) + "," + std::to_string(place.line) + "," +
+            (number < first_own_function || number >= first_sampled_function ? hex_address(place.address)
+                                                                             : std::string());
     }
     void point(const Track& track, std::uint32_t function, Nanoseconds now) override {
         line("point", track, {}, now, {}, {}, {}, names_[function]);
@@ -43,7 +44,8 @@ public:
     }
     void absence(std::uint32_t core, const Absence& absence) override {
         const auto part = [&](const char* what, std::uint64_t count) {
-            if (count != 0) line(what, {0, core, 0}, {}, absence.from, absence.to, {}, {}, no_name, std::to_string(count));
+            if (count != 0)
+                line(what, {0, core, 0}, {}, absence.from, absence.to, {}, {}, no_name, std::to_string(count));
         };
         part("lost", absence.lost);
         part("overwritten", absence.overwritten);

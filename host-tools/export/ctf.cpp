@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// CTF 1.8 (the Common Trace Format): a directory with `metadata` and a stream for each core, in packets. An event begins
-// with one word, its class in 5 bits and the low 27 of its time, or with 13 bytes where that would not say enough.
+// CTF 1.8 (the Common Trace Format): a directory with `metadata` and a stream for each core, in packets. An
+// event begins with one word, its class in 5 bits and the low 27 of its time, or with 13 bytes where that would
+// not say enough.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,8 +23,19 @@ constexpr std::uint32_t ctf_magic = 0xc1fc1fc1;
 constexpr std::size_t packet_bytes = std::size_t{1} << 18;
 constexpr std::size_t packet_head_bytes = 4 + 5 * 8 + 4;
 
-enum Class : std::uint8_t { entry_class, return_class, point_class, whole_class, gap_class, mark_class, counter_class,
-                            value_class, sample_class, console_class, function_class };
+enum Class : std::uint8_t {
+    entry_class,
+    return_class,
+    point_class,
+    whole_class,
+    gap_class,
+    mark_class,
+    counter_class,
+    value_class,
+    sample_class,
+    console_class,
+    function_class
+};
 
 constexpr char metadata_head[] = R"(/* CTF 1.8 */
 
@@ -109,7 +121,9 @@ public:
         event({0, core, 0}, gap_class, of.last)
             .add(absence.from).add(absence.to).add(absence.lost).add(absence.overwritten).add(absence.dropped);
     }
-    void mark(const Track& track, std::uint32_t id, Nanoseconds now) override { event(track, mark_class, now).add(id); }
+    void mark(const Track& track, std::uint32_t id, Nanoseconds now) override {
+        event(track, mark_class, now).add(id);
+    }
     void counter(const Track& track, std::uint32_t id, std::int64_t value, Nanoseconds now) override {
         event(track, counter_class, now).add(id).add(value);
     }
@@ -152,7 +166,11 @@ private:
         if (found == places_.end()) return;
         const FunctionPlace place = std::move(found->second);
         places_.erase(found);
-        event(track, function_class, now).add(function).add(place.address).text(for_cell(place.file)).add(place.line);
+        event(track, function_class, now)
+            .add(function)
+            .add(place.address)
+            .text(for_cell(place.file))
+            .add(place.line);
     }
     CtfEvent& event(const Track& track, Class which, Nanoseconds now) {
         Stream& of = stream(track.core);
@@ -168,7 +186,8 @@ private:
         const std::uint64_t bits = 8 * (packet_head_bytes + events.size());
         char head[packet_head_bytes];
         char* to = put_little(head, ctf_magic);
-        for (const std::uint64_t number : {of.begin, of.last, bits, bits, of.discarded}) to = put_little(to, number);
+        for (const std::uint64_t number : {of.begin, of.last, bits, bits, of.discarded})
+            to = put_little(to, number);
         put_little(to, core);
         of.file.write({head, sizeof head});
         of.file.write(events);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gmon.out, version 1 (gprof/gmon_out.h describes it): a histogram of where time went, and the calls from one
-// function to another. gprof needs the image beside it. A bin is 4 bytes of text and holds 16 bits, so the unit of time
-// is chosen such that the function with the most fills one; a function's own time is in its first bin.
+// function to another. gprof needs the image beside it. A bin is 4 bytes of text and holds 16 bits, so the unit
+// of time is chosen such that the function with the most fills one; a function's own time is in its first bin.
 #include <algorithm>
 #include <map>
 

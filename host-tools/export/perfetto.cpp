@@ -38,7 +38,9 @@ namespace callstack { enum : std::uint32_t { frames = 1, function = 1, file = 2,
 namespace annotation { enum : std::uint32_t { uint_value = 3, int_value = 4, string_value = 6, name = 10 }; }
 namespace interned { enum : std::uint32_t { event_names = 2, source_locations = 4, iid = 1, name = 2 }; }
 namespace location { enum : std::uint32_t { iid = 1, file = 2, function = 3, line = 4 }; }
-namespace descriptor { enum : std::uint32_t { uuid = 1, name = 2, process = 3, thread = 4, parent = 5, counter = 8 }; }
+namespace descriptor {
+enum : std::uint32_t { uuid = 1, name = 2, process = 3, thread = 4, parent = 5, counter = 8 };
+}
 namespace process { enum : std::uint32_t { pid = 1, name = 6 }; }
 namespace thread { enum : std::uint32_t { pid = 1, tid = 2, name = 5 }; }
 
@@ -268,7 +270,9 @@ private:
         Proto naming;
         naming.number(event::name_iid, iid);
         if (!of.file.empty()) {
-            data.message(interned::source_locations, Proto().number(location::iid, iid).bytes(location::file, of.file)
+            data.message(interned::source_locations, Proto()
+                                                         .number(location::iid, iid)
+                                                         .bytes(location::file, of.file)
                                                          .bytes(location::function, of.name)
                                                          .number(location::line, of.line));
             naming.number(event::location_iid, iid);

@@ -24,8 +24,18 @@ enum : std::uint32_t { sample_type = 1, sample = 2, mapping = 3, location = 4, f
 }
 namespace value_type { enum : std::uint32_t { type = 1, unit = 2 }; }
 namespace sample { enum : std::uint32_t { locations = 1, values = 2 }; }
-namespace mapping { enum : std::uint32_t { id = 1, start = 2, limit = 3, filename = 5, build_id = 6, has_functions = 7,
-                                           has_filenames = 8, has_lines = 9 }; }
+namespace mapping {
+enum : std::uint32_t {
+    id = 1,
+    start = 2,
+    limit = 3,
+    filename = 5,
+    build_id = 6,
+    has_functions = 7,
+    has_filenames = 8,
+    has_lines = 9
+};
+}
 namespace location { enum : std::uint32_t { id = 1, mapping = 2, address = 3, line = 4 }; }
 namespace line { enum : std::uint32_t { function = 1, number = 2 }; }
 namespace function { enum : std::uint32_t { id = 1, name = 2, system_name = 3, filename = 4, start_line = 5 }; }

@@ -34,7 +34,8 @@ public:
         frames_.try_emplace(number, frames_.size());
         if (!list_.empty()) list_ += ",\n";
         list_ += "{\"name\":" + json_string(place.name);
-        if (!place.file.empty()) list_ += fmt::format(",\"file\":{},\"line\":{}", json_string(place.file), place.line);
+        if (!place.file.empty())
+            list_ += fmt::format(",\"file\":{},\"line\":{}", json_string(place.file), place.line);
         list_ += "}";
     }
     void on_track(const Track& track) override {
@@ -42,7 +43,9 @@ public:
         events_.add(track.number);
         samples_.add(track.number);
     }
-    void entry(const Track& track, std::uint32_t function, Nanoseconds now) override { event('O', track, function, now); }
+    void entry(const Track& track, std::uint32_t function, Nanoseconds now) override {
+        event('O', track, function, now);
+    }
     void leave(const Track& track, std::uint32_t function, Nanoseconds now, Left) override {
         event('C', track, function, now);
     }
@@ -54,7 +57,8 @@ public:
     void sample(const Track& track, std::span<const std::uint32_t> path, Nanoseconds now) override {
         Profile& of = seen(track, now);
         std::string text = of.samples++ == 0 ? "[" : ",\n[";
-        for (std::size_t i = 0; i < path.size(); ++i) text += fmt::format("{}{}", i == 0 ? "" : ",", frames_.at(path[i]));
+        for (std::size_t i = 0; i < path.size(); ++i)
+            text += fmt::format("{}{}", i == 0 ? "" : ",", frames_.at(path[i]));
         samples_.write(track.number, text + "]");
     }
     void finish() override;
@@ -89,10 +93,11 @@ private:
     }
     void head(const Profile& of, const char* type, const char* what, const char* unit, Nanoseconds begin,
               std::uint64_t end) {
-        file_.write(fmt::format("{}{{\"type\":\"{}\",\"name\":\"core {}, context {}{}\",\"unit\":\"{}\",\"startValue\":{},"
-                                "\"endValue\":{},",
-                                std::exchange(profiles_, true) ? ",\n" : "", type, of.track.core, of.track.context, what,
-                                unit, begin, end));
+        file_.write(fmt::format(
+            "{}{{\"type\":\"{}\",\"name\":\"core {}, context {}{}\",\"unit\":\"{}\",\"startValue\":{},"
+            "\"endValue\":{},",
+            std::exchange(profiles_, true) ? ",\n" : "", type, of.track.core, of.track.context, what, unit, begin,
+            end));
     }
 
     FileWriter file_;

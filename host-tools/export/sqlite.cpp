@@ -55,7 +55,8 @@ public:
     Sqlite& operator=(const Sqlite&) = delete;
 
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
-        insert(functions_, number, Text(for_cell(place.name)), Optional{for_cell(place.file)}, place.line, place.address);
+        insert(functions_, number, Text(for_cell(place.name)), Optional{for_cell(place.file)}, place.line,
+               place.address);
     }
     void on_track(const Track& track) override {
         CallSink::on_track(track);
@@ -94,8 +95,8 @@ public:
 
 protected:
     void ended(const Track& track, const EndedCall& call) override {
-        insert(calls_, call.number, Parent{call.parent}, track.number, call.function, call.depth, call.from, call.to,
-               call.self, Text(left_text(call.how)));
+        insert(calls_, call.number, Parent{call.parent}, track.number, call.function, call.depth, call.from,
+               call.to, call.self, Text(left_text(call.how)));
     }
 
 private:
@@ -144,8 +145,8 @@ private:
         throw Error(fmt::format("cannot write {}: {}", path_, sqlite3_errmsg(database_)));
     }
     void close() {
-        for (Insert* one : {&functions_, &tracks_, &calls_, &points_, &whole_, &gaps_, &marks_, &counters_, &captured_,
-                            &samples_, &frames_, &console_}) {
+        for (Insert* one : {&functions_, &tracks_, &calls_, &points_, &whole_, &gaps_, &marks_, &counters_,
+                            &captured_, &samples_, &frames_, &console_}) {
             sqlite3_finalize(std::exchange(one->statement, nullptr));
         }
         sqlite3_close(std::exchange(database_, nullptr));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// trace.dat, version 6 (trace-cmd.dat.v6.5(5)): the ring-buffer pages that a Linux kernel's function_graph tracer would
-// have made, for `trace-cmd report` and KernelShark. A core is a CPU, a context a task. Marks, counters, captured
-// values, the console and gaps are events of trace_printk; a gap is in its page's header, too.
+// trace.dat, version 6 (trace-cmd.dat.v6.5(5)): the ring-buffer pages that a Linux kernel's function_graph
+// tracer would have made, for `trace-cmd report` and KernelShark. A core is a CPU, a context a task. Marks,
+// counters, captured values, the console and gaps are events of trace_printk; a gap is in its page's header, too.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -159,8 +159,9 @@ public:
         print(track, now, fmt::format("counter {} = {}", id, value));
     }
     void value(const Track& track, const CapturedValue& captured, Nanoseconds now) override {
-        print(track, now, fmt::format("{} {} = {}", symbols_[addresses_[captured.function]], captured_name(captured.what),
-                                      captured.value));
+        print(track, now,
+              fmt::format("{} {} = {}", symbols_[addresses_[captured.function]], captured_name(captured.what),
+                          captured.value));
     }
     void console(std::string_view bytes, Nanoseconds) override {
         if (!cores_.empty()) print({}, cores_[0].last, "console: " + for_cell(bytes));
@@ -297,7 +298,9 @@ void TraceCmd::finish() {
     sized<std::uint64_t>(tasks);
     number(static_cast<std::uint32_t>(cores_.size()));
     file_.write({"flyrecord\0", 10});
-    const auto whole_pages = [](std::uint64_t bytes) { return (bytes + page_bytes - 1) & ~std::uint64_t{page_bytes - 1}; };
+    const auto whole_pages = [](std::uint64_t bytes) {
+        return (bytes + page_bytes - 1) & ~std::uint64_t{page_bytes - 1};
+    };
     std::uint64_t at = whole_pages(file_.offset() + 16 * cores_.size());
     const std::uint64_t first = at;
     for (std::uint32_t core = 0; core < cores_.size(); ++core) {

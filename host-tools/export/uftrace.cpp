@@ -60,7 +60,8 @@ private:
         return directory / fmt::format("{}.dat", track + 1);
     }
     // Nanoseconds; type 2 bits, whether arguments follow 1, magic 3, depth 10, address 48.
-    void record(const Track& track, std::uint64_t type, std::uint32_t function, Nanoseconds now, std::uint64_t depth) {
+    void record(const Track& track, std::uint64_t type, std::uint32_t function, Nanoseconds now,
+                std::uint64_t depth) {
         char bytes[16];
         put_little(put_little(bytes, std::max<Nanoseconds>(now, 1)),
                    type | magic << 3 | std::min(depth, most_depth) << 6 | addresses_[function] << 16);
@@ -83,7 +84,8 @@ private:
 void Uftrace::finish() {
     records_.flush();
     std::string tasks;
-    std::string task_lines = fmt::format("SESS timestamp=0.000000001 pid=1 sid={} exename=\"{}\"\n", session, program);
+    std::string task_lines =
+        fmt::format("SESS timestamp=0.000000001 pid=1 sid={} exename=\"{}\"\n", session, program);
     for (const Track& track : tracks_) {
         tasks += fmt::format("{}{}", tasks.empty() ? "" : ",", track.number + 1);
         task_lines += fmt::format("TASK timestamp=0.000000001 tid={} pid=1\n", track.number + 1);

@@ -149,6 +149,23 @@ class Integration(unittest.TestCase):
         for cpu in ("max", "cortex-a72"):
             self.assertEqual(run(*QEMU, *STDIO, "-cpu", cpu, "-kernel", elf).replace("\r", ""), expected)
 
+    def test_several_cores(self):
+        prefix = self.directory / "prefix-4"
+        cmake(ROOT, self.directory / "package-4", *PACKAGE, "-DNOPSCOPE_CORES=4", "-DNOPSCOPE_TPIDR=el0",
+              f"-DCMAKE_INSTALL_PREFIX={prefix}")
+        run("cmake", "--install", self.directory / "package-4")
+        elf = make(self.directory / "several", prefix, image="several")
+        for cpu in ("max", "cortex-a72"):
+            console, calls = self.profile(elf, "-cpu", cpu, "-smp", "4")
+            self.assertEqual(console, "right\n")
+            self.assertEqual([calls[f"on_core_{core}"] for core in range(4)], [1, 1, 1, 1])
+            self.assertGreater(calls["fibonacci"], 2000)
+
+        elf = make(self.directory / "running", prefix, f"SEVERAL={HERE}/cores_running.c", image="several")
+        said = run(*QEMU, *STDIO, "-cpu", "max", "-smp", "4", "-kernel", elf)
+        self.assertEqual(said.replace("\r", ""), "other cores are on already: call init() before they are "
+                         "started, and join() on each\nthe text is as it was\n")
+
     def test_third_party_qemu_memory(self):
         source = run(ROOT / "cmake/fetch_source.sh", "qemu", "tests/tcg/aarch64/system/boot.S",
                      "tests/tcg").strip()

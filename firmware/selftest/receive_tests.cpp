@@ -12,6 +12,7 @@ using namespace nopscope::selftest;
 
 SELFTEST("receive.a_byte_wakes_a_core") {
     constexpr unsigned timer = hal::virtual_timer_interrupt;
+    constexpr std::uint64_t patience_seconds = 5;
     static volatile bool over;
     over = false;
     hal::set_handler(timer, 8, [](unsigned) {
@@ -23,7 +24,7 @@ SELFTEST("receive.a_byte_wakes_a_core") {
         const hal::InterruptsMasked masked;
         hal::uart_listen(7);
         std::printf("send a byte\n");
-        hal::timer_arm(hal::clock() + 2 * hal::clock_hz());
+        hal::timer_arm(hal::clock() + patience_seconds * hal::clock_hz());
         hal::wait_for_interrupt();
     }
     std::uint8_t byte = 0;

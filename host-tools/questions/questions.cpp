@@ -71,7 +71,7 @@ std::vector<std::uint32_t> functions_named(const Report& report, const std::stri
     std::vector<std::uint32_t> found;
     for (std::uint32_t number = FunctionTable::none + 1; number < report.by_number.size(); ++number) {
         const FunctionRow& row = report.by_number[number];
-        if (row.calls != 0 && names_function(glob, {.name = row.name})) found.push_back(number);
+        if (row.calls != 0 && names_function(glob, Function{.name = row.name, .file = {}})) found.push_back(number);
     }
     if (!found.empty()) return found;
     const std::string like = nearest(report, glob);

@@ -14,7 +14,11 @@ class Unmarked {
 public:
     Unmarked(bool far, bool profile) {
         if (far) add(nopscope_far, nopscope_far_end);
-        if (profile) add(nopscope_profile_entry, nopscope_profile_entry_end);
+        if (!profile) return;
+        add(nopscope_profile_entry, nopscope_profile_entry_end);
+        add(nopscope_profile_events_entry, nopscope_profile_events_entry_end);
+        // It reads no slot, but cells that count_events() is about to clear.
+        add(nopscope_profile_events_hook, nopscope_profile_events_hook_end);
     }
     std::span<const Quiescence<Machine>::Code> all() const { return {code_, count_}; }
 
@@ -22,7 +26,7 @@ private:
     void add(const char* begin, const char* end) {
         code_[count_++] = {reinterpret_cast<std::uintptr_t>(begin), reinterpret_cast<std::uintptr_t>(end)};
     }
-    Quiescence<Machine>::Code code_[2];
+    Quiescence<Machine>::Code code_[4];
     std::size_t count_ = 0;
 };
 

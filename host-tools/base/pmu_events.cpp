@@ -109,7 +109,13 @@ std::string event_name(std::uint32_t number) {
     return fmt::format("{:#x}", number);
 }
 
-std::string all_events() {
+std::string event_names() {
+    std::string out;
+    for (const NamedEvent& event : events) out += fmt::format("{}{}", out.empty() ? "" : ", ", event.name);
+    return out;
+}
+
+std::string event_list() {
     std::string out;
     for (const NamedEvent& event : events) out += fmt::format("{:#06x}  {}\n", event.number, event.name);
     return out;

@@ -13,7 +13,8 @@ namespace nopscope {
 std::optional<std::uint16_t> event_number(std::string_view name);
 // "inst_retired", or "0x77" where it has no name here.
 std::string event_name(std::uint32_t number);
-// All names, and their numbers: a line each.
-std::string all_events();
+// All names: "sw_incr, l1i_cache_refill, ..."; and with their numbers, a line each.
+std::string event_names();
+std::string event_list();
 
 }  // namespace nopscope

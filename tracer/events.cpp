@@ -105,7 +105,7 @@ void choose_events(std::span<const std::uint16_t> numbers) {
     };
     if (next.any()) make_room();
     chosen = next;
-    send_profile_events(next);
+    if (next.any()) send_profile_events(next);
     follow_everywhere();
     if (!next.any()) make_room();
 }
@@ -134,7 +134,7 @@ const char* describe(wire::EventRefusal why) {
 }
 
 bool read_profile_events(std::uint32_t index, unsigned core, SiteEvents& out) {
-    if (!chosen.any() || !profile_memory.made() || index >= site_count() || core >= profile_memory.cores()) {
+    if (!profile_memory.made() || index >= site_count() || core >= profile_memory.cores()) {
         return false;
     }
     const ProfileCell& cell = profile_memory.cell(core, index);

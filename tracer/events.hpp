@@ -18,8 +18,9 @@
 namespace nopscope {
 
 // Up to two events, instead of those before; none: nothing is counted any more. Calls that are open meanwhile are
-// recorded without events, and what the profile had added up of events is cleared. What is traced stays so. As
-// enable(), and its errors; events_refused: nothing was changed, and events_refusal() says why.
+// recorded without events. What the profile has added up is cleared when others are chosen: read it out before
+// (send_profile()). What is traced stays so. As enable(), and its errors; events_refused: nothing was changed, and
+// events_refusal() says why.
 Status count_events(std::span<const std::uint16_t> numbers);
 
 struct EventsRefusal {
@@ -31,13 +32,13 @@ EventsRefusal events_refusal();
 // One sentence, static storage.
 const char* describe(wire::EventRefusal why);
 
-// What a call of this site on this core has been charged with since the events were chosen.
+// What the calls of a site on a core have been charged with since the events were chosen last.
 struct SiteEvents {
     std::uint64_t calls;
     std::uint64_t total[2];
     std::uint64_t self[2];
 };
-// As read_profile(). False also where nothing is counted.
+// As read_profile().
 bool read_profile_events(std::uint32_t index, unsigned core, SiteEvents& out);
 
 }  // namespace nopscope

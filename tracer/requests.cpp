@@ -173,8 +173,10 @@ Status count_events(std::span<const std::uint16_t> numbers) {
     choose_events({});
     // Nobody adds to a cell any more.
     const bool quiescent = wait_until_quiescent();
-    profile_memory.clear_events();
-    if (!numbers.empty()) choose_events(numbers);
+    if (!numbers.empty()) {
+        profile_memory.clear_events();
+        choose_events(numbers);
+    }
     const Status status = take_recorders_of_events();
     if (!carried_out(status)) choose_events({});
     return status == Status::ok && !quiescent ? Status::timeout : status;

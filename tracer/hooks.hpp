@@ -36,21 +36,17 @@ inline std::uint64_t hook_address(Hook hook) {
     }
     return 0;
 }
-// Where hooks begin three quarters of all calls do not return to, nor to where those begin that count events.
-inline constexpr std::uint64_t hook_alignment = 16;
-inline constexpr std::uint64_t events_hook_offset = 8;
+// Hooks are functions, so they begin where half of all calls do not return to.
+inline constexpr std::uint64_t hook_alignment = 8;
 
 inline Hook hook_of(std::uint64_t address) {
-    if (address % events_hook_offset != 0) return Hook::none;
-    if (address % hook_alignment != 0) {
-        if (address == hook_address(Hook::graph_events)) return Hook::graph_events;
-        if (address == hook_address(Hook::profile_events)) return Hook::profile_events;
-        return Hook::none;
-    }
+    if (address % hook_alignment != 0) return Hook::none;
     if (address == hook_address(Hook::graph)) return Hook::graph;
     if (address == hook_address(Hook::callback)) return Hook::callback;
     if (address == hook_address(Hook::profile)) return Hook::profile;
     if (address == hook_address(Hook::duration)) return Hook::duration;
+    if (address == hook_address(Hook::graph_events)) return Hook::graph_events;
+    if (address == hook_address(Hook::profile_events)) return Hook::profile_events;
     return Hook::none;
 }
 

@@ -103,10 +103,13 @@ void for_each_open(const Core& core, Visit visit) {
 }
 
 // The address behind the hooks: where a call really returns to whose return address is `address`, one
-// that the frames below `frame` (null: all) may lead on from. Of a tail call: where its caller does.
+// that the frames below `frame` (null: all) may lead on from. Of a tail call: where its caller does. If it is a hook,
+// it is that of the frame right below: nothing else can have left it.
 inline std::uint64_t caller_behind(const Core& core, std::uint64_t address,
                                    const ShadowFrame* frame = nullptr) {
-    if (hook_of(address) == Hook::none) return address;
+    if (address % hook_alignment != 0) return address;
+    const ShadowFrame* const below = frame != nullptr ? frame - 1 : top_frame(core);
+    if (below->hook != address) return address;
     std::uint64_t real = 0;
     for_each_open(core, [&](const ShadowFrame& open) {
         if (frame != nullptr && &open >= frame) return true;

@@ -18,15 +18,6 @@
     .balign 64
 \name:
 .endm
-// 8 bytes behind a multiple of 16: hook_of() in hooks.hpp.
-.macro function_8 name
-    .globl \name
-    .type \name, %function
-    .balign 64
-    nop
-    nop
-\name:
-.endm
 .macro end_of name
     .globl \name\()_end
 \name\()_end:

@@ -84,11 +84,7 @@ end_of \entry
 // In: x0-x8, v0-v7 results, SP as at the call's entry. Out: at the caller's return address.
 // Free: x9-x17, x30. Frame: none.
 .macro profile_hook hook, counts
-.if \counts
-function_8 \hook
-.else
 function \hook
-.endif
     mrs     x10, NOPSCOPE_TPIDR
     ldr     x17, [x10, #CORE_TOP]
     ldp     x9, x13, [x17, #-FRAME_BYTES]!

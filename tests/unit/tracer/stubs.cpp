@@ -10,20 +10,9 @@ alignas(nopscope::hook_alignment) const char nopscope_return_hook[1]{};
 alignas(nopscope::hook_alignment) const char nopscope_callback_hook[1]{};
 alignas(nopscope::hook_alignment) const char nopscope_profile_hook[1]{};
 alignas(nopscope::hook_alignment) const char nopscope_duration_hook[1]{};
+alignas(nopscope::hook_alignment) const char nopscope_graph_events_hook[1]{};
+alignas(nopscope::hook_alignment) const char nopscope_profile_events_hook[1]{};
 }
-static_assert(nopscope::hook_alignment == 16 && nopscope::events_hook_offset == 8);
-asm(R"(
-    .pushsection .rodata
-    .balign 16
-    .skip   8
-    .globl  nopscope_graph_events_hook
-nopscope_graph_events_hook:
-    .skip   16
-    .globl  nopscope_profile_events_hook
-nopscope_profile_events_hook:
-    .skip   8
-    .popsection
-)");
 
 extern "C" void nopscope_walk_list(std::uint64_t ip, std::uint64_t parent_ip, nopscope::Ops* list,
                                    nopscope::Regs* regs) {

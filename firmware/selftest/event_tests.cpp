@@ -258,13 +258,12 @@ SELFTEST("events.the_cycle_counter_goes_on") {
     std::uint64_t counting;
     asm volatile("mrs %0, pmcntenset_el0" : "=r"(counting));
     const std::uint64_t after = read_cycles();
-    REQUIRE((counting & cycle_counter) != 0 && after > before && after - before < before + (std::uint64_t{1} << 40));
+    REQUIRE((counting & cycle_counter) != 0 && after > before);
     return passed();
 }
 
 // Each has its own counters; those that join later, too.
 SELFTEST("events.each_core_counts_its_own") {
-    REQUIRE(begin(Recorder::profile, both) && start_workers());
     static std::atomic<bool> failed;
     failed = false;
     static const auto work = [] {
@@ -275,20 +274,21 @@ SELFTEST("events.each_core_counts_its_own") {
             });
         }
     };
-    on_other_cores([](unsigned) {
-        if (joined_here()) work();
-        else failed = true;
-    });
-    work();
-    REQUIRE(workers_done() && !failed);
     const auto is_of = [](unsigned core) {
         const std::uint64_t inner = 100 * 2, second = 100 * core, own = 100 * (core + 1);
         return is(charged(pointer(calls_back), core), 200, 2 * inner + own, inner + own, 2 * second + 100, second + 100);
     };
-    REQUIRE(is_of(0));
-    static bool all;
-    all = true;
-    for_each_other_core([&](unsigned core) { all &= is_of(core); });
-    REQUIRE(all && ended());
+    for (unsigned round = 0; round < 2; ++round) {  // the second time they have joined before
+        REQUIRE(begin(Recorder::profile, both) && start_workers());
+        on_other_cores([](unsigned) {
+            if (joined_here()) work();
+            else failed = true;
+        });
+        work();
+        REQUIRE(workers_done() && !failed && is_of(0));
+        bool all = true;
+        for_each_other_core([&](unsigned core) { all &= is_of(core); });
+        REQUIRE(all && ended());
+    }
     return passed(cores_note());
 }

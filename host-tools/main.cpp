@@ -102,6 +102,19 @@ std::function<Exit()> add_graph(CLI::App& app, CLI::App*& command) {
     };
 }
 
+std::function<Exit()> add_html(CLI::App& app, CLI::App*& command) {
+    auto options = std::make_shared<HtmlOptions>();
+    command = app.add_subcommand("html", "Write a page for a browser: flame graph, functions, callers and callees");
+    command
+        ->add_option("file", options->report.file, "A recording, or a raw capture; - for standard input")
+        ->required();
+    command->add_option("-o,--output", options->output, "The page to write")->required();
+    command->add_option("--image", options->report.image, "The ELF that was recorded");
+    command->add_option("--title", options->title, "The page's title (the recording's name)");
+    add_raw(command, options->report);
+    return [options] { return html(*options); };
+}
+
 std::function<Exit()> add_info(CLI::App& app, CLI::App*& command) {
     auto options = std::make_shared<InfoOptions>();
     command = app.add_subcommand("info", "Say what a recording or an image is");
@@ -145,7 +158,8 @@ int run(int argc, char** argv) {
     app.footer(exit_codes);
     app.require_subcommand(1);
     std::map<CLI::App*, std::function<Exit()>> commands;
-    for (auto* add : {add_record, add_ctl, add_report, add_graph, add_info, add_check, add_names, add_events}) {
+    for (auto* add :
+         {add_record, add_ctl, add_report, add_graph, add_html, add_info, add_check, add_names, add_events}) {
         CLI::App* command = nullptr;
         auto action = add(app, command);
         commands[command] = std::move(action);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 
 #include "hal/drivers/mmio.hpp"
 
@@ -15,6 +16,7 @@ inline constexpr unsigned gicd_igroupr = 0x080;
 inline constexpr unsigned gicd_isenabler = 0x100;
 inline constexpr unsigned gicd_icenabler = 0x180;
 inline constexpr unsigned gicd_icpendr = 0x280;
+inline constexpr unsigned gicd_icactiver = 0x380;
 inline constexpr unsigned gicd_ipriorityr = 0x400;
 inline constexpr unsigned gicd_itargetsr = 0x800;  // GICv2 only
 inline constexpr unsigned gicd_sgir = 0xf00;       // GICv2 only
@@ -24,6 +26,19 @@ inline std::uint32_t gic_bit(unsigned interrupt) { return std::uint32_t{1} << in
 
 inline void gic_set_bit(std::uint64_t registers, unsigned interrupt) {
     write32(registers + interrupt / 32 * 4, gic_bit(interrupt));
+}
+
+// The 32 interrupts of `word` are off, and neither pending nor active: a reset from within a handler, or
+// whoever ran before, may have left them so.
+inline void gic_quiet(std::uint64_t page, unsigned word) {
+    for (const unsigned registers : {gicd_icenabler, gicd_icpendr, gicd_icactiver}) {
+        write32(page + registers + word * 4, 0xffff'ffff);
+    }
+}
+
+// Words of shared interrupts, numbered from 1.
+inline std::uint32_t gic_shared_words(std::uint64_t distributor) {
+    return read32(distributor + gicd_typer) & 31;
 }
 
 inline void gic_set_priority(std::uint64_t page, unsigned interrupt, std::uint8_t priority) {

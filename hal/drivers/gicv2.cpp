@@ -12,17 +12,23 @@ constexpr unsigned gicc_pmr = 0x04;
 constexpr unsigned gicc_bpr = 0x08;
 constexpr unsigned gicc_iar = 0x0c;
 constexpr unsigned gicc_eoir = 0x10;
+constexpr unsigned gicc_apr = 0xd0;  // four
 
 }  // namespace
 
 // Non-secure: whoever ran at EL3 has put the interrupts into group 1.
-void Gicv2::start() const { write32(distributor_ + gicd_ctlr, 1); }
+void Gicv2::start() const {
+    const std::uint32_t words = gic_shared_words(distributor_);
+    for (std::uint32_t word = 1; word <= words; ++word) gic_quiet(distributor_, word);
+    write32(distributor_ + gicd_ctlr, 1);
+}
 
 // The first word of each is banked by core.
 void Gicv2::start_core() const {
-    write32(distributor_ + gicd_icenabler, 0xffff'ffff);
-    write32(distributor_ + gicd_icpendr, 0xffff'ffff);
+    gic_quiet(distributor_, 0);
     for (unsigned sgi = 0; sgi < 16; sgi += 4) write32(distributor_ + gicd_cpendsgir + sgi, ~0u);
+    // QEMU's keeps the running priority across a reset.
+    for (unsigned word = 0; word < 4; ++word) write32(cpu_ + gicc_apr + word * 4, 0);
     write32(cpu_ + gicc_pmr, 0xff);
     // Every priority bit takes part in preemption; the hardware rounds up to what it has.
     write32(cpu_ + gicc_bpr, 0);

@@ -34,6 +34,14 @@ std::uint64_t find_redistributor(std::uint64_t frame) {
     }
 }
 
+// There are as many registers as it takes for the priority bits that there are, from 5 on.
+void forget_running_priority() {
+    const unsigned bits = field(read_icc_ctlr_el1(), 8, 3) + 1;
+    write_icc_ap1r0_el1(0);
+    if (bits > 5) write_icc_ap1r1_el1(0);
+    if (bits > 6) write_icc_ap1r2_el1(0), write_icc_ap1r3_el1(0);
+}
+
 }  // namespace
 
 void Gicv3::start() const {
@@ -41,8 +49,9 @@ void Gicv3::start() const {
     while ((read32(distributor_ + gicd_ctlr) & ctlr_write_pending) != 0) {
     }
     // Once, and so never by two cores at a time: enable() would have to read, change and write.
-    const std::uint32_t words = read32(distributor_ + gicd_typer) & 31;
+    const std::uint32_t words = gic_shared_words(distributor_);
     for (std::uint32_t word = 1; word <= words; ++word) {
+        gic_quiet(distributor_, word);
         write32(distributor_ + gicd_igroupr + word * 4, 0xffff'ffff);
     }
     write32(distributor_ + gicd_ctlr, ctlr_affinity_routing | ctlr_group1);
@@ -59,12 +68,12 @@ void Gicv3::start_core() const {
     }
 
     const std::uint64_t own = redistributor + gicr_sgi_page;
-    write32(own + gicd_icenabler, 0xffff'ffff);
-    write32(own + gicd_icpendr, 0xffff'ffff);
+    gic_quiet(own, 0);
     write32(own + gicd_igroupr, 0xffff'ffff);
 
     write_icc_sre_el1(read_icc_sre_el1() | 1);
     isb();
+    forget_running_priority();
     write_icc_pmr_el1(0xff);
     // Every priority bit takes part in preemption; the hardware rounds up to what it has.
     write_icc_bpr1_el1(0);

@@ -48,6 +48,13 @@ struct ReportOptions {
 Exit report(const ReportOptions& options);
 Exit graph(const ReportOptions& options);
 
+struct HtmlOptions {
+    ReportOptions report;  // file, image, raw
+    std::string output;
+    std::string title;  // empty: the recording's name
+};
+Exit html(const HtmlOptions& options);
+
 struct InfoOptions {
     std::string file;
     Format format = Format::text;

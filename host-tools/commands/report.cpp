@@ -1,45 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // `report` and `graph`: read a recording, name it, print it.
-#include <fmt/format.h>
-
 #include <cstdio>
-#include <memory>
 
 #include "host-tools/commands/commands.hpp"
+#include "host-tools/commands/load.hpp"
 
 namespace nopscope {
 namespace {
-
-struct Loaded {
-    std::unique_ptr<Profile> profile = std::make_unique<Profile>();
-    Report report;
-};
-
-Loaded load(const ReportOptions& options) {
-    Loaded loaded;
-    nsc::Reader file;
-    file.read_file(options.file, *loaded.profile);
-    std::optional<Symbols> symbols = file.symbols();
-    if (!options.image.empty()) symbols = read_symbols(ElfFile::open(options.image));
-    try {
-        loaded.report =
-            make_report(*loaded.profile, file.counters(), symbols ? &*symbols : nullptr,
-                        options.raw);
-    } catch (const Error& error) {
-        throw Error(options.file + ": " + error.what(), error.code());
-    }
-    if (!symbols) {
-        fmt::print(stderr, "nopscope: {} carries no symbols: give --image ELF for names\n",
-                   options.file);
-    }
-    if (const auto others = file.counters().stream.other_image_sessions; others != 0) {
-        fmt::print(stderr,
-                   "nopscope: the target was reset into another image {} times; only the "
-                   "first image's sessions are reported\n",
-                   others);
-    }
-    return loaded;
-}
 
 void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 

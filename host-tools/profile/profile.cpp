@@ -160,6 +160,7 @@ void Profile::Context::told(std::uint32_t offset, Ticks ticks, const Durations::
     of.self_ticks += not_negative(ticks - inside.ticks);
     of.min_ticks = std::min(of.min_ticks, ticks);
     of.max_ticks = std::max(of.max_ticks, ticks);
+    if (counts_durations) profile_.add_duration(function, ticks);
 }
 
 std::uint32_t Profile::Context::placed(std::uint32_t parent, std::uint32_t offset,

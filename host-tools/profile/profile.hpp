@@ -15,6 +15,7 @@
 #include "host-tools/profile/call_decoder.hpp"
 #include "host-tools/profile/call_tree.hpp"
 #include "host-tools/profile/captured.hpp"
+#include "host-tools/profile/duration_bins.hpp"
 #include "host-tools/profile/events.hpp"
 #include "host-tools/profile/function_table.hpp"
 #include "host-tools/profile/moved_functions.hpp"
@@ -64,6 +65,10 @@ public:
     // By function number, all cores and sessions.
     std::vector<FunctionTimes> times() const;
     const CallTree& tree() const { return tree_; }
+    // Before the first record: calls will be counted by duration, too, those whose min and max count.
+    void count_durations() { counts_durations_ = true; }
+    // By function number; shorter than times() where the last functions have none.
+    const std::vector<DurationBins>& durations() const { return durations_; }
     const TargetProfile& on_target() const { return on_target_; }
     const MovedFunctions& moved() const { return moved_; }
     const DecoderCounters& decoder() const { return decoder_; }
@@ -98,7 +103,10 @@ private:
     // The share of one context of a core: what CallDecoder reports to.
     struct Context {
         Context(Profile& profile, std::uint32_t its_number)
-            : number(its_number), profile_(profile), decoder(*this) {}
+            : number(its_number),
+              counts_durations(profile.counts_durations_),
+              profile_(profile),
+              decoder(*this) {}
 
         [[gnu::always_inline]] Begun called(std::uint32_t parent, std::uint32_t offset) {
             const Path path = profile_.paths_.find(parent, offset);
@@ -124,6 +132,7 @@ private:
         }
 
         std::uint32_t number;
+        bool counts_durations;
         Profile& profile_;
         std::vector<FunctionTimes> times;
         std::uint32_t known = 0;  // their number, which times.size() takes a division for
@@ -164,10 +173,17 @@ private:
         }
     }
 
+    [[gnu::noinline, gnu::cold]] void add_duration(std::uint32_t function, Ticks ticks) {
+        if (function >= durations_.size()) durations_.resize(function + 1);
+        durations_[function].add(ticks);
+    }
+
     std::optional<HelloInfo> hello_;
     FunctionTable functions_;
     CallTree tree_;
     PathCache paths_{functions_, tree_};
+    bool counts_durations_ = false;
+    std::vector<DurationBins> durations_;
     TargetProfile on_target_;
     MovedFunctions moved_;
     std::array<std::unique_ptr<Core>, 256> cores_;
@@ -215,6 +231,8 @@ inline void Profile::Context::closed(const OpenCall& call, const ClosedCall& res
         ++of.timed;
         if (result.ticks < of.min_ticks) of.min_ticks = result.ticks;
         if (result.ticks > of.max_ticks) of.max_ticks = result.ticks;
+        if (counts_durations) [[unlikely]]
+            profile_.add_duration(call.path.function, result.ticks);
     }
     CallTree::Node& node = profile_.tree_[call.path.node];
     node.total_ticks += result.ticks;

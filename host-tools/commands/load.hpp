@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// A recording, read and named: what every command that shows one begins with.
+#pragma once
+
+#include <memory>
+
+#include "host-tools/commands/commands.hpp"
+
+namespace nopscope {
+
+struct Loaded {
+    std::unique_ptr<Profile> profile = std::make_unique<Profile>();
+    Report report;
+};
+
+// With Profile::durations() if wanted. Says on stderr what the reader should know of the file.
+Loaded load(const ReportOptions& options, bool durations = false);
+
+}  // namespace nopscope

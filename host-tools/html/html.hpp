@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// A recording as one page to look at in a browser: everything is inside, and nothing is loaded.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "host-tools/profile/profile.hpp"
+#include "host-tools/report/report.hpp"
+
+namespace nopscope {
+
+// What the page shows, as JSON (web/src/model.ts has its fields). Of each tree the `most_paths` longest
+// paths; what is left out of it is one path, of its caller.
+std::string view_json(const Report& report, const Profile& profile, const std::string& title,
+                      std::size_t most_paths = 50'000);
+
+// web/ as it was built in: with a mark where the data goes.
+std::string_view page_template();
+
+// The page with the data in it, whatever bytes its names have.
+std::string html_page(std::string_view page, const std::string& view);
+
+}  // namespace nopscope

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// One function: who calls it, what it calls, how long it takes.
+import { make } from "./dom";
+import { histogram } from "./functions";
+import { nameOf, percentile, type View } from "./model";
+import * as text from "./text";
+import { neighbours, type Neighbour } from "./tree";
+
+export function showCalls(host: HTMLElement, view: View, fn: number, chosen: (fn: number) => void): void {
+    if (fn < 0) {
+        host.replaceChildren(make("p", { class: "empty" }, "Choose a function: a row of the table, or a frame by double-click."));
+        return;
+    }
+    const of = view.functions[fn];
+    const { callers, callees } = neighbours(view.paths, fn);
+    const facts = [
+        ["calls", text.count(of.calls)],
+        ["self", `${text.time(of.self)} (${text.percent(of.share)})`],
+        ["total", text.time(of.total)],
+        ["shortest", text.time(of.min)],
+        ["p50", text.time(percentile(of, 0.5))],
+        ["p99", text.time(percentile(of, 0.99))],
+        ["longest", text.time(of.max)],
+    ];
+    const list = make("dl", { class: "facts" });
+    for (const [name, value] of facts) list.append(make("div", {}, make("dt", {}, name), make("dd", {}, value)));
+    const big = make("div", { class: "big" }, histogram(of));
+    host.replaceChildren(
+        make("h2", {}, of.name, make("span", { class: "place", title: of.file }, text.place(of.file, of.line))),
+        list,
+        ...(of.bins.length ? [big, axis(of.bins)] : []),
+        make("div", { class: "sides" },
+            side(view, "Called by", "outermost: nothing that was recorded calls it", callers, chosen),
+            side(view, "Calls", "nothing that was recorded", callees, chosen)),
+    );
+}
+
+function axis(bins: [number, number][]): Node {
+    const last = bins[bins.length - 1][0];
+    return make("div", { class: "axis" }, make("span", {}, text.time(bins[0][0])), make("span", {}, `${text.time(last)} and more`));
+}
+
+function side(view: View, title: string, none: string, of: Neighbour[], chosen: (fn: number) => void): Node {
+    const body = make("tbody");
+    for (const one of of) {
+        const name = one.fn === -1 ? none : nameOf(view, one.fn);
+        const row = make("tr", {}, make("td", {}, text.count(one.calls)), make("td", {}, text.time(one.total)), make("td", { class: "name" }, name));
+        if (one.fn >= 0) {
+            row.tabIndex = 0;
+            row.onclick = () => chosen(one.fn);
+            row.onkeydown = (event) => event.key === "Enter" && chosen(one.fn);
+        }
+        body.append(row);
+    }
+    if (of.length === 0) body.append(make("tr", {}, make("td", { colspan: "3", class: "empty" }, none)));
+    const head = make("tr", {}, make("th", {}, "calls"), make("th", {}, "total"), make("th", { class: "name" }, "function"));
+    return make("section", {}, make("h3", {}, title), make("table", {}, make("thead", {}, head), body));
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+import { showCalls } from "./calls";
+import { found, make } from "./dom";
+import { empty, Flame } from "./flame";
+import { showFunctions } from "./functions";
+import { nameOf, type View } from "./model";
+import { read, write, type State } from "./state";
+import * as text from "./text";
+
+const view = JSON.parse(found("data").textContent!) as View;
+let state = read();
+
+const tabs: [string, string][] = [
+    ["flame", "Flame graph"],
+    ["functions", "Functions"],
+    ["calls", "Callers and callees"],
+    ["samples", "Samples"],
+    ["recording", "Recording"],
+];
+
+function change(by: Partial<State>, remember = true): void {
+    state = { ...state, ...by };
+    write(state, remember);
+    show();
+}
+
+const choose = (fn: number) => change({ view: "calls", fn: view.functions[fn].name });
+const zoomed = (zoom: string) => {
+    state = { ...state, zoom };
+    write(state, true);
+};
+
+const calls = new Flame(
+    found("flame"),
+    { columns: view.paths, name: (fn) => nameOf(view, fn), amount: text.time },
+    zoomed,
+    choose,
+);
+const samples = view.samples && new Flame(
+    found("samples"),
+    {
+        columns: view.samples,
+        name: (fn) => (fn < 0 ? "all" : view.samples!.names[fn]),
+        amount: (n) => `${text.count(n)} samples`,
+    },
+    zoomed,
+    (fn) => {
+        const known = view.functions.findIndex((of) => of.name === view.samples!.names[fn]);
+        if (known >= 0) choose(known);
+    },
+);
+
+function showRecording(host: HTMLElement): void {
+    const body = make("tbody");
+    for (const fact of view.facts) {
+        body.append(make("tr", { class: fact.spoils ? "spoils" : "" }, make("th", {}, fact.name), make("td", {}, fact.value)));
+    }
+    host.replaceChildren(make("table", { class: "recording" }, body));
+}
+
+function show(): void {
+    for (const [name] of tabs) {
+        found(name).hidden = name !== state.view;
+        found(`tab-${name}`).setAttribute("aria-selected", String(name === state.view));
+    }
+    const flaming = state.view === "flame" || state.view === "samples";
+    found("tools").hidden = !flaming;
+    found("details").hidden = !flaming;
+    found("search").hidden = !flaming && state.view !== "functions";
+    const search = found<HTMLInputElement>("search");
+    if (search.value !== state.search) search.value = state.search;
+    found("order").textContent = state.order === "callers" ? "Invert: where time was spent first" : "From the outermost caller";
+    found("down").textContent = state.down === "down" ? "Grow upwards" : "Grow downwards";
+    if (state.view === "flame") {
+        if (view.paths.parent.length > 1) calls.show(state);
+        else empty(found("flame"), "No call was recorded.");
+    } else if (state.view === "samples") {
+        if (samples) samples.show(state);
+    } else if (state.view === "functions") {
+        showFunctions(found("functions"), view, state, (sort) => change({ sort }, false), choose);
+    } else if (state.view === "calls") {
+        showCalls(found("calls"), view, view.functions.findIndex((of) => of.name === state.fn), choose);
+    } else {
+        showRecording(found("recording"));
+    }
+}
+
+document.title = `${view.title} – nopscope`;
+found("title").textContent = view.title;
+found("headline").textContent = view.headline;
+found("state").textContent = view.complaint || "complete";
+found("state").className = view.complaint ? "bad" : "good";
+if (!view.samples) found("tab-samples").hidden = true;
+for (const [name] of tabs) found(`tab-${name}`).onclick = () => change({ view: name, zoom: "" });
+found("order").onclick = () => change({ order: state.order === "callers" ? "callees" : "callers", zoom: "" });
+found("down").onclick = () => change({ down: state.down === "down" ? "up" : "down" });
+found("reset").onclick = () => change({ zoom: "", search: "" });
+found<HTMLInputElement>("search").oninput = (event) => change({ search: (event.target as HTMLInputElement).value }, false);
+addEventListener("popstate", () => {
+    state = read();
+    show();
+});
+addEventListener("keydown", (event) => {
+    if (event.key === "/" && document.activeElement !== found("search")) {
+        event.preventDefault();
+        found("search").focus();
+    } else if (event.key === "Escape") {
+        change({ zoom: "", search: "" });
+    }
+});
+let settled = 0;
+addEventListener("resize", () => {
+    clearTimeout(settled);
+    settled = setTimeout(show, 150);
+});
+show();

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a page shows: written by host-tools/html/view.cpp. Times are nanoseconds; lists that belong
+// together are columns, as a recording may have many paths.
+
+export interface FunctionData {
+    name: string;
+    file: string; // empty: unknown
+    line: number;
+    address: string;
+    calls: number;
+    total: number;
+    self: number;
+    min: number | null;
+    max: number | null;
+    share: number; // of all functions' self, 0..1
+    notes: string[]; // why its times may be short of the truth
+    bins: [number, number][]; // calls whose duration is at least so many ns, ascending; empty: not known
+}
+
+// Parents come before their children; the first is the root and no function's.
+export interface Paths {
+    parent: number[];
+    function: number[]; // a position in View.functions; or one of Special
+    calls: number[];
+    total: number[];
+    self: number[];
+}
+
+export const special = new Map<number, string>([
+    [-1, "all"],
+    [-2, "(callers lost in a gap)"],
+    [-3, "(paths beyond the tree's room)"],
+    [-4, "(paths too short to show)"],
+]);
+
+export interface Sampled {
+    count: number;
+    cut: number;
+    names: string[];
+    parent: number[];
+    function: number[]; // a position in `names`; -1 for the root
+    self: number[];
+    total: number[];
+}
+
+export interface Fact {
+    name: string;
+    value: string;
+    spoils: boolean;
+}
+
+export interface View {
+    version: 1;
+    title: string;
+    headline: string;
+    complaint: string; // what is wrong with the recording; empty: nothing
+    facts: Fact[];
+    duration: number;
+    functions: FunctionData[]; // those that were not called, too
+    paths: Paths;
+    samples: Sampled | null;
+}
+
+export function nameOf(view: View, fn: number): string {
+    return fn < 0 ? (special.get(fn) ?? "?") : view.functions[fn].name;
+}
+
+// Of a function's calls by duration: the upper end of the bin that the fraction falls into, or null.
+export function percentile(of: FunctionData, fraction: number): number | null {
+    const all = of.bins.reduce((sum, [, count]) => sum + count, 0);
+    let below = 0;
+    for (let at = 0; at < of.bins.length; ++at) {
+        below += of.bins[at][1];
+        if (below >= fraction * all) {
+            const end = at + 1 < of.bins.length ? of.bins[at + 1][0] : of.max ?? Infinity;
+            return Math.min(end, of.max ?? end);
+        }
+    }
+    return null;
+}

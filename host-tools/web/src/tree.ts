@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Columns of paths -> a tree of frames, from the outermost caller in or from where time was spent out.
+
+export interface Frame {
+    name: string;
+    value: number; // its own: what its children have is not in it
+    total: number;
+    calls: number;
+    fn: number;
+    children: Frame[];
+}
+
+export interface Columns {
+    parent: number[];
+    function: number[];
+    self: number[];
+    total: number[];
+    calls?: number[];
+}
+
+export function fromCallers(of: Columns, name: (fn: number) => string): Frame {
+    const frames: Frame[] = of.function.map((fn, at) => ({
+        name: name(fn),
+        value: of.self[at],
+        total: of.total[at],
+        calls: of.calls?.[at] ?? 0,
+        fn,
+        children: [],
+    }));
+    for (let at = 1; at < frames.length; ++at) frames[of.parent[at]].children.push(frames[at]);
+    return frames[0];
+}
+
+// Each path's own time, its callers inside it.
+export function fromCallees(of: Columns, name: (fn: number) => string): Frame {
+    const root: Frame = { name: name(of.function[0]), value: 0, total: 0, calls: 0, fn: of.function[0], children: [] };
+    const known = new Map<Frame, Map<number, Frame>>([[root, new Map()]]);
+    const child = (parent: Frame, fn: number): Frame => {
+        const children = known.get(parent)!;
+        let frame = children.get(fn);
+        if (!frame) {
+            frame = { name: name(fn), value: 0, total: 0, calls: 0, fn, children: [] };
+            children.set(fn, frame);
+            known.set(frame, new Map());
+            parent.children.push(frame);
+        }
+        return frame;
+    };
+    for (let leaf = 1; leaf < of.function.length; ++leaf) {
+        const self = of.self[leaf];
+        const calls = of.calls?.[leaf] ?? 0;
+        if (self === 0 && calls === 0) continue;
+        let frame = root;
+        for (let at = leaf; at !== 0; at = of.parent[at]) {
+            frame = child(frame, of.function[at]);
+            frame.total += self;
+            frame.calls += calls;
+        }
+        frame.value += self;
+        root.total += self;
+    }
+    return root;
+}
+
+// Of a function, by its callers and by what it calls: calls and times, of the outermost of its frames only.
+export interface Neighbour {
+    fn: number;
+    calls: number;
+    total: number;
+}
+
+export function neighbours(of: Columns, fn: number): { callers: Neighbour[]; callees: Neighbour[] } {
+    const callers = new Map<number, Neighbour>();
+    const callees = new Map<number, Neighbour>();
+    const add = (to: Map<number, Neighbour>, other: number, at: number) => {
+        const one = to.get(other) ?? { fn: other, calls: 0, total: 0 };
+        one.calls += of.calls?.[at] ?? 0;
+        one.total += of.total[at];
+        to.set(other, one);
+    };
+    for (let at = 1; at < of.function.length; ++at) {
+        const above = of.function[of.parent[at]];
+        if (of.function[at] === fn) add(callers, above, at);
+        if (above === fn && of.parent[at] !== 0) add(callees, of.function[at], at);
+    }
+    const sorted = (of: Map<number, Neighbour>) => [...of.values()].sort((a, b) => b.total - a.total || b.calls - a.calls);
+    return { callers: sorted(callers), callees: sorted(callees) };
+}

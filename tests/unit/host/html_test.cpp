@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the page shows is what the report says, whatever was left out of it, and data stays data.
+#include "host-tools/html/html.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "host-tools/base/error.hpp"
+#include "host-tools/base/file.hpp"
+#include "tests/unit/host/line_profile.hpp"
+#include "tests/unit/host/target_stream.hpp"
+
+namespace nopscope {
+namespace {
+
+using nlohmann::json;
+using test::TargetStream;
+
+TEST(DurationBins, EachDurationIsInTheBinThatBeginsBelowIt) {
+    for (const std::uint64_t ticks : {0ull, 1ull, 3ull, 4ull, 5ull, 7ull, 8ull, 15ull, 16ull, 1000ull, 1ull << 40, ~0ull}) {
+        const unsigned bin = DurationBins::bin_of(ticks);
+        ASSERT_LT(bin, DurationBins::count);
+        EXPECT_LE(DurationBins::first_of(bin), ticks);
+        if (bin + 1 < DurationBins::count) {
+            EXPECT_GT(DurationBins::first_of(bin + 1), ticks);
+        }
+    }
+    for (unsigned bin = 0; bin < DurationBins::count; ++bin) {
+        EXPECT_EQ(DurationBins::bin_of(DurationBins::first_of(bin)), bin);
+    }
+}
+
+class HtmlTest : public testing::Test {
+protected:
+    // A tree: 1 calls 2 and 3, 2 calls 3, several times.
+    json view(std::size_t most = 1000) {
+        target.hello();
+        for (int n = 0; n < 4; ++n) {
+            const auto one = target.entry(1);
+            const auto two = target.entry(2, 100);
+            target.ret(target.entry(3, 5), 7);
+            target.ret(two, 20);
+            target.ret(target.entry(3, 5), 1000);
+            target.ret(one, 30);
+        }
+        target.finish();
+        profile.count_durations();
+        profile.feed(target.bytes);
+        profile.finish();
+        report = make_report(profile, profile.counters(), nullptr);
+        return json::parse(view_json(report, profile, "title", most));
+    }
+    static std::uint64_t sum(const json& list) {
+        std::uint64_t all = 0;
+        for (const json& each : list) all += each.get<std::uint64_t>();
+        return all;
+    }
+
+    TargetStream target;
+    test::LineProfile profile;
+    Report report;
+};
+
+TEST_F(HtmlTest, PathsAndFunctionsAreTheReports) {
+    const json shown = view();
+    const json& paths = shown["paths"];
+    ASSERT_EQ(paths["parent"], json({0, 0, 1, 2, 1}));  // all; 1; 1>2; 1>2>3; 1>3
+    EXPECT_EQ(paths["calls"], json({0, 4, 4, 4, 4}));
+    EXPECT_EQ(paths["total"], json({4 * 1167, 4 * 1167, 4 * 32, 4 * 7, 4 * 1000}));
+    EXPECT_EQ(paths["self"], json({0, 4 * 135, 4 * 25, 4 * 7, 4 * 1000}));
+    std::uint64_t rows = 0;
+    for (const FunctionRow& row : report.functions) {
+        for (const json& function : shown["functions"]) {
+            if (function["name"] != row.name) continue;
+            ++rows;
+            EXPECT_EQ(function["calls"], row.calls);
+            EXPECT_EQ(function["self"], row.corrected_self_ns);
+            EXPECT_EQ(function["total"], row.corrected_total_ns);
+            EXPECT_EQ(function["max"], *row.max_ns);
+            std::uint64_t binned = 0;
+            for (const json& bin : function["bins"]) binned += bin[1].get<std::uint64_t>();
+            EXPECT_EQ(binned, row.calls);
+        }
+    }
+    EXPECT_EQ(rows, 3u);
+    const json& three = shown["functions"][paths["function"][4].get<std::size_t>()];
+    EXPECT_EQ(three["bins"][0], json({7, 4}));
+    EXPECT_EQ(three["bins"].back(), json({896, 4}));
+    EXPECT_EQ(shown["complaint"], "");
+    EXPECT_EQ(shown["samples"], nullptr);
+}
+
+TEST_F(HtmlTest, WhatIsLeftOutStaysInTheSums) {
+    const json all = view();
+    const json few = json::parse(view_json(report, profile, "title", 3));
+    const json& paths = few["paths"];
+    ASSERT_EQ(paths["function"].size(), 4u);  // all; 1; 1>3; and the rest of 1
+    EXPECT_EQ(paths["function"][2], -4);
+    EXPECT_EQ(paths["total"][2], 4 * 32);
+    EXPECT_EQ(paths["calls"][2], 8);
+    EXPECT_EQ(sum(paths["self"]), sum(all["paths"]["self"]));
+    EXPECT_EQ(sum(paths["calls"]), sum(all["paths"]["calls"]));
+}
+
+TEST_F(HtmlTest, ARecordingThatIsSpoiltSaysSo) {
+    target.drop(3);
+    target.image = "two\nlines<script>";
+    const json shown = view();
+    EXPECT_EQ(shown["complaint"], "dropped 3");
+    EXPECT_THAT(shown["headline"].get<std::string>(), testing::HasSubstr("two\nlines<script>"));
+}
+
+TEST(HtmlPage, DataCannotEndItsElement) {
+    const std::string page = html_page("<a><!--data--></a>", R"({"n":"</script><!--"})");
+    EXPECT_EQ(page, R"(<a>{"n":"\u003c/script>\u003c!--"}</a>)");
+    EXPECT_THROW(html_page("<a></a>", "{}"), Error);
+}
+
+TEST(HtmlPage, TheOneThatIsBuiltInIsWhole) {
+    const std::string_view page = page_template();
+    EXPECT_TRUE(page.starts_with("<!doctype html>"));
+    EXPECT_TRUE(page.ends_with("</html>\n"));
+    EXPECT_NE(page.find("<!--data-->"), std::string_view::npos);
+    EXPECT_NE(page.find("d3-flame-graph\n\n"), std::string_view::npos) << "its licence";
+    EXPECT_EQ(page.find("src=\"http"), std::string_view::npos);
+}
+
+TEST(WholeFiles, AreThereOrNot) {
+    const std::string path = testing::TempDir() + "whole.txt";
+    write_whole_file(path, "one");
+    write_whole_file(path, "two");
+    const auto bytes = read_whole_file(path);
+    EXPECT_EQ(std::string(bytes.begin(), bytes.end()), "two");
+    EXPECT_THROW(write_whole_file("/nonexistent/file", "x"), Error);
+}
+
+}  // namespace
+}  // namespace nopscope

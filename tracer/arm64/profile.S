@@ -76,7 +76,6 @@ function \entry
     cbnz    w16, 1b
     stp     x11, x13, [x17, #FRAME_START]
     ret     x14
-.Lentered_\entry:
 end_of \entry
 .endm
 
@@ -172,11 +171,6 @@ function \hook
     add     x12, x12, #1
     stxr    w11, x12, [x15]
     cbnz    w11, 7b
-    ret     x9
-.Lleft_\hook:
-.Luncounted_\hook:
-    str     xzr, [x17, #FRAME_SP]
-    str     x17, [x11, #CORE_TOP - CORE_EVENTED]
 .endif
     ret     x9
 end_of \hook
@@ -236,6 +230,10 @@ profile_slow_entry nopscope_profile_entry, nopscope_profile_hook, nopscope_profi
 profile_slow_hook nopscope_profile_hook
 profile_slow_entry nopscope_profile_events_entry, nopscope_profile_events_hook, nopscope_profile_events_found
 profile_slow_hook nopscope_profile_events_hook
+.Luncounted_nopscope_profile_events_hook:
+    str     xzr, [x17, #FRAME_SP]
+    str     x17, [x11, #CORE_TOP - CORE_EVENTED]
+    ret     x9
 .Lto_body:
     to_body
 
@@ -245,10 +243,10 @@ profile_slow_hook nopscope_profile_events_hook
     .balign 2
     .globl  nopscope_profile_events_costs
 nopscope_profile_events_costs:
-#define INSIDE ((.Lentered_nopscope_profile_events_entry - .Lread_nopscope_profile_events_entry + \
+#define INSIDE ((nopscope_profile_events_entry_end - .Lread_nopscope_profile_events_entry + \
                  .Lread_nopscope_profile_events_hook - nopscope_profile_events_hook) / 4 - 3)
-#define ALL ((.Lentered_nopscope_profile_events_entry - nopscope_profile_events_entry + \
-              .Lleft_nopscope_profile_events_hook - nopscope_profile_events_hook) / 4)
+#define ALL ((nopscope_profile_events_entry_end - nopscope_profile_events_entry + \
+              nopscope_profile_events_hook_end - nopscope_profile_events_hook) / 4)
     .hword  INSIDE
     .hword  ALL - INSIDE
     .size   nopscope_profile_events_costs, . - nopscope_profile_events_costs

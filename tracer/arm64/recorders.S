@@ -47,6 +47,14 @@
     str     x11, [x15, x12]
 .endm
 
+// Claims, and stores a `ret`. In: x10 core, x15 ring, x14 position of its entry's record. Changes x11-x13, x16.
+.macro put_ret
+    claim
+    lsl     w13, w14, #1                // index << 4, in positions of 8 bytes
+    orr     w13, w13, #KIND_RET
+    store_record
+.endm
+
     .section .text.nopscope_recorders, "ax", %progbits
 
 // void nopscope_function_entry: one `call` record, then the body.
@@ -77,7 +85,8 @@ function \entry
     str     x13, [x10, #CORE_TOP]
     stp     x9, x12, [x17]
 .if \counts
-1:  ldxp    x12, x15, [x10]
+.Lclaim_\entry:
+    ldxp    x12, x15, [x10]
     cmp     x12, x14
     b.hs    \full
     read_clock x11
@@ -98,12 +107,6 @@ function \entry
     stp     x30, x12, [x17, #FRAME_HOOK]
     store_record
     ret     x10
-.Lentered_\entry:
-.if \counts
-.Lagain_\entry:
-    ldr     x14, [x10, #CORE_LIMIT]
-    b       1b
-.endif
 end_of \entry
 .endm
 
@@ -155,15 +158,10 @@ function \hook
     store_word x12, 3, x17, x13, x15, x14
 .Lone_\hook:
     ret     x9
-.Lleft_\hook:
-.Lplain_\hook:
-    ldr     x15, [x10, #CORE_RING]
-.endif
-    claim
-    lsl     w13, w14, #1                // index << 4, in positions of 8 bytes
-    orr     w13, w13, #KIND_RET
-    store_record
+.else
+    put_ret
     ret     x9
+.endif
 end_of \hook
 .endm
 
@@ -219,6 +217,13 @@ label nopscope_graph_full_end
 .endm
 graph_special nopscope_graph_entry, nopscope_return_hook
 graph_special nopscope_graph_events_entry, nopscope_graph_events_hook
+.Lagain_nopscope_graph_events_entry:
+    ldr     x14, [x10, #CORE_LIMIT]
+    b       .Lclaim_nopscope_graph_events_entry
+.Lplain_nopscope_graph_events_hook:
+    ldr     x15, [x10, #CORE_RING]
+    put_ret
+    ret     x9
 
 // u16 nopscope_graph_events_costs[3]: what a call that counts has of the recorder's instructions, on the usual
 // path: between the two readings, less the site's three before (landing pad, MOV, BL); and outside of them,
@@ -227,10 +232,10 @@ graph_special nopscope_graph_events_entry, nopscope_graph_events_hook
     .balign 2
     .globl  nopscope_graph_events_costs
 nopscope_graph_events_costs:
-#define INSIDE ((.Lentered_nopscope_graph_events_entry - .Lread_nopscope_graph_events_entry + \
+#define INSIDE ((nopscope_graph_events_entry_end - .Lread_nopscope_graph_events_entry + \
                  .Lread_nopscope_graph_events_hook - nopscope_graph_events_hook) / 4 - 3)
-#define ALL ((.Lentered_nopscope_graph_events_entry - nopscope_graph_events_entry + \
-              .Lleft_nopscope_graph_events_hook - nopscope_graph_events_hook) / 4)
+#define ALL ((nopscope_graph_events_entry_end - nopscope_graph_events_entry + \
+              nopscope_graph_events_hook_end - nopscope_graph_events_hook) / 4)
 #define SECOND ((.Lone_nopscope_graph_events_hook - .Lsecond_nopscope_graph_events_hook) / 4)
     .hword  INSIDE
     .hword  ALL - SECOND - INSIDE

@@ -80,7 +80,8 @@ std::function<void()> add_steering(CLI::App* command, RecordOptions& options) {
     add_choice_options(group, wanted->choice, wanted->recorder);
     group->add_option("--only-function", wanted->only, "Record only these, and what they call");
     group->add_option("--event", wanted->events,
-                      "Count this event of the PMU's in each call: a name (`nopscope events`) or number; twice for two");
+                      "Count this event of the PMU's in each call, by name (`nopscope events`) or number; "
+                      "twice for two");
     group->add_option("--depth", wanted->depth, "Record only so many calls deep");
     group->add_option("--min-duration", wanted->min_duration, "Only calls that take so long: 10us, 1ms");
     group->add_option("--sample", wanted->sample, "One call in so many: 1/N");

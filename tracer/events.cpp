@@ -124,11 +124,14 @@ const char* describe(wire::EventRefusal why) {
         case EventRefusal::none: return "ok";
         case EventRefusal::no_pmu: return "the CPU has no performance monitors (PMUv3)";
         case EventRefusal::too_few_counters: return "the CPU, or its EL2, gives fewer than two event counters";
-        case EventRefusal::absent: return "the CPU does not count that event: PMCEID0_EL0 and PMCEID1_EL0 name those it has";
+        case EventRefusal::absent:
+            return "the CPU does not count that event: PMCEID0_EL0 and PMCEID1_EL0 name those it has";
         case EventRefusal::too_many: return "at most two events can be counted";
-        case EventRefusal::recorder: return "only the graph and the profile recorder count events, and another one is in use";
+        case EventRefusal::recorder:
+            return "only the graph and the profile recorder count events, and another one is in use";
         case EventRefusal::mode: return "events are not counted in adaptive mode";
-        case EventRefusal::ring_too_small: return "the ring has no room for all open calls' returns with their events";
+        case EventRefusal::ring_too_small:
+            return "the ring has no room for all open calls' returns with their events";
     }
     return "unknown";
 }

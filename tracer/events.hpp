@@ -10,7 +10,7 @@
 #pragma once
 
 #include "tracer/nopscope.hpp"
-#include "tracer/wire/command.hpp"
+#include "tracer/wire/event_refusal.hpp"
 
 #include <cstdint>
 #include <span>

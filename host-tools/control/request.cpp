@@ -223,7 +223,9 @@ Bytes events_of(const Words& words) {
             refuse(fmt::format("{}: no such event: give a number, as 0x11, or one of {}", for_cell(*word),
                                event_names()));
         }
-        if (std::find(words.begin() + 1, word, *word) != word) refuse(fmt::format("{} is there twice", for_cell(*word)));
+        if (std::find(words.begin() + 1, word, *word) != word) {
+            refuse(fmt::format("{} is there twice", for_cell(*word)));
+        }
         arguments.push_back(static_cast<std::uint8_t>(*event));
         arguments.push_back(static_cast<std::uint8_t>(*event >> 8));
         ++arguments[0];

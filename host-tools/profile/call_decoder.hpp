@@ -151,7 +151,7 @@ public:
     // A gap lies inside.
     bool has_gap(const OpenCall& call) const { return call.gaps_before != gaps_; }
     // The return's entry is open here.
-    bool has_entry_of(const wire::Event& event) const { return find(event) != 0; }
+    bool has_entry_of(const wire::Event& event) const { return stack_.find(event) != 0; }
 
     // The session is over: what is open stays so, up to the last event.
     void finish() {
@@ -218,7 +218,7 @@ private:
     }
 
     void on_return(const wire::Event& event) {
-        const std::size_t at = find(event);
+        const std::size_t at = stack_.find(event);
         if (at == 0) {
             ++counters_.orphan_returns;
             return;
@@ -226,23 +226,6 @@ private:
         while (stack_.depth() > at) pop(End::implied);
         pop(event.unwound ? End::unwound : End::returned);
         has_closed_ = true;
-    }
-
-    // Where the open call that the return names is on the stack, or 0. Record indices ascend up the stack, so
-    // the search ends at the first older one, unless calls are open for longer than the 28 bits of
-    // an entry's index last.
-    std::size_t find(const wire::Event& event) const {
-        const std::uint64_t distance = (event.index - event.entry_index) & wire::entry_index_mask;
-        const std::uint64_t wanted = event.index - distance;
-        const bool wrapped =
-            !stack_.empty() && event.index - stack_[1].index > wire::entry_index_mask;
-        for (std::size_t i = stack_.depth(); i > 0; --i) {
-            const OpenCall& call = stack_[i];
-            if (call.is_gap()) continue;
-            if (((call.index ^ wanted) & wire::entry_index_mask) == 0) return i;
-            if (!wrapped && call.index < wanted) break;
-        }
-        return 0;
     }
 
     void on_extended(const wire::Event& event) {

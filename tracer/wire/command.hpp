@@ -10,6 +10,7 @@
 // and of how many to take, to the end of the payload. Ranges so ascend and do not overlap.
 #pragma once
 
+#include "tracer/wire/event_refusal.hpp"
 #include "tracer/wire/frame.hpp"
 #include "tracer/wire/record.hpp"
 
@@ -59,18 +60,6 @@ enum class Answer : std::uint8_t {
     events_refused = 14,  // result: EventRefusal u8, event u16, event counters u8; nothing was changed
 };
 inline constexpr unsigned answer_count = 15;
-
-// Why events are not counted.
-enum class EventRefusal : std::uint8_t {
-    none = 0,
-    no_pmu = 1,
-    too_few_counters = 2,  // the CPU, or its EL2, gives less than two
-    absent = 3,            // the CPU does not count this event, or nothing says that it does
-    too_many = 4,
-    recorder = 5,        // one is in use, or is asked for, that does not count events
-    mode = 6,            // adaptive
-    ring_too_small = 7,  // for all open calls' returns
-};
 
 inline constexpr std::uint8_t recorder_as_before = 0xff;  // what was set last
 inline constexpr std::uint8_t only_selected = 1;          // set_recorder's flag

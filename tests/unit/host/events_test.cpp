@@ -30,7 +30,8 @@ protected:
         target.ret(entry);
         events(std::move(counts), first, second);
     }
-    void events(std::vector<std::uint64_t> counts, std::uint16_t first = sw_incr, std::uint16_t second = stall_backend_mem) {
+    void events(std::vector<std::uint64_t> counts, std::uint16_t first = sw_incr,
+                std::uint16_t second = stall_backend_mem) {
         const std::uint32_t argument =
             counts.size() == 2 ? wire::events_argument(first, second) : wire::events_argument(first);
         target.with_data(wire::Extended::events, argument, counts);

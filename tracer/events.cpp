@@ -49,14 +49,14 @@ std::uint64_t reserve_for(const Core& core, std::uint64_t return_bytes) {
     return core.reserve / core.return_bytes * return_bytes;
 }
 
-// On all cores.
-void follow_everywhere() {
+// On all cores. False: one did not come.
+bool follow_everywhere() {
     {
         const std::uint64_t interrupts = machine.mask_interrupts();
         follow_choice(*joined_core());
         machine.restore_interrupts(interrupts);
     }
-    machine.run_on_other_cores(
+    return machine.run_on_other_cores(
         [](void*, const Interrupted&) {
             if (Core* const core = joined_core()) follow_choice(*core);
         },
@@ -89,7 +89,7 @@ Status check_events(std::span<const std::uint16_t> numbers) {
 Status refuse_events(wire::EventRefusal why) { return refuse(why); }
 
 // Room first: who sees the new events finds it.
-void choose_events(std::span<const std::uint16_t> numbers) {
+bool choose_events(std::span<const std::uint16_t> numbers) {
     if (!numbers.empty()) {
         do ++last_choice;
         while (last_choice == 0 || last_choice == 0xffff);
@@ -106,8 +106,9 @@ void choose_events(std::span<const std::uint16_t> numbers) {
     if (next.any()) make_room();
     chosen = next;
     if (next.any()) send_profile_events(next);
-    follow_everywhere();
+    const bool all_follow = follow_everywhere();
     if (!next.any()) make_room();
+    return all_follow;
 }
 
 void count_events_here() {

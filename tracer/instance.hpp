@@ -79,8 +79,8 @@ EventSet events_chosen();
 // Whether each core that has joined can count them. Within a request, as the next.
 Status check_events(std::span<const std::uint16_t> numbers);
 Status refuse_events(wire::EventRefusal why);
-// On all cores, in their rings and counters. None: nothing is counted.
-void choose_events(std::span<const std::uint16_t> numbers);
+// On all cores, in their rings and counters. None: nothing is counted. False: a core did not come within a second.
+bool choose_events(std::span<const std::uint16_t> numbers);
 // On a core that has just joined.
 void count_events_here();
 

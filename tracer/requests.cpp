@@ -170,16 +170,16 @@ Status count_events(std::span<const std::uint16_t> numbers) {
         const Status status = check_events(numbers);
         if (status != Status::ok) return status;
     }
-    choose_events({});
+    bool done = choose_events({});
     // Nobody adds to a cell any more.
-    const bool quiescent = wait_until_quiescent();
+    done = wait_until_quiescent() && done;
     if (!numbers.empty()) {
         profile_memory.clear_events();
-        choose_events(numbers);
+        done = choose_events(numbers) && done;
     }
     const Status status = take_recorders_of_events();
-    if (!carried_out(status)) choose_events({});
-    return status == Status::ok && !quiescent ? Status::timeout : status;
+    if (!carried_out(status)) (void)choose_events({});
+    return status == Status::ok && !done ? Status::timeout : status;
 }
 
 Status disable(const Sites& which) { return enable(Recorder::none, which); }

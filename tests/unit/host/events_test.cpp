@@ -22,7 +22,10 @@ constexpr std::uint16_t sw_incr = 0x00, inst_retired = 0x08, stall_backend_mem =
 
 class EventsTest : public testing::Test {
 protected:
-    EventsTest() { target.hello(); }
+    EventsTest() {
+        target.cores = 2;
+        target.hello();
+    }
 
     // A call's return with its events, one or two.
     void ret(std::uint64_t entry, std::vector<std::uint64_t> counts, std::uint16_t first = sw_incr,

@@ -13,7 +13,7 @@ struct DeviceRange {  // mapped as device memory; both multiples of 4 KiB
     std::uint64_t bytes;
 };
 
-enum class UartKind : std::uint8_t { pl011, cadence };
+enum class UartKind : std::uint8_t { pl011, cadence, mini };
 
 struct UartConfig {
     UartKind kind;

@@ -7,6 +7,7 @@
 #include "hal/board.hpp"
 #include "hal/console.hpp"
 #include "hal/drivers/cadence_uart.hpp"
+#include "hal/drivers/mini_uart.hpp"
 #include "hal/drivers/pl011.hpp"
 #include "hal/hal.hpp"
 
@@ -14,11 +15,16 @@ namespace nopscope::hal {
 
 namespace {
 
-// One call of `operation` with the board's UART. The branch is the whole price of choosing it by a table.
+// One call of `operation` with the board's UART. The branch is the whole price of choosing it by a table; the
+// mini-UART, an option of the build, adds none.
 template <typename Operation>
 inline auto with_uart(Operation operation) {
-    if (board.uart.kind == UartKind::cadence) return operation(CadenceUart{board.uart.base});
-    return operation(Pl011{board.uart.base});
+    if constexpr (NOPSCOPE_MINI_UART) {
+        return operation(MiniUart{board.uart.base});
+    } else {
+        if (board.uart.kind == UartKind::cadence) return operation(CadenceUart{board.uart.base});
+        return operation(Pl011{board.uart.base});
+    }
 }
 
 std::uint32_t clock_hz_of_uart;  // 0: emulated

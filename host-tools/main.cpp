@@ -102,6 +102,34 @@ std::function<Exit()> add_graph(CLI::App& app, CLI::App*& command) {
     };
 }
 
+struct Question {
+    const char* name;
+    const char* help;
+    const char* function;  // what is said of its argument; null: it has none
+    Exit (*ask)(const QuestionOptions&);
+};
+constexpr Question questions[] = {
+    {"callers", "Who calls a function, how often and for how long", "Its name, or a glob of names", callers},
+    {"callees", "What a function calls, how often and for how long", "Its name, or a glob of names", callees},
+    {"latency", "How long a function's calls take, as a distribution", "Its name, or a glob of names", latency},
+    {"stack-depth", "How deep calls get, and on which path", nullptr, stack_depth},
+};
+
+std::function<Exit()> add_question(CLI::App& app, CLI::App*& command, const Question& question) {
+    auto options = std::make_shared<QuestionOptions>();
+    command = app.add_subcommand(question.name, question.help);
+    command
+        ->add_option("file", options->report.file, "A recording, or a raw capture; - for standard input")
+        ->required();
+    if (question.function != nullptr) {
+        command->add_option("function", options->function, question.function)->required();
+    }
+    command->add_option("--image", options->report.image, "The ELF that was recorded");
+    add_choice(command, "--format", options->report.format, formats_without_csv, "Output");
+    add_raw(command, options->report);
+    return [options, ask = question.ask] { return ask(*options); };
+}
+
 std::function<Exit()> add_html(CLI::App& app, CLI::App*& command) {
     auto options = std::make_shared<HtmlOptions>();
     command = app.add_subcommand("html", "Write a page for a browser: flame graph, functions, callers and callees");
@@ -162,6 +190,11 @@ int run(int argc, char** argv) {
          {add_record, add_ctl, add_report, add_graph, add_html, add_info, add_check, add_names, add_events}) {
         CLI::App* command = nullptr;
         auto action = add(app, command);
+        commands[command] = std::move(action);
+    }
+    for (const Question& question : questions) {
+        CLI::App* command = nullptr;
+        auto action = add_question(app, command, question);
         commands[command] = std::move(action);
     }
     try {

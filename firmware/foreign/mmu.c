@@ -24,7 +24,10 @@ void mmu_start(void) {
         level2[(at - ram) / BLOCK] = block(at, ATTR_NORMAL, data);
     }
     level2[((uint64_t)text_start - ram) / BLOCK] = block((uint64_t)text_start, ATTR_NORMAL, text);
+    mmu_enable();
+}
 
+void mmu_enable(void) {
     const uint64_t mair = 0xbb4400ff;  /* write-through, non-cacheable, device, write-back */
     const uint64_t tcr = 25 | 1 << 8 | 1 << 10 | 3 << 12 | UINT64_C(1) << 23 | UINT64_C(2) << 32;
     __asm__ volatile("msr mair_el1, %0\n\tmsr tcr_el1, %1\n\tmsr ttbr0_el1, %2\n\tisb\n\t"

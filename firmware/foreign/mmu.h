@@ -15,4 +15,5 @@ uint64_t block(uint64_t physical, unsigned attributes, uint64_t permissions);
 #define READ_ONLY (UINT64_C(1) << 7)
 #define NO_EXECUTE (UINT64_C(3) << 53)
 
-void mmu_start(void);
+void mmu_start(void);   /* the first core: tables, and mmu_enable() */
+void mmu_enable(void);  /* each other one */

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# make.sh KERNEL OUT: OUT/ with the files of a Raspberry Pi 4's boot partition, KERNEL as kernel8.img,
-# and OUT.img, a card with that one partition. Needs no root. The boot firmware's files come from
+# make.sh KERNEL OUT [CONSOLE]: OUT/ with the files of a Raspberry Pi 4's boot partition, KERNEL as kernel8.img,
+# config.txt with CONSOLE.txt behind (pl011 or mini-uart, as KERNEL was built: NOPSCOPE_RPI_CONSOLE), and OUT.img, a card with that one partition. Needs no root. The boot firmware's files come from
 # Debian's package raspi-firmware where apt has it, or were put into OUT/ by hand: what is there stays.
 set -euo pipefail
 kernel=$1
 out=$2
+console=${3:-pl011}
 here=$(dirname "$(readlink -f "$0")")
 package=${XDG_CACHE_HOME:-$HOME/.cache}/nopscope/raspi-firmware
 boot_firmware=(start4.elf fixup4.dat bcm2711-rpi-4-b.dtb)
@@ -56,7 +57,7 @@ make_card() {
 
 mkdir -p "$out"
 cp "$kernel" "$out/kernel8.img"
-cp "$here/config.txt" "$out/"
+cat "$here/config.txt" "$here/$console.txt" >"$out/config.txt"
 missing=$(put_boot_firmware)
 if [ -n "$missing" ] && [ ! -d "$package" ]; then
     fetch_package

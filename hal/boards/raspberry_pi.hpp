@@ -2,6 +2,7 @@
 // What the Raspberry Pi's tables have in common: the VideoCore's peripherals, at each board's own address.
 #pragma once
 
+#include "hal/board.hpp"
 #include "hal/drivers/mmio.hpp"
 #include "hal/drivers/videocore_gpio.hpp"
 #include "hal/drivers/videocore_mailbox.hpp"
@@ -10,15 +11,38 @@ namespace nopscope::hal {
 
 template <std::uint64_t peripherals, PinPulls pulls>
 struct RaspberryPi {
-    static constexpr std::uint64_t uart0 = peripherals + 0x20'1000;
     static constexpr VideocoreMailbox mailbox{peripherals + 0xb880};
 
-    // The PL011 on the header's pins 8 and 10. The emulated mailbox ignores the rate it is asked for:
-    // what it answers to the question afterwards is what counts.
+    // On the header's pins 8 and 10. `first_interrupt`: what the VideoCore's first is called here.
+    static constexpr UartConfig console(unsigned first_interrupt) {
+        if constexpr (NOPSCOPE_MINI_UART) {
+            return {.kind = UartKind::mini,
+                    .base = peripherals + 0x21'5000,
+                    .interrupt = first_interrupt + 29,
+                    .baud = 1'000'000,  // within 0.8 % at core clocks of 250 and 500 MHz
+                    .prepare_clock_hz = prepare_mini_uart};
+        }
+        return {.kind = UartKind::pl011,
+                .base = peripherals + 0x20'1000,
+                .interrupt = first_interrupt + 57,
+                .baud = 3'000'000,
+                .prepare_clock_hz = prepare_uart};
+    }
+
+    // The core clock is the boot firmware's (config.txt); what it is just now is divided.
+    static std::uint32_t prepare_mini_uart() {
+        constexpr std::uint32_t with_enable_uart_hz = 250'000'000;
+        VideocoreGpio{peripherals + 0x20'0000, pulls}.route(HeaderUart::mini);
+        const std::uint32_t actual_hz = mailbox.core_clock_hz();
+        return actual_hz != 0 ? actual_hz : with_enable_uart_hz;
+    }
+
+    // The emulated mailbox ignores the rate it is asked for: what it answers to the question afterwards is what
+    // counts.
     static std::uint32_t prepare_uart() {
         // 4 Mbaud exactly, and 3 Mbaud within 0.4 %. The boot firmware's own, 48 MHz, ends at 3 Mbaud.
         constexpr std::uint32_t wanted_hz = 64'000'000, firmware_hz = 48'000'000;
-        VideocoreGpio{peripherals + 0x20'0000, pulls}.route_uart0();
+        VideocoreGpio{peripherals + 0x20'0000, pulls}.route(HeaderUart::pl011);
         mailbox.set_uart_clock_hz(wanted_hz);
         const std::uint32_t actual_hz = mailbox.uart_clock_hz();
         return actual_hz != 0 ? actual_hz : firmware_hz;

@@ -11,7 +11,7 @@ namespace {
 using Pi = RaspberryPi<0x3f00'0000, PinPulls::bcm2835>;
 
 constexpr DeviceRange devices[] = {
-    {.base = 0x3f00'0000, .bytes = 0x0100'0000},  // interrupts, mailbox, GPIO, PL011
+    {.base = 0x3f00'0000, .bytes = 0x0100'0000},  // interrupts, mailbox, GPIO, UARTs
     {.base = 0x4000'0000, .bytes = 0x1000},       // each core's interrupts
 };
 
@@ -19,11 +19,7 @@ constexpr DeviceRange devices[] = {
 
 constinit const BoardTable board = {
     .name = "rpi3",
-    .uart = {.kind = UartKind::pl011,
-             .base = Pi::uart0,
-             .interrupt = 89,  // VideoCore interrupt 57, from 32 on
-             .baud = 3'000'000,
-             .prepare_clock_hz = Pi::prepare_uart},
+    .uart = Pi::console(32),
     .interrupts = {.controller = Controller::bcm2836, .base = 0x4000'0000, .second = 0x3f00'b200},
     .psci = Psci::none,
     .spin_table = {.first_word = 0xd8, .cores = 4},  // raspberrypi/tools, armstubs/armstub8.S

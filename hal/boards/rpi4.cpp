@@ -11,7 +11,7 @@ namespace {
 using Pi = RaspberryPi<0xfe00'0000, PinPulls::bcm2711>;
 
 constexpr DeviceRange devices[] = {
-    {.base = 0xfe00'0000, .bytes = 0x0100'0000},  // mailbox, GPIO, PL011
+    {.base = 0xfe00'0000, .bytes = 0x0100'0000},  // mailbox, GPIO, UARTs
     {.base = 0xff80'0000, .bytes = 0x0080'0000},  // GIC-400
 };
 
@@ -19,11 +19,7 @@ constexpr DeviceRange devices[] = {
 
 constinit const BoardTable board = {
     .name = "rpi4",
-    .uart = {.kind = UartKind::pl011,
-             .base = Pi::uart0,
-             .interrupt = 153,  // VideoCore interrupt 57, from 96 on
-             .baud = 3'000'000,
-             .prepare_clock_hz = Pi::prepare_uart},
+    .uart = Pi::console(96),
     .interrupts = {.controller = Controller::gic_v2, .base = 0xff84'1000, .second = 0xff84'2000},
     .psci = Psci::none,
     .spin_table = {.first_word = 0xd8, .cores = 4},  // raspberrypi/tools, armstubs/armstub8.S

@@ -13,7 +13,6 @@ constexpr unsigned gpio_pup_pdn_reg0 = 0xe4;  // BCM2711: two bits a pin, from p
 constexpr unsigned gppud = 0x94;              // BCM2835: what the pins are set to
 constexpr unsigned gppudclk0 = 0x98;          // which pins are, a bit each
 constexpr std::uint32_t input = 0;
-constexpr std::uint32_t alt0 = 4;
 constexpr std::uint32_t pull_up = 1;          // BCM2711's
 constexpr std::uint32_t pulled_up = 2;        // BCM2835's
 
@@ -29,17 +28,19 @@ void wait() {
 
 }  // namespace
 
-void VideocoreGpio::route_uart0() const {
+void VideocoreGpio::route(HeaderUart uart) const {
+    const auto function = static_cast<std::uint32_t>(uart);
     std::uint32_t select = read32(base_ + gpfsel1);
-    select = with_field(select, (14 - 10) * 3, 3, alt0);
-    select = with_field(select, (15 - 10) * 3, 3, alt0);
+    select = with_field(select, (14 - 10) * 3, 3, function);
+    select = with_field(select, (15 - 10) * 3, 3, function);
     write32(base_ + gpfsel1, select);
+    pull_uart_pins();
+    if (uart != HeaderUart::pl011) return;
 
     std::uint32_t bluetooth = read32(base_ + gpfsel3);
     bluetooth = with_field(bluetooth, (32 - 30) * 3, 3, input);
     bluetooth = with_field(bluetooth, (33 - 30) * 3, 3, input);
     write32(base_ + gpfsel3, bluetooth);
-    pull_uart_pins();
 }
 
 void VideocoreGpio::pull_uart_pins() const {

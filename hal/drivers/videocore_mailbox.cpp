@@ -21,7 +21,7 @@ constexpr std::uint32_t bus_address = 0xc000'0000;
 constexpr std::uint32_t tag_get_arm_memory = 0x0001'0005;
 constexpr std::uint32_t tag_get_clock_rate = 0x0003'0002;
 constexpr std::uint32_t tag_set_clock_rate = 0x0003'8002;
-constexpr std::uint32_t clock_uart = 2;
+constexpr std::uint32_t clock_uart = 2, clock_core = 4;
 
 constexpr std::uint32_t request = 0;
 constexpr std::uint32_t response_ok = 0x8000'0000;
@@ -68,8 +68,12 @@ void VideocoreMailbox::set_uart_clock_hz(std::uint32_t hz) const {
     ask(tag_set_clock_rate, 3, clock_uart, hz, 0);
 }
 
-std::uint32_t VideocoreMailbox::uart_clock_hz() const {
-    const Answer answer = ask(tag_get_clock_rate, 1, clock_uart, 0, 0);
+std::uint32_t VideocoreMailbox::uart_clock_hz() const { return clock_hz(clock_uart); }
+
+std::uint32_t VideocoreMailbox::core_clock_hz() const { return clock_hz(clock_core); }
+
+std::uint32_t VideocoreMailbox::clock_hz(std::uint32_t clock) const {
+    const Answer answer = ask(tag_get_clock_rate, 1, clock, 0, 0);
     return answer.given ? answer.words[1] : 0;
 }
 

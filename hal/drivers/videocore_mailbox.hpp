@@ -12,7 +12,8 @@ class VideocoreMailbox {
 public:
     explicit constexpr VideocoreMailbox(std::uint64_t base) : base_(base) {}
     void set_uart_clock_hz(std::uint32_t hz) const;
-    std::uint32_t uart_clock_hz() const;
+    std::uint32_t uart_clock_hz() const;  // the PL011's
+    std::uint32_t core_clock_hz() const;  // the mini-UART's
     // First byte above the memory that belongs to the Arm cores.
     std::uint64_t arm_memory_end() const;
 
@@ -21,6 +22,7 @@ private:
         bool given;
         std::uint32_t words[2];
     };
+    std::uint32_t clock_hz(std::uint32_t clock) const;
     // One tag with `count` words of request and room for three of answer.
     Answer ask(std::uint32_t tag, unsigned count, std::uint32_t first, std::uint32_t second,
                std::uint32_t third) const;

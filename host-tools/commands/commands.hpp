@@ -48,6 +48,15 @@ struct ReportOptions {
 Exit report(const ReportOptions& options);
 Exit graph(const ReportOptions& options);
 
+struct QuestionOptions {
+    ReportOptions report;  // file, image, format, raw
+    std::string function;  // a name or a glob
+};
+Exit callers(const QuestionOptions& options);
+Exit callees(const QuestionOptions& options);
+Exit latency(const QuestionOptions& options);
+Exit stack_depth(const QuestionOptions& options);
+
 struct HtmlOptions {
     ReportOptions report;  // file, image, raw
     std::string output;

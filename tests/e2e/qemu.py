@@ -9,6 +9,7 @@ MACHINES = {
     "virt-max-smp4": ("virt", [*VIRT, "-cpu", "max", "-smp", "4"]),
     "virt-a72": ("virt", [*VIRT, "-cpu", "cortex-a72"]),
     "rpi4": ("rpi4", ["-M", "raspi4b"]),
+    "rpi4-mini-uart": ("rpi4-mini-uart", ["-M", "raspi4b", "-serial", "null"]),  # its second
     "rpi3": ("rpi3", ["-M", "raspi3b"]),
     "zcu102": ("zcu102", ["-M", "xlnx-zcu102", "-m", "2G", "-audio", "none"]),
 }

@@ -3,12 +3,13 @@
 """Runs an image under QEMU and compares its console with an expected file.
 
     run_image.py --machine virt-max --image selftest.elf [--expected x.expected] [--status N]
-                 [--contains TEXT]... [--update] [--dirty-bss] [WORD]...
+                 [--contains TEXT]... [--update] [--dirty-bss] [--input TEXT] [WORD]...
 
 WORDs are the semihosting command line; with --no-semihosting there is none. Before comparing, what
 may differ from run to run or CPU to CPU is made equal: a backtrace line shows the function's name
 instead of its address, other 64-bit numbers become 0x*, the notes in parentheses behind `ok NAME`
 go. --contains asks for text in what was printed before that. --update writes the expected file.
+--input is sent to the UART when the first line has been printed.
 --dirty-bss (raw images) fills what the image must zero itself with 0xa5 before it starts.
 """
 
@@ -27,6 +28,7 @@ MACHINES = {
     "virt-max-el2": ["-M", "virt,gic-version=3,virtualization=on", "-cpu", "max"],
     "virt-a72-el2": ["-M", "virt,gic-version=3,virtualization=on", "-cpu", "cortex-a72"],
     "raspi4b": ["-M", "raspi4b"],
+    "raspi4b-mini-uart": ["-M", "raspi4b", "-serial", "null"],  # its second
     "raspi3b": ["-M", "raspi3b"],
     "zcu102": ["-M", "xlnx-zcu102", "-m", "2G", "-audio", "none"],
     "zcu102-el2": ["-M", "xlnx-zcu102,virtualization=on", "-m", "2G", "-audio", "none"],
@@ -96,10 +98,12 @@ def run(arguments, functions):
         garbage.flush()
         command += ["-device", f"loader,file={garbage.name},addr={start:#x},force-raw=on"]
     try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              timeout=HANG_SECONDS, check=False)
-        return done.stdout.decode(errors="replace"), done.returncode
+        qemu = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        first = qemu.stdout.readline() if arguments.input else b""
+        rest, _ = qemu.communicate(arguments.input.encode(), timeout=HANG_SECONDS)
+        return (first + rest).decode(errors="replace"), qemu.returncode
     except subprocess.TimeoutExpired as hang:
+        qemu.kill()
         print((hang.stdout or b"").decode(errors="replace"))
         sys.exit(f"no end within {HANG_SECONDS} s: " + " ".join(command))
 
@@ -116,6 +120,7 @@ def main():
     parser.add_argument("--no-semihosting", action="store_true")
     parser.add_argument("--update", action="store_true")
     parser.add_argument("--dirty-bss", action="store_true")
+    parser.add_argument("--input", default="")
     parser.add_argument("words", nargs="*")
     arguments = parser.parse_args()
 

@@ -3,7 +3,7 @@
 """firmware/sdcard/make.sh with selftest: the card's one partition holds what it must, with the boot
 firmware's package and without, and its kernel8.img boots.
 
-    sdcard_test.py SELFTEST.img
+    sdcard_test.py SELFTEST.img SELFTEST-OF-THE-MINI-UART.img
 """
 
 import os
@@ -16,6 +16,7 @@ import unittest
 
 SDCARD = pathlib.Path(__file__).resolve().parents[2] / "firmware" / "sdcard"
 IMAGE = pathlib.Path(sys.argv.pop(1))
+MINI_UART = pathlib.Path(sys.argv.pop(1))
 BOOT_FIRMWARE = ["bcm2711-rpi-4-b.dtb", "fixup4.dat", "start4.elf"]
 
 
@@ -34,9 +35,9 @@ class Card(unittest.TestCase):
         stand_in.write_text("#!/bin/sh\n" + script)
         stand_in.chmod(0o755)
 
-    def make(self):
+    def make(self, image=IMAGE, *console):
         path = f"{self.root / 'bin'}:{os.environ['PATH']}"
-        return subprocess.run([SDCARD / "make.sh", IMAGE, self.out], check=True, text=True,
+        return subprocess.run([SDCARD / "make.sh", image, self.out, *console], check=True, text=True,
                               stderr=subprocess.PIPE,
                               env={**os.environ, "PATH": path, "XDG_CACHE_HOME": str(self.root)}).stderr
 
@@ -97,18 +98,27 @@ class Card(unittest.TestCase):
         self.assertEqual(self.content("start4.elf"), b"packaged")
         self.assertEqual(self.content("fixup4.dat"), b"packaged, too")
 
-    def test_its_kernel_boots(self):
-        self.make()
-        self.assertEqual(self.content("config.txt"), (SDCARD / "config.txt").read_bytes())
+    def boots(self, image, console, *first_serial):
+        self.make(image, console)
+        self.assertEqual(self.content("config.txt"),
+                         (SDCARD / "config.txt").read_bytes() + (SDCARD / f"{console}.txt").read_bytes())
         kernel = self.root / "kernel8.img"
         kernel.write_bytes(self.content("kernel8.img"))
-        self.assertEqual(kernel.read_bytes(), IMAGE.read_bytes())
+        self.assertEqual(kernel.read_bytes(), image.read_bytes())
         done = subprocess.run(
             ["qemu-system-aarch64", "-M", "raspi4b", "-display", "none", "-monitor", "none",
-             "-serial", "stdio", "-semihosting-config",
+             *first_serial, "-serial", "stdio", "-semihosting-config",
              "enable=on,target=native,arg=selftest,arg=boot", "-kernel", kernel],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, timeout=100, check=True)
         self.assertIn("entered at EL2", done.stdout)
+
+    def test_its_kernel_boots(self):
+        self.boots(IMAGE, "pl011")
+        self.assertNotIn(b"enable_uart", self.content("config.txt"))
+
+    def test_it_boots_with_the_mini_uart(self):
+        self.boots(MINI_UART, "mini-uart", "-serial", "null")
+        self.assertIn(b"\nenable_uart=1\n", self.content("config.txt"))
 
 
 if __name__ == "__main__":

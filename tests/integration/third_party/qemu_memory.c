@@ -1,19 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What it takes to profile QEMU's bare-metal memory test (tests/tcg), which has its own start-up, page tables and
- * linker script and is not changed: main is wrapped (--wrap=main), and two lines of its tables completed. */
-#include <tracer/nopscope.h>
+ * QEMU's bare-metal memory test (tests/tcg) has its own start-up, page tables and linker script. Its tables map no
+ * device, and its memory as not shareable; nopscope_init() says that it refuses the latter. */
+#include "traced_main.h"
 
-static volatile uint32_t* const uart = (volatile uint32_t*)0x09000000;
-
-static bool try_write(uint8_t byte) {
-    const uint32_t full = 1 << 5;
-    if (uart[0x18 / 4] & full) return false;
-    uart[0] = byte;
-    return true;
-}
-static void drain(void) {}
-
-/* It maps no device, and its memory as not shareable; nopscope_init() says that it refuses the latter. */
 static void complete_tables(bool shareable) {
     const uint64_t address = UINT64_C(0xfffffffff000), accessed = 1 << 10, block = 1, no_execute = UINT64_C(3) << 53;
     const uint64_t device = 1 << 2, inner_shareable = 3 << 8;
@@ -29,22 +18,9 @@ static void complete_tables(bool shareable) {
                      : "memory");
 }
 
-int __real_main(void);
-int __wrap_main(void) {
-    static struct nopscope_config config = {
-        .image = "qemu-memory",
-        .try_write = try_write,
-        .drain = drain,
-        .lossless = true,
-        .recorder = NOPSCOPE_GRAPH,
-        .trace = {0, UINT32_MAX, 0, 0, 0},
-    };
-    __asm__ volatile("mrs %0, cntfrq_el0" : "=r"(config.clock_hz));
+bool make_ready(const struct nopscope_config* config) {
     complete_tables(false);
-    if (nopscope_init(&config) != NOPSCOPE_WRONG_MEMORY) return 2;
+    if (nopscope_init(config) != NOPSCOPE_WRONG_MEMORY) return false;
     complete_tables(true);
-    if (nopscope_init(&config) != NOPSCOPE_OK) return 3;
-    const int status = __real_main();
-    nopscope_finish();
-    return status;
+    return true;
 }

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The VideoCore's mini-UART (UART 1) by polling, 8N1: "BCM2835 ARM Peripherals" and "BCM2711 ARM Peripherals", 2.2,
+// with elinux.org's errata of the former. Its bits are the VideoCore's core clock divided: who changes that clock
+// changes the rate. FIFOs of 8 bytes, no parity, no framing errors seen.
+#pragma once
+
+#include <cstdint>
+
+namespace nopscope::hal {
+
+// A bit is 8 of so many core clocks; 1..65536. Zero when the clock is too slow for `baud`, or too fast.
+constexpr std::uint32_t mini_uart_divisor(std::uint32_t core_hz, std::uint32_t baud) {
+    if (baud == 0) return 0;
+    const std::uint64_t each = std::uint64_t{baud} * 8;
+    const std::uint64_t divisor = (core_hz + each / 2) / each;
+    return divisor <= 0x10000 ? static_cast<std::uint32_t>(divisor) : 0;
+}
+static_assert(mini_uart_divisor(500'000'000, 1'000'000) == 63);  // 62.5
+static_assert(mini_uart_divisor(500'000'000, 115'200) == 543);
+static_assert(mini_uart_divisor(250'000'000, 115'200) == 271);   // the manual's register holds 270
+static_assert(mini_uart_divisor(500'000'000, 200'000'000) == 0);
+static_assert(mini_uart_divisor(500'000'000, 900) == 0);
+
+class MiniUart {
+public:
+    // Of the auxiliary peripherals, which it is one of.
+    explicit constexpr MiniUart(std::uint64_t base) : base_(base) {}
+    // core_hz 0 leaves the divisor as it is.
+    void start(std::uint32_t core_hz, std::uint32_t baud) const;
+    // Everything has been sent. What is being received is lost.
+    void set_baud(std::uint32_t core_hz, std::uint32_t baud) const;
+    // The rate is within the 2.5 % that a receiver bears.
+    static constexpr bool can(std::uint32_t core_hz, std::uint32_t baud) {
+        const std::uint64_t is = std::uint64_t{mini_uart_divisor(core_hz, baud)} * baud * 8;
+        return (is > core_hz ? is - core_hz : core_hz - is) <= is / 40;
+    }
+    void enable_receive_interrupt() const;  // when the receive FIFO is not empty
+    void acknowledge_receive_interrupt() const {}  // reading what has come is enough
+    bool try_write(std::uint8_t byte) const;  // false: the FIFO is full
+    bool try_read(std::uint8_t& byte) const;  // false: nothing has arrived
+    bool is_busy() const;                     // something is still being sent
+
+private:
+    std::uint64_t base_;
+};
+static_assert(MiniUart::can(500'000'000, 1'000'000) && MiniUart::can(500'000'000, 3'000'000));
+static_assert(MiniUart::can(250'000'000, 1'000'000) && !MiniUart::can(250'000'000, 3'000'000));
+static_assert(MiniUart::can(500'000'000, 115'200) && !MiniUart::can(500'000'000, 0));
+
+}  // namespace nopscope::hal

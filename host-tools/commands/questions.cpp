@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// `callers`, `callees`, `latency`, `stack-depth`.
+#include "host-tools/questions/questions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+
+#include "host-tools/base/text.hpp"
+#include "host-tools/commands/load.hpp"
+#include "host-tools/report/json.hpp"
+#include "host-tools/report/table.hpp"
+
+namespace nopscope {
+namespace {
+
+void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+Json json_place(const FunctionPlace& place) {
+    return {{"name", to_utf8(place.name)},
+            {"address", hex_address(place.address)},
+            {"file", to_utf8(place.file)},
+            {"line", place.line}};
+}
+
+std::string head(const FunctionPlace& place, const std::string& rest) {
+    const std::string where = short_place(place);
+    return fmt::format("{}{}{}  {}\n", for_cell(place.name), where.empty() ? "" : "  ", where, rest);
+}
+
+// One part of text, or of JSON, for each function that is meant.
+template <typename Text, typename Data>
+Exit answer(const QuestionOptions& options, bool durations, Text text, Data data) {
+    const Loaded loaded = load(options.report, durations);
+    Json json = Json::array();
+    std::string out;
+    for (const std::uint32_t function : functions_named(loaded.report, options.function)) {
+        if (options.report.format == Format::json) {
+            Json one = json_place(loaded.report.by_number[function]);
+            data(loaded, function, one);
+            json.push_back(std::move(one));
+        } else {
+            out += (out.empty() ? "" : "\n") + text(loaded, function);
+        }
+    }
+    print(options.report.format == Format::json ? json_text(json) : out + "\n" + integrity_line(loaded.report.integrity) + "\n");
+    return Exit::ok;
+}
+
+Exit neighbours(const QuestionOptions& options, const char* of, const char* name,
+                std::vector<Neighbour> (*find)(const Report&, const Profile&, std::uint32_t)) {
+    return answer(
+        options, false,
+        [&](const Loaded& loaded, std::uint32_t function) {
+            const FunctionRow& row = loaded.report.by_number[function];
+            std::vector<Line> lines{{"calls", "total", "mean", of, ""}};
+            for (const Neighbour& one : find(loaded.report, *loaded.profile, function)) {
+                lines.push_back({with_commas(one.calls), human_ns(one.total_ns),
+                                 human_ns(static_cast<double>(one.total_ns) / static_cast<double>(std::max<std::uint64_t>(one.calls, 1))),
+                                 for_cell(neighbour_name(loaded.report, one)), ""});
+            }
+            return head(row, fmt::format("{} calls, total {}", with_commas(row.calls),
+                                         human_ns(total_of(row, loaded.report.raw)))) +
+                   (lines.size() == 1 ? fmt::format("{}: none was recorded\n", of) : table(lines));
+        },
+        [&](const Loaded& loaded, std::uint32_t function, Json& json) {
+            json["calls"] = loaded.report.by_number[function].calls;
+            Json& list = json[name] = Json::array();
+            for (const Neighbour& one : find(loaded.report, *loaded.profile, function)) {
+                const bool known = one.function < loaded.report.by_number.size();
+                list.push_back({{"name", known ? Json(to_utf8(loaded.report.by_number[one.function].name)) : Json(nullptr)},
+                                {"after_gap", one.function == Neighbour::unknown},
+                                {"calls", one.calls},
+                                {"total_ns", one.total_ns}});
+            }
+        });
+}
+
+// A bar of eighths of a character.
+std::string bar(std::uint64_t part, std::uint64_t most, unsigned width) {
+    static constexpr const char* eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    const auto eight = static_cast<unsigned>((part * width * 8 + most - 1) / most);
+    std::string text;
+    for (unsigned n = 0; n < eight / 8; ++n) text += "█";
+    return text + eighths[eight % 8];
+}
+
+// At most so many rows: two bins become one as often as it takes.
+std::vector<Latency::Bin> shown_bins(const Latency& latency) {
+    constexpr std::size_t most = 32;
+    std::vector<Latency::Bin> bins = latency.bins;
+    while (bins.size() > most) {
+        std::vector<Latency::Bin> half;
+        for (std::size_t n = 0; n < bins.size(); n += 2) {
+            half.push_back({bins[n].from_ns, bins[n].calls + (n + 1 < bins.size() ? bins[n + 1].calls : 0)});
+        }
+        bins = std::move(half);
+    }
+    return bins;
+}
+
+std::string latency_text(const Loaded& loaded, std::uint32_t function) {
+    const FunctionRow& row = loaded.report.by_number[function];
+    const Latency latency = latency_of(loaded.report, *loaded.profile, function);
+    std::string out = head(row, fmt::format("{} calls, {} of them seen from begin to end", with_commas(row.calls),
+                                            with_commas(latency.timed)));
+    if (latency.timed == 0) return out;
+    out += fmt::format("min {}, p50 {}, p90 {}, p99 {}, p99.9 {}, max {}; as recorded, percentiles rounded up by a quarter at most\n",
+                       human_ns(latency.min_ns), human_ns(latency.per_mille_ns(500)), human_ns(latency.per_mille_ns(900)),
+                       human_ns(latency.per_mille_ns(990)), human_ns(latency.per_mille_ns(999)), human_ns(latency.max_ns));
+    const std::vector<Latency::Bin> bins = shown_bins(latency);
+    std::uint64_t most = 1;
+    for (const Latency::Bin& bin : bins) most = std::max(most, bin.calls);
+    for (const Latency::Bin& bin : bins) {
+        out += fmt::format("{:>8} {:>12}  {}\n", human_ns(bin.from_ns), with_commas(bin.calls), bar(bin.calls, most, 50));
+    }
+    return out;
+}
+
+void latency_json(const Loaded& loaded, std::uint32_t function, Json& json) {
+    const Latency latency = latency_of(loaded.report, *loaded.profile, function);
+    json["calls"] = loaded.report.by_number[function].calls;
+    json["timed"] = latency.timed;
+    const auto known = [&](std::uint64_t ns) { return latency.timed != 0 ? Json(ns) : Json(nullptr); };
+    json["min_ns"] = known(latency.min_ns);
+    for (const auto& [name, part] : {std::pair("p50_ns", 500u), {"p90_ns", 900u}, {"p99_ns", 990u}, {"p999_ns", 999u}}) {
+        json[name] = known(latency.per_mille_ns(part));
+    }
+    json["max_ns"] = known(latency.max_ns);
+    Json& bins = json["bins"] = Json::array();
+    for (const Latency::Bin& bin : latency.bins) bins.push_back({bin.from_ns, bin.calls});
+}
+
+}  // namespace
+
+Exit callers(const QuestionOptions& options) { return neighbours(options, "called by", "callers", callers_of); }
+Exit callees(const QuestionOptions& options) { return neighbours(options, "calls to", "callees", callees_of); }
+Exit latency(const QuestionOptions& options) { return answer(options, true, latency_text, latency_json); }
+
+Exit stack_depth(const QuestionOptions& options) {
+    const Loaded loaded = load(options.report);
+    const StackDepth found = deepest(*loaded.profile);
+    if (options.report.format == Format::json) {
+        Json json{{"depth", found.path.size()}, {"calls", found.calls}, {"unknown", found.unknown}, {"path", Json::array()}};
+        for (const std::uint32_t function : found.path) json["path"].push_back(json_place(loaded.report.by_number[function]));
+        print(json_text(json));
+        return Exit::ok;
+    }
+    std::string out = fmt::format("{} calls deep{}\n", found.path.size(),
+                                  found.calls > 1 ? fmt::format(", {} times; one of them:", with_commas(found.calls)) : "");
+    std::size_t depth = 0;
+    for (const std::uint32_t function : found.path) {
+        const FunctionRow& row = loaded.report.by_number[function];
+        out += fmt::format("{:>5}  {}  {}\n", ++depth, for_cell(row.name), short_place(row));
+    }
+    if (found.unknown != 0) out += fmt::format("of {} calls the depth is not known\n", with_commas(found.unknown));
+    print(out + "\n" + integrity_line(loaded.report.integrity) + "\n");
+    return Exit::ok;
+}
+
+}  // namespace nopscope

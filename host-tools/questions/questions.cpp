@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/questions/questions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "host-tools/base/error.hpp"
+#include "host-tools/base/text.hpp"
+#include "host-tools/control/choice.hpp"
+
+namespace nopscope {
+namespace {
+
+// By how many letters one becomes the other.
+std::size_t distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::size_t diagonal = row[0];
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t change = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
+        }
+    }
+    return row.back();
+}
+
+std::string nearest(const Report& report, const std::string& name) {
+    std::vector<std::pair<std::size_t, std::string_view>> by_distance;
+    for (const FunctionRow& row : report.functions) {
+        if (row.name.size() > 200) continue;
+        const std::size_t letters = distance(name, row.name);
+        if (letters <= (name.size() + 1) / 3) by_distance.emplace_back(letters, row.name);
+    }
+    const auto shown = std::min<std::size_t>(3, by_distance.size());
+    std::partial_sort(by_distance.begin(), by_distance.begin() + static_cast<std::ptrdiff_t>(shown), by_distance.end());
+    std::string text;
+    for (std::size_t n = 0; n < shown; ++n) {
+        text += (n == 0 ? "" : n + 1 == shown ? " or " : ", ") + for_cell(by_distance[n].second);
+    }
+    return text;
+}
+
+std::vector<Neighbour> sorted(const std::map<std::uint32_t, Neighbour>& of) {
+    std::vector<Neighbour> list;
+    for (const auto& [function, neighbour] : of) list.push_back(neighbour);
+    std::stable_sort(list.begin(), list.end(), [](const Neighbour& a, const Neighbour& b) {
+        return a.total_ns != b.total_ns ? a.total_ns > b.total_ns : a.calls > b.calls;
+    });
+    return list;
+}
+
+// Adds the node's calls to the neighbour's.
+void add(std::map<std::uint32_t, Neighbour>& to, std::uint32_t neighbour, const Report& report,
+         const Profile& profile, std::uint32_t number) {
+    const CallTree::Node& node = profile.tree().nodes()[number];
+    Neighbour& one = to[neighbour];
+    one.function = neighbour;
+    one.calls += node.calls;
+    one.total_ns += report.raw ? ticks_to_ns(node.total_ticks, report.clock_hz)
+                               : fixed_to_ns(report.nodes[number].total, report.clock_hz);
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> functions_named(const Report& report, const std::string& glob) {
+    std::vector<std::uint32_t> found;
+    for (std::uint32_t number = FunctionTable::none + 1; number < report.by_number.size(); ++number) {
+        const FunctionRow& row = report.by_number[number];
+        if (row.calls != 0 && names_function(glob, {.name = row.name})) found.push_back(number);
+    }
+    if (!found.empty()) return found;
+    const std::string like = nearest(report, glob);
+    throw Error(fmt::format("no function that was called is named {}{}", for_cell(glob),
+                            like.empty() ? "" : ": did you mean " + like + "?"),
+                Exit::usage);
+}
+
+std::vector<Neighbour> callers_of(const Report& report, const Profile& profile, std::uint32_t function) {
+    std::map<std::uint32_t, Neighbour> callers;
+    const auto& nodes = profile.tree().nodes();
+    for (std::uint32_t at = CallTree::overflow + 1; at < nodes.size(); ++at) {
+        if (nodes[at].function != function) continue;
+        const std::uint32_t parent = nodes[at].parent;
+        add(callers,
+            parent == CallTree::root        ? Neighbour::outermost
+            : parent == CallTree::after_gap ? Neighbour::unknown
+                                            : nodes[parent].function,
+            report, profile, at);
+    }
+    return sorted(callers);
+}
+
+std::vector<Neighbour> callees_of(const Report& report, const Profile& profile, std::uint32_t function) {
+    std::map<std::uint32_t, Neighbour> callees;
+    const auto& nodes = profile.tree().nodes();
+    for (std::uint32_t at = CallTree::overflow + 1; at < nodes.size(); ++at) {
+        const std::uint32_t parent = nodes[at].parent;
+        if (parent > CallTree::overflow && nodes[parent].function == function) {
+            add(callees, nodes[at].function, report, profile, at);
+        }
+    }
+    return sorted(callees);
+}
+
+std::string neighbour_name(const Report& report, const Neighbour& of) {
+    if (of.function == Neighbour::outermost) return "(nothing that was recorded)";
+    if (of.function == Neighbour::unknown) return "(callers lost in a gap)";
+    return report.by_number[of.function].name;
+}
+
+std::uint64_t Latency::per_mille_ns(unsigned part) const {
+    std::uint64_t below = 0;
+    for (std::size_t n = 0; n < bins.size(); ++n) {
+        below += bins[n].calls;
+        if (below * 1000 >= timed * part) return n + 1 < bins.size() ? std::min(bins[n + 1].from_ns, max_ns) : max_ns;
+    }
+    return max_ns;
+}
+
+Latency latency_of(const Report& report, const Profile& profile, std::uint32_t function) {
+    Latency latency;
+    const FunctionRow& row = report.by_number[function];
+    latency.min_ns = row.min_ns.value_or(0);
+    latency.max_ns = row.max_ns.value_or(0);
+    if (function >= profile.durations().size()) return latency;
+    const auto& calls = profile.durations()[function].calls;
+    unsigned last = DurationBins::count;
+    while (last > 0 && calls[last - 1] == 0) --last;
+    unsigned bin = 0;
+    while (bin < last && calls[bin] == 0) ++bin;
+    for (; bin < last; ++bin) {
+        latency.bins.push_back({ticks_to_ns(DurationBins::first_of(bin), report.clock_hz), calls[bin]});
+        latency.timed += calls[bin];
+    }
+    return latency;
+}
+
+StackDepth deepest(const Profile& profile) {
+    const auto& nodes = profile.tree().nodes();
+    constexpr std::uint32_t not_known = ~0u;
+    std::vector<std::uint32_t> depths(nodes.size());
+    depths[CallTree::after_gap] = depths[CallTree::overflow] = not_known;
+    StackDepth result{.path = {}, .calls = 0, .unknown = nodes[CallTree::overflow].calls};
+    std::uint32_t most = 0;
+    std::uint32_t at_most = 0;
+    for (std::uint32_t at = CallTree::overflow + 1; at < nodes.size(); ++at) {
+        const std::uint32_t parent = depths[nodes[at].parent];
+        depths[at] = parent == not_known ? not_known : parent + 1;
+        if (parent == not_known) {
+            result.unknown += nodes[at].calls;
+        } else if (depths[at] > most) {
+            most = depths[at];
+            at_most = at;
+            result.calls = nodes[at].calls;
+        } else if (depths[at] == most) {
+            result.calls += nodes[at].calls;
+        }
+    }
+    for (std::uint32_t at = at_most; at != CallTree::root; at = nodes[at].parent) {
+        result.path.push_back(nodes[at].function);
+    }
+    std::reverse(result.path.begin(), result.path.end());
+    return result;
+}
+
+}  // namespace nopscope

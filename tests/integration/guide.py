@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What of a guide can be run. A Markdown page's fenced boxes are, by the words behind their fence:
+
+    ```sh          commands, for one bash that goes on from box to box
+    ```LANG FILE   a file; the line before the box says its name to people, too
+    ```text        what the commands before it have printed: of a report, each function's calls
+
+Everything else is for reading.
+"""
+
+import dataclasses
+import re
+
+FENCE = re.compile(r"^```(.*)$")
+# calls, ..., function, defined at
+ROW = re.compile(r"^\s*([\d,]+)  .*?  (\S+)\s+\S+:\d+$", re.M)
+
+
+@dataclasses.dataclass
+class Box:
+    line: int   # of its fence, from 1
+    kind: str   # sh, text, or a language
+    file: str   # empty: none
+    text: str
+
+
+def boxes(page):
+    found, box, before = [], None, ""
+    for number, line in enumerate(page.splitlines(), 1):
+        fence = FENCE.match(line)
+        if not fence:
+            if box:
+                box.text += line + "\n"
+            elif line.strip():
+                before = line
+        elif box:
+            found.append(box)
+            box = None
+        else:
+            kind, _, file = fence.group(1).partition(" ")
+            if not (file or kind in ("sh", "text")):
+                raise ValueError(f"line {number}: a box is ```sh, ```text or ```LANG FILE")
+            if file and f"`{file}`" not in before:
+                raise ValueError(f"line {number}: the line before the box does not name {file}")
+            box = Box(number, kind, file, "")
+    if box:
+        raise ValueError(f"line {box.line}: a box without an end")
+    return found
+
+
+def script(page_boxes, name):
+    """For bash, which prints what it does: the boxes but the texts. A failing one ends it."""
+    lines = ["set -euo pipefail"]
+    for box in page_boxes:
+        if box.kind == "text":
+            continue
+        lines.append(f"printf '\\n==== %s:%s (%d:%02d)\\n' {name} {box.line} $((SECONDS / 60)) $((SECONDS % 60))")
+        if box.file:
+            lines += [f"echo {box.file}", f"cat >{box.file} <<'END_OF_BOX'", box.text + "END_OF_BOX"]
+        else:
+            # Said as it stands on the page, and not traced: -x would show what it expands to.
+            lines += ["cat <<'END_OF_BOX'", box.text + "END_OF_BOX", box.text]
+    return "\n".join(lines) + "\n"
+
+
+def reported(text):
+    """A report's rows: (calls, function)."""
+    return sorted((int(calls.replace(",", "")), name) for calls, name in ROW.findall(text))
+
+
+def differences(page_boxes, printed):
+    """A sentence for each row of the page that was not printed, or the other way round."""
+    told = reported("".join(box.text for box in page_boxes if box.kind == "text"))
+    came = reported(printed)
+    if not told:
+        return ["the page shows no profile"]
+    return ([f"the page has {row}, which was not printed" for row in told if row not in came]
+            + [f"printed was {row}, which the page has not" for row in came if row not in told])

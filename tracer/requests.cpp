@@ -94,6 +94,7 @@ Status take_recorders_of_events() {
     if (!carried_out(status) || !profile_memory.made()) return status;
     Family& profile = family_of(Recorder::profile);
     const Family all = profile;
+    if (all.first->direct == profile_entry()) return status;
     if (all.first->sites == 0) {
         profile_memory.set_entry(profile_entry());
         return status;
@@ -162,6 +163,7 @@ Status enable(Recorder recorder, const Sites& which) {
 Status count_events(std::span<const std::uint16_t> numbers) {
     if (!initialised) return Status::not_initialised;
     const Requesting<Machine> alone(request_lock);
+    if (numbers.empty() && !events_chosen().any()) return Status::ok;
     if (!numbers.empty()) {
         for (const Recorder other : {Recorder::function, Recorder::duration, Recorder::sampled}) {
             if (is_in_use(other)) return refuse_events(wire::EventRefusal::recorder);

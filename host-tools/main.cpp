@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The nopscope command: options in, one function call out, errors caught here and nowhere else.
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
@@ -9,6 +10,7 @@
 #include "host-tools/base/run_main.hpp"
 #include "host-tools/commands/commands.hpp"
 #include "host-tools/control_options.hpp"
+#include "host-tools/export/formats.hpp"
 #include "host-tools/version.hpp"
 
 namespace {
@@ -130,6 +132,23 @@ std::function<Exit()> add_question(CLI::App& app, CLI::App*& command, const Ques
     return [options, ask = question.ask] { return ask(*options); };
 }
 
+std::function<Exit()> add_export(CLI::App& app, CLI::App*& command) {
+    auto options = std::make_shared<ExportOptions>();
+    command = app.add_subcommand("export", "Write a recording in another tool's format");
+    command
+        ->add_option("file", options->report.file, "A recording, or a raw capture; - for standard input")
+        ->required();
+    command->add_option("--to", options->format, "The format: " + export_format_names())->required();
+    command->add_option("-o,--output", options->output, "The file or directory to write")->required();
+    command->add_option("--image", options->report.image, "The ELF that was recorded");
+    command->add_flag("--raw", options->report.raw,
+                      "Of formats with sums: times as recorded, with what recording took in them");
+    std::string list = "Formats:\n";
+    for (const ExportFormat& format : export_formats()) list += fmt::format("  {:<11}{}\n", format.name, format.what);
+    command->footer(list + "Details: docs/exports.md.");
+    return [options] { return export_recording(*options); };
+}
+
 std::function<Exit()> add_html(CLI::App& app, CLI::App*& command) {
     auto options = std::make_shared<HtmlOptions>();
     command = app.add_subcommand("html", "Write a page for a browser: flame graph, functions, callers and callees");
@@ -186,8 +205,8 @@ int run(int argc, char** argv) {
     app.footer(exit_codes);
     app.require_subcommand(1);
     std::map<CLI::App*, std::function<Exit()>> commands;
-    for (auto* add :
-         {add_record, add_ctl, add_report, add_graph, add_html, add_info, add_check, add_names, add_events}) {
+    for (auto* add : {add_record, add_ctl, add_report, add_graph, add_html, add_export, add_info, add_check,
+                      add_names, add_events}) {
         CLI::App* command = nullptr;
         auto action = add(app, command);
         commands[command] = std::move(action);

@@ -57,6 +57,13 @@ Exit callees(const QuestionOptions& options);
 Exit latency(const QuestionOptions& options);
 Exit stack_depth(const QuestionOptions& options);
 
+struct ExportOptions {
+    ReportOptions report;  // file, image, raw
+    std::string format;    // a name of export_formats()
+    std::string output;
+};
+Exit export_recording(const ExportOptions& options);
+
 struct HtmlOptions {
     ReportOptions report;  // file, image, raw
     std::string output;

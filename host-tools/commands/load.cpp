@@ -7,6 +7,18 @@
 
 namespace nopscope {
 
+void say_what_is_amiss(const std::string& file, bool has_symbols, const nsc::Counters& counters) {
+    if (!has_symbols) {
+        fmt::print(stderr, "nopscope: {} carries no symbols: give --image ELF for names\n", file);
+    }
+    if (const auto others = counters.stream.other_image_sessions; others != 0) {
+        fmt::print(stderr,
+                   "nopscope: the target was reset into another image {} times; only the "
+                   "first image's sessions are reported\n",
+                   others);
+    }
+}
+
 Loaded load(const ReportOptions& options, bool durations) {
     Loaded loaded;
     if (durations) loaded.profile->count_durations();
@@ -21,16 +33,7 @@ Loaded load(const ReportOptions& options, bool durations) {
     } catch (const Error& error) {
         throw Error(options.file + ": " + error.what(), error.code());
     }
-    if (!symbols) {
-        fmt::print(stderr, "nopscope: {} carries no symbols: give --image ELF for names\n",
-                   options.file);
-    }
-    if (const auto others = file.counters().stream.other_image_sessions; others != 0) {
-        fmt::print(stderr,
-                   "nopscope: the target was reset into another image {} times; only the "
-                   "first image's sessions are reported\n",
-                   others);
-    }
+    say_what_is_amiss(options.file, symbols.has_value(), file.counters());
     return loaded;
 }
 

@@ -15,5 +15,7 @@ struct Loaded {
 
 // With Profile::durations() if wanted. Says on stderr what the reader should know of the file.
 Loaded load(const ReportOptions& options, bool durations = false);
+// That, for who reads without load().
+void say_what_is_amiss(const std::string& file, bool has_symbols, const nsc::Counters& counters);
 
 }  // namespace nopscope

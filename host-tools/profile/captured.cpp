@@ -87,23 +87,34 @@ bool WithData::take(const wire::Event& event) {
     return false;
 }
 
-void Captured::add(const WithData& record, FunctionTable& functions, std::uint64_t session) {
+std::span<const CapturedPart> values_of(const WithData& record, std::array<CapturedPart, 8>& room) {
     const wire::Event& head = record.head();
     const bool counter = head.extended == Extended::counter;
     Values values(record.data().subspan(counter ? 0 : 1));
-    const auto put = [&](ValueSeries* to, bool wide) {
-        const std::int64_t value = values.next(wide);
-        if (to != nullptr) to->add(value, head.clock, session);
-    };
-    if (counter) return put(series_of(counters_, head.argument >> 1), (head.argument & 1) != 0);
-    const auto offset = static_cast<std::uint32_t>(record.data()[0] << 3);
-    const std::uint32_t function = functions.number(offset);
-    if (head.extended == Extended::result) {
-        return put(series_of(of_functions_, {function, result}), (head.argument & 1) != 0);
+    if (counter) {
+        room[0] = {CapturedPart::counter, head.argument >> 1, values.next((head.argument & 1) != 0)};
+        return {room.data(), 1};
     }
+    const auto offset = static_cast<std::uint32_t>(record.data()[0] << 3);
+    if (head.extended == Extended::result) {
+        room[0] = {Captured::result, offset, values.next((head.argument & 1) != 0)};
+        return {room.data(), 1};
+    }
+    std::size_t count = 0;
     for (std::uint32_t number = 0; number < 8; ++number) {
         if ((registers(head) >> number & 1) == 0) continue;
-        put(series_of(of_functions_, {function, number}), (wide_ones(head) >> number & 1) != 0);
+        room[count++] = {number, offset, values.next((wide_ones(head) >> number & 1) != 0)};
+    }
+    return {room.data(), count};
+}
+
+void Captured::add(const WithData& record, FunctionTable& functions, std::uint64_t session) {
+    std::array<CapturedPart, 8> room;
+    for (const CapturedPart& part : values_of(record, room)) {
+        ValueSeries* const to = part.what == CapturedPart::counter
+                                    ? series_of(counters_, part.of)
+                                    : series_of(of_functions_, {functions.number(part.of), part.what});
+        if (to != nullptr) to->add(part.value, record.head().clock, session);
     }
 }
 

@@ -47,6 +47,16 @@ private:
     unsigned count_ = 0;
 };
 
+// One value of a record of arguments, a result, or a counter.
+struct CapturedPart {
+    static constexpr std::uint32_t counter = 9;
+    std::uint32_t what = 0;  // register 0 to 7, Captured::result, or counter
+    std::uint32_t of = 0;    // the site's offset, or the counter's number
+    std::int64_t value = 0;
+};
+// Of a record that is whole, no sample.
+std::span<const CapturedPart> values_of(const WithData& record, std::array<CapturedPart, 8>& room);
+
 class Captured {
 public:
     static constexpr std::uint32_t result = 8;  // below: x0 to x7

@@ -14,13 +14,6 @@ namespace {
 
 constexpr std::size_t summands = 7;  // of integrity: generated and what it is made of
 
-const char* refusal(const nsc::Counters& counters) {
-    const LineCounters& line = counters.line;
-    if (line.bytes == 0) return counters.file.is_raw ? "the file is empty" : "nothing was recorded";
-    if (line.frames == 0) return "there is no trace in it: not one frame could be read";
-    return "no hello could be read, so the records in it mean nothing";
-}
-
 const Function* function_at(std::uint32_t offset, const HelloInfo& hello, const Symbols* symbols) {
     return symbols != nullptr ? symbols->find(hello.text_base - hello.load_bias + offset) : nullptr;
 }
@@ -226,16 +219,21 @@ Integrity integrity_of(const Profile& profile, const nsc::Counters& counters) {
     return result;
 }
 
+std::string no_report_sentence(const nsc::Counters& counters) {
+    const LineCounters& line = counters.line;
+    if (const auto version = counters.stream.refused_version; version != 0) {
+        return fmt::format("the target speaks trace format {}, and this nopscope reads {}", version,
+                           wire::format_version);
+    }
+    if (line.bytes == 0) return counters.file.is_raw ? "the file is empty" : "nothing was recorded";
+    if (line.frames == 0) return "there is no trace in it: not one frame could be read";
+    return "no hello could be read, so the records in it mean nothing";
+}
+
 Report make_report(const Profile& profile, const nsc::Counters& counters, const Symbols* symbols,
                    bool raw) {
     const StreamCounters& stream = counters.stream;
-    if (!profile.hello()) {
-        if (stream.refused_version != 0) {
-            throw Error(fmt::format("the target speaks trace format {}, and this nopscope reads {}",
-                                    stream.refused_version, wire::format_version));
-        }
-        throw Error(refusal(counters));
-    }
+    if (!profile.hello()) throw Error(no_report_sentence(counters));
     const HelloInfo& hello = *profile.hello();
     if (symbols != nullptr) {
         if (const auto sentence = mismatch(*symbols, hello)) throw Error(*sentence);

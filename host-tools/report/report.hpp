@@ -199,6 +199,9 @@ const char* recorder_name(std::size_t number);  // wire::RecorderNumber
 
 Integrity integrity_of(const Profile& profile, const nsc::Counters& counters);
 
+// Why a recording without a hello that could be read says nothing.
+std::string no_report_sentence(const nsc::Counters& counters);
+
 // `symbols` may be null: functions are then named by address. Throws Error when the symbols are of
 // another image, or the recording says nothing that can be reported.
 Report make_report(const Profile& profile, const nsc::Counters& counters, const Symbols* symbols,

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// `export`: a recording in another tool's format.
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "host-tools/commands/commands.hpp"
+#include "host-tools/commands/load.hpp"
+#include "host-tools/export/balanced_stream.hpp"
+#include "host-tools/export/formats.hpp"
+
+namespace nopscope {
+namespace {
+
+// What was left out, as the sink says.
+std::string stream(const ExportOptions& options, const ExportFormat& format, const Output& output) {
+    nsc::Reader file;
+    std::optional<Symbols> image;
+    if (!options.report.image.empty()) image = read_symbols(ElfFile::open(options.report.image));
+    const auto symbols = [&]() -> const Symbols* {
+        return image ? &*image : file.symbols() ? &*file.symbols() : nullptr;
+    };
+    const auto sink = format.stream(output);
+    BalancedStream balanced(*sink, symbols, options.report.file);
+    file.read_file(options.report.file, balanced);
+    if (balanced.sessions() == 0) throw Error(options.report.file + ": " + no_report_sentence(file.counters()));
+    sink->finish();
+    say_what_is_amiss(options.report.file, symbols() != nullptr, file.counters());
+    return sink->left_out();
+}
+
+std::string aggregate(const ExportOptions& options, const ExportFormat& format, const Output& output) {
+    const Loaded loaded = load(options.report);
+    return format.aggregate(output, {loaded.report, *loaded.profile, options.report.raw});
+}
+
+}  // namespace
+
+Exit export_recording(const ExportOptions& options) {
+    const ExportFormat* const format = find_export_format(options.format);
+    if (format == nullptr) {
+        throw Error(fmt::format("--to {}: no such format; there are {}", options.format, export_format_names()),
+                    Exit::usage);
+    }
+    Output output(options.output, format->kind);
+    const std::string left_out =
+        format->stream != nullptr ? stream(options, *format, output) : aggregate(options, *format, output);
+    output.commit();
+    if (!left_out.empty()) {
+        fmt::print(stderr, "nopscope: {} has no place for {}: left out\n", format->name, left_out);
+    }
+    return Exit::ok;
+}
+
+}  // namespace nopscope

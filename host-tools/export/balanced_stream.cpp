@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/export/balanced_stream.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "host-tools/base/error.hpp"
+#include "host-tools/base/text.hpp"
+
+namespace nopscope {
+namespace {
+
+FunctionPlace place_of(std::uint64_t address, const Function* known) {
+    if (known == nullptr) return {.name = hex_address(address), .file = {}, .line = 0, .address = address};
+    return {known->name, known->file, known->line, known->address};
+}
+
+constexpr std::uint32_t plain_return(std::uint64_t index) {
+    const auto payload = (static_cast<std::uint32_t>(index) & wire::entry_index_mask) << 1;
+    return wire::make_record(wire::Kind::ret, payload, 0).high();
+}
+
+}  // namespace
+
+void BalancedStream::on_session(const HelloInfo& hello) {
+    if (const Symbols* const symbols = symbols_()) {
+        if (const auto sentence = mismatch(*symbols, hello)) throw Error(origin_ + ": " + *sentence);
+    }
+    Nanoseconds latest = 0;
+    for (const auto& core : cores_) latest = std::max(latest, core ? core->now : 0);
+    time_.begin_session(hello.clock_hz, latest);
+    base_ = hello.text_base - hello.load_bias;
+    ++sessions_;
+}
+
+void BalancedStream::on_session_end() {
+    for (const auto& core : cores_) {
+        if (!core) continue;
+        end_all(*core, Left::open);
+        core->current = core->contexts.front().get();
+        core->with_data = {};
+    }
+}
+
+BalancedStream::Core& BalancedStream::core(unsigned number) {
+    auto& slot = cores_[number & 0xff];
+    if (!slot) {
+        slot = std::make_unique<Core>();
+        slot->number = number & 0xff;
+        slot->current = &context(*slot, 0);
+    }
+    return *slot;
+}
+
+BalancedStream::Context& BalancedStream::context(Core& core, std::uint32_t number) {
+    for (const auto& one : core.contexts) {
+        if (one->track.context == number) return *one;
+    }
+    if (core.contexts.size() == max_contexts) return *core.contexts.back();
+    Context& added = *core.contexts.emplace_back(std::make_unique<Context>());
+    added.track = {.number = tracks_++, .core = core.number, .context = number};
+    added.stack.resize(1);
+    sink_.on_track(added.track);
+    return added;
+}
+
+void BalancedStream::on_trace(unsigned number, const TraceBatch& batch) {
+    Core& core = this->core(number);
+    if (batch.gap) {
+        end_all(core, Left::gap);
+        core.current = &context(core, batch.context);
+    }
+    std::uint64_t index = batch.first_index;
+    for (const wire::StampedRecord& stamped : batch.records) {
+        const wire::Record record = stamped.record;
+        core.now = std::max(core.now, time_(stamped.clock));
+        if (record.high() == core.current->stack.back().plain_end) {
+            end(core, *core.current, Left::returned);
+        } else if (record.kind() == wire::Kind::entry) {
+            on_entry(core, record.site_low(), index);
+        } else if (record.kind() == wire::Kind::call) {
+            sink_.point(core.current->track, site(record.site_low()), core.now);
+        } else if (record.kind() == wire::Kind::ret) {
+            on_return(core, wire::event_of(stamped, index));
+        } else {
+            on_extended(core, wire::event_of(stamped, index));
+        }
+        ++index;
+    }
+}
+
+void BalancedStream::on_missing(unsigned number, const MissingPart& part) {
+    Core& core = this->core(number);
+    const bool is_drop = part.lost == 0 && part.overwritten == 0;
+    Nanoseconds& before = core.absent_to[is_drop ? 1 : 0];
+    const Nanoseconds from = std::max(before, time_(part.from));
+    before = std::max(from, time_(part.to));
+    sink_.absence(core.number, {from, before, part.lost, part.overwritten, part.dropped});
+}
+
+void BalancedStream::on_console(std::string_view text) {
+    sink_.console(text, cores_[0] ? cores_[0]->now : 0);
+}
+
+std::uint32_t BalancedStream::site(std::uint32_t offset) {
+    const std::uint32_t number = functions_.number(offset);
+    if (number >= introduced_.size() || !introduced_[number]) [[unlikely]]
+        introduce_site(number, offset);
+    return number;
+}
+
+void BalancedStream::introduce_site(std::uint32_t number, std::uint32_t offset) {
+    if (number >= introduced_.size()) introduced_.resize(2 * std::size_t{number} + 64);
+    introduced_[number] = true;
+    if (number == FunctionTable::none) {
+        return sink_.on_function(number, {.name = "(functions beyond the table's room)", .file = {}});
+    }
+    const std::uint64_t address = base_ + offset;
+    const Symbols* const symbols = symbols_();
+    sink_.on_function(number, place_of(address, symbols != nullptr ? symbols->find(address) : nullptr));
+}
+
+void BalancedStream::begin(Core& core, std::uint32_t function, std::uint64_t index, std::uint32_t plain_end) {
+    if (function >= first_own_function && (own_introduced_ & 1u << (function - first_own_function)) == 0) {
+        own_introduced_ |= 1u << (function - first_own_function);
+        sink_.on_function(function,
+                          {.name = function == tracer_function ? "(tracer)" : "(other context)", .file = {}});
+    }
+    core.current->stack.push_back({index, function, plain_end});
+    sink_.entry(core.current->track, function, core.now);
+}
+
+void BalancedStream::end(Core& core, Context& of, Left how) {
+    const std::uint32_t function = of.stack.back().function;
+    of.stack.pop_back();
+    sink_.leave(of.track, function, core.now, how);
+}
+
+void BalancedStream::end_all(Core& core, Left how) {
+    for (const auto& one : core.contexts) {
+        while (one->stack.size() > 1) end(core, *one, how);
+        one->away = false;
+        one->duration = {};
+    }
+}
+
+// The track of the context that is left shows it, where it has anything to show.
+void BalancedStream::enter(Core& core, Context& to) {
+    if (core.current == &to) return;
+    if (core.current->stack.size() > 1 && core.current->stack.size() <= max_depth) {
+        core.current->away = true;
+        begin(core, away_function, core.current->stack.back().index, Open::no_call);
+    }
+    core.current = &to;
+    if (std::exchange(to.away, false)) end(core, to, Left::returned);
+}
+
+void BalancedStream::on_entry(Core& core, std::uint32_t offset, std::uint64_t index) {
+    const std::uint32_t function = site(offset);
+    if (core.current->stack.size() > max_depth) return sink_.point(core.current->track, function, core.now);
+    core.current->stack.push_back({index, function, plain_return(index)});
+    sink_.entry(core.current->track, function, core.now);
+}
+
+// Where the call that the return names is on the stack, or 0. As in CallDecoder: indices ascend, so an older one
+// ends the search, unless calls are open for longer than the 28 bits of an entry's index last.
+std::size_t BalancedStream::find(const Context& context, const wire::Event& event) {
+    const auto& stack = context.stack;
+    const std::uint64_t wanted = event.index - ((event.index - event.entry_index) & wire::entry_index_mask);
+    const bool wrapped = stack.size() > 1 && event.index - stack[1].index > wire::entry_index_mask;
+    for (std::size_t i = stack.size() - 1; i > 0; --i) {
+        if (stack[i].plain_end == plain_return(event.entry_index)) return i;
+        if (!wrapped && stack[i].index < wanted) break;
+    }
+    return 0;
+}
+
+void BalancedStream::on_return(Core& core, const wire::Event& event) {
+    std::size_t at = find(*core.current, event);
+    if (at == 0) {
+        // Before the record of its switch: recording was stopped, or the ring full.
+        for (const auto& one : core.contexts) {
+            if (one.get() == core.current || find(*one, event) == 0) continue;
+            enter(core, *one);
+            at = find(*one, event);
+            break;
+        }
+    }
+    if (at == 0) {
+        ++orphan_returns_;
+        return;
+    }
+    while (core.current->stack.size() > at + 1) end(core, *core.current, Left::unwound);
+    end(core, *core.current, event.unwound ? Left::unwound : Left::returned);
+}
+
+void BalancedStream::on_extended(Core& core, const wire::Event& event) {
+    Context& context = *core.current;
+    switch (event.extended) {
+    case wire::Extended::context:
+        return enter(core, this->context(core, event.argument));
+    case wire::Extended::tracer_begin:
+        on_tracer_end(core);  // of one that lost its end to a full ring
+        if (context.stack.size() > max_depth) return;
+        return begin(core, tracer_function, event.index, Open::no_call);
+    case wire::Extended::tracer_end:
+        return on_tracer_end(core);
+    case wire::Extended::marker:
+        sink_.mark(context.track, event.argument, core.now);
+        break;
+    case wire::Extended::duration:
+        context.duration = {.wanted = 2, .depth = event.argument, .site = 0, .ticks = 0};
+        break;
+    case wire::Extended::data:
+        if (!context.duration.data(event.data)) break;
+        // Hostile ticks may say that it began at any time.
+        sink_.whole(context.track, site(context.duration.site),
+                    std::min(core.now, time_(event.clock - context.duration.ticks)), core.now,
+                    context.duration.depth);
+        return;
+    default:
+        context.duration.wanted = 0;
+        break;
+    }
+    if (core.with_data.take(event)) on_data(core);
+}
+
+// What an interrupt of it left open was left.
+void BalancedStream::on_tracer_end(Core& core) {
+    auto& stack = core.current->stack;
+    std::size_t at = stack.size() - 1;
+    while (at > 0 && stack[at].function != tracer_function) --at;
+    if (at == 0) return;
+    while (stack.size() > at + 1) end(core, *core.current, Left::unwound);
+    end(core, *core.current, Left::returned);
+}
+
+void BalancedStream::on_data(Core& core) {
+    if (core.with_data.head().extended == wire::Extended::sample) return on_sample(core);
+    std::array<CapturedPart, 8> room;
+    for (const CapturedPart& part : values_of(core.with_data, room)) {
+        if (part.what == CapturedPart::counter) {
+            sink_.counter(core.current->track, part.of, part.value, core.now);
+        } else {
+            sink_.value(core.current->track, {site(part.of), part.what, part.value}, core.now);
+        }
+    }
+}
+
+void BalancedStream::on_sample(Core& core) {
+    const auto addresses = core.with_data.data();
+    const bool has_link = wire::sample_has_link(core.with_data.head().argument);
+    path_.clear();
+    for (std::size_t i = 0; i < addresses.size(); ++i) {
+        const std::uint32_t function = sampled(wire::sampled_offset(addresses[i]), i != 0);
+        // x30 is what the last call that the function made has left there.
+        if (i == 1 && has_link && path_.back() == function) continue;
+        path_.push_back(function);
+    }
+    std::reverse(path_.begin(), path_.end());
+    sink_.sample(core.current->track, path_, core.now);
+}
+
+std::uint32_t BalancedStream::sampled(std::int64_t offset, bool is_return) {
+    const std::uint64_t address = base_ + static_cast<std::uint64_t>(offset);
+    const Symbols* const symbols = symbols_();
+    // The call is before the place that it returns to, which may be another function's first.
+    const Function* const known = symbols != nullptr ? symbols->around(is_return ? address - 4 : address) : nullptr;
+    const std::uint64_t begin = known != nullptr ? known->address : address;
+    const std::uint64_t from_base = begin - base_;
+    if (symbols != nullptr && from_base <= ~0u && (from_base & 7) == 0 && symbols->find(begin) != nullptr) {
+        return site(static_cast<std::uint32_t>(from_base));
+    }
+    const auto number = first_sampled_function + static_cast<std::uint32_t>(sampled_.size());
+    const auto [at, is_new] = sampled_.try_emplace(begin, number);
+    if (is_new) sink_.on_function(number, place_of(begin, known));
+    return at->second;
+}
+
+}  // namespace nopscope

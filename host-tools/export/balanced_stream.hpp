@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records -> a balanced stream of entries and leaves on tracks, for formats that have every event. The
+// innermost loop of those exports: one virtual call a record, no allocation in the steady state.
+//
+// What makes it balanced, decided here once for all formats:
+//
+//   gap      Records are missing. Every call that is open on the core ends there (Left::gap): which of them
+//            went on is known later or never, and no format can take an end back. Calls after it have
+//            no callers, as in `graph` those below "(callers lost in a gap)". A return of one that was
+//            ended so means nothing more.
+//   unwound  A return of a call that is not innermost ends those above it, too.
+//   open     What is open when its session ends, ends with the core's last event.
+//   tracer   Between tracer_begin and tracer_end the track shows `tracer_function`, so that it is nobody's own time.
+//   context  While another context runs, a track that has open calls shows `away_function`, for the same reason.
+//   time     Of a core it never goes back: a clock that does stands still.
+//   orphans  Returns of calls that are not open are left out.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "host-tools/elf/symbols.hpp"
+#include "host-tools/export/event_sink.hpp"
+#include "host-tools/export/tick_time.hpp"
+#include "host-tools/line/session.hpp"
+#include "host-tools/profile/captured.hpp"
+#include "host-tools/profile/function_table.hpp"
+#include "host-tools/profile/told_whole.hpp"
+
+namespace nopscope {
+
+class BalancedStream : public SessionSink {
+public:
+    static constexpr std::size_t max_depth = std::size_t{1} << 16;  // entries beyond are points
+    static constexpr std::size_t max_contexts = 1024;               // of a core; more count as the last one
+
+    // `symbols` may give null: functions are then named by address. `origin` is what errors begin with.
+    BalancedStream(EventSink& sink, std::function<const Symbols*()> symbols, std::string origin)
+        : sink_(sink), symbols_(std::move(symbols)), origin_(std::move(origin)) {}
+
+    // Throws Error when the symbols are of another image.
+    void on_session(const HelloInfo& hello) override;
+    void on_session_end() override;
+    void on_trace(unsigned core, const TraceBatch& batch) override;
+    void on_missing(unsigned core, const MissingPart& part) override;
+    void on_console(std::string_view text) override;
+
+    std::uint64_t sessions() const { return sessions_; }
+    // Of calls that were ended at a gap, or whose entry is not known.
+    std::uint64_t orphan_returns() const { return orphan_returns_; }
+
+private:
+    struct Open {
+        static constexpr std::uint32_t no_call = 1u << 2;  // of `plain_end`: as in OpenCall
+        std::uint64_t index = 0;  // record index of the entry
+        std::uint32_t function = 0;
+        std::uint32_t plain_end = no_call;  // the return that ends it, all but the clock
+    };
+    struct Context {
+        Track track;
+        std::vector<Open> stack;  // open[0] is none's
+        DurationRecord duration;
+        bool away = false;
+    };
+    struct Core {
+        unsigned number = 0;
+        std::vector<std::unique_ptr<Context>> contexts;
+        Context* current = nullptr;
+        WithData with_data;
+        Nanoseconds now = 0;
+        Nanoseconds absent_to[2] = {0, 0};  // lost, dropped
+    };
+
+    Core& core(unsigned number);
+    Context& context(Core& core, std::uint32_t number);
+    void enter(Core& core, Context& to);
+    std::uint32_t site(std::uint32_t offset);
+    void introduce_site(std::uint32_t number, std::uint32_t offset);
+    void begin(Core& core, std::uint32_t function, std::uint64_t index, std::uint32_t plain_end);
+    void end(Core& core, Context& of, Left how);
+    void end_all(Core& core, Left how);
+    void on_entry(Core& core, std::uint32_t offset, std::uint64_t index);
+    void on_return(Core& core, const wire::Event& event);
+    void on_extended(Core& core, const wire::Event& event);
+    void on_tracer_end(Core& core);
+    void on_data(Core& core);
+    void on_sample(Core& core);
+    std::uint32_t sampled(std::int64_t offset, bool is_return);
+    static std::size_t find(const Context& context, const wire::Event& event);
+
+    EventSink& sink_;
+    std::function<const Symbols*()> symbols_;
+    std::string origin_;
+    TickTime time_;
+    FunctionTable functions_;
+    std::vector<bool> introduced_;  // by the table's number
+    std::unordered_map<std::uint64_t, std::uint32_t> sampled_;  // by address
+    std::uint32_t own_introduced_ = 0;
+    std::vector<std::uint32_t> path_;
+    std::array<std::unique_ptr<Core>, 256> cores_;
+    std::uint64_t base_ = 0;  // link-time address of text_base
+    std::uint32_t tracks_ = 0;
+    std::uint64_t sessions_ = 0;
+    std::uint64_t orphan_returns_ = 0;
+};
+
+}  // namespace nopscope

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// A line for each call, when it ends, and for each event. Text is quoted; what a spreadsheet would take for a
+// formula gets an apostrophe before it.
+#include <charconv>
+#include <optional>
+#include <unordered_map>
+
+#include "host-tools/base/text.hpp"
+#include "host-tools/export/call_sink.hpp"
+#include "host-tools/export/formats.hpp"
+
+namespace nopscope {
+namespace {
+
+std::string cell_of(std::string_view text) {
+    std::string out = "\"";
+    const std::string cell = for_cell(text);
+    if (!cell.empty() && std::string_view("=+-@").find(cell.front()) != std::string_view::npos) out += '\'';
+    for (const char c : cell) {
+        if (c == '"') out += '"';
+        out += c;
+    }
+    return out + '"';
+}
+
+class Csv : public CallSink {
+public:
+    explicit Csv(const Output& output) : file_(output.path()) {
+        file_.write("kind,core,context,depth,begin_ns,end_ns,self_ns,how,name,file,line,address,value\n");
+    }
+
+    void on_function(std::uint32_t number, const FunctionPlace& place) override {
+        names_[number] =
+            cell_of(place.name) + "," + cell_of(place.file) + "," + std::to_string(place.line) + "," +
+            (number < first_own_function || number >= first_sampled_function ? hex_address(place.address)
+                                                                             : std::string());
+    }
+    void point(const Track& track, std::uint32_t function, Nanoseconds now) override {
+        line("point", track, {}, now, {}, {}, {}, names_[function]);
+    }
+    void whole(const Track& track, std::uint32_t function, Nanoseconds from, Nanoseconds to,
+               std::uint32_t depth) override {
+        line("whole", track, depth, from, to, {}, {}, names_[function]);
+    }
+    void absence(std::uint32_t core, const Absence& absence) override {
+        const auto part = [&](const char* what, std::uint64_t count) {
+            if (count != 0)
+                line(what, {0, core, 0}, {}, absence.from, absence.to, {}, {}, no_name, std::to_string(count));
+        };
+        part("lost", absence.lost);
+        part("overwritten", absence.overwritten);
+        part("dropped", absence.dropped);
+    }
+    void mark(const Track& track, std::uint32_t id, Nanoseconds now) override {
+        line("mark", track, {}, now, {}, {}, {}, no_name, std::to_string(id));
+    }
+    void counter(const Track& track, std::uint32_t id, std::int64_t value, Nanoseconds now) override {
+        line("counter", track, {}, now, {}, {}, std::to_string(id), no_name, std::to_string(value));
+    }
+    void value(const Track& track, const CapturedValue& captured, Nanoseconds now) override {
+        const std::string what = captured_name(captured.what);
+        line("value", track, {}, now, {}, {}, what, names_[captured.function], std::to_string(captured.value));
+    }
+    // The functions of a sample are lines of their own, the outermost first, with their depth.
+    void sample(const Track& track, std::span<const std::uint32_t> path, Nanoseconds now) override {
+        for (std::uint32_t i = 0; i < path.size(); ++i) line("sample", track, i, now, {}, {}, {}, names_[path[i]]);
+    }
+    void console(std::string_view bytes, Nanoseconds now) override {
+        line("console", {}, {}, now, {}, {}, {}, cell_of(bytes) + ",,,");
+    }
+    void finish() override { file_.close(); }
+
+protected:
+    void ended(const Track& track, const EndedCall& call) override {
+        line("call", track, call.depth, call.from, call.to, call.self, left_text(call.how), names_[call.function]);
+    }
+
+private:
+    using Number = std::optional<std::uint64_t>;
+    static constexpr std::string_view no_name = ",,,";
+
+    void line(std::string_view kind, const Track& track, Number depth, Number from, Number to, Number self,
+              std::string_view how, std::string_view name, std::string_view value = {}) {
+        file_.write(kind);
+        for (const Number number : {Number(track.core), Number(track.context), depth, from, to, self}) {
+            char text[24] = {','};
+            char* end = text + 1;
+            if (number) end = std::to_chars(end, text + sizeof text, *number).ptr;
+            file_.write({text, static_cast<std::size_t>(end - text)});
+        }
+        for (const std::string_view text : {how, name, value}) {
+            file_.write(",");
+            file_.write(text);
+        }
+        file_.write("\n");
+    }
+
+    FileWriter file_;
+    std::unordered_map<std::uint32_t, std::string> names_;
+};
+
+}  // namespace
+
+std::unique_ptr<EventSink> csv_sink(const Output& output) { return std::make_unique<Csv>(output); }
+
+}  // namespace nopscope

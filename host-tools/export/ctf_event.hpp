@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bytes of CTF events: little-endian, nothing aligned to more than a byte.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "host-tools/export/little_endian.hpp"
+
+namespace nopscope {
+
+class CtfEvent {
+public:
+    static constexpr unsigned class_bits = 5;
+    static constexpr unsigned time_bits = 32 - class_bits;
+    static constexpr std::uint8_t extended = (1u << class_bits) - 1;
+
+    // An event's header. A reader takes the 27 bits for the next time that has them, after `last`: so where that is
+    // not `now`, or nothing is known of the last (`full`), all 64 follow.
+    void begin(std::uint8_t which, std::uint64_t now, std::uint64_t last, bool full) {
+        if (full || now - last >= std::uint64_t{1} << time_bits) {
+            add(extended);
+            add(std::uint32_t{which});
+            add(now);
+        } else {
+            add(static_cast<std::uint32_t>(which | now << class_bits));
+        }
+    }
+    template <typename Integer>
+    CtfEvent& add(Integer value) {
+        char bytes[sizeof value];
+        put_little(bytes, value);
+        bytes_.append(bytes, sizeof bytes);
+        return *this;
+    }
+    // Up to its first zero byte.
+    CtfEvent& text(std::string_view text) {
+        bytes_ += text.substr(0, text.find('\0'));
+        bytes_ += '\0';
+        return *this;
+    }
+    const std::string& bytes() const { return bytes_; }
+    void clear() { bytes_.clear(); }
+
+private:
+    std::string bytes_;
+};
+
+}  // namespace nopscope

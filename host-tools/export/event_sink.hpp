@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a format that has a recording's events one by one is told: a *balanced* stream. On each track
+// every leave() ends the entry() that is innermost, every entry has its leave, and time does not go back;
+// what makes that of a recording with losses is balanced_stream.hpp.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "host-tools/report/report.hpp"
+
+namespace nopscope {
+
+// Nanoseconds of the target's clock. A session that follows another begins after it, however its clock began.
+using Nanoseconds = std::uint64_t;
+
+// One context of a core, and nothing but calls that lie inside each other.
+struct Track {
+    std::uint32_t number = 0;  // from 0, in order of appearance
+    std::uint32_t core = 0;
+    std::uint32_t context = 0;
+};
+
+// What is on a track and is no function of the firmware's.
+inline constexpr std::uint32_t first_own_function = 1u << 19;
+inline constexpr std::uint32_t tracer_function = first_own_function;       // the core worked for the tracer
+inline constexpr std::uint32_t away_function = first_own_function + 1;     // it ran another context
+inline constexpr std::uint32_t first_sampled_function = first_own_function + 2;  // that samples alone have seen
+
+enum class Left : std::uint8_t {
+    returned,
+    unwound,  // by longjmp or an exception
+    gap,      // a gap follows: it may have gone on
+    open,     // the session ended first
+};
+const char* left_text(Left how);
+
+// Records of a core that are not in the recording.
+struct Absence {
+    Nanoseconds from = 0;  // not before the end of the core's last one of its kind
+    Nanoseconds to = 0;
+    std::uint64_t lost = 0;
+    std::uint64_t overwritten = 0;
+    std::uint64_t dropped = 0;  // alone: then it is of the other kind
+};
+
+// A register at a function's entry (0..7), or its result (8).
+struct CapturedValue {
+    std::uint32_t function = 0;
+    std::uint32_t what = 0;
+    std::int64_t value = 0;
+};
+std::string captured_name(std::uint32_t what);  // "x0" to "x7", "result"
+
+// What a format may leave out. Counted, and said in the end.
+enum class LeftOut : std::uint8_t { points, whole, absences, marks, counters, values, samples, console };
+inline constexpr std::size_t left_out_kinds = 8;
+
+class EventSink {
+public:
+    virtual ~EventSink() = default;
+
+    // Each before it is first used.
+    virtual void on_function(std::uint32_t number, const FunctionPlace& place) = 0;
+    virtual void on_track(const Track& track) = 0;
+
+    virtual void entry(const Track& track, std::uint32_t function, Nanoseconds now) = 0;
+    virtual void leave(const Track& track, std::uint32_t function, Nanoseconds now, Left how) = 0;
+    // A function was entered; nothing says for how long (the function recorder's).
+    virtual void point(const Track&, std::uint32_t /*function*/, Nanoseconds) { leave_out(LeftOut::points); }
+    // A call that is told at its end alone. Those inside it came before. `depth`: calls open around it.
+    virtual void whole(const Track&, std::uint32_t /*function*/, Nanoseconds /*from*/, Nanoseconds /*to*/,
+                       std::uint32_t /*depth*/) {
+        leave_out(LeftOut::whole);
+    }
+    virtual void absence(std::uint32_t /*core*/, const Absence&) { leave_out(LeftOut::absences); }
+    virtual void mark(const Track&, std::uint32_t /*id*/, Nanoseconds) { leave_out(LeftOut::marks); }
+    virtual void counter(const Track&, std::uint32_t /*id*/, std::int64_t /*value*/, Nanoseconds) {
+        leave_out(LeftOut::counters);
+    }
+    virtual void value(const Track&, const CapturedValue&, Nanoseconds) { leave_out(LeftOut::values); }
+    // Functions, the outermost first.
+    virtual void sample(const Track&, std::span<const std::uint32_t> /*path*/, Nanoseconds) {
+        leave_out(LeftOut::samples);
+    }
+    // The target's bytes; `now` is the time of the last event of core 0 before it.
+    virtual void console(std::string_view /*bytes*/, Nanoseconds /*now*/) { leave_out(LeftOut::console); }
+    // All events are told; what the format has at its end is written.
+    virtual void finish() = 0;
+
+    // One sentence: "3 samples and 7 counter values"; empty: nothing was left out.
+    std::string left_out() const;
+
+protected:
+    void leave_out(LeftOut what) { ++left_out_[static_cast<std::size_t>(what)]; }
+
+private:
+    std::array<std::uint64_t, left_out_kinds> left_out_{};
+};
+
+}  // namespace nopscope

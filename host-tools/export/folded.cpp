@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// "main;f;g 123": a call path and the nanoseconds of its last function itself. A recording with nothing but
+// samples has their numbers instead. Names are made fit: a `;` becomes `:`.
+#include <algorithm>
+
+#include "host-tools/base/text.hpp"
+#include "host-tools/export/tree.hpp"
+
+namespace nopscope {
+
+std::string write_folded(const Output& output, const Aggregated& from) {
+    const PathTree tree = path_tree(from);
+    FileWriter file(output.path());
+    std::vector<std::string> names;
+    for (const FunctionPlace& place : tree.functions) {
+        std::string name = for_cell(place.name);
+        std::replace(name.begin(), name.end(), ';', ':');
+        names.push_back(std::move(name));
+    }
+    std::vector<std::uint32_t> path;
+    for (const TreeNode& node : tree.nodes) {
+        const std::uint64_t weight = tree.has_times ? node.self_ns : node.samples;
+        if (weight == 0) continue;
+        path.assign(1, node.function);
+        for (std::uint32_t at = node.parent; at != 0; at = tree.nodes[at].parent) {
+            path.push_back(tree.nodes[at].function);
+        }
+        for (auto function = path.rbegin(); function != path.rend(); ++function) {
+            if (function != path.rbegin()) file.write(";");
+            file.write(names[*function]);
+        }
+        file.write(" " + std::to_string(weight) + "\n");
+    }
+    file.close();
+    std::string left_out = left_out_of_sums(from.report);
+    if (tree.has_times && tree.has_samples) {
+        if (!left_out.empty()) left_out += ", ";
+        left_out += with_commas(from.report.samples.count) + " samples";
+    }
+    return left_out;
+}
+
+}  // namespace nopscope

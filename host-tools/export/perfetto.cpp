@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+// Perfetto's TracePacket protobuf. A core is a packet sequence: its names are interned there, and its
+// timestamps are differences of a clock of its own, so an entry takes some 19 bytes and a return 13. A
+// context is a thread; counters, samples, what is missing, the console, and calls that are told whole have tracks of
+// their own.
+#include <fmt/format.h>
+
+#include <memory>
+#include <set>
+#include <unordered_map>
+#include <vector>
+
+#include "host-tools/base/text.hpp"
+#include "host-tools/export/formats.hpp"
+#include "host-tools/export/proto.hpp"
+
+namespace nopscope {
+namespace {
+
+// Field numbers, as Perfetto publishes them (protos/perfetto/trace).
+namespace trace { enum : std::uint32_t { packet = 1 }; }
+namespace packet {
+enum : std::uint32_t {
+    clock_snapshot = 6, timestamp = 8, sequence_id = 10, track_event = 11, interned_data = 12, sequence_flags = 13,
+    timestamp_clock_id = 58, defaults = 59, track_descriptor = 60,
+};
+}
+namespace defaults { enum : std::uint32_t { track_event = 11, timestamp_clock_id = 58 }; }
+namespace clock_snapshot { enum : std::uint32_t { clocks = 1 }; }
+namespace clock { enum : std::uint32_t { id = 1, timestamp = 2, is_incremental = 3 }; }
+namespace event {
+enum : std::uint32_t {
+    annotations = 4, type = 9, name_iid = 10, track_uuid = 11, name = 23, counter_value = 30, location_iid = 34,
+    callstack = 55,
+};
+}
+namespace callstack { enum : std::uint32_t { frames = 1, function = 1, file = 2, line = 3 }; }
+namespace annotation { enum : std::uint32_t { uint_value = 3, int_value = 4, string_value = 6, name = 10 }; }
+namespace interned { enum : std::uint32_t { event_names = 2, source_locations = 4, iid = 1, name = 2 }; }
+namespace location { enum : std::uint32_t { iid = 1, file = 2, function = 3, line = 4 }; }
+namespace descriptor {
+enum : std::uint32_t { uuid = 1, name = 2, process = 3, thread = 4, parent = 5, counter = 8 };
+}
+namespace process { enum : std::uint32_t { pid = 1, name = 6 }; }
+namespace thread { enum : std::uint32_t { pid = 1, tid = 2, name = 5 }; }
+
+enum Type : std::uint32_t { begin = 1, end = 2, instant = 3, counter_type = 4 };
+constexpr std::uint32_t state_cleared = 1;
+constexpr std::uint32_t needs_state = 2;
+constexpr std::uint32_t boot_time = 6;
+constexpr std::uint32_t own_clock = 64;
+
+// Tracks, by number and kind.
+constexpr std::uint64_t process_uuid = 1;
+constexpr std::uint64_t console_uuid = 2;
+constexpr std::uint64_t uuid(std::uint64_t kind, std::uint64_t number) { return kind << 48 | number; }
+constexpr std::uint64_t context_kind = 0;
+constexpr std::uint64_t first_context = 16;
+constexpr std::uint64_t counter_kind = 1;
+constexpr std::uint64_t missing_kind = 2;
+constexpr std::uint64_t samples_kind = 3;
+constexpr std::uint64_t whole_kind = 4;
+
+std::uint64_t context_uuid(const Track& track) { return uuid(context_kind, first_context + track.number); }
+
+class Perfetto : public EventSink {
+public:
+    explicit Perfetto(const Output& output) : file_(output.path()) {
+        Proto of;
+        of.number(descriptor::uuid, process_uuid);
+        of.message(descriptor::process, Proto().number(process::pid, 1).bytes(process::name, "nopscope"));
+        packet(Proto().message(packet::track_descriptor, of));
+    }
+
+    void on_function(std::uint32_t number, const FunctionPlace& place) override {
+        functions_[number] = {to_utf8(place.name), to_utf8(place.file), place.line};
+    }
+    void on_track(const Track& track) override {
+        if (track.core >= cores_.size()) cores_.resize(track.core + 1);
+        const std::string name = track.context == 0 ? fmt::format("core {}", track.core)
+                                                    : fmt::format("core {}, context {}", track.core, track.context);
+        Proto of;
+        of.number(descriptor::uuid, context_uuid(track)).number(descriptor::parent, process_uuid);
+        of.message(descriptor::thread, Proto()
+                                           .number(thread::pid, 1)
+                                           .number(thread::tid, 1 + track.number)
+                                           .bytes(thread::name, name));
+        packet(Proto().number(packet::sequence_id, track.core + 1).message(packet::track_descriptor, of));
+    }
+
+    void entry(const Track& track, std::uint32_t function, Nanoseconds now) override {
+        named(track, function, now, Type::begin);
+    }
+    void leave(const Track& track, std::uint32_t, Nanoseconds now, Left how) override {
+        Core& core = started(track, now);
+        if (how != Left::returned) return leave_otherwise(track, core, now, how);
+        Open open = start(core, track, now, Type::end);
+        finish(open);
+    }
+    void point(const Track& track, std::uint32_t function, Nanoseconds now) override {
+        named(track, function, now, Type::instant);
+    }
+    void whole(const Track& track, std::uint32_t function, Nanoseconds from, Nanoseconds to,
+               std::uint32_t depth) override {
+        const std::uint64_t on = uuid(whole_kind, std::uint64_t{track.number} << 16 | (depth & 0xffff));
+        describe(on, fmt::format("core {}, context {}: told whole, depth {}", track.core, track.context, depth));
+        at(from, Proto().number(event::type, Type::begin).number(event::track_uuid, on)
+                     .bytes(event::name, functions_[function].name));
+        at(to, Proto().number(event::type, Type::end).number(event::track_uuid, on));
+    }
+    void absence(std::uint32_t core, const Absence& absence) override {
+        const bool is_drop = absence.lost == 0 && absence.overwritten == 0;
+        const std::uint64_t on = uuid(missing_kind, 2 * core + (is_drop ? 1 : 0));
+        describe(on, fmt::format("core {}: {}", core, is_drop ? "dropped" : "lost"));
+        Proto of;
+        of.number(event::type, Type::begin).number(event::track_uuid, on).bytes(event::name, "gap");
+        annotate(of, "lost", absence.lost);
+        annotate(of, "overwritten", absence.overwritten);
+        annotate(of, "dropped", absence.dropped);
+        at(absence.from, of);
+        at(absence.to, Proto().number(event::type, Type::end).number(event::track_uuid, on));
+    }
+    void mark(const Track& track, std::uint32_t id, Nanoseconds now) override {
+        at(now, Proto().number(event::type, Type::instant).number(event::track_uuid, context_uuid(track))
+                    .bytes(event::name, fmt::format("mark {}", id)));
+    }
+    void counter(const Track&, std::uint32_t id, std::int64_t value, Nanoseconds now) override {
+        const std::uint64_t on = uuid(counter_kind, id);
+        describe(on, fmt::format("counter {}", id), true);
+        at(now, Proto().number(event::type, Type::counter_type).number(event::track_uuid, on)
+                    .integer(event::counter_value, value));
+    }
+    void value(const Track& track, const CapturedValue& captured, Nanoseconds now) override {
+        const std::string what = captured_name(captured.what);
+        Proto of;
+        of.number(event::type, Type::instant).number(event::track_uuid, context_uuid(track));
+        of.bytes(event::name, functions_[captured.function].name + " " + what);
+        of.message(event::annotations,
+                   Proto().bytes(annotation::name, what).integer(annotation::int_value, captured.value));
+        at(now, of);
+    }
+    void sample(const Track& track, std::span<const std::uint32_t> path, Nanoseconds now) override {
+        const std::uint64_t on = uuid(samples_kind, track.core);
+        describe(on, fmt::format("core {}: samples", track.core));
+        Proto stack;
+        for (const std::uint32_t function : path) {
+            const Function& of = functions_[function];
+            Proto frame;
+            frame.bytes(callstack::function, of.name);
+            if (!of.file.empty()) frame.bytes(callstack::file, of.file).number(callstack::line, of.line);
+            stack.message(callstack::frames, frame);
+        }
+        at(now, Proto().number(event::type, Type::instant).number(event::track_uuid, on)
+                    .bytes(event::name, path.empty() ? "sample" : functions_[path.back()].name)
+                    .message(event::callstack, stack));
+    }
+    void console(std::string_view bytes, Nanoseconds now) override {
+        describe(console_uuid, "console");
+        at(now, Proto().number(event::type, Type::instant).number(event::track_uuid, console_uuid)
+                    .bytes(event::name, to_utf8(bytes)));
+    }
+    void finish() override { file_.close(); }
+
+private:
+    struct Function {
+        std::string name;
+        std::string file;
+        std::uint32_t line = 0;
+    };
+    struct Core {
+        bool started = false;
+        Nanoseconds last = 0;  // of its own clock
+        std::uint64_t default_track = 0;
+        std::vector<std::string> interned;  // by function's number: the fields of an event that name it
+        std::unordered_map<std::uint32_t, std::string> interned_others;  // those beyond the firmware's sites
+    };
+    // A packet that is being written into the file's buffer: its length and its event's are below 128.
+    struct Open {
+        char* packet;
+        char* event;
+        char* end;
+    };
+
+    void packet(const Proto& content) { file_.write(Proto().message(trace::packet, content).text()); }
+    // An event by the common clock: rare ones.
+    void at(Nanoseconds when, const Proto& of) {
+        packet(Proto().number(packet::timestamp, when).number(packet::timestamp_clock_id, boot_time)
+                   .number(packet::sequence_id, others_sequence).message(packet::track_event, of));
+    }
+    void describe(std::uint64_t track, std::string_view name, bool is_counter = false) {
+        if (!described_.insert(track).second) return;
+        Proto of;
+        of.number(descriptor::uuid, track).number(descriptor::parent, process_uuid).bytes(descriptor::name, name);
+        if (is_counter) of.message(descriptor::counter, {});
+        packet(Proto().number(packet::sequence_id, others_sequence).message(packet::track_descriptor, of));
+    }
+    static void annotate(Proto& of, std::string_view name, std::uint64_t value) {
+        of.message(event::annotations, Proto().bytes(annotation::name, name).number(annotation::uint_value, value));
+    }
+
+    Core& started(const Track& track, Nanoseconds now) {
+        Core& core = cores_[track.core];
+        if (!core.started) [[unlikely]]
+            begin_sequence(core, track, now);
+        return core;
+    }
+    void begin_sequence(Core& core, const Track& track, Nanoseconds now) {
+        core.started = true;
+        core.last = now;
+        core.default_track = context_uuid(track);
+        Proto clocks;
+        clocks.message(clock_snapshot::clocks, Proto().number(clock::id, own_clock).number(clock::timestamp, now)
+                                                   .number(clock::is_incremental, 1));
+        clocks.message(clock_snapshot::clocks, Proto().number(clock::id, boot_time).number(clock::timestamp, now));
+        Proto of;
+        of.number(packet::sequence_id, track.core + 1).number(packet::sequence_flags, state_cleared);
+        of.message(packet::defaults,
+                   Proto().number(defaults::timestamp_clock_id, own_clock)
+                       .message(defaults::track_event, Proto().number(event::track_uuid, core.default_track)));
+        of.message(packet::clock_snapshot, clocks);
+        packet(of);
+    }
+
+    Open start(Core& core, const Track& track, Nanoseconds now, Type type) {
+        char* to = file_.room(128);
+        Open open{};
+        *to++ = trace::packet << 3 | 2;
+        open.packet = to++;
+        *to++ = packet::timestamp << 3;
+        to = put_varint(to, now - core.last);
+        core.last = now;
+        *to++ = packet::sequence_id << 3;
+        to = put_varint(to, track.core + 1);
+        *to++ = packet::sequence_flags << 3;
+        *to++ = needs_state;
+        *to++ = packet::track_event << 3 | 2;
+        open.event = to++;
+        *to++ = event::type << 3;
+        *to++ = static_cast<char>(type);
+        if (const std::uint64_t on = context_uuid(track); on != core.default_track) [[unlikely]] {
+            *to++ = event::track_uuid << 3;
+            to = put_varint(to, on);
+        }
+        open.end = to;
+        return open;
+    }
+    void finish(const Open& open) {
+        *open.event = static_cast<char>(open.end - open.event - 1);
+        *open.packet = static_cast<char>(open.end - open.packet - 1);
+        file_.used(open.end);
+    }
+    void named(const Track& track, std::uint32_t function, Nanoseconds now, Type type) {
+        Core& core = started(track, now);
+        const std::string& name = function < core.interned.size() && !core.interned[function].empty()
+                                      ? core.interned[function]
+                                      : intern(core, track, function);
+        Open open = start(core, track, now, type);
+        open.end = std::copy(name.begin(), name.end(), open.end);
+        finish(open);
+    }
+    const std::string& intern(Core& core, const Track& track, std::uint32_t function) {
+        const bool is_site = function < first_own_function;
+        if (is_site && function >= core.interned.size()) core.interned.resize(2 * std::size_t{function} + 64);
+        std::string& known = is_site ? core.interned[function] : core.interned_others[function];
+        if (!known.empty()) return known;
+        const Function& of = functions_[function];
+        const std::uint64_t iid = std::uint64_t{function} + 1;
+        Proto data;
+        data.message(interned::event_names, Proto().number(interned::iid, iid).bytes(interned::name, of.name));
+        Proto naming;
+        naming.number(event::name_iid, iid);
+        if (!of.file.empty()) {
+            data.message(interned::source_locations, Proto()
+                                                         .number(location::iid, iid)
+                                                         .bytes(location::file, of.file)
+                                                         .bytes(location::function, of.name)
+                                                         .number(location::line, of.line));
+            naming.number(event::location_iid, iid);
+        }
+        packet(Proto().number(packet::sequence_id, track.core + 1).number(packet::sequence_flags, needs_state)
+                   .message(packet::interned_data, data));
+        return known = naming.text();
+    }
+    void leave_otherwise(const Track& track, Core& core, Nanoseconds now, Left how) {
+        Open open = start(core, track, now, Type::end);
+        Proto of;
+        of.message(event::annotations,
+                   Proto().bytes(annotation::name, "left").bytes(annotation::string_value, left_text(how)));
+        open.end = std::copy(of.text().begin(), of.text().end(), open.end);
+        finish(open);
+    }
+
+    static constexpr std::uint32_t others_sequence = 1000;  // beyond those of the cores
+
+    FileWriter file_;
+    std::unordered_map<std::uint32_t, Function> functions_;
+    std::vector<Core> cores_;
+    std::set<std::uint64_t> described_;
+};
+
+}  // namespace
+
+std::unique_ptr<EventSink> perfetto_sink(const Output& output) { return std::make_unique<Perfetto>(output); }
+
+}  // namespace nopscope

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// pprof's profile.proto, gzipped: for each call path how often its last function was called, its own
+// nanoseconds, and how many samples were taken there.
+#include <zlib.h>
+
+#include <cerrno>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "host-tools/base/error.hpp"
+#include "host-tools/base/file.hpp"
+#include "host-tools/base/text.hpp"
+#include "host-tools/export/proto.hpp"
+#include "host-tools/export/tree.hpp"
+
+namespace nopscope {
+namespace {
+
+// Field numbers, as pprof publishes them (proto/profile.proto).
+namespace profile {
+enum : std::uint32_t { sample_type = 1, sample = 2, mapping = 3, location = 4, function = 5, string = 6,
+                       duration_ns = 10, default_type = 14 };
+}
+namespace value_type { enum : std::uint32_t { type = 1, unit = 2 }; }
+namespace sample { enum : std::uint32_t { locations = 1, values = 2 }; }
+namespace mapping {
+enum : std::uint32_t {
+    id = 1,
+    start = 2,
+    limit = 3,
+    filename = 5,
+    build_id = 6,
+    has_functions = 7,
+    has_filenames = 8,
+    has_lines = 9
+};
+}
+namespace location { enum : std::uint32_t { id = 1, mapping = 2, address = 3, line = 4 }; }
+namespace line { enum : std::uint32_t { function = 1, number = 2 }; }
+namespace function { enum : std::uint32_t { id = 1, name = 2, system_name = 3, filename = 4, start_line = 5 }; }
+
+class Strings {
+public:
+    Strings() { (*this)(""); }
+    std::uint64_t operator()(std::string_view text) {
+        const auto [at, is_new] = numbers_.try_emplace(to_utf8(text), numbers_.size());
+        if (is_new) in_order_.push_back(&at->first);
+        return at->second;
+    }
+    void write(Proto& to) const {
+        for (const std::string* text : in_order_) to.bytes(profile::string, *text);
+    }
+
+private:
+    std::map<std::string, std::uint64_t> numbers_;
+    std::vector<const std::string*> in_order_;
+};
+
+class GzipFile {
+public:
+    explicit GzipFile(const std::string& path) : path_(path), file_(gzopen(path.c_str(), "wb6")) {
+        if (file_ == nullptr) fail();
+    }
+    ~GzipFile() {
+        if (file_ != nullptr) gzclose(file_);
+    }
+    GzipFile(const GzipFile&) = delete;
+    GzipFile& operator=(const GzipFile&) = delete;
+    void write(std::string_view bytes) {
+        if (!bytes.empty() && gzwrite(file_, bytes.data(), static_cast<unsigned>(bytes.size())) == 0) fail();
+    }
+    void close() {
+        if (gzclose(std::exchange(file_, nullptr)) != Z_OK) fail();
+    }
+
+private:
+    [[noreturn]] void fail() const { throw Error(fmt::format("cannot write {}: {}", path_, system_error(errno))); }
+    std::string path_;
+    gzFile file_;
+};
+
+void add_samples(GzipFile& file, const PathTree& tree) {
+    for (const TreeNode& node : tree.nodes) {
+        if (node.calls == 0 && node.self_ns == 0 && node.samples == 0) continue;
+        Proto locations;
+        locations.varint(std::uint64_t{node.function} + 1);
+        for (std::uint32_t at = node.parent; at != 0; at = tree.nodes[at].parent) {
+            locations.varint(std::uint64_t{tree.nodes[at].function} + 1);
+        }
+        Proto values;
+        values.varint(node.calls).varint(node.self_ns);
+        if (tree.has_samples) values.varint(node.samples);
+        file.write(Proto().message(profile::sample,
+                                   Proto().message(sample::locations, locations).message(sample::values, values))
+                       .text());
+    }
+}
+
+}  // namespace
+
+std::string write_pprof(const Output& output, const Aggregated& from) {
+    const PathTree tree = path_tree(from);
+    GzipFile file(output.path().string());
+    Strings strings;
+    Proto head;
+    const auto type = [&](const char* what, const char* unit) {
+        head.message(profile::sample_type,
+                     Proto().number(value_type::type, strings(what)).number(value_type::unit, strings(unit)));
+    };
+    type("calls", "count");
+    type("time", "nanoseconds");
+    if (tree.has_samples) type("samples", "count");
+    head.number(profile::default_type, strings(tree.has_times ? "time" : "samples"));
+    head.number(profile::duration_ns, from.report.duration_ns);
+    std::uint64_t limit = 0;
+    for (const FunctionPlace& place : tree.functions) limit = std::max(limit, place.address + 1);
+    head.message(profile::mapping, Proto().number(mapping::id, 1).number(mapping::limit, limit)
+                                       .number(mapping::filename, strings(from.report.image))
+                                       .number(mapping::build_id, strings(from.report.build_id))
+                                       .number(mapping::has_functions, 1).number(mapping::has_filenames, 1)
+                                       .number(mapping::has_lines, 1));
+    for (std::size_t i = 0; i < tree.functions.size(); ++i) {
+        const FunctionPlace& place = tree.functions[i];
+        const std::uint64_t name = strings(place.name);
+        head.message(profile::location,
+                     Proto().number(location::id, i + 1).number(location::mapping, 1)
+                         .number(location::address, place.address)
+                         .message(location::line,
+                                  Proto().number(line::function, i + 1).number(line::number, place.line)));
+        head.message(profile::function, Proto().number(function::id, i + 1).number(function::name, name)
+                                            .number(function::system_name, name)
+                                            .number(function::filename, strings(place.file))
+                                            .number(function::start_line, place.line));
+    }
+    strings.write(head);
+    file.write(head.text());
+    add_samples(file, tree);
+    file.close();
+    return left_out_of_sums(from.report);
+}
+
+}  // namespace nopscope

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Protocol Buffers' wire format, as far as a writer needs it: varints and length-delimited fields.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace nopscope {
+
+// Seven bits a byte, low ones first; at most ten bytes. Returns the end.
+inline char* put_varint(char* to, std::uint64_t value) {
+    for (; value >= 0x80; value >>= 7) *to++ = static_cast<char>(value | 0x80);
+    *to++ = static_cast<char>(value);
+    return to;
+}
+
+class Proto {
+public:
+    Proto& number(std::uint32_t field, std::uint64_t value) {
+        varint(std::uint64_t{field} << 3);
+        varint(value);
+        return *this;
+    }
+    // Negative ones take ten bytes, as int64 does.
+    Proto& integer(std::uint32_t field, std::int64_t value) {
+        return number(field, static_cast<std::uint64_t>(value));
+    }
+    Proto& bytes(std::uint32_t field, std::string_view value) {
+        varint(std::uint64_t{field} << 3 | 2);
+        varint(value.size());
+        text_ += value;
+        return *this;
+    }
+    Proto& message(std::uint32_t field, const Proto& value) { return bytes(field, value.text_); }
+    // One of the numbers of a packed field.
+    Proto& varint(std::uint64_t value) {
+        char room[10];
+        text_.append(room, put_varint(room, value));
+        return *this;
+    }
+
+    const std::string& text() const { return text_; }
+    bool empty() const { return text_.empty(); }
+
+private:
+    std::string text_;
+};
+
+}  // namespace nopscope

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// An SQLite database; docs/exports.md describes its tables. Rows are written as calls end, in one transaction
+// without a journal: the file gets its name only when it is whole.
+#include <sqlite3.h>
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "host-tools/base/error.hpp"
+#include "host-tools/base/text.hpp"
+#include "host-tools/export/call_sink.hpp"
+#include "host-tools/export/formats.hpp"
+
+namespace nopscope {
+namespace {
+
+constexpr char schema[] = R"(
+PRAGMA journal_mode = OFF;
+PRAGMA synchronous = OFF;
+PRAGMA user_version = 1;
+BEGIN;
+CREATE TABLE functions(id INTEGER PRIMARY KEY, name TEXT NOT NULL, file TEXT, line INTEGER, address INTEGER);
+CREATE TABLE tracks(id INTEGER PRIMARY KEY, core INTEGER NOT NULL, context INTEGER NOT NULL);
+CREATE TABLE calls(id INTEGER PRIMARY KEY, parent INTEGER, track INTEGER NOT NULL, function INTEGER NOT NULL,
+                   depth INTEGER NOT NULL, begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL,
+                   self_ns INTEGER NOT NULL, how TEXT NOT NULL);
+CREATE TABLE points(track INTEGER NOT NULL, function INTEGER NOT NULL, time_ns INTEGER NOT NULL);
+CREATE TABLE whole_calls(track INTEGER NOT NULL, function INTEGER NOT NULL, depth INTEGER NOT NULL,
+                         begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL);
+CREATE TABLE gaps(core INTEGER NOT NULL, begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, lost INTEGER NOT NULL,
+                  overwritten INTEGER NOT NULL, dropped INTEGER NOT NULL);
+CREATE TABLE marks(track INTEGER NOT NULL, id INTEGER NOT NULL, time_ns INTEGER NOT NULL);
+CREATE TABLE counters(track INTEGER NOT NULL, id INTEGER NOT NULL, time_ns INTEGER NOT NULL, value INTEGER NOT NULL);
+CREATE TABLE captured(track INTEGER NOT NULL, function INTEGER NOT NULL, what TEXT NOT NULL, time_ns INTEGER NOT NULL,
+                      value INTEGER NOT NULL);
+CREATE TABLE samples(id INTEGER PRIMARY KEY, track INTEGER NOT NULL, time_ns INTEGER NOT NULL);
+CREATE TABLE sample_frames(sample INTEGER NOT NULL, depth INTEGER NOT NULL, function INTEGER NOT NULL);
+CREATE TABLE console(time_ns INTEGER NOT NULL, text TEXT NOT NULL);
+)";
+constexpr char at_the_end[] = R"(
+CREATE INDEX calls_by_function ON calls(function);
+CREATE INDEX calls_by_parent ON calls(parent);
+COMMIT;
+)";
+
+class Sqlite : public CallSink {
+public:
+    explicit Sqlite(const Output& output) : path_(output.path().string()) {
+        check(sqlite3_open(path_.c_str(), &database_));
+        check(sqlite3_exec(database_, schema, nullptr, nullptr, nullptr));
+    }
+    ~Sqlite() override { close(); }
+    Sqlite(const Sqlite&) = delete;
+    Sqlite& operator=(const Sqlite&) = delete;
+
+    void on_function(std::uint32_t number, const FunctionPlace& place) override {
+        insert(functions_, number, Text(for_cell(place.name)), Optional{for_cell(place.file)}, place.line,
+               place.address);
+    }
+    void on_track(const Track& track) override {
+        CallSink::on_track(track);
+        insert(tracks_, track.number, track.core, track.context);
+    }
+    void point(const Track& track, std::uint32_t function, Nanoseconds now) override {
+        insert(points_, track.number, function, now);
+    }
+    void whole(const Track& track, std::uint32_t function, Nanoseconds from, Nanoseconds to,
+               std::uint32_t depth) override {
+        insert(whole_, track.number, function, depth, from, to);
+    }
+    void absence(std::uint32_t core, const Absence& absence) override {
+        insert(gaps_, core, absence.from, absence.to, absence.lost, absence.overwritten, absence.dropped);
+    }
+    void mark(const Track& track, std::uint32_t id, Nanoseconds now) override {
+        insert(marks_, track.number, id, now);
+    }
+    void counter(const Track& track, std::uint32_t id, std::int64_t value, Nanoseconds now) override {
+        insert(counters_, track.number, id, now, value);
+    }
+    void value(const Track& track, const CapturedValue& captured, Nanoseconds now) override {
+        insert(captured_, track.number, captured.function, Text(captured_name(captured.what)), now, captured.value);
+    }
+    void sample(const Track& track, std::span<const std::uint32_t> path, Nanoseconds now) override {
+        insert(samples_, ++sample_count_, track.number, now);
+        for (std::size_t i = 0; i < path.size(); ++i) insert(frames_, sample_count_, i, path[i]);
+    }
+    void console(std::string_view bytes, Nanoseconds now) override {
+        insert(console_, now, Text(for_terminal(bytes)));
+    }
+    void finish() override {
+        check(sqlite3_exec(database_, at_the_end, nullptr, nullptr, nullptr));
+        close();
+    }
+
+protected:
+    void ended(const Track& track, const EndedCall& call) override {
+        insert(calls_, call.number, Parent{call.parent}, track.number, call.function, call.depth, call.from,
+               call.to, call.self, Text(left_text(call.how)));
+    }
+
+private:
+    using Text = std::string;
+    struct Parent {
+        std::uint64_t number;
+    };
+    // Made when it is first used.
+    struct Insert {
+        const char* table;
+        sqlite3_stmt* statement = nullptr;
+    };
+    struct Optional {
+        std::string text;  // empty: null
+    };
+
+    template <typename... Values>
+    void insert(Insert& into, const Values&... values) {
+        if (into.statement == nullptr) {
+            std::string text = fmt::format("INSERT INTO {} VALUES(?", into.table);
+            for (std::size_t i = 1; i < sizeof...(values); ++i) text += ",?";
+            check(sqlite3_prepare_v2(database_, (text + ")").c_str(), -1, &into.statement, nullptr));
+        }
+        int at = 0;
+        (bind(into.statement, ++at, values), ...);
+        if (sqlite3_step(into.statement) != SQLITE_DONE) fail();
+        sqlite3_reset(into.statement);
+    }
+    template <typename Number>
+    void bind(sqlite3_stmt* to, int at, const Number& value) {
+        check(sqlite3_bind_int64(to, at, static_cast<sqlite3_int64>(value)));
+    }
+    void bind(sqlite3_stmt* to, int at, const Text& value) {
+        check(sqlite3_bind_text(to, at, value.data(), static_cast<int>(value.size()), SQLITE_TRANSIENT));
+    }
+    void bind(sqlite3_stmt* to, int at, const Optional& value) {
+        value.text.empty() ? check(sqlite3_bind_null(to, at)) : bind(to, at, value.text);
+    }
+    void bind(sqlite3_stmt* to, int at, const Parent& value) {
+        value.number == 0 ? check(sqlite3_bind_null(to, at)) : bind(to, at, value.number);
+    }
+    void check(int result) const {
+        if (result != SQLITE_OK) fail();
+    }
+    [[noreturn]] void fail() const {
+        throw Error(fmt::format("cannot write {}: {}", path_, sqlite3_errmsg(database_)));
+    }
+    void close() {
+        for (Insert* one : {&functions_, &tracks_, &calls_, &points_, &whole_, &gaps_, &marks_, &counters_,
+                            &captured_, &samples_, &frames_, &console_}) {
+            sqlite3_finalize(std::exchange(one->statement, nullptr));
+        }
+        sqlite3_close(std::exchange(database_, nullptr));
+    }
+
+    std::string path_;
+    sqlite3* database_ = nullptr;
+    std::uint64_t sample_count_ = 0;
+    Insert functions_{"functions"};
+    Insert tracks_{"tracks"};
+    Insert calls_{"calls"};
+    Insert points_{"points"};
+    Insert whole_{"whole_calls"};
+    Insert gaps_{"gaps"};
+    Insert marks_{"marks"};
+    Insert counters_{"counters"};
+    Insert captured_{"captured"};
+    Insert samples_{"samples"};
+    Insert frames_{"sample_frames"};
+    Insert console_{"console"};
+};
+
+}  // namespace
+
+std::unique_ptr<EventSink> sqlite_sink(const Output& output) { return std::make_unique<Sqlite>(output); }
+
+}  // namespace nopscope

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+// trace.dat, version 6 (trace-cmd.dat.v6.5(5)): the ring-buffer pages that a Linux kernel's function_graph
+// tracer would have made, for `trace-cmd report` and KernelShark. A core is a CPU, a context a task. Marks,
+// counters, captured values, the console and gaps are events of trace_printk; a gap is in its page's header, too.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "host-tools/base/text.hpp"
+#include "host-tools/export/formats.hpp"
+#include "host-tools/export/little_endian.hpp"
+#include "host-tools/export/track_files.hpp"
+
+namespace nopscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t page_bytes = 4096;
+constexpr std::size_t page_header_bytes = 16;
+constexpr std::size_t missing_bytes = 8;  // behind a page's events: how many are missing before it
+constexpr std::size_t page_room = page_bytes - page_header_bytes - missing_bytes;
+constexpr std::uint64_t has_missing = 3u << 30;  // of a page's `commit`
+
+// A record's first word: 5 bits of its length in words, or one of these; 27 bits of nanoseconds since the last.
+constexpr unsigned time_extend = 30;
+constexpr unsigned longest = 28;
+constexpr unsigned delta_bits = 27;
+
+enum Id : std::uint16_t { function_id = 1, print_id = 5, exit_id = 10, entry_id = 11 };
+
+constexpr char header_page[] =
+    "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
+    "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
+    "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
+    "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:1;\n";
+constexpr char header_event[] =
+    "# compressed entry header\n\ttype_len    :    5 bits\n\ttime_delta  :   27 bits\n\tarray       :   32 bits\n\n"
+    "\tpadding     : type == 29\n\ttime_extend : type == 30\n\ttime_stamp : type == 31\n"
+    "\tdata max type_len  == 28\n";
+
+struct Format {
+    const char* name;
+    Id id;
+    const char* fields;
+    const char* print;
+};
+constexpr Format event_formats[] = {
+    {"function", function_id,
+     "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
+     "\tfield:unsigned long parent_ip;\toffset:16;\tsize:8;\tsigned:0;\n",
+     "\" %ps <-- %ps\", (void *)REC->ip, (void *)REC->parent_ip"},
+    {"funcgraph_entry", entry_id,
+     "\tfield:unsigned long func;\toffset:8;\tsize:8;\tsigned:0;\n"
+     "\tfield:int depth;\toffset:16;\tsize:4;\tsigned:1;\n",
+     "\"--> %ps (%d)\", (void *)REC->func, REC->depth"},
+    {"funcgraph_exit", exit_id,
+     "\tfield:unsigned long func;\toffset:8;\tsize:8;\tsigned:0;\n"
+     "\tfield:int depth;\toffset:16;\tsize:4;\tsigned:1;\n"
+     "\tfield:unsigned int overrun;\toffset:20;\tsize:4;\tsigned:0;\n"
+     "\tfield:unsigned long long calltime;\toffset:24;\tsize:8;\tsigned:0;\n"
+     "\tfield:unsigned long long rettime;\toffset:32;\tsize:8;\tsigned:0;\n",
+     "\"<-- %ps (%d) (start: %llx  end: %llx) over: %d\", (void *)REC->func, REC->depth, REC->calltime, "
+     "REC->rettime, REC->depth"},
+    {"print", print_id,
+     "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
+     "\tfield:char buf[];\toffset:16;\tsize:0;\tsigned:0;\n",
+     "\"%ps: %s\", (void *)REC->ip, REC->buf"},
+};
+
+std::string text_of(const Format& format) {
+    return fmt::format("name: {}\nID: {}\nformat:\n"
+                       "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+                       "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+                       "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+                       "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n{}\nprint fmt: {}\n",
+                       format.name, static_cast<unsigned>(format.id), format.fields, format.print);
+}
+
+// As kallsyms has them: a name ends at a space, and `$` begins those that are none.
+std::string symbol_of(const std::string& name) {
+    std::string text = for_cell(name);
+    std::replace(text.begin(), text.end(), ' ', '_');
+    return text.empty() || text.front() == '$' ? "_" + text : text;
+}
+
+// One CPU's: the page that is being filled.
+struct Page {
+    std::string data;
+    Nanoseconds begin = 0;
+    Nanoseconds last = 0;
+    std::uint64_t missing = 0;  // before it
+};
+
+class TraceCmd : public EventSink {
+public:
+    explicit TraceCmd(const Output& output) : file_(output.path()), pages_(output.path(), pages_name) {}
+    ~TraceCmd() override {
+        std::error_code ignored;
+        for (std::uint32_t core = 0; core < pages_.tracks(); ++core) fs::remove(pages_.path(core), ignored);
+    }
+    TraceCmd(const TraceCmd&) = delete;
+    TraceCmd& operator=(const TraceCmd&) = delete;
+
+    void on_function(std::uint32_t number, const FunctionPlace& place) override {
+        // What is no function of the image gets an address below any image.
+        const std::uint64_t address = place.address != 0 ? place.address : 16 * ++without_address_;
+        addresses_[number] = address;
+        symbols_[address] = symbol_of(place.name);
+    }
+    void on_track(const Track& track) override {
+        tracks_.push_back(track);
+        calls_.emplace_back();
+        if (track.core >= cores_.size()) cores_.resize(track.core + 1);
+        if (track.core >= pages_.tracks()) pages_.add(track.core);
+    }
+    void entry(const Track& track, std::uint32_t function, Nanoseconds now) override {
+        auto& open = calls_[track.number];
+        const auto depth = static_cast<std::uint32_t>(open.size());
+        open.push_back(now);
+        Record record(entry_id, track);
+        record.add(addresses_[function]);
+        record.add(depth);
+        put(track.core, now, record);
+    }
+    void leave(const Track& track, std::uint32_t function, Nanoseconds now, Left) override {
+        auto& open = calls_[track.number];
+        const Nanoseconds begin = open.back();
+        open.pop_back();
+        exit(track, function, begin, now, static_cast<std::uint32_t>(open.size()));
+    }
+    void point(const Track& track, std::uint32_t function, Nanoseconds now) override {
+        Record record(function_id, track);
+        record.add(addresses_[function]);
+        record.add(std::uint64_t{0});
+        put(track.core, now, record);
+    }
+    void whole(const Track& track, std::uint32_t function, Nanoseconds from, Nanoseconds to,
+               std::uint32_t depth) override {
+        exit(track, function, from, to, depth);
+    }
+    void absence(std::uint32_t core, const Absence& absence) override {
+        if (core >= cores_.size()) cores_.resize(core + 1);
+        if (core >= pages_.tracks()) pages_.add(core);
+        flush(core);
+        cores_[core].missing += absence.lost + absence.overwritten + absence.dropped;
+        print({0, core, 0}, cores_[core].last,
+              fmt::format("gap: {} lost, {} overwritten, {} dropped, from {} to {} ns", absence.lost,
+                          absence.overwritten, absence.dropped, absence.from, absence.to));
+    }
+    void mark(const Track& track, std::uint32_t id, Nanoseconds now) override {
+        print(track, now, fmt::format("mark {}", id));
+    }
+    void counter(const Track& track, std::uint32_t id, std::int64_t value, Nanoseconds now) override {
+        print(track, now, fmt::format("counter {} = {}", id, value));
+    }
+    void value(const Track& track, const CapturedValue& captured, Nanoseconds now) override {
+        print(track, now,
+              fmt::format("{} {} = {}", symbols_[addresses_[captured.function]], captured_name(captured.what),
+                          captured.value));
+    }
+    void console(std::string_view bytes, Nanoseconds) override {
+        if (!cores_.empty()) print({}, cores_[0].last, "console: " + for_cell(bytes));
+    }
+    void finish() override;
+
+private:
+    // An event with its common fields, in whole words.
+    class Record {
+    public:
+        Record(Id id, const Track& track) {
+            add(static_cast<std::uint16_t>(id));
+            add(std::uint16_t{0});
+            add(track.number + 1);
+        }
+        template <typename Integer>
+        void add(Integer value) {
+            end_ = put_little(end_, value);
+        }
+        void text(std::string_view text) {
+            end_ = std::copy_n(text.begin(), std::min(text.size(), most_text), end_);
+            do *end_++ = 0;
+            while ((end_ - bytes_) % 4 != 0);
+        }
+        std::string_view bytes() const { return {bytes_, static_cast<std::size_t>(end_ - bytes_)}; }
+
+    private:
+        static constexpr std::size_t most_text = longest * 4 - 16 - 1;
+        char bytes_[longest * 4];
+        char* end_ = bytes_;
+    };
+
+    static fs::path pages_name(const fs::path& beside, std::uint32_t core) {
+        return fmt::format("{}.cpu-{}", beside.string(), core);
+    }
+    void exit(const Track& track, std::uint32_t function, Nanoseconds from, Nanoseconds to, std::uint32_t depth) {
+        Record record(exit_id, track);
+        record.add(addresses_[function]);
+        record.add(depth);
+        record.add(std::uint32_t{0});
+        record.add(from);
+        record.add(to);
+        put(track.core, to, record);
+    }
+    // A text longer than an event is several.
+    void print(const Track& track, Nanoseconds now, std::string_view text) {
+        constexpr std::size_t piece = 80;
+        do {
+            Record record(print_id, track);
+            record.add(std::uint64_t{0});
+            record.text(text.substr(0, piece));
+            put(track.core, now, record);
+            text.remove_prefix(std::min(piece, text.size()));
+        } while (!text.empty());
+    }
+    void put(std::uint32_t core, Nanoseconds now, const Record& record) {
+        Page& page = cores_[core];
+        constexpr std::size_t most_head = 12;
+        if (page.data.size() + most_head + record.bytes().size() > page_room) flush(core);
+        if (page.data.empty()) page.begin = page.last = now;
+        const std::uint64_t delta = now - page.last;
+        page.last = now;
+        char head[most_head];
+        char* to = head;
+        constexpr std::uint64_t low = (1u << delta_bits) - 1;
+        if (delta > low) {
+            to = put_little(to, static_cast<std::uint32_t>(time_extend | (delta & low) << 5));
+            to = put_little(to, static_cast<std::uint32_t>(delta >> delta_bits));
+        }
+        const auto words = static_cast<std::uint32_t>(record.bytes().size() / 4);
+        to = put_little(to, words | static_cast<std::uint32_t>(delta > low ? 0 : delta) << 5);
+        page.data.append(head, to);
+        page.data += record.bytes();
+    }
+    void flush(std::uint32_t core) {
+        Page& page = cores_[core];
+        if (page.data.empty()) return;
+        char head[page_header_bytes];
+        put_little(put_little(head, page.begin), page.data.size() | (page.missing != 0 ? has_missing : 0));
+        if (page.missing != 0) {
+            char count[missing_bytes];
+            put_little(count, std::exchange(page.missing, 0));
+            page.data.append(count, sizeof count);
+        }
+        page.data.resize(page_bytes - page_header_bytes);
+        pages_.write(core, {head, sizeof head});
+        pages_.write(core, page.data);
+        page.data.clear();
+    }
+
+    template <typename Size>
+    void sized(std::string_view text) {
+        number(static_cast<Size>(text.size()));
+        file_.write(text);
+    }
+    template <typename Integer>
+    void number(Integer value) {
+        char bytes[sizeof value];
+        put_little(bytes, value);
+        file_.write({bytes, sizeof bytes});
+    }
+
+    FileWriter file_;
+    TrackFiles pages_;
+    std::unordered_map<std::uint32_t, std::uint64_t> addresses_;  // by function's number
+    std::map<std::uint64_t, std::string> symbols_;
+    std::uint64_t without_address_ = 0;
+    std::vector<Track> tracks_;
+    std::vector<std::vector<Nanoseconds>> calls_;  // by track: begins of those that are open
+    std::vector<Page> cores_;
+};
+
+void TraceCmd::finish() {
+    for (std::uint32_t core = 0; core < cores_.size(); ++core) flush(core);
+    pages_.flush();
+    file_.write({"\x17\x08\x44tracing6\0", 12});
+    file_.write({"\0\x08", 2});  // little-endian, longs of 8 bytes
+    number(static_cast<std::uint32_t>(page_bytes));
+    file_.write({"header_page\0", 12});
+    sized<std::uint64_t>(header_page);
+    file_.write({"header_event\0", 13});
+    sized<std::uint64_t>(header_event);
+    number(static_cast<std::uint32_t>(std::size(event_formats)));
+    for (const Format& format : event_formats) sized<std::uint64_t>(text_of(format));
+    number(std::uint32_t{0});  // other event systems
+    std::string symbols;
+    for (const auto& [address, name] : symbols_) symbols += fmt::format("{:016x} T {}\n", address, name);
+    sized<std::uint32_t>(symbols);
+    sized<std::uint32_t>("");
+    std::string tasks;
+    for (const Track& track : tracks_) {
+        tasks += fmt::format("{} core{}/{}\n", track.number + 1, track.core, track.context);
+    }
+    sized<std::uint64_t>(tasks);
+    number(static_cast<std::uint32_t>(cores_.size()));
+    file_.write({"flyrecord\0", 10});
+    const auto whole_pages = [](std::uint64_t bytes) {
+        return (bytes + page_bytes - 1) & ~std::uint64_t{page_bytes - 1};
+    };
+    std::uint64_t at = whole_pages(file_.offset() + 16 * cores_.size());
+    const std::uint64_t first = at;
+    for (std::uint32_t core = 0; core < cores_.size(); ++core) {
+        const std::uint64_t size = fs::file_size(pages_.path(core));
+        number(at);
+        number(size);
+        at += size;
+    }
+    file_.write(std::string(first - file_.offset(), '\0'));
+    for (std::uint32_t core = 0; core < cores_.size(); ++core) pages_.move_to(file_, core);
+    file_.close();
+}
+
+}  // namespace
+
+std::unique_ptr<EventSink> trace_cmd_sink(const Output& output) { return std::make_unique<TraceCmd>(output); }
+
+}  // namespace nopscope

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/export/tree.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <unordered_map>
+
+#include "host-tools/base/text.hpp"
+
+namespace nopscope {
+namespace {
+
+class Builder {
+public:
+    Builder() { tree_.nodes.resize(1); }
+
+    std::uint32_t function(const FunctionPlace& place) {
+        // Those that stand for no function have a name, and no address.
+        const auto key = std::pair(place.address, place.address == 0 ? place.name : std::string());
+        const auto [at, is_new] = numbers_.try_emplace(key, static_cast<std::uint32_t>(tree_.functions.size()));
+        if (is_new) tree_.functions.push_back(place);
+        return at->second;
+    }
+    std::uint32_t node(std::uint32_t parent, std::uint32_t function) {
+        const auto next = static_cast<std::uint32_t>(tree_.nodes.size());
+        const auto [at, is_new] = children_.try_emplace(std::uint64_t{parent} << 32 | function, next);
+        if (is_new) tree_.nodes.push_back({.parent = parent, .function = function});
+        return at->second;
+    }
+    PathTree& tree() { return tree_; }
+
+private:
+    PathTree tree_;
+    std::map<std::pair<std::uint64_t, std::string>, std::uint32_t> numbers_;
+    std::unordered_map<std::uint64_t, std::uint32_t> children_;
+};
+
+FunctionPlace of_no_function(const char* name) { return {.name = name, .file = {}, .line = 0, .address = 0}; }
+
+void add_trace(Builder& to, const Aggregated& from) {
+    const auto& nodes = from.profile.tree().nodes();
+    const std::uint64_t hz = from.report.clock_hz;
+    std::vector<std::uint32_t> number(nodes.size());
+    const auto of_no_call = [&](const char* name) { return to.node(0, to.function(of_no_function(name))); };
+    // `overflow` is both: paths beyond the room, and calls below them.
+    for (std::uint32_t i = CallTree::overflow; i < nodes.size(); ++i) {
+        const CallTree::Node& node = nodes[i];
+        if (i == CallTree::overflow) {
+            if (node.calls == 0) continue;
+            number[i] = of_no_call("(paths beyond the tree's room)");
+        } else {
+            if (node.parent == CallTree::after_gap && number[CallTree::after_gap] == 0) {
+                number[CallTree::after_gap] = of_no_call("(callers lost in a gap)");
+            }
+            number[i] = to.node(number[node.parent], to.function(from.report.by_number[node.function]));
+        }
+        TreeNode& into = to.tree().nodes[number[i]];
+        into.calls += node.calls;
+        into.self_ns += from.raw ? ticks_to_ns(node.self_ticks, hz) : fixed_to_ns(from.report.nodes[i].self, hz);
+        into.total_ns += from.raw ? ticks_to_ns(node.total_ticks, hz) : fixed_to_ns(from.report.nodes[i].total, hz);
+        to.tree().has_times = true;
+    }
+}
+
+// Beside a trace, its calls may be the trace's too: unless the target moves functions between the two.
+bool takes_profile(const Report& report) {
+    return !report.profile.empty() && (report.adaptive || report.functions.empty());
+}
+
+void add_profile(Builder& to, const Aggregated& from) {
+    if (!takes_profile(from.report)) return;
+    const std::uint32_t root = to.node(0, to.function(of_no_function("(of the target's profile)")));
+    for (const ProfileRow& row : from.report.profile) {
+        if (row.calls == 0) continue;
+        TreeNode& into = to.tree().nodes[to.node(root, to.function(row))];
+        into.calls += row.calls;
+        into.self_ns += self_of(row, from.raw);
+        into.total_ns += total_of(row, from.raw);
+        to.tree().has_times = true;
+    }
+}
+
+void add_samples(Builder& to, const Report& report) {
+    const SampleReport& samples = report.samples;
+    std::vector<std::uint32_t> number(samples.nodes.size());
+    for (std::uint32_t i = 1; i < samples.nodes.size(); ++i) {
+        const SampleNode& node = samples.nodes[i];
+        number[i] = to.node(number[node.parent], to.function(samples.places[node.function]));
+        to.tree().nodes[number[i]].samples += node.self;
+        to.tree().has_samples = true;
+    }
+}
+
+}  // namespace
+
+PathTree path_tree(const Aggregated& from) {
+    Builder builder;
+    add_trace(builder, from);
+    add_profile(builder, from);
+    add_samples(builder, from.report);
+    return std::move(builder.tree());
+}
+
+std::string left_out_of_sums(const Report& report) {
+    std::uint64_t values = 0;
+    std::uint64_t counters = 0;
+    for (const CapturedRow& row : report.captured) values += row.series.count;
+    for (const auto& [id, series] : report.counters) counters += series.count;
+    std::string text;
+    const std::uint64_t profiled = takes_profile(report) ? 0 : report.profile.size();
+    for (const auto& [count, name] : {std::pair<std::uint64_t, const char*>{report.missing.size(), "gaps"},
+                                      {profiled, "functions of the target's profile"},
+                                      {report.marks.size(), "marks"},
+                                      {counters, "counter values"},
+                                      {values, "captured values"}}) {
+        if (count != 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", with_commas(count), name);
+    }
+    return text;
+}
+
+}  // namespace nopscope

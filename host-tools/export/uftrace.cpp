@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// A directory that `uftrace report`, `graph`, `replay` and `tui` read: 16 bytes an event, in one file for each
+// track, which is a task; functions by address in a symbol file of a program that does not exist.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+#include <vector>
+
+#include "host-tools/base/text.hpp"
+#include "host-tools/export/formats.hpp"
+#include "host-tools/export/little_endian.hpp"
+#include "host-tools/export/track_files.hpp"
+
+namespace nopscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+// uftrace knows functions by address alone, and takes them from the symbol file by range: so each gets 16 bytes of
+// a program of its own, whatever its address is in the firmware's.
+constexpr std::uint64_t text_base = 0x400000;
+constexpr std::uint64_t function_bytes = 16;
+constexpr char program[] = "/nopscope/firmware";
+constexpr char session[] = "0123456789abcdef";
+
+class Uftrace : public EventSink {
+public:
+    explicit Uftrace(const Output& output) : directory_(output.path()), records_(output.path(), records_name) {}
+
+    void on_function(std::uint32_t number, const FunctionPlace& place) override {
+        std::string name = for_cell(place.name);
+        functions_.push_back(name.empty() ? "(no name)" : std::move(name));
+        addresses_[number] = text_base + (functions_.size() - 1) * function_bytes;
+    }
+    void on_track(const Track& track) override {
+        tracks_.push_back(track);
+        depths_.push_back(0);
+        records_.add(track.number);
+    }
+    void entry(const Track& track, std::uint32_t function, Nanoseconds now) override {
+        record(track, type_entry, function, now, depths_[track.number]++);
+    }
+    void leave(const Track& track, std::uint32_t function, Nanoseconds now, Left) override {
+        record(track, type_exit, function, now, --depths_[track.number]);
+    }
+    void point(const Track& track, std::uint32_t function, Nanoseconds now) override {
+        record(track, type_entry, function, now, depths_[track.number]);
+        record(track, type_exit, function, now, depths_[track.number]);
+    }
+    void finish() override;
+
+private:
+    static constexpr std::uint64_t type_entry = 0;
+    static constexpr std::uint64_t type_exit = 1;
+    static constexpr std::uint64_t magic = 5;
+    static constexpr std::uint64_t most_depth = 0x3ff;
+
+    static fs::path records_name(const fs::path& directory, std::uint32_t track) {
+        return directory / fmt::format("{}.dat", track + 1);
+    }
+    // Nanoseconds; type 2 bits, whether arguments follow 1, magic 3, depth 10, address 48.
+    void record(const Track& track, std::uint64_t type, std::uint32_t function, Nanoseconds now,
+                std::uint64_t depth) {
+        char bytes[16];
+        put_little(put_little(bytes, std::max<Nanoseconds>(now, 1)),
+                   type | magic << 3 | std::min(depth, most_depth) << 6 | addresses_[function] << 16);
+        records_.write(track.number, {bytes, sizeof bytes});
+    }
+    void write(const fs::path& name, std::string_view text) const {
+        FileWriter file(directory_ / name);
+        file.write(text);
+        file.close();
+    }
+
+    fs::path directory_;
+    TrackFiles records_;
+    std::vector<std::string> functions_;
+    std::unordered_map<std::uint32_t, std::uint64_t> addresses_;
+    std::vector<Track> tracks_;
+    std::vector<std::uint64_t> depths_;
+};
+
+void Uftrace::finish() {
+    records_.flush();
+    std::string tasks;
+    std::string task_lines =
+        fmt::format("SESS timestamp=0.000000001 pid=1 sid={} exename=\"{}\"\n", session, program);
+    for (const Track& track : tracks_) {
+        tasks += fmt::format("{}{}", tasks.empty() ? "" : ",", track.number + 1);
+        task_lines += fmt::format("TASK timestamp=0.000000001 tid={} pid=1\n", track.number + 1);
+    }
+    const std::uint64_t end = text_base + (functions_.size() + 1) * function_bytes;
+    char header[40] = "Ftrace!";
+    char* to = put_little(header + 8, std::uint32_t{4});
+    to = put_little(to, std::uint16_t{sizeof header});
+    *to++ = 1;  // little-endian
+    *to++ = 2;  // 64 bits
+    // Tasks and sessions, relative symbols, the largest depth; below: the program, the tasks.
+    to = put_little(to, std::uint64_t{1u << 1 | 1u << 5 | 1u << 6});
+    to = put_little(to, std::uint64_t{1u << 0 | 1u << 7});
+    put_little(to, std::uint16_t{1024});
+    write("info", std::string(header, sizeof header) +
+                      fmt::format("exename:{}\ntaskinfo:lines=2\ntaskinfo:nr_tid={}\ntaskinfo:tids={}\n", program,
+                                  tracks_.size(), tasks));
+    write("task.txt", task_lines);
+    // Without a stack to tell it where user space ends, uftrace takes every address for the kernel's.
+    write(fmt::format("sid-{}.map", session),
+          fmt::format("{:012x}-{:012x} r-xp 00000000 00:00 0                          {}\n"
+                      "7ffffffde000-7ffffffff000 rw-p 00000000 00:00 0                          [stack]\n",
+                      text_base, (end + 0xfff) & ~std::uint64_t{0xfff}, program));
+    std::string symbols;
+    for (std::size_t i = 0; i < functions_.size(); ++i) {
+        symbols += fmt::format("{:016x} T {}\n", i * function_bytes, functions_[i]);
+    }
+    write("firmware.sym", symbols + fmt::format("{:016x} ? __sym_end\n", functions_.size() * function_bytes));
+}
+
+}  // namespace
+
+std::unique_ptr<EventSink> uftrace_sink(const Output& output) { return std::make_unique<Uftrace>(output); }
+
+}  // namespace nopscope

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Callgrind's format, read by callgrind_annotate."""
+
+import re
+
+import exports
+
+COST = r" *([\d,]+)(?: \( *[\d.]+%\))? +"
+# Costs, of which those of other events may follow; where a name begins is where a file's does.
+LINE = re.compile(rf"^{COST}(?:(?:{COST}|\. +))?(\S.*)$")
+CALLER = re.compile(rf"^{COST}< ([^:]*):(.*) \(([\d,]+)x\) \[\]$")
+CALLEE = re.compile(rf"^{COST}\*  ([^:]*):(.*?)(?: \[\])?$")
+
+
+def number(text):
+    return int(text.replace(",", "")) if text else 0
+
+
+class Callgrind(exports.Case):
+    FORMAT = "callgrind"
+
+    def annotate(self, path, *options):
+        """{function: its costs}, as printed."""
+        text = exports.run("callgrind_annotate", "--threshold=100", "--show-percs=yes", "--auto=no", *options,
+                           path).stdout.decode()
+        found = {}
+        for line in text.splitlines():
+            match = LINE.match(line)
+            if match and match[3] != "PROGRAM TOTALS":
+                name = match[3].removesuffix(" []").partition(":")[2]
+                costs = found.setdefault(name, [0, 0])
+                costs[0] += number(match[1])
+                costs[1] += number(match[2])
+        self.assertIn("PROGRAM TOTALS", text)
+        return found
+
+    def test_self_and_inclusive_times(self):
+        for name in ("torture", "tasks", "captured", "gaps"):
+            path = self.export(name, "--raw")
+            own = self.annotate(path)
+            inclusive = self.annotate(path, "--inclusive=yes")
+            rows = exports.by_name(exports.report(name)["functions"], "self_ns", "total_ns")
+            nodes = exports.graph(name)["nodes"]
+            self.assertTrue(rows)
+            for of, (time, total) in rows.items():
+                with self.subTest(recording=name, function=of):
+                    self.assertAlmostEqual(own.get(of, [0])[0], time, delta=exports.rounding(name, len(nodes)))
+                    # The time of a gap is in the totals of those around it, and nobody's own.
+                    if name != "gaps" and of not in recursive_or_shared(name):
+                        self.assertAlmostEqual(inclusive.get(of, [0])[0], total_of(of, nodes), delta=exports.rounding(name, len(nodes)))
+
+    def test_calls(self):
+        text = self.annotate_tree(self.export("torture", "--raw"))
+        expected = {of: calls for of, (calls,) in by_caller("torture").items()}
+        self.assertEqual(text, expected)
+
+    def annotate_tree(self, path):
+        """{(caller, callee): calls}, of the lines "< caller (Nx)" above each function."""
+        text = exports.run("callgrind_annotate", "--threshold=100", "--tree=caller", "--auto=no", path).stdout.decode()
+        found, callers = {}, []
+        for line in text.splitlines():
+            if caller := CALLER.match(line):
+                callers.append((caller[3], number(caller[4])))
+            elif callee := CALLEE.match(line):
+                for of, count in callers:
+                    found[of, callee[3]] = found.get((of, callee[3]), 0) + count
+                callers = []
+        return found
+
+    def test_samples(self):
+        own = self.annotate(self.export("samples"), "--sort=samples", "--show=samples,ns")
+        expected = exports.by_name(exports.report("samples")["samples"]["functions"], "self")
+        self.assertEqual({of: costs[0] for of, costs in own.items() if costs[0]},
+                         {of: count for of, (count,) in expected.items() if count})
+
+    def test_hostile_names(self):
+        own = self.annotate(self.export("hostile", "--raw"))
+        self.assertEqual(sum(costs[0] for costs in own.values()),
+                         sum(row["self_ns"] for row in exports.report("hostile")["functions"]))
+
+
+def by_caller(name):
+    nodes = {node["id"]: node for node in exports.graph(name)["nodes"]}
+    sums = {}
+    for node in nodes.values():
+        key = nodes[node["parent"]]["name"] if node["parent"] is not None else "(root)", node["name"]
+        sums[key] = (sums.get(key, (0,))[0] + node["calls"],)
+    return sums
+
+
+def recursive_or_shared(name):
+    """Whose callers' inclusive times say more than the function's total."""
+    nodes = {node["id"]: node for node in exports.graph(name)["nodes"]}
+    found, addresses = set(), {}
+    for node in nodes.values():
+        addresses.setdefault(node["name"], set()).add(node["address"])
+        at = node["parent"]
+        while at is not None:
+            if nodes[at]["name"] == node["name"]:
+                found.add(node["name"])
+            at = nodes[at]["parent"]
+    return found | {of for of, its in addresses.items() if len(its) > 1}
+
+
+def total_of(of, nodes):
+    """From the paths, as a path in a gap has its own."""
+    return sum(node["total_ns"] for node in nodes if node["name"] == of)
+
+
+if __name__ == "__main__":
+    exports.main()

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The table, read by Python's csv module."""
+
+import collections
+import csv
+
+import exports
+import hostile_names
+
+
+def read(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file, strict=True))
+
+
+class Csv(exports.Case):
+    FORMAT = "csv"
+
+    def test_calls_and_times_are_the_report_s(self):
+        for name in exports.WITH_CALLS:
+            rows = read(self.export(name))
+            calls = [row for row in rows if row["kind"] == "call"]
+            sums = exports.sums_of_calls(
+                (f"{row['core']}.{row['context']}", int(row["core"]), row["name"], int(row["begin_ns"]),
+                 int(row["end_ns"]), int(row["depth"])) for row in calls)
+            own = collections.Counter()
+            for row in calls:
+                own[row["name"]] += int(row["self_ns"])
+            self.assertEqual(own, sums.self_)
+            for row in rows:
+                if row["kind"] == "point":
+                    sums.point(row["name"])
+            self.check_events(name, sums)
+
+    def test_the_other_events(self):
+        rows = read(self.export("captured"))
+        report = exports.report("captured")
+        for kind, lists in (("counter", report["counters"]), ("value", report["captured"])):
+            found = collections.defaultdict(list)
+            for row in rows:
+                if row["kind"] == kind:
+                    found[row["name"], row["how"]].append(int(row["value"]))
+            expected = {("" if kind == "counter" else one["name"], str(one["id"]) if kind == "counter" else one["what"]):
+                        (one["count"], one["min"], one["max"]) for one in lists}
+            self.assertEqual({key: (len(values), min(values), max(values)) for key, values in found.items()}, expected)
+        marks = sorted(int(row["value"]) for row in rows if row["kind"] == "mark")
+        self.assertEqual(marks, sorted(mark["id"] for mark in report["markers"]))
+        gaps = collections.Counter()
+        for row in read(self.export("stream")):
+            if row["kind"] in ("lost", "overwritten", "dropped"):
+                gaps[row["kind"]] += int(row["value"])
+        integrity = exports.report("stream")["integrity"]
+        self.assertEqual(gaps, {kind: integrity[kind] for kind in ("lost", "overwritten", "dropped") if integrity[kind]})
+
+    def test_samples(self):
+        innermost, last = collections.Counter(), None
+        for row in read(self.export("samples")) + [{"kind": "end"}]:
+            if last and (row["kind"] != "sample" or row["depth"] == "0"):
+                innermost[last] += 1
+            last = row["name"] if row["kind"] == "sample" else None
+        expected = exports.by_name(exports.report("samples")["samples"]["functions"], "self")
+        self.assertEqual(innermost, {name: count for name, (count,) in expected.items() if count})
+
+    def test_hostile_names_are_escaped_and_no_formulas(self):
+        names = {row["name"] for row in read(self.export("hostile")) if row["kind"] == "call"}
+        used = {row["name"] for row in exports.report("hostile")["functions"]}
+        self.assertEqual(len(names - {exports.TRACER, ""}), len(used - {""}))
+        self.assertIn(hostile_names.NAMES[0].decode(), names)
+        self.assertFalse([name for name in names if name[:1] in "=+-@\t\r" and name])
+        self.assertIn("'=1+1", names)
+
+
+if __name__ == "__main__":
+    exports.main()

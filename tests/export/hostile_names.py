@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A recording whose functions have names that a format may stumble over."""
+
+import struct
+
+NAMES = [
+    b'quote"back\\slash', b"new\nline\rreturn", b"semi;colon;", b"=1+1", b"@SUM(A1)", b"-2", b"+3", b"tab\there",
+    b"not utf-8: \xff\xfe\xc0\x80", b"", b" ", b"(1)", b"()", b"nul\0byte", b"<b>&amp;</b>", b"'; DROP TABLE x; --",
+    b"%s%n%d", b"{json}[1,2]", b"comma, comma", b"x" * 5000, b"operator new[](unsigned long)",
+    "\u00fcml\u00e4ut \u202e\u2028".encode(), b"\x1b[31mred\x1b[0m", b"\\n\\x00", b"a:b/c", b"fn=(2) x", b"$(id) `id`",
+    b"*/ } ; env { a = 1; }", b"same", b"same",
+]
+
+SYMBOLS = 0x424D5953  # "SYMB"
+FILE_HEADER = 16
+HEADER = 16  # of a chunk
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = TABLE[(crc ^ byte) & 0xFF] ^ crc >> 8
+    return crc ^ 0xFFFFFFFF
+
+
+def _entry(value):
+    for _ in range(8):
+        value = value >> 1 ^ (0x82F63B78 if value & 1 else 0)
+    return value
+
+
+TABLE = [_entry(value) for value in range(256)]
+
+
+def varint(value):
+    out = bytearray()
+    while value >= 0x80:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes(out) + bytes([value])
+
+
+class Reader:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def varint(self):
+        value = shift = 0
+        while True:
+            byte = self.data[self.at]
+            self.at += 1
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+
+    def text(self):
+        count = self.varint()
+        self.at += count
+        return self.data[self.at - count:self.at]
+
+
+def text(data):
+    return varint(len(data)) + data
+
+
+def name(number):
+    """Of a function: each name once as it is, later ones with a number, so that few functions share one."""
+    again, which = divmod(number, len(NAMES))
+    return NAMES[which] + (b"" if again == 0 else b"%d" % again)
+
+
+def renamed_symbols(payload):
+    """docs/nsc-format.md, SYMB: every function that has a site gets a hostile name and file."""
+    reader = Reader(payload)
+    out = text(reader.text()) + text(reader.text()) + payload[reader.at:reader.at + 4]
+    reader.at += 4
+    count = reader.varint()
+    out += varint(count)
+    for number in range(count):
+        out += varint(reader.varint()) + varint(reader.varint())
+        reader.text(), reader.text()
+        out += text(name(number)) + text(name(number + 1)) + varint(reader.varint())
+    return out + payload[reader.at:]
+
+
+def chunks(recording):
+    """(type, all its bytes) of each."""
+    at = FILE_HEADER
+    while at + HEADER <= len(recording):
+        kind, size = struct.unpack_from("<II", recording, at)
+        yield kind, recording[at:at + HEADER + size]
+        at += HEADER + size
+
+
+def renamed(recording):
+    out = bytearray(recording[:FILE_HEADER])
+    for kind, chunk in chunks(recording):
+        if kind == SYMBOLS:
+            payload = renamed_symbols(chunk[HEADER:])
+            header = struct.pack("<III", kind, len(payload), crc32c(payload))
+            chunk = header + struct.pack("<I", crc32c(header)) + payload
+        out += chunk
+    return bytes(out)

@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Perfetto: decoded by protoc with the published field numbers, its clocks and interning followed as
+Perfetto documents them."""
+
+import collections
+import pathlib
+
+import exports
+import hostile_names
+from protoc import decode, one
+
+SCHEMA = pathlib.Path(__file__).resolve().parent / "perfetto_trace.proto"
+BOOT_TIME = 6
+
+
+class Trace:
+    def __init__(self, path):
+        self.sums = exports.Sums()
+        self.tracks = {}  # uuid: descriptor
+        self.named = {}   # uuid: its thread's or its own name
+        self.events = collections.defaultdict(list)  # name of track: (time, type, name, event)
+        self.locations = {}
+        self.sequences = {}
+        for packet in decode(SCHEMA, "perfetto.protos.Trace", path)["packet"]:
+            self.packet(packet)
+
+    def packet(self, packet):
+        if descriptor := one(packet, "track_descriptor"):
+            uuid = one(descriptor, "uuid")
+            assert uuid not in self.tracks and (one(descriptor, "parent_uuid", 1) in {*self.tracks, uuid})
+            self.tracks[uuid] = descriptor
+            thread = one(descriptor, "thread")
+            self.named[uuid] = one(thread, "thread_name") if thread else one(descriptor, "name")
+            return
+        number = one(packet, "trusted_packet_sequence_id")
+        if one(packet, "sequence_flags", 0) & 1:
+            clocks = {one(clock, "clock_id"): clock for clock in one(packet, "clock_snapshot")["clocks"]}
+            defaults = one(packet, "trace_packet_defaults")
+            own = one(defaults, "timestamp_clock_id")
+            assert one(clocks[own], "is_incremental") == "true" and 64 <= own < 128
+            assert one(clocks[own], "timestamp") == one(clocks[BOOT_TIME], "timestamp")
+            self.sequences[number] = {"now": one(clocks[own], "timestamp"), "names": {}, "places": {},
+                                      "track": one(one(defaults, "track_event_defaults"), "track_uuid")}
+            return
+        needs_state = one(packet, "sequence_flags", 0) & 2
+        sequence = self.sequences[number] if needs_state else None
+        for name in one(packet, "interned_data", {}).get("event_names", []):
+            assert one(name, "iid") not in sequence["names"]
+            sequence["names"][one(name, "iid")] = one(name, "name")
+        for place in one(packet, "interned_data", {}).get("source_locations", []):
+            sequence["places"][one(place, "iid")] = (one(place, "file_name"), one(place, "line_number"))
+        if event := one(packet, "track_event"):
+            self.event(packet, sequence, event)
+
+    def event(self, packet, sequence, event):
+        if sequence:
+            sequence["now"] += one(packet, "timestamp")
+            at = sequence["now"]
+        else:
+            assert one(packet, "timestamp_clock_id") == BOOT_TIME
+            at = one(packet, "timestamp")
+        uuid = one(event, "track_uuid", sequence and sequence["track"])
+        track = self.named[uuid]
+        kind = one(event, "type")
+        name = one(event, "name")
+        if iid := one(event, "name_iid"):
+            name = sequence["names"][iid]
+            if place := one(event, "source_location_iid"):
+                self.locations[name] = sequence["places"][place]
+        self.events[track].append((at, kind, name, event))
+        if not one(self.tracks[uuid], "thread"):
+            return
+        core = int(track.split(",")[0].removeprefix("core "))
+        if kind == "TYPE_SLICE_BEGIN":
+            self.sums.begin(uuid, name, at, core)
+        elif kind == "TYPE_SLICE_END":
+            self.sums.end(uuid, at, core)
+        elif iid:
+            self.sums.point(name)
+
+
+class Perfetto(exports.Case):
+    FORMAT = "perfetto"
+    traces = {}
+
+    def trace(self, name):
+        if name not in self.traces:
+            self.traces[name] = Trace(self.export(name))
+        return self.traces[name]
+
+    def test_calls_and_times_are_the_report_s(self):
+        for name in exports.WITH_CALLS:
+            self.check_events(name, self.trace(name).sums)
+
+    def test_source_lines(self):
+        trace = self.trace("torture")
+        expected = {row["name"]: (row["file"], row["line"])
+                    for row in exports.report("torture")["functions"] if row["file"]}
+        self.assertGreater(len(expected), 10)
+        self.assertEqual(trace.locations, expected)
+
+    def test_tracks_marks_counters_and_values(self):
+        tasks = self.trace("tasks")
+        self.assertGreater(len([t for t in tasks.tracks.values() if one(t, "thread")]), 2)
+        for name in ("tasks", "captured"):
+            trace = self.trace(name)
+            marks = [(e[0], e[2]) for events in trace.events.values() for e in events if str(e[2]).startswith("mark ")]
+            first = min(e[0] for events in trace.events.values() for e in events if e[1] != "TYPE_COUNTER")
+            self.assertEqual(sorted(text for _, text in marks),
+                             sorted(f"mark {mark['id']}" for mark in exports.graph(name)["markers"]))
+            if name == "tasks":
+                self.assertEqual(sorted(at - first for at, _ in marks),
+                                 sorted(mark["time_ns"] for mark in exports.graph(name)["markers"]))
+        report = exports.report("captured")
+        for counter in report["counters"]:
+            values = [one(e[3], "counter_value") for e in trace.events[f"counter {counter['id']}"]]
+            self.assertEqual((len(values), min(values), max(values)), (counter["count"], counter["min"], counter["max"]))
+        found = collections.defaultdict(list)
+        for events in trace.events.values():
+            for _, _, name, event in events:
+                for annotation in event.get("debug_annotations", []):
+                    if "int_value" in annotation:
+                        found[name].append(one(annotation, "int_value"))
+        for row in report["captured"]:
+            values = found[f"{row['name']} {row['what']}"]
+            self.assertEqual((len(values), min(values), max(values)), (row["count"], row["min"], row["max"]))
+        self.assertTrue(report["captured"] and report["counters"])
+
+    def test_gaps(self):
+        for name in ("gaps", "stream"):
+            trace = self.trace(name)
+            expected = [(row["lost"], row["overwritten"], row["dropped"])
+                        for row in exports.report(name)["gaps_list"]]
+            found = [tuple(one(a, "uint_value") for a in event["debug_annotations"])
+                     for track, events in trace.events.items() for _, kind, _, event in events
+                     if track.endswith((": lost", ": dropped")) and kind == "TYPE_SLICE_BEGIN"]
+            self.assertGreater(len(expected), 1)
+            self.assertEqual(sorted(found), sorted(expected))
+
+    def test_samples(self):
+        trace = self.trace("samples")
+        own, paths = collections.Counter(), 0
+        for _, _, name, event in trace.events["core 0: samples"]:
+            frames = one(event, "callstack")["frames"]
+            self.assertEqual(one(frames[-1], "function_name"), name)
+            own[name] += 1
+            paths += len(frames)
+        expected = exports.by_name(exports.report("samples")["samples"]["functions"], "self")
+        self.assertEqual(own, {name: count for name, (count,) in expected.items() if count})
+        self.assertGreater(paths, 2 * sum(own.values()))
+
+    def test_hostile_names(self):
+        trace = self.trace("hostile")
+        self.check_events("hostile", trace.sums)
+        self.assertIn(hostile_names.NAMES[0].decode(), trace.sums.calls)
+
+
+if __name__ == "__main__":
+    exports.main()

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The database, read by the sqlite3 shell."""
+
+import json
+
+import exports
+import hostile_names
+
+
+class Sqlite(exports.Case):
+    FORMAT = "sqlite"
+
+    def query(self, path, sql):
+        text = exports.run("sqlite3", "-json", "-readonly", path, sql).stdout.decode()
+        return json.loads(text) if text else []
+
+    def test_calls_and_times_are_the_report_s(self):
+        for name in (*exports.WITH_CALLS, "hostile"):
+            path = self.export(name)
+            self.assertEqual(self.query(path, "PRAGMA integrity_check"), [{"integrity_check": "ok"}])
+            calls = self.query(path, "SELECT track, core, name, begin_ns, end_ns, depth FROM calls "
+                                     "JOIN functions ON functions.id = function JOIN tracks ON tracks.id = track")
+            sums = exports.sums_of_calls(tuple(call.values()) for call in calls)
+            own = self.query(path, "SELECT name, SUM(self_ns) own FROM calls "
+                                   "JOIN functions ON functions.id = function GROUP BY name")
+            self.assertEqual({row["name"]: row["own"] for row in own}, sums.self_)
+            for point in self.query(path, "SELECT name FROM points JOIN functions ON functions.id = function"):
+                sums.point(point["name"])
+            if name != "hostile":  # control characters are escaped
+                self.check_events(name, sums)
+            else:
+                self.assertEqual(sum(sums.calls.values()) - sums.calls[exports.TRACER],
+                                 sum(row["calls"] for row in exports.report(name)["functions"]))
+                self.assertIn(hostile_names.NAMES[0].decode(), sums.calls)
+
+    def test_parents_are_the_calls_around(self):
+        path = self.export("torture")
+        wrong = self.query(path, "SELECT c.id FROM calls c JOIN calls p ON p.id = c.parent WHERE p.track <> c.track OR "
+                                 "p.depth <> c.depth - 1 OR p.begin_ns > c.begin_ns OR p.end_ns < c.end_ns")
+        self.assertEqual(wrong, [])
+        outermost, = self.query(path, "SELECT (SELECT COUNT(*) FROM calls WHERE parent IS NULL) one, "
+                                      "(SELECT COUNT(*) FROM calls WHERE depth = 0) other")
+        self.assertEqual(outermost["one"], outermost["other"])
+        unwound, = self.query(path, "SELECT COUNT(*) n FROM calls WHERE how = 'unwound'")
+        self.assertEqual(unwound["n"], sum(row["unwound"] for row in exports.report("torture")["functions"]))
+
+    def test_the_other_tables(self):
+        path, report = self.export("captured"), exports.report("captured")
+        rows = self.query(path, "SELECT id, COUNT(*) n, MIN(value) low, MAX(value) high FROM counters GROUP BY id")
+        self.assertEqual([tuple(row.values()) for row in rows],
+                         [(c["id"], c["count"], c["min"], c["max"]) for c in report["counters"]])
+        rows = self.query(path, "SELECT name, what, COUNT(*) n, MIN(value) low, MAX(value) high FROM captured "
+                                "JOIN functions ON functions.id = function GROUP BY name, what ORDER BY name, what")
+        self.assertEqual([tuple(row.values()) for row in rows],
+                         sorted((c["name"], c["what"], c["count"], c["min"], c["max"]) for c in report["captured"]))
+        rows = self.query(path, "SELECT id FROM marks ORDER BY id")
+        self.assertEqual([row["id"] for row in rows], sorted(mark["id"] for mark in report["markers"]))
+        rows = self.query(self.export("stream"), "SELECT core, lost, overwritten, dropped FROM gaps")
+        self.assertEqual(sorted(tuple(row.values()) for row in rows),
+                         sorted((g["core"], g["lost"], g["overwritten"], g["dropped"])
+                                for g in exports.report("stream")["gaps_list"]))
+
+    def test_samples(self):
+        rows = self.query(self.export("samples"),
+                          "SELECT name, COUNT(*) n FROM sample_frames f JOIN functions ON functions.id = function "
+                          "WHERE depth = (SELECT MAX(depth) FROM sample_frames g WHERE "
+                          "g.sample = f.sample) GROUP BY name")
+        expected = exports.by_name(exports.report("samples")["samples"]["functions"], "self")
+        self.assertEqual({row["name"]: row["n"] for row in rows},
+                         {name: count for name, (count,) in expected.items() if count})
+
+
+if __name__ == "__main__":
+    exports.main()

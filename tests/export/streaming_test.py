@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What an event costs, and that memory does not grow with the recording: on a made-up call trace.
+
+From the environment besides: NOPSCOPE_REPORT_BENCH, which makes a recording of one.
+"""
+
+import os
+import random
+import re
+import struct
+import subprocess
+
+import exports
+
+PERFETTO_INSTRUCTIONS = 300  # an event
+# What a format may hold more of a recording thirty times as long.
+GROWTH_BYTES = 3 << 20
+
+
+def trace(events):
+    """Entries and returns of 100 functions, ten deep."""
+    choose, stack, now, out = random.Random(1), [], 0, bytearray()
+    while len(out) < 13 * events:
+        now += choose.randrange(20, 200)
+        if stack and (len(stack) > 9 or choose.random() < 0.5):
+            out += struct.pack("<BIQ", 1, stack.pop(), now)
+        else:
+            stack.append(choose.randrange(100))
+            out += struct.pack("<BIQ", 0, stack[-1], now)
+    return bytes(out)
+
+
+class Streaming(exports.Case):
+    def recording_of(self, events):
+        path = self.directory / f"{events}.ev13"
+        path.write_bytes(trace(events))
+        recording = path.with_suffix(".nsc")
+        exports.run(os.environ["NOPSCOPE_REPORT_BENCH"], path, "--nsc", recording)
+        path.unlink()
+        return recording
+
+    def instructions(self, events, name):
+        done = exports.run("valgrind", "--tool=callgrind", f"--callgrind-out-file={self.directory / 'callgrind'}",
+                           exports.NOPSCOPE, "export", self.recording_of(events), "--to", name, "-o",
+                           self.directory / "out")
+        return int(re.search(r"refs: +([\d,]+)", done.stderr.decode())[1].replace(",", ""))
+
+    def test_instructions_an_event(self):
+        few, many = 20_000, 120_000
+        cost = (self.instructions(many, "perfetto") - self.instructions(few, "perfetto")) / (many - few)
+        print(f"perfetto: {cost:.1f} instructions an event")
+        self.assertLessEqual(cost, PERFETTO_INSTRUCTIONS)
+
+    def test_memory_does_not_grow(self):
+        short, long = self.recording_of(20_000), self.recording_of(600_000)
+        for name in ("chrome", "csv", "ctf", "perfetto", "speedscope", "sqlite", "trace-cmd", "uftrace"):
+            bytes_ = [self.most_memory(recording, name) for recording in (short, long)]
+            self.assertLess(bytes_[1] - bytes_[0], GROWTH_BYTES, name)
+
+    def most_memory(self, recording, name):
+        process = subprocess.Popen([exports.NOPSCOPE, "export", recording, "--to", name, "-o", self.directory / name],
+                                   stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(process.returncode, 0)
+        return 1024 * usage.ru_maxrss
+
+
+if __name__ == "__main__":
+    exports.main()

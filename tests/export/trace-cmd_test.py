@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""trace.dat, read by `trace-cmd report`, and by its function_graph plugin."""
+
+import collections
+import re
+
+import exports
+
+LINE = re.compile(r"^ *core\d+/(\d+)-(\d+) +\[(\d+)\] +(\d+)\.(\d{9}): (\w+): +(.*)$")
+ENTRY = re.compile(r"^func=(.*) depth=(\d+)$")
+EXIT = re.compile(r"^func=(.*) depth=(\d+) overrun=0 calltime=([0-9a-f]+) rettime=([0-9a-f]+)$")
+
+
+def spelt(name):
+    return name.replace(" ", "_")
+
+
+class TraceCmd(exports.Case):
+    FORMAT = "trace-cmd"
+
+    def lines(self, path, *options):
+        return exports.run("trace-cmd", "report", "-t", *options, path).stdout.decode(errors="replace").split("\n")
+
+    def sums(self, name):
+        sums = exports.Sums()
+        begins = collections.defaultdict(list)
+        for line in self.lines(self.export(name), "-R"):
+            if not (match := LINE.match(line)):
+                continue
+            at, core, task, fields = int(match[4]) * 10 ** 9 + int(match[5]), int(match[3]), match[2], match[7]
+            if match[6] == "funcgraph_entry":
+                of, depth = ENTRY.match(fields).groups()
+                self.assertEqual(int(depth), len(begins[task]))
+                begins[task].append(at)
+                sums.begin(task, of, at, core)
+            elif match[6] == "funcgraph_exit":
+                of, depth, begin, end = EXIT.match(fields).groups()
+                if int(depth) == len(begins[task]) - 1 and begins[task][-1] == int(begin, 16):
+                    self.assertEqual((begins[task].pop(), at), (int(begin, 16), int(end, 16)))
+                    sums.end(task, at, core, of)
+                else:  # told whole
+                    sums.point(of)
+            elif match[6] == "function":
+                sums.point(re.match(r"^ip=(.*) parent_ip=", fields)[1])
+        return sums
+
+    def test_calls_and_times_are_the_report_s(self):
+        for name in exports.WITH_CALLS:
+            self.check_events(name, self.sums(name), spelt)
+
+    def test_the_function_graph_plugin_s_view(self):
+        """Its durations: a function of one line has "f();", others are closed by an exit that does not name them."""
+        durations = collections.Counter()
+        for line in self.lines(self.export("tasks")):
+            if match := re.search(r"funcgraph_entry: +[+!#*@$]? *([\d.]+) us +\| +(.*)\(\);$", line):
+                durations[match[2]] += round(1000 * float(match[1]))
+        leaves = [row for row in exports.report("tasks")["functions"] if row["self_ns"] == row["total_ns"] > 0]
+        self.assertTrue(leaves)
+        for row in leaves:
+            self.assertAlmostEqual(durations[row["name"]], row["total_ns"], delta=row["calls"], msg=row["name"])
+
+    def test_printed_events(self):
+        text = "\n".join(self.lines(self.export("captured")))
+        report = exports.report("captured")
+        self.assertEqual(sorted(map(int, re.findall(r"print: .*: mark (\d+)$", text, re.MULTILINE))),
+                         sorted(mark["id"] for mark in report["markers"]))
+        counters = collections.defaultdict(list)
+        for id, value in re.findall(r": counter (\d+) = (-?\d+)$", text, re.MULTILINE):
+            counters[int(id)].append(int(value))
+        self.assertEqual({id: (len(its), min(its), max(its)) for id, its in counters.items()},
+                         {c["id"]: (c["count"], c["min"], c["max"]) for c in report["counters"]})
+        text = "\n".join(self.lines(self.export("stream")))
+        gaps = [tuple(map(int, numbers)) for numbers in re.findall(r"gap: (\d+) lost, (\d+) overwritten, (\d+) dropped", text)]
+        expected = [(g["lost"], g["overwritten"], g["dropped"]) for g in exports.report("stream")["gaps_list"]]
+        self.assertEqual(sorted(gaps), sorted(expected))
+        dropped = [int(count) for count in re.findall(r"\[(\d+) EVENTS DROPPED\]", text)]
+        self.assertEqual(sum(dropped), sum(map(sum, expected)))
+
+    def test_hostile_names(self):
+        sums = self.sums("hostile")
+        self.assertEqual(sum(sums.calls.values()) - sums.calls[exports.TRACER],
+                         sum(row["calls"] for row in exports.report("hostile")["functions"]))
+
+
+if __name__ == "__main__":
+    exports.main()

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The directory, read by uftrace: dump (every event), report and graph."""
+
+import collections
+import re
+
+import exports
+
+DUMP = re.compile(r"^(\d+)\.(\d{9}) +(\d+): \[(entry|exit )\] (.*)\(([0-9a-f]+)\) depth: (\d+)$")
+REPORT = re.compile(r"^ *([\d.]+) (us|ms| s) +([\d.]+) (us|ms| s) +(\d+)  (.*)$")
+GRAPH = re.compile(r"^ *(?:[\d.]+ (?:us|ms| s))? *:([ |+-]*)\((\d+)\) (.*)$")
+NS = {"us": 1e3, "ms": 1e6, " s": 1e9}
+
+
+class Uftrace(exports.Case):
+    FORMAT = "uftrace"
+
+    def uftrace(self, verb, path, *options):
+        return exports.run("uftrace", verb, "--no-pager", "--color=no", "-d", path, *options).stdout.decode()
+
+    def test_calls_and_times_are_the_report_s(self):
+        for name in exports.WITH_CALLS:
+            path = self.export(name)
+            sums = exports.Sums()
+            cores = tracks_of(name, self.directory)
+            events = []
+            for line in self.uftrace("dump", path).splitlines():
+                if match := DUMP.match(line):
+                    events.append((int(match[1]) * 10 ** 9 + int(match[2]), int(match[3]), match[4], match[5]))
+            events.sort(key=lambda event: event[0])
+            for at, task, kind, of in events:
+                if kind == "entry":
+                    sums.begin(task, of, at, cores[task])
+                else:
+                    sums.end(task, at, cores[task], of)
+            self.check_events(name, sums)
+            if name in ("torture", "tasks", "captured"):
+                self.check_report(self.uftrace("report", path), sums)
+
+    def check_report(self, text, sums):
+        """uftrace's own sums, of three digits."""
+        found = {}
+        for line in text.splitlines():
+            if match := REPORT.match(line):
+                own, calls = found.get(match[6], (0, 0))
+                found[match[6]] = own + float(match[3]) * NS[match[4]], calls + int(match[5])
+        self.assertEqual({of: calls for of, (_, calls) in found.items()}, dict(sums.calls))
+        for of, (own, _) in found.items():
+            self.assertAlmostEqual(own, sums.self_[of], delta=0.001 * max(own, 1000))
+
+    def test_graph_has_the_paths(self):
+        for name in ("tasks", "captured"):
+            text = self.uftrace("graph", self.export(name))
+            found, path = collections.Counter(), []
+            for line in text.splitlines():
+                if match := GRAPH.match(line):
+                    # An only child stands below its parent, others are indented and have a branch.
+                    while "+-" in match[1] and path[-1][0] >= len(match[1]):
+                        path.pop()
+                    path.append((len(match[1]), match[3]))
+                    names = tuple(of for _, of in path)[1:]
+                    if not {exports.TRACER, exports.AWAY} & set(names):
+                        found[names] += int(match[2])
+            expected, at = collections.Counter(), {}
+            for node in exports.graph(name)["nodes"]:
+                at[node["id"]] = at.get(node["parent"], ()) + (node["name"],)
+                expected[at[node["id"]]] += node["calls"]
+            del found[()]
+            self.assertEqual(found, expected)
+
+    def test_a_directory_of_somebody_else_is_not_replaced(self):
+        path = self.export("tasks")
+        self.export("torture").rename(self.directory / "other")
+        (self.directory / "other" / ".nopscope-export").unlink()
+        before = sorted(p.name for p in (self.directory / "other").iterdir())
+        done = exports.run(exports.NOPSCOPE, "export", exports.recording("tasks"), "--to", "uftrace", "-o",
+                           self.directory / "other", status=3)
+        self.assertRegex(done.stderr.decode(), "is there and was not made by `nopscope export`")
+        self.assertEqual(sorted(p.name for p in (self.directory / "other").iterdir()), before)
+        (path / "999.dat").write_bytes(b"")  # of another export: gone with it
+        exports.run(exports.NOPSCOPE, "export", exports.recording("tasks"), "--to", "uftrace", "-o", f"{path}/")
+        self.assertFalse((path / "999.dat").exists())
+        self.assertEqual(sorted(p.name for p in self.directory.iterdir()), ["other", "tasks.uftrace"])
+
+    def test_hostile_names(self):
+        text = self.uftrace("report", self.export("hostile"))
+        calls = sum(int(match[5]) for line in text.splitlines() if (match := REPORT.match(line))
+                    and match[6] != exports.TRACER)
+        self.assertEqual(calls, sum(row["calls"] for row in exports.report("hostile")["functions"]))
+
+
+def tracks_of(name, directory):
+    """Task -> core, from the table of the same recording: tasks are numbered as tracks appear."""
+    path = directory / "tracks.sqlite"
+    exports.run(exports.NOPSCOPE, "export", exports.recording(name), "--to", "sqlite", "-o", path)
+    rows = exports.run("sqlite3", path, "SELECT id + 1, core FROM tracks").stdout.decode()
+    return {int(task): int(core) for task, core in (row.split("|") for row in rows.splitlines())}
+
+
+if __name__ == "__main__":
+    exports.main()

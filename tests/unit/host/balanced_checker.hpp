@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// A sink that writes down what it is told, and finds what is not balanced.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "host-tools/export/event_sink.hpp"
+
+namespace nopscope::test {
+
+class BalancedChecker : public EventSink {
+public:
+    std::vector<std::string> told;  // "0 +f 10", "0 -f 20 unwound"
+    std::vector<std::string> wrong;
+    bool quiet = false;  // told stays empty
+
+    void on_function(std::uint32_t number, const FunctionPlace& place) override {
+        if (!names_.try_emplace(number, place.name).second) wrong.push_back("introduced twice: " + place.name);
+    }
+    void on_track(const Track& track) override {
+        if (track.number != tracks_.size()) wrong.push_back("a track's number");
+        tracks_.push_back({});
+    }
+    void entry(const Track& track, std::uint32_t function, Nanoseconds now) override {
+        at(track, now);
+        tracks_[track.number].open.push_back(function);
+        say("{} +{} {}", track.number, name(function), now);
+    }
+    void leave(const Track& track, std::uint32_t function, Nanoseconds now, Left how) override {
+        at(track, now);
+        auto& open = tracks_[track.number].open;
+        if (open.empty() || open.back() != function) {
+            wrong.push_back(fmt::format("{} ends, which is not innermost", name(function)));
+        } else {
+            open.pop_back();
+        }
+        say("{} -{} {}{}{}", track.number, name(function), now, how == Left::returned ? "" : " ",
+            how == Left::returned ? "" : left_text(how));
+    }
+    void point(const Track& track, std::uint32_t function, Nanoseconds now) override {
+        at(track, now);
+        say("{} .{} {}", track.number, name(function), now);
+    }
+    void whole(const Track& track, std::uint32_t function, Nanoseconds from, Nanoseconds to,
+               std::uint32_t depth) override {
+        if (from > to) wrong.push_back("a call that ends before it begins");
+        say("{} ={} {}..{} depth {}", track.number, name(function), from, to, depth);
+    }
+    void absence(std::uint32_t core, const Absence& absence) override {
+        Nanoseconds& before = absent_[core][absence.lost == 0 && absence.overwritten == 0];
+        if (absence.from < before || absence.to < absence.from) wrong.push_back("parts that overlap");
+        before = absence.to;
+        say("core {} lacks {} {} {}", core, absence.lost, absence.overwritten, absence.dropped);
+    }
+    void mark(const Track& track, std::uint32_t id, Nanoseconds now) override { say("{} mark {} {}", track.number, id, now); }
+    void counter(const Track& track, std::uint32_t id, std::int64_t value, Nanoseconds) override {
+        say("{} counter {} {}", track.number, id, value);
+    }
+    void value(const Track& track, const CapturedValue& captured, Nanoseconds) override {
+        say("{} {} {} {}", track.number, name(captured.function), captured_name(captured.what), captured.value);
+    }
+    void sample(const Track& track, std::span<const std::uint32_t> path, Nanoseconds) override {
+        std::string text;
+        for (const std::uint32_t function : path) text += " " + name(function);
+        say("{} sample{}", track.number, text);
+    }
+    void finish() override {
+        for (const auto& track : tracks_) {
+            if (!track.open.empty()) wrong.push_back("still open at the end: " + name(track.open.back()));
+        }
+    }
+
+private:
+    struct Of {
+        std::vector<std::uint32_t> open;
+        Nanoseconds last = 0;
+    };
+    std::string name(std::uint32_t function) {
+        const auto found = names_.find(function);
+        if (found != names_.end()) return found->second;
+        wrong.push_back("a function that nobody introduced");
+        return "?";
+    }
+    void at(const Track& track, Nanoseconds now) {
+        if (now < tracks_.at(track.number).last) wrong.push_back("time went back");
+        tracks_[track.number].last = now;
+    }
+    template <typename... Values>
+    void say(fmt::format_string<Values...> format, Values&&... values) {
+        if (!quiet) told.push_back(fmt::format(format, std::forward<Values>(values)...));
+    }
+
+    std::map<std::uint32_t, std::string> names_;
+    std::vector<Of> tracks_;
+    std::map<std::uint32_t, Nanoseconds[2]> absent_;
+};
+
+}  // namespace nopscope::test

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <random>
+
+#include "host-tools/base/error.hpp"
+#include "host-tools/export/balanced_stream.hpp"
+#include "tests/unit/host/balanced_checker.hpp"
+#include "tests/unit/host/target_stream.hpp"
+
+namespace nopscope::test {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::IsSupersetOf;
+
+class BalancedStreamTest : public testing::Test {
+protected:
+    BalancedStreamTest() {
+        target.clock = 0;
+        for (std::uint64_t site = 1; site < 10; ++site) {
+            symbols.sites.push_back({TargetStream::text_base + 8 * site, 8, "f" + std::to_string(site), "a.c", 7});
+        }
+        symbols.code.push_back({TargetStream::text_base + 0x1000, 64, "plain", "b.c", 3});
+        symbols.site_table_crc = target.site_table_crc;
+        symbols.build_id = target.build_id;
+        target.hello();
+    }
+    const std::vector<std::string>& told() {
+        BalancedStream stream(checker, [this] { return &symbols; }, "x.nsc");
+        SessionReader reader(stream);
+        reader.feed(target.bytes);
+        reader.finish();
+        checker.finish();
+        orphan_returns = stream.orphan_returns();
+        EXPECT_THAT(checker.wrong, IsEmpty());
+        return checker.told;
+    }
+
+    TargetStream target;
+    Symbols symbols;
+    BalancedChecker checker;
+    std::uint64_t orphan_returns = 0;
+};
+
+TEST_F(BalancedStreamTest, CallsInEachOther) {
+    const auto one = target.entry(1);
+    target.ret(target.entry(2), 5);
+    target.call(3);
+    target.ret(one);
+    target.finish();
+    EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +f2 20", "0 -f2 25", "0 .f3 35", "0 -f1 45"));
+}
+
+TEST_F(BalancedStreamTest, AReturnOfAnOuterCallEndsThoseInside) {
+    const auto one = target.entry(1);
+    target.entry(2);
+    target.entry(3);
+    target.ret(one, 10, 0, true);
+    target.finish();
+    EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +f2 20", "0 +f3 30", "0 -f3 40 unwound", "0 -f2 40 unwound",
+                                    "0 -f1 40 unwound"));
+}
+
+TEST_F(BalancedStreamTest, WhatIsOpenEndsWithItsSession) {
+    target.entry(1);
+    target.call(2);
+    target.finish();
+    EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 .f2 20", "0 -f1 20 open"));
+}
+
+TEST_F(BalancedStreamTest, AGapEndsEveryCallAndLaterReturnsMeanNothing) {
+    const auto one = target.entry(1);
+    target.entry(2);
+    target.flush();
+    target.entry(3);
+    target.lose();
+    target.ret(target.entry(4), 5);
+    target.ret(one);
+    target.finish();
+    EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +f2 20", "core 0 lacks 1 0 0", "0 -f2 20 gap", "0 -f1 20 gap",
+                                    "0 +f4 40", "0 -f4 45"));
+    EXPECT_EQ(orphan_returns, 1u);
+}
+
+TEST_F(BalancedStreamTest, TheTracerIsInTheStack) {
+    const auto one = target.entry(1);
+    target.tracer(50);
+    target.ret(one);
+    target.tracer(50);
+    target.finish();
+    EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +(tracer) 10", "0 -(tracer) 60", "0 -f1 70", "0 +(tracer) 70",
+                                    "0 -(tracer) 120"));
+}
+
+TEST_F(BalancedStreamTest, ATracerWithoutItsEndDoesNotStay) {
+    const auto one = target.entry(1);
+    target.extended(wire::Extended::tracer_begin);
+    target.extended(wire::Extended::tracer_begin);
+    target.extended(wire::Extended::tracer_end);
+    target.extended(wire::Extended::tracer_end);
+    target.extended(wire::Extended::tracer_begin);
+    target.ret(one);
+    target.finish();
+    EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +(tracer) 20", "0 -(tracer) 30", "0 +(tracer) 30", "0 -(tracer) 40",
+                                    "0 +(tracer) 60", "0 -(tracer) 70 unwound", "0 -f1 70"));
+}
+
+TEST_F(BalancedStreamTest, ContextsHaveTracksAndShowThatTheyDoNotRun) {
+    const auto one = target.entry(1);
+    target.argument(wire::Extended::context, 5);
+    const auto two = target.entry(2);
+    target.argument(wire::Extended::context, 0);
+    target.ret(one);
+    target.ret(two);  // the record of its switch is missing
+    target.finish();
+    EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +(other context) 20", "1 +f2 30", "1 +(other context) 40",
+                                    "0 -(other context) 40", "0 -f1 50", "1 -(other context) 60", "1 -f2 60"));
+}
+
+TEST_F(BalancedStreamTest, TimeOfACoreDoesNotGoBack) {
+    const auto one = target.entry(1, 100);
+    target.ret(one, static_cast<std::uint64_t>(-40));
+    target.call(2, 10);
+    target.finish();
+    EXPECT_THAT(told(), ElementsAre("0 +f1 100", "0 -f1 100", "0 .f2 100"));
+}
+
+TEST_F(BalancedStreamTest, ASessionFollowsTheOneBeforeIt) {
+    target.ret(target.entry(1, 5000), 1000);
+    target.finish();
+    target.reset();
+    target.clock = 0;
+    target.hello();
+    target.ret(target.entry(2, 100), 50);
+    target.finish();
+    EXPECT_THAT(told(), ElementsAre("0 +f1 5000", "0 -f1 6000", "0 +f2 1006000", "0 -f2 1006050"));
+}
+
+TEST_F(BalancedStreamTest, WhatRecordsHoldBesides) {
+    target.argument(wire::Extended::marker, 77);
+    target.counter(4, -5);
+    target.counter(4, std::int64_t{1} << 62);
+    target.arguments(1, 0b101, {3, -4});
+    target.result(2, -1);
+    target.with_data(wire::Extended::duration, 2, {3, 15});
+    target.finish();
+    EXPECT_THAT(told(), ElementsAre("0 mark 77 10", "0 counter 4 -5", "0 counter 4 4611686018427387904", "0 f1 x0 3",
+                                    "0 f1 x2 -4", "0 f2 result -1", "0 =f3 45..60 depth 2"));
+}
+
+TEST_F(BalancedStreamTest, SamplesAreOfFunctionsWithAndWithoutSites) {
+    const auto at = [](std::int64_t bytes) { return static_cast<std::uint64_t>(bytes / 4) & wire::data_mask; };
+    target.with_data(wire::Extended::sample, wire::sample_argument(3, false, false), {at(0x1008), at(8 * 2 + 4), at(8 * 2)});
+    target.with_data(wire::Extended::sample, wire::sample_argument(2, true, false), {at(0x1008), at(0x1010)});
+    target.with_data(wire::Extended::sample, wire::sample_argument(1, false, false), {at(-400)});
+    target.finish();
+    // What returns to the first instruction of f2 was called by the last of f1.
+    EXPECT_THAT(told(), ElementsAre("0 sample f1 f2 plain", "0 sample plain", "0 sample 0x4007fe70"));
+}
+
+TEST_F(BalancedStreamTest, AnotherImageIsRefusedWithTheFileS) {
+    symbols.site_table_crc ^= 1;
+    target.call(1);
+    target.finish();
+    try {
+        told();
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_THAT(error.what(), testing::StartsWith("x.nsc: "));
+    }
+}
+
+// Any records: it stays balanced, and ends.
+TEST_F(BalancedStreamTest, NoRecordsUnbalanceIt) {
+    for (unsigned seed = 0; seed < 200; ++seed) {
+        std::mt19937_64 random(seed);
+        BalancedChecker random_checker;
+        random_checker.quiet = true;
+        BalancedStream stream(random_checker, [] { return nullptr; }, "x");
+        HelloInfo hello;
+        const std::uint64_t rates[] = {1, 54'000'000, 1'000'000'000, ~std::uint64_t{0}};
+        hello.clock_hz = rates[seed % 4];
+        std::uint64_t index = 0;
+        for (unsigned session = 0; session < 2; ++session) {
+            stream.on_session(hello);
+            for (unsigned batches = 0; batches < 20; ++batches) {
+                std::vector<wire::StampedRecord> records;
+                std::uint64_t clock = seed % 3 == 0 ? random() : random() % 1000;
+                for (unsigned i = 0; i < 100; ++i) {
+                    const auto kind = static_cast<wire::Kind>(random() % 4);
+                    std::uint32_t payload = static_cast<std::uint32_t>(random()) & ((1u << wire::payload_bits) - 1);
+                    if (kind == wire::Kind::entry) payload %= 16;
+                    if (kind == wire::Kind::ret) payload = static_cast<std::uint32_t>((index + i - random() % 30) << 1);
+                    if (kind == wire::Kind::extended) payload &= 0x7f;
+                    clock += random() % 50;
+                    records.push_back({wire::make_record(kind, payload & 0x1fff'ffff, clock), clock});
+                }
+                if (random() % 4 == 0) stream.on_missing(random() % 3, {clock, clock + 5, random() % 2, 0, random() % 2});
+                TraceBatch batch{.first_index = index, .records = records, .gap = random() % 5 == 0};
+                batch.context = static_cast<std::uint32_t>(random() % 3);
+                stream.on_trace(random() % 3, batch);
+                index += records.size();
+            }
+            stream.on_session_end();
+        }
+        random_checker.finish();
+        ASSERT_THAT(random_checker.wrong, IsEmpty()) << "seed " << seed;
+    }
+}
+
+TEST(TickTime, RoundsAndNeverOverflows) {
+    TickTime time;
+    time.begin_session(54'000'000, 0);
+    for (const std::uint64_t clock : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{53'999'999},
+                                      std::uint64_t{54'000'000}, std::uint64_t{54'000'000} * 86400 * 365 + 17}) {
+        EXPECT_EQ(time(clock), ticks_to_ns(clock, 54'000'000)) << clock;
+    }
+    EXPECT_EQ(time(3), ticks_to_ns(3, 54'000'000));  // back again
+    for (const std::uint64_t hz : {std::uint64_t{1}, std::uint64_t{62'500'000}, ~std::uint64_t{0}}) {
+        time.begin_session(hz, 0);
+        EXPECT_LE(time(~std::uint64_t{0}), TickTime::end_of_time);
+        EXPECT_LE(time(5), TickTime::end_of_time);
+    }
+}
+
+}  // namespace
+}  // namespace nopscope::test

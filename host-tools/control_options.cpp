@@ -6,7 +6,7 @@ namespace {
 
 struct Wanted {
     Choice choice;
-    std::vector<std::string> only;
+    std::vector<std::string> only, events;
     std::string recorder, mode, depth, min_duration, sample, baud;
 };
 
@@ -57,6 +57,11 @@ std::vector<ControlRequest> requests_of(const Wanted& wanted, const RecordOption
         only.words.insert(only.words.end(), wanted.only.begin(), wanted.only.end());
         add(std::move(only));
     }
+    if (!wanted.events.empty()) {
+        ControlRequest events{.words = {"events"}};
+        events.words.insert(events.words.end(), wanted.events.begin(), wanted.events.end());
+        add(std::move(events));
+    }
     add_if("depth", wanted.depth);
     add_if("min-duration", wanted.min_duration);
     add_if("sample", wanted.sample);
@@ -74,6 +79,9 @@ std::function<void()> add_steering(CLI::App* command, RecordOptions& options) {
                       "Trace only functions of this name, * and ? in it; may be repeated");
     add_choice_options(group, wanted->choice, wanted->recorder);
     group->add_option("--only-function", wanted->only, "Record only these, and what they call");
+    group->add_option("--event", wanted->events,
+                      "Count this event of the PMU's in each call, by name (`nopscope events`) or number; "
+                      "twice for two");
     group->add_option("--depth", wanted->depth, "Record only so many calls deep");
     group->add_option("--min-duration", wanted->min_duration, "Only calls that take so long: 10us, 1ms");
     group->add_option("--sample", wanted->sample, "One call in so many: 1/N");

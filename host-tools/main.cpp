@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <cstdio>
 #include <map>
 
+#include "host-tools/base/pmu_events.hpp"
 #include "host-tools/base/run_main.hpp"
 #include "host-tools/commands/commands.hpp"
 #include "host-tools/control_options.hpp"
@@ -188,13 +190,23 @@ std::function<Exit()> add_names(CLI::App& app, CLI::App*& command) {
     return [options] { return names(*options); };
 }
 
+std::function<Exit()> add_events(CLI::App& app, CLI::App*& command) {
+    command = app.add_subcommand("events", "List the PMU's events that have a name here");
+    return [] {
+        const std::string list = event_list();
+        std::fwrite(list.data(), 1, list.size(), stdout);
+        return Exit::ok;
+    };
+}
+
 int run(int argc, char** argv) {
     CLI::App app("nopscope: a function profiler for arm64 firmware");
     app.set_version_flag("--version", std::string("nopscope ") + version_text);
     app.footer(exit_codes);
     app.require_subcommand(1);
     std::map<CLI::App*, std::function<Exit()>> commands;
-    for (auto* add : {add_record, add_ctl, add_report, add_graph, add_html, add_export, add_info, add_check, add_names}) {
+    for (auto* add : {add_record, add_ctl, add_report, add_graph, add_html, add_export, add_info, add_check,
+                      add_names, add_events}) {
         CLI::App* command = nullptr;
         auto action = add(app, command);
         commands[command] = std::move(action);

@@ -63,6 +63,7 @@ public:
         moved_sites.open(clock_hz);
     }
     void want(bool on) { __atomic_store_n(&wanted_, on, __ATOMIC_RELAXED); }
+    bool is_wanted() const { return __atomic_load_n(&wanted_, __ATOMIC_RELAXED); }
     bool is_on() const { return __atomic_load_n(&on_, __ATOMIC_RELAXED); }
     // Within a request, or before there are any.
     Status begin() {
@@ -252,6 +253,7 @@ void open_adaptive(const Config& config) {
     (void)adaptive.begin();  // init() has seen to its memory
 }
 void want_adaptive(bool on) { adaptive.want(on); }
+bool is_adaptive() { return adaptive.is_wanted() || adaptive.is_on(); }
 void adapt() { adaptive.run(); }
 
 // The last one was a leaf if this one's stack pointer is not below its.

@@ -11,7 +11,8 @@ extern "C" const char nopscope_function_entry[], nopscope_function_entry_end[], 
     nopscope_duration_entry[], nopscope_duration_entry_end[], nopscope_sampled_entry[],
     nopscope_sampled_entry_end[], nopscope_callback[], nopscope_callback_made[],
     nopscope_callback_unguarded[],
-    nopscope_callback_unguarded_made[], nopscope_far[], nopscope_far_end[];
+    nopscope_callback_unguarded_made[], nopscope_far[], nopscope_far_end[], nopscope_graph_events_entry[],
+    nopscope_graph_events_entry_end[], nopscope_profile_events_entry[], nopscope_profile_events_entry_end[];
 
 namespace nopscope {
 
@@ -27,6 +28,8 @@ bool is_entry_code(std::uint64_t pc) {
            within(nopscope_profile_entry, nopscope_profile_entry_end) ||
            within(nopscope_duration_entry, nopscope_duration_entry_end) ||
            within(nopscope_sampled_entry, nopscope_sampled_entry_end) ||
+           within(nopscope_graph_events_entry, nopscope_graph_events_entry_end) ||
+           within(nopscope_profile_events_entry, nopscope_profile_events_entry_end) ||
            within(nopscope_callback, nopscope_callback_made) ||
            within(nopscope_callback_unguarded, nopscope_callback_unguarded_made) ||
            within(nopscope_far, nopscope_far_end);

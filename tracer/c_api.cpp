@@ -5,6 +5,7 @@
 
 #include "hal/machine.hpp"
 #include "tracer/capture.hpp"
+#include "tracer/events.hpp"
 #include "tracer/nopscope.hpp"
 #include "tracer/samples.hpp"
 #include "tracer/triggers.hpp"
@@ -31,6 +32,7 @@ SAME_VALUE(NOPSCOPE_WRONG_LEVEL, Status::wrong_level);
 SAME_VALUE(NOPSCOPE_WRONG_MEMORY, Status::wrong_memory);
 SAME_VALUE(NOPSCOPE_TEXT_NOT_WRITABLE, Status::text_not_writable);
 SAME_VALUE(NOPSCOPE_CORES_RUNNING, Status::cores_running);
+SAME_VALUE(NOPSCOPE_EVENTS_REFUSED, Status::events_refused);
 SAME_VALUE(NOPSCOPE_NO_RECORDER, Recorder::none);
 SAME_VALUE(NOPSCOPE_FUNCTION, Recorder::function);
 SAME_VALUE(NOPSCOPE_GRAPH, Recorder::graph);
@@ -162,6 +164,10 @@ nopscope_status nopscope_capture_result(nopscope_sites sites) {
 nopscope_status nopscope_capture_nothing(nopscope_sites sites) {
     return as_c(capture_nothing(as_sites(sites)));
 }
+nopscope_status nopscope_count_events(const std::uint16_t* numbers, std::size_t count) {
+    return as_c(count_events({numbers, count}));
+}
+const char* nopscope_events_refusal() { return describe(events_refusal().why); }
 std::size_t nopscope_profile_bytes(unsigned cores) { return profile_bytes(cores); }
 void nopscope_send_profile() { send_profile(); }
 void nopscope_finish() { finish(); }

@@ -22,7 +22,9 @@ std::uint32_t last_number = 0;
 ShadowFrame* frames_of(const Context& context) {
     return reinterpret_cast<ShadowFrame*>(context.frames);
 }
-std::uint64_t reserve_of(const Context& context) { return (context.count - 1) * record_bytes; }
+std::uint64_t reserve_of(const Core& core, const Context& context) {
+    return (context.count - 1) * core.return_bytes;
+}
 
 Context& context_of(Core& core) {
     if (core.context == nullptr) core.context = &mains[machine.core()];
@@ -34,7 +36,7 @@ Status bind(Core& core, Context& context) {
     const std::uint32_t here = machine.core() + 1;
     if (&context == &mains[machine.core()] || context.core == here) return Status::ok;
     if (context.frames == nullptr || context.core != 0) return Status::conflict;
-    const std::uint64_t reserve = core.reserve + reserve_of(context);
+    const std::uint64_t reserve = core.reserve + reserve_of(core, context);
     if ((reserve + own_reserve_bytes) * 2 > ring_bytes) return Status::too_many;
     context.core = here;
     core.reserve = reserve;
@@ -64,6 +66,13 @@ void swap_to(Core& core, Context& to) {
     from.profiled = core.profiled;
     from.left = now;
     core.profiled = to.profiled + (now - to.left);
+    // Each counts its own events.
+    from.evented = core.evented;
+    core.evented = to.evented;
+    if (core.events != 0) {
+        from.counters = read_counters();
+        write_counters(to.counters);
+    }
     core.top = to.top;
     core.shadow_base = to.shadow_base;
     core.frames_end = to.frames_end;
@@ -129,7 +138,7 @@ Status context_destroy(Context& context) {
         swap_to(*core, context);
         unwind(machine, *core, context.stack_high - 1, true);
         swap_to(*core, running);
-        core->reserve -= reserve_of(context);
+        core->reserve -= reserve_of(*core, context);
         ring_set_limit_locked(machine, *core);
     }
     const Locked locked(machine, created_lock);

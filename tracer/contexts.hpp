@@ -37,6 +37,8 @@ struct Context {
     std::uint64_t stack_high = 0;
     std::uint64_t profiled = 0;  // Core::profiled, and the clock, when it was left
     std::uint64_t left = 0;
+    std::uint64_t evented = 0;   // Core::evented, and the event counters, then
+    std::uint64_t counters = 0;
     ContextFrame* frames = nullptr;
     std::uint32_t count = 0;
     std::uint32_t number = 0;  // as the host knows it; 0: a core's main context

@@ -7,6 +7,9 @@
 #include "tracer/instance.hpp"
 #include "tracer/triggers.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace nopscope {
 
 constinit Replies command_replies;
@@ -25,6 +28,7 @@ Answer answer_of(Status status) {
         case Status::conflict: return Answer::conflict;
         case Status::no_profile_memory: return Answer::no_profile_memory;
         case Status::timeout: return Answer::timeout;
+        case Status::events_refused: return Answer::events_refused;
         default: return Answer::malformed;
     }
 }
@@ -58,6 +62,11 @@ public:
             result.fixed(where.address);
             result.fixed(where.found);
             result.fixed(where.expected);
+        } else if (answer == Answer::events_refused) {
+            const EventsRefusal refusal = events_refusal();
+            result.fixed(static_cast<std::uint8_t>(refusal.why));
+            result.fixed(refusal.event);
+            result.fixed(refusal.counters);
         }
         return answer;
     }
@@ -103,6 +112,7 @@ private:
                     return asked.value != 0 ? trace_only_below(chosen) : trace_everywhere();
                 });
             case Command::set_capture: return change(request, capture);
+            case Command::set_events: return change(request, count);
             case Command::set_baud:
                 return input.set_baud != nullptr && input.set_baud(id, true) ? Answer::ok
                                                                              : Answer::unsupported;
@@ -153,6 +163,13 @@ private:
         if (mask == 0 && request.flags == 0) return capture_nothing(chosen);
         const Status status = mask != 0 ? capture_arguments(chosen, mask) : Status::ok;
         return status == Status::ok && request.flags != 0 ? capture_result(chosen) : status;
+    }
+    static Status count(const CommandRequest& request) {
+        std::uint16_t numbers[wire::max_events + 1]{};
+        for (unsigned n = 0; n < wire::max_events; ++n) {
+            numbers[n] = static_cast<std::uint16_t>(request.value >> 16 * n);
+        }
+        return count_events({numbers, std::min<std::size_t>(request.flags, std::size(numbers))});
     }
     static Recorder recorder_of(const CommandRequest& request) {
         if (request.value == wire::recorder_as_before) return recorder_set_last();

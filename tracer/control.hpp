@@ -25,8 +25,8 @@ namespace nopscope {
 
 struct CommandRequest {
     wire::Command what{};
-    std::uint64_t value = 0;  // the first argument, if it is a number
-    std::uint8_t flags = 0;   // the second, if it is a byte
+    std::uint64_t value = 0;  // the first argument, if it is a number; set_events: the numbers, 16 bits each
+    std::uint8_t flags = 0;   // the second, if it is a byte; set_events: how many
 };
 
 template <typename Target>
@@ -146,6 +146,13 @@ private:
                 selected = in.varint();
                 if (request_.value == 0) selected = selected_.count();  // of no selection
                 break;
+            case Command::set_events:
+                request_.flags = in.fixed<std::uint8_t>();
+                for (unsigned n = 0; n < request_.flags && in.ok(); ++n) {
+                    const std::uint64_t number = in.fixed<std::uint16_t>();
+                    if (n < wire::max_events) request_.value |= number << 16 * n;
+                }
+                break;
             case Command::set_recorder:
             case Command::set_capture:
                 request_.value = in.fixed<std::uint8_t>();
@@ -171,7 +178,7 @@ private:
         pending_ = false;
         const Answer said = answer.value_or(Answer::busy);
         if (said == Answer::ok) change_line();
-        const bool has_result = said == Answer::ok || said == Answer::unexpected_text;
+        const bool has_result = said == Answer::ok || said == Answer::unexpected_text || said == Answer::events_refused;
         replies_.post(*reply_, request_.what, said, has_result ? result.size() : 0);
     }
 

@@ -71,19 +71,24 @@ struct ShadowFrame {
     std::uint64_t sp;
     std::uint64_t hook;      // what the call returns to: says whose frame it is
     std::uint64_t position;  // graph: of the entry's record. Profile: its cell. Duration: the body
-    std::uint64_t rest[4];   // clock at the entry (profile, duration), Core::profiled then (profile)
+    // Clock at the entry (profile, duration), Core::profiled then (profile). Of those that count events: the
+    // counters at the entry, and Core::events (graph, from rest[0]) or Core::evented (profile, from rest[2]) then.
+    std::uint64_t rest[4];
 };
 inline constexpr std::uint64_t free_frame_sp = 0;
 
 struct alignas(128) Core {
     // Only this core changes what is in their exclusives granule (CTR_EL0.ERG; 64 bytes on Cortex-A).
     std::uint64_t cursor;
+    std::uint64_t events;    // what the graph recorder counts: EventSet (events.hpp); 0: nothing
     std::uint64_t profiled;  // ticks
+    std::uint64_t sample_gap;   // calls to pass over between two that are recorded
     std::uint64_t passed;       // calls, by nopscope_sampled_entry
     std::uint64_t sample_next;  // value of `passed`; 0: look at `limit`
-    std::uint64_t sample_gap;   // calls to pass over between two that are recorded
+    std::uint64_t evented;         // as `profiled`, of two events, 32 bits each
+    std::uint64_t profile_events;  // `events` again
     std::uint64_t frames_end;   // of the shadow stack's memory
-    std::uint64_t unused[7];
+    std::uint64_t unused[4];
     std::uint64_t overflowed;  // calls that found the ring full, and went to the profile
     std::uint64_t aggregates;  // 1: they do (adaptive)
     std::uint64_t cells;  // bytes from core 0's profile cells to this core's
@@ -125,6 +130,7 @@ struct alignas(128) Core {
     std::uint32_t trace_sequence;
     std::uint32_t stats_sequence;
     std::uint32_t profile_sequence;
+    std::uint32_t profile_events_sequence;
     std::uint64_t margin;  // bytes that `limit` stays lower still: room for interrupts of the pump
     std::uint64_t send_to;  // position: what lies before it is due
     std::uint32_t pumped_context;  // number of the one that the record before tail was made in
@@ -145,6 +151,7 @@ struct alignas(128) Core {
     std::uint32_t flight;          // 1: a switch of context says first what it leaves
     Context* context;              // that runs; null: the main one, and there never was another
     std::uint64_t reserve;         // bytes of the ring, for returns
+    std::uint64_t return_bytes;    // of one
     std::uint64_t max_depth;       // frames; 0: as many as there are
     // Why it is stopped (stops.hpp): atomic, no lock.
     std::uint32_t stops;
@@ -162,11 +169,14 @@ inline void clear(Core& core) {
 
 // What the assembly knows of it (arm64/recorder.h, profile.S, duration.S, sampled.S, callbacks.S).
 static_assert(offsetof(Core, cursor) == 0);
-static_assert(offsetof(Core, profiled) == 8);
-static_assert(offsetof(Core, passed) == 16);
-static_assert(offsetof(Core, sample_next) == 24);
-static_assert(offsetof(Core, sample_gap) == 32);
-static_assert(offsetof(Core, frames_end) == 40);
+static_assert(offsetof(Core, events) == 8);
+static_assert(offsetof(Core, profiled) == 16);
+static_assert(offsetof(Core, sample_gap) == 24);
+static_assert(offsetof(Core, passed) == 32);
+static_assert(offsetof(Core, sample_next) == 40);
+static_assert(offsetof(Core, evented) == 48);
+static_assert(offsetof(Core, profile_events) == 56);
+static_assert(offsetof(Core, frames_end) == 64);
 static_assert(offsetof(Core, aggregates) == 112);
 static_assert(offsetof(Core, cells) == 120);
 static_assert(offsetof(Core, limit) == 128);

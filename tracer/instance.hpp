@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tracer/core.hpp"
+#include "tracer/events.hpp"
 #include "tracer/moved_sites.hpp"
 #include "tracer/nopscope.hpp"
 #include "tracer/profile.hpp"
@@ -72,6 +73,17 @@ void send_stats_soon();
 // Runs `use`, which returns the line's new pace, while everything has left; false: not now.
 bool with_quiet_line(std::uint32_t (*use)(void*), void* user);
 
+// ---- events.cpp and the rest of the tracer ----------------------------------------------------------
+
+EventSet events_chosen();
+// Whether each core that has joined can count them. Within a request, as the next.
+Status check_events(std::span<const std::uint16_t> numbers);
+Status refuse_events(wire::EventRefusal why);
+// On all cores, in their rings and counters. None: nothing is counted. False: a core did not come within a second.
+bool choose_events(std::span<const std::uint16_t> numbers);
+// On a core that has just joined.
+void count_events_here();
+
 // ---- adaptive.cpp and the rest of the tracer --------------------------------------------------------
 
 extern MovedSites moved_sites;
@@ -80,6 +92,8 @@ extern ProfileMemory profile_memory;
 void open_adaptive(const Config& config);
 // From the next pump that may make a request on, or no more. Any context.
 void want_adaptive(bool on);
+// It is, or is about to be, or something is still moved.
+bool is_adaptive();
 // In pump(), without its lock.
 void adapt();
 // On core `number`, at a call of the function with this low half of its address. Any context.
@@ -96,6 +110,8 @@ std::uint64_t trace_bytes_sent();
 // The pace that the pump keeps; 0: none.
 std::uint32_t line_bytes_a_second();
 void send_moved_from_now_on();
+// The profile's next read-outs have what was added up of these.
+void send_profile_events(EventSet set);
 
 }  // namespace nopscope
 

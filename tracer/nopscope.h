@@ -41,6 +41,7 @@ enum nopscope_status {
     NOPSCOPE_WRONG_MEMORY,
     NOPSCOPE_TEXT_NOT_WRITABLE,
     NOPSCOPE_CORES_RUNNING,
+    NOPSCOPE_EVENTS_REFUSED,
 };
 const char* nopscope_describe(enum nopscope_status status);
 
@@ -158,6 +159,10 @@ void nopscope_counter(uint32_t id, int64_t value);
 enum nopscope_status nopscope_capture_arguments(struct nopscope_sites sites, uint8_t mask);
 enum nopscope_status nopscope_capture_result(struct nopscope_sites sites);
 enum nopscope_status nopscope_capture_nothing(struct nopscope_sites sites);
+
+// tracer/events.hpp. The sentence is that of the last refusal.
+enum nopscope_status nopscope_count_events(const uint16_t* numbers, size_t count);
+const char* nopscope_events_refusal(void);
 
 /* tracer/samples.hpp: in the handler of an interrupt, with what it found. */
 struct nopscope_interruption {

@@ -42,6 +42,7 @@ enum class [[nodiscard]] Status : std::uint8_t {
     wrong_memory,       // the rings or the profile's memory are not Normal write-back inner shareable
     text_not_writable,  // neither text itself nor its alias is
     cores_running,      // other cores are on already: they may run what init() is about to write
+    events_refused,     // what is asked for cannot count the PMU's events (events.hpp); nothing was changed
 };
 // One sentence, static storage.
 const char* describe(Status status);
@@ -261,7 +262,7 @@ Status trace_everywhere();
 // times may be ambiguous.
 void pump();
 
-// What Config::profile_memory takes for this image: 592 bytes a site with one core, 544 more for each
+// What Config::profile_memory takes for this image: 640 bytes a site with one core, 592 more for each
 // other. Before init(), too.
 std::size_t profile_bytes(unsigned cores);
 // Has the pump send the whole profile, once, as it is when each function's turn comes: some 30 bytes

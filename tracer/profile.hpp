@@ -17,6 +17,7 @@
 
 #include "hal/machine.hpp"
 #include "tracer/core.hpp"
+#include "tracer/counting.hpp"
 #include "tracer/family.hpp"
 #include "tracer/wire/profile.hpp"
 
@@ -26,6 +27,13 @@ namespace nopscope {
 
 // Ticks. One core changes it, another may read it. Zeroed but for `min`.
 struct alignas(16) ProfileCell {
+    struct Events {
+        std::uint64_t total;
+        std::uint64_t self;
+    };
+    Events events[wire::max_events];  // since they were chosen
+    std::uint64_t counted;            // calls of which they are
+    std::uint64_t unused;
     std::uint64_t min;
     std::uint64_t max;
     std::uint64_t total;  // the recorder knows the cell by this one's address
@@ -42,10 +50,11 @@ struct alignas(16) ProfileCell {
     }
 };
 inline constexpr std::size_t cell_total = offsetof(ProfileCell, total);
-static_assert(cell_total == 16 && offsetof(ProfileCell, max) == 8 &&
+static_assert(offsetof(ProfileCell, min) == cell_total - 16 && offsetof(ProfileCell, max) == cell_total - 8 &&
+              offsetof(ProfileCell, events) == cell_total - 64 && offsetof(ProfileCell, counted) == cell_total - 32 &&
               offsetof(ProfileCell, self) == cell_total + 8 &&
               offsetof(ProfileCell, bins) == cell_total + 8 * ProfileCell::first_bin &&
-              sizeof(ProfileCell) == 544);
+              sizeof(ProfileCell) == 592);
 
 // What was at one instant.
 struct ProfileInstant {
@@ -64,6 +73,14 @@ ProfileInstant profile_instant(M& machine, Core& core, Next next) {
     return now;
 }
 
+// The recorder that counts events keeps their choice above a cell's address.
+constexpr std::uint64_t cell_address(std::uint64_t frame_cell) {
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(frame_cell << 16) >> 16);
+}
+inline ProfileCell& cell_of(const ShadowFrame& frame) {
+    return *reinterpret_cast<ProfileCell*>(cell_address(frame.position) - cell_total);
+}
+
 // A call that was left by longjmp ends here: as in nopscope_profile_hook, with interrupts masked.
 template <MachineConcept M>
 void profile_unwound(M& machine, Core& core, const ShadowFrame& frame) {
@@ -71,7 +88,7 @@ void profile_unwound(M& machine, Core& core, const ShadowFrame& frame) {
     const auto duration = [&](const ProfileInstant& at) { return at.clock - begin; };
     const ProfileInstant end = profile_instant(
         machine, core, [&](const ProfileInstant& at) { return before + duration(at); });
-    auto& cell = *reinterpret_cast<ProfileCell*>(frame.position - cell_total);
+    ProfileCell& cell = cell_of(frame);
     const std::uint64_t ticks = duration(end);
     cell.total += ticks;
     cell.self += ticks - (end.profiled - before);
@@ -80,12 +97,28 @@ void profile_unwound(M& machine, Core& core, const ShadowFrame& frame) {
     ++cell.bins[ProfileCell::bin_of(ticks)];
 }
 
-// While it lives, time is the tracer's own: in nobody's self time.
+// And as in nopscope_profile_events_hook.
+inline void profile_events_unwound(Core& core, const ShadowFrame& frame) {
+    const EventSet set{core.profile_events};
+    if (!set.any() || frame.position >> 48 != set.choice()) return;
+    const std::uint64_t total = counters_between(frame.rest[2], read_counters());
+    const std::uint64_t now = counters_added(frame.rest[3], total);
+    const std::uint64_t self = counters_between(core.evented, now);
+    core.evented = now;
+    ProfileCell& cell = cell_of(frame);
+    for (unsigned n = 0; n < wire::max_events; ++n) {
+        cell.events[n].total += counter_of(total, n);
+        cell.events[n].self += counter_of(self, n);
+    }
+    ++cell.counted;
+}
+
+// While it lives, time and events are the tracer's own: in nobody's self time.
 template <MachineConcept M>
 class NotProfiled {
 public:
     NotProfiled(M& machine, Core& core)
-        : machine_(machine), core_(core),
+        : machine_(machine), core_(core), paused_(core),
           begin_(profile_instant(machine, core, [](const ProfileInstant& at) { return at.profiled; })) {}
     ~NotProfiled() {
         (void)profile_instant(machine_, core_, [this](const ProfileInstant& at) {
@@ -98,6 +131,7 @@ public:
 private:
     M& machine_;
     Core& core_;
+    EventsPaused paused_;
     ProfileInstant begin_;
 };
 
@@ -127,7 +161,8 @@ public:
         return reinterpret_cast<ProfileCell*>(cells_ + distance(core))[site];
     }
 
-    // All that is in it. The first call of this clears it: 544 bytes a site and core.
+    // All that is in it. The first call of this clears it: 592 bytes a site and core. Later ones' `entry` is that of
+    // the first, or of set_entry().
     Family family(std::uint64_t entry) {
         auto* const ops = reinterpret_cast<Ops*>(ops_);
         if (!made_) {
@@ -138,6 +173,15 @@ public:
             made_ = true;
         }
         return Family::each(ops, sites_);
+    }
+    // What the recorder's sites reach from here on; none must be traced by it.
+    void set_entry(std::uint64_t entry) {
+        for (std::uint32_t site = 0; made_ && site < sites_; ++site) reinterpret_cast<Ops*>(ops_)[site].direct = entry;
+    }
+    void clear_events() {
+        for (unsigned core = 0; made_ && core < cores_; ++core) {
+            for (std::uint32_t site = 0; site < sites_; ++site) clear_events(cell(core, site));
+        }
     }
     // family() has been called.
     bool made() const { return made_; }
@@ -150,7 +194,12 @@ private:
     static constexpr std::uint64_t core_bytes(std::size_t sites) {
         return round_up(sites * sizeof(ProfileCell));
     }
+    static void clear_events(ProfileCell& cell) {
+        for (ProfileCell::Events& one : cell.events) one.total = one.self = 0;
+        cell.counted = 0;
+    }
     static void clear(ProfileCell& cell) {
+        clear_events(cell);
         cell.total = cell.self = cell.max = 0;
         for (std::uint64_t& bin : cell.bins) bin = 0;
         cell.min = ~std::uint64_t{0};

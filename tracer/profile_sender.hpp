@@ -4,6 +4,7 @@
 
 #include "tracer/profile.hpp"
 #include "tracer/site_table.hpp"
+#include "tracer/wire/profile_events.hpp"
 
 namespace nopscope {
 
@@ -19,6 +20,9 @@ public:
     }
 
     // A read-out from its beginning, after the one that is under way. Any context.
+    // What cells have added up of events is these, since the choice that `set` is.
+    void count(EventSet set) { events_ = set; }
+
     void request() { __atomic_store_n(&requested_, true, __ATOMIC_RELAXED); }
 
     // There is a frame to send.
@@ -35,23 +39,28 @@ public:
     std::uint64_t aggregated(unsigned core) const { return aggregated_[core]; }
 
     struct Frame {
+        wire::Stream stream;
         unsigned core;
         std::size_t payload_bytes;
     };
-    // While it waits; only the pump. Payload: wire::max_payload_bytes.
+    // While it waits; only the pump. Payload: wire::max_payload_bytes. Of each core its profile, and then
+    // its events, if they are counted.
     Frame next(std::uint64_t now, wire::Byte* payload) {
         if (part_ == none) begin();
+        if (of_events_) return next_events(payload);
         wire::ProfileWriter out(payload);
         for (; site_ < sites_.size() && out.has_room(); ++site_) put(out, memory_.cell(core_, site_));
         const bool last = site_ == sites_.size();
-        const Frame frame{core_, out.finish({number_, part_, last, now})};
+        const Frame frame{wire::Stream::profile, core_, out.finish({number_, part_, last, now})};
         ++part_;
         if (last) {
             aggregated_[core_] = calls_;
             calls_ = 0;
-            site_ = 0;
-            part_ = ++core_ == memory_.cores() ? none : 0;
             due_ = now + period_ticks_;
+            set_ = events_;
+            of_events_ = set_.any();
+            if (!of_events_) ++core_;
+            end_part();
         }
         return frame;
     }
@@ -59,6 +68,24 @@ public:
 private:
     static constexpr std::uint64_t none = ~std::uint64_t{0};
 
+    Frame next_events(wire::Byte* payload) {
+        wire::ProfileEventsWriter out(payload, set_.argument());
+        for (; site_ < sites_.size() && out.has_room(); ++site_) put(out, memory_.cell(core_, site_));
+        const bool last = site_ == sites_.size();
+        const Frame frame{wire::Stream::profile_events, core_,
+                          out.finish({number_, part_, last, set_.choice(), set_.argument()})};
+        ++part_;
+        if (last) {
+            of_events_ = false;
+            ++core_;
+            end_part();
+        }
+        return frame;
+    }
+    void end_part() {
+        site_ = 0;
+        part_ = core_ == memory_.cores() ? none : 0;
+    }
     void begin() {
         __atomic_store_n(&requested_, false, __ATOMIC_RELAXED);
         ++number_;
@@ -79,6 +106,17 @@ private:
                 });
     }
 
+    void put(wire::ProfileEventsWriter& out, const ProfileCell& cell) {
+        const std::uint64_t calls = read(cell.counted);
+        if (calls == 0) return;
+        wire::ProfileEventsEntry entry{static_cast<std::uint32_t>(sites_.function(site_) - text_base_), calls, {}, {}};
+        for (unsigned n = 0; n < wire::max_events; ++n) {
+            entry.total[n] = read(cell.events[n].total);
+            entry.self[n] = read(cell.events[n].self);
+        }
+        out.put(entry);
+    }
+
     const ProfileMemory& memory_;
     const SiteTable& sites_;
     std::uint64_t text_base_ = 0;
@@ -88,6 +126,9 @@ private:
     std::uint64_t part_ = none;  // of the read-out under way
     std::uint64_t aggregated_[max_cores]{};
     std::uint64_t calls_ = 0;  // in the parts of this core's read-out so far
+    EventSet events_{};
+    EventSet set_{};  // of this core's part
+    bool of_events_ = false;
     std::uint32_t core_ = 0;
     std::uint32_t site_ = 0;
     bool requested_ = false;

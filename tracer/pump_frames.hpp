@@ -58,10 +58,11 @@ bool Pump<M>::queue_stats(Core& core, bool final) {
 
 template <MachineConcept M>
 bool Pump<M>::queue_profile() {
-    const auto [core, payload_bytes] = profile_->next(machine_.clock(), frame_.payload());
-    return queue({wire::Stream::profile, static_cast<std::uint8_t>(core), session_,
-                  cores_[core].profile_sequence++},
-                 payload_bytes);
+    const auto [stream, number, payload_bytes] = profile_->next(machine_.clock(), frame_.payload());
+    Core& core = cores_[number];
+    std::uint32_t& sequence =
+        stream == wire::Stream::profile ? core.profile_sequence : core.profile_events_sequence;
+    return queue({stream, static_cast<std::uint8_t>(number), session_, sequence++}, payload_bytes);
 }
 
 template <MachineConcept M>

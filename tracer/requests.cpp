@@ -25,11 +25,16 @@ constinit Machine machine;
 constinit wire::NameTable names;
 constinit Ops none_ops{.func = no_callback, .unguarded = no_callback};
 // Their entries are filled in by prepare_sites(), since an address is no constant expression in every ABI.
-constinit Ops function_ops, graph_ops, duration_ops, sampled_ops, no_profile_ops;
+constinit Ops function_ops, graph_ops, duration_ops, sampled_ops, no_profile_ops, graph_events_ops, parked_ops;
 // By Recorder, less one. The profile's is nobody's before it is enabled.
 constinit Family recorders[] = {Family::of(function_ops), Family::of(graph_ops),
                                 Family::of(no_profile_ops), Family::of(duration_ops),
                                 Family::of(sampled_ops)};
+Family& family_of(Recorder recorder) { return recorders[static_cast<unsigned>(recorder) - 1]; }
+bool is_in_use(Recorder recorder) { return family_of(recorder).first->sites != 0; }
+bool counts_events(Recorder recorder) {
+    return recorder == Recorder::none || recorder == Recorder::graph || recorder == Recorder::profile;
+}
 constinit Patcher<Machine> patcher(machine, sites, none_ops);
 constinit RequestLock<Machine> request_lock(machine);
 constinit Recorder last_recorder = Recorder::graph;
@@ -50,6 +55,58 @@ Status change_sets(const Change& change, NamedSelection&& selection) {
     return status == Status::ok && !quiescent ? Status::timeout : status;
 }
 
+bool is_traced_by(const Family& family, std::uint32_t index) {
+    bool found = false;
+    patcher.for_each_ops(index, [&](Ops& ops) { found |= &ops == family.at(index); });
+    return found;
+}
+// `to` takes the place of `from` on all its sites: no call is lost. Then it has `from`'s place among the recorders.
+Status replace(Family& from, const Family& to) {
+    const Family old = from;
+    const auto is_concerned = [&](std::uint32_t index) {
+        return sites.usable(index) && (is_traced_by(old, index) || is_traced_by(to, index));
+    };
+    const auto for_each_run = [&](auto visit) {
+        for (std::uint32_t first = 0; first < sites.size(); ++first) {
+            if (!is_concerned(first)) continue;
+            std::uint32_t last = first + 1;
+            while (last < sites.size() && is_concerned(last)) ++last;
+            if (!visit(first, last)) return;
+            first = last;
+        }
+    };
+    const Family gone[] = {old};
+    bool quiescent = true;
+    const Status status = patcher.change({.add = to, .remove = gone}, for_each_run,
+                                         [&] { return quiescent = wait_until_quiescent(); });
+    if (status == Status::ok) from = to;
+    return status == Status::ok && !quiescent ? Status::timeout : status;
+}
+
+std::uint64_t profile_entry() {
+    return address_of(events_chosen().any() ? nopscope_profile_events_entry : nopscope_profile_entry);
+}
+// The graph and the profile recorder as they are with the events that are chosen now. The profile's family is
+// changed while another ops, which finds the cells by the functions' addresses, has its place.
+Status take_recorders_of_events() {
+    Ops& graph = events_chosen().any() ? graph_events_ops : graph_ops;
+    const Status status = replace(family_of(Recorder::graph), Family::of(graph));
+    if (!carried_out(status) || !profile_memory.made()) return status;
+    Family& profile = family_of(Recorder::profile);
+    const Family all = profile;
+    if (all.first->direct == profile_entry()) return status;
+    if (all.first->sites == 0) {
+        profile_memory.set_entry(profile_entry());
+        return status;
+    }
+    parked_ops.direct = profile_entry();
+    const Status parked = replace(profile, Family::of(parked_ops));
+    if (!carried_out(parked)) return parked;
+    profile_memory.set_entry(profile_entry());
+    const Status back = replace(profile, all);
+    return carried_out(back) && !carried_out(parked) ? parked : back;
+}
+
 }  // namespace
 
 void prepare_sites(Counters& counters) {
@@ -57,6 +114,7 @@ void prepare_sites(Counters& counters) {
     graph_ops.direct = address_of(nopscope_graph_entry);
     duration_ops.direct = address_of(nopscope_duration_entry);
     sampled_ops.direct = address_of(nopscope_sampled_entry);
+    graph_events_ops.direct = address_of(nopscope_graph_events_entry);
     patcher.set_trampolines({address_of(nopscope_callback), address_of(nopscope_callback_unguarded),
                              address_of(nopscope_far)});
     counters.duplicates = sites.prepare({__nopscope_sites_start, __nopscope_sites_end});
@@ -76,13 +134,14 @@ void open_names() {
 // A site has one recorder: each has a direct entry.
 Status set_recorder(Recorder recorder, const Sites& which, std::span<const void* const> except) {
     const Requesting<Machine> alone(request_lock);
+    if (events_chosen().any() && !counts_events(recorder)) return refuse_events(wire::EventRefusal::recorder);
     if (recorder == Recorder::profile) {
         const Status status = prepare_profile();
         if (status != Status::ok) return status;
     }
     Change change{.remove = recorders};
     if (recorder != Recorder::none) {
-        change.add = recorders[static_cast<unsigned>(recorder) - 1];
+        change.add = family_of(recorder);
         last_recorder = recorder;
     }
     return change_sets(change, {sites, names, which, except});
@@ -99,6 +158,30 @@ Status enable(Recorder recorder, const Sites& which) {
         });
     }
     return status;
+}
+
+Status count_events(std::span<const std::uint16_t> numbers) {
+    if (!initialised) return Status::not_initialised;
+    const Requesting<Machine> alone(request_lock);
+    if (numbers.empty() && !events_chosen().any()) return Status::ok;
+    if (!numbers.empty()) {
+        for (const Recorder other : {Recorder::function, Recorder::duration, Recorder::sampled}) {
+            if (is_in_use(other)) return refuse_events(wire::EventRefusal::recorder);
+        }
+        if (is_adaptive()) return refuse_events(wire::EventRefusal::mode);
+        const Status status = check_events(numbers);
+        if (status != Status::ok) return status;
+    }
+    bool done = choose_events({});
+    // Nobody adds to a cell any more.
+    done = wait_until_quiescent() && done;
+    if (!numbers.empty()) {
+        profile_memory.clear_events();
+        done = choose_events(numbers) && done;
+    }
+    const Status status = take_recorders_of_events();
+    if (!carried_out(status)) (void)choose_events({});
+    return status == Status::ok && !done ? Status::timeout : status;
 }
 
 Status disable(const Sites& which) { return enable(Recorder::none, which); }
@@ -163,7 +246,7 @@ Recorder recorder_set_last() { return last_recorder; }
 
 Status prepare_profile() {
     if (!profile_memory.is_open()) return Status::no_profile_memory;
-    recorders[2] = profile_memory.family(address_of(nopscope_profile_entry));
+    family_of(Recorder::profile) = profile_memory.family(profile_entry());
     return Status::ok;
 }
 Status move_to(Recorder recorder, std::span<const void* const> functions) {

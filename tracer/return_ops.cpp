@@ -14,18 +14,23 @@ namespace {
 
 constinit Machine machine;
 
+bool has_frame_left(Core& core) {
+    if (core.top < core.frames_end) return true;
+    __atomic_fetch_add(&core.unhooked, 1, __ATOMIC_RELAXED);
+    return false;
+}
+[[gnu::noinline]] bool unwind_to_place(Core& core, std::uint64_t sp, std::uint64_t return_address) {
+    unwind(machine, core, sp, hook_of(return_address) == Hook::none);
+    return has_frame_left(core);
+}
+
 // Room on top of the shadow stack for a call with this SP and return address.
 bool make_place(Core& core, std::uint64_t sp, std::uint64_t return_address) {
     if (sp < core.stack_low || sp >= core.stack_high) {
         __atomic_fetch_add(&core.foreign, 1, __ATOMIC_RELAXED);
         return false;
     }
-    if (top_frame(core)->sp <= sp) {
-        unwind(machine, core, sp, hook_of(return_address) == Hook::none);
-    }
-    if (core.top < core.frames_end) return true;
-    __atomic_fetch_add(&core.unhooked, 1, __ATOMIC_RELAXED);
-    return false;
+    return top_frame(core)->sp <= sp ? unwind_to_place(core, sp, return_address) : has_frame_left(core);
 }
 
 // Against interrupts of this core: the compiler keeps the order of stores.

@@ -33,17 +33,35 @@ inline void reset_shadow_stack(Core& core, ShadowFrame* frames, std::size_t coun
     set_shadow_end(core);
 }
 
+// As nopscope_graph_events_hook, of a call that ends by longjmp. Interrupts masked. False: its events are not known.
+template <MachineConcept M>
+bool put_unwound_with_events(M& machine, Core& core, const ShadowFrame& frame, wire::Record ret) {
+    const EventSet set{frame.rest[1]};
+    if (!set.any() || set.word != core.events) return false;
+    const auto claim = ring_claim(machine, core, set.return_bytes(), no_limit);
+    const std::uint64_t events = counters_between(frame.rest[0], read_counters());
+    const std::uint64_t data[] = {counter_of(events, 0), counter_of(events, 1)};
+    const std::uint64_t word = ret.word | static_cast<std::uint32_t>(claim->clock);
+    ring_store(core, claim->position, word + recorder_excess(ret));
+    ring_store_many(core, {claim->position + record_bytes, claim->clock}, set.head(), {data, set.count()});
+    return true;
+}
+
 // What a call that ends by longjmp leaves to do, by whose frame it is.
 template <MachineConcept M>
 void close_unwound(M& machine, Core& core, const ShadowFrame& frame) {
     switch (hook_of(frame.hook)) {
-        case Hook::graph: {
+        case Hook::graph:
+        case Hook::graph_events: {
             constexpr std::uint32_t unwound = 1;
             const auto entry = static_cast<std::uint32_t>(record_index(frame.position));
-            (void)ring_put(machine, core,
-                           wire::make_record(wire::Kind::ret, entry << 1 | unwound, 0), no_limit);
+            const wire::Record ret = wire::make_record(wire::Kind::ret, entry << 1 | unwound, 0);
+            const bool counts = hook_of(frame.hook) == Hook::graph_events;
+            if (counts && put_unwound_with_events(machine, core, frame, ret)) break;
+            (void)ring_put(machine, core, ret, no_limit);
             break;
         }
+        case Hook::profile_events: profile_events_unwound(core, frame); [[fallthrough]];
         case Hook::profile: profile_unwound(machine, core, frame); break;
         case Hook::duration: duration_unwound(machine, core, frame); break;
         case Hook::callback:  // its exit is not called
@@ -85,10 +103,13 @@ void for_each_open(const Core& core, Visit visit) {
 }
 
 // The address behind the hooks: where a call really returns to whose return address is `address`, one
-// that the frames below `frame` (null: all) may lead on from. Of a tail call: where its caller does.
+// that the frames below `frame` (null: all) may lead on from. Of a tail call: where its caller does. If it is a hook,
+// it is that of the frame right below: nothing else can have left it.
 inline std::uint64_t caller_behind(const Core& core, std::uint64_t address,
                                    const ShadowFrame* frame = nullptr) {
-    if (hook_of(address) == Hook::none) return address;
+    if (address % hook_alignment != 0) return address;
+    const ShadowFrame* const below = frame != nullptr ? frame - 1 : top_frame(core);
+    if (below->hook != address) return address;
     std::uint64_t real = 0;
     for_each_open(core, [&](const ShadowFrame& open) {
         if (frame != nullptr && &open >= frame) return true;

@@ -31,6 +31,8 @@ const char* describe(Status status) {
                    "give its distance in Config::machine";
         case Status::cores_running:
             return "other cores are on already: call init() before they are started, and join() on each";
+        case Status::events_refused:
+            return "the PMU's events cannot be counted like that: events_refusal() says why";
         case Status::no_profile_memory:
             return "the profile recorder needs profile_bytes() of Config::profile_memory";
         case Status::too_many: return "too many ops on one function, or too many different sets of them";

@@ -61,6 +61,7 @@ void prepare_core(unsigned number, const Config& config) {
     core.cells = profile_memory.distance(number);
     core.stops = stopped_absent;
     core.reserve = return_reserve_bytes;
+    core.return_bytes = record_bytes;
     core.pumped_clock = core.last_sync = core.seen_clock = machine.clock();
     core.last_trace_frame = core.last_key_frame = core.seen_clock;
     const volatile std::uint32_t* depth = &thread_context;
@@ -104,6 +105,9 @@ void prepare_hello(const Config& config) {
     hello.line_bytes_per_second = config.line_bytes_per_second;
     hello.build_id = build_id(__build_id_note_start, __build_id_note_end);
     hello.board = text_of(config.board);
+    hello.event_costs = {true, nopscope_graph_events_costs[0], nopscope_graph_events_costs[1],
+                         nopscope_graph_events_costs[2], nopscope_profile_events_costs[0],
+                         nopscope_profile_events_costs[1]};
     hello.image = text_of(config.image);
 }
 
@@ -170,6 +174,7 @@ Status join(std::uint64_t stack_low, std::uint64_t stack_high) {
     if (has_joined(core)) return Status::already_initialised;
     if (clock_is_cycles) cycle_clock.join(machine);
     enter_core(stack_low, stack_high);
+    count_events_here();
     return Status::ok;
 }
 
@@ -188,6 +193,7 @@ void pump() {
 Status set_mode(Mode mode) {
     if (!initialised) return Status::not_initialised;
     if (mode == Mode::adaptive && !profile_memory.is_open()) return Status::no_profile_memory;
+    if (mode == Mode::adaptive && events_chosen().any()) return refuse_events(wire::EventRefusal::mode);
     if (!line_pump.set_mode(mode)) return Status::bad_config;
     want_adaptive(mode == Mode::adaptive);
     return Status::ok;
@@ -208,6 +214,7 @@ std::uint64_t trace_bytes_sent() { return line_pump.trace_bytes(); }
 void send_moved_from_now_on() { moved_sender.begin(); }
 
 void send_profile() { profile_sender.request(); }
+void send_profile_events(EventSet set) { profile_sender.count(set); }
 void finish() {
     if (!initialised) return;
     stop();

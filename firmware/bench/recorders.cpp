@@ -3,6 +3,7 @@
 #include "firmware/bench/functions.hpp"
 #include "firmware/bench/strategies.hpp"
 #include "hal/machine.hpp"
+#include "tracer/events.hpp"
 #include "tracer/nopscope.hpp"
 #include "tracer/return_ops.hpp"
 
@@ -21,6 +22,7 @@ const void* const only[] = {reinterpret_cast<const void*>(traced)};
 
 void need_ok(Status status) { need(status == Status::ok, nopscope::describe(status)); }
 
+// `stopped`: null: not that.
 void measure_recorder(Recorder recorder, const char* recording, const char* stopped) {
     const Reading off = loop_of(traced);
     need_ok(nopscope::enable(recorder, Sites::of(only)));
@@ -33,6 +35,7 @@ void measure_recorder(Recorder recorder, const char* recording, const char* stop
              (!to_ring || after.generated >= before.generated + calls),
          "bench: a call was not recorded");
     print({recording, "", 1, 0}, on, off, calls);
+    if (stopped == nullptr) return need_ok(nopscope::disable(Sites::of(only)));
     nopscope::stop();
     print({stopped, "", 1, 0}, loop_of(traced), off, calls);
     nopscope::start();
@@ -47,6 +50,17 @@ void measure_profile() {
     } else {
         print_missing({"profile", "", 1, 0}, "the tracer has no profile recorder");
     }
+}
+
+// The bench counts instructions itself, with the counter that the first event has.
+void measure_events() {
+    static constexpr std::uint16_t events[] = {0x08, 0x11};  // INST_RETIRED, CPU_CYCLES
+    need_ok(nopscope::count_events({events, 1}));
+    measure_recorder(Recorder::graph, "graph, one event", nullptr);
+    need_ok(nopscope::count_events(events));
+    measure_recorder(Recorder::graph, "graph, two events", nullptr);
+    measure_recorder(Recorder::profile, "profile, with events", nullptr);
+    need_ok(nopscope::count_events({}));
 }
 
 // A call that a filter keeps out, with what has been set.
@@ -156,6 +170,7 @@ void measure_recorders() {
     measure_recorder(Recorder::function, "function", "function, stopped");
     measure_recorder(Recorder::graph, "graph", "graph, stopped");
     measure_profile<Recorder>();
+    measure_events();
     measure_filters();
     measure_unguarded();
     measure_returns();

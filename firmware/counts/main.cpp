@@ -2,10 +2,12 @@
 // counts.elf: functions that call each other in ways that recording costs much, and little. On a
 // deterministic run the number of instructions that each executes is known (tests/e2e/overhead_test.py).
 // The pump runs at its end only. Arguments: `profile` or `duration`, for that recorder instead of the graph's;
+// `events`, to count INST_RETIRED, too;
 // `interrupts`, for a timer whose handler calls traced functions, too; `unmeasured`, to boot without calibration.
 #include "firmware/config.hpp"
 #include "firmware/counts/functions.hpp"
 #include "hal/hal.hpp"
+#include "tracer/events.hpp"
 
 #include <cstring>
 
@@ -26,7 +28,7 @@ NOPSCOPE_NOTRACE void on_timer(unsigned) {
 alignas(128) std::byte profile_memory[1 << 20];
 
 NOPSCOPE_NOTRACE void start() {
-    const bool interrupted = given("interrupts");  // strstr() is traced, too
+    const bool interrupted = given("interrupts"), counted = given("events");  // strstr() is traced, too
     nopscope::Config config = board_config("counts");
     config.recorder = given("profile")    ? nopscope::Recorder::profile
                       : given("duration") ? nopscope::Recorder::duration
@@ -37,6 +39,8 @@ NOPSCOPE_NOTRACE void start() {
     const auto status = nopscope::init(config);
     if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
     hal::set_console({nopscope::console_write, nopscope::enter_panic});
+    constexpr std::uint16_t inst_retired[] = {8};
+    if (counted && nopscope::count_events(inst_retired) != nopscope::Status::ok) hal::panic("no INST_RETIRED");
     if (!interrupted) return;
     hal::set_handler(hal::virtual_timer_interrupt, 8, on_timer);
     hal::timer_arm(hal::clock());

@@ -9,6 +9,7 @@
 #include "lua.hpp"
 #include "options.hpp"
 #include "scripts.hpp"
+#include "tracer/events.hpp"
 #include "tracer/nopscope.hpp"
 #include "tracer/samples.hpp"
 
@@ -83,6 +84,14 @@ nopscope::Status start_tracing(const Options& options) {
     return status;
 }
 
+void count_events(const Options& options) {
+    std::uint16_t numbers[2];
+    for (std::uint32_t n = 0; n < options.event_count; ++n) numbers[n] = static_cast<std::uint16_t>(options.events[n]);
+    const auto status = nopscope::count_events({numbers, options.event_count});
+    if (status == nopscope::Status::events_refused) hal::panic(nopscope::describe(nopscope::events_refusal().why));
+    if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
+}
+
 // True when the script ran to its end; prints what it returned, or why not.
 bool run(lua_State* lua, const Script& script) {
     const int error = luaL_loadbuffer(lua, script.text.data(), script.text.size(), script.name) ||
@@ -113,11 +122,13 @@ int main() {
     Options options;
     if (!parse_options(hal::command_line(), hal::uart_baud(), options)) {
         hal::print("the command line says: recorder=graph|function|profile|none "
-                   "mode=lossless|stream|flight|adaptive baud=N rounds=N samples=N rtt=no|both|only\n");
+                   "mode=lossless|stream|flight|adaptive baud=N rounds=N samples=N rtt=no|both|only "
+                   "events=N[+N]\n");
         return 2;
     }
     const auto status = start_tracing(options);
     if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
+    count_events(options);
 
     std::printf("%s on %s\n", LUA_RELEASE, hal::board_name());
     const unsigned failed = run_all(options.rounds);

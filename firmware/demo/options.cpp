@@ -13,12 +13,22 @@ bool parse_number(std::string_view text, std::uint32_t& value) {
     return result.ec == std::errc{} && result.ptr == end;
 }
 
+bool parse_events(std::string_view text, Options& options) {
+    const std::string_view first = text.substr(0, text.find('+'));
+    text.remove_prefix(first.size());
+    options.event_count = text.empty() ? 1 : 2;
+    if (text.empty()) return parse_number(first, options.events[0]);
+    text.remove_prefix(1);
+    return parse_number(first, options.events[0]) && parse_number(text, options.events[1]);
+}
+
 bool parse_word(std::string_view key, std::string_view value, Options& options) {
     using nopscope::Mode;
     using nopscope::Recorder;
     if (key == "baud") return parse_number(value, options.baud);
     if (key == "rounds") return parse_number(value, options.rounds);
     if (key == "samples") return parse_number(value, options.samples) && options.samples <= 100'000;
+    if (key == "events") return parse_events(value, options);
     if (key == "recorder") {
         if (value == "graph") return options.recorder = Recorder::graph, true;
         if (value == "function") return options.recorder = Recorder::function, true;

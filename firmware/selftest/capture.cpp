@@ -16,6 +16,7 @@ namespace {
 std::uint8_t line[1 << 20];
 std::size_t line_size = 0;
 bool line_shut = false;
+void (*run_on_byte)() = nullptr;
 wire::Event events[32768];
 wire::TraceDecoder decoders[NOPSCOPE_CORES];
 std::uint16_t session = 0;
@@ -31,6 +32,7 @@ bool give(std::uint8_t& byte) {
 
 bool take(std::uint8_t byte) {
     if (line_shut || line_size == sizeof line) return false;
+    if (run_on_byte != nullptr) run_on_byte();
     line[line_size++] = byte;
     return true;
 }
@@ -102,6 +104,7 @@ void pump_out() {
     pump();
 }
 
+void on_line_byte(void (*run)()) { run_on_byte = run; }
 void shut_line(bool shut) { line_shut = shut; }
 
 // The compiled-in filter: traced from the first instruction after init().

@@ -41,6 +41,8 @@ bool line_is_fed();
 // All that has been recorded so far goes to the line.
 void pump_out();
 
+// Called as the line takes a byte, by the pump. Null: nothing.
+void on_line_byte(void (*run)());
 // While shut, the line takes no byte: the ring fills.
 void shut_line(bool shut);
 

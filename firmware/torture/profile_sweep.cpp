@@ -7,6 +7,7 @@
 // must then add up to both, in calls exactly. In self time, too, but for what belongs to no profiled
 // function: the way into the handler and back, on one function.
 //
+// With events=1 it counts the PMU's events, too, of which the same must hold.
 // With adaptive=1 the calls are the graph recorder's, in adaptive mode, and the ring is full: the same must
 // come out.
 #include "firmware/config.hpp"
@@ -14,7 +15,7 @@
 #include "firmware/torture/sweep.hpp"
 #include "firmware/torture/torture.hpp"
 #include "hal/hal.hpp"
-#include "tracer/nopscope.hpp"
+#include "tracer/events.hpp"
 
 #include <setjmp.h>
 #include <stdio.h>
@@ -23,7 +24,8 @@
 
 extern "C" const char nopscope_profile_entry[], nopscope_profile_entry_end[], nopscope_profile_hook[],
     nopscope_profile_hook_end[], nopscope_graph_full[], nopscope_graph_full_end[],
-    nopscope_profile_found[], nopscope_profile_found_end[];
+    nopscope_profile_found[], nopscope_profile_found_end[], nopscope_profile_events_entry[],
+    nopscope_profile_events_entry_end[], nopscope_profile_events_hook[], nopscope_profile_events_hook_end[];
 
 namespace hal = nopscope::hal;
 
@@ -55,6 +57,8 @@ struct Charge {
     uint64_t calls[max_sites];
     uint64_t self[max_sites];
     uint64_t total[max_sites];
+    uint64_t events_self[max_sites];
+    uint64_t events_total[max_sites];
 };
 
 void read(Charge& charge) {
@@ -64,6 +68,10 @@ void read(Charge& charge) {
         charge.calls[i] = one.calls;
         charge.self[i] = one.self;
         charge.total[i] = one.total;
+        nopscope::SiteEvents events{};
+        (void)nopscope::read_profile_events(sites[i], 0, events);
+        charge.events_self[i] = events.self[0];
+        charge.events_total[i] = events.total[0];
     }
 }
 // Since `before`.
@@ -73,6 +81,8 @@ void take(Charge& charge, const Charge& before) {
         charge.calls[i] -= before.calls[i];
         charge.self[i] -= before.self[i];
         charge.total[i] -= before.total[i];
+        charge.events_self[i] -= before.events_self[i];
+        charge.events_total[i] -= before.events_total[i];
     }
 }
 // All that have been called so far.
@@ -101,6 +111,10 @@ Path of_overflow[] = {
     {"profile_hook", nopscope_profile_hook, nopscope_profile_hook_end},
     {"graph_full", nopscope_graph_full, nopscope_graph_full_end},
     {"profile_found", nopscope_profile_found, nopscope_profile_found_end},
+};
+Path of_events[] = {
+    {"profile_events_hook", nopscope_profile_events_hook, nopscope_profile_events_hook_end},
+    {"profile_events_entry", nopscope_profile_events_entry, nopscope_profile_events_entry_end},
 };
 std::span<Path> paths = of_profile;
 
@@ -170,6 +184,14 @@ void check_self(const Run& run) {
     if (longer > 1) complain(run, "self is longer on several functions", sites[0], longer);
 }
 
+void check_events(const Run& run) {
+    uint64_t self = 0;
+    for (unsigned i = 0; i < site_count; ++i) self += with.events_self[i];
+    const uint64_t inside = with.events_total[outermost], all = inside + with.events_total[handler];
+    if (self != inside && !(landed_after && self == all)) {
+        complain(run, "events of their own do not add up to the outermost total", sites[outermost], self - inside);
+    }
+}
 void check_sums(const Run& run) {
     uint64_t self = 0;
     for (unsigned i = 0; i < site_count; ++i) {
@@ -196,6 +218,7 @@ bool run_once(const void* argument) {
     take(with, before);
     if (nopscope::hooked_return_address(0) != 0) complain(run, "a call is still open", 0, 0);
     check_sums(run);
+    check_events(run);
     check_self(run);
     note_landing(paths);
     return landed_after;
@@ -228,6 +251,11 @@ int run() {
     const auto recorder = adaptive ? nopscope::Recorder::graph : nopscope::Recorder::profile;
     if (nopscope::enable(recorder, Sites::all()) != nopscope::Status::ok) {
         hal::panic("profile_sweep: enable failed");
+    }
+    if (strstr(hal::command_line(), "events=1") != nullptr) {
+        constexpr uint16_t events[] = {0x08, 0x11};  // INST_RETIRED, CPU_CYCLES
+        if (nopscope::count_events(events) != nopscope::Status::ok) hal::panic("profile_sweep: no events");
+        paths = of_events;
     }
     if (adaptive) {
         paths = of_overflow;

@@ -5,6 +5,7 @@
 #include "firmware/torture/sweep.hpp"
 #include "firmware/torture/torture.hpp"
 #include "hal/hal.hpp"
+#include "tracer/events.hpp"
 #include "tracer/return_ops.hpp"
 
 #include <stdio.h>
@@ -12,7 +13,9 @@
 // The hot paths, labels in tracer/arm64/recorders.S and callback_hook.S.
 extern "C" const char nopscope_function_entry[], nopscope_function_entry_end[],
     nopscope_graph_entry[], nopscope_graph_entry_end[], nopscope_return_hook[],
-    nopscope_return_hook_end[], nopscope_callback_hook[], nopscope_callback_hook_end[];
+    nopscope_return_hook_end[], nopscope_callback_hook[], nopscope_callback_hook_end[],
+    nopscope_graph_events_entry[], nopscope_graph_events_entry_end[], nopscope_graph_events_hook[],
+    nopscope_graph_events_hook_end[];
 
 namespace hal = nopscope::hal;
 
@@ -27,6 +30,8 @@ Path paths[] = {
     {"graph_entry", nopscope_graph_entry, nopscope_graph_entry_end},
     {"return_hook", nopscope_return_hook, nopscope_return_hook_end},
     {"callback_hook", nopscope_callback_hook, nopscope_callback_hook_end},
+    {"graph_events_entry", nopscope_graph_events_entry, nopscope_graph_events_entry_end},
+    {"graph_events_hook", nopscope_graph_events_hook, nopscope_graph_events_hook_end},
 };
 constexpr Callee callees[] = {
     {"landing", torture_landing, 1},
@@ -40,6 +45,14 @@ void sweep_with(Recorder recorder, const char* name, bool hooked) {
         hal::panic("sweep: enable failed");
     }
     sweep_all(name, hooked);
+}
+
+// Sites that the graph recorder traces.
+void sweep_events() {
+    constexpr uint16_t events[] = {0x00, 0x11};  // SW_INCR, CPU_CYCLES
+    if (nopscope::count_events(events) != nopscope::Status::ok) hal::panic("sweep: no events");
+    sweep_all("graph with events", true);
+    if (nopscope::count_events({}) != nopscope::Status::ok) hal::panic("sweep: events stay");
 }
 
 uint64_t entries, exits;
@@ -78,9 +91,10 @@ int run() {
     hal::set_console({nopscope::console_write, nopscope::enter_panic});
     hal::set_return_hook({nopscope::is_return_hook, nopscope::hooked_return_address_of,
                           nopscope::is_entry_code});
-    start_sweep({paths, 4, callees, 4, nullptr, nullptr});
+    start_sweep({paths, 6, callees, 4, nullptr, nullptr});
     sweep_with(Recorder::function, "function", true);
     sweep_with(Recorder::graph, "graph", true);
+    sweep_events();
     sweep_return_callbacks();
 
     if (nopscope::disable(Sites::all()) != nopscope::Status::ok)

@@ -17,6 +17,8 @@ Exit report(const ReportOptions& options) {
     sort_rows(loaded.report.functions, options.sort, options.top, options.raw);
     sort_rows(loaded.report.profile, options.sort, options.top, options.raw);
     sort_rows(loaded.report.samples.functions, options.sort, options.top);
+    loaded.report.sort = options.sort;
+    loaded.report.top = options.top;
     switch (options.format) {
     case Format::text:
         print(text_report(loaded.report));

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "host-tools/base/error.hpp"
+#include "host-tools/base/pmu_events.hpp"
 #include "host-tools/base/text.hpp"
 
 namespace nopscope {
@@ -55,16 +56,52 @@ const char* describe(wire::Answer answer) {
         return "one of the functions has an ops with a direct entry of its own; nothing was changed";
     case wire::Answer::no_profile_memory:
         return "its firmware gives the profile no memory: set Config::profile_memory";
+    case wire::Answer::events_refused:
+        return "it cannot count the PMU's events like that; nothing was changed";
     case wire::Answer::timeout:
         return "it is done, but a core of the target stayed in the tracer's code for a second";
     }
     return "it answers in a way that this nopscope does not know: use a newer one";
 }
 
+namespace {
+
+// Of events_refused.
+std::string why_no_events(wire::Reader in) {
+    const auto why = static_cast<wire::EventRefusal>(in.fixed<std::uint8_t>());
+    const auto event = in.fixed<std::uint16_t>();
+    const auto counters = in.fixed<std::uint8_t>();
+    if (!in.ok()) return {};
+    switch (why) {
+    case wire::EventRefusal::none:
+        break;
+    case wire::EventRefusal::no_pmu:
+        return ": its CPU has no performance monitors (PMUv3)";
+    case wire::EventRefusal::too_few_counters:
+        return fmt::format(": its CPU, or what runs at EL2, gives it {} event counters, and two are needed", counters);
+    case wire::EventRefusal::absent:
+        return fmt::format(": its CPU does not count {} ({:#x}), by PMCEID0_EL0 and PMCEID1_EL0", event_name(event),
+                           event);
+    case wire::EventRefusal::too_many:
+        return fmt::format(": at most {} events are counted at a time", wire::max_events);
+    case wire::EventRefusal::recorder:
+        return ": only the graph and the profile recorder count events, and another one is in use or was asked for: "
+               "give --recorder graph or profile";
+    case wire::EventRefusal::mode:
+        return ": adaptive mode and events exclude each other: give --mode stream";
+    case wire::EventRefusal::ring_too_small:
+        return ": its ring is too small for all open calls' returns with their events (NOPSCOPE_RING_LOG2)";
+    }
+    return {};
+}
+
+}  // namespace
+
 // Of unexpected_text: which site, and what is there. Older targets do not say.
 std::string CommandClient::where(const Answered& answered) {
-    if (answered.answer != wire::Answer::unexpected_text) return {};
     wire::Reader in(answered.result.data(), answered.result.size());
+    if (answered.answer == wire::Answer::events_refused) return why_no_events(in);
+    if (answered.answer != wire::Answer::unexpected_text) return {};
     const auto address = in.fixed<std::uint64_t>();
     const auto found = in.fixed<std::uint32_t>(), expected = in.fixed<std::uint32_t>();
     if (!in.ok()) return {};

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host-tools/base/error.hpp"
+#include "host-tools/base/pmu_events.hpp"
 #include "host-tools/base/text.hpp"
 
 namespace nopscope {
@@ -212,6 +213,37 @@ std::string capture(const ControlRequest& request, const TargetSide& target) {
                        selected == 1 ? "" : "s");
 }
 
+// "none", or events' names or numbers -> set_events' arguments.
+Bytes events_of(const Words& words) {
+    Bytes arguments(1);
+    for (auto word = words.begin() + 1; word != words.end(); ++word) {
+        if (*word == "none" && words.size() == 2) break;
+        const auto event = event_number(*word);
+        if (!event) {
+            refuse(fmt::format("{}: no such event: give a number, as 0x11, or one of {}", for_cell(*word),
+                               event_names()));
+        }
+        if (std::find(words.begin() + 1, word, *word) != word) {
+            refuse(fmt::format("{} is there twice", for_cell(*word)));
+        }
+        arguments.push_back(static_cast<std::uint8_t>(*event));
+        arguments.push_back(static_cast<std::uint8_t>(*event >> 8));
+        ++arguments[0];
+    }
+    if (arguments[0] > wire::max_events) {
+        refuse(fmt::format("at most {} events are counted at a time", wire::max_events));
+    }
+    return arguments;
+}
+std::string events(const ControlRequest& request, const TargetSide& target) {
+    const Bytes arguments = events_of(request.words);
+    target.client.request(Command::set_events, arguments);
+    if (arguments[0] == 0) return "counting no events";
+    std::string said = "counting";
+    for (std::size_t n = 1; n < request.words.size(); ++n) said += (n == 1 ? " " : " and ") + request.words[n];
+    return said;
+}
+
 struct Verb {
     const char* name;
     std::size_t least, most;  // arguments
@@ -230,6 +262,7 @@ constexpr Verb verbs[] = {
     {"untrace", 1, any, trace},
     {"only", 0, any, only},
     {"capture", 2, any, capture},
+    {"events", 1, any, events},
     {"mode", 1, 1, mode},
     {"depth", 1, 1, depth},
     {"min-duration", 1, 1, min_duration},
@@ -254,7 +287,8 @@ const Verb& verb_of(const ControlRequest& request) {
 
 const char* control_verbs() {
     return "hello, stats, start, stop, mark [ID], snapshot [ID], send-profile, trace GLOB..., untrace "
-           "GLOB..., only [GLOB...], capture x0,x1,result|none GLOB..., mode MODE, depth N, min-duration TIME, sample 1/N, baud N, reset";
+           "GLOB..., only [GLOB...], capture x0,x1,result|none GLOB..., events NAME [NAME]|none, "
+           "mode MODE, depth N, min-duration TIME, sample 1/N, baud N, reset";
 }
 
 void check(const ControlRequest& request) {
@@ -262,6 +296,7 @@ void check(const ControlRequest& request) {
     const std::string name = verb.name;
     if (name == "mark" || name == "snapshot") number_or_0(request.words, (1u << 25) - 1);
     if (name == "capture") captured(request.words[1]);
+    if (name == "events") events_of(request.words);
     if (name == "baud" && number(request.words[1], 100'000'000) == 0) refuse("baud 0 is no rate");
     if (name == "depth") number(request.words[1], 65536);
     if (name == "min-duration") seconds(request.words[1]);

@@ -10,7 +10,7 @@ constexpr std::size_t waiting_limit_bytes = std::size_t{1} << 20;
 
 std::size_t slot(wire::Stream stream) { return static_cast<std::size_t>(stream); }
 bool is_known(wire::Stream stream) {
-    return stream >= wire::Stream::hello && stream <= wire::Stream::moved &&
+    return stream >= wire::Stream::hello && stream <= wire::Stream::profile_events &&
            stream != wire::Stream::command;
 }
 
@@ -38,7 +38,8 @@ HelloInfo to_info(const wire::Hello& hello, std::uint16_t session,
             .clock = hello.clock,
             .calibrated = hello.calibrated,
             .landing_pad = hello.landing_pad,
-            .overheads = std::to_array(hello.overheads)};
+            .overheads = std::to_array(hello.overheads),
+            .event_costs = hello.event_costs};
 }
 
 }  // namespace
@@ -208,6 +209,9 @@ void SessionReader::in_session(const wire::FrameHeader& header, const std::uint8
         break;
     case wire::Stream::profile:
         if (!sink_.on_profile(header.core, payload, count)) ++done_.malformed_frames;
+        break;
+    case wire::Stream::profile_events:
+        if (!sink_.on_profile_events(header.core, payload, count)) ++done_.malformed_frames;
         break;
     case wire::Stream::moved:
         if (!sink_.on_moved(payload, count)) ++done_.malformed_frames;

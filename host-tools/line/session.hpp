@@ -45,6 +45,7 @@ struct HelloInfo {
     bool calibrated = false;
     std::int32_t landing_pad = 0;
     std::array<wire::Overhead, wire::overhead_count> overheads{};  // by wire::RecorderNumber
+    wire::EventCosts event_costs{};
 
     void take_overheads(const HelloInfo& other) {
         calibrated = other.calibrated;
@@ -100,6 +101,10 @@ public:
         return true;
     }
     // False: malformed.
+    virtual bool on_profile_events(unsigned /*core*/, const std::uint8_t* /*payload*/, std::size_t /*count*/) {
+        return true;
+    }
+    // False: malformed.
     virtual bool on_moved(const std::uint8_t* /*payload*/, std::size_t /*count*/) { return true; }
     virtual void on_reply(const wire::Reply&) {}
     // Outside bytes: sanitise before showing.
@@ -112,7 +117,7 @@ public:
 };
 
 // Streams are numbered from 1.
-inline constexpr std::size_t stream_slots = static_cast<std::size_t>(wire::Stream::moved) + 1;
+inline constexpr std::size_t stream_slots = static_cast<std::size_t>(wire::Stream::profile_events) + 1;
 
 // Cumulative over sessions. generated == delivered + dropped + overwritten + aggregated + filtered +
 // lost, always. A record is one, and so is a call that was kept from making any.

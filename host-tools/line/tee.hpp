@@ -34,6 +34,10 @@ public:
         const bool good = first_.on_profile(core, payload, count);
         return second_.on_profile(core, payload, count) && good;
     }
+    bool on_profile_events(unsigned core, const std::uint8_t* payload, std::size_t count) override {
+        const bool good = first_.on_profile_events(core, payload, count);
+        return second_.on_profile_events(core, payload, count) && good;
+    }
     bool on_moved(const std::uint8_t* payload, std::size_t count) override {
         const bool good = first_.on_moved(payload, count);
         return second_.on_moved(payload, count) && good;

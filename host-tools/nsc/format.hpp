@@ -42,6 +42,7 @@ enum class Item : std::uint8_t {
     missing = 7,   // MissingPart
     reply = 8,     // a reply frame's payload
     moved = 9,     // a moved frame's
+    profile_events = 10,  // a profile_events frame's
 };
 
 struct About {

@@ -109,6 +109,11 @@ bool Journal::on_profile(unsigned core, const std::uint8_t* payload, std::size_t
     return true;
 }
 
+bool Journal::on_profile_events(unsigned core, const std::uint8_t* payload, std::size_t count) {
+    item(Item::profile_events, core, {payload, count});
+    return true;
+}
+
 bool Journal::on_moved(const std::uint8_t* payload, std::size_t count) {
     item(Item::moved, 0, {payload, count});
     return true;

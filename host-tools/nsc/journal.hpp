@@ -29,6 +29,7 @@ public:
     void on_missing(unsigned core, const MissingPart& part) override;
     void on_stats(unsigned core, const wire::Stats& stats) override;
     bool on_profile(unsigned core, const std::uint8_t* payload, std::size_t count) override;
+    bool on_profile_events(unsigned core, const std::uint8_t* payload, std::size_t count) override;
     bool on_moved(const std::uint8_t* payload, std::size_t count) override;
     void on_reply(const wire::Reply& reply) override;
     void on_console(std::string_view text) override;

@@ -125,6 +125,9 @@ bool Replay::item(Item what, unsigned core, Bytes bytes, bool in_session) {
         // The recorder did not look into it, nor into moved.
         if (in_session && !sink_.on_profile(core, bytes.data(), bytes.size())) ++malformed_;
         return true;
+    case Item::profile_events:
+        if (in_session && !sink_.on_profile_events(core, bytes.data(), bytes.size())) ++malformed_;
+        return true;
     case Item::moved:
         if (in_session && !sink_.on_moved(bytes.data(), bytes.size())) ++malformed_;
         return true;

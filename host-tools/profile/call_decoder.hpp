@@ -82,7 +82,10 @@ public:
             }
         }
         stack_.set_top(top);
-        if (at != records.data()) clock_ = at[-1].clock;
+        if (at != records.data()) {
+            clock_ = at[-1].clock;
+            has_closed_ = at[-1].record.kind() == wire::Kind::ret;
+        }
         return static_cast<std::size_t>(at - records.data());
     }
 
@@ -90,6 +93,7 @@ public:
         if (!started_) start(event.clock);
         clock_ = event.clock;
         if (after_gap_) end_gap();
+        if (event.kind != wire::Kind::extended) has_closed_ = false;
         switch (event.kind) {
         case wire::Kind::entry:
             return on_entry(event);
@@ -104,6 +108,7 @@ public:
 
     // Records are missing between the last event and the next.
     void on_gap() {
+        has_closed_ = false;
         if (!started_) return;
         ++gaps_;
         duration_.wanted = 0;
@@ -138,8 +143,15 @@ public:
     const OpenCall* innermost() const {
         return stack_.empty() || stack_.top().is_gap() ? nullptr : &stack_.top();
     }
+    // The call that the last return has closed, until another call begins or ends; null: it has closed none. Where it
+    // was on the stack, and what is below it now: see Profile::Context::take_events().
+    const OpenCall* just_closed() const { return has_closed_ ? &stack_[stack_.depth() + 1] : nullptr; }
+    std::size_t depth() const { return stack_.depth(); }
+    const OpenCall& top() const { return stack_.top(); }
+    // A gap lies inside.
+    bool has_gap(const OpenCall& call) const { return call.gaps_before != gaps_; }
     // The return's entry is open here.
-    bool has_entry_of(const wire::Event& event) const { return find(event) != 0; }
+    bool has_entry_of(const wire::Event& event) const { return stack_.find(event) != 0; }
 
     // The session is over: what is open stays so, up to the last event.
     void finish() {
@@ -151,7 +163,7 @@ public:
         duration_ = {};
         carry_ = {};
         markers_ = 0;
-        started_ = after_gap_ = false;
+        started_ = after_gap_ = has_closed_ = false;
     }
 
     const DecoderCounters& counters() const { return counters_; }
@@ -206,30 +218,14 @@ private:
     }
 
     void on_return(const wire::Event& event) {
-        const std::size_t at = find(event);
+        const std::size_t at = stack_.find(event);
         if (at == 0) {
             ++counters_.orphan_returns;
             return;
         }
         while (stack_.depth() > at) pop(End::implied);
         pop(event.unwound ? End::unwound : End::returned);
-    }
-
-    // Where the open call that the return names is on the stack, or 0. Record indices ascend up the stack, so
-    // the search ends at the first older one, unless calls are open for longer than the 28 bits of
-    // an entry's index last.
-    std::size_t find(const wire::Event& event) const {
-        const std::uint64_t distance = (event.index - event.entry_index) & wire::entry_index_mask;
-        const std::uint64_t wanted = event.index - distance;
-        const bool wrapped =
-            !stack_.empty() && event.index - stack_[1].index > wire::entry_index_mask;
-        for (std::size_t i = stack_.depth(); i > 0; --i) {
-            const OpenCall& call = stack_[i];
-            if (call.is_gap()) continue;
-            if (((call.index ^ wanted) & wire::entry_index_mask) == 0) return i;
-            if (!wrapped && call.index < wanted) break;
-        }
-        return 0;
+        has_closed_ = true;
     }
 
     void on_extended(const wire::Event& event) {
@@ -241,6 +237,7 @@ private:
         case wire::Extended::result:
         case wire::Extended::counter:
         case wire::Extended::sample:
+        case wire::Extended::events:
             duration_.wanted = 0;
             return;
         case wire::Extended::duration:
@@ -395,6 +392,7 @@ private:
     bool started_ = false;
     bool after_gap_ = false;
     bool in_tracer_ = false;
+    bool has_closed_ = false;  // the last call's begin or end was a return that has closed one
 };
 
 }  // namespace nopscope

@@ -2,7 +2,8 @@
 #include "host-tools/profile/correction.hpp"
 
 #include <algorithm>
-#include <utility>
+
+#include "host-tools/profile/paths.hpp"
 
 namespace nopscope {
 namespace {
@@ -45,35 +46,6 @@ std::vector<Taken> taken_by_node(const std::vector<CallTree::Node>& nodes, const
         taken[node.parent].total += outside + taken[i].total;
     }
     return taken;
-}
-
-// visit(node, outermost): each path once; `outermost`: no path above it is of the same function.
-template <typename Visit>
-void for_each_path(const std::vector<CallTree::Node>& nodes, std::size_t functions, Visit visit) {
-    std::vector<std::uint32_t> first(nodes.size()), next(nodes.size()), open(functions);
-    for (std::size_t i = nodes.size(); i-- > CallTree::overflow + 1;) {
-        const std::uint32_t parent = nodes[i].parent;
-        next[i] = first[parent];
-        first[parent] = static_cast<std::uint32_t>(i);
-    }
-    for (const std::uint32_t top : {CallTree::root, CallTree::after_gap, CallTree::overflow}) {
-        for (std::uint32_t at = top;;) {
-            if (first[at] != 0) {
-                at = std::exchange(first[at], 0);
-                visit(at, open[nodes[at].function]++ == 0);
-                continue;
-            }
-            // Back up, to the next one beside it or above.
-            while (at != top && next[at] == 0) {
-                --open[nodes[at].function];
-                at = nodes[at].parent;
-            }
-            if (at == top) break;
-            --open[nodes[at].function];
-            at = next[at];
-            visit(at, open[nodes[at].function]++ == 0);
-        }
-    }
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ void Profile::on_session_end() {
     decoder_ = {};
     tracer_ticks_ = 0;
     on_target_.on_session_end();
+    events_on_target_.on_session_end();
     moved_.on_session_end(first, sessions_);
     for (const auto& core : cores_) {
         if (core) core->finish();
@@ -118,6 +119,8 @@ void Profile::Core::on_event(const wire::Event& event) {
     if (with_data.take(event)) {
         if (with_data.head().extended == wire::Extended::sample) {
             profile_.samples_.add(with_data);
+        } else if (with_data.head().extended == wire::Extended::events) {
+            current->take_events(with_data);
         } else {
             profile_.captured_.add(with_data, profile_.functions_, profile_.sessions_);
         }
@@ -141,7 +144,10 @@ void Profile::Core::finish() {
     Context* const last = current;
     for (const auto& one : contexts) enter(*one, last_clock);
     enter(*last, last_clock);
-    for (const auto& one : contexts) one->decoder.finish();
+    for (const auto& one : contexts) {
+        one->decoder.finish();
+        one->event_children.forget();
+    }
     current = contexts.front().get();
 }
 
@@ -166,6 +172,15 @@ std::uint32_t Profile::Context::placed(std::uint32_t parent, std::uint32_t offse
     to.total_ticks += sum.total_ticks;
     to.self_ticks += sum.self_ticks;
     return node;
+}
+
+void Profile::Context::take_events(const WithData& record) {
+    const OpenCall* const call = decoder.just_closed();
+    if (call == nullptr) return;  // its return is in a gap
+    const std::size_t depth = decoder.depth();
+    profile_.call_events_.add(record, call->path.node, event_children.of(depth + 1, call->index),
+                              !decoder.has_gap(*call));
+    event_children.add(depth, decoder.top().index, counts_of(record));
 }
 
 std::vector<FunctionTimes> Profile::times() const {

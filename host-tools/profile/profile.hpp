@@ -16,6 +16,7 @@
 #include "host-tools/profile/call_tree.hpp"
 #include "host-tools/profile/captured.hpp"
 #include "host-tools/profile/duration_bins.hpp"
+#include "host-tools/profile/events.hpp"
 #include "host-tools/profile/function_table.hpp"
 #include "host-tools/profile/moved_functions.hpp"
 #include "host-tools/profile/path_cache.hpp"
@@ -76,6 +77,8 @@ public:
     const std::vector<Marker>& markers() const { return markers_; }
     const Captured& captured() const { return captured_; }
     const Samples& samples() const { return samples_; }
+    const CallEvents& call_events() const { return call_events_; }
+    const TargetEvents& events_on_target() const { return events_on_target_; }
     // In the order in which it was noticed; parts beyond max_missing are only in the counters.
     static constexpr std::size_t max_missing = std::size_t{1} << 16;
     const std::vector<Missing>& missing() const { return missing_; }
@@ -88,6 +91,9 @@ public:
     void on_missing(unsigned core, const MissingPart& part) override;
     bool on_profile(unsigned core, const std::uint8_t* payload, std::size_t count) override {
         return on_target_.on_frame(core, payload, count);
+    }
+    bool on_profile_events(unsigned core, const std::uint8_t* payload, std::size_t count) override {
+        return events_on_target_.on_frame(core, payload, count);
     }
     bool on_moved(const std::uint8_t* payload, std::size_t count) override {
         return moved_.on_frame(payload, count);
@@ -118,6 +124,8 @@ private:
         void closed(const OpenCall& call, const ClosedCall& result);
         void told(std::uint32_t offset, Ticks ticks, const Durations::Inside& inside);
         std::uint32_t placed(std::uint32_t parent, std::uint32_t offset, const Durations::Sum& sum);
+        // The events of the call that has just returned.
+        void take_events(const WithData& record);
         [[gnu::noinline, gnu::cold]] FunctionTimes& make_room(std::uint32_t function) {
             times.resize(known = function + 1);
             return times.back();
@@ -129,6 +137,7 @@ private:
         std::vector<FunctionTimes> times;
         std::uint32_t known = 0;  // their number, which times.size() takes a division for
         CallDecoder<Context> decoder;
+        EventChildren event_children;
         Ticks left_at = 0;  // the core's tracer_ticks then
         Ticks counted = 0;  // of the decoder's tracer ticks, in the core's
     };
@@ -182,6 +191,8 @@ private:
     std::vector<Marker> markers_;
     Captured captured_;
     Samples samples_;
+    CallEvents call_events_;
+    TargetEvents events_on_target_;
     std::vector<Missing> missing_;
     std::size_t missing_before_ = 0;  // likewise
     std::size_t markers_before_ = 0;  // of sessions that are over

@@ -89,6 +89,8 @@ std::string name_of(const Report& report, const CallTree::Node& node, std::uint3
     return report.by_number[node.function].name;
 }
 
+std::size_t event_width(const EventColumn& column) { return std::max<std::size_t>(column.name.size(), 12); }
+
 }  // namespace
 
 std::string text_graph(const Report& report, const Profile& profile, const GraphOptions& options) {
@@ -97,17 +99,26 @@ std::string text_graph(const Report& report, const Profile& profile, const Graph
     auto to = std::back_inserter(out);
     const bool only_samples = report.functions.empty() && report.samples.count != 0;
     if (!only_samples) {
-        fmt::format_to(to, "{:>12}  {:>8}  {:>8}  {:>7}  function\n", "calls", "total", "self", "share");
+        fmt::format_to(to, "{:>12}  {:>8}  {:>8}  {:>7}  ", "calls", "total", "self", "share");
+        for (const EventColumn& column : report.events.columns) {
+            fmt::format_to(to, "{:>{}}  {:>12}  ", column.name, event_width(column), "self");
+        }
+        out += "function\n";
     }
     constexpr unsigned deepest_indent = 60;
     for (const Shown& at : shown_nodes(report, profile, options)) {
         const CallTree::Node& node = nodes[at.node];
         const CorrectedTimes times = times_of(report, profile, at.node);
         const unsigned indent = 2 * std::min(at.depth, deepest_indent);
-        fmt::format_to(to, "{:>12}  {:>8}  {:>8}  {:>5.1f} %  {:{}}{}\n", with_commas(node.calls),
+        fmt::format_to(to, "{:>12}  {:>8}  {:>8}  {:>5.1f} %  ", with_commas(node.calls),
                        human_ns(fixed_to_ns(times.total, report.clock_hz)),
-                       human_ns(fixed_to_ns(times.self, report.clock_hz)), at.share * 100, "",
-                       indent, for_cell(name_of(report, node, at.node)));
+                       human_ns(fixed_to_ns(times.self, report.clock_hz)), at.share * 100);
+        for (std::size_t i = 0; i < report.events.columns.size(); ++i) {
+            const EventCell& cell = report.events.nodes[i][at.node];
+            fmt::format_to(to, "{:>{}}  {:>12}  ", with_commas(total_of(cell, report.raw)),
+                           event_width(report.events.columns[i]), with_commas(self_of(cell, report.raw)));
+        }
+        fmt::format_to(to, "{:{}}{}\n", "", indent, for_cell(name_of(report, node, at.node)));
     }
     if (!only_samples && report.samples.count != 0) out += "\n";
     return out + text_sampled_graph(report, options) + "\n" + text_marks(report) + overhead_line(report) + integrity_line(report.integrity) + "\n";
@@ -138,6 +149,7 @@ std::string json_graph(const Report& report, const Profile& profile, const Graph
                         {"self_ns", ticks_to_ns(node.self_ticks, report.clock_hz)},
                         {"corrected_total_ns", fixed_to_ns(report.nodes[at.node].total, report.clock_hz)},
                         {"corrected_self_ns", fixed_to_ns(report.nodes[at.node].self, report.clock_hz)}});
+        if (!report.events.columns.empty()) list.back()["events"] = json_node_events(report, at.node);
     }
     json["markers"] = json_marks(report);
     json_samples(json, report, &options);

@@ -99,7 +99,10 @@ std::string json_report(const Report& report) {
     }
     json_captured(json, report);
     json_samples(json, report);
-    if (report.read_out == 0) return json_text(json);
+    if (report.read_out == 0) {
+        json_events(json, report);
+        return json_text(json);
+    }
     json["profile"] = {{"read_out", report.read_out}, {"functions", Json::array()}};
     for (const ProfileRow& row : report.profile) {
         Json bins = Json::array();
@@ -123,6 +126,7 @@ std::string json_report(const Report& report) {
                                                 {"share", row.share},
                                                 {"bins", std::move(bins)}});
     }
+    json_events(json, report);
     return json_text(json);
 }
 

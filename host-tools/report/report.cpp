@@ -291,6 +291,10 @@ Report make_report(const Profile& profile, const nsc::Counters& counters, const 
     add_profile(report, profile.on_target(), hello, symbols);
     add_captured(report, profile);
     add_samples(report, profile, symbols);
+    add_events(
+        report, profile, local,
+        [&](std::uint32_t offset) { return named_row<FunctionPlace>(offset, hello, symbols); },
+        [&](std::uint32_t offset) { return has_no_landing_pad(function_at(offset, hello, symbols)); });
     report.adaptive = profile.moved().any_frame();
     if (!report.adaptive) return report;
     join_profile(report);

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -78,6 +79,30 @@ struct SampleReport {
     std::vector<FunctionPlace> places;
     std::vector<SampleNode> nodes;     // parents first
 };
+
+// From the PMU's events: of how many calls, and how many there were, as counted and less what recording adds.
+struct EventCell {
+    std::uint64_t calls = 0;
+    std::uint64_t total = 0;  // a recursive function's counts once, but in the profile
+    std::uint64_t self = 0;
+    std::uint64_t corrected_total = 0;
+    std::uint64_t corrected_self = 0;
+};
+struct EventRow : FunctionPlace {
+    std::vector<EventCell> cells;  // by column
+};
+struct EventColumn {
+    std::uint32_t number = 0;
+    std::string name;
+    bool corrected = false;  // what recording adds is known
+};
+struct EventTable {
+    std::vector<EventColumn> columns;            // by number; none: nothing was counted
+    std::vector<EventRow> rows;                  // unsorted
+    std::vector<std::vector<EventCell>> nodes;   // of calls: by column and node of the call tree
+};
+
+enum class SortKey : std::uint8_t { self, total, calls, max };
 
 // One that the target in adaptive mode has moved to the profile, or back.
 struct MoveRow : FunctionPlace {
@@ -155,6 +180,11 @@ struct Report {
     std::uint64_t moves = 0;
     std::vector<MoveRow> moved;
     SampleReport samples;
+    EventTable events;          // of calls in the trace
+    EventTable profile_events;
+    wire::EventCosts event_costs;
+    SortKey sort = SortKey::self;  // of `events`, in texts: their first `top`; 0: all
+    std::size_t top = 0;
     std::vector<CapturedRow> captured;   // by address
     std::map<std::uint32_t, ValueSeries> counters;
     std::vector<MarkRow> marks;
@@ -177,11 +207,11 @@ std::string no_report_sentence(const nsc::Counters& counters);
 Report make_report(const Profile& profile, const nsc::Counters& counters, const Symbols* symbols,
                    bool raw = false);
 
-enum class SortKey : std::uint8_t { self, total, calls, max };
 // Largest first, then by name; keeps the first `top` (0: all). By the times as recorded, or corrected.
 void sort_rows(std::vector<FunctionRow>& rows, SortKey key, std::size_t top, bool raw = true);
 void sort_rows(std::vector<ProfileRow>& rows, SortKey key, std::size_t top, bool raw = true);
 void sort_rows(std::vector<SampleRow>& rows, SortKey key, std::size_t top);  // by total, else by self
+void sort_rows(std::vector<EventRow>& rows, SortKey key, std::size_t top, bool raw);  // of the first event
 
 // What a text shows of a row.
 template <typename Row>
@@ -192,6 +222,8 @@ template <typename Row>
 std::uint64_t self_of(const Row& row, bool raw) {
     return raw ? row.self_ns : row.corrected_self_ns;
 }
+inline std::uint64_t total_of(const EventCell& cell, bool raw) { return raw ? cell.total : cell.corrected_total; }
+inline std::uint64_t self_of(const EventCell& cell, bool raw) { return raw ? cell.self : cell.corrected_self; }
 
 // "src/lvm.c:1139": the last two components, enough to find it, short enough for a table.
 std::string short_place(const FunctionPlace& row);
@@ -217,6 +249,16 @@ void add_samples(Report& report, const Profile& profile, const Symbols* symbols)
 void json_samples(nlohmann::ordered_json& json, const Report& report, const GraphOptions* graph = nullptr);
 std::string text_samples(const Report& report);
 std::string text_sampled_graph(const Report& report, const GraphOptions& options);
+
+// Events (events.cpp): likewise. `local`: by function number, those without a landing pad; the others by site offset.
+void add_events(Report& report, const Profile& profile, const std::vector<bool>& local,
+                const std::function<FunctionPlace(std::uint32_t)>& place_of,
+                const std::function<bool(std::uint32_t)>& is_local);
+void json_events(nlohmann::ordered_json& json, const Report& report);  // functions are there already
+nlohmann::ordered_json json_node_events(const Report& report, std::uint32_t node);
+std::string csv_event_heads(const EventTable& table);  // each begins with a comma
+std::string csv_events(const EventTable& table, std::uint64_t address);
+std::string text_events(const Report& report);
 
 // What has been taken off the times in the text, per event, or why nothing was.
 std::string overhead_line(const Report& report);

@@ -140,7 +140,7 @@ std::string text_report(const Report& report) {
     } else if (report.read_out != 0) {
         out += profile_table(report) + "\n";
     }
-    out += text_samples(report) + text_captured(report) + text_marks(report);
+    out += text_events(report) + text_samples(report) + text_captured(report) + text_marks(report);
     return out + missing_lines(report) + integrity_line(report.integrity) + "\n";
 }
 
@@ -172,24 +172,27 @@ std::string csv_report(const Report& report) {
                                     "corrected_self_ns"
                                   : "calls,total_ns,self_ns,min_ns,max_ns,share,open,lost,unwound,incomplete,"
                                     "corrected_total_ns,corrected_self_ns";
-    std::string out = "name,address,file,line," + columns + ",samples,sampled_total\n";
+    std::string out = "name,address,file,line," + columns + ",samples,sampled_total" +
+                      csv_event_heads(profile ? report.profile_events : report.events) + "\n";
     if (profile) {
         for (const ProfileRow& row : report.profile) {
-            out += fmt::format("{},{},{},{},{},{},{},{},{},{:.6f},{},{},{}\n", place(row), row.calls, row.total_ns,
+            out += fmt::format("{},{},{},{},{},{},{},{},{},{:.6f},{},{},{}{}\n", place(row), row.calls, row.total_ns,
                                row.self_ns, row.min_ns, row.avg_ns, row.p50_ns, row.p99_ns, row.max_ns, row.share,
-                               row.corrected_total_ns, row.corrected_self_ns, samples(row));
+                               row.corrected_total_ns, row.corrected_self_ns, samples(row),
+                               csv_events(report.profile_events, row.address));
         }
     } else {
         for (const FunctionRow& row : report.functions) {
-            out += fmt::format("{},{},{},{},{},{},{:.6f},{},{},{},{},{},{},{}\n", place(row), row.calls, row.total_ns,
+            out += fmt::format("{},{},{},{},{},{},{:.6f},{},{},{},{},{},{},{}{}\n", place(row), row.calls, row.total_ns,
                                row.self_ns, number(row.min_ns), number(row.max_ns), row.share, row.open, row.lost,
                                row.unwound, row.incomplete, row.corrected_total_ns, row.corrected_self_ns,
-                               samples(row));
+                               samples(row), csv_events(report.events, row.address));
         }
     }
     const std::string empty(static_cast<std::size_t>(std::count(columns.begin(), columns.end(), ',')), ',');
+    const std::string no_events = csv_events(profile ? report.profile_events : report.events, 0);
     for (const SampleRow& row : report.samples.functions) {
-        if (sampled.contains(row.address)) out += fmt::format("{},{},{}\n", place(row), empty, samples(row));
+        if (sampled.contains(row.address)) out += fmt::format("{},{},{}{}\n", place(row), empty, samples(row), no_events);
     }
     return out;
 }

@@ -93,6 +93,9 @@ class Sweep(unittest.TestCase):
     def test_in_adaptive_mode_with_a_full_ring(self):
         self.sweep("adaptive=1")
 
+    def test_interrupts_at_each_instruction_that_counts_events(self):
+        self.sweep("events=1")
+
     def sweep(self, *words):
         with machines.Directory() as directory:
             run = machines.record(directory, MACHINE, "profile_sweep", words)

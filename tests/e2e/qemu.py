@@ -6,6 +6,7 @@ HANG_SECONDS = 240  # a detector of hangs, never a measure
 VIRT = ["-M", "virt,gic-version=3", "-m", "256M", "-nic", "none"]
 MACHINES = {
     "virt-max": ("virt", [*VIRT, "-cpu", "max"]),
+    "virt-max-smp4": ("virt", [*VIRT, "-cpu", "max", "-smp", "4"]),
     "virt-a72": ("virt", [*VIRT, "-cpu", "cortex-a72"]),
     "rpi4": ("rpi4", ["-M", "raspi4b"]),
     "rpi4-mini-uart": ("rpi4-mini-uart", ["-M", "raspi4b", "-serial", "null"]),  # its second

@@ -12,21 +12,9 @@
 #define FRAME_BODY       24
 #define FRAME_START      32
 
-// High words of records without their arguments, which are 7 bits up (wire/record.hpp).
-#define HEAD             (6 << 3 | 3)   // Extended::duration
-#define DATA             (15 << 3 | 3)  // Extended::data
+#define HEAD             (6 << 3 | 3)   // Extended::duration; as DATA
 
     .arch armv8-a
-
-// Stores a word of a record of several. In: x30 position of the first, \low and \high the word's
-// halves, x16 ring. Changes x15, \low and \high.
-.macro store_word number, low, high
-    add     x15, x30, #8 * \number
-    eor     \high, \high, x15, lsr #LAP_SHIFT
-    bfi     \low, \high, #32, #32
-    and     x15, x15, #RING_MASK
-    str     \low, [x16, x15]
-.endm
 
     .section .text.nopscope_recorders, "ax", %progbits
 
@@ -97,12 +85,12 @@ function nopscope_duration_hook
     sub     x13, x13, #8                // the body rounded down is the site plus 8
     ubfx    x13, x13, #3, #29
     mov     x10, #DATA
-    store_word 1, x13, x10
+    store_word x30, 1, x13, x10, x16, x15
     lsr     x13, x14, #32
     mov     x10, #DATA
     bfi     x10, x13, #7, #25
-    store_word 2, x14, x10
-    store_word 0, x11, x12
+    store_word x30, 2, x14, x10, x16, x15
+    store_word x30, 0, x11, x12, x16, x15
 .Lduration_pop:
     mrs     x10, NOPSCOPE_TPIDR
     str     xzr, [x17, #FRAME_SP]

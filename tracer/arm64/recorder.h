@@ -4,7 +4,10 @@
 
 #include "tracer/arm64/labels.h"
 
-#define CORE_FRAMES_END  40
+#define CORE_EVENTS      8      // beside the cursor, which is at 0
+#define CORE_PROFILED    16     // ticks of the calls that ended at this level
+#define CORE_EVENTED     48     // and CORE_PROFILE_EVENTS
+#define CORE_FRAMES_END  64
 #define CORE_AGGREGATES  112
 #define CORE_LIMIT       128    // and CORE_RING
 #define CORE_RING        136    // and CORE_TOP
@@ -32,11 +35,32 @@
     mrs     \to, cntvct_el0
 #endif
 .endm
+
+// The PMU's event counters 0 and 1, of which 32 bits count, in one register.
+.macro read_counters to, scratch
+    mrs     \to, pmevcntr0_el0
+    mrs     \scratch, pmevcntr1_el0
+    bfi     \to, \scratch, #32, #32
+.endm
+
 #ifndef NOPSCOPE_RING_LOG2
 #define NOPSCOPE_RING_LOG2 18
 #endif
 #define RING_MASK  ((1 << NOPSCOPE_RING_LOG2) - 1)
 #define LAP_SHIFT  (NOPSCOPE_RING_LOG2 - 2)
+
+// High word of a data record without its argument, which is 7 bits up (wire/record.hpp).
+#define DATA             (15 << 3 | 3)  // Extended::data
+
+// Stores a word of a record of several. In: \at position of the first, \low and \high the word's
+// halves, \ring. Changes \low, \high and \scratch.
+.macro store_word at, number, low, high, ring, scratch
+    add     \scratch, \at, #8 * \number
+    eor     \high, \high, \scratch, lsr #LAP_SHIFT
+    bfi     \low, \high, #32, #32
+    and     \scratch, \scratch, #RING_MASK
+    str     \low, [\ring, \scratch]
+.endm
 
 // Leaves a trampoline for the traced function's body, unhooked.
 .macro to_body

@@ -5,10 +5,20 @@
 // may hold results; x9-x17 are free. So the hot paths save nothing. core.hpp has the ring's and
 // the shadow stack's rules and asserts the offsets below. Each hot path ends in RET, not BR: the
 // return predictor has paired the site's BL, and RET needs no landing pad.
+//
+// The graph recorder is here twice: as it is, and counting the PMU's events (events.hpp). Counters are read
+// where the clock is, between the exclusives that claim the record's place, so an interrupt in between has
+// its events in none of both. CORE_EVENTS, which says what is counted, lies beside the cursor and is read
+// and written with it: a change of events is such an interrupt, too.
 
 #include "tracer/arm64/recorder.h"
 
 #define FRAME_POSITION   24
+#define FRAME_COUNTERS   32     // at the entry; and CORE_EVENTS then
+
+#define EVENTS_BYTES     16     // of CORE_EVENTS: the first bit of two of how many bytes a return takes;
+#define EVENTS_HEAD      32     // of the head's high word, whose
+#define EVENTS_TWO       63     // highest bit says that there are two events
 
 #define KIND_ENTRY       1
 #define KIND_RET         2
@@ -37,6 +47,14 @@
     str     x11, [x15, x12]
 .endm
 
+// Claims, and stores a `ret`. In: x10 core, x15 ring, x14 position of its entry's record. Changes x11-x13, x16.
+.macro put_ret
+    claim
+    lsl     w13, w14, #1                // index << 4, in positions of 8 bytes
+    orr     w13, w13, #KIND_RET
+    store_record
+.endm
+
     .section .text.nopscope_recorders, "ax", %progbits
 
 // void nopscope_function_entry: one `call` record, then the body.
@@ -51,49 +69,106 @@ function nopscope_function_entry
     to_body
 end_of nopscope_function_entry
 
-// void nopscope_graph_entry: a shadow frame and an `entry` record, then the body with x30 the return
+// void \entry: a shadow frame and an `entry` record, then the body with x30 the return
 // hook. A call that may not be recorded runs unhooked.
 // In: x30 the body, x9 the caller's return address, SP as at the function's entry.
 // Out: x30 = the hook, or x9; at the body. Free: x9-x17. Frame: none.
-function nopscope_graph_entry
+.macro graph_entry entry, hook, full, counts
+function \entry
     mrs     x10, NOPSCOPE_TPIDR
     ldp     x14, x15, [x10, #CORE_LIMIT]
     cbz     x14, .Lto_body
-    check_call .Lgraph_special
+    check_call .Lspecial_\entry
     // From here on every frame below x17 is alive, so an interrupt leaves the top where it is.
-.Lgraph_push:
+.Lpush_\entry:
     add     x13, x17, #FRAME_BYTES      // publish the new top, then write the frame
     str     x13, [x10, #CORE_TOP]
     stp     x9, x12, [x17]
-    claim   nopscope_graph_full
+.if \counts
+.Lclaim_\entry:
+    ldxp    x12, x15, [x10]
+    cmp     x12, x14
+    b.hs    \full
+    read_clock x11
+.Lread_\entry:
+    read_counters x16, x13
+    add     x13, x12, #8
+    stxp    w14, x13, x15, [x10]
+    cbnz    w14, .Lagain_\entry
+    stp     x16, x15, [x17, #FRAME_COUNTERS]
+    ldr     x15, [x10, #CORE_RING]
+.else
+    claim   \full
+.endif
     and     x13, x30, #~7               // the site plus 8
     orr     x13, x13, #KIND_ENTRY
     mov     x10, x30
-    adr     x30, nopscope_return_hook
+    adr     x30, \hook
     stp     x30, x12, [x17, #FRAME_HOOK]
     store_record
     ret     x10
-end_of nopscope_graph_entry
+end_of \entry
+.endm
 
-// void nopscope_return_hook: where a hooked call returns to. A `ret` record, and on to the caller.
+// void \hook: where a hooked call returns to. A `ret` record, and on to the caller.
 // In: x0-x8, v0-v7 results, SP as at the call's entry. Out: at the caller's return address.
 // Free: x9-x17, x30. Frame: none.
-function nopscope_return_hook
+.macro graph_hook hook, counts
+function \hook
     mrs     x10, NOPSCOPE_TPIDR
     ldp     x15, x17, [x10, #CORE_RING]
     ldp     x9, x13, [x17, #-FRAME_BYTES]!
     cmp     sp, x13
-    b.ne    .Lhook_mismatch
-.Lhook_pop:
+    b.ne    .Lmismatch_\hook
+.Lpop_\hook:
     ldr     x14, [x17, #FRAME_POSITION] // read the frame before it is released
+.if \counts
+    ldp     x16, x30, [x17, #FRAME_COUNTERS]
+.endif
     str     xzr, [x17, #FRAME_SP]
     str     x17, [x10, #CORE_TOP]
-    claim
+.if \counts
+    cbz     x30, .Lplain_\hook
+    mov     x17, x16
+1:  ldxp    x12, x13, [x10]
+    cmp     x13, x30
+    b.ne    .Lplain_\hook               // what is counted has changed since the entry
+    read_clock x11
+.Lread_\hook:
+    read_counters x16, x13
+    ubfx    x13, x30, #EVENTS_BYTES, #16
+    add     x13, x12, x13
+    stxp    w15, x13, x30, [x10]
+    cbnz    w15, 1b
+    ldr     x15, [x10, #CORE_RING]
+    lsr     x10, x16, #32
+    sub     w16, w16, w17
+    lsr     x17, x17, #32
+    sub     w17, w10, w17
     lsl     w13, w14, #1                // index << 4, in positions of 8 bytes
     orr     w13, w13, #KIND_RET
-    store_record
+    store_word x12, 0, x11, x13, x15, x14
+    lsr     x13, x30, #EVENTS_HEAD
+    store_word x12, 1, x11, x13, x15, x14
+    mov     x13, #DATA
+    store_word x12, 2, x16, x13, x15, x14
+    tbz     x30, #EVENTS_TWO, .Lone_\hook
+.Lsecond_\hook:
+    mov     x13, #DATA
+    store_word x12, 3, x17, x13, x15, x14
+.Lone_\hook:
     ret     x9
-end_of nopscope_return_hook
+.else
+    put_ret
+    ret     x9
+.endif
+end_of \hook
+.endm
+
+graph_entry nopscope_graph_entry, nopscope_return_hook, nopscope_graph_full, counts=0
+graph_hook nopscope_return_hook, counts=0
+graph_entry nopscope_graph_events_entry, nopscope_graph_events_hook, .Lgraph_events_full, counts=1
+graph_hook nopscope_graph_events_hook, counts=1
 
 // ---- slow paths ------------------------------------------------------------------------------
 
@@ -122,15 +197,47 @@ label nopscope_graph_full
 label nopscope_graph_full_end
 .Lgraph_refuse:
     ring_full nopscope_graph_entry
+.Lgraph_events_full:
+    str     xzr, [x17, #FRAME_SP]
+    str     x17, [x10, #CORE_TOP]
+    ring_full nopscope_graph_events_entry
 .Ldrop:
     count   CORE_DROPPED
 .Lto_body:
     to_body
-.Lgraph_special:
-    special_call nopscope_return_hook
+.macro graph_special entry, hook
+.Lspecial_\entry:
+    special_call \hook
     ldp     x14, x15, [x10, #CORE_LIMIT]
-    b       .Lgraph_push
-.Lhook_mismatch:
+    b       .Lpush_\entry
+.Lmismatch_\hook:
     special_return
     ldr     x15, [x10, #CORE_RING]
-    b       .Lhook_pop
+    b       .Lpop_\hook
+.endm
+graph_special nopscope_graph_entry, nopscope_return_hook
+graph_special nopscope_graph_events_entry, nopscope_graph_events_hook
+.Lagain_nopscope_graph_events_entry:
+    ldr     x14, [x10, #CORE_LIMIT]
+    b       .Lclaim_nopscope_graph_events_entry
+.Lplain_nopscope_graph_events_hook:
+    ldr     x15, [x10, #CORE_RING]
+    put_ret
+    ret     x9
+
+// u16 nopscope_graph_events_costs[3]: what a call that counts has of the recorder's instructions, on the usual
+// path: between the two readings, less the site's three before (landing pad, MOV, BL); and outside of them,
+// those three included, with one event and with two.
+    .section .rodata.nopscope_graph_events_costs, "a", %progbits
+    .balign 2
+    .globl  nopscope_graph_events_costs
+nopscope_graph_events_costs:
+#define INSIDE ((nopscope_graph_events_entry_end - .Lread_nopscope_graph_events_entry + \
+                 .Lread_nopscope_graph_events_hook - nopscope_graph_events_hook) / 4 - 3)
+#define ALL ((nopscope_graph_events_entry_end - nopscope_graph_events_entry + \
+              nopscope_graph_events_hook_end - nopscope_graph_events_hook) / 4)
+#define SECOND ((.Lone_nopscope_graph_events_hook - .Lsecond_nopscope_graph_events_hook) / 4)
+    .hword  INSIDE
+    .hword  ALL - SECOND - INSIDE
+    .hword  ALL - INSIDE
+    .size   nopscope_graph_events_costs, . - nopscope_graph_events_costs

@@ -3,8 +3,8 @@
 
 #include "tracer/arm64/recorder.h"
 
-#define CORE_PASSED      16     // and CORE_SAMPLE_NEXT: changed together, by exclusives
-#define CORE_SAMPLE_GAP  32
+#define CORE_PASSED      32     // and CORE_SAMPLE_NEXT: changed together, by exclusives
+#define CORE_SAMPLE_GAP  24
 
     .arch armv8-a
 

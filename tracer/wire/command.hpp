@@ -10,7 +10,9 @@
 // and of how many to take, to the end of the payload. Ranges so ascend and do not overlap.
 #pragma once
 
+#include "tracer/wire/event_refusal.hpp"
 #include "tracer/wire/frame.hpp"
+#include "tracer/wire/record.hpp"
 
 namespace nopscope::wire {
 
@@ -36,8 +38,9 @@ enum class Command : std::uint8_t {
     set_capture = 17,       // argument mask u8, result u8, selected varint
     set_baud = 18,          // bits per second, u32
     reset = 19,
+    set_events = 20,        // how many u8, then as many events of the PMU's, u16 each
 };
-inline constexpr unsigned command_count = 20;
+inline constexpr unsigned command_count = 21;
 
 enum class Answer : std::uint8_t {
     ok = 0,
@@ -54,8 +57,9 @@ enum class Answer : std::uint8_t {
     conflict = 11,
     no_profile_memory = 12,
     timeout = 13,         // done, but a core was still in the tracer's code after a second
+    events_refused = 14,  // result: EventRefusal u8, event u16, event counters u8; nothing was changed
 };
-inline constexpr unsigned answer_count = 14;
+inline constexpr unsigned answer_count = 15;
 
 inline constexpr std::uint8_t recorder_as_before = 0xff;  // what was set last
 inline constexpr std::uint8_t only_selected = 1;          // set_recorder's flag

@@ -23,6 +23,7 @@ enum class Stream : std::uint8_t {
     command = 6,  // host to target
     reply = 7,
     moved = 8,
+    profile_events = 9,
 };
 
 struct FrameHeader {

@@ -25,6 +25,20 @@ struct Overhead {
     std::int32_t outside = 0;  // and what its caller's has
 };
 
+// What a call that counts events has of its recorder's instructions: the INST_RETIRED that are not its own.
+struct EventCosts {
+    bool known = false;
+    std::uint16_t graph_inside = 0;        // in the call's own
+    std::uint16_t graph_outside = 0;       // in its caller's, with one event
+    std::uint16_t graph_outside_both = 0;  // and with two
+    std::uint16_t profile_inside = 0;
+    std::uint16_t profile_outside = 0;
+};
+inline constexpr std::uint16_t EventCosts::*event_cost_fields[] = {
+    &EventCosts::graph_inside, &EventCosts::graph_outside, &EventCosts::graph_outside_both,
+    &EventCosts::profile_inside, &EventCosts::profile_outside,
+};
+
 struct Hello {
     std::uint16_t version = format_version;
     bool lossless = false;   // the mode it began in; neither: stream
@@ -44,9 +58,10 @@ struct Hello {
     bool calibrated = false;
     std::int32_t landing_pad = 0;  // what one takes, in 1/256 ticks; `overheads` are of functions with one
     Overhead overheads[overhead_count] = {};  // by RecorderNumber
+    EventCosts event_costs;
 };
 
-inline constexpr std::size_t max_hello_bytes = 96 + 3 * 256;
+inline constexpr std::size_t max_hello_bytes = 128 + 3 * 256;
 
 // Returns the payload bytes written; at most max_hello_bytes.
 inline std::size_t write_hello(const Hello& hello, Byte* to) {
@@ -74,6 +89,8 @@ inline std::size_t write_hello(const Hello& hello, Byte* to) {
         out.varint(zigzag(hello.overheads[n].inside));
         out.varint(zigzag(hello.overheads[n].outside));
     }
+    if (!hello.event_costs.known) return out.size();
+    for (const auto field : event_cost_fields) out.varint(hello.event_costs.*field);
     return out.size();
 }
 
@@ -108,6 +125,10 @@ inline bool read_hello(const Byte* payload, std::size_t count, Hello& hello) {
         const Overhead one{static_cast<std::int32_t>(unzigzag(in.varint())),
                            static_cast<std::int32_t>(unzigzag(in.varint()))};
         if (n < overhead_count) hello.overheads[n] = one;
+    }
+    if (in.ok() && in.left() != 0) {
+        for (const auto field : event_cost_fields) hello.event_costs.*field = static_cast<std::uint16_t>(in.varint());
+        hello.event_costs.known = in.ok();
     }
     return in.ok() && hello.clock_hz != 0 && hello.cores != 0;
 }

@@ -36,6 +36,8 @@ enum class Extended : std::uint8_t {
     result = 8,      // bit 0: wide. data: site, value
     counter = 9,     // bit 0: wide; bits 1..24: its number. data: value
     sample = 10,     // bits 0..5: addresses; 6: the second is from x30; 7: callers left out. data: addresses
+    events = 11,     // of the call whose ret comes before. bits 0..11: which, 12..23: the second, 24: there is
+                     // one. data: how many of each
     data = 15,       // of the record before
 };
 
@@ -121,6 +123,20 @@ constexpr std::uint64_t sampled_address(std::uint64_t offset) {
 }
 constexpr std::int64_t sampled_offset(std::uint64_t data) {
     return static_cast<std::int64_t>(narrow_value(data)) * 4;
+}
+
+// Of an event of the PMU's that a record can name: below 0x800, or from 0x4000 to 0x47ff.
+inline constexpr unsigned max_events = 2;
+constexpr bool has_event_code(std::uint32_t number) { return (number & ~0x47ffu) == 0; }
+constexpr std::uint32_t event_code(std::uint32_t number) { return (number & 0x7ff) | (number >> 14 & 1) << 11; }
+constexpr std::uint32_t event_number(std::uint32_t code) { return (code & 0x7ff) | (code >> 11 & 1) << 14; }
+constexpr std::uint32_t events_argument(std::uint32_t first) { return event_code(first); }
+constexpr std::uint32_t events_argument(std::uint32_t first, std::uint32_t second) {
+    return event_code(first) | event_code(second) << 12 | 1u << 24;
+}
+constexpr unsigned event_count(std::uint32_t argument) { return 1 + (argument >> 24 & 1); }
+constexpr std::uint32_t event_of(std::uint32_t argument, unsigned which) {
+    return event_number(argument >> 12 * which & 0xfff);
 }
 
 // A record and all of its clock, whose low half is the record's. A data record's is its head's.

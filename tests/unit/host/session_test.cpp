@@ -301,7 +301,7 @@ TEST_F(Session, AnotherImageAfterAResetIsLeftOut) {
 
 TEST_F(Session, UnknownStreamsAreSkipped) {
     target.hello();
-    target.frame(static_cast<wire::Stream>(9), 0, 5);
+    target.frame(static_cast<wire::Stream>(10), 0, 5);
     target.frame(static_cast<wire::Stream>(0), 0, 5);
     four_calls();
     target.finish();

@@ -72,6 +72,7 @@ inline void take(Received& received, std::vector<wire::Byte>& chunk) {
             });
             break;
         }
+        case wire::Stream::profile_events: break;
         case wire::Stream::moved:
         case wire::Stream::profile:
         case wire::Stream::command:

@@ -10,6 +10,8 @@ alignas(nopscope::hook_alignment) const char nopscope_return_hook[1]{};
 alignas(nopscope::hook_alignment) const char nopscope_callback_hook[1]{};
 alignas(nopscope::hook_alignment) const char nopscope_profile_hook[1]{};
 alignas(nopscope::hook_alignment) const char nopscope_duration_hook[1]{};
+alignas(nopscope::hook_alignment) const char nopscope_graph_events_hook[1]{};
+alignas(nopscope::hook_alignment) const char nopscope_profile_events_hook[1]{};
 }
 
 extern "C" void nopscope_walk_list(std::uint64_t ip, std::uint64_t parent_ip, nopscope::Ops* list,

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names of the PMU's common events: Arm's mnemonics in lower case (Arm ARM DDI 0487, D13.12.2).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace nopscope {
+
+// "inst_retired" or a number ("0x8") -> 8. Nothing: it is neither.
+std::optional<std::uint16_t> event_number(std::string_view name);
+// "inst_retired", or "0x77" where it has no name here.
+std::string event_name(std::uint32_t number);
+// All names: "sw_incr, l1i_cache_refill, ..."; and with their numbers, a line each.
+std::string event_names();
+std::string event_list();
+
+}  // namespace nopscope

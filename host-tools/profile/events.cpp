@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/profile/events.hpp"
+
+namespace nopscope {
+
+EventChildren::Counts counts_of(const WithData& record) {
+    EventChildren::Counts counts{};
+    for (std::size_t n = 0; n < record.data().size() && n < counts.size(); ++n) {
+        counts[n] = record.data()[n] & 0xffff'ffff;
+    }
+    return counts;
+}
+
+void CallEvents::add(const WithData& record, std::uint32_t node, const EventChildren::Counts& inside, bool whole) {
+    const std::uint32_t argument = record.head().argument;
+    const EventChildren::Counts counts = counts_of(record);
+    const unsigned events = wire::event_count(argument);
+    for (unsigned n = 0; n < events; ++n) {
+        const std::uint32_t number = wire::event_of(argument, n);
+        const auto known = by_number_.find(number);
+        if (known == by_number_.end() && by_number_.size() == max_events) continue;
+        std::vector<EventSums>& nodes = known != by_number_.end() ? known->second : by_number_[number];
+        if (nodes.size() <= node) nodes.resize(node + 1);
+        EventSums& sums = nodes[node];
+        ++sums.calls;
+        sums.both += events == 2;
+        sums.total += counts[n];
+        if (whole && counts[n] > inside[n]) sums.self += counts[n] - inside[n];
+    }
+}
+
+bool TargetEvents::on_frame(unsigned core, const std::uint8_t* payload, std::size_t count) {
+    wire::ProfileEventsReader reader(payload, count);
+    const wire::ProfileEventsHeader header = reader.header();
+    for (wire::ProfileEventsEntry entry; reader.next(entry);) {
+        const Key key{header.choice, core, header.which, entry.site_offset};
+        if (last_.size() >= max_entries && !last_.contains(key)) return false;
+        last_[key] = entry;
+    }
+    return reader.ok();
+}
+
+void TargetEvents::on_session_end() {
+    for (const auto& [key, entry] : last_) {
+        const unsigned events = wire::event_count(key.which);
+        for (unsigned n = 0; n < events; ++n) {
+            EventSums& sums = sum_[key.site][wire::event_of(key.which, n)];
+            const auto self = static_cast<std::int64_t>(entry.self[n]);
+            sums.calls += entry.calls;
+            sums.both += events == 2 ? entry.calls : 0;
+            sums.total += entry.total[n];
+            sums.self += self > 0 ? entry.self[n] : 0;
+        }
+    }
+    last_.clear();
+}
+
+}  // namespace nopscope

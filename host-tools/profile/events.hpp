@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many of the PMU's events came while each call was open: from records, by the call tree's nodes, and from the
+// target's profile, by functions.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "host-tools/profile/call.hpp"
+#include "host-tools/profile/captured.hpp"
+#include "tracer/wire/profile_events.hpp"
+
+namespace nopscope {
+
+struct EventSums {
+    std::uint64_t calls = 0;  // that were counted
+    std::uint64_t both = 0;   // of them: together with another event
+    std::uint64_t total = 0;
+    std::uint64_t self = 0;  // without calls that a gap lies in: what was called there is not known
+};
+// By event number; a target counts two at a time.
+using EventsByNumber = std::map<std::uint32_t, EventSums>;
+
+// What the calls of one context that have ended had of events, for the calls around them.
+class EventChildren {
+public:
+    using Counts = std::array<std::uint64_t, wire::max_events>;
+
+    // `depth`: of the call's place on the stack; `index`: its own. What has been added for it.
+    Counts of(std::size_t depth, std::uint64_t index) const {
+        const bool known = depth < sums_.size() && sums_[depth].index == index && sums_[depth].any;
+        return known ? sums_[depth].counts : Counts{};
+    }
+    void add(std::size_t depth, std::uint64_t index, const Counts& counts) {
+        if (sums_.size() <= depth) sums_.resize(depth + 1);
+        Sum& sum = sums_[depth];
+        if (!sum.any || sum.index != index) sum = {index, true, {}};
+        for (std::size_t n = 0; n < counts.size(); ++n) sum.counts[n] += counts[n];
+    }
+    void forget() { sums_.clear(); }
+
+private:
+    struct Sum {
+        std::uint64_t index = 0;
+        bool any = false;
+        Counts counts{};
+    };
+    std::vector<Sum> sums_;
+};
+
+// By node of the call tree.
+class CallEvents {
+public:
+    // More kinds of events than that are left out.
+    static constexpr std::size_t max_events = 64;
+
+    // `inside`: of the calls in it. `whole`: all of those are known.
+    void add(const WithData& record, std::uint32_t node, const EventChildren::Counts& inside, bool whole);
+    const std::map<std::uint32_t, std::vector<EventSums>>& by_number() const { return by_number_; }
+
+private:
+    std::map<std::uint32_t, std::vector<EventSums>> by_number_;  // the nodes' sums, as far as there are any
+};
+EventChildren::Counts counts_of(const WithData& record);
+
+// By function: of profile_events frames.
+class TargetEvents {
+public:
+    // False: malformed.
+    bool on_frame(unsigned core, const std::uint8_t* payload, std::size_t count);
+    void on_session_end();
+    // By site offset; after the last session's end.
+    const std::map<std::uint32_t, EventsByNumber>& functions() const { return sum_; }
+
+private:
+    static constexpr std::size_t max_entries = std::size_t{1} << 20;
+
+    struct Key {
+        std::uint64_t choice;
+        std::uint32_t core, which, site;
+        auto operator<=>(const Key&) const = default;
+    };
+    std::map<Key, wire::ProfileEventsEntry> last_;  // of this session
+    std::map<std::uint32_t, EventsByNumber> sum_;
+};
+
+}  // namespace nopscope

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// The PMU's events by function and by call path.
+//
+// Recording a call retires instructions, too. How many is a constant that the target tells (wire::EventCosts), so
+// INST_RETIRED is shown without them, as times are shown without recording's (correction.hpp). What recording adds to
+// other events depends on the CPU and the program: those are as counted.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "host-tools/base/pmu_events.hpp"
+#include "host-tools/base/text.hpp"
+#include "host-tools/profile/paths.hpp"
+#include "host-tools/report/json.hpp"
+#include "host-tools/report/report.hpp"
+#include "host-tools/report/table.hpp"
+
+namespace nopscope {
+namespace {
+
+constexpr std::uint32_t inst_retired = 0x08;
+constexpr std::int64_t landing_pad = 1;  // instructions
+
+struct Taken {
+    std::int64_t total = 0;
+    std::int64_t self = 0;
+};
+
+std::uint64_t less(std::uint64_t counted, std::int64_t taken) {
+    const std::int64_t rest = static_cast<std::int64_t>(counted) - taken;
+    return rest > 0 ? static_cast<std::uint64_t>(rest) : 0;
+}
+EventCell cell_of(const EventSums& sums, const Taken& taken) {
+    return {sums.calls, sums.total, sums.self, less(sums.total, taken.total), less(sums.self, taken.self)};
+}
+
+// By node; a path's number is above its caller's. `sums`: as many as there are nodes.
+std::vector<Taken> taken_by_node(const std::vector<CallTree::Node>& nodes, const std::vector<EventSums>& sums,
+                                 const wire::EventCosts& costs, const std::vector<bool>& local) {
+    std::vector<Taken> taken(nodes.size());
+    for (std::size_t i = nodes.size(); i-- > CallTree::overflow + 1;) {
+        const auto calls = static_cast<std::int64_t>(sums[i].calls);
+        const auto both = static_cast<std::int64_t>(sums[i].both);
+        const std::int64_t pads = local[nodes[i].function] ? calls * landing_pad : 0;
+        const std::int64_t inside = calls * costs.graph_inside + pads;
+        const std::int64_t outside =
+            (calls - both) * costs.graph_outside + both * costs.graph_outside_both - pads;
+        taken[i].self += inside;
+        taken[i].total += inside;
+        taken[nodes[i].parent].self += outside;
+        taken[nodes[i].parent].total += outside + taken[i].total;
+    }
+    return taken;
+}
+
+void add(EventCell& to, const EventCell& from, bool with_total) {
+    to.calls += from.calls;
+    to.self += from.self;
+    to.corrected_self += from.corrected_self;
+    if (!with_total) return;
+    to.total += from.total;
+    to.corrected_total += from.corrected_total;
+}
+
+bool is_counted(const EventRow& row) {
+    return std::any_of(row.cells.begin(), row.cells.end(), [](const EventCell& cell) { return cell.calls != 0; });
+}
+
+void add_of_calls(EventTable& table, const Profile& profile, const std::vector<bool>& local,
+                  const std::vector<FunctionRow>& by_number) {
+    const auto& nodes = profile.tree().nodes();
+    const auto& by_event = profile.call_events().by_number();
+    std::vector<EventRow> rows(by_number.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        static_cast<FunctionPlace&>(rows[i]) = by_number[i];
+        rows[i].cells.resize(by_event.size());
+    }
+    for (auto [number, sums] : by_event) {
+        sums.resize(nodes.size());
+        const wire::EventCosts& costs = profile.hello()->event_costs;
+        const bool corrected = number == inst_retired && costs.known;
+        std::vector<Taken> taken(nodes.size());
+        if (corrected) taken = taken_by_node(nodes, sums, costs, local);
+        std::vector<EventCell> cells(nodes.size());
+        for (std::size_t i = 0; i < nodes.size(); ++i) cells[i] = cell_of(sums[i], taken[i]);
+        const std::size_t column = table.columns.size();
+        for_each_path(nodes, rows.size(), [&](std::uint32_t node, bool outermost) {
+            add(rows[nodes[node].function].cells[column], cells[node], outermost);
+        });
+        table.columns.push_back({number, event_name(number), corrected});
+        table.nodes.push_back(std::move(cells));
+    }
+    std::erase_if(rows, [](const EventRow& row) { return !is_counted(row); });
+    table.rows = std::move(rows);
+}
+
+template <typename PlaceOf, typename IsLocal>
+void add_of_profile(EventTable& table, const Profile& profile, PlaceOf place_of, IsLocal is_local) {
+    const auto& functions = profile.events_on_target().functions();
+    std::map<std::uint32_t, std::size_t> columns;
+    for (const auto& [offset, events] : functions) {
+        for (const auto& [number, sums] : events) columns.emplace(number, 0);
+    }
+    const wire::EventCosts& costs = profile.hello()->event_costs;
+    for (auto& [number, column] : columns) {
+        column = table.columns.size();
+        table.columns.push_back({number, event_name(number), number == inst_retired && costs.known});
+    }
+    for (const auto& [offset, events] : functions) {
+        EventRow row;
+        static_cast<FunctionPlace&>(row) = place_of(offset);
+        row.cells.resize(columns.size());
+        for (const auto& [number, sums] : events) {
+            const std::int64_t inside = costs.profile_inside + (is_local(offset) ? landing_pad : 0);
+            const std::int64_t taken =
+                table.columns[columns[number]].corrected ? static_cast<std::int64_t>(sums.calls) * inside : 0;
+            row.cells[columns[number]] = cell_of(sums, {taken, taken});
+        }
+        table.rows.push_back(std::move(row));
+    }
+}
+
+std::string per_call(std::uint64_t count, std::uint64_t calls) {
+    if (calls == 0) return "-";
+    const double mean = static_cast<double>(count) / static_cast<double>(calls);
+    return mean >= 1e6 ? with_commas(static_cast<std::uint64_t>(mean)) : fmt::format("{:.1f}", mean);
+}
+
+std::string costs_line(const EventTable& table, bool raw, const std::string& taken) {
+    const bool corrected = std::any_of(table.columns.begin(), table.columns.end(),
+                                       [](const EventColumn& column) { return column.corrected; });
+    std::string others;
+    for (const EventColumn& column : table.columns) {
+        if (!column.corrected) others += (others.empty() ? "" : ", ") + column.name;
+    }
+    std::string line;
+    if (corrected) line = fmt::format("inst_retired: {} {}", raw ? "in it is" : "taken off is", taken);
+    if (!others.empty()) line += fmt::format("{}{}: with what recording adds", corrected ? "; " : "", others);
+    return line + "\n";
+}
+
+std::string text_table(EventTable events, bool raw, SortKey key, std::size_t top) {
+    sort_rows(events.rows, key, top, raw);
+    Line heads;
+    for (const EventColumn& column : events.columns) {
+        for (const char* what : {"calls", "total", "self", "per call"}) {
+            const bool names = what == std::string_view("total");
+            heads.push_back(names ? column.name : what);
+        }
+    }
+    // One number of calls is enough where events were always counted together.
+    bool alike = true;
+    for (const EventRow& row : events.rows) {
+        for (const EventCell& cell : row.cells) alike &= cell.calls == row.cells[0].calls;
+    }
+    const auto is_left_out = [alike](std::size_t cell) { return alike && cell != 0 && cell % 4 == 0; };
+    const auto shown = [&](const Line& line, const std::string& name, const std::string& place) {
+        Line out;
+        for (std::size_t i = 0; i < line.size(); ++i) {
+            if (!is_left_out(i)) out.push_back(line[i]);
+        }
+        out.push_back(name);
+        out.push_back(place);
+        return out;
+    };
+    std::vector<Line> lines{shown(heads, "function", "defined at")};
+    for (const EventRow& row : events.rows) {
+        Line line;
+        for (const EventCell& cell : row.cells) {
+            const std::uint64_t total = total_of(cell, raw);
+            line.insert(line.end(), {with_commas(cell.calls), with_commas(total), with_commas(self_of(cell, raw)),
+                                     per_call(total, cell.calls)});
+        }
+        lines.push_back(shown(line, for_cell(row.name), short_place(row)));
+    }
+    return table(lines);
+}
+
+Json json_cells(const EventTable& table, const std::vector<EventCell>& cells) {
+    Json json = Json::object();
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        json[table.columns[i].name] = {{"calls", cells[i].calls},
+                                       {"total", cells[i].total},
+                                       {"self", cells[i].self},
+                                       {"corrected_total", cells[i].corrected_total},
+                                       {"corrected_self", cells[i].corrected_self}};
+    }
+    return json;
+}
+
+const EventRow* row_of(const EventTable& table, std::uint64_t address) {
+    const auto found = std::find_if(table.rows.begin(), table.rows.end(),
+                                    [address](const EventRow& row) { return row.address == address; });
+    return found != table.rows.end() ? &*found : nullptr;
+}
+
+}  // namespace
+
+void add_events(Report& report, const Profile& profile, const std::vector<bool>& local,
+                const std::function<FunctionPlace(std::uint32_t)>& place_of,
+                const std::function<bool(std::uint32_t)>& is_local) {
+    report.event_costs = profile.hello()->event_costs;
+    add_of_calls(report.events, profile, local, report.by_number);
+    add_of_profile(report.profile_events, profile, place_of, is_local);
+}
+
+void sort_rows(std::vector<EventRow>& rows, SortKey key, std::size_t top, bool raw) {
+    const auto value = [key, raw](const EventRow& row) {
+        const EventCell& cell = row.cells.front();
+        if (key == SortKey::calls) return cell.calls;
+        return key == SortKey::total ? total_of(cell, raw) : self_of(cell, raw);
+    };
+    std::stable_sort(rows.begin(), rows.end(), [&](const EventRow& a, const EventRow& b) {
+        return value(a) != value(b) ? value(a) > value(b) : a.name < b.name;
+    });
+    if (top != 0 && rows.size() > top) rows.resize(top);
+}
+
+std::string text_events(const Report& report) {
+    std::string out;
+    const auto add_table = [&](const EventTable& events, const char* what, const std::string& taken) {
+        if (events.columns.empty()) return;
+        out += fmt::format("events of {}; {}", what, costs_line(events, report.raw, taken));
+        out += text_table(events, report.raw, report.sort, report.top) + "\n";
+    };
+    const wire::EventCosts& costs = report.event_costs;
+    add_table(report.events, "calls that have returned",
+              fmt::format("{} of each call and {} of its caller ({} with two events)", costs.graph_inside,
+                          costs.graph_outside, costs.graph_outside_both));
+    add_table(report.profile_events, "the profile",
+              fmt::format("{} of each call; what recording a call takes of its caller ({}) is in the caller's",
+                          costs.profile_inside, costs.profile_outside));
+    return out;
+}
+
+void json_events(Json& json, const Report& report) {
+    const auto list = [](const EventTable& table) {
+        Json columns = Json::array();
+        for (const EventColumn& column : table.columns) {
+            columns.push_back({{"name", column.name}, {"number", column.number}, {"corrected", column.corrected}});
+        }
+        return columns;
+    };
+    const auto put = [&](Json& functions, const EventTable& table) {
+        for (Json& function : functions) {
+            const auto address = std::stoull(function["address"].get<std::string>(), nullptr, 16);
+            const EventRow* const row = row_of(table, address);
+            function["events"] = row != nullptr ? json_cells(table, row->cells) : Json::object();
+        }
+    };
+    if (!report.events.columns.empty()) {
+        json["events"] = list(report.events);
+        put(json["functions"], report.events);
+    }
+    if (!report.profile_events.columns.empty()) {
+        json["profile"]["events"] = list(report.profile_events);
+        put(json["profile"]["functions"], report.profile_events);
+    }
+}
+
+Json json_node_events(const Report& report, std::uint32_t node) {
+    std::vector<EventCell> cells;
+    for (const auto& of : report.events.nodes) cells.push_back(of[node]);
+    return json_cells(report.events, cells);
+}
+
+std::string csv_event_heads(const EventTable& table) {
+    std::string out;
+    for (const EventColumn& column : table.columns) {
+        for (const char* what : {"calls", "total", "self", "corrected_total", "corrected_self"}) {
+            out += fmt::format(",{}_{}", column.name, what);
+        }
+    }
+    return out;
+}
+std::string csv_events(const EventTable& table, std::uint64_t address) {
+    std::string out;
+    const EventRow* const row = row_of(table, address);
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+        const EventCell cell = row != nullptr ? row->cells[i] : EventCell{};
+        out += fmt::format(",{},{},{},{},{}", cell.calls, cell.total, cell.self, cell.corrected_total,
+                           cell.corrected_self);
+    }
+    return out;
+}
+
+}  // namespace nopscope

@@ -1,0 +1,308 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The PMU's events by function: SW_INCR, of which each function's number is known, and INST_RETIRED, which the oracle
+counts, too.
+
+    events_test.py MACHINE
+"""
+
+import collections
+import csv
+import io
+import json
+import re
+import shlex
+import subprocess
+import sys
+import unittest
+
+import machines
+import wire
+
+SW_INCR, L1D_CACHE_REFILL, INST_RETIRED, CPU_CYCLES = 0x00, 0x03, 0x08, 0x11
+EVENTS = 11  # the extended record
+ROUNDS = range(10)
+
+
+def caller(n):
+    return 4 + sum(range(n))
+
+
+def known(cores, times=1):
+    """{function: (calls, total, self)} of what firmware/events counts SW_INCR of."""
+    each = {
+        "events_leaf": (sum(1 + n + 1 for n in ROUNDS), *[sum(n + sum(range(n)) + n for n in ROUNDS)] * 2),
+        "events_caller": (len(ROUNDS), sum(map(caller, ROUNDS)), 4 * len(ROUNDS)),
+        "events_recursive": (sum(n + 1 for n in ROUNDS), *[sum(sum(range(n + 1)) for n in ROUNDS)] * 2),
+        "events_tail": (len(ROUNDS), sum(2 + n for n in ROUNDS), 2 * len(ROUNDS)),
+        "events_of_core": (0, 0, 0),
+    }
+    sums = {name: [times * len(cores) * number for number in numbers] for name, numbers in each.items()}
+    for core in cores:
+        below = caller(core + 2)
+        for name, numbers in (("events_of_core", (1, 100 * core + 1 + below, 100 * core + 1)),
+                              ("events_caller", (1, below, 4)),
+                              ("events_leaf", (core + 2, below - 4, below - 4))):
+            for i, number in enumerate(numbers):
+                sums[name][i] += times * number
+    return {name: tuple(numbers) for name, numbers in sums.items()}
+
+
+def shown(functions, event):
+    """The same, of a report."""
+    return {f["name"]: (f["events"][event]["calls"], f["events"][event]["total"], f["events"][event]["self"])
+            for f in functions if f["name"].startswith("events_")}
+
+
+def of_line(line, number):
+    """The same from the line's bytes, by addresses: the second reader."""
+    sums = collections.defaultdict(lambda: [0, 0, 0])
+    stack, closed, wanted = [], None, 0
+    for event in line.events:
+        what, argument = event.value & 15, event.value >> 4
+        if event.kind == wire.ENTRY:
+            stack.append([event.site, event.index & 0xFFFFFFF, 0])
+        elif event.kind == wire.RET:
+            closed = stack.pop()
+            assert closed[1] == event.entry
+        elif what == EVENTS:
+            numbers = [code & 0x7FF | (code >> 11 & 1) << 14 for code in
+                       [argument & 0xFFF] + [argument >> 12 & 0xFFF] * (argument >> 24)]
+            wanted, data = event.index, numbers.index(number)
+        elif what == wire.trace2.DATA and wanted and event.index == wanted + 1 + data:
+            of = sums[closed[0]]
+            of[0] += 1
+            if all(site != closed[0] for site, *_ in stack):
+                of[1] += argument
+            of[2] += argument - closed[2]
+            if stack:
+                stack[-1][2] += argument
+            wanted = 0
+    return {site: tuple(of) for site, of in sums.items()}
+
+
+def record(directory, image, *words, **options):
+    return machines.record(directory, MACHINE, image, words, **options)
+
+
+class Known(unittest.TestCase):
+    def check(self, cores, *words, event="sw_incr", **options):
+        with machines.Directory() as directory:
+            run = record(directory, "events", *words, **options)
+            report = run.report_json()
+            self.assertEqual(run.status, 0, run.errors + run.console)
+            self.assertIn("events: done", run.console)
+            self.assertTrue(report["integrity"]["clean"], report["integrity"])
+            times = 2 if "change" in words else 1
+            if "profile" in words:
+                wanted = known(cores, times)
+                recursive = wanted["events_recursive"]
+                # There the inner calls' count again.
+                inner = times * len(cores) * sum(sum(sum(range(m + 1)) for m in range(n + 1)) for n in ROUNDS)
+                wanted["events_recursive"] = (recursive[0], inner, recursive[2])
+                self.assertEqual(shown(report["profile"]["functions"], event), wanted)
+                return report
+            self.assertEqual(shown(report["functions"], event), known(cores, times))
+            if cores == [0]:
+                self.check_other_outputs(run, report, event)
+            return report
+
+    def check_other_outputs(self, run, report, event):
+        line = wire.Line(run.line)
+        self.assertEqual(wire.faults(line), [])
+        addresses = {f["name"]: int(f["address"], 16) for f in report["functions"]}
+        second = of_line(line, SW_INCR)
+        for name, numbers in shown(report["functions"], event).items():
+            self.assertEqual(second[addresses[name]], numbers, name)
+        rows = {row["name"]: row for row in csv.DictReader(io.StringIO(run.report("--format", "csv")))}
+        nodes = collections.defaultdict(lambda: [0, 0])
+        graph = json.loads(machines.nopscope("graph", run.recording, "--format", "json").stdout)["nodes"]
+        for node in graph:
+            nodes[node["name"]][0] += node["events"][event]["calls"]
+            nodes[node["name"]][1] += node["events"][event]["self"]
+        for name, (calls, total, own) in shown(report["functions"], event).items():
+            row = rows[name]
+            self.assertEqual((row[f"{event}_calls"], row[f"{event}_total"], row[f"{event}_self"]),
+                             (str(calls), str(total), str(own)))
+            self.assertEqual(nodes[name], [calls, own])
+            self.assertRegex(run.report("--raw"), rf"(?m)^ *{calls} .* {own:,} .* {name} ")
+            self.assertRegex(machines.nopscope("graph", run.recording, "--raw").stdout, rf"(?m)^ .* {name}$")
+
+    def test_graph(self):
+        self.check([0], "events=0")
+
+    def test_graph_with_two_events(self):
+        report = self.check([0], "events=0+17")
+        self.assertEqual([e["name"] for e in report["events"]], ["sw_incr", "cpu_cycles"])
+        leaf = next(f for f in report["functions"] if f["name"] == "events_leaf")["events"]["cpu_cycles"]
+        self.assertGreater(leaf["self"], 211)
+
+    def test_the_second_of_two(self):
+        self.check([0], "events=17+0")
+
+    def test_profile(self):
+        self.check([0], "events=0", "profile")
+        self.check([0], "events=17+0", "profile")
+
+    def test_other_events_half_way(self):
+        self.check([0], "events=0+17", "change")
+        self.check([0], "events=0+17", "change", "profile")
+
+
+class Cores(Known):
+    def test_each_core_counts_its_own(self):
+        cores = list(range(4))
+        self.check(cores, "events=0", "cores", icount=False)
+        self.check(cores, "events=17+0", "cores", icount=False)
+        self.check(cores, "events=0", "cores", "profile", icount=False)
+
+    test_graph = test_graph_with_two_events = test_the_second_of_two = test_profile = None
+    test_other_events_half_way = None
+
+
+class Retired(unittest.TestCase):
+    def error(self, function, known_ones):
+        """Of self, in instructions a call."""
+        events = function["events"]["inst_retired"]
+        return (events["corrected_self"] - known_ones[int(function["address"], 16)]) / max(1, events["calls"])
+
+    def test_corrected_it_is_what_the_oracle_counts(self):
+        with machines.Directory() as directory:
+            run = record(directory, "counts", "events", oracle=True, own=True)
+            report = run.report_json()
+        self.assertTrue(report["integrity"]["clean"], report["integrity"])
+        own = {int(site["address"], 16): site["own"] for site in run.oracle["sites"]}
+        functions = {f["name"]: f for f in report["functions"] if f["name"].startswith("counts_")}
+        self.assertEqual(len(functions), 12)
+        for name, function in functions.items():
+            self.assertGreater(abs(function["events"]["inst_retired"]["self"] - own[int(function["address"], 16)]),
+                               0, name)
+            if name in ("counts_catcher", "counts_thrower"):  # of calls that longjmp left, recording's is more
+                self.assertLess(abs(self.error(function, own)), 200, name)
+            else:
+                self.assertEqual(self.error(function, own), 0, name)
+
+    def test_the_profile_s_leaves_are_too(self):
+        with machines.Directory() as directory:
+            run = record(directory, "counts", "events", "profile", oracle=True, own=True)
+            report = run.report_json()
+        own = {int(site["address"], 16): site["own"] for site in run.oracle["sites"]}
+        functions = {f["name"]: f for f in report["profile"]["functions"]}
+        for name in ("counts_empty", "counts_loop", "counts_loop_odd", "counts_loop_local", "counts_few"):
+            # A new minimum or maximum is found by a longer way.
+            extremes = 13 * 60 / functions[name]["calls"]
+            self.assertLessEqual(0, self.error(functions[name], own), name)
+            self.assertLessEqual(self.error(functions[name], own), extremes, name)
+
+    def test_the_pump_s_are_nobody_s(self):
+        """The demo waits for the line in the middle of calls."""
+        with machines.Directory() as directory:
+            run = record(directory, "demo", "rounds=1", "baud=0", "events=8", oracle=True, own=True)
+            report = run.report_json()
+        self.assertTrue(report["integrity"]["clean"], report["integrity"])
+        self.assertGreater(report["tracer_ns"], report["duration_ns"] / 2)
+        own = {int(site["address"], 16): site["own"] for site in run.oracle["sites"]}
+        right = wrong = 0
+        for function in report["functions"]:
+            events = function["events"].get("inst_retired", {"calls": 0})
+            if events["calls"] < 100 or function["unwound"] or function["calls"] != events["calls"]:
+                continue
+            exact = abs(self.error(function, own)) < 1
+            right += exact
+            wrong += not exact
+            print(f"  {function['name']:24} {events['calls']:6} calls, off by {self.error(function, own):8.2f} a call")
+        # A tail call takes the recorder 15 instructions more.
+        self.assertGreater(right, 2 * wrong)
+        self.assertGreater(right, 100)
+
+
+class Refused(unittest.TestCase):
+    def refused(self, *options, words=(), cpu=(), status=3):
+        with machines.Directory() as directory:
+            command = machines.qemu_command(MACHINE, "demo", ["rounds=100000", "baud=3000000", *words], icount=False)
+            command += cpu
+            done = machines.nopscope("record", "-q", "--from", "exec:" + shlex.join(command), "--image",
+                                     machines.elf_of(MACHINE, "demo"), "-o", directory / "line.nsc", *options,
+                                     status=status)
+        said = [line for line in done.stderr.splitlines() if line.startswith("nopscope:")]
+        self.assertEqual(len(said), 1, done.stderr)
+        return said[0]
+
+    def test_what_the_cpu_does_not_count(self):
+        self.assertRegex(self.refused("--event", "l1d_cache_refill"),
+                         r"its CPU does not count l1d_cache_refill \(0x3\)")
+        self.assertRegex(self.refused("--event", "sw_incr", "--event", "0x77"), r"its CPU does not count 0x77")
+        self.assertRegex(self.refused("--event", "0xc001"), r"its CPU does not count 0xc001")
+
+    def test_what_does_not_count(self):
+        self.assertRegex(self.refused("--recorder", "function", "--event", "sw_incr"),
+                         "only the graph and the profile recorder count events")
+        self.assertRegex(self.refused("--event", "sw_incr", words=["recorder=function"]),
+                         "only the graph and the profile recorder count events")
+        self.assertRegex(self.refused("--event", "sw_incr", words=["mode=adaptive"]), "adaptive mode and events")
+        self.assertRegex(self.refused("--event", "sw_incr", "--mode", "adaptive", words=["recorder=profile"]),
+                         "adaptive mode and events")
+
+    def test_without_a_pmu(self):
+        if not MACHINE.startswith("virt"):
+            self.skipTest("its CPU always has one")
+        cpu = "max" if "max" in MACHINE else "cortex-a72"
+        self.assertRegex(self.refused("--event", "sw_incr", cpu=["-cpu", f"{cpu},pmu=off"]),
+                         "its CPU has no performance monitors")
+
+    def test_what_the_host_does_not_know(self):
+        for options, sentence in ((["--event", "cache_misses"], "no such event.*sw_incr, l1i_cache_refill"),
+                                  (["--event", "0x10000"], "no such event"),
+                                  (["--event", "sw_incr", "--event", "sw_incr"], "there twice"),
+                                  (["--event", "0", "--event", "1", "--event", "2"], "at most 2")):
+            done = machines.nopscope("record", "--from", "-", "-o", "/dev/null", *options, status=2)
+            self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
+            self.assertRegex(done.stderr, sentence)
+        self.assertRegex(machines.nopscope("events").stdout, r"(?m)^0x0008  inst_retired$")
+
+
+class Steered(unittest.TestCase):
+    def test_events_from_the_host(self):
+        with machines.Directory() as directory:
+            elf = machines.elf_of(MACHINE, "demo")
+            command = machines.qemu_command(MACHINE, "demo", ["rounds=100000", "baud=3000000"], icount=False)
+            control = directory / "control"
+            recorder = subprocess.Popen(
+                [machines.NOPSCOPE, "record", "-q", "--from", "exec:" + shlex.join(command), "--image", elf, "-o",
+                 directory / "line.nsc", "--control", f"unix:{control}", "--event", "0x11", "--duration", "20"],
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+            def ctl(*words, status=0):
+                done = machines.nopscope("ctl", "--via", f"unix:{control}", *words, status=status)
+                return done.stdout + done.stderr
+            try:
+                while not control.exists() or recorder.poll() is not None:
+                    self.assertIsNone(recorder.poll())
+                before = int(re.search("generated ([0-9]+)", ctl("stats"))[1])
+                while int(re.search("generated ([0-9]+)", ctl("stats"))[1]) < before + 20000:
+                    self.assertIsNone(recorder.poll())
+                self.assertRegex(ctl("events", "cpu_cycles", "sw_incr"), "counting cpu_cycles and sw_incr")
+                self.assertRegex(ctl("events", "l1d_cache_refill", status=3), "does not count l1d_cache_refill")
+                self.assertRegex(ctl("trace", "*", "--recorder", "function", status=3), "only the graph")
+                self.assertRegex(ctl("events", "none"), "counting no events")
+                self.assertRegex(ctl("trace", "main", "--recorder", "function"), "1 function")
+                errors = recorder.communicate(timeout=machines.HANG_SECONDS)[1]
+                self.assertEqual(recorder.returncode, 0, errors)
+            finally:
+                recorder.kill()
+                recorder.wait()
+            report = json.loads(machines.nopscope("report", directory / "line.nsc", "--format", "json").stdout)
+        self.assertEqual(report["integrity"]["commands_refused"], 0)
+        self.assertEqual(report["integrity"]["corrupt_frames"], 0)
+        cells = [f["events"]["cpu_cycles"] for f in report["functions"] if f["events"]]
+        self.assertGreater(sum(cell["calls"] for cell in cells), 1000)
+        self.assertGreater(sum(cell["self"] for cell in cells), 1000)
+
+
+if __name__ == "__main__":
+    MACHINE = sys.argv.pop(1)
+    if MACHINE.endswith("-smp4"):
+        sys.argv[1:] = sys.argv[1:] or ["Cores"]
+    elif MACHINE.startswith("virt"):
+        del Cores
+    unittest.main()

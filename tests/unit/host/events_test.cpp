@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// The PMU's events: what reports make of them, and where they are not known.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "host-tools/base/pmu_events.hpp"
+#include "host-tools/report/report.hpp"
+#include "tests/unit/host/line_profile.hpp"
+#include "tests/unit/host/target_stream.hpp"
+#include "tracer/wire/profile_events.hpp"
+
+namespace nopscope {
+namespace {
+
+using test::TargetStream;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr std::uint16_t sw_incr = 0x00, inst_retired = 0x08, stall_backend_mem = 0x4005;
+
+class EventsTest : public testing::Test {
+protected:
+    EventsTest() {
+        target.cores = 2;
+        target.hello();
+    }
+
+    // A call's return with its events, one or two.
+    void ret(std::uint64_t entry, std::vector<std::uint64_t> counts, std::uint16_t first = sw_incr,
+             std::uint16_t second = stall_backend_mem) {
+        target.ret(entry);
+        events(std::move(counts), first, second);
+    }
+    void events(std::vector<std::uint64_t> counts, std::uint16_t first = sw_incr,
+                std::uint16_t second = stall_backend_mem) {
+        const std::uint32_t argument =
+            counts.size() == 2 ? wire::events_argument(first, second) : wire::events_argument(first);
+        target.with_data(wire::Extended::events, argument, counts);
+    }
+    void profile_events(std::uint64_t choice, std::uint16_t event, std::vector<wire::ProfileEventsEntry> entries,
+                        std::uint8_t core = 0) {
+        const std::uint32_t which = wire::events_argument(event);
+        wire::ProfileEventsWriter out(target.payload(), which);
+        for (const auto& entry : entries) out.put(entry);
+        target.frame(wire::Stream::profile_events, core, out.finish({1, 0, true, choice, which}));
+    }
+    const Report& report() {
+        target.finish();
+        profile.feed(target.bytes);
+        profile.finish();
+        made = make_report(profile, profile.counters(), nullptr);
+        return made;
+    }
+    // "site: calls total self" of each function, by site, of the first event.
+    static std::vector<std::string> rows(const EventTable& table, std::size_t column = 0) {
+        std::vector<std::string> out;
+        for (const EventRow& row : table.rows) {
+            const EventCell& cell = row.cells[column];
+            out.push_back(std::to_string((row.address - TargetStream::text_base) / 8) + ": " +
+                          std::to_string(cell.calls) + " " + std::to_string(cell.total) + " " +
+                          std::to_string(cell.self));
+        }
+        std::sort(out.begin(), out.end());
+        return out;
+    }
+
+    TargetStream target;
+    test::LineProfile profile;
+    Report made;
+};
+
+TEST_F(EventsTest, SelfIsWithoutTheCallsInside) {
+    const auto outer = target.entry(1), inner = target.entry(2), innermost = target.entry(3);
+    ret(innermost, {5});
+    ret(inner, {7});
+    const auto again = target.entry(2);
+    ret(again, {0xffff'ffff});
+    ret(outer, {0xffff'ffff + std::uint64_t{10}});  // modulo 2^32 it would be 9: a target sends no such thing
+    EXPECT_THAT(rows(report().events),
+                ElementsAre("1: 1 9 0", "2: 2 4294967302 4294967297", "3: 1 5 5"));
+}
+
+TEST_F(EventsTest, TwoAreKeptApart) {
+    const auto outer = target.entry(1), inner = target.entry(2);
+    ret(inner, {3, 100});
+    ret(outer, {4, 300});
+    ASSERT_EQ(report().events.columns.size(), 2u);
+    EXPECT_EQ(made.events.columns[1].name, "stall_backend_mem");
+    EXPECT_THAT(rows(made.events, 0), ElementsAre("1: 1 4 1", "2: 1 3 3"));
+    EXPECT_THAT(rows(made.events, 1), ElementsAre("1: 1 300 200", "2: 1 100 100"));
+}
+
+TEST_F(EventsTest, ARecursiveFunctionsTotalIsTheOutermosts) {
+    const auto outer = target.entry(1), inner = target.entry(1), innermost = target.entry(1);
+    ret(innermost, {1});
+    ret(inner, {3});
+    ret(outer, {6});
+    EXPECT_THAT(rows(report().events), ElementsAre("1: 3 6 6"));
+}
+
+TEST_F(EventsTest, ACallWithAGapInsideHasATotalButNoSelf) {
+    const auto outer = target.entry(1), open = target.entry(2);
+    target.flush();
+    const auto lost = target.entry(3);
+    ret(lost, {50});
+    target.lose();
+    const auto seen = target.entry(3);
+    ret(seen, {2});
+    ret(open, {60});
+    ret(outer, {70});
+    EXPECT_THAT(rows(report().events), ElementsAre("1: 1 70 0", "2: 1 60 0", "3: 1 2 2"));
+}
+
+TEST_F(EventsTest, WithoutItsReturnARecordIsNobodys) {
+    const auto outer = target.entry(1), inner = target.entry(2);
+    target.flush();
+    target.ret(inner);
+    target.lose();
+    events({9});
+    const auto other = target.entry(3);
+    target.ret(other);
+    target.flush();
+    target.with_data(wire::Extended::events, wire::events_argument(sw_incr), {});
+    target.lose();
+    target.data({7});
+    ret(outer, {20});
+    EXPECT_THAT(rows(report().events), ElementsAre("1: 1 20 0"));
+}
+
+TEST_F(EventsTest, ACallThatWasNotCountedIsInItsCallersSelf) {
+    const auto outer = target.entry(1), inner = target.entry(2);
+    target.ret(inner);
+    ret(outer, {8});
+    target.entry(4);  // open at the end
+    EXPECT_THAT(rows(report().events), ElementsAre("1: 1 8 8"));
+    EXPECT_THAT(text_report(made), HasSubstr("sw_incr"));
+    EXPECT_EQ(nlohmann::json::parse(json_report(made))["functions"][1]["events"].size(), 0u);
+}
+
+TEST_F(EventsTest, InstRetiredIsCorrectedByWhatHelloSays) {
+    const wire::EventCosts costs{true, 30, 54, 60, 55, 65};
+    wire::Hello hello;
+    hello.text_base = TargetStream::text_base;
+    hello.clock_hz = target.clock_hz;
+    hello.site_count = target.site_count;
+    hello.site_table_crc = target.site_table_crc;
+    hello.build_id = {reinterpret_cast<const wire::Byte*>(target.build_id.data()), 4};
+    hello.event_costs = costs;
+    wire::Hello back;
+    const std::size_t size = wire::write_hello(hello, target.payload());
+    ASSERT_TRUE(wire::read_hello(target.payload(), size, back));
+    EXPECT_TRUE(back.event_costs.known && back.event_costs.graph_outside_both == 60 && !back.calibrated);
+    target.bytes.clear();
+    target.reset();
+    wire::write_hello(hello, target.payload());
+    target.frame(wire::Stream::hello, 0, size);
+    const auto outer = target.entry(1), inner = target.entry(2);
+    ret(inner, {40}, inst_retired);
+    ret(outer, {200}, inst_retired);
+    const EventTable& events = report().events;
+    EXPECT_TRUE(events.columns[0].corrected);
+    for (const EventRow& row : events.rows) {
+        const bool is_outer = row.address == TargetStream::text_base + 8;
+        EXPECT_EQ(row.cells[0].corrected_self, is_outer ? 200u - 40 - 30 - 54 : 10u);
+        EXPECT_EQ(row.cells[0].corrected_total, is_outer ? 200u - 30 - 30 - 54 : 10u);
+    }
+}
+
+TEST_F(EventsTest, OfTheProfileTheLastReadOutOfEachChoiceCounts) {
+    profile_events(1, sw_incr, {{8, 2, {10}, {10}}, {16, 1, {4}, {4}}});
+    profile_events(1, sw_incr, {{8, 3, {15}, {12}}});
+    profile_events(1, sw_incr, {{8, 1, {1}, {1}}}, 1);
+    profile_events(2, sw_incr, {{8, 5, {100}, {90}}});
+    EXPECT_THAT(rows(report().profile_events), ElementsAre("1: 9 116 103", "2: 1 4 4"));
+}
+
+TEST_F(EventsTest, AMalformedFrameOfTheProfileIsCounted) {
+    target.payload()[0] = 0x80;
+    target.frame(wire::Stream::profile_events, 0, 1);
+    wire::Writer out(target.payload());
+    for (const std::uint64_t word : {std::uint64_t{1}, std::uint64_t{1}, std::uint64_t{1}, std::uint64_t{1} << 25}) {
+        out.varint(word);
+    }
+    target.frame(wire::Stream::profile_events, 0, out.size());
+    EXPECT_EQ(report().profile_events.columns.size(), 0u);
+    EXPECT_EQ(profile.counters().stream.malformed_frames, 2u);
+}
+
+TEST(EventNames, AreArmsOrNumbers) {
+    EXPECT_EQ(event_number("l1d_cache_refill"), 0x03);
+    EXPECT_EQ(event_number("0x4005"), 0x4005);
+    EXPECT_EQ(event_number("17"), 0x11);
+    EXPECT_EQ(event_name(0x10), "br_mis_pred");
+    EXPECT_EQ(event_name(0x77), "0x77");
+    for (const char* none : {"", "0x", "0x10000", "cycles", "8 ", "-1"}) EXPECT_FALSE(event_number(none)) << none;
+    for (const std::uint32_t number : {0u, 0x3fu, 0x7ffu, 0x4000u, 0x403fu, 0x47ffu}) {
+        EXPECT_TRUE(wire::has_event_code(number));
+        EXPECT_EQ(wire::event_number(wire::event_code(number)), number);
+        EXPECT_EQ(wire::event_of(wire::events_argument(5, number), 1), number);
+        EXPECT_EQ(wire::event_of(wire::events_argument(number, 5), 0), number);
+    }
+}
+
+}  // namespace
+}  // namespace nopscope

@@ -114,6 +114,7 @@ constexpr Question questions[] = {
     {"callers", "Who calls a function, how often and for how long", "Its name, or a glob of names", callers},
     {"callees", "What a function calls, how often and for how long", "Its name, or a glob of names", callees},
     {"latency", "How long a function's calls take, as a distribution", "Its name, or a glob of names", latency},
+    {"outliers", "The slowest calls of a function, each with what it called", "Its name, or a glob of names", outliers},
     {"stack-depth", "How deep calls get, and on which path", nullptr, stack_depth},
 };
 
@@ -128,7 +129,13 @@ std::function<Exit()> add_question(CLI::App& app, CLI::App*& command, const Ques
     }
     command->add_option("--image", options->report.image, "The ELF that was recorded");
     add_choice(command, "--format", options->report.format, formats_without_csv, "Output");
-    add_raw(command, options->report);
+    if (question.ask == outliers) {
+        command->add_option("--count", options->count, "How many")->check(CLI::Range(1, 1000));
+        command->add_option("--min-share", options->min_percent, "Of a call's tree only what took so many percent of it (1)")
+            ->check(CLI::Range(0.0, 100.0));
+    } else {
+        add_raw(command, options->report);
+    }
     return [options, ask = question.ask] { return ask(*options); };
 }
 

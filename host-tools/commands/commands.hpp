@@ -51,11 +51,14 @@ Exit graph(const ReportOptions& options);
 struct QuestionOptions {
     ReportOptions report;  // file, image, format, raw
     std::string function;  // a name or a glob
+    std::size_t count = 3;      // outliers: how many, and
+    double min_percent = 1;     // what of a call its tree shows
 };
 Exit callers(const QuestionOptions& options);
 Exit callees(const QuestionOptions& options);
 Exit latency(const QuestionOptions& options);
 Exit stack_depth(const QuestionOptions& options);
+Exit outliers(const QuestionOptions& options);
 
 struct ExportOptions {
     ReportOptions report;  // file, image, raw

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// `outliers`: the slowest calls of a function.
+#include "host-tools/questions/outliers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "host-tools/base/text.hpp"
+#include "host-tools/commands/load.hpp"
+#include "host-tools/control/choice.hpp"
+#include "host-tools/export/balanced_stream.hpp"
+#include "host-tools/questions/questions.hpp"
+#include "host-tools/report/json.hpp"
+
+namespace nopscope {
+namespace {
+
+void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+std::string name_of(const OutlierSink& sink, std::uint32_t function) {
+    if (function == away_function) return "(other tasks)";
+    return sink.place(function).name;
+}
+
+// visit(node, depth): depth first, the longest first.
+template <typename Visit>
+void visit_tree(const Outlier& call, double min_percent, Visit visit) {
+    std::vector<std::vector<std::uint32_t>> children(call.nodes.size());
+    for (std::uint32_t at = 1; at < call.nodes.size(); ++at) children[call.nodes[at].parent].push_back(at);
+    std::vector<std::pair<std::uint32_t, unsigned>> pending{{0, 0}};
+    const double least = min_percent / 100 * static_cast<double>(call.duration());
+    while (!pending.empty()) {
+        const auto [at, depth] = pending.back();
+        pending.pop_back();
+        if (at != 0 && static_cast<double>(call.nodes[at].total) < least) continue;
+        visit(call.nodes[at], depth);
+        auto& list = children[at];
+        std::stable_sort(list.begin(), list.end(), [&](std::uint32_t a, std::uint32_t b) {
+            return call.nodes[a].total < call.nodes[b].total;
+        });
+        for (const std::uint32_t child : list) pending.emplace_back(child, depth + 1);
+    }
+}
+
+std::string text_of(const OutlierSink& sink, const Outlier& call, const QuestionOptions& options) {
+    std::string where = fmt::format("core {}", call.track.core);
+    if (call.track.context != 0) where += fmt::format(", context {}", call.track.context);
+    std::string out = fmt::format("{}  {} at {} ({}){}{}\n", human_ns(call.duration()),
+                                  for_cell(name_of(sink, call.nodes.front().function)),
+                                  human_ns(call.from - sink.begin()), where,
+                                  call.how == Left::returned ? "" : fmt::format(", {}", left_text(call.how)),
+                                  call.cut ? "; it has more paths than are shown" : "");
+    out += fmt::format("{:>12}  {:>8}  {:>8}  function\n", "calls", "total", "self");
+    constexpr unsigned deepest_indent = 60;
+    visit_tree(call, options.min_percent, [&](const OutlierNode& node, unsigned depth) {
+        out += fmt::format("{:>12}  {:>8}  {:>8}  {:{}}{}\n", with_commas(node.calls), human_ns(node.total),
+                           human_ns(node.self), "", 2 * std::min(depth, deepest_indent),
+                           for_cell(name_of(sink, node.function)));
+    });
+    return out;
+}
+
+Json json_of(const OutlierSink& sink, const Outlier& call, const QuestionOptions& options) {
+    Json json{{"name", to_utf8(name_of(sink, call.nodes.front().function))},
+              {"duration_ns", call.duration()},
+              {"at_ns", call.from - sink.begin()},
+              {"core", call.track.core},
+              {"context", call.track.context},
+              {"left", left_text(call.how)},
+              {"cut", call.cut},
+              {"tree", Json::array()}};
+    visit_tree(call, options.min_percent, [&](const OutlierNode& node, unsigned depth) {
+        json["tree"].push_back({{"depth", depth},
+                                {"name", to_utf8(name_of(sink, node.function))},
+                                {"calls", node.calls},
+                                {"total_ns", node.total},
+                                {"self_ns", node.self}});
+    });
+    return json;
+}
+
+}  // namespace
+
+Exit outliers(const QuestionOptions& options) {
+    // Names are checked, and the recording is complained of, as for the other questions.
+    const Loaded loaded = load(options.report);
+    (void)functions_named(loaded.report, options.function);
+    std::optional<Symbols> image;
+    if (!options.report.image.empty()) image = read_symbols(ElfFile::open(options.report.image));
+    nsc::Reader file;
+    OutlierSink sink([&](const std::string& name) { return names_function(options.function, Function{.name = name, .file = {}}); },
+                     options.count);
+    BalancedStream stream(
+        sink, [&]() -> const Symbols* { return image ? &*image : file.symbols() ? &*file.symbols() : nullptr; },
+        options.report.file);
+    file.read_file(options.report.file, stream);
+    if (options.report.format == Format::json) {
+        Json json{{"calls", sink.calls()}, {"slowest", Json::array()}};
+        for (const Outlier& call : sink.slowest()) json["slowest"].push_back(json_of(sink, call, options));
+        print(json_text(json));
+        return Exit::ok;
+    }
+    std::string out = fmt::format("the slowest {} of {} outermost calls; as recorded, without the tracer's time\n\n", sink.slowest().size(),
+                                  with_commas(sink.calls()));
+    for (const Outlier& call : sink.slowest()) out += text_of(sink, call, options) + "\n";
+    print(out + integrity_line(loaded.report.integrity) + "\n");
+    return Exit::ok;
+}
+
+}  // namespace nopscope

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// The slowest calls of functions, each with what it called.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "host-tools/export/event_sink.hpp"
+
+namespace nopscope {
+
+// What one call did: calls on the same path from it are one node. Times as recorded, without the tracer's.
+struct OutlierNode {
+    std::uint32_t parent = 0;  // before it; the first is the call itself
+    std::uint32_t function = 0;
+    std::uint64_t calls = 0;
+    Nanoseconds total = 0;
+    Nanoseconds self = 0;
+};
+struct Outlier {
+    Track track;
+    Nanoseconds from = 0;
+    Left how{};
+    bool cut = false;  // it had more than max_nodes paths: the others' calls are not in `nodes`
+    std::vector<OutlierNode> nodes;
+
+    Nanoseconds duration() const { return nodes.front().total; }
+};
+
+// Calls inside another call of the functions asked for are that one's. Memory: so many trees, and one for each track.
+class OutlierSink : public EventSink {
+public:
+    static constexpr std::size_t max_nodes = 10'000;
+
+    OutlierSink(std::function<bool(const std::string& name)> wanted, std::size_t most)
+        : wanted_(std::move(wanted)), most_(most) {}
+
+    void on_function(std::uint32_t number, const FunctionPlace& place) override;
+    void on_track(const Track& track) override { tracks_.resize(track.number + 1); }
+    void entry(const Track& track, std::uint32_t function, Nanoseconds now) override;
+    void leave(const Track& track, std::uint32_t function, Nanoseconds now, Left how) override;
+    void finish() override {}
+
+    // The slowest first.
+    const std::vector<Outlier>& slowest() const { return slowest_; }
+    std::uint64_t calls() const { return calls_; }  // that were compared
+    Nanoseconds begin() const { return begin_; }    // of the recording: the first entry
+    const FunctionPlace& place(std::uint32_t function) const { return places_.at(function).place; }
+
+private:
+    struct Known {
+        FunctionPlace place;
+        bool wanted = false;
+    };
+    struct Open {
+        static constexpr std::uint32_t none = ~std::uint32_t{0};
+        std::uint32_t node = none;
+        Nanoseconds from = 0;
+        Nanoseconds inside = 0;
+        Nanoseconds tracer = 0;  // what the tracer took of it
+    };
+    struct Watched {
+        Outlier call;  // while any is open
+        std::vector<Open> open;
+        std::unordered_map<std::uint64_t, std::uint32_t> children;  // parent's node and function -> node
+    };
+
+    static std::uint32_t child(Watched& on, std::uint32_t parent, std::uint32_t function);
+    void keep(Outlier&& call);
+
+    std::function<bool(const std::string&)> wanted_;
+    std::size_t most_;
+    std::unordered_map<std::uint32_t, Known> places_;
+    std::vector<Watched> tracks_;
+    std::vector<Outlier> slowest_;
+    std::uint64_t calls_ = 0;
+    Nanoseconds begin_ = 0;
+    bool began_ = false;
+};
+
+}  // namespace nopscope

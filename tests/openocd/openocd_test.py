@@ -144,7 +144,8 @@ class OpenOcd(unittest.TestCase):
             return machines.nopscope("ctl", "--from", f"tcp:localhost:{probed.port}", "--image", probed.elf,
                                      *words).stdout
         self.assertRegex(ctl("stats"), "^recording; 0 functions traced")
-        self.assertRegex(ctl("trace", "luaH_*", "--recorder", "function"), "tracing [0-9]+ functions")
+        # Few calls: a line that is always full gets its hellos late, and a busy machine's probe is slow.
+        self.assertRegex(ctl("trace", "luaL_*", "--recorder", "function"), "tracing [0-9]+ functions")
         self.assertRegex(ctl("stats"), "[1-9][0-9]* functions traced")
 
 

@@ -31,16 +31,4 @@ std::vector<std::uint8_t> read_whole_file(const std::string& path) {
     return bytes;
 }
 
-void write_whole_file(const std::string& path, std::string_view bytes) {
-    const std::string beside = path + ".part";
-    std::FILE* const file = std::fopen(beside.c_str(), "wb");
-    if (file == nullptr) throw Error("cannot write " + path + ": " + system_error(errno));
-    bool written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
-    written &= std::fclose(file) == 0;
-    if (written && std::rename(beside.c_str(), path.c_str()) == 0) return;
-    const int number = errno;
-    std::remove(beside.c_str());
-    throw Error("cannot write " + path + ": " + system_error(number));
-}
-
 }  // namespace nopscope

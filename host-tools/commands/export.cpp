@@ -14,18 +14,13 @@ namespace {
 
 // What was left out, as the sink says.
 std::string stream(const ExportOptions& options, const ExportFormat& format, const Output& output) {
-    nsc::Reader file;
-    std::optional<Symbols> image;
-    if (!options.report.image.empty()) image = read_symbols(ElfFile::open(options.report.image));
-    const auto symbols = [&]() -> const Symbols* {
-        return image ? &*image : file.symbols() ? &*file.symbols() : nullptr;
-    };
+    NamedFile file(options.report);
     const auto sink = format.stream(output);
-    BalancedStream balanced(*sink, symbols, options.report.file);
-    file.read_file(options.report.file, balanced);
+    BalancedStream balanced(*sink, [&] { return file.symbols(); }, options.report.file);
+    file.read(balanced);
     if (balanced.sessions() == 0) throw Error(options.report.file + ": " + no_report_sentence(file.counters()));
     sink->finish();
-    say_what_is_amiss(options.report.file, symbols() != nullptr, file.counters());
+    file.say_what_is_amiss();
     return sink->left_out();
 }
 

@@ -2,8 +2,8 @@
 // `html`: a recording as a page.
 #include "host-tools/html/html.hpp"
 
-#include "host-tools/base/file.hpp"
 #include "host-tools/commands/load.hpp"
+#include "host-tools/export/output.hpp"
 
 namespace nopscope {
 
@@ -11,8 +11,11 @@ Exit html(const HtmlOptions& options) {
     const Loaded loaded = load(options.report, true);
     const std::string& path = options.report.file;
     const std::string title = options.title.empty() ? path.substr(path.rfind('/') + 1) : options.title;
-    write_whole_file(options.output,
-                     html_page(page_template(), view_json(loaded.report, *loaded.profile, title)));
+    Output output(options.output, Output::Kind::file);
+    FileWriter file(output.path());
+    file.write(html_page(page_template(), view_json(loaded.report, *loaded.profile, title)));
+    file.close();
+    output.commit();
     return Exit::ok;
 }
 

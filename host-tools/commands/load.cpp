@@ -5,13 +5,23 @@
 
 #include <cstdio>
 
+#include "host-tools/line/tee.hpp"
+
 namespace nopscope {
 
-void say_what_is_amiss(const std::string& file, bool has_symbols, const nsc::Counters& counters) {
-    if (!has_symbols) {
-        fmt::print(stderr, "nopscope: {} carries no symbols: give --image ELF for names\n", file);
+NamedFile::NamedFile(const ReportOptions& options) : path_(options.file) {
+    if (!options.image.empty()) image_ = read_symbols(ElfFile::open(options.image));
+}
+
+const Symbols* NamedFile::symbols() const {
+    return image_ ? &*image_ : file_.symbols() ? &*file_.symbols() : nullptr;
+}
+
+void NamedFile::say_what_is_amiss() const {
+    if (symbols() == nullptr) {
+        fmt::print(stderr, "nopscope: {} carries no symbols: give --image ELF for names\n", path_);
     }
-    if (const auto others = counters.stream.other_image_sessions; others != 0) {
+    if (const auto others = counters().stream.other_image_sessions; others != 0) {
         fmt::print(stderr,
                    "nopscope: the target was reset into another image {} times; only the "
                    "first image's sessions are reported\n",
@@ -19,22 +29,27 @@ void say_what_is_amiss(const std::string& file, bool has_symbols, const nsc::Cou
     }
 }
 
-Loaded load(const ReportOptions& options, bool durations) {
+Loaded load(const ReportOptions& options, bool durations,
+            const std::function<std::unique_ptr<SessionSink>(const NamedFile&)>& also) {
     Loaded loaded;
     if (durations) loaded.profile->count_durations();
-    nsc::Reader file;
-    file.read_file(options.file, *loaded.profile);
-    std::optional<Symbols> symbols = file.symbols();
-    if (!options.image.empty()) symbols = read_symbols(ElfFile::open(options.image));
+    NamedFile file(options);
+    if (also) {
+        const auto second = also(file);
+        Tee both(*loaded.profile, *second);
+        file.read(both);
+    } else {
+        file.read(*loaded.profile);
+    }
     try {
-        loaded.report =
-            make_report(*loaded.profile, file.counters(), symbols ? &*symbols : nullptr,
-                        options.raw);
+        loaded.report = make_report(*loaded.profile, file.counters(), file.symbols(), options.raw);
     } catch (const Error& error) {
         throw Error(options.file + ": " + error.what(), error.code());
     }
-    say_what_is_amiss(options.file, symbols.has_value(), file.counters());
+    file.say_what_is_amiss();
     return loaded;
 }
+
+void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 }  // namespace nopscope

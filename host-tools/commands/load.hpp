@@ -2,20 +2,40 @@
 // A recording, read and named: what every command that shows one begins with.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "host-tools/commands/commands.hpp"
 
 namespace nopscope {
 
+// A recording's file, and what names it: --image, else what it carries, once that has been read.
+class NamedFile {
+public:
+    explicit NamedFile(const ReportOptions& options);
+
+    void read(SessionSink& sink) { file_.read_file(path_, sink); }
+    const Symbols* symbols() const;  // null: none are known
+    nsc::Counters counters() const { return file_.counters(); }
+    // On stderr, when it has been read: what its reader should know.
+    void say_what_is_amiss() const;
+
+private:
+    std::string path_;
+    std::optional<Symbols> image_;
+    nsc::Reader file_;
+};
+
 struct Loaded {
     std::unique_ptr<Profile> profile = std::make_unique<Profile>();
     Report report;
 };
 
-// With Profile::durations() if wanted. Says on stderr what the reader should know of the file.
-Loaded load(const ReportOptions& options, bool durations = false);
-// That, for who reads without load().
-void say_what_is_amiss(const std::string& file, bool has_symbols, const nsc::Counters& counters);
+// With Profile::durations() if wanted. `also`: who else is told what is in it, made when the names can be asked for.
+Loaded load(const ReportOptions& options, bool durations = false,
+            const std::function<std::unique_ptr<SessionSink>(const NamedFile&)>& also = {});
+
+// To standard output.
+void print(const std::string& text);
 
 }  // namespace nopscope

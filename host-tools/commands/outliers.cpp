@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "host-tools/base/text.hpp"
 #include "host-tools/commands/load.hpp"
@@ -16,8 +15,6 @@
 
 namespace nopscope {
 namespace {
-
-void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 std::string name_of(const OutlierSink& sink, std::uint32_t function) {
     if (function == away_function) return "(other tasks)";
@@ -84,18 +81,12 @@ Json json_of(const OutlierSink& sink, const Outlier& call, const QuestionOptions
 }  // namespace
 
 Exit outliers(const QuestionOptions& options) {
-    // Names are checked, and the recording is complained of, as for the other questions.
-    const Loaded loaded = load(options.report);
-    (void)functions_named(loaded.report, options.function);
-    std::optional<Symbols> image;
-    if (!options.report.image.empty()) image = read_symbols(ElfFile::open(options.report.image));
-    nsc::Reader file;
     OutlierSink sink([&](const std::string& name) { return names_function(options.function, Function{.name = name, .file = {}}); },
                      options.count);
-    BalancedStream stream(
-        sink, [&]() -> const Symbols* { return image ? &*image : file.symbols() ? &*file.symbols() : nullptr; },
-        options.report.file);
-    file.read_file(options.report.file, stream);
+    const Loaded loaded = load(options.report, false, [&](const NamedFile& file) {
+        return std::make_unique<BalancedStream>(sink, [&file] { return file.symbols(); }, options.report.file);
+    });
+    (void)functions_named(loaded.report, options.function);  // throws where there is none
     if (options.report.format == Format::json) {
         Json json{{"calls", sink.calls()}, {"slowest", Json::array()}};
         for (const Outlier& call : sink.slowest()) json["slowest"].push_back(json_of(sink, call, options));

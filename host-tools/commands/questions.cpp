@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <iterator>
 
 #include "host-tools/base/text.hpp"
@@ -15,8 +14,6 @@
 
 namespace nopscope {
 namespace {
-
-void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 Json json_place(const FunctionPlace& place) {
     return {{"name", to_utf8(place.name)},

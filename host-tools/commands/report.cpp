@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // `report` and `graph`: read a recording, name it, print it.
-#include <cstdio>
-
 #include "host-tools/commands/commands.hpp"
 #include "host-tools/commands/load.hpp"
 
 namespace nopscope {
-namespace {
-
-void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
-
-}  // namespace
 
 Exit report(const ReportOptions& options) {
     Loaded loaded = load(options);

@@ -79,6 +79,16 @@ protected:
                 text_of(dir / "out"), text_of(dir / "err")};
     }
     Output run(const std::vector<std::string>& arguments) { return wait_for(start(arguments)); }
+    Output run_on(const fs::path& input, const std::vector<std::string>& arguments) {
+        const int file = open(input.c_str(), O_RDONLY);
+        const int saved = dup(0);
+        dup2(file, 0);
+        Output output = run(arguments);
+        dup2(saved, 0);
+        close(saved);
+        close(file);
+        return output;
+    }
     std::string nsc() const { return dir / "x.nsc"; }
     // Waits until the file that is being recorded has a chunk of this type. COUN: what came first is
     // in it, with its count.
@@ -105,14 +115,24 @@ protected:
 
 TEST_F(Command, RecordsAFileAndStandardInput) {
     expect_recorded(run({"record", "--from", "file:" + (dir / "line.bin").string(), "-o", nsc()}));
-    const int input = open((dir / "line.bin").c_str(), O_RDONLY);
-    const int saved = dup(0);
-    dup2(input, 0);
-    const Output output = run({"record", "--from", "-", "-o", nsc()});
-    dup2(saved, 0);
-    close(saved);
-    close(input);
-    expect_recorded(output);
+    expect_recorded(run_on(dir / "line.bin", {"record", "--from", "-", "-o", nsc()}));
+}
+
+TEST_F(Command, QuestionsAreAnsweredFromStandardInputToo) {
+    ASSERT_EQ(run({"record", "--from", "file:" + (dir / "line.bin").string(), "-o", nsc()}).code, 0);
+    const std::vector<std::vector<std::string>> questions{{"report"},        {"graph"},          {"callers", "0x*"}, {"callees", "0x*"},
+                                                          {"latency", "0x*"}, {"outliers", "0x*"}, {"stack-depth"}};
+    for (const auto& question : questions) {
+        std::vector<std::string> words = question;
+        words.insert(words.begin() + 1, nsc());
+        const Output by_name = run(words);
+        EXPECT_EQ(by_name.code, 0) << question[0] << ": " << by_name.err;
+        words[1] = "-";
+        const Output output = run_on(nsc(), words);
+        EXPECT_EQ(output.code, 0) << question[0] << ": " << output.err;
+        EXPECT_EQ(output.out, by_name.out) << question[0];
+        EXPECT_THAT(output.out, HasSubstr("generated 20")) << question[0];
+    }
 }
 
 TEST_F(Command, RecordsACommandAndPassesItsFailureOn) {

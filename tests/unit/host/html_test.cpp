@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "host-tools/base/error.hpp"
-#include "host-tools/base/file.hpp"
 #include "tests/unit/host/line_profile.hpp"
 #include "tests/unit/host/target_stream.hpp"
 
@@ -125,15 +124,6 @@ TEST(HtmlPage, TheOneThatIsBuiltInIsWhole) {
     EXPECT_NE(page.find("<!--data-->"), std::string_view::npos);
     EXPECT_NE(page.find("d3-flame-graph\n\n"), std::string_view::npos) << "its licence";
     EXPECT_EQ(page.find("src=\"http"), std::string_view::npos);
-}
-
-TEST(WholeFiles, AreThereOrNot) {
-    const std::string path = testing::TempDir() + "whole.txt";
-    write_whole_file(path, "one");
-    write_whole_file(path, "two");
-    const auto bytes = read_whole_file(path);
-    EXPECT_EQ(std::string(bytes.begin(), bytes.end()), "two");
-    EXPECT_THROW(write_whole_file("/nonexistent/file", "x"), Error);
 }
 
 }  // namespace

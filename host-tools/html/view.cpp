@@ -4,16 +4,19 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "host-tools/base/text.hpp"
+#include "host-tools/export/tree.hpp"
 #include "host-tools/html/html.hpp"
+#include "host-tools/questions/questions.hpp"
 #include "host-tools/report/json.hpp"
 
 namespace nopscope {
 namespace {
 
 // What is no function's (web/src/model.ts).
-enum Special : std::int64_t { all = -1, after_gap = -2, beyond_room = -3, too_short = -4 };
+enum Special : std::int64_t { all = -1, too_short = -2 };
 
 struct PathRow {
     std::uint32_t parent = 0;
@@ -21,17 +24,19 @@ struct PathRow {
     std::uint64_t calls = 0;
     std::uint64_t total = 0;
     std::uint64_t self = 0;
+    std::uint64_t samples = 0;  // taken just there
+    double weight = 0;          // share of all time, and of all samples
 };
 
 // Parents first, before and after. What has no room adds to one row for each caller that is kept.
 std::vector<PathRow> longest(const std::vector<PathRow>& rows, std::size_t most) {
-    std::uint64_t least = 0;
+    double beyond = -1;  // the largest weight that has no room
     if (rows.size() > most) {
-        std::vector<std::uint64_t> totals;
-        for (const PathRow& row : rows) totals.push_back(row.total);
-        std::nth_element(totals.begin(), totals.begin() + static_cast<std::ptrdiff_t>(most), totals.end(),
+        std::vector<double> weights;
+        for (const PathRow& row : rows) weights.push_back(row.weight);
+        std::nth_element(weights.begin(), weights.begin() + static_cast<std::ptrdiff_t>(most), weights.end(),
                          std::greater<>());
-        least = totals[most] + 1;
+        beyond = weights[most];
     }
     std::vector<PathRow> kept;
     std::vector<std::uint32_t> now(rows.size());  // the row's number, or that of what stands for it
@@ -40,7 +45,7 @@ std::vector<PathRow> longest(const std::vector<PathRow>& rows, std::size_t most)
     for (std::uint32_t at = 0; at < rows.size(); ++at) {
         const PathRow& row = rows[at];
         const std::uint32_t parent = now[row.parent];
-        if (at == 0 || (!stands[row.parent] && row.total >= least)) {
+        if (at == 0 || (!stands[row.parent] && row.weight > beyond)) {
             now[at] = static_cast<std::uint32_t>(kept.size());
             kept.push_back(row);
             kept.back().parent = parent;
@@ -57,79 +62,60 @@ std::vector<PathRow> longest(const std::vector<PathRow>& rows, std::size_t most)
         }
         kept[now[at]].calls += row.calls;
         kept[now[at]].self += row.self;
+        kept[now[at]].samples += row.samples;
     }
     return kept;
 }
 
 Json columns(const std::vector<PathRow>& rows) {
     Json json;
-    for (const char* name : {"parent", "function", "calls", "total", "self"}) json[name] = Json::array();
+    for (const char* name : {"parent", "function", "calls", "total", "self", "samples"}) json[name] = Json::array();
     for (const PathRow& row : rows) {
         json["parent"].push_back(row.parent);
         json["function"].push_back(row.function);
         json["calls"].push_back(row.calls);
         json["total"].push_back(row.total);
         json["self"].push_back(row.self);
+        json["samples"].push_back(row.samples);
     }
     return json;
 }
 
-std::vector<PathRow> call_paths(const Report& report, const Profile& profile) {
+std::vector<PathRow> paths_of(const PathTree& tree) {
     std::vector<PathRow> rows;
-    for (std::uint32_t at = 0; at < profile.tree().nodes().size(); ++at) {
-        const CallTree::Node& node = profile.tree().nodes()[at];
-        PathRow row{.parent = node.parent, .function = node.function, .calls = node.calls};
-        row.total = report.raw ? ticks_to_ns(node.total_ticks, report.clock_hz)
-                               : fixed_to_ns(report.nodes[at].total, report.clock_hz);
-        row.self = report.raw ? ticks_to_ns(node.self_ticks, report.clock_hz)
-                              : fixed_to_ns(report.nodes[at].self, report.clock_hz);
-        if (at == CallTree::root) row.function = all;
-        if (at == CallTree::after_gap) row.function = after_gap;
-        if (at == CallTree::overflow) row.function = beyond_room;
-        rows.push_back(row);
+    std::vector<std::uint64_t> sampled;  // in it and in what it calls
+    for (const TreeNode& node : tree.nodes) {
+        rows.push_back({node.parent, rows.empty() ? all : std::int64_t{node.function}, node.calls, node.total_ns,
+                        node.self_ns, node.samples});
+        sampled.push_back(node.samples);
     }
-    // The gap's and the root's are what is in them.
-    for (std::size_t at = rows.size() - 1; at > CallTree::overflow; --at) {
-        if (rows[at].parent == CallTree::after_gap) rows[CallTree::after_gap].total += rows[at].total;
+    std::vector<std::uint64_t> inside(rows.size());
+    for (std::size_t at = rows.size(); at-- > 0;) {
+        // The root, and what stands for callers that nobody knows, have no time but that of what is in them.
+        if (rows[at].calls == 0) rows[at].total = inside[at];
+        if (at == 0) break;
+        inside[rows[at].parent] += rows[at].total;
+        sampled[rows[at].parent] += sampled[at];
     }
-    for (std::size_t at = 1; at < rows.size(); ++at) {
-        if (rows[at].parent == CallTree::root) rows[CallTree::root].total += rows[at].total;
+    const auto share = [](std::uint64_t part, std::uint64_t of) {
+        return of == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(of);
+    };
+    for (std::size_t at = 0; at < rows.size(); ++at) {
+        rows[at].weight = share(rows[at].total, rows[0].total) + share(sampled[at], sampled[0]);
     }
-    // Where there was neither gap nor overflow their rows say nothing.
-    std::vector<std::uint32_t> now(rows.size());
-    std::vector<PathRow> used;
-    for (std::uint32_t at = 0; at < rows.size(); ++at) {
-        const bool pseudo = at == CallTree::after_gap || at == CallTree::overflow;
-        if (pseudo && rows[at].total == 0 && rows[at].calls == 0) continue;
-        now[at] = static_cast<std::uint32_t>(used.size());
-        used.push_back(rows[at]);
-        used.back().parent = now[rows[at].parent];
-    }
-    return used;
+    return rows;
 }
 
-Json json_sampled(const SampleReport& samples, std::size_t most) {
-    std::vector<PathRow> rows;
-    for (const SampleNode& node : samples.nodes) {
-        rows.push_back({node.parent, rows.empty() ? all : std::int64_t{node.function}, 0, node.total, node.self});
-    }
-    rows.front().total = samples.count;
-    Json json = columns(longest(rows, most));
-    json["count"] = samples.count;
-    json["cut"] = samples.cut;
-    json["names"] = Json::array();
-    for (const FunctionPlace& place : samples.places) json["names"].push_back(to_utf8(place.name));
-    return json;
-}
-
-template <typename Count>
-Json json_bins(unsigned bins, std::uint64_t clock_hz, std::uint64_t (*first)(unsigned), Count count) {
+// Of the target's profile: bins of a doubling each.
+Json json_bins(const ProfileRow& row, std::uint64_t clock_hz) {
     Json json = Json::array();
-    unsigned last = bins;
-    while (last > 0 && count(last - 1) == 0) --last;
+    unsigned last = wire::profile_bins;
+    while (last > 0 && row.bins[last - 1] == 0) --last;
     unsigned at = 0;
-    while (at < last && count(at) == 0) ++at;
-    for (; at < last; ++at) json.push_back({ticks_to_ns(first(at), clock_hz), count(at)});
+    while (at < last && row.bins[at] == 0) ++at;
+    for (; at < last; ++at) {
+        json.push_back({ticks_to_ns(at == 0 ? 0 : std::uint64_t{1} << (at - 1), clock_hz), row.bins[at]});
+    }
     return json;
 }
 
@@ -157,40 +143,50 @@ Json json_function(const FunctionRow& row, bool raw) {
             {"bins", Json::array()}};
 }
 
-// By the tree's numbers; then those that only the target's profile has.
-Json json_functions(const Report& report, const Profile& profile) {
+FunctionRow as_function(const ProfileRow& from) {
+    FunctionRow row;
+    static_cast<FunctionPlace&>(row) = from;
+    row.calls = from.calls;
+    row.total_ns = from.total_ns;
+    row.self_ns = from.self_ns;
+    row.corrected_total_ns = from.corrected_total_ns;
+    row.corrected_self_ns = from.corrected_self_ns;
+    row.min_ns = from.min_ns;
+    row.max_ns = from.max_ns;
+    row.share = from.share;
+    return row;
+}
+
+// By the tree's numbers; then those that are in no path.
+Json json_functions(const Report& report, const Profile& profile, const PathTree& tree) {
     Json list = Json::array();
-    std::unordered_map<std::uint64_t, std::size_t> at;
-    for (const FunctionRow& row : report.by_number) {
-        at[row.address] = list.size();
+    std::unordered_map<std::uint64_t, std::size_t> at;  // by address; what is no function has 0
+    for (const FunctionPlace& place : tree.functions) {
+        if (place.address != 0) at[place.address] = list.size();
+        FunctionRow row;
+        static_cast<FunctionPlace&>(row) = place;
         list.push_back(json_function(row, report.raw));
     }
-    for (const FunctionRow& row : report.functions) {
+    const auto put = [&](const FunctionRow& row) -> Json& {
         const auto [found, is_new] = at.try_emplace(row.address, list.size());
         if (is_new) list.emplace_back();
-        list[found->second] = json_function(row, report.raw);
-    }
-    for (std::size_t n = 0; n < profile.durations().size(); ++n) {
-        list[n]["bins"] = json_bins(DurationBins::count, report.clock_hz, DurationBins::first_of,
-                                    [&](unsigned bin) { return profile.durations()[n].calls[bin]; });
+        return list[found->second] = json_function(row, report.raw);
+    };
+    // Where both have calls of a function they have been added up already.
+    std::unordered_set<std::uint64_t> traced;
+    for (const FunctionRow& row : report.functions) {
+        put(row);
+        traced.insert(row.address);
     }
     for (const ProfileRow& row : report.profile) {
-        const auto [found, is_new] = at.try_emplace(row.address, list.size());
-        if (!is_new) continue;  // where both have calls they have been added up
-        FunctionRow shown;
-        static_cast<FunctionPlace&>(shown) = row;
-        shown.calls = row.calls;
-        shown.total_ns = row.total_ns;
-        shown.self_ns = row.self_ns;
-        shown.corrected_total_ns = row.corrected_total_ns;
-        shown.corrected_self_ns = row.corrected_self_ns;
-        shown.min_ns = row.min_ns;
-        shown.max_ns = row.max_ns;
-        shown.share = row.share;
-        list.push_back(json_function(shown, report.raw));
-        list.back()["bins"] = json_bins(
-            wire::profile_bins, report.clock_hz, [](unsigned bin) { return bin == 0 ? 0 : std::uint64_t{1} << (bin - 1); },
-            [&](unsigned bin) { return row.bins[bin]; });
+        if (row.calls == 0 || traced.contains(row.address)) continue;
+        put(as_function(row))["bins"] = json_bins(row, report.clock_hz);
+    }
+    for (std::uint32_t n = 0; n < profile.durations().size(); ++n) {
+        const auto found = at.find(report.by_number[n].address);
+        if (found == at.end()) continue;
+        Json& bins = list[found->second]["bins"];
+        for (const Latency::Bin& bin : latency_of(report, profile, n).bins) bins.push_back({bin.from_ns, bin.calls});
     }
     return list;
 }
@@ -254,9 +250,10 @@ std::string view_json(const Report& report, const Profile& profile, const std::s
     json["complaint"] = complaint(report.integrity);
     json["facts"] = facts(report);
     json["duration"] = report.duration_ns;
-    json["functions"] = json_functions(report, profile);
-    json["paths"] = columns(longest(call_paths(report, profile), most_paths));
-    json["samples"] = report.samples.count != 0 ? json_sampled(report.samples, most_paths) : Json(nullptr);
+    const PathTree tree = path_tree({report, profile, report.raw});
+    json["functions"] = json_functions(report, profile, tree);
+    json["paths"] = columns(longest(paths_of(tree), most_paths));
+    json["sampled"] = report.samples.count != 0;
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -6,6 +6,7 @@ import { showFunctions } from "./functions";
 import { nameOf, type View } from "./model";
 import { read, write, type State } from "./state";
 import * as text from "./text";
+import { sampledPaths } from "./tree";
 
 const view = JSON.parse(found("data").textContent!) as View;
 let state = read();
@@ -36,18 +37,11 @@ const calls = new Flame(
     zoomed,
     choose,
 );
-const samples = view.samples && new Flame(
+const samples = new Flame(
     found("samples"),
-    {
-        columns: view.samples,
-        name: (fn) => (fn < 0 ? "all" : view.samples!.names[fn]),
-        amount: (n) => `${text.count(n)} samples`,
-    },
+    { columns: sampledPaths(view.paths), name: (fn) => nameOf(view, fn), amount: (n) => `${text.count(n)} samples` },
     zoomed,
-    (fn) => {
-        const known = view.functions.findIndex((of) => of.name === view.samples!.names[fn]);
-        if (known >= 0) choose(known);
-    },
+    choose,
 );
 
 function showRecording(host: HTMLElement): void {
@@ -75,7 +69,7 @@ function show(): void {
         if (view.paths.parent.length > 1) calls.show(state);
         else empty(found("flame"), "No call was recorded.");
     } else if (state.view === "samples") {
-        if (samples) samples.show(state);
+        if (view.sampled) samples.show(state);
     } else if (state.view === "functions") {
         showFunctions(found("functions"), view, state, (sort) => change({ sort }, false), choose);
     } else if (state.view === "calls") {
@@ -90,7 +84,7 @@ found("title").textContent = view.title;
 found("headline").textContent = view.headline;
 found("state").textContent = view.complaint || "complete";
 found("state").className = view.complaint ? "bad" : "good";
-if (!view.samples) found("tab-samples").hidden = true;
+if (!view.sampled) found("tab-samples").hidden = true;
 for (const [name] of tabs) found(`tab-${name}`).onclick = () => change({ view: name, zoom: "" });
 found("order").onclick = () => change({ order: state.order === "callers" ? "callees" : "callers", zoom: "" });
 found("down").onclick = () => change({ down: state.down === "down" ? "up" : "down" });

@@ -20,28 +20,17 @@ export interface FunctionData {
 // Parents come before their children; the first is the root and no function's.
 export interface Paths {
     parent: number[];
-    function: number[]; // a position in View.functions; or one of Special
+    function: number[]; // a position in View.functions; or one of `special`
     calls: number[];
     total: number[];
     self: number[];
+    samples: number[]; // taken just there
 }
 
 export const special = new Map<number, string>([
     [-1, "all"],
-    [-2, "(callers lost in a gap)"],
-    [-3, "(paths beyond the tree's room)"],
-    [-4, "(paths too short to show)"],
+    [-2, "(paths too short to show)"],
 ]);
-
-export interface Sampled {
-    count: number;
-    cut: number;
-    names: string[];
-    parent: number[];
-    function: number[]; // a position in `names`; -1 for the root
-    self: number[];
-    total: number[];
-}
 
 export interface Fact {
     name: string;
@@ -56,9 +45,9 @@ export interface View {
     complaint: string; // what is wrong with the recording; empty: nothing
     facts: Fact[];
     duration: number;
-    functions: FunctionData[]; // those that were not called, too
+    functions: FunctionData[]; // also those without calls: that only samples have seen, or that stand for no function
     paths: Paths;
-    samples: Sampled | null;
+    sampled: boolean; // there are samples
 }
 
 export function nameOf(view: View, fn: number): string {

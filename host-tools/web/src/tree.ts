@@ -18,6 +18,13 @@ export interface Columns {
     calls?: number[];
 }
 
+// The same paths, by samples instead of time.
+export function sampledPaths(of: { parent: number[]; function: number[]; samples: number[] }): Columns {
+    const total = [...of.samples];
+    for (let at = total.length - 1; at > 0; --at) total[of.parent[at]] += total[at];
+    return { parent: of.parent, function: of.function, self: of.samples, total };
+}
+
 export function fromCallers(of: Columns, name: (fn: number) => string): Frame {
     const frames: Frame[] = of.function.map((fn, at) => ({
         name: name(fn),
@@ -27,7 +34,10 @@ export function fromCallers(of: Columns, name: (fn: number) => string): Frame {
         fn,
         children: [],
     }));
-    for (let at = 1; at < frames.length; ++at) frames[of.parent[at]].children.push(frames[at]);
+    for (let at = 1; at < frames.length; ++at) {
+        const frame = frames[at];
+        if (frame.total > 0 || frame.calls > 0) frames[of.parent[at]].children.push(frame);
+    }
     return frames[0];
 }
 
@@ -79,6 +89,7 @@ export function neighbours(of: Columns, fn: number): { callers: Neighbour[]; cal
         to.set(other, one);
     };
     for (let at = 1; at < of.function.length; ++at) {
+        if (of.calls?.[at] === 0) continue;
         const above = of.function[of.parent[at]];
         if (of.function[at] === fn) add(callers, above, at);
         if (above === fn && of.parent[at] !== 0) add(callees, of.function[at], at);

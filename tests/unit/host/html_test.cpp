@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host-tools/base/error.hpp"
+#include "host-tools/base/file.hpp"
 #include "tests/unit/host/line_profile.hpp"
 #include "tests/unit/host/target_stream.hpp"
 
@@ -88,7 +89,7 @@ TEST_F(HtmlTest, PathsAndFunctionsAreTheReports) {
     EXPECT_EQ(three["bins"][0], json({7, 4}));
     EXPECT_EQ(three["bins"].back(), json({896, 4}));
     EXPECT_EQ(shown["complaint"], "");
-    EXPECT_EQ(shown["samples"], nullptr);
+    EXPECT_EQ(shown["sampled"], false);
 }
 
 TEST_F(HtmlTest, WhatIsLeftOutStaysInTheSums) {
@@ -96,7 +97,7 @@ TEST_F(HtmlTest, WhatIsLeftOutStaysInTheSums) {
     const json few = json::parse(view_json(report, profile, "title", 3));
     const json& paths = few["paths"];
     ASSERT_EQ(paths["function"].size(), 4u);  // all; 1; 1>3; and the rest of 1
-    EXPECT_EQ(paths["function"][2], -4);
+    EXPECT_EQ(paths["function"][2], -2);
     EXPECT_EQ(paths["total"][2], 4 * 32);
     EXPECT_EQ(paths["calls"][2], 8);
     EXPECT_EQ(sum(paths["self"]), sum(all["paths"]["self"]));
@@ -109,6 +110,29 @@ TEST_F(HtmlTest, ARecordingThatIsSpoiltSaysSo) {
     const json shown = view();
     EXPECT_EQ(shown["complaint"], "dropped 3");
     EXPECT_THAT(shown["headline"].get<std::string>(), testing::HasSubstr("two\nlines<script>"));
+}
+
+TEST(HtmlView, TheTargetsProfileHasFramesToo) {
+    test::LineProfile profile;
+    profile.feed(read_whole_file(std::string(NOPSCOPE_GOLDEN) + "/profile.bin"));
+    profile.finish();
+    const Report report = make_report(profile, profile.counters(), nullptr);
+    const json shown = json::parse(view_json(report, profile, "title"));
+    std::uint64_t calls = 0;
+    for (const ProfileRow& row : report.profile) {
+        calls += row.calls;
+        for (const json& function : shown["functions"]) {
+            if (function["name"] != row.name) continue;
+            EXPECT_EQ(function["calls"], row.calls);
+            std::uint64_t binned = 0;
+            for (const json& bin : function["bins"]) binned += bin[1].get<std::uint64_t>();
+            EXPECT_EQ(binned, row.calls) << row.name;
+        }
+    }
+    std::uint64_t drawn = 0;
+    for (const json& each : shown["paths"]["calls"]) drawn += each.get<std::uint64_t>();
+    EXPECT_GT(calls, 0u);
+    EXPECT_EQ(drawn, calls);
 }
 
 TEST(HtmlPage, DataCannotEndItsElement) {

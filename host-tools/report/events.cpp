@@ -189,9 +189,9 @@ Json json_cells(const EventTable& table, const std::vector<EventCell>& cells) {
 }
 
 const EventRow* row_of(const EventTable& table, std::uint64_t address) {
-    const auto found = std::find_if(table.rows.begin(), table.rows.end(),
-                                    [address](const EventRow& row) { return row.address == address; });
-    return found != table.rows.end() ? &*found : nullptr;
+    const auto found = std::lower_bound(table.rows.begin(), table.rows.end(), address,
+                                        [](const EventRow& row, std::uint64_t at) { return row.address < at; });
+    return found != table.rows.end() && found->address == address ? &*found : nullptr;
 }
 
 }  // namespace
@@ -202,6 +202,10 @@ void add_events(Report& report, const Profile& profile, const std::vector<bool>&
     report.event_costs = profile.hello()->event_costs;
     add_of_calls(report.events, profile, local, report.by_number);
     add_of_profile(report.profile_events, profile, place_of, is_local);
+    for (EventTable* const table : {&report.events, &report.profile_events}) {
+        std::stable_sort(table->rows.begin(), table->rows.end(),
+                         [](const EventRow& a, const EventRow& b) { return a.address < b.address; });
+    }
 }
 
 void sort_rows(std::vector<EventRow>& rows, SortKey key, std::size_t top, bool raw) {
@@ -241,20 +245,20 @@ void json_events(Json& json, const Report& report) {
         }
         return columns;
     };
-    const auto put = [&](Json& functions, const EventTable& table) {
-        for (Json& function : functions) {
-            const auto address = std::stoull(function["address"].get<std::string>(), nullptr, 16);
-            const EventRow* const row = row_of(table, address);
-            function["events"] = row != nullptr ? json_cells(table, row->cells) : Json::object();
+    // `functions` has the rows in their order.
+    const auto put = [](Json& functions, const auto& rows, const EventTable& table) {
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const EventRow* const row = row_of(table, rows[i].address);
+            functions[i]["events"] = row != nullptr ? json_cells(table, row->cells) : Json::object();
         }
     };
     if (!report.events.columns.empty()) {
         json["events"] = list(report.events);
-        put(json["functions"], report.events);
+        put(json["functions"], report.functions, report.events);
     }
     if (!report.profile_events.columns.empty()) {
         json["profile"]["events"] = list(report.profile_events);
-        put(json["profile"]["functions"], report.profile_events);
+        put(json["profile"]["functions"], report.profile, report.profile_events);
     }
 }
 

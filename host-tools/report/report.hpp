@@ -98,7 +98,7 @@ struct EventColumn {
 };
 struct EventTable {
     std::vector<EventColumn> columns;            // by number; none: nothing was counted
-    std::vector<EventRow> rows;                  // unsorted
+    std::vector<EventRow> rows;                  // by address
     std::vector<std::vector<EventCell>> nodes;   // of calls: by column and node of the call tree
 };
 

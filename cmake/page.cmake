@@ -1,24 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-# nopscope_page(VARIABLE): VARIABLE becomes an object file, of the page that host-tools/web/ is built to, with the packages
-# that its package-lock.json names. They come from the npm registry, once for a build tree.
+# nopscope_page(VARIABLE): VARIABLE becomes an object file, of the page that host-tools/web/ is built to.
+include(npm)
+
 function(nopscope_page variable)
-    find_program(NPM npm REQUIRED)
     find_program(NODE NAMES node nodejs REQUIRED)
     set(web "${CMAKE_CURRENT_SOURCE_DIR}/web")
     set(build "${CMAKE_CURRENT_BINARY_DIR}/web")
-    set(packages package.json package-lock.json .npmrc)
     file(GLOB sources CONFIGURE_DEPENDS RELATIVE "${web}" "${web}/src/*" "${web}/*.mjs" "${web}/tsconfig.json")
-    list(TRANSFORM packages PREPEND "${web}/" OUTPUT_VARIABLE package_files)
     list(TRANSFORM sources PREPEND "${web}/" OUTPUT_VARIABLE source_files)
-    add_custom_command(
-        OUTPUT "${build}/packages.stamp"
-        COMMAND "${CMAKE_COMMAND}" -E make_directory "${build}"
-        COMMAND "${CMAKE_COMMAND}" -E copy ${package_files} "${build}"
-        COMMAND "${CMAKE_COMMAND}" -E chdir "${build}" "${NPM}" ci --ignore-scripts --no-progress --loglevel=error
-        COMMAND "${CMAKE_COMMAND}" -E touch "${build}/packages.stamp"
-        DEPENDS ${package_files}
-        COMMENT "Fetching the report page's packages"
-        VERBATIM)
+    npm_packages("${web}" "${build}")
     add_custom_command(
         OUTPUT "${build}/page.html"
         COMMAND "${CMAKE_COMMAND}" -E copy_directory "${web}/src" "${build}/src"

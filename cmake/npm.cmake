@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+# npm_packages(SOURCE BUILD): how BUILD/packages.stamp is made, and with it BUILD/node_modules/ of what SOURCE's
+# package-lock.json names. They come from the npm registry, once for a build tree; nothing of theirs runs on its own.
+function(npm_packages source build)
+    find_program(NPM npm REQUIRED)
+    set(files package.json package-lock.json .npmrc)
+    list(TRANSFORM files PREPEND "${source}/")
+    add_custom_command(
+        OUTPUT "${build}/packages.stamp"
+        COMMAND "${CMAKE_COMMAND}" -E make_directory "${build}"
+        COMMAND "${CMAKE_COMMAND}" -E copy ${files} "${build}"
+        COMMAND "${CMAKE_COMMAND}" -E chdir "${build}" "${NPM}" ci --ignore-scripts --no-progress --loglevel=error
+        COMMAND "${CMAKE_COMMAND}" -E touch "${build}/packages.stamp"
+        DEPENDS ${files}
+        COMMENT "Fetching the packages of ${source}"
+        VERBATIM)
+endfunction()

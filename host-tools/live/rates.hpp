@@ -26,12 +26,18 @@ struct Rates {
     double dropped = 0;  // calls and records, a second
     std::vector<CoreRates> cores;
     std::unordered_map<std::uint64_t, double> calls;  // a second, by function address; those with any
+    // Of all functions' self time in between, 0..1, as recorded; by function address.
+    std::unordered_map<std::uint64_t, double> self;
 };
 
 // Zero where there is no time in between.
 Rates rates_between(const Look& earlier, const Look& later);
 
-// Calls of each function in the trace and in the target's profile, each counted once, by address.
-std::unordered_map<std::uint64_t, std::uint64_t> calls_by_address(const Report& report);
+// What each function has in the trace and in the target's profile, counted once, by address.
+struct FunctionSum {
+    std::uint64_t calls = 0;
+    std::uint64_t self_ns = 0;
+};
+std::unordered_map<std::uint64_t, FunctionSum> sums_by_address(const Report& report);
 
 }  // namespace nopscope

@@ -66,6 +66,7 @@ public:
             const auto key = terminal_.key(std::clamp(left, 0ms, 100ms));
             if (key) on_key(*key);
             take_answer();
+            if (Clock::now() - said_at_ > 10s && !answer_.valid()) ui_.message.clear();
             if (Clock::now() >= due && !ui_.paused) refresh();
             show();
         }
@@ -127,6 +128,7 @@ private:
     void say(const std::string& sentence, bool bad) {
         ui_.message = sentence;
         ui_.message_is_bad = bad;
+        said_at_ = Clock::now();
     }
 
     Live& live_;
@@ -139,6 +141,7 @@ private:
     top::Lines lines_;
     std::future<ControlAnswer> answer_;
     std::string asked_;
+    Clock::time_point said_at_{};
     bool over_ = false;
 };
 

@@ -218,6 +218,7 @@ std::size_t Lines::selected(const Ui& ui) const {
 
 std::optional<Act> on_key(Ui& ui, const Key& key, const Lines& lines, const std::string& recording_path) {
     if (ui.prompt != Prompt::none) return on_prompt_key(ui, key, lines);
+    say(ui, "", false);
     if (ui.help && key.kind != Kind::quit) {
         ui.help = false;
         return std::nullopt;

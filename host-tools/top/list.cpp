@@ -12,7 +12,7 @@ namespace nopscope::top {
 namespace {
 
 constexpr std::size_t cell_width = 8;  // of a number, with two spaces between cells
-constexpr std::size_t least_name = 16;
+constexpr std::size_t least_name = 24;
 
 std::string cell_of(const FunctionLine& line, Column column) {
     const auto time = [](const std::optional<std::uint64_t>& ns) { return ns ? human_ns(*ns) : std::string("-"); };

@@ -147,8 +147,11 @@ class Top(unittest.TestCase):
         said = int(terminal.wait_for(r"side\.nsc: ([0-9,]+) records")[1].replace(",", ""))
 
         terminal.resize(80, 20)
-        terminal.wait_for(r"\A.*nopscope  running(.*\n){19}.*\Z")
-        self.assertLessEqual(max(map(len, terminal.screen().splitlines())), 80)
+        self.wait_until(lambda: re.search("^ *now .* share  function", terminal.screen(), re.MULTILINE))
+        lines = terminal.screen().splitlines()
+        self.assertEqual(len(lines), 20)
+        self.assertLessEqual(max(map(len, lines)), 80)
+        self.assertRegex(lines[0], "^nopscope  running")
         terminal.resize(140, 50)
         self.wait_until(lambda: len(self.rows()) > 20)
         terminal.type("q")

@@ -29,17 +29,17 @@ std::vector<CoreRates> core_rates(const Look& earlier, const Look& later, double
 
 }  // namespace
 
-std::unordered_map<std::uint64_t, FunctionSum> sums_by_address(const Report& report) {
+std::unordered_map<std::uint64_t, FunctionSum> sums_by_key(const Report& report) {
     std::unordered_map<std::uint64_t, FunctionSum> sums;
     for (const FunctionRow& row : report.functions) {
-        FunctionSum& of = sums[row.address];
+        FunctionSum& of = sums[key_of(row)];
         of.calls += row.calls;
         of.self_ns += row.self_ns;
     }
     // Of a target in adaptive mode the profile's are among those already.
     if (report.adaptive) return sums;
     for (const ProfileRow& row : report.profile) {
-        FunctionSum& of = sums[row.address];
+        FunctionSum& of = sums[key_of(row)];
         if (row.calls > of.calls) of = {row.calls, row.self_ns};
     }
     return sums;
@@ -62,15 +62,15 @@ Rates rates_between(const Look& earlier, const Look& later) {
     rates.dropped = per_second(before.stream.dropped, now.stream.dropped);
     rates.cores = core_rates(earlier, later, rates.seconds);
     if (!later.report) return rates;
-    const auto known = earlier.report ? sums_by_address(*earlier.report) : decltype(sums_by_address(*later.report))();
+    const auto known = earlier.report ? sums_by_key(*earlier.report) : decltype(sums_by_key(*later.report))();
     double all = 0;
-    for (const auto& [address, sum] : sums_by_address(*later.report)) {
-        const auto found = known.find(address);
+    for (const auto& [key, sum] : sums_by_key(*later.report)) {
+        const auto found = known.find(key);
         const FunctionSum was = found == known.end() ? FunctionSum() : found->second;
-        if (sum.calls > was.calls) rates.calls[address] = per_second(was.calls, sum.calls);
-        if (sum.self_ns > was.self_ns) all += rates.self[address] = since(was.self_ns, sum.self_ns);
+        if (sum.calls > was.calls) rates.calls[key] = per_second(was.calls, sum.calls);
+        if (sum.self_ns > was.self_ns) all += rates.self[key] = since(was.self_ns, sum.self_ns);
     }
-    for (auto& [address, self] : rates.self) self /= all;
+    for (auto& [key, self] : rates.self) self /= all;
     return rates;
 }
 

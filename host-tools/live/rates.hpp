@@ -25,19 +25,19 @@ struct Rates {
     double records = 0;  // a second, all cores
     double dropped = 0;  // calls and records, a second
     std::vector<CoreRates> cores;
-    std::unordered_map<std::uint64_t, double> calls;  // a second, by function address; those with any
-    // Of all functions' self time in between, 0..1, as recorded; by function address.
+    std::unordered_map<std::uint64_t, double> calls;  // a second, by key_of(); those with any
+    // Of all functions' self time in between, 0..1, as recorded; likewise.
     std::unordered_map<std::uint64_t, double> self;
 };
 
 // Zero where there is no time in between.
 Rates rates_between(const Look& earlier, const Look& later);
 
-// What each function has in the trace and in the target's profile, counted once, by address.
+// What each function has in the trace and in the target's profile, counted once, by key_of().
 struct FunctionSum {
     std::uint64_t calls = 0;
     std::uint64_t self_ns = 0;
 };
-std::unordered_map<std::uint64_t, FunctionSum> sums_by_address(const Report& report);
+std::unordered_map<std::uint64_t, FunctionSum> sums_by_key(const Report& report);
 
 }  // namespace nopscope

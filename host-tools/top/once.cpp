@@ -57,19 +57,16 @@ std::string json_once(const std::vector<FunctionLine>& lines, const Look& look, 
     Json& functions = json["functions"] = Json::array();
     for (const FunctionLine& line : lines) {
         if (top_lines != 0 && functions.size() == top_lines) break;
-        functions.push_back({{"name", to_utf8(line.place.name)},
-                             {"address", hex_address(line.place.address)},
-                             {"file", to_utf8(line.place.file)},
-                             {"line", line.place.line},
-                             {"now", line.now},
-                             {"calls_per_second", line.calls_per_second},
-                             {"calls", line.calls},
-                             {"self_ns", line.self_ns},
-                             {"total_ns", line.total_ns},
-                             {"share", line.share},
-                             {"p50_ns", or_null(line.p50_ns)},
-                             {"p99_ns", or_null(line.p99_ns)},
-                             {"open", line.open}});
+        Json& function = functions.emplace_back(json_place(line.place));
+        function["now"] = line.now;
+        function["calls_per_second"] = line.calls_per_second;
+        function["calls"] = line.calls;
+        function["self_ns"] = line.self_ns;
+        function["total_ns"] = line.total_ns;
+        function["share"] = line.share;
+        function["p50_ns"] = or_null(line.p50_ns);
+        function["p99_ns"] = or_null(line.p99_ns);
+        function["open"] = line.open;
     }
     json["console"] = to_utf8(status.console);
     return json_text(json);

@@ -28,16 +28,16 @@ FunctionLine line_of(const Row& row, bool raw, const Rates& rates) {
     line.self_ns = self_of(row, raw);
     line.total_ns = total_of(row, raw);
     line.share = row.share;
-    if (const auto rate = rates.calls.find(row.address); rate != rates.calls.end()) line.calls_per_second = rate->second;
-    if (const auto now = rates.self.find(row.address); now != rates.self.end()) line.now = now->second;
+    if (const auto rate = rates.calls.find(key_of(row)); rate != rates.calls.end()) line.calls_per_second = rate->second;
+    if (const auto now = rates.self.find(key_of(row)); now != rates.self.end()) line.now = now->second;
     return line;
 }
 
 void add_durations(std::vector<FunctionLine>& lines, const Report& report, const Profile& profile) {
     std::unordered_map<std::uint64_t, FunctionLine*> at;
-    for (FunctionLine& line : lines) at[line.place.address] = &line;
+    for (FunctionLine& line : lines) at[key_of(line.place)] = &line;
     for (std::uint32_t number = 0; number < profile.durations().size(); ++number) {
-        const auto found = at.find(report.by_number[number].address);
+        const auto found = at.find(key_of(report.by_number[number]));
         if (found == at.end()) continue;
         const Latency latency = latency_of(report, profile, number);
         if (latency.timed == 0) continue;
@@ -45,7 +45,7 @@ void add_durations(std::vector<FunctionLine>& lines, const Report& report, const
         found->second->p99_ns = latency.per_mille_ns(990);
     }
     for (const ProfileRow& row : report.profile) {
-        const auto found = at.find(row.address);
+        const auto found = at.find(key_of(row));
         if (found == at.end() || row.calls == 0 || found->second->p50_ns) continue;
         found->second->p50_ns = row.p50_ns;
         found->second->p99_ns = row.p99_ns;
@@ -105,7 +105,7 @@ private:
             const TreeNode& of = tree_.nodes[child];
             const FunctionPlace& place = tree_.functions[of.function];
             TreeLine line;
-            line.key = (key ^ (place.address + std::hash<std::string>()(place.name))) * 0x9e3779b97f4a7c15u;
+            line.key = (key ^ (key_of(place) + std::hash<std::string>()(place.name))) * 0x9e3779b97f4a7c15u;
             line.key ^= line.key >> 29;
             line.name = for_cell(place.name);
             line.depth = depth;
@@ -172,10 +172,10 @@ std::vector<FunctionLine> function_lines(const Look& look, const Rates& rates) {
     for (const FunctionRow& row : report.functions) {
         lines.push_back(line_of(row, report.raw, rates));
         lines.back().open = row.open;
-        traced.insert(row.address);
+        traced.insert(key_of(row));
     }
     for (const ProfileRow& row : report.profile) {
-        if (row.calls != 0 && !traced.contains(row.address)) lines.push_back(line_of(row, report.raw, rates));
+        if (row.calls != 0 && !traced.contains(key_of(row))) lines.push_back(line_of(row, report.raw, rates));
     }
     add_durations(lines, report, *look.profile);
     return lines;

@@ -68,7 +68,7 @@ struct Lines {
         return view == View::tree ? tree[at].name : functions[at].name;
     }
     std::uint64_t key(View view, std::size_t at) const {
-        return view == View::tree ? tree[at].key : functions[at].place.address;
+        return view == View::tree ? tree[at].key : key_of(functions[at].place);
     }
     // 0 where it is not there any more.
     std::size_t selected(const Ui& ui) const;

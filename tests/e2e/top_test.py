@@ -224,8 +224,8 @@ class Once(unittest.TestCase):
         self.assertEqual(look["state"], "over")
         self.assertGreater(len(report["functions"]), 300)
         for ours, theirs in (("calls", "calls"), ("self_ns", "corrected_self_ns"), ("total_ns", "corrected_total_ns")):
-            self.assertEqual({f["address"]: f[ours] for f in look["functions"]},
-                             {f["address"]: f[theirs] for f in report["functions"]})
+            self.assertEqual({(f["address"], f["name"]): f[ours] for f in look["functions"]},
+                             {(f["address"], f["name"]): f[theirs] for f in report["functions"]})
         self.assertEqual(look["integrity"], report["integrity"])
         self.assertIn("every script's result is right", look["console"])
         self.assertRegex(text, "nopscope  over")

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 
@@ -26,7 +27,7 @@ struct Wire {
     Bytes bytes;
     bool closed = false;
     bool absent = false;  // it cannot be opened
-    unsigned opened = 0;
+    std::atomic<unsigned> opened = 0;
 
     void send(const Bytes& more) {
         const std::lock_guard lock(mutex);

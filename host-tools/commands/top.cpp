@@ -11,6 +11,7 @@
 #include <cstring>
 #include <ctime>
 #include <filesystem>
+#include <tuple>
 
 #include "host-tools/base/text.hpp"
 #include "host-tools/commands/load.hpp"
@@ -90,8 +91,9 @@ private:
     void show() { terminal_.show(top::draw(ui_, lines_, look_, rates_, terminal_.size())); }
 
     void on_key(const top::Key& key) {
+        const auto shown = std::tuple(ui_.view, ui_.sort, ui_.reversed, ui_.toggled);
         const auto act = top::on_key(ui_, key, lines_, recording_path());
-        list();
+        if (shown != std::tuple(ui_.view, ui_.sort, ui_.reversed, ui_.toggled)) list();
         if (!act) return;
         try {
             std::visit([this](const auto& what) { perform(what); }, *act);

@@ -103,8 +103,6 @@ std::optional<Key> plain(wint_t code) {
     case 127:
     case 8:
         return Key{Kind::backspace};
-    case 3:  // Ctrl-C
-        return Key{Kind::quit};
     default:
         break;
     }
@@ -129,7 +127,7 @@ Terminal::Terminal() {
     }
     set_term(screen);
     prepare_rescue();
-    raw();
+    cbreak();  // Ctrl-C and Ctrl-Z stay the terminal's
     noecho();
     nonl();
     keypad(stdscr, TRUE);

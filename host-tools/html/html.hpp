@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "host-tools/html/code.hpp"
 #include "host-tools/html/timeline.hpp"
 #include "host-tools/profile/profile.hpp"
 #include "host-tools/report/report.hpp"
@@ -14,6 +15,7 @@ namespace nopscope {
 // What a page may have besides, where it is at hand.
 struct ViewParts {
     const Timeline* timeline = nullptr;
+    const CodeView* code = nullptr;
 };
 
 inline constexpr std::size_t default_most_paths = 50'000;

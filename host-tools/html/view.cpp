@@ -261,6 +261,7 @@ std::string view_json(const Report& report, const Profile& profile, const std::s
         return found == positions.end() ? std::int64_t{-1} : static_cast<std::int64_t>(found->second);
     };
     json["timeline"] = parts.timeline != nullptr ? parts.timeline->json(position) : Json();
+    json["code"] = parts.code != nullptr ? parts.code->json(report, position) : Json();
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

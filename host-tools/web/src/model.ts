@@ -2,6 +2,7 @@
 // What a page shows: written by host-tools/html/view.cpp. Times are nanoseconds; lists that belong
 // together are columns, as a recording may have many paths.
 
+import type { CodeData } from "./code_model";
 import type { TimelineData } from "./timeline_model";
 
 export interface FunctionData {
@@ -54,6 +55,7 @@ export interface View {
     paths: Paths;
     sampled: boolean; // there are samples
     timeline: TimelineData | null;
+    code: CodeData | null; // where the image was at hand
 }
 
 export function nameOf(view: View, fn: number): string {

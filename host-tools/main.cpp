@@ -115,6 +115,7 @@ constexpr Question questions[] = {
     {"callees", "What a function calls, how often and for how long", "Its name, or a glob of names", callees},
     {"latency", "How long a function's calls take, as a distribution", "Its name, or a glob of names", latency},
     {"outliers", "The slowest calls of a function, each with what it called", "Its name, or a glob of names", outliers},
+    {"irq", "How long interrupts take, and how long they are masked", nullptr, irq},
     {"stack-depth", "How deep calls get, and on which path", nullptr, stack_depth},
 };
 

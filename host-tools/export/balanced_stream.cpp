@@ -65,7 +65,7 @@ BalancedStream::Context& BalancedStream::context(Core& core, std::uint32_t numbe
 }
 
 [[gnu::always_inline]] inline std::uint32_t BalancedStream::site(std::uint32_t offset) {
-    const std::uint32_t number = functions_.number(offset);
+    const std::uint32_t number = is_interrupt(offset) ? functions_.number_of_any(offset) : functions_.number(offset);
     // Also of FunctionTable::none, which is 0.
     if (number - 1 >= introduced_ - 1) [[unlikely]]
         introduce_site(number, offset);
@@ -123,6 +123,10 @@ void BalancedStream::introduce_site(std::uint32_t number, std::uint32_t offset) 
         return sink_.on_function(number, {.name = "(functions beyond the table's room)", .file = {}});
     }
     introduced_ = number + 1;
+    if (is_interrupt(offset)) {
+        return sink_.on_function(
+            number, {.name = interrupt_name(interrupt_of(offset)), .file = {}, .interrupt = interrupt_of(offset)});
+    }
     const std::uint64_t address = base_ + offset;
     const Symbols* const symbols = symbols_();
     sink_.on_function(number, place_of(address, symbols != nullptr ? symbols->find(address) : nullptr));
@@ -200,6 +204,10 @@ void BalancedStream::on_extended(Core& core, const wire::Event& event) {
     switch (event.extended) {
     case wire::Extended::context:
         return enter(core, this->context(core, event.argument));
+    case wire::Extended::interrupt:
+        context.duration.wanted = 0;
+        on_entry(core, interrupt_offset(event.argument), event.index);
+        break;
     case wire::Extended::tracer_begin:
         on_tracer_end(core);  // of one that lost its end to a full ring
         if (context.stack.size() > max_depth) return;
@@ -237,7 +245,19 @@ void BalancedStream::on_tracer_end(Core& core) {
 }
 
 void BalancedStream::on_data(Core& core) {
-    if (core.with_data.head().extended == wire::Extended::sample) return on_sample(core);
+    switch (core.with_data.head().extended) {
+    case wire::Extended::sample:
+        return on_sample(core);
+    case wire::Extended::arguments:
+    case wire::Extended::result:
+    case wire::Extended::counter:
+        return on_values(core);
+    default:
+        return;  // counted events, masked interrupts: of `report` and `irq`
+    }
+}
+
+void BalancedStream::on_values(Core& core) {
     std::array<CapturedPart, 8> room;
     for (const CapturedPart& part : values_of(core.with_data, room)) {
         if (part.what == CapturedPart::counter) {

@@ -65,8 +65,8 @@ bool CodeView::is_data(std::uint64_t address) const {
     return after != data_.begin() && after[-1].second;
 }
 
-Json CodeView::function(const Function& of, std::int64_t& room,
-                        const std::function<std::int64_t(std::uint64_t)>& position, std::vector<LinePlace>& places) const {
+Json CodeView::function(const Function& of, std::int64_t& room, const PositionOf& position,
+                        std::vector<LinePlace>& places) const {
     Json json{{"function", position(of.address)}, {"address", hex_address(of.address)}, {"instructions", of.size / 4}};
     Json lines = columns({"at", "file", "line"});
     Json targets = columns({"at", "function", "offset", "name"});
@@ -150,7 +150,7 @@ Json CodeView::source(std::vector<LinePlace> places, const std::vector<std::uint
     return {{"lines", std::move(json)}, {"refused", std::move(refused)}, {"newer", std::move(newer)}, {"cut", cut_lines}};
 }
 
-Json CodeView::json(const Report& report, const std::function<std::int64_t(std::uint64_t)>& position) const {
+Json CodeView::json(const Report& report, const PositionOf& position) const {
     Json functions = Json::array();
     std::vector<LinePlace> places;  // the hottest functions' first
     std::int64_t room = max_bytes;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "host-tools/elf/elf_file.hpp"
 #include "host-tools/elf/line_table.hpp"
 #include "host-tools/elf/symbols.hpp"
+#include "host-tools/html/positions.hpp"
 #include "host-tools/report/json.hpp"
 
 namespace nopscope {
@@ -30,13 +30,13 @@ public:
     // without any root no source. Throws Error.
     CodeView(const std::string& image, std::vector<std::string> source_roots);
 
-    // The view's section `code` (web/src/code_model.ts). `position` as in Timeline::json().
-    Json json(const Report& report, const std::function<std::int64_t(std::uint64_t address)>& position) const;
+    // The view's section `code` (web/src/code_model.ts).
+    Json json(const Report& report, const PositionOf& position) const;
 
 private:
     std::vector<std::uint64_t> hottest(const Report& report) const;
     bool is_data(std::uint64_t address) const;
-    Json function(const Function& of, std::int64_t& room, const std::function<std::int64_t(std::uint64_t)>& position,
+    Json function(const Function& of, std::int64_t& room, const PositionOf& position,
                   std::vector<LinePlace>& places) const;
     Json source(std::vector<LinePlace> places, const std::vector<std::uint32_t>& files) const;
 

@@ -6,10 +6,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "host-tools/export/event_sink.hpp"
+#include "host-tools/html/positions.hpp"
 #include "host-tools/report/json.hpp"
 
 namespace nopscope {
@@ -38,8 +38,8 @@ public:
     void finish() override {}
 
     // The view's section `timeline` (web/src/timeline_model.ts): of all that was told until now; a call that is open ends
-    // with its track's last event. `position`: of the function with this address in the view's list, or a number below 0.
-    Json json(const std::function<std::int64_t(std::uint64_t address)>& position) const;
+    // with its track's last event.
+    Json json(const PositionOf& position) const;
 
 private:
     // Times are nanoseconds since `origin_`; only what is told whole may begin before it.
@@ -114,7 +114,7 @@ private:
     std::vector<Kept> longest_;
     std::int64_t threshold_ = -1;  // calls that are no longer have no place in `longest_`
     std::vector<Gaps> gaps_;
-    std::vector<std::uint64_t> addresses_;  // by function number
+    std::vector<std::uint64_t> keys_;  // by function number: key_of(), or 0
     std::size_t absences_ = 0;
     std::size_t marks_ = 0;
     std::size_t rows_ = 0;

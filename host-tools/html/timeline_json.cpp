@@ -123,13 +123,13 @@ Json Timeline::json_bands() const {
     return json;
 }
 
-Json Timeline::json(const std::function<std::int64_t(std::uint64_t)>& position) const {
+Json Timeline::json(const PositionOf& position) const {
     const Chosen shown = chosen();
     const auto number_of = [&](std::uint32_t function) -> std::int64_t {
         if (function == tracer_function) return Special::tracer;
         if (function == away_function) return Special::away;
-        const std::uint64_t address = function < addresses_.size() ? addresses_[function] : 0;
-        const std::int64_t at = address != 0 ? position(address) : Special::unknown;
+        const std::uint64_t key = function < keys_.size() ? keys_[function] : 0;
+        const std::int64_t at = key != 0 ? position(key) : Special::unknown;
         return at < 0 ? Special::unknown : at;
     };
     std::uint64_t drawn = 0;
@@ -166,6 +166,10 @@ Json Timeline::json(const std::function<std::int64_t(std::uint64_t)>& position) 
         for (const std::int64_t at : on.marks_at) json["tracks"].back()["marks"]["at"].push_back(at - begin_);
     }
     json["bands"] = json_bands();
+    json["interrupts"] = Json::array();
+    for (const std::uint64_t key : keys_) {
+        if (key % 2 != 0 && position(key) >= 0) json["interrupts"].push_back(position(key));
+    }
     std::uint64_t open = 0;
     for (const OneTrack& on : tracks_) {
         for (std::size_t depth = 0; depth < on.depth; ++depth) {

@@ -9,6 +9,7 @@
 #include "host-tools/base/text.hpp"
 #include "host-tools/export/tree.hpp"
 #include "host-tools/html/html.hpp"
+#include "host-tools/html/positions.hpp"
 #include "host-tools/questions/questions.hpp"
 #include "host-tools/report/json.hpp"
 
@@ -159,17 +160,17 @@ FunctionRow as_function(const ProfileRow& from) {
     return row;
 }
 
-// By the tree's numbers; then those that are in no path. `at`: where each is, by address; what is no function has 0.
+// By the tree's numbers; then those that are in no path. `at`: where each is, by key_of().
 Json json_functions(const Report& report, const Profile& profile, const PathTree& tree, Positions& at) {
     Json list = Json::array();
     for (const FunctionPlace& place : tree.functions) {
-        if (place.address != 0) at[place.address] = list.size();
+        if (const auto key = key_of(place)) at[*key] = list.size();
         FunctionRow row;
         static_cast<FunctionPlace&>(row) = place;
         list.push_back(json_function(row, report.raw));
     }
     const auto put = [&](const FunctionRow& row) -> Json& {
-        const auto [found, is_new] = at.try_emplace(row.address, list.size());
+        const auto [found, is_new] = at.try_emplace(key_of(row).value_or(0), list.size());
         if (is_new) list.emplace_back();
         return list[found->second] = json_function(row, report.raw);
     };
@@ -184,7 +185,7 @@ Json json_functions(const Report& report, const Profile& profile, const PathTree
         put(as_function(row))["bins"] = json_bins(row, report.clock_hz);
     }
     for (std::uint32_t n = 0; n < profile.durations().size(); ++n) {
-        const auto found = at.find(report.by_number[n].address);
+        const auto found = at.find(key_of(report.by_number[n]).value_or(0));
         if (found == at.end()) continue;
         Json& bins = list[found->second]["bins"];
         for (const Latency::Bin& bin : latency_of(report, profile, n).bins) bins.push_back({bin.from_ns, bin.calls});
@@ -256,8 +257,8 @@ std::string view_json(const Report& report, const Profile& profile, const std::s
     json["functions"] = json_functions(report, profile, tree, positions);
     json["paths"] = columns(longest(paths_of(tree), most_paths));
     json["sampled"] = report.samples.count != 0;
-    const auto position = [&](std::uint64_t address) {
-        const auto found = positions.find(address);
+    const auto position = [&](std::uint64_t key) {
+        const auto found = positions.find(key);
         return found == positions.end() ? std::int64_t{-1} : static_cast<std::int64_t>(found->second);
     };
     json["timeline"] = parts.timeline != nullptr ? parts.timeline->json(position) : Json();

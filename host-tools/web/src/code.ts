@@ -37,7 +37,6 @@ function listing(view: View, data: CodeData, code: CodeFunction, chosen: (fn: nu
     const source = new Map<string, string>();
     data.source?.lines.line.forEach((line, i) => source.set(`${data.source!.lines.file[i]}:${line}`, data.source!.lines.text[i]));
     const rows: HTMLElement[] = [];
-    const instructions: HTMLElement[] = [];
     const note = (said: string) => make("span", { class: "note" }, said);
     if (code.slot) {
         rows.push(make("div", { class: "own" }, make("span", { class: "offset" }, "-8"), make("span", { class: "text" }, make("b", {}, ".quad")),
@@ -54,27 +53,29 @@ function listing(view: View, data: CodeData, code: CodeFunction, chosen: (fn: nu
                 make("span", { class: "where" }, text.place(data.files[file], line)), make("span", { class: "text" }, source.get(`${file}:${line}`) ?? "")));
         }
         const [mnemonic, operands = ""] = said.split("\t");
-        const row = make("div", { class: notes.has(at) ? "own" : "" }, make("span", { class: "offset" }, `+${(at * 4).toString(16)}`),
+        const row = make("div", { class: notes.has(at) ? "own" : "", "data-at": String(at) }, make("span", { class: "offset" }, `+${(at * 4).toString(16)}`),
             make("span", { class: "text" }, make("b", {}, mnemonic), ` ${operands}`));
         const to = targets.get(at);
-        if (to !== undefined) row.append(link(view, code, to, instructions, chosen));
+        if (to !== undefined) row.append(link(view, code, to, chosen));
         if (notes.has(at)) row.append(note(notes.get(at)!));
-        instructions.push(row);
         rows.push(row);
     });
     return make("div", { class: "code" }, ...rows);
 }
 
-function link(view: View, code: CodeFunction, at: number, rows: HTMLElement[], chosen: (fn: number) => void): Node {
+function link(view: View, code: CodeFunction, at: number, chosen: (fn: number) => void): Node {
     const fn = code.targets.function[at];
     const offset = code.targets.offset[at];
     const behind = offset ? `+${offset.toString(16)}` : "";
     if (fn < 0) return make("span", { class: "note" }, code.targets.name[at] + behind);
     if (fn === code.function) {
         const jump = make("button", { class: "target" }, behind || "+0");
-        jump.onclick = () => {
-            rows[offset / 4]?.scrollIntoView({ block: "center" });
-            rows[offset / 4]?.classList.add("reached");
+        jump.onclick = (event) => {
+            const listing = (event.currentTarget as HTMLElement).closest(".code")!;
+            for (const before of listing.querySelectorAll(".reached")) before.classList.remove("reached");
+            const row = listing.querySelector(`[data-at="${offset / 4}"]`);
+            row?.classList.add("reached");
+            row?.scrollIntoView({ block: "center" });
         };
         return jump;
     }

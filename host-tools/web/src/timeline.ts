@@ -29,7 +29,7 @@ export class Timeline {
     private readonly chosenBand = make("div", { class: "chosen" });
     private readonly zoom: ZoomBehavior<HTMLCanvasElement, unknown>;
     private data: TimelineData | null = null;
-    private scene: Scene = { tracks: [], name: () => "", isFound: () => false, slot: 1 };
+    private scene: Scene = { tracks: [], name: () => "", isFound: () => false, isInterrupt: () => false };
     private range: Range = { from: 0, to: 1 };
     private whole = true; // the range is all there is, also when that becomes more
     private drawing: Drawing | null = null;
@@ -66,7 +66,9 @@ export class Timeline {
         this.canvas.onpointermove = (event) => this.point(event);
         this.canvas.onpointerleave = () => (this.tip.hidden = true);
         this.canvas.onclick = (event) => this.click(event);
-        this.canvas.onpointerdown = (event) => event.offsetY < axisHeight && this.choose(event);
+        this.canvas.onpointerdown = (event) => {
+            if (event.offsetY < axisHeight) this.choose(event);
+        };
         this.scroll.onscroll = () => this.redraw();
         addEventListener("keydown", (event) => this.key(event));
         matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.redraw());
@@ -83,7 +85,8 @@ export class Timeline {
         this.scroll.hidden = this.where.hidden = false;
         if (view.timeline !== this.data) {
             this.data = view.timeline;
-            this.scene = { ...this.scene, tracks: tracksOf(this.data), slot: this.data.slot };
+            const interrupts = new Set(this.data.interrupts);
+            this.scene = { ...this.scene, tracks: tracksOf(this.data), isInterrupt: (fn) => interrupts.has(fn) };
             this.notes.textContent = said(this.data);
         }
         this.scene.name = (fn) => nameOf(view, fn);

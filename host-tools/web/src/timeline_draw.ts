@@ -34,7 +34,7 @@ export interface Scene {
     tracks: Track[];
     name: (fn: number) => string;
     isFound: (fn: number) => boolean;
-    slot: number;
+    isInterrupt: (fn: number) => boolean;
 }
 
 // What the pointer is at.
@@ -166,10 +166,10 @@ export class Drawing {
             if (right <= covered && !isFound) continue;
             covered = right;
             const name = scene.name(call.fn);
-            context.fillStyle = isFound ? colours.found : call.fn < 0 ? colours.none : colourOf(name);
+            context.fillStyle = isFound ? colours.found : scene.isInterrupt(call.fn) ? colours.accent : call.fn < 0 ? colours.none : colourOf(name);
             const wide = right - left > 3;
             context.fillRect(left, y, wide ? right - left - 0.5 : right - left, rowHeight - 1);
-            if (right - left > 24) this.label(name, left, right, y, "#1b1f24");
+            if (right - left > 24) this.label(name, left, right, y, scene.isInterrupt(call.fn) && !isFound ? colours.ground : "#1b1f24");
         }
         return drawn;
     }

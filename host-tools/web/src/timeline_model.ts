@@ -20,8 +20,8 @@ export interface TrackData {
     marks: { at: number[]; id: number[] };
 }
 
-// What covers a stretch of a core's time: `kind` is "gap" (records are missing), "dropped" (calls are), "interrupt", or one
-// that this page does not know and shows, too.
+// What covers a stretch of a core's time: `kind` is "gap" (records are missing), "dropped" (calls are), or one that this page
+// does not know and shows, too.
 export interface BandData {
     core: number[];
     kind: string[];
@@ -36,6 +36,7 @@ export interface TimelineData {
     slots_from: number; // begin of slot 0
     tracks: TrackData[];
     bands: BandData;
+    interrupts: number[]; // of the view's functions: those that are none, but interrupts
     calls: number; // in the recording
     drawn: number; // of them: in the rows
     deeper: number; // of them: deeper than any row

@@ -117,7 +117,10 @@ TEST_F(Code, IsBoundedWhateverTheImageSays) {
     std::map<std::uint64_t, double> shares;
     const auto large = builder.function("large", true, true, std::vector<std::uint32_t>(6000, 0x91000400));
     shares[large] = 1;
-    for (int n = 0; n < 60; ++n) {
+    for (int n = 0; n < 2; ++n) {
+        shares[builder.function("larger", true, true, std::vector<std::uint32_t>(4000, 0x91000400))] = 0.001;
+    }
+    for (int n = 0; n < 30; ++n) {
         shares[builder.function(std::string(5000, 'n'), true, true, std::vector<std::uint32_t>(300, 0x94000001))] = 0.01;
     }
     builder.symbol("beyond", ElfBuilder::text_base + (1 << 30), 2, ~std::uint64_t{0});
@@ -128,6 +131,9 @@ TEST_F(Code, IsBoundedWhateverTheImageSays) {
     EXPECT_LE(shown["functions"].size(), CodeView::max_functions);
     EXPECT_GT(shown["functions"].size(), 10u);
     EXPECT_LT(shown.dump().size(), 300'000u);
+    std::size_t text = 0;
+    for (const Json& function : shown["functions"]) text += function["text"].get<std::string>().size();
+    EXPECT_LT(text, CodeView::max_bytes);
 }
 
 TEST_F(Code, SourceIsReadFromFilesOfTextOnly) {

@@ -13,13 +13,14 @@
 namespace nopscope {
 namespace {
 
-std::int64_t by_address(std::uint64_t address) { return static_cast<std::int64_t>(address) - 1000; }
+// The functions' addresses begin at 1002; an interrupt's key is odd.
+std::int64_t by_address(std::uint64_t key) { return key % 2 != 0 ? 99 : static_cast<std::int64_t>(key - 1000) / 2; }
 
 class TimelineTest : public testing::Test {
 protected:
     TimelineTest() {
         for (const Track& track : {core0, task, core1}) timeline.on_track(track);
-        for (std::uint32_t n = 1; n < 10; ++n) timeline.on_function(n, {.name = "f", .file = {}, .line = 0, .address = 1000 + n});
+        for (std::uint32_t n = 1; n < 10; ++n) timeline.on_function(n, {.name = "f", .file = {}, .line = 0, .address = 1000 + 2 * n});
     }
     void call(const Track& track, std::uint32_t function, Nanoseconds from, Nanoseconds to, Left how = Left::returned) {
         timeline.entry(track, function, from);
@@ -48,6 +49,8 @@ TEST_F(TimelineTest, FewCallsAreThereAsTheyWere) {
     call(core0, 2, 5010, 5020);
     call(core0, tracer_function, 5030, 5050);
     timeline.leave(core0, 1, 5100, Left::gap);
+    timeline.on_function(10, {.name = "(interrupt 27)", .file = {}, .interrupt = 27});
+    call(core0, 10, 5110, 5120);
     call(task, 3, 5100, 5200, Left::unwound);
     timeline.mark(task, 42, 5150);
     timeline.point(core1, 4, 4990);  // of another core, before the first event that was told
@@ -57,7 +60,8 @@ TEST_F(TimelineTest, FewCallsAreThereAsTheyWere) {
     const Json shown = json();
     const Json& tracks = shown["tracks"];
     ASSERT_EQ(tracks.size(), 3u);
-    EXPECT_EQ(calls(tracks[0]["rows"][0]), (std::vector<Told>{{10, 100, 1}}));
+    EXPECT_EQ(calls(tracks[0]["rows"][0]), (std::vector<Told>{{10, 100, 1}, {120, 10, 99}}));
+    EXPECT_EQ(shown["interrupts"], Json({99}));
     EXPECT_EQ(tracks[0]["rows"][0]["left"], Json({{0, "gap"}}));
     EXPECT_EQ(calls(tracks[0]["rows"][1]), (std::vector<Told>{{20, 10, 2}, {40, 20, -3}}));
     EXPECT_EQ(tracks[1]["context"], 5);
@@ -72,8 +76,8 @@ TEST_F(TimelineTest, FewCallsAreThereAsTheyWere) {
     EXPECT_EQ(bands["to"], Json({410, 410}));
     EXPECT_EQ(bands["what"][0], "7 records lost, 2 records overwritten");
     EXPECT_EQ(bands["what"][1], "1,234 calls and records dropped");
-    EXPECT_EQ(shown["calls"], 5);
-    EXPECT_EQ(shown["drawn"], 5);
+    EXPECT_EQ(shown["calls"], 6);
+    EXPECT_EQ(shown["drawn"], 6);
     EXPECT_EQ(shown["duration"], 310);
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 
@@ -157,6 +158,55 @@ std::function<Exit()> add_export(CLI::App& app, CLI::App*& command) {
     return [options] { return export_recording(*options); };
 }
 
+// "5%" or "5".
+double percent_of(const std::string& text) {
+    const std::string number = text.ends_with('%') ? text.substr(0, text.size() - 1) : text;
+    double percent = -1;
+    if (!CLI::detail::lexical_cast(number, percent) || !(percent >= 0)) {
+        throw Error(fmt::format("--fail-above {}: a percentage is wanted, such as 5%", text), Exit::usage);
+    }
+    return percent;
+}
+
+std::function<Exit()> add_diff(CLI::App& app, CLI::App*& command) {
+    auto options = std::make_shared<DiffOptions>();
+    auto fail_above = std::make_shared<std::string>();
+    command = app.add_subcommand("diff", "Show what became slower, faster, new, or gone");
+    command->add_option("before", options->before, "Recordings before the change")->required();
+    command->add_option("--after", options->after, "Recordings after it; -- is short for this");
+    command->add_option("--fail-above", *fail_above, "Exit with 1 when a function, or all together, is more than so much slower (5%)");
+    command->add_option("--min-share", options->min_percent, "Only functions and paths of so many percent of the time (0.1)")
+        ->check(CLI::Range(0.0, 100.0));
+    command->add_option("--top", options->most, "Only the first so many rows of each table (30)");
+    command->add_option("--image", options->report.image, "The ELF that was recorded, if they carry no symbols");
+    const std::map<std::string, DiffOptions::Format> kinds{
+        {"text", DiffOptions::text}, {"json", DiffOptions::json}, {"folded", DiffOptions::folded}};
+    add_choice(command, "--format", options->format, kinds, "Output; folded is for flamegraph.pl");
+    add_raw(command, options->report);
+    return [options, fail_above] {
+        if (!fail_above->empty()) options->fail_above = percent_of(*fail_above);
+        if (options->after.empty() && options->before.size() == 2) {
+            options->after.push_back(options->before.back());
+            options->before.pop_back();
+        }
+        if (options->after.empty()) {
+            throw Error("diff: two recordings are wanted, or several before and after --", Exit::usage);
+        }
+        return diff(*options);
+    };
+}
+
+std::function<Exit()> add_query(CLI::App& app, CLI::App*& command) {
+    auto options = std::make_shared<QueryOptions>();
+    command = app.add_subcommand("query", "Ask a recording in SQL");
+    command->add_option("file", options->report.file, "A recording, a raw capture, or a database that `export --to sqlite` wrote")
+        ->required();
+    command->add_option("sql", options->sql, "One statement; the tables are in docs/exports.md")->required();
+    command->add_option("--image", options->report.image, "The ELF that was recorded");
+    add_choice(command, "--format", options->report.format, formats, "Output");
+    return [options] { return query(*options); };
+}
+
 std::function<Exit()> add_html(CLI::App& app, CLI::App*& command) {
     auto options = std::make_shared<HtmlOptions>();
     command = app.add_subcommand("html", "Write a page for a browser: flame graph, timeline, functions, callers and callees");
@@ -213,12 +263,12 @@ std::function<Exit()> add_events(CLI::App& app, CLI::App*& command) {
 }
 
 int run(int argc, char** argv) {
-    CLI::App app("nopscope: a function profiler for arm64 firmware");
+    CLI::App app("nopscope: a function profiler for arm64 firmware", "nopscope");
     app.set_version_flag("--version", std::string("nopscope ") + version_text);
     app.footer(exit_codes);
     app.require_subcommand(1);
     std::map<CLI::App*, std::function<Exit()>> commands;
-    for (auto* add : {add_record, add_ctl, add_report, add_graph, add_html, add_export, add_info, add_check,
+    for (auto* add : {add_record, add_ctl, add_report, add_graph, add_html, add_export, add_diff, add_query, add_info, add_check,
                       add_names, add_events}) {
         CLI::App* command = nullptr;
         auto action = add(app, command);
@@ -229,8 +279,11 @@ int run(int argc, char** argv) {
         auto action = add_question(app, command, question);
         commands[command] = std::move(action);
     }
+    std::vector<std::string> words(argv + 1, argv + argc);
+    if (!words.empty() && words[0] == "diff") std::replace(words.begin(), words.end(), std::string("--"), std::string("--after"));
+    std::reverse(words.begin(), words.end());  // as CLI11 takes them
     try {
-        app.parse(argc, argv);
+        app.parse(std::move(words));
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? 0 : static_cast<int>(Exit::usage);
     }

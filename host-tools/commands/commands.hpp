@@ -68,6 +68,23 @@ struct ExportOptions {
 };
 Exit export_recording(const ExportOptions& options);
 
+struct QueryOptions {
+    ReportOptions report;  // file (also a database that `export` wrote), image, format
+    std::string sql;
+};
+Exit query(const QueryOptions& options);
+
+struct DiffOptions {
+    ReportOptions report;  // image, raw
+    std::vector<std::string> before;
+    std::vector<std::string> after;
+    enum Format : std::uint8_t { text, json, folded } format = text;
+    std::optional<double> fail_above;  // percent
+    double min_percent = 0.1;          // of all functions' own time: smaller ones are counted, not shown
+    std::size_t most = 30;             // rows of a table
+};
+Exit diff(const DiffOptions& options);
+
 struct HtmlOptions {
     ReportOptions report;  // file, image, raw
     std::string output;

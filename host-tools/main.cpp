@@ -228,12 +228,17 @@ std::function<Exit()> add_query(CLI::App& app, CLI::App*& command) {
 
 std::function<Exit()> add_html(CLI::App& app, CLI::App*& command) {
     auto options = std::make_shared<HtmlOptions>();
-    command = app.add_subcommand("html", "Write a page for a browser: flame graph, functions, callers and callees");
+    command = app.add_subcommand("html", "Write a page for a browser: flame graph, timeline, functions, callers and callees");
     command
         ->add_option("file", options->report.file, "A recording, or a raw capture; - for standard input")
         ->required();
     command->add_option("-o,--output", options->output, "The page to write")->required();
-    command->add_option("--image", options->report.image, "The ELF that was recorded");
+    command->add_option("--image", options->report.image,
+                        "The ELF that was recorded: then the page has the hottest functions' instructions and source lines, too");
+    command->add_flag("!--no-source", options->source, "Instructions without the text of source files");
+    command->add_option("--source-root", options->source_roots,
+                        "Where source files with a relative name are looked for (.); PREFIX=DIRECTORY: what stands for PREFIX/ "
+                        "in their names; may be repeated");
     command->add_option("--title", options->title, "The page's title (the recording's name)");
     add_raw(command, options->report);
     return [options] { return html(*options); };

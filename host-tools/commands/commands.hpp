@@ -85,6 +85,8 @@ struct HtmlOptions {
     ReportOptions report;  // file, image, raw
     std::string output;
     std::string title;  // empty: the recording's name
+    bool source = true;  // with an image: the lines of source that its hottest functions are of; relative names are looked up in
+    std::vector<std::string> source_roots{"."};
 };
 Exit html(const HtmlOptions& options);
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One function: who calls it, what it calls, how long it takes.
+import { showCode } from "./code";
+import { callLines } from "./code_model";
 import { make } from "./dom";
 import { histogram } from "./functions";
 import { nameOf, percentile, type View } from "./model";
@@ -30,9 +32,20 @@ export function showCalls(host: HTMLElement, view: View, fn: number, chosen: (fn
         list,
         ...(of.bins.length ? [big, axis(of.bins)] : []),
         make("div", { class: "sides" },
-            side(view, "Called by", "outermost: nothing that was recorded calls it", callers, chosen),
-            side(view, "Calls", "nothing that was recorded", callees, chosen)),
+            side(view, "Called by", "outermost: nothing that was recorded calls it", callers, chosen, (other) => linesOf(view, other, fn)),
+            side(view, "Calls", "nothing that was recorded", callees, chosen, (other) => linesOf(view, fn, other))),
+        ...showCode(view, fn, chosen),
     );
+}
+
+// Where one calls the other directly, as far as the page has the caller's instructions.
+function linesOf(view: View, caller: number, callee: number): string {
+    const code = view.code?.functions.find((one) => one.function === caller);
+    const lines = code && callLines(code).get(callee);
+    if (!lines?.length) return "";
+    const places = [...lines].sort((a, b) => a.file - b.file || a.line - b.line).slice(0, 8);
+    const said = places.map(({ file, line }, i) => (i > 0 && places[i - 1].file === file ? String(line) : text.place(view.code!.files[file], line)));
+    return `at ${said.join(", ")}${lines.length > places.length ? `, and ${lines.length - places.length} more` : ""}`;
 }
 
 function axis(bins: [number, number][]): Node {
@@ -40,11 +53,13 @@ function axis(bins: [number, number][]): Node {
     return make("div", { class: "axis" }, make("span", {}, text.time(bins[0][0])), make("span", {}, `${text.time(last)} and more`));
 }
 
-function side(view: View, title: string, none: string, of: Neighbour[], chosen: (fn: number) => void): Node {
+function side(view: View, title: string, none: string, of: Neighbour[], chosen: (fn: number) => void, where: (fn: number) => string): Node {
     const body = make("tbody");
     for (const one of of) {
         const name = one.fn === -1 ? none : nameOf(view, one.fn);
         const row = make("tr", {}, make("td", {}, text.count(one.calls)), make("td", {}, text.time(one.total)), make("td", { class: "name" }, name));
+        const lines = one.fn >= 0 ? where(one.fn) : "";
+        if (lines) row.lastElementChild!.append(make("span", { class: "place" }, lines));
         if (one.fn >= 0) {
             row.tabIndex = 0;
             row.onclick = () => chosen(one.fn);

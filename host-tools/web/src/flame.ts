@@ -3,6 +3,7 @@
 import { flamegraph } from "d3-flame-graph";
 import { select } from "d3-selection";
 
+import { colourOf } from "./colours";
 import { found, make } from "./dom";
 import type { State } from "./state";
 import * as text from "./text";
@@ -20,14 +21,11 @@ interface Node {
     children?: Node[];
 }
 
-// A hue by name, so that a function looks the same everywhere; none for what is no function.
+// None for what is no function.
 function colour(node: Node & { highlight?: boolean }): string {
     if (node.highlight) return "var(--found)";
     if (node.data.fn < 0) return "var(--frame-none)";
-    let hash = 2166136261;
-    for (const letter of node.data.name) hash = Math.imul(hash ^ letter.codePointAt(0)!, 16777619);
-    const at = (hash >>> 0) / 2 ** 32;
-    return `hsl(${20 + at * 38} ${62 + ((hash >>> 9) % 20)}% ${58 + ((hash >>> 17) % 12)}%)`;
+    return colourOf(node.data.name);
 }
 
 function pathOf(node: Node): string {

@@ -6,6 +6,7 @@ import { showFunctions } from "./functions";
 import { nameOf, type View } from "./model";
 import { read, write, type State } from "./state";
 import * as text from "./text";
+import { Timeline } from "./timeline";
 import { sampledPaths } from "./tree";
 
 const view = JSON.parse(found("data").textContent!) as View;
@@ -13,6 +14,7 @@ let state = read();
 
 const tabs: [string, string][] = [
     ["flame", "Flame graph"],
+    ["timeline", "Timeline"],
     ["functions", "Functions"],
     ["calls", "Callers and callees"],
     ["samples", "Samples"],
@@ -44,6 +46,8 @@ const samples = new Flame(
     choose,
 );
 
+const timeline = new Timeline(found("timeline"), (range) => change({ range }, false), choose);
+
 function showRecording(host: HTMLElement): void {
     const body = make("tbody");
     for (const fact of view.facts) {
@@ -60,7 +64,7 @@ function show(): void {
     const flaming = state.view === "flame" || state.view === "samples";
     found("tools").hidden = !flaming;
     found("details").hidden = !flaming;
-    found("search").hidden = !flaming && state.view !== "functions";
+    found("search").hidden = !flaming && state.view !== "functions" && state.view !== "timeline";
     const search = found<HTMLInputElement>("search");
     if (search.value !== state.search) search.value = state.search;
     found("order").textContent = state.order === "callers" ? "Invert: where time was spent first" : "From the outermost caller";
@@ -70,6 +74,8 @@ function show(): void {
         else empty(found("flame"), "No call was recorded.");
     } else if (state.view === "samples") {
         if (view.sampled) samples.show(state);
+    } else if (state.view === "timeline") {
+        timeline.show(view, state);
     } else if (state.view === "functions") {
         showFunctions(found("functions"), view, state, (sort) => change({ sort }, false), choose);
     } else if (state.view === "calls") {
@@ -99,7 +105,7 @@ addEventListener("keydown", (event) => {
         event.preventDefault();
         found("search").focus();
     } else if (event.key === "Escape") {
-        change({ zoom: "", search: "" });
+        change({ zoom: "", search: "", range: "" });
     }
 });
 let settled = 0;

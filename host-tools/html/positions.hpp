@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the parts of a view name a function: by its position in the view's list.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "host-tools/report/report.hpp"
+
+namespace nopscope {
+
+// By key_of(). Below 0: the list has none of this key.
+using PositionOf = std::function<std::int64_t(std::uint64_t key)>;
+
+}  // namespace nopscope

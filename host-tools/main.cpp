@@ -13,6 +13,7 @@
 #include "host-tools/cli/examples.hpp"
 #include "host-tools/cli/reference.hpp"
 #include "host-tools/commands/commands.hpp"
+#include "host-tools/commands/top.hpp"
 #include "host-tools/control_options.hpp"
 #include "host-tools/export/formats.hpp"
 #include "host-tools/version.hpp"
@@ -45,18 +46,8 @@ CLI::Option* add_choice(CLI::App* app, const std::string& name, Value& value, co
 std::function<Exit()> add_record(CLI::App& app, CLI::App*& command) {
     auto options = std::make_shared<RecordOptions>();
     command = app.add_subcommand("record", "Record a target's line to a file");
-    command
-        ->add_option("--from", options->from,
-                     "serial:PATH?baud=N, tcp:HOST:PORT, unix:PATH, exec:COMMAND, file:PATH, "
-                     "gdb:HOST:PORT, or - for standard input")
-        ->required();
-    command->add_option("--image", options->image,
-                        "The ELF that runs there: its symbols go into the recording");
+    add_line(command, options->line, "The ELF that runs there: its symbols go into the recording");
     command->add_option("-o,--output", options->output, "The recording to write")->required();
-    command->add_option("--memory-base", options->memory.base,
-                        "file: is an image of the target's memory, from this address on");
-    command->add_flag("--resume", options->memory.resume,
-                      "gdb: let the target run on when it has been read");
     command->add_option("--raw", options->raw,
                         "Keep the line's bytes, too, as they came: report reads them as well");
     command->add_option("--duration", options->duration_seconds, "Stop after so many seconds")
@@ -64,15 +55,40 @@ std::function<Exit()> add_record(CLI::App& app, CLI::App*& command) {
     command->add_flag("--until-end,!--no-until-end", options->until_end,
                       "Stop when the target says it has finished (the default)");
     command->add_flag("-q,--quiet", options->quiet, "Show neither console nor progress");
-    const auto read_steering = add_steering(command, *options);
+    const auto read_steering = add_steering(command, options->line);
     return [options, read_steering] {
         read_steering();
         return record(*options);
     };
 }
 
-void add_raw(CLI::App* command, ReportOptions& options) {
-    command->add_flag("--raw", options.raw, "Show times as recorded, with what recording took in them");
+void add_raw(CLI::App* command, bool& raw) {
+    command->add_flag("--raw", raw, "Show times as recorded, with what recording took in them");
+}
+void add_raw(CLI::App* command, ReportOptions& options) { add_raw(command, options.raw); }
+
+std::function<Exit()> add_top(CLI::App& app, CLI::App*& command) {
+    auto options = std::make_shared<TopOptions>();
+    auto sort = std::make_shared<std::string>(top::head_of(options->sort));
+    command = app.add_subcommand("top", "Watch a running target in the terminal");
+    add_line(command, options->live.line, "The ELF that runs there: names of functions");
+    command->add_option("-o,--output", options->live.record, "Record the line on the side, too");
+    command->add_option("--interval", options->interval, "Seconds between two looks (1)")->check(CLI::Range(0.1, 3600.0));
+    command->add_option("--sort", *sort, "By this column: now, calls/s, calls, self, total, share, p50, p99, function (now)");
+    command->add_option("--idle", options->live.idle,
+                        "Functions of a core that has nothing to do, globs (*idle* *wfi* *wait_for_interrupt*)");
+    add_raw(command, options->raw);
+    command->add_flag("--once", options->once, "Print one look; for scripts, no terminal is needed");
+    command->add_option("--after", options->after, "--once: seconds before it begins (2)")->check(CLI::Range(0.0, 1e6));
+    add_choice(command, "--format", options->format, formats_without_csv, "--once: output");
+    command->add_option("--top", options->top, "--once: only the first so many functions");
+    const auto read_steering = add_steering(command, options->live.line);
+    command->footer("Press ? for its keys. Details: docs/top.md.");
+    return [options, sort, read_steering] {
+        options->sort = top::column_named(*sort);
+        read_steering();
+        return watch(*options);
+    };
 }
 
 std::function<Exit()> add_report(CLI::App& app, CLI::App*& command) {
@@ -298,8 +314,8 @@ int run(int argc, char** argv) {
     app.footer(exit_codes);
     app.require_subcommand(1);
     std::map<CLI::App*, std::function<Exit()>> commands;
-    for (auto* add : {add_record, add_ctl, add_report, add_graph, add_html, add_export, add_diff, add_query, add_info, add_check,
-                      add_names, add_events, add_doctor, add_reference}) {
+    for (auto* add : {add_record, add_top, add_ctl, add_report, add_graph, add_html, add_export, add_diff, add_query,
+                      add_info, add_check, add_names, add_events, add_doctor, add_reference}) {
         CLI::App* command = nullptr;
         auto action = add(app, command);
         commands[command] = std::move(action);

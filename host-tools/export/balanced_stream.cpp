@@ -15,11 +15,6 @@ FunctionPlace place_of(std::uint64_t address, const Function* known) {
     return {known->name, known->file, known->line, known->address};
 }
 
-constexpr std::uint32_t plain_return(std::uint64_t index) {
-    const auto payload = (static_cast<std::uint32_t>(index) & wire::entry_index_mask) << 1;
-    return wire::make_record(wire::Kind::ret, payload, 0).high();
-}
-
 }  // namespace
 
 void BalancedStream::on_session(const HelloInfo& hello) {

@@ -16,7 +16,7 @@ constexpr std::size_t longest_room = 16384;  // halved when it is full
 void Timeline::on_function(std::uint32_t number, const FunctionPlace& place) {
     if (number >= first_own_function) return;
     if (number >= keys_.size()) keys_.resize(number + 1);
-    keys_[number] = key_of(place).value_or(0);
+    keys_[number] = key_of(place);
 }
 
 void Timeline::on_track(const Track& track) {

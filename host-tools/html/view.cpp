@@ -164,13 +164,13 @@ FunctionRow as_function(const ProfileRow& from) {
 Json json_functions(const Report& report, const Profile& profile, const PathTree& tree, Positions& at) {
     Json list = Json::array();
     for (const FunctionPlace& place : tree.functions) {
-        if (const auto key = key_of(place)) at[*key] = list.size();
+        if (const auto key = key_of(place); key != 0) at[key] = list.size();
         FunctionRow row;
         static_cast<FunctionPlace&>(row) = place;
         list.push_back(json_function(row, report.raw));
     }
     const auto put = [&](const FunctionRow& row) -> Json& {
-        const auto [found, is_new] = at.try_emplace(key_of(row).value_or(0), list.size());
+        const auto [found, is_new] = at.try_emplace(key_of(row), list.size());
         if (is_new) list.emplace_back();
         return list[found->second] = json_function(row, report.raw);
     };
@@ -185,7 +185,7 @@ Json json_functions(const Report& report, const Profile& profile, const PathTree
         put(as_function(row))["bins"] = json_bins(row, report.clock_hz);
     }
     for (std::uint32_t n = 0; n < profile.durations().size(); ++n) {
-        const auto found = at.find(key_of(report.by_number[n]).value_or(0));
+        const auto found = at.find(key_of(report.by_number[n]));
         if (found == at.end()) continue;
         Json& bins = list[found->second]["bins"];
         for (const Latency::Bin& bin : latency_of(report, profile, n).bins) bins.push_back({bin.from_ns, bin.calls});

@@ -191,6 +191,10 @@ const char* clock_name(wire::Clock clock) {
     }
     return "unknown";
 }
+// Addresses are even, interrupts' offsets odd.
+std::uint64_t key_of(const FunctionPlace& place) {
+    return place.interrupt ? interrupt_offset(*place.interrupt) : place.address;
+}
 std::string interrupt_name(std::uint32_t number) { return fmt::format("(interrupt {})", number); }
 const char* recorder_name(std::size_t number) {
     static constexpr const char* names[wire::overhead_count] = {"function", "graph", "profile", "duration",

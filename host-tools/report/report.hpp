@@ -28,6 +28,10 @@ struct FunctionPlace {
     std::optional<std::uint32_t> interrupt = std::nullopt;  // it is none, but this interrupt: no file, no address
 };
 
+// Different of different functions and interrupts, the same in every report of an image; 0: it is neither.
+// Of a function, its address.
+std::uint64_t key_of(const FunctionPlace& place);
+
 // From the records of a trace.
 struct FunctionRow : FunctionPlace {
     std::uint64_t calls = 0;

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/live/rates.hpp"
+
+#include <algorithm>
+
+namespace nopscope {
+namespace {
+
+// What was there before may have gone: a count of records that were missing, say.
+double since(std::uint64_t earlier, std::uint64_t later) {
+    return later > earlier ? static_cast<double>(later - earlier) : 0;
+}
+
+std::vector<CoreRates> core_rates(const Look& earlier, const Look& later, double seconds) {
+    const double ticks = since(earlier.target_ticks, later.target_ticks);
+    const bool other_session = earlier.status.stream.sessions != later.status.stream.sessions;
+    std::vector<CoreRates> rates;
+    for (std::size_t i = 0; i < later.status.cores.size(); ++i) {
+        const CoreStatus none{};
+        const auto& now = later.status.cores[i];
+        const auto& before = i < earlier.status.cores.size() ? earlier.status.cores[i] : none;
+        CoreRates& of = rates.emplace_back();
+        of.number = now.number;
+        of.records = since(other_session ? 0 : before.records, now.records) / seconds;
+        if (ticks > 0) of.busy = std::min(1.0, since(before.busy_ticks, now.busy_ticks) / ticks);
+    }
+    return rates;
+}
+
+}  // namespace
+
+std::unordered_map<std::uint64_t, FunctionSum> sums_by_key(const Report& report) {
+    std::unordered_map<std::uint64_t, FunctionSum> sums;
+    for (const FunctionRow& row : report.functions) {
+        FunctionSum& of = sums[key_of(row)];
+        of.calls += row.calls;
+        of.self_ns += row.self_ns;
+    }
+    // Of a target in adaptive mode the profile's are among those already.
+    if (report.adaptive) return sums;
+    for (const ProfileRow& row : report.profile) {
+        FunctionSum& of = sums[key_of(row)];
+        if (row.calls > of.calls) of = {row.calls, row.self_ns};
+    }
+    return sums;
+}
+
+Rates rates_between(const Look& earlier, const Look& later) {
+    Rates rates;
+    rates.seconds = std::chrono::duration<double>(later.status.at - earlier.status.at).count();
+    if (rates.seconds <= 0) return rates;
+    const auto per_second = [&](std::uint64_t before, std::uint64_t now) {
+        return since(before, now) / rates.seconds;
+    };
+    const Status& before = earlier.status;
+    const Status& now = later.status;
+    rates.bytes = per_second(before.line.bytes, now.line.bytes);
+    if (now.hello && now.hello->line_bytes_per_second != 0) {
+        rates.line_share = rates.bytes / now.hello->line_bytes_per_second;
+    }
+    rates.records = per_second(before.stream.delivered, now.stream.delivered);
+    rates.dropped = per_second(before.stream.dropped, now.stream.dropped);
+    rates.cores = core_rates(earlier, later, rates.seconds);
+    if (!later.report) return rates;
+    const auto known = earlier.report ? sums_by_key(*earlier.report) : decltype(sums_by_key(*later.report))();
+    double all = 0;
+    for (const auto& [key, sum] : sums_by_key(*later.report)) {
+        const auto found = known.find(key);
+        const FunctionSum was = found == known.end() ? FunctionSum() : found->second;
+        if (sum.calls > was.calls) rates.calls[key] = per_second(was.calls, sum.calls);
+        if (sum.self_ns > was.self_ns) all += rates.self[key] = since(was.self_ns, sum.self_ns);
+    }
+    for (auto& [key, self] : rates.self) self /= all;
+    return rates;
+}
+
+}  // namespace nopscope

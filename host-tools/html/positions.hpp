@@ -5,11 +5,9 @@
 #include <cstdint>
 #include <functional>
 
-#include "host-tools/report/report.hpp"
-
 namespace nopscope {
 
-// By key_of(). Below 0: the list has none of this key.
+// Of a key as key_of() (report.hpp) has it. Below 0: the list has none of this key.
 using PositionOf = std::function<std::int64_t(std::uint64_t key)>;
 
 }  // namespace nopscope

@@ -9,6 +9,9 @@
 
 #include "host-tools/base/pmu_events.hpp"
 #include "host-tools/base/run_main.hpp"
+#include "host-tools/cli/defaults.hpp"
+#include "host-tools/cli/examples.hpp"
+#include "host-tools/cli/reference.hpp"
 #include "host-tools/commands/commands.hpp"
 #include "host-tools/control_options.hpp"
 #include "host-tools/export/formats.hpp"
@@ -262,14 +265,41 @@ std::function<Exit()> add_events(CLI::App& app, CLI::App*& command) {
     };
 }
 
+std::function<Exit()> add_doctor(CLI::App& app, CLI::App*& command) {
+    auto options = std::make_shared<DoctorOptions>();
+    command = app.add_subcommand("doctor", "Look whether ports, tools and images are as they should be");
+    command->add_option("--from", options->from, "Listen to this line, too: is a target on it, at this rate?");
+    command->add_option("--image", options->image, "Look at this ELF, too");
+    command->add_option("--seconds", options->seconds, "How long to listen (3)")->check(CLI::PositiveNumber);
+    command->add_option("--devices", options->devices, "Where serial ports are (/dev)");
+    add_choice(command, "--format", options->format, formats_without_csv, "Output");
+    return [options] {
+        options->defaults_file = defaults_file();
+        return doctor(*options);
+    };
+}
+
+// Hidden: of the build.
+std::function<Exit()> add_reference(CLI::App& app, CLI::App*& command) {
+    auto directory = std::make_shared<std::string>();
+    command = app.add_subcommand("reference", "Write man pages and completions")->group("");
+    command->add_option("directory", *directory, "Where share/ is")->required();
+    return [&app, directory] {
+        write_reference(app, *directory);
+        return Exit::ok;
+    };
+}
+
 int run(int argc, char** argv) {
     CLI::App app("nopscope: a function profiler for arm64 firmware", "nopscope");
     app.set_version_flag("--version", std::string("nopscope ") + version_text);
+    std::string board;  // with_defaults() has taken it
+    app.add_option("--board", board, "Defaults of this board, from nopscope.toml");
     app.footer(exit_codes);
     app.require_subcommand(1);
     std::map<CLI::App*, std::function<Exit()>> commands;
     for (auto* add : {add_record, add_ctl, add_report, add_graph, add_html, add_export, add_diff, add_query, add_info, add_check,
-                      add_names, add_events}) {
+                      add_names, add_events, add_doctor, add_reference}) {
         CLI::App* command = nullptr;
         auto action = add(app, command);
         commands[command] = std::move(action);
@@ -279,8 +309,10 @@ int run(int argc, char** argv) {
         auto action = add_question(app, command, question);
         commands[command] = std::move(action);
     }
+    for (const auto& [command, action] : commands) command->footer(examples_of(command->get_name()) + "\n" + command->get_footer());
     std::vector<std::string> words(argv + 1, argv + argc);
     if (!words.empty() && words[0] == "diff") std::replace(words.begin(), words.end(), std::string("--"), std::string("--after"));
+    words = with_defaults(app, std::move(words), defaults_file());
     std::reverse(words.begin(), words.end());  // as CLI11 takes them
     try {
         app.parse(std::move(words));

@@ -101,6 +101,16 @@ struct InfoOptions {
 };
 Exit info(const InfoOptions& options);
 
+struct DoctorOptions {
+    std::string from;            // a line to listen to; empty: none
+    std::string image;           // an ELF to look at; empty: none
+    std::string defaults_file;   // that is in use; empty: none
+    std::string devices = "/dev";  // where serial ports are
+    double seconds = 3;          // to listen for
+    Format format = Format::text;
+};
+Exit doctor(const DoctorOptions& options);
+
 struct CheckOptions {
     std::string image;
     std::vector<std::string> allow;  // functions whose address may be taken without a landing pad

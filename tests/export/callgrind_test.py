@@ -40,7 +40,7 @@ class Callgrind(exports.Case):
             path = self.export(name, "--raw")
             own = self.annotate(path)
             inclusive = self.annotate(path, "--inclusive=yes")
-            rows = exports.by_name(exports.report(name)["functions"], "self_ns", "total_ns")
+            rows = exports.by_name(exports.functions(name), "self_ns", "total_ns")
             nodes = exports.graph(name)["nodes"]
             self.assertTrue(rows)
             for of, (time, total) in rows.items():

@@ -42,6 +42,12 @@ def report(name):
     return json.loads(run(NOPSCOPE, "report", recording(name), "--format", "json").stdout)
 
 
+def functions(name):
+    """The report's, and its interrupts, which are calls in an export."""
+    rows = report(name)
+    return rows["functions"] + [row | {"name": f"(interrupt {row['interrupt']})"} for row in rows.get("interrupts", [])]
+
+
 @functools.cache
 def graph(name):
     return json.loads(run(NOPSCOPE, "graph", recording(name), "--format", "json").stdout)
@@ -156,7 +162,7 @@ class Case(unittest.TestCase):
         tolerance = rounding(name, 2)
         self.assertEqual(sums.failures[:5], [])
         self.assertEqual({track: stack for track, stack in sums.stacks.items() if stack}, {}, "all calls end")
-        rows = [row | {"name": spelt(row["name"])} for row in report(name)["functions"]]
+        rows = [row | {"name": spelt(row["name"])} for row in functions(name)]
         expected = by_name(rows, "calls", "total_ns", "self_ns", "incomplete", "lost")
         self.assertTrue(expected)
         found = {of: count for of, count in sums.calls.items() if of not in (TRACER, spelt(AWAY))}
@@ -174,7 +180,7 @@ class Case(unittest.TestCase):
 
     def check_sums(self, name, found, key):
         """{function: its self time}, or calls..."""
-        expected = {of: value for of, (value,) in by_name(report(name)["functions"], key).items() if value}
+        expected = {of: value for of, (value,) in by_name(functions(name), key).items() if value}
         self.assertEqual({of: value for of, value in found.items() if value}, expected)
 
 

@@ -33,7 +33,7 @@ class Folded(exports.Case):
                     expected[at[node["id"]]] += node[key]
                 self.assertEqual(paths, +expected)
                 # A path's time is rounded to nanoseconds, and so is a function's.
-                calls = exports.by_name(exports.report(name)["functions"], key)
+                calls = exports.by_name(exports.functions(name), key)
                 self.assertEqual(set(own), {of for of, (time,) in calls.items() if time} & set(own))
                 for of, (time,) in calls.items():
                     self.assertAlmostEqual(own[of], time, delta=len(nodes) if key != "self_ns" else exports.rounding(name, len(nodes)))

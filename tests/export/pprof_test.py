@@ -50,7 +50,7 @@ class Pprof(exports.Case):
             for path, values in paths.items():
                 calls[path[-1]] += values[0]
                 own[path[-1]] += values[1]
-            for of, (count, time) in exports.by_name(exports.report(name)["functions"], "calls", "self_ns").items():
+            for of, (count, time) in exports.by_name(exports.functions(name), "calls", "self_ns").items():
                 self.assertEqual(calls[of], count)
                 self.assertAlmostEqual(own[of], time, delta=exports.rounding(name, len(expected)))
 

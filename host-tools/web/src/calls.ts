@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // One function: who calls it, what it calls, how long it takes.
-import { make } from "./dom";
+import { make, patch } from "./dom";
 import { histogram } from "./functions";
-import { nameOf, percentile, type View } from "./model";
+import { keyOf, nameOf, percentile, type View } from "./model";
 import * as text from "./text";
 import { neighbours, type Neighbour } from "./tree";
 
 export function showCalls(host: HTMLElement, view: View, fn: number, chosen: (fn: number) => void): void {
     if (fn < 0) {
-        host.replaceChildren(make("p", { class: "empty" }, "Choose a function: a row of the table, or a frame by double-click."));
+        patch(host, make("p", { class: "empty" }, "Choose a function: a row of the table, or a frame by double-click."));
         return;
     }
     const of = view.functions[fn];
@@ -25,7 +25,7 @@ export function showCalls(host: HTMLElement, view: View, fn: number, chosen: (fn
     const list = make("dl", { class: "facts" });
     for (const [name, value] of facts) list.append(make("div", {}, make("dt", {}, name), make("dd", {}, value)));
     const big = make("div", { class: "big" }, histogram(of));
-    host.replaceChildren(
+    patch(host,
         make("h2", {}, of.name, make("span", { class: "place", title: of.file }, text.place(of.file, of.line))),
         list,
         ...(of.bins.length ? [big, axis(of.bins)] : []),
@@ -44,7 +44,7 @@ function side(view: View, title: string, none: string, of: Neighbour[], chosen: 
     const body = make("tbody");
     for (const one of of) {
         const name = one.fn === -1 ? none : nameOf(view, one.fn);
-        const row = make("tr", {}, make("td", {}, text.count(one.calls)), make("td", {}, text.time(one.total)), make("td", { class: "name" }, name));
+        const row = make("tr", { "data-key": keyOf(view, one.fn) }, make("td", {}, text.count(one.calls)), make("td", {}, text.time(one.total)), make("td", { class: "name" }, name));
         if (one.fn >= 0) {
             row.tabIndex = 0;
             row.onclick = () => chosen(one.fn);

@@ -16,14 +16,14 @@ void add_choice_options(CLI::App* command, Choice& choice, std::string& recorder
     command->add_option("--recorder", recorder, "none, function, graph, profile, duration, sampled")->type_name("NAME");
 }
 
-void wants_image(const RecordOptions& options, bool needed) {
+void wants_image(const LineOptions& options, bool needed) {
     if (needed && options.image.empty()) {
         throw Error("functions are found by name in the image: give --image ELF", Exit::usage);
     }
 }
 
 // A rate first, then what is recorded, then of that.
-std::vector<ControlRequest> requests_of(const Wanted& wanted, const RecordOptions& options) {
+std::vector<ControlRequest> requests_of(const Wanted& wanted, const LineOptions& options) {
     std::vector<ControlRequest> requests;
     const auto add = [&](ControlRequest request) {
         check(request);
@@ -71,7 +71,19 @@ std::vector<ControlRequest> requests_of(const Wanted& wanted, const RecordOption
 
 }  // namespace
 
-std::function<void()> add_steering(CLI::App* command, RecordOptions& options) {
+void add_line(CLI::App* command, LineOptions& options, const char* image_help) {
+    command
+        ->add_option("--from", options.from,
+                     "serial:PATH?baud=N, tcp:HOST:PORT, unix:PATH, exec:COMMAND, file:PATH, "
+                     "gdb:HOST:PORT, or - for standard input")
+        ->required();
+    command->add_option("--image", options.image, image_help);
+    command->add_option("--memory-base", options.memory.base,
+                        "file: is an image of the target's memory, from this address on");
+    command->add_flag("--resume", options.memory.resume, "gdb: let the target run on when it has been read");
+}
+
+std::function<void()> add_steering(CLI::App* command, LineOptions& options) {
     const auto wanted = std::make_shared<Wanted>();
     const auto group = command->add_option_group(
         "Control", "Asked of the target when it is first heard (docs/control.md)");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line's options that are about what a target does.
+// The command line's options that are about a line and what its target does.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,8 +10,10 @@
 
 namespace nopscope {
 
+// The line, what runs there, and what is its memory.
+void add_line(CLI::App* command, LineOptions& options, const char* image_help);
 // Returns what is to be called when `command` has been parsed: it sets `options`' steering.
-std::function<void()> add_steering(CLI::App* command, RecordOptions& options);
+std::function<void()> add_steering(CLI::App* command, LineOptions& options);
 
 std::function<Exit()> add_ctl(CLI::App& app, CLI::App*& command);
 

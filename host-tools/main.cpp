@@ -41,18 +41,8 @@ CLI::Option* add_choice(CLI::App* app, const std::string& name, Value& value, co
 std::function<Exit()> add_record(CLI::App& app, CLI::App*& command) {
     auto options = std::make_shared<RecordOptions>();
     command = app.add_subcommand("record", "Record a target's line to a file");
-    command
-        ->add_option("--from", options->from,
-                     "serial:PATH?baud=N, tcp:HOST:PORT, unix:PATH, exec:COMMAND, file:PATH, "
-                     "gdb:HOST:PORT, or - for standard input")
-        ->required();
-    command->add_option("--image", options->image,
-                        "The ELF that runs there: its symbols go into the recording");
+    add_line(command, options->line, "The ELF that runs there: its symbols go into the recording");
     command->add_option("-o,--output", options->output, "The recording to write")->required();
-    command->add_option("--memory-base", options->memory.base,
-                        "file: is an image of the target's memory, from this address on");
-    command->add_flag("--resume", options->memory.resume,
-                      "gdb: let the target run on when it has been read");
     command->add_option("--raw", options->raw,
                         "Keep the line's bytes, too, as they came: report reads them as well");
     command->add_option("--duration", options->duration_seconds, "Stop after so many seconds")
@@ -60,7 +50,7 @@ std::function<Exit()> add_record(CLI::App& app, CLI::App*& command) {
     command->add_flag("--until-end,!--no-until-end", options->until_end,
                       "Stop when the target says it has finished (the default)");
     command->add_flag("-q,--quiet", options->quiet, "Show neither console nor progress");
-    const auto read_steering = add_steering(command, *options);
+    const auto read_steering = add_steering(command, options->line);
     return [options, read_steering] {
         read_steering();
         return record(*options);

@@ -7,8 +7,7 @@
 #include <string>
 
 #include "host-tools/base/error.hpp"
-#include "host-tools/control/steering.hpp"
-#include "host-tools/memory/memory_source.hpp"
+#include "host-tools/live/line.hpp"
 #include "host-tools/report/report.hpp"
 
 namespace nopscope {
@@ -16,15 +15,12 @@ namespace nopscope {
 enum class Format : std::uint8_t { text, json, csv };
 
 struct RecordOptions {
-    std::string from;
-    std::string image;
+    LineOptions line;
     std::string output;
     std::string raw;  // where the line's bytes go, too; empty: nowhere
     double duration_seconds = 0;  // 0: no limit
     bool until_end = true;        // stop when every core has sent its final stats
     bool quiet = false;           // neither console nor progress
-    SteeringOptions steering;
-    MemoryOptions memory;
 };
 Exit record(const RecordOptions& options);
 

@@ -14,9 +14,7 @@
 #include "host-tools/base/text.hpp"
 #include "host-tools/commands/commands.hpp"
 #include "host-tools/line/tee.hpp"
-#include "host-tools/nsc/journal.hpp"
-#include "host-tools/transport/source.hpp"
-#include "host-tools/version.hpp"
+#include "host-tools/live/tape.hpp"
 
 namespace nopscope {
 namespace {
@@ -36,25 +34,11 @@ void catch_signals() {
     signal(SIGPIPE, SIG_IGN);
 }
 
-std::uint64_t unix_ns() {
-    const auto since = std::chrono::system_clock::now().time_since_epoch();
-    return static_cast<std::uint64_t>(std::chrono::nanoseconds(since).count());
-}
-
-class Monitor final : public SessionSink {
+class Monitor final : public Attendant {
 public:
     Monitor(bool quiet, const Symbols* symbols)
-        : quiet_(quiet), progress_(!quiet && isatty(STDERR_FILENO) != 0), symbols_(symbols) {}
+        : Attendant(symbols), quiet_(quiet), progress_(!quiet && isatty(STDERR_FILENO) != 0) {}
 
-    void on_session(const HelloInfo& hello) override {
-        if (symbols_ != nullptr) {
-            if (const auto sentence = mismatch(*symbols_, hello)) throw Error(*sentence);
-        }
-        if (steering != nullptr) steering->on_session(hello);
-    }
-    void on_reply(const wire::Reply& reply) override {
-        if (steering != nullptr) steering->on_reply(reply);
-    }
     void on_trace(unsigned /*core*/, const TraceBatch& batch) override {
         events_ += batch.records.size();
     }
@@ -79,8 +63,6 @@ public:
         line_drawn_ = false;
     }
 
-    Steering* steering = nullptr;
-
 private:
     void show(std::string_view text) {
         if (quiet_) return;
@@ -92,7 +74,6 @@ private:
 
     bool quiet_;
     bool progress_;
-    const Symbols* symbols_;
     bool line_drawn_ = false;
     std::uint64_t events_ = 0;
     std::uint64_t events_drawn_ = 0;
@@ -101,9 +82,6 @@ private:
 
 // After the final stats a target that ends by itself gets this long to do so.
 constexpr auto linger = 2s;
-constexpr auto flush_interval = 250ms;
-// A line silent for so long is not in the middle of a frame: what is pending may be shown as text.
-constexpr auto text_silence = 200ms;
 
 // The line's bytes as they come; nowhere without a path.
 class RawFile {
@@ -131,53 +109,36 @@ private:
 // Where a session's line goes.
 struct Destination {
     RawFile raw;
-    nsc::Writer file;
-    nsc::Journal journal;
+    Tape tape;
     Monitor monitor;
     Tee tee;
-    SessionReader reader;
+    LineReader line;
 
-    Destination(const RecordOptions& options, const Symbols* symbols)
+    Destination(Source& source, const RecordOptions& options, const Symbols* symbols)
         : raw(options.raw),
-          file(options.output, {.source = options.from,
-                                .tool = std::string("nopscope ") + version_text,
-                                .started_unix_ns = unix_ns()}),
-          journal(file),
+          tape(options.output, options.line.from, symbols),
           monitor(options.quiet, symbols),
-          tee(journal, monitor),
-          reader(tee) {
-        if (symbols != nullptr) file.symbols(*symbols);
-    }
-    void line(std::span<const std::uint8_t> bytes) {
-        raw.write(bytes);
-        reader.feed(bytes);
-    }
-    void flush() { journal.flush(reader.line(), reader.counters(), unix_ns()); }
+          tee(tape.sink(), monitor),
+          line(source, tee) {}
+    const SessionReader& reader() const { return line.reader(); }
+    void flush() { tape.flush(reader()); }
 };
 
 class Recording {
 public:
-    Recording(Source& source, Destination& to, const RecordOptions& options)
-        : source_(source), to_(to), options_(options) {}
+    Recording(Destination& to, const RecordOptions& options) : to_(to), options_(options) {}
 
     // Reads once. False: it is over.
     bool turn() {
         if (reason_) return false;
-        const Source::Result got = source_.read(buffer_, interrupted != 0 ? 0ms : 50ms);
+        const Source::Result got = to_.line.wait(interrupted != 0 ? 0ms : 50ms);
         const auto now = Clock::now();
-        if (got.count != 0) {
-            to_.line({buffer_.data(), got.count});
-            last_byte_ = now;
-        } else if (now - last_byte_ > text_silence) {
-            to_.reader.show_pending_text();
-        }
-        if (now - flushed_ >= flush_interval) {
-            to_.flush();
-            flushed_ = now;
-        }
-        to_.monitor.progress(to_.reader, now);
+        to_.raw.write(to_.line.bytes());
+        to_.line.take(now);
+        to_.tape.flush_if_due(to_.reader(), now);
+        to_.monitor.progress(to_.reader(), now);
         if (!over_) over_since_ = now;
-        over_ = to_.reader.recording_is_over();
+        over_ = to_.reader().recording_is_over();
         reason_ = why_end(got.closed, now);
         return !reason_;
     }
@@ -198,74 +159,49 @@ private:
         return std::nullopt;
     }
 
-    Source& source_;
     Destination& to_;
     const RecordOptions& options_;
     const Clock::time_point start_ = Clock::now();
-    Clock::time_point flushed_ = start_;
-    Clock::time_point last_byte_ = start_;
     Clock::time_point over_since_ = start_;
     bool over_ = false;
     std::optional<nsc::EndReason> reason_;
-    std::vector<std::uint8_t> buffer_ = std::vector<std::uint8_t>(std::size_t{1} << 16);
 };
 
-std::unique_ptr<Source> open_line(const RecordOptions& options) {
-    const bool steers = options.steering.steers();
-    if (!is_memory(options.from, options.memory)) {
-        return open_source(options.from, steers ? Way::both : Way::in);
-    }
-    if (steers) throw Error(options.from + ": a target's memory takes no commands", Exit::usage);
-    return open_memory_source(options.from, options.image, options.memory, [](const auto& sentence) {
-        fmt::print(stderr, "nopscope: {}\n", sentence);
-    });
-}
-
-// To the end. What is asked of the target comes between two reads, and may itself read to the end.
-nsc::EndReason record_line(Recording& recording, const SessionReader& reader, Steering* steering) {
-    while (recording.turn()) {
-        if (steering == nullptr) continue;
-        try {
-            steering->serve(reader.counters().gaps);
-        } catch (const Error&) {
-            if (recording.turn()) throw;  // else it is because of the end
-        }
-    }
-    return recording.reason();
-}
+void say(const std::string& sentence) { fmt::print(stderr, "nopscope: {}\n", for_terminal(sentence)); }
 
 }  // namespace
 
 Exit record(const RecordOptions& options) {
     std::optional<Symbols> symbols;
-    if (!options.image.empty()) symbols = read_symbols(ElfFile::open(options.image));
+    if (!options.line.image.empty()) symbols = read_symbols(ElfFile::open(options.line.image));
     catch_signals();
+    const bool steers = options.line.steering.steers();
     // The line first: a port that is not there must not cost an older recording.
-    const auto source = open_line(options);
-    Destination to(options, symbols ? &*symbols : nullptr);
-    Recording recording(*source, to, options);
+    const auto source = open_line(options.line, steers ? Way::both : Way::in, say);
+    Destination to(*source, options, symbols ? &*symbols : nullptr);
+    Recording recording(to, options);
+    const auto turn = [&] { return recording.turn(); };
     std::optional<Steering> steering;
-    nsc::EndReason reason{};
     try {
-        if (options.steering.steers()) {
-            steering.emplace(*source, symbols ? &*symbols : nullptr, options.steering,
-                             [&] { return recording.turn(); });
+        if (steers) {
+            steering.emplace(*source, symbols ? &*symbols : nullptr, options.line.steering, turn, say);
             to.monitor.steering = &*steering;
         }
-        reason = record_line(recording, to.reader, to.monitor.steering);
+        read_to_the_end(turn, [&] {
+            if (steering) steering->serve(to.reader().counters().gaps);
+        });
     } catch (const Error&) {
         to.flush();
         to.monitor.clear_progress();
         throw;
     }
     const std::optional<int> status = source->close();
-    to.reader.finish();
-    to.flush();
-    const LineCounters& line = to.reader.line();
-    to.file.end({.reason = reason, .exit_status = status.value_or(-1), .line_bytes = line.bytes});
+    to.line.finish();
+    to.tape.end(to.reader(), recording.reason(), status);
+    const LineCounters& line = to.reader().line();
     to.monitor.clear_progress();
 
-    const StreamCounters stream = to.reader.counters();
+    const StreamCounters stream = to.reader().counters();
     fmt::print(stderr,
                "nopscope: {}: {} bytes, {} events in {} session{}; dropped {}, lost {}, "
                "corrupt_frames {}, gaps {}\n",

@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/control/steering.hpp"
 
-#include <fmt/format.h>
-
-#include <cstdio>
-
-#include "host-tools/base/text.hpp"
-
 namespace nopscope {
 
 Steering::Steering(Source& line, const Symbols* symbols, const SteeringOptions& options,
-                   std::function<bool()> turn)
-    : symbols_(symbols), options_(options), client_(line, std::move(turn)) {
+                   std::function<bool()> turn, std::function<void(const std::string&)> say)
+    : symbols_(symbols), options_(options), client_(line, std::move(turn)), say_(std::move(say)) {
     if (!options.socket.empty()) socket_ = std::make_unique<ControlSocket>(options.socket);
 }
 
@@ -31,22 +25,22 @@ void Steering::begin_session() {
         }
     } catch (const Error& error) {
         if (first) throw;
-        fmt::print(stderr, "nopscope: after the target's reset: {}\n", for_terminal(error.what()));
+        say_(std::string("after the target's reset: ") + error.what());
+    }
+}
+
+ControlAnswer Steering::answer(const ControlRequest& request) {
+    try {
+        return {Exit::ok, perform(request, {client_, symbols_, hello_})};
+    } catch (const Error& error) {
+        return {error.code(), error.what()};
     }
 }
 
 void Steering::serve(std::uint64_t gaps) {
     while (session_waits_) begin_session();
     if (socket_) {
-        if (const auto request = socket_->take()) {
-            ControlAnswer answer;
-            try {
-                answer.text = perform(*request, {client_, symbols_, hello_});
-            } catch (const Error& error) {
-                answer = {error.code(), error.what()};
-            }
-            socket_->answer(answer);
-        }
+        if (const auto request = socket_->take()) socket_->answer(answer(*request));
     }
     const auto now = std::chrono::steady_clock::now();
     if (sessions_ == 0 || gaps == gaps_ || now - asked_ < std::chrono::seconds(1)) return;

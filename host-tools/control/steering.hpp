@@ -19,18 +19,20 @@ struct SteeringOptions {
 
 class Steering {
 public:
-    // `turn`: CommandClient's. `symbols`: null, or of the image.
+    // `turn`: CommandClient's. `symbols`: null, or of the image. `say`: what a person should know, a sentence.
     Steering(Source& line, const Symbols* symbols, const SteeringOptions& options,
-             std::function<bool()> turn);
+             std::function<bool()> turn, std::function<void(const std::string&)> say);
 
     // From the line's sink.
     void on_session(const HelloInfo& hello);
     void on_reply(const wire::Reply& reply) { client_.on_reply(reply); }
 
     // Between two turns: does what is asked for. Throws Error where the first session's target does not
-    // do what it is to do at the start; says so on standard error, and goes on, at a later session's.
+    // do what it is to do at the start; says so, and goes on, at a later session's.
     // `gaps`: of the line so far; after a new one the target is asked for what a reader needs.
     void serve(std::uint64_t gaps);
+    // Likewise: does it. What is wrong is in the answer.
+    ControlAnswer answer(const ControlRequest& request);
 
 private:
     void begin_session();
@@ -38,6 +40,7 @@ private:
     const Symbols* symbols_;
     const SteeringOptions& options_;
     CommandClient client_;
+    std::function<void(const std::string&)> say_;
     std::unique_ptr<ControlSocket> socket_;
     HelloInfo hello_;
     bool session_waits_ = false;

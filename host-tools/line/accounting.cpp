@@ -57,6 +57,12 @@ StreamCounters SessionReader::counters_of(unsigned number) const {
     return counters;
 }
 
+std::optional<SessionReader::Position> SessionReader::position_of(unsigned number) const {
+    const auto& core = cores_[number & 0xff];
+    if (!core) return std::nullopt;
+    return Position{core->next_index, core->clock};
+}
+
 void SessionReader::tell_missing(unsigned number, Core& core, MissingPart part) {
     core.told.lost += part.lost;
     core.told.overwritten += part.overwritten;

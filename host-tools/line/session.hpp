@@ -188,6 +188,14 @@ public:
     StreamCounters counters() const;
     // One core's of the session that is open: its records, gaps and calls.
     StreamCounters counters_of(unsigned core) const;
+    // Where a core's records are, in the session that is open.
+    struct Position {
+        std::uint64_t next_index = 0;
+        std::uint64_t clock = 0;  // of the last one
+    };
+    std::optional<Position> position_of(unsigned core) const;
+    // Of the session that is open; only while has_session().
+    const HelloInfo& hello() const { return hello_; }
 
     // For Deframer.
     void on_frame(const wire::ParsedFrame& frame);

@@ -24,6 +24,13 @@ void Journal::on_session(const HelloInfo& hello) {
     file_.chunk(Type::session, body_.bytes());
 }
 
+void Journal::begin_at(unsigned number, std::uint64_t index, std::uint64_t clock, std::uint32_t context) {
+    auto& core = cores_[number & 0xff] = std::make_unique<Core>();
+    core->next_index = core->missing = index;
+    core->context = context;
+    core->clock = clock;
+}
+
 void Journal::on_trace(unsigned number, const TraceBatch& batch) {
     auto& slot = cores_[number & 0xff];
     if (!slot) slot = std::make_unique<Core>();
@@ -140,6 +147,7 @@ void Journal::on_unused(const wire::FrameHeader& header, std::span<const std::ui
 void Journal::flush(const LineCounters& line, const StreamCounters& stream, std::uint64_t unix_ns) {
     write_blocks();
     write_items();
+    file_.check();
     if (line == line_ && stream == stream_) return;
     line_ = line;
     stream_ = stream;
@@ -152,6 +160,7 @@ void Journal::flush(const LineCounters& line, const StreamCounters& stream, std:
     for (const std::uint64_t frames : stream.frames_by_stream) body_.varint(frames);
     body_.varint(stream.complete).varint(stream.refused_version);
     file_.chunk(Type::counters, body_.bytes());
+    file_.check();
 }
 
 }  // namespace nopscope::nsc

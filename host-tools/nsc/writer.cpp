@@ -26,6 +26,7 @@ Writer::Writer(const std::string& path, const About& about) : path_(path) {
     Payload payload;
     payload.fixed(about.started_unix_ns).text(about.source).text(about.tool);
     chunk(Type::about, payload.bytes());
+    check();
 }
 
 Writer::~Writer() {
@@ -45,12 +46,18 @@ void Writer::symbols(const Symbols& symbols) {
         }
     }
     chunk(Type::symbols, payload.bytes());
+    check();
 }
 
 void Writer::end(const End& end) {
     Payload payload;
     payload.fixed(static_cast<std::uint8_t>(end.reason)).fixed(end.exit_status).fixed(end.line_bytes);
     chunk(Type::end, payload.bytes());
+    check();
+}
+
+void Writer::check() const {
+    if (!failure_.empty()) throw Error(failure_);
 }
 
 void Writer::chunk(Type type, std::span<const std::uint8_t> payload) {
@@ -68,11 +75,12 @@ void Writer::chunk(Type type, std::span<const std::uint8_t> payload) {
 }
 
 void Writer::put(std::span<const std::uint8_t> bytes) {
-    while (!bytes.empty()) {
+    while (!bytes.empty() && failure_.empty()) {
         const ssize_t count = write(file_, bytes.data(), bytes.size());
         if (count < 0) {
             if (errno == EINTR) continue;
-            throw Error("cannot write " + path_ + ": " + system_error(errno));
+            failure_ = "cannot write " + path_ + ": " + system_error(errno);
+            return;
         }
         bytes = bytes.subspan(static_cast<std::size_t>(count));
     }

@@ -9,25 +9,30 @@
 
 namespace nopscope::nsc {
 
-// Writes a recording. Each chunk is one write(2), so what is written survives this process. Throws
-// Error when the disk does not take it.
+// Writes a recording. Each chunk is one write(2), so what is written survives this process. What the disk
+// does not take ends it: nothing is written any more, and check() throws.
 class Writer {
 public:
     // "-" is not special. An existing file is replaced.
-    Writer(const std::string& path, const About& about);
+    Writer(const std::string& path, const About& about);  // throws Error, too
     ~Writer();
     Writer(const Writer&) = delete;
     Writer& operator=(const Writer&) = delete;
 
+    // These, too, throw what check() does.
     void symbols(const Symbols& symbols);
-    void chunk(Type type, std::span<const std::uint8_t> payload);
     void end(const End& end);
+
+    void chunk(Type type, std::span<const std::uint8_t> payload);
+    // Throws Error: something could not be written.
+    void check() const;
 
 private:
     void put(std::span<const std::uint8_t> bytes);
 
     std::string path_;
     int file_ = -1;
+    std::string failure_;  // a sentence; empty: there was none
 };
 
 }  // namespace nopscope::nsc

@@ -51,7 +51,9 @@ class CallDecoder {
 public:
     static constexpr std::size_t max_depth = std::size_t{1} << 16;
 
-    explicit CallDecoder(Sink& sink) : sink_(sink) {}
+    explicit CallDecoder(Sink& sink) : sink_(&sink) {}
+    // As the other one is now, for another sink.
+    CallDecoder(const CallDecoder& other, Sink& sink) : CallDecoder(other) { sink_ = &sink; }
 
     // Takes records, of which the first has this index, as long as they are plain; returns how many.
     std::size_t take_plain(std::span<const wire::StampedRecord> records, std::uint64_t index) {
@@ -66,17 +68,17 @@ public:
             const Ticks now = at->clock - not_ours;
             if (record.high() == top->plain_end) {
                 const Ticks ticks = not_negative(now - top->begin);
-                sink_.closed(*top, {.outcome = Outcome::returned,
+                sink_->closed(*top, {.outcome = Outcome::returned,
                                     .incomplete = top->gaps_before != gaps_,
                                     .ticks = ticks,
                                     .self_ticks = not_negative(ticks - top->child)});
                 (--top)->child += ticks;
             } else if (record.kind() == wire::Kind::entry) {
                 if (top == room) break;
-                const Begun begun = sink_.called(top->path.node, record.site_low());
+                const Begun begun = sink_->called(top->path.node, record.site_low());
                 *++top = opened(index, now, begun);
             } else if (record.kind() == wire::Kind::call) {
-                sink_.passed(top->path.node, record.site_low());
+                sink_->passed(top->path.node, record.site_low());
             } else {
                 break;
             }
@@ -112,7 +114,7 @@ public:
         if (!started_) return;
         ++gaps_;
         duration_.wanted = 0;
-        durations_.take_all([this](auto& sums) { place(sums, sink_.gap_node()); });
+        durations_.take_all([this](auto& sums) { place(sums, sink_->gap_node()); });
         // Whether the tracer stopped in there is unknown: its time up to the gap is known.
         if (in_tracer_) stop_tracer();
         if (!after_gap_) last_before_gap_ = now();
@@ -135,8 +137,7 @@ public:
     }
     // The last event before the core left it.
     void suspend(std::uint64_t clock) {
-        if (!started_) return;
-        if (after_gap_) return;
+        if (!started_ || after_gap_) return;
         clock_ = clock;
     }
     // The call that runs; null: none, or a gap lies since.
@@ -173,6 +174,7 @@ public:
     bool started() const { return started_; }
 
 private:
+    CallDecoder(const CallDecoder&) = default;
     // Why a call leaves the stack: its own return, that of a call below it, or the session's end.
     enum class End : std::uint8_t { returned, unwound, implied, session };
 
@@ -191,11 +193,11 @@ private:
     }
 
     void on_call(const wire::Event& event) {
-        sink_.passed(stack_.top().path.node, event.site_offset);
+        sink_->passed(stack_.top().path.node, event.site_offset);
     }
 
     void on_entry(const wire::Event& event) {
-        const Begun begun = sink_.called(stack_.top().path.node, event.site_offset);
+        const Begun begun = sink_->called(stack_.top().path.node, event.site_offset);
         if (stack_.depth() >= max_depth) {
             ++counters_.too_deep;
             return;
@@ -276,14 +278,14 @@ private:
         stack_.top().child -= away;
         const Durations::Inside inside =
             durations_.add(duration_.depth, duration_.site, begin, ticks, away,
-                           [this](auto& sums) { place(sums, sink_.gap_node()); });
-        sink_.told(duration_.site, ticks, inside);
+                           [this](auto& sums) { place(sums, sink_->gap_node()); });
+        sink_->told(duration_.site, ticks, inside);
         if (in_tracer_) tracer_child_ += not_negative(ticks - inside.ticks);
         if (!stack_.top().is_gap()) stack_.top().plain_end = OpenCall::not_plain;
     }
     // The paths of calls that were told whole are known: their caller's node is.
     void place(const Durations::Sums& sums, std::uint32_t node) {
-        for (const auto& [site, sum] : sums) place(sum->children, sink_.placed(node, site, *sum));
+        for (const auto& [site, sum] : sums) place(sum->children, sink_->placed(node, site, *sum));
     }
 
     // The first event after a gap: what follows hangs from a marker. Its `child` begins as the
@@ -303,7 +305,7 @@ private:
                      .begin = last_before_gap_,
                      .child = length,
                      .total_before = 0,
-                     .path = {0, sink_.gap_node()},
+                     .path = {0, sink_->gap_node()},
                      .gaps_before = gaps_,
                      .plain_end = OpenCall::gap_marker});
     }
@@ -362,7 +364,7 @@ private:
         const Ticks ticks = not_negative(end - call.begin);
         const Ticks self = not_negative(ticks - call.child);
         below.child += ticks;
-        sink_.closed(call, {.outcome = outcome,
+        sink_->closed(call, {.outcome = outcome,
                             .incomplete = call.gaps_before != gaps_,
                             .ticks = ticks,
                             .self_ticks = self});
@@ -371,7 +373,7 @@ private:
 
     static constexpr std::size_t max_markers = 64;
 
-    Sink& sink_;
+    Sink* sink_;
     CallStack stack_;
     Carry carry_;
     DurationRecord duration_;

@@ -14,7 +14,9 @@ namespace nopscope {
 class CallStack {
 public:
     CallStack() : calls_(256), top_(calls_.data()) { calls_[0].plain_end = OpenCall::not_plain; }
-    CallStack(const CallStack&) = delete;
+    CallStack(const CallStack& other)
+        : calls_(other.calls_.begin(), other.calls_.begin() + static_cast<long>(other.depth()) + 1),
+          top_(calls_.data() + other.depth()) {}
     CallStack& operator=(const CallStack&) = delete;
 
     std::size_t depth() const { return static_cast<std::size_t>(top_ - calls_.data()); }

@@ -22,6 +22,13 @@ public:
     static constexpr std::uint32_t max_depth = 4096;  // deeper ones count as that deep
     static constexpr std::size_t max_waiting = std::size_t{1} << 18;
 
+    Durations() = default;
+    Durations(const Durations& other) : waiting_(other.waiting_) {
+        for (const auto& [depth, level] : other.levels_) {
+            levels_.try_emplace(depth, Level{.begin = level.begin, .calls = copy(level.calls)});
+        }
+    }
+
     // Calls of one path, from the outermost one whose caller is not known yet.
     struct Sum {
         std::uint64_t calls = 0;
@@ -106,6 +113,13 @@ private:
         to->total_ticks += from->total_ticks;
         to->self_ticks += from->self_ticks;
         for (auto& [site, sum] : from->children) merge(to->children[site], std::move(sum));
+    }
+    static Sums copy(const Sums& from) {
+        Sums to;
+        for (const auto& [site, sum] : from) {
+            to[site] = std::make_unique<Sum>(Sum{sum->calls, sum->total_ticks, sum->self_ticks, copy(sum->children)});
+        }
+        return to;
     }
     // The time of the outermost calls of a function.
     static Ticks outermost(const Sums& sums, std::uint32_t function) {

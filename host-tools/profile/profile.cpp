@@ -5,6 +5,24 @@
 
 namespace nopscope {
 
+Profile::Core::Core(const Core& other, Profile& profile)
+    : profile_(profile),
+      number(other.number),
+      with_data(other.with_data),
+      last_clock(other.last_clock),
+      tracer_ticks(other.tracer_ticks) {
+    for (const auto& context : other.contexts) {
+        contexts.push_back(std::make_unique<Context>(*context, profile));
+        if (context.get() == other.current) current = contexts.back().get();
+    }
+}
+
+Profile::Profile(const Profile& other) : SessionSink(), ProfileSums(other) {
+    for (std::size_t i = 0; i < cores_.size(); ++i) {
+        if (other.cores_[i]) cores_[i] = std::make_unique<Core>(*other.cores_[i], *this);
+    }
+}
+
 void Profile::on_session(const HelloInfo& hello) {
     if (!hello_) hello_ = hello;
     // What a warm reset has left is sent before that boot measures.
@@ -202,6 +220,23 @@ std::vector<FunctionTimes> Profile::times() const {
         }
     });
     return sum;
+}
+
+std::uint64_t Profile::self_ticks_of(unsigned number, const std::vector<bool>& left_out) const {
+    std::uint64_t sum = 0;
+    const auto& core = cores_[number & 0xff];
+    if (!core) return sum;
+    for (const auto& context : core->contexts) {
+        for (std::size_t i = 0; i < context->times.size(); ++i) {
+            if (i >= left_out.size() || !left_out[i]) sum += context->times[i].self_ticks;
+        }
+    }
+    return sum;
+}
+
+std::uint32_t Profile::context_of(unsigned number) const {
+    const auto& core = cores_[number & 0xff];
+    return core ? core->current->number : 0;
 }
 
 }  // namespace nopscope

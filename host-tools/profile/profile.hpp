@@ -57,8 +57,36 @@ struct Missing {
     std::uint64_t session = 0;
 };
 
-class Profile : public SessionSink {
+// What a profile knows, but what is open: that is its cores'.
+struct ProfileSums {
+    std::optional<HelloInfo> hello_;
+    FunctionTable functions_;
+    CallTree tree_;
+    bool counts_durations_ = false;
+    std::vector<DurationBins> durations_;
+    TargetProfile on_target_;
+    MovedFunctions moved_;
+    DecoderCounters decoder_;
+    std::vector<Marker> markers_;
+    Captured captured_;
+    Samples samples_;
+    CallEvents call_events_;
+    TargetEvents events_on_target_;
+    std::vector<Missing> missing_;
+    std::size_t markers_before_ = 0;  // of sessions that are over
+    std::size_t missing_before_ = 0;  // likewise
+    std::uint64_t sessions_ = 0;      // that are over
+    std::uint64_t tracer_ticks_ = 0;
+    std::uint64_t duration_ticks_ = 0;
+};
+
+class Profile : public SessionSink, private ProfileSums {
 public:
+    Profile() = default;
+    // Another thread's to keep. With on_session_end() in it, it is what this one were if the session ended now.
+    Profile(const Profile& other);
+    Profile& operator=(const Profile&) = delete;
+
     // Of the first session whose hello could be read.
     const std::optional<HelloInfo>& hello() const { return hello_; }
     const FunctionTable& functions() const { return functions_; }
@@ -84,6 +112,9 @@ public:
     const std::vector<Missing>& missing() const { return missing_; }
     std::uint64_t tracer_ticks() const { return tracer_ticks_; }
     std::uint64_t duration_ticks() const { return duration_ticks_; }  // first to last event
+    // Of one core: in functions that are not left out, by number; functions beyond the list are in it.
+    std::uint64_t self_ticks_of(unsigned core, const std::vector<bool>& left_out) const;
+    std::uint32_t context_of(unsigned core) const;  // that it is in
 
     void on_session(const HelloInfo& hello) override;
     void on_session_end() override;
@@ -107,6 +138,16 @@ private:
               counts_durations(profile.counts_durations_),
               profile_(profile),
               decoder(*this) {}
+        Context(const Context& other, Profile& profile)
+            : number(other.number),
+              counts_durations(other.counts_durations),
+              profile_(profile),
+              times(other.times),
+              known(other.known),
+              decoder(other.decoder, *this),
+              event_children(other.event_children),
+              left_at(other.left_at),
+              counted(other.counted) {}
 
         [[gnu::always_inline]] Begun called(std::uint32_t parent, std::uint32_t offset) {
             const Path path = profile_.paths_.find(parent, offset);
@@ -147,6 +188,7 @@ private:
         Core(Profile& profile, unsigned its_number) : profile_(profile), number(its_number) {
             current = &context(0);
         }
+        Core(const Core& other, Profile& profile);
 
         Context& context(std::uint32_t number);
         void enter(Context& to, std::uint64_t clock);
@@ -178,27 +220,8 @@ private:
         durations_[function].add(ticks);
     }
 
-    std::optional<HelloInfo> hello_;
-    FunctionTable functions_;
-    CallTree tree_;
     PathCache paths_{functions_, tree_};
-    bool counts_durations_ = false;
-    std::vector<DurationBins> durations_;
-    TargetProfile on_target_;
-    MovedFunctions moved_;
     std::array<std::unique_ptr<Core>, 256> cores_;
-    DecoderCounters decoder_;
-    std::vector<Marker> markers_;
-    Captured captured_;
-    Samples samples_;
-    CallEvents call_events_;
-    TargetEvents events_on_target_;
-    std::vector<Missing> missing_;
-    std::size_t missing_before_ = 0;  // likewise
-    std::size_t markers_before_ = 0;  // of sessions that are over
-    std::uint64_t sessions_ = 0;      // that are over
-    std::uint64_t tracer_ticks_ = 0;
-    std::uint64_t duration_ticks_ = 0;
 };
 
 // Here, so that the decoder's loop has it inline.

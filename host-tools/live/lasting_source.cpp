@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/live/lasting_source.hpp"
+
+#include <thread>
+
+#include "host-tools/base/error.hpp"
+
+namespace nopscope {
+
+using Clock = std::chrono::steady_clock;
+
+void LastingSource::lose(const std::string& why) {
+    source_.reset();
+    ++losses_;
+    why_ = why;
+    next_attempt_ = Clock::now() + pause_;
+}
+
+void LastingSource::open_again() {
+    try {
+        auto source = open_();
+        // A target that was not reset meanwhile is still at this rate.
+        if (baud_ != 0 && source->baud() != 0) source->set_baud(baud_);
+        source_ = std::move(source);
+    } catch (const Error& error) {
+        why_ = error.what();
+        next_attempt_ = Clock::now() + pause_;
+    }
+}
+
+Source::Result LastingSource::read(std::span<std::uint8_t> to, std::chrono::milliseconds timeout) {
+    if (is_lost()) {
+        if (Clock::now() < next_attempt_) {
+            std::this_thread::sleep_for(timeout);
+            return {};
+        }
+        open_again();
+        if (is_lost()) return {};
+    }
+    try {
+        const Result got = source_->read(to, timeout);
+        if (!got.closed) return got;
+        lose("the other side has closed it");
+        return {got.count, false};
+    } catch (const Error& error) {
+        lose(error.what());
+    }
+    return {};
+}
+
+void LastingSource::write(std::span<const std::uint8_t> bytes) {
+    if (is_lost()) throw Error("the line is lost: " + why_);
+    source_->write(bytes);
+}
+
+void LastingSource::set_baud(std::uint32_t baud) {
+    if (is_lost()) throw Error("the line is lost: " + why_);
+    source_->set_baud(baud);
+    baud_ = baud;
+}
+
+}  // namespace nopscope

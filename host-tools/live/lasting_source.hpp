@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// A line that comes back: when it is lost (an adapter unplugged, a connection closed) it is opened again, with
+// a pause between attempts, for as long as it is read.
+#pragma once
+
+#include <functional>
+
+#include "host-tools/transport/source.hpp"
+
+namespace nopscope {
+
+class LastingSource final : public Source {
+public:
+    using Open = std::function<std::unique_ptr<Source>()>;  // throws Error
+
+    // Opens it. Throws Error.
+    explicit LastingSource(Open open, std::chrono::milliseconds pause = std::chrono::seconds(1))
+        : open_(std::move(open)), pause_(pause), source_(open_()) {}
+
+    // Never closed.
+    Result read(std::span<std::uint8_t> to, std::chrono::milliseconds timeout) override;
+    void write(std::span<const std::uint8_t> bytes) override;  // throws Error while it is lost, too
+    void set_baud(std::uint32_t baud) override;
+    std::uint32_t baud() const override { return source_ ? source_->baud() : baud_; }
+    std::optional<int> close() override { return source_ ? source_->close() : std::nullopt; }
+
+    // How often it was lost, and, while it is, why, a sentence.
+    std::uint64_t losses() const { return losses_; }
+    bool is_lost() const { return source_ == nullptr; }
+    const std::string& why() const { return why_; }
+
+private:
+    void lose(const std::string& why);
+    void open_again();
+
+    Open open_;
+    std::chrono::milliseconds pause_;
+    std::unique_ptr<Source> source_;
+    std::uint32_t baud_ = 0;  // that was set; 0: none was
+    std::uint64_t losses_ = 0;
+    std::string why_;
+    std::chrono::steady_clock::time_point next_attempt_{};
+};
+
+}  // namespace nopscope

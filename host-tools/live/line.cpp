@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/live/line.hpp"
+
+#include "host-tools/base/error.hpp"
+
+namespace nopscope {
+namespace {
+
+// A line silent for so long is not in the middle of a frame: what is pending may be shown as text.
+constexpr std::chrono::milliseconds text_silence{200};
+
+}  // namespace
+
+std::unique_ptr<Source> open_line(const LineOptions& options, Way way, const Say& say) {
+    if (!is_memory(options.from, options.memory)) return open_source(options.from, way);
+    if (options.steering.steers()) {
+        throw Error(options.from + ": a target's memory takes no commands", Exit::usage);
+    }
+    return open_memory_source(options.from, options.image, options.memory, say);
+}
+
+Source::Result LineReader::wait(std::chrono::milliseconds timeout) {
+    got_ = {};
+    return got_ = source_.read(buffer_, timeout);
+}
+
+void LineReader::take(Clock::time_point now) {
+    if (got_.count != 0) {
+        reader_.feed(bytes());
+        last_byte_ = now;
+    } else if (now - last_byte_ > text_silence) {
+        reader_.show_pending_text();
+    }
+}
+
+void LineReader::cut() {
+    static constexpr std::uint8_t delimiter[] = {0};
+    reader_.feed(delimiter);
+}
+
+void read_to_the_end(const std::function<bool()>& turn, const std::function<void()>& between) {
+    while (turn()) {
+        try {
+            between();
+        } catch (const Error&) {
+            if (turn()) throw;  // else it is because of the end
+        }
+    }
+}
+
+void Attendant::on_session(const HelloInfo& hello) {
+    if (symbols_ != nullptr) {
+        if (const auto sentence = mismatch(*symbols_, hello)) throw Error(*sentence);
+    }
+    if (steering != nullptr) steering->on_session(hello);
+}
+
+void Attendant::on_reply(const wire::Reply& reply) {
+    if (steering != nullptr) steering->on_reply(reply);
+}
+
+}  // namespace nopscope

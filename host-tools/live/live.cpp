@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/live/live.hpp"
+
+#include "host-tools/base/error.hpp"
+
+namespace nopscope {
+namespace {
+
+using namespace std::chrono_literals;
+
+bool comes_back(const std::string& uri) {
+    return uri.starts_with("serial:") || uri.starts_with("tcp:") || uri.starts_with("unix:");
+}
+bool goes_one_way(const LineOptions& line) {
+    return line.from == "-" || line.from.starts_with("file:") || is_memory(line.from, line.memory);
+}
+
+std::string why_waiting(const Status& status) {
+    if (status.stream.refused_version != 0) return no_report_sentence({{}, status.line, status.stream});
+    if (status.stream.other_image_sessions != 0) return "the target was reset into another image, which is left out";
+    if (status.line.bytes == 0) return "nothing has come yet";
+    if (status.line.frames == 0) {
+        return "what comes is no trace: is this a nopscope target's line, and at this rate?";
+    }
+    return "no hello was heard yet";
+}
+
+std::future<ControlAnswer> answered(const ControlAnswer& answer) {
+    std::promise<ControlAnswer> promise;
+    promise.set_value(answer);
+    return promise.get_future();
+}
+
+}  // namespace
+
+const char* name_of(LineState state) {
+    switch (state) {
+    case LineState::waiting:
+        return "waiting";
+    case LineState::running:
+        return "running";
+    case LineState::finished:
+        return "finished";
+    case LineState::lost:
+        return "lost";
+    case LineState::over:
+        return "over";
+    case LineState::failed:
+        return "failed";
+    }
+    return "unknown";
+}
+
+Live::Live(LiveOptions options)
+    : options_(std::move(options)),
+      symbols_(options_.line.image.empty() ? std::nullopt
+                                           : std::optional(read_symbols(ElfFile::open(options_.line.image)))),
+      watch_(symbols()),
+      tee_(profile_, watch_) {
+    const bool one_way = goes_one_way(options_.line);
+    takes_commands_ = !one_way;
+    // Where commands cannot be sent and are asked for, open_line says so.
+    const Way way = one_way && !options_.line.steering.steers() ? Way::in : Way::both;
+    start([this, way] { return open_line(options_.line, way, [this](const auto& sentence) { note(sentence); }); },
+          comes_back(options_.line.from));
+}
+
+Live::Live(LiveOptions options, LastingSource::Open open, bool comes_back)
+    : options_(std::move(options)), takes_commands_(true), watch_(nullptr), tee_(profile_, watch_) {
+    start(std::move(open), comes_back);
+}
+
+void Live::start(LastingSource::Open open, bool comes_back) {
+    profile_.count_durations();
+    if (comes_back) {
+        auto lasting = std::make_unique<LastingSource>(std::move(open));
+        lasting_ = lasting.get();
+        source_ = std::move(lasting);
+    } else {
+        source_ = open();
+    }
+    line_ = std::make_unique<LineReader>(*source_, tee_);
+    if (takes_commands_) {
+        steering_ = std::make_unique<Steering>(*source_, symbols(), options_.line.steering,
+                                               [this] { return turn(); },
+                                               [this](const auto& sentence) { note(sentence); });
+        watch_.steering = steering_.get();
+        steers_ = options_.line.steering.steers();
+    }
+    thread_ = std::thread([this] { run(); });
+}
+
+Live::~Live() {
+    stop_ = true;
+    thread_.join();
+}
+
+void Live::run() {
+    try {
+        read_to_the_end([this] { return turn(); }, [this] { between_turns(); });
+        end(LineState::over, "the line is over");
+    } catch (const Error& error) {
+        end(LineState::failed, error.what());
+    }
+}
+
+// Once. What was asked and not answered is told why.
+void Live::end(LineState state, const std::string& sentence) {
+    {
+        const std::lock_guard lock(mutex_);
+        cores_at_end_ = cores_locked();
+        end_state_ = state;
+        end_sentence_ = sentence;
+        line_->finish();
+        source_->close();
+        if (tape_) end_tape(stop_ ? nsc::EndReason::interrupted : nsc::EndReason::line_closed);
+    }
+    const std::lock_guard lock(asked_mutex_);
+    takes_no_more_ = true;
+    for (Asked& asked : asked_) asked.answer.set_value({Exit::input, sentence});
+    asked_.clear();
+}
+
+bool Live::turn() {
+    if (stop_) return false;
+    const Source::Result got = line_->wait(50ms);
+    const auto now = LineReader::Clock::now();
+    const std::lock_guard lock(mutex_);
+    if (lasting_ != nullptr) {
+        why_lost_ = lasting_->is_lost() ? lasting_->why() : "";
+        losses_ = lasting_->losses();
+        if (losses_ != losses_taken_) line_->cut();
+        losses_taken_ = losses_;
+    }
+    line_->take(now);
+    write_tape(now);
+    return !got.closed;
+}
+
+void Live::between_turns() {
+    if (!steering_) return;
+    if (auto asked = next_asked()) {
+        const ControlAnswer answer = steering_->answer(asked->request);
+        steers_ |= answer.status == Exit::ok;
+        asked->answer.set_value(answer);
+    }
+    if (!steers_) return;
+    std::uint64_t gaps = 0;
+    {
+        const std::lock_guard lock(mutex_);
+        gaps = line_->reader().counters().gaps;
+    }
+    steering_->serve(gaps);
+}
+
+std::optional<Live::Asked> Live::next_asked() {
+    const std::lock_guard lock(asked_mutex_);
+    if (asked_.empty()) return std::nullopt;
+    std::optional<Asked> first(std::move(asked_.front()));
+    asked_.pop_front();
+    return first;
+}
+
+void Live::note(const std::string& sentence) {
+    const std::lock_guard lock(mutex_);
+    note_ = sentence;
+}
+
+std::future<ControlAnswer> Live::ask(ControlRequest request) {
+    try {
+        check(request);
+    } catch (const Error& error) {
+        return answered({error.code(), error.what()});
+    }
+    if (!takes_commands_) {
+        return answered({Exit::usage, options_.line.from + ": commands cannot be sent there: take serial:, tcp:, "
+                                                           "unix: or exec:"});
+    }
+    const std::lock_guard lock(asked_mutex_);
+    if (takes_no_more_) return answered({Exit::input, "the line is over"});
+    return asked_.emplace_back(Asked{std::move(request), {}}).answer.get_future();
+}
+
+void Live::write_tape(LineReader::Clock::time_point now) {
+    if (!tape_) return;
+    try {
+        tape_->flush_if_due(line_->reader(), now);
+    } catch (const Error& error) {
+        last_recording_ = recording_locked();
+        last_recording_.on = false;
+        last_recording_.error = error.what();
+        tee_.remove(tape_->sink());
+        tape_.reset();
+    }
+}
+
+void Live::start_recording(const std::string& path) {
+    const std::lock_guard lock(mutex_);
+    if (tape_) throw Error("a recording is on already, to " + tape_->path(), Exit::usage);
+    if (end_state_ != LineState::waiting) throw Error("there is nothing to record: " + end_sentence_);
+    tape_ = std::make_unique<Tape>(path, options_.line.from, symbols());
+    tape_->begin_within(line_->reader(), profile_);
+    tee_.add(tape_->sink());
+}
+
+SideRecording Live::stop_recording() {
+    const std::lock_guard lock(mutex_);
+    if (!tape_) throw Error("no recording is on", Exit::usage);
+    end_tape(nsc::EndReason::interrupted);
+    if (!last_recording_.error.empty()) throw Error(last_recording_.error);
+    return last_recording_;
+}
+
+void Live::end_tape(nsc::EndReason reason) {
+    last_recording_ = recording_locked();
+    last_recording_.on = false;
+    const std::unique_ptr<Tape> tape = std::move(tape_);
+    tee_.remove(tape->sink());
+    try {
+        tape->end(line_->reader(), reason, std::nullopt);
+    } catch (const Error& error) {
+        last_recording_.error = error.what();
+    }
+}
+
+SideRecording Live::recording_locked() const {
+    if (!tape_) return last_recording_;
+    return {.path = tape_->path(),
+            .on = true,
+            .bytes = tape_->line(line_->reader()).bytes,
+            .records = tape_->stream(line_->reader()).delivered,
+            .error = {}};
+}
+
+Status Live::status_locked() const {
+    const SessionReader& reader = line_->reader();
+    Status status;
+    status.at = std::chrono::steady_clock::now();
+    status.from = options_.line.from;
+    status.losses = losses_;
+    status.note = note_;
+    status.line = reader.line();
+    status.stream = reader.counters();
+    status.resets = status.stream.sessions == 0 ? 0 : status.stream.sessions - 1;
+    status.console = watch_.console();
+    status.console_bytes = watch_.console_bytes();
+    status.recording = recording_locked();
+    status.takes_commands = takes_commands_;
+    if (end_state_ != LineState::waiting) {
+        status.state = end_state_;
+        status.sentence = end_sentence_;
+    } else if (!why_lost_.empty()) {
+        status.state = LineState::lost;
+        status.sentence = why_lost_;
+    } else if (reader.has_session()) {
+        status.state = reader.recording_is_over() ? LineState::finished : LineState::running;
+    } else {
+        status.sentence = why_waiting(status);
+    }
+    if (status.stream.sessions != 0) status.hello = reader.hello();
+    status.cores = end_state_ == LineState::waiting ? cores_locked() : cores_at_end_;
+    return status;
+}
+
+std::vector<CoreStatus> Live::cores_locked() const {
+    const SessionReader& reader = line_->reader();
+    std::vector<CoreStatus> cores;
+    for (unsigned number = 0; reader.has_session() && number < reader.hello().cores; ++number) {
+        const StreamCounters of = reader.counters_of(number);
+        cores.push_back({.number = number,
+                         .records = of.delivered,
+                         .dropped = of.dropped,
+                         .overwritten = of.overwritten,
+                         .lost = of.lost,
+                         .busy_ticks = 0});
+    }
+    return cores;
+}
+
+Status Live::status() {
+    const std::lock_guard lock(mutex_);
+    return status_locked();
+}
+
+Look Live::look(bool raw) {
+    Look look;
+    {
+        const std::lock_guard lock(mutex_);
+        look.status = status_locked();
+        look.profile = std::make_unique<Profile>(profile_);
+    }
+    look.profile->on_session_end();
+    look.target_ticks = look.profile->duration_ticks();
+    if (!look.profile->hello()) return look;
+    const nsc::Counters counters{.file = {}, .line = look.status.line, .stream = look.status.stream};
+    look.report = make_report(*look.profile, counters, symbols(), raw);
+    std::vector<bool> idle;
+    for (const FunctionRow& row : look.report->by_number) {
+        idle.push_back(std::any_of(options_.idle.begin(), options_.idle.end(),
+                                   [&](const auto& glob) { return glob_matches(glob, row.name); }));
+    }
+    for (CoreStatus& core : look.status.cores) {
+        core.busy_ticks = look.profile->self_ticks_of(core.number, idle);
+    }
+    return look;
+}
+
+}  // namespace nopscope

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// A running target, looked at: a thread reads its line into a profile, and other threads look at that, ask
+// things of the target, and have the line recorded on the side, at any time.
+//
+//     Live live({.line = {.from = "unix:/tmp/target", .image = "demo.elf"}});
+//     Look now = live.look();                              // as `report` would have it if the session ended now
+//     live.ask({.words = {"mark", "7"}}).get().text        // "ok"
+//
+// Calls that are open count up to the last event, since a firmware's main() never returns: a look ends the
+// session in a copy of the profile (Profile's copy constructor), and the decoder's loop knows nothing of it.
+//
+// Memory does not grow with time: it is bounded as a Profile's is, by functions and paths.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "host-tools/line/tee.hpp"
+#include "host-tools/live/fair_mutex.hpp"
+#include "host-tools/live/lasting_source.hpp"
+#include "host-tools/live/tape.hpp"
+#include "host-tools/live/watch.hpp"
+#include "host-tools/report/report.hpp"
+
+namespace nopscope {
+
+struct LiveOptions {
+    LineOptions line;
+    // Functions that a core is in when it has nothing to do, by globs of their names.
+    std::vector<std::string> idle = {"*idle*", "*wfi*", "*wait_for_interrupt*"};
+};
+
+enum class LineState : std::uint8_t {
+    waiting,   // for a hello
+    running,   // a session's frames come
+    finished,  // the target has said that it is: a reset begins another session
+    lost,      // it is tried again every second
+    over,      // and will not come back: exec: and file: end
+    failed,    // something makes going on pointless: Status::sentence
+};
+const char* name_of(LineState state);  // "waiting", ...
+
+struct CoreStatus {
+    unsigned number = 0;
+    std::uint64_t records = 0;  // delivered, in the session that is open
+    std::uint64_t dropped = 0;
+    std::uint64_t overwritten = 0;
+    std::uint64_t lost = 0;
+    // In all sessions, in traced calls of functions that are not idle ones, up to the core's last event and
+    // without the tracer's time; code that is not traced is not in it. Only in a Look.
+    std::uint64_t busy_ticks = 0;
+};
+
+struct SideRecording {
+    std::string path;  // empty: there was none yet
+    bool on = false;
+    std::uint64_t bytes = 0;    // of the line
+    std::uint64_t records = 0;
+    std::string error;          // it has ended because of this; a sentence
+};
+
+struct Status {
+    std::chrono::steady_clock::time_point at{};
+    std::string from;
+    LineState state{};
+    std::string sentence;       // why it is lost, over or failed
+    std::uint64_t resets = 0;   // sessions after the first
+    std::uint64_t losses = 0;   // of the line
+    std::string note;           // the last thing that a person should know besides, a sentence
+    std::optional<HelloInfo> hello;  // the last session's
+    LineCounters line;
+    StreamCounters stream;
+    std::vector<CoreStatus> cores;
+    std::string console;             // its end: outside bytes, sanitise before showing
+    std::uint64_t console_bytes = 0;  // all
+    SideRecording recording;
+    bool takes_commands = false;     // they can be sent at all; whether the target takes them it says itself
+};
+
+struct Look {
+    Status status;
+    std::unique_ptr<Profile> profile;  // ended; with durations
+    std::optional<Report> report;      // nothing: no hello was heard yet
+    std::uint64_t target_ticks = 0;    // Profile::duration_ticks
+};
+
+class Live {
+public:
+    // Opens the line. Throws Error.
+    explicit Live(LiveOptions options);
+    // For tests: `open` is what opens it, again and again if it `comes_back`.
+    Live(LiveOptions options, LastingSource::Open open, bool comes_back);
+    // Ends a recording on the side, too.
+    ~Live();
+    Live(const Live&) = delete;
+    Live& operator=(const Live&) = delete;
+
+    // All of these from any thread.
+
+    Status status();
+    // Takes a copy of what is known, some milliseconds at 100,000 paths. The thread that reads waits for the
+    // copy only.
+    Look look(bool raw = false);
+    // Asked between two reads; one after another. Answers within some seconds, at the line's end at the latest.
+    // What is wrong is in the answer, a sentence.
+    std::future<ControlAnswer> ask(ControlRequest request);
+    // From now on, all that is heard into this file. Throws Error, also where one is on already.
+    void start_recording(const std::string& path);
+    // Throws Error, also where none is on. Says what is in it.
+    SideRecording stop_recording();
+
+    const Symbols* symbols() const { return symbols_ ? &*symbols_ : nullptr; }
+
+private:
+    struct Asked {
+        ControlRequest request;
+        std::promise<ControlAnswer> answer;
+    };
+    void start(LastingSource::Open open, bool comes_back);
+    void run();
+    bool turn();
+    void between_turns();
+    void end(LineState state, const std::string& sentence);
+    void note(const std::string& sentence);
+    std::optional<Asked> next_asked();
+    void write_tape(LineReader::Clock::time_point now);
+    Status status_locked() const;
+    std::vector<CoreStatus> cores_locked() const;
+    SideRecording recording_locked() const;
+    void end_tape(nsc::EndReason reason);
+
+    const LiveOptions options_;
+    std::optional<Symbols> symbols_;
+    bool takes_commands_ = false;
+
+    // The reading thread's.
+    std::unique_ptr<Source> source_;
+    LastingSource* lasting_ = nullptr;  // the same; null: it does not come back
+    std::unique_ptr<Steering> steering_;
+    bool steers_ = false;  // the target is known to take commands, or has to
+    std::uint64_t losses_taken_ = 0;
+
+    FairMutex mutex_;  // of what follows
+    Profile profile_;
+    Watch watch_;
+    Tee tee_;
+    std::unique_ptr<LineReader> line_;  // its wait() is the reading thread's
+    std::unique_ptr<Tape> tape_;
+    SideRecording last_recording_;  // that is over
+    LineState end_state_ = LineState::waiting;  // over or failed, once it is
+    std::string end_sentence_;
+    std::vector<CoreStatus> cores_at_end_;
+    std::string why_lost_;  // empty: it is not
+    std::uint64_t losses_ = 0;
+    std::string note_;
+
+    std::mutex asked_mutex_;  // of what follows
+    std::deque<Asked> asked_;
+    bool takes_no_more_ = false;
+
+    std::atomic<bool> stop_ = false;
+    std::thread thread_;
+};
+
+}  // namespace nopscope

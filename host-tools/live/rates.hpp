@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happened between two looks, per second of this host's clock.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "host-tools/live/live.hpp"
+
+namespace nopscope {
+
+struct CoreRates {
+    unsigned number = 0;
+    double records = 0;          // a second
+    std::optional<double> busy;  // CoreStatus::busy_ticks of the target's time in between, 0..1; nothing: no
+                                 // event came in between
+};
+
+struct Rates {
+    double seconds = 0;
+    double bytes = 0;    // of the line, a second
+    std::optional<double> line_share;  // of what the hello says the line carries; nothing: it says nothing
+    double records = 0;  // a second, all cores
+    double dropped = 0;  // calls and records, a second
+    std::vector<CoreRates> cores;
+    std::unordered_map<std::uint64_t, double> calls;  // a second, by function address; those with any
+};
+
+// Zero where there is no time in between.
+Rates rates_between(const Look& earlier, const Look& later);
+
+// Calls of each function in the trace and in the target's profile, each counted once, by address.
+std::unordered_map<std::uint64_t, std::uint64_t> calls_by_address(const Report& report);
+
+}  // namespace nopscope

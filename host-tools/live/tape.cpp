@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/live/tape.hpp"
+
+#include "host-tools/version.hpp"
+
+namespace nopscope {
+namespace {
+
+constexpr std::chrono::milliseconds flush_interval{250};
+
+std::uint64_t unix_ns() {
+    const auto since = std::chrono::system_clock::now().time_since_epoch();
+    return static_cast<std::uint64_t>(std::chrono::nanoseconds(since).count());
+}
+
+// Not below zero: what was missing may have come.
+std::uint64_t since(std::uint64_t now, std::uint64_t before) { return now > before ? now - before : 0; }
+
+}  // namespace
+
+Tape::Tape(const std::string& path, const std::string& source, const Symbols* symbols)
+    : path_(path),
+      file_(path, {.source = source,
+                   .tool = std::string("nopscope ") + version_text,
+                   .started_unix_ns = unix_ns()}),
+      journal_(file_) {
+    if (symbols != nullptr) file_.symbols(*symbols);
+}
+
+void Tape::begin_within(const SessionReader& reader, const Profile& profile) {
+    line_before_ = reader.line();
+    stream_before_ = reader.counters();
+    if (!reader.has_session()) return;
+    --stream_before_.sessions;
+    journal_.on_session(reader.hello());
+    for (unsigned core = 0; core < reader.hello().cores; ++core) {
+        if (const auto at = reader.position_of(core)) {
+            journal_.begin_at(core, at->next_index, at->clock, profile.context_of(core));
+        }
+    }
+}
+
+StreamCounters Tape::stream(const SessionReader& reader) const {
+    StreamCounters stream = reader.counters();
+    for (const auto field : stream_fields) stream.*field = since(stream.*field, stream_before_.*field);
+    for (std::size_t i = 0; i < stream.frames_by_stream.size(); ++i) {
+        stream.frames_by_stream[i] = since(stream.frames_by_stream[i], stream_before_.frames_by_stream[i]);
+    }
+    return stream;
+}
+
+LineCounters Tape::line(const SessionReader& reader) const {
+    LineCounters line = reader.line();
+    for (const auto field : line_fields) line.*field = since(line.*field, line_before_.*field);
+    return line;
+}
+
+void Tape::flush(const SessionReader& reader) { journal_.flush(line(reader), stream(reader), unix_ns()); }
+
+void Tape::flush_if_due(const SessionReader& reader, LineReader::Clock::time_point now) {
+    if (now - flushed_ < flush_interval) return;
+    flush(reader);
+    flushed_ = now;
+}
+
+void Tape::end(const SessionReader& reader, nsc::EndReason reason, std::optional<int> exit_status) {
+    flush(reader);
+    file_.end({.reason = reason, .exit_status = exit_status.value_or(-1), .line_bytes = line(reader).bytes});
+}
+
+}  // namespace nopscope

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// A recording while it is written: at least four times a second, so a killed recorder loses a quarter of one.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "host-tools/live/line.hpp"
+#include "host-tools/nsc/journal.hpp"
+#include "host-tools/profile/profile.hpp"
+
+namespace nopscope {
+
+class Tape {
+public:
+    // `source`: the line's URI; `symbols`: null, or of the image. Throws Error.
+    Tape(const std::string& path, const std::string& source, const Symbols* symbols);
+
+    // What has been told so far is not for it: begins in the middle of the reader's session, if that has one.
+    // `profile` was told what the reader told.
+    void begin_within(const SessionReader& reader, const Profile& profile);
+
+    SessionSink& sink() { return journal_; }
+    // Throws Error: something could not be written, since when nothing more has been.
+    void flush(const SessionReader& reader);
+    void flush_if_due(const SessionReader& reader, LineReader::Clock::time_point now);
+    void end(const SessionReader& reader, nsc::EndReason reason, std::optional<int> exit_status);
+
+    const std::string& path() const { return path_; }
+    // Since it began.
+    StreamCounters stream(const SessionReader& reader) const;
+    LineCounters line(const SessionReader& reader) const;
+
+private:
+    std::string path_;
+    nsc::Writer file_;
+    nsc::Journal journal_;
+    LineReader::Clock::time_point flushed_ = LineReader::Clock::now();
+    LineCounters line_before_;
+    StreamCounters stream_before_;
+};
+
+}  // namespace nopscope

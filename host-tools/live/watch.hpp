@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "host-tools/live/line.hpp"
+
+namespace nopscope {
+
+// What a live look shows besides the profile: the end of the console's text.
+class Watch final : public Attendant {
+public:
+    static constexpr std::size_t max_console_bytes = std::size_t{1} << 16;
+
+    using Attendant::Attendant;
+    void on_console(std::string_view text) override { keep(text); }
+    void on_raw_text(std::string_view text) override { keep(text); }
+
+    // Outside bytes: sanitise before showing.
+    const std::string& console() const { return console_; }
+    std::uint64_t console_bytes() const { return console_bytes_; }  // that came, in all
+
+private:
+    void keep(std::string_view text) {
+        console_bytes_ += text.size();
+        console_ += text.substr(text.size() - std::min(text.size(), max_console_bytes));
+        if (console_.size() > 2 * max_console_bytes) console_.erase(0, console_.size() - max_console_bytes);
+    }
+
+    std::string console_;  // up to twice the bytes: erased seldom
+    std::uint64_t console_bytes_ = 0;
+};
+
+}  // namespace nopscope

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+// A line that is looked at while it is read: by a source that a test feeds.
+#include "host-tools/live/live.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "host-tools/base/error.hpp"
+#include "host-tools/live/rates.hpp"
+#include "host-tools/nsc/reader.hpp"
+#include "tests/unit/host/target_stream.hpp"
+
+namespace nopscope {
+namespace {
+
+using namespace std::chrono_literals;
+using test::Bytes;
+using test::TargetStream;
+
+// The other end of a line.
+struct Wire {
+    std::mutex mutex;
+    Bytes bytes;
+    bool closed = false;
+    bool absent = false;  // it cannot be opened
+    unsigned opened = 0;
+
+    void send(const Bytes& more) {
+        const std::lock_guard lock(mutex);
+        bytes.insert(bytes.end(), more.begin(), more.end());
+    }
+    void close(bool is_absent) {
+        const std::lock_guard lock(mutex);
+        closed = true;
+        absent = is_absent;
+    }
+    void come_back() {
+        const std::lock_guard lock(mutex);
+        absent = false;
+    }
+};
+
+class WireSource final : public Source {
+public:
+    explicit WireSource(Wire& wire) : wire_(wire) {
+        const std::lock_guard lock(wire_.mutex);
+        if (wire_.absent) throw Error("there is no wire");
+        wire_.closed = false;
+        ++wire_.opened;
+    }
+    Result read(std::span<std::uint8_t> to, std::chrono::milliseconds timeout) override {
+        {
+            const std::lock_guard lock(wire_.mutex);
+            const std::size_t count = std::min(to.size(), wire_.bytes.size());
+            std::copy_n(wire_.bytes.begin(), count, to.begin());
+            wire_.bytes.erase(wire_.bytes.begin(), wire_.bytes.begin() + static_cast<long>(count));
+            if (count != 0 || wire_.closed) return {count, count == 0};
+        }
+        std::this_thread::sleep_for(std::min(timeout, 1ms));
+        return {};
+    }
+
+private:
+    Wire& wire_;
+};
+
+class Looked : public testing::Test {
+protected:
+    void open(bool comes_back = false) {
+        live = std::make_unique<Live>(LiveOptions{.line = {.from = "test:", .image = {}, .memory = {}, .steering = {}}},
+                                      [this] { return std::make_unique<WireSource>(wire); }, comes_back);
+    }
+    void send() {
+        target.flush();
+        sent += target.bytes.size();
+        wire.send(target.bytes);
+        target.bytes.clear();
+        wait([this] { return live->status().line.bytes >= sent; });
+    }
+    template <typename Condition>
+    void wait(Condition condition) {
+        for (int n = 0; !condition(); ++n) {
+            ASSERT_LT(n, 10'000) << "it has not come within ten seconds";
+            std::this_thread::sleep_for(1ms);
+        }
+    }
+    static const FunctionRow* row_of(const Look& look, std::uint32_t site) {
+        for (const FunctionRow& row : look.report->functions) {
+            if (row.address == TargetStream::text_base + site * 8) return &row;
+        }
+        return nullptr;
+    }
+    std::string path(const char* name) { return testing::TempDir() + "live_test_" + name + std::to_string(getpid()); }
+
+    Wire wire;
+    TargetStream target;
+    std::size_t sent = 0;
+    std::unique_ptr<Live> live;
+};
+
+TEST_F(Looked, CallsThatAreOpenCountUpToTheLastEvent) {
+    open();
+    EXPECT_EQ(live->status().state, LineState::waiting);
+    EXPECT_FALSE(live->look().report);
+    target.hello();
+    target.entry(1);                         // main, which never returns
+    target.ret(target.entry(2, 100), 1000);
+    send();
+    Look look = live->look();
+    EXPECT_EQ(look.status.state, LineState::running);
+    ASSERT_NE(row_of(look, 1), nullptr);
+    EXPECT_EQ(row_of(look, 1)->total_ns, 1100u);
+    EXPECT_EQ(row_of(look, 1)->self_ns, 100u);
+    EXPECT_EQ(row_of(look, 1)->open, 1u);
+    EXPECT_EQ(row_of(look, 2)->total_ns, 1000u);
+    // Looking has ended nothing.
+    target.ret(target.entry(2, 100), 800);
+    send();
+    look = live->look();
+    EXPECT_EQ(row_of(look, 1)->total_ns, 2000u);
+    EXPECT_EQ(row_of(look, 1)->open, 1u);
+    EXPECT_EQ(row_of(look, 2)->calls, 2u);
+    EXPECT_EQ(row_of(look, 2)->open, 0u);
+    ASSERT_EQ(look.status.cores.size(), 1u);
+    EXPECT_EQ(look.status.cores[0].records, 5u);
+    EXPECT_EQ(look.status.cores[0].busy_ticks, 2000u);
+}
+
+TEST_F(Looked, AResetIsSaidAndGoesOn) {
+    open();
+    target.hello();
+    target.ret(target.entry(1));
+    send();
+    target.reset();
+    target.hello();
+    target.ret(target.entry(1));
+    send();
+    const Look look = live->look();
+    EXPECT_EQ(look.status.resets, 1u);
+    EXPECT_EQ(look.status.hello->session, target.session);
+    EXPECT_EQ(row_of(look, 1)->calls, 2u);
+    target.finish();
+    send();
+    EXPECT_EQ(live->status().state, LineState::finished);
+}
+
+TEST_F(Looked, ALineThatIsLostIsTriedAgainAndNothingIsForgotten) {
+    open(true);
+    target.hello();
+    target.ret(target.entry(1));
+    send();
+    wire.close(true);
+    wait([&] { return live->status().state == LineState::lost; });
+    EXPECT_EQ(live->status().sentence, "the other side has closed it");
+    wait([&] { return live->status().sentence == "there is no wire"; });
+    EXPECT_EQ(row_of(live->look(), 1)->calls, 1u);
+    const ControlAnswer answer = live->ask({.words = {"stats"}}).get();
+    EXPECT_NE(answer.status, Exit::ok);
+    EXPECT_THAT(answer.text, testing::HasSubstr("the line is lost"));
+    wire.come_back();
+    wait([&] { return live->status().state == LineState::running; });
+    // The same session: what was sent meanwhile is a gap.
+    target.ret(target.entry(1));
+    target.flush();
+    target.bytes.clear();
+    sent = live->status().line.bytes;
+    target.ret(target.entry(1));
+    send();
+    Look look = live->look();
+    EXPECT_EQ(look.status.losses, 1u);
+    EXPECT_EQ(look.status.resets, 0u);
+    EXPECT_EQ(row_of(look, 1)->calls, 2u);
+    EXPECT_EQ(look.status.stream.lost, 2u);
+    // And another one.
+    wire.close(false);
+    wait([&] { return live->status().losses == 2; });
+    wait([&] { return wire.opened == 3; });
+    target.reset();
+    target.hello();
+    target.ret(target.entry(1));
+    sent = live->status().line.bytes;
+    send();
+    EXPECT_EQ(live->status().resets, 1u);
+    EXPECT_EQ(row_of(live->look(), 1)->calls, 3u);
+}
+
+TEST_F(Looked, AFrameThatTheLossHasCutDoesNotSpoilTheNext) {
+    open(true);
+    target.hello();
+    send();
+    target.entry(1);
+    target.flush();
+    target.bytes.resize(target.bytes.size() / 2);
+    send();
+    wire.close(false);
+    wait([&] { return wire.opened == 2; });
+    target.reset();
+    target.hello();
+    send();
+    EXPECT_EQ(live->status().resets, 1u);
+    EXPECT_EQ(live->status().line.corrupt_frames, 1u);
+}
+
+TEST_F(Looked, ALineThatDoesNotComeBackIsOver) {
+    open();
+    target.hello();
+    target.ret(target.entry(1));
+    send();
+    wire.close(true);
+    wait([&] { return live->status().state == LineState::over; });
+    const Look look = live->look();
+    EXPECT_EQ(row_of(look, 1)->calls, 1u);
+    EXPECT_EQ(look.status.cores.at(0).records, 2u);
+    EXPECT_EQ(look.report->sessions, 1u);
+    EXPECT_NE(live->ask({.words = {"stats"}}).get().status, Exit::ok);
+    EXPECT_THROW(live->start_recording(path("late")), Error);
+}
+
+TEST_F(Looked, WhatIsNoRequestIsAnsweredAtOnce) {
+    open();
+    EXPECT_EQ(live->ask({.words = {"fly"}}).get().status, Exit::usage);
+    EXPECT_THROW(live->stop_recording(), Error);
+}
+
+TEST_F(Looked, ARecordingOnTheSideHasWhatCameMeanwhile) {
+    open();
+    target.hello();
+    target.entry(1);
+    target.argument(wire::Extended::context, 5);
+    const auto outer = target.entry(3);
+    for (int n = 0; n < 100; ++n) target.ret(target.entry(2));
+    send();
+    const std::string file = path("side");
+    live->start_recording(file);
+    EXPECT_THROW(live->start_recording(path("second")), Error);
+    EXPECT_TRUE(live->status().recording.on);
+    for (int n = 0; n < 10; ++n) target.ret(target.entry(4));
+    target.ret(outer);
+    target.argument(wire::Extended::context, 0);
+    target.ret(target.entry(6));
+    send();
+    EXPECT_EQ(live->stop_recording().records, 24u);
+    for (int n = 0; n < 7; ++n) target.ret(target.entry(4));
+    send();
+
+    nsc::Reader reader;
+    Profile profile;
+    reader.read_file(file, profile);
+    const Report report = make_report(profile, reader.counters(), nullptr);
+    const StreamCounters& stream = reader.counters().stream;
+    EXPECT_EQ(stream.delivered, 24u);
+    EXPECT_EQ(stream.generated, 24u);
+    EXPECT_EQ(stream.lost, 0u);
+    EXPECT_EQ(stream.gaps, 0u);
+    EXPECT_EQ(stream.sessions, 1u);
+    EXPECT_TRUE(profile.missing().empty());
+    ASSERT_EQ(report.functions.size(), 2u);
+    EXPECT_EQ(report.functions[0].calls, 10u);
+    EXPECT_EQ(report.functions[1].calls, 1u);
+    EXPECT_EQ(profile.decoder().orphan_returns, 1u) << "of the call that was open at its begin";
+    EXPECT_EQ(reader.end()->reason, nsc::EndReason::interrupted);
+    std::filesystem::remove(file);
+}
+
+TEST_F(Looked, ARecordingThatCannotBeWrittenEndsAndTheRestGoesOn) {
+    open();
+    EXPECT_THROW(live->start_recording("/dev/full"), Error);
+    EXPECT_THROW(live->start_recording("/nowhere/x.nsc"), Error);
+    target.hello();
+    target.ret(target.entry(1));
+    send();
+    EXPECT_EQ(row_of(live->look(), 1)->calls, 1u);
+    EXPECT_FALSE(live->status().recording.on);
+}
+
+TEST_F(Looked, TheConsolesEndIsKept) {
+    open();
+    target.hello();
+    for (int n = 0; n < 2000; ++n) target.console(std::string(200, 'a') + "\n");
+    target.console("the end\n");
+    send();
+    const Status status = live->status();
+    EXPECT_EQ(status.console_bytes, 2000u * 201 + 8);
+    EXPECT_LE(status.console.size(), 2 * Watch::max_console_bytes);
+    EXPECT_THAT(status.console, testing::EndsWith("a\nthe end\n"));
+}
+
+TEST_F(Looked, LooksGetTheirTurnWhileALineIsFast) {
+    open();
+    target.hello();
+    for (int n = 0; n < 100'000; ++n) target.ret(target.entry(n % 50));
+    target.flush();
+    const Bytes flood = target.bytes;
+    std::atomic<bool> stop = false;
+    std::thread feeder([&] {
+        for (int n = 0; n < 200 && !stop; ++n) {
+            wire.send(flood);
+            std::this_thread::sleep_for(1ms);
+        }
+    });
+    for (int n = 0; n < 50; ++n) {
+        const Look look = live->look();
+        EXPECT_LE(look.report ? look.report->functions.size() : 0, 50u);
+    }
+    stop = true;
+    feeder.join();
+}
+
+TEST(LiveRates, ArePerSecondOfTheHost) {
+    const auto look = [](std::uint64_t seconds, std::uint64_t calls, std::uint64_t ticks, std::uint64_t busy) {
+        Look made;
+        made.status.at = std::chrono::steady_clock::time_point(std::chrono::seconds(seconds));
+        made.status.line.bytes = 1000 * seconds;
+        made.status.stream.delivered = 2 * calls;
+        made.status.stream.sessions = 1;
+        made.status.hello.emplace().line_bytes_per_second = 4000;
+        made.status.cores = {{.number = 0, .records = 2 * calls, .busy_ticks = busy}};
+        made.target_ticks = ticks;
+        FunctionRow row;
+        row.address = 0x1000;
+        row.calls = calls;
+        made.report.emplace().functions = {row};
+        return made;
+    };
+    const Rates rates = rates_between(look(1, 10, 1000, 100), look(3, 50, 3000, 1600));
+    EXPECT_DOUBLE_EQ(rates.seconds, 2);
+    EXPECT_DOUBLE_EQ(rates.bytes, 1000);
+    EXPECT_DOUBLE_EQ(*rates.line_share, 0.25);
+    EXPECT_DOUBLE_EQ(rates.calls.at(0x1000), 20);
+    EXPECT_DOUBLE_EQ(rates.cores.at(0).records, 40);
+    EXPECT_DOUBLE_EQ(*rates.cores.at(0).busy, 0.75);
+    EXPECT_EQ(rates_between(look(1, 10, 5, 5), look(1, 10, 5, 5)).bytes, 0);
+    EXPECT_FALSE(rates_between(look(1, 10, 5, 5), look(2, 10, 5, 5)).cores.at(0).busy);
+}
+
+}  // namespace
+}  // namespace nopscope

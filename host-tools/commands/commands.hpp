@@ -70,6 +70,16 @@ struct HtmlOptions {
 };
 Exit html(const HtmlOptions& options);
 
+struct ServeOptions {
+    ReportOptions report;  // file or nothing, image, raw
+    LineOptions line;      // from or nothing
+    std::string output;    // of a line: the recording on the side; empty: none
+    std::string listen;    // an address and a port
+    std::string token;     // that each request brings; empty: as the address wants it
+    std::string title;     // empty: the recording's name, the line's URI
+};
+Exit serve(const ServeOptions& options);
+
 struct InfoOptions {
     std::string file;
     Format format = Format::text;

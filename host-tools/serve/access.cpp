@@ -85,7 +85,8 @@ bool host_is_ours(const ListenAddress& at, std::string_view host) {
 }  // namespace
 
 std::string ListenAddress::url() const {
-    return fmt::format(host.find(':') == std::string::npos ? "http://{}:{}/" : "http://[{}]:{}/", host, port);
+    const bool is_v6 = host.find(':') != std::string::npos;
+    return fmt::format("http://{}{}{}:{}/", is_v6 ? "[" : "", host, is_v6 ? "]" : "", port);
 }
 
 ListenAddress listen_address(std::string_view text) {
@@ -134,7 +135,7 @@ std::string make_token() {
 void check_token(std::string_view token) {
     constexpr std::string_view more = "-._~";
     const bool fits = std::all_of(token.begin(), token.end(), [&](char c) {
-        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || more.find(c) != more.npos;
+        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || more.find(c) != std::string_view::npos;
     });
     if (!fits || token.size() < shortest_token) {
         throw Error(fmt::format("--token: at least {} of A-Z a-z 0-9 - . _ ~", shortest_token), Exit::usage);

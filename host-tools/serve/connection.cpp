@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/serve/connection.hpp"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -29,8 +30,10 @@ bool Connection::wait(short events, Clock::time_point until) const {
 }
 
 bool Connection::refuse(const char* status, const char* sentence) {
-    write("HTTP/1.1 " + std::string(status) + "\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: " +
-          std::to_string(std::strlen(sentence)) + "\r\n\r\n" + sentence);
+    const std::string response = fmt::format(
+        "HTTP/1.1 {}\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: {}\r\n\r\n{}", status,
+        std::strlen(sentence), sentence);
+    write(response.data(), response.size());
     return false;
 }
 

@@ -112,7 +112,10 @@ public:
     }
 
     ~Web() override {
-        stopping_ = true;
+        {
+            const std::lock_guard lock(mutex_);
+            stopping_ = true;
+        }
         stopped_.notify_all();
         // Once, and not before it runs: httplib would not hear it.
         while (!is_running() && !ended_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -159,15 +162,24 @@ private:
         answer_with(response, {view, packed ? &view->gzip : &view->json}, "application/json; charset=utf-8");
     }
 
+    struct Follower {
+        explicit Follower(Web& a_web) : web(a_web), number(++web.followers_) {}
+        ~Follower() { --web.followers_; }
+        Web& web;
+        std::size_t number;
+        std::uint64_t console = 0;
+        bool first = true;
+    };
+
+    // httplib catches nothing here.
+    bool send_event(Follower& follower, httplib::DataSink& sink) noexcept try {
+        const std::string event = "data: " + shown_.status(follower.console) + "\n\n";
+        return sink.write(event.data(), event.size());
+    } catch (const std::exception&) {
+        return false;
+    }
+
     void send_events(Response& response) {
-        struct Follower {
-            explicit Follower(Web& a_web) : web(a_web), number(++web.followers_) {}
-            ~Follower() { --web.followers_; }
-            Web& web;
-            std::size_t number;
-            std::uint64_t console = 0;
-            bool first = true;
-        };
         const auto follower = std::make_shared<Follower>(*this);
         if (follower->number > most_followers) {
             response.status = 503;
@@ -180,8 +192,7 @@ private:
                     std::unique_lock lock(mutex_);
                     if (stopped_.wait_for(lock, event_interval, [this] { return stopping_.load(); })) return false;
                 }
-                const std::string event = "data: " + shown_.status(follower->console) + "\n\n";
-                return sink.write(event.data(), event.size());
+                return send_event(*follower, sink);
             });
     }
 

@@ -11,21 +11,22 @@ export class Controls {
         title: "Names of functions, * and ? in them; empty: all",
     });
     private readonly recorder = this.choice("recorder", recorders, () => this.trace());
-    private readonly mode = this.choice("mode", modes, (mode) => this.ask({ words: ["mode", mode] }));
+    private readonly mode = this.choice("mode", modes, (mode) => this.ask(["mode", mode]));
     private readonly id = make("input", { type: "number", name: "id", min: "0", max: "33554431", value: "1", title: "Of a mark or a snapshot" });
+
+    private readonly said = make("output", { id: "said" });
 
     constructor(
         private readonly host: HTMLFormElement,
-        private readonly said: HTMLElement,
         private readonly send: (request: object) => Promise<string>,
     ) {
-        const numbered = (word: string) => () => this.ask({ words: [word, this.id.value || "0"] });
-        const plain = (word: string) => () => this.ask({ words: [word] });
+        const numbered = (word: string) => () => this.ask([word, this.id.value || "0"]);
+        const plain = (word: string) => () => this.ask([word]);
         this.host.append(
             make("label", {}, "Trace only ", this.filter), make("button", {}, "Apply"),
             make("label", {}, "Recorder ", this.recorder), make("label", {}, "Mode ", this.mode),
             this.button("Mark", numbered("mark")), this.button("Snapshot", numbered("snapshot")), this.id,
-            this.button("Start", plain("start")), this.button("Stop", plain("stop")),
+            this.button("Start", plain("start")), this.button("Stop", plain("stop")), this.said,
         );
         this.host.onsubmit = (event) => {
             event.preventDefault();
@@ -53,13 +54,14 @@ export class Controls {
 
     private trace(): void {
         const globs = this.filter.value.split(/[\s,]+/).filter((glob) => glob !== "");
-        this.ask({ words: ["trace", ...globs], recorder: this.recorder.value });
+        this.ask(["trace", ...globs], this.recorder.value);
     }
 
-    private ask(request: object): void {
-        this.said.textContent = "Asking the target…";
-        this.send(request)
-            .catch(() => "nopscope serve does not answer.")
-            .then((answer) => (this.said.textContent = answer));
+    private ask(words: string[], recorder = ""): void {
+        const what = words.join(" ");
+        this.said.textContent = `${what} …`;
+        this.send({ words, recorder })
+            .catch(() => "nopscope serve does not answer")
+            .then((answer) => (this.said.textContent = `${what}: ${answer}`));
     }
 }

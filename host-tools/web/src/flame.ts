@@ -60,14 +60,17 @@ export class Flame {
     // `version`: another one when the source has other data.
     show(state: State, version: number): void {
         const drawing = `${state.order} ${state.down} ${this.host.clientWidth}`;
+        if (!this.host.querySelector("svg")) this.drawn = "";
         const isNew = drawing !== this.drawn || version !== this.version;
         if (!isNew && state.zoom === this.path && state.search === this.term) return;
+        const before = drawing === this.drawn ? this.host.clientHeight : 0;
         if (drawing !== this.drawn) this.draw(state);
         if (isNew) this.take(state);
         [this.drawn, this.version, this.path, this.term] = [drawing, version, state.zoom, state.search];
         this.zoom(state.zoom);
         this.search(state.search);
         this.chart.update(undefined as never); // of what was taken
+        if (isNew && state.down === "up") scrollBy(0, this.host.clientHeight - before); // the root stays where it is
         const under = this.host.querySelector("g.frame:hover");
         if (under) found("details").textContent = this.said(select(under).datum() as Node);
     }

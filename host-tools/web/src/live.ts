@@ -21,19 +21,20 @@ async function ask(request: object): Promise<string> {
     });
     if (!answer.ok) return (await answer.text()).trim();
     const { status, text } = (await answer.json()) as { status: number; text: string };
-    return status === 0 ? text : `Not done: ${text}.`;
+    return status === 0 ? text : `not done: ${text}`;
 }
 
-export function follow(show: (view: View) => void): void {
+// `show`: each view, and whether more may come.
+export function follow(show: (view: View, lasts: boolean) => void): void {
     let shown = 0; // the view's number
     let fetching = false;
     let paused = false;
     let notBefore = 0;
     let last: Status | null = null;
     const target = new Console(found("console"));
-    const controls = new Controls(found<HTMLFormElement>("controls"), found("said"), ask);
+    const controls = new Controls(found<HTMLFormElement>("controls"), ask);
 
-    const say = () => last && showStatus(found("status"), last, paused, () => {
+    const say = () => last && showStatus(found("status"), last, last.source === found("title").textContent, paused, () => {
         paused = !paused;
         say();
         void take();
@@ -48,7 +49,7 @@ export function follow(show: (view: View) => void): void {
                 const view = (await answer.json()) as View;
                 shown = Number(answer.headers.get("X-View"));
                 const begun = performance.now();
-                if (!paused) show(view);
+                if (!paused) show(view, last.state !== "file");
                 // A page that has much to draw keeps time for who looks at it.
                 notBefore = performance.now() + 4 * (performance.now() - begun);
             }
@@ -63,8 +64,7 @@ export function follow(show: (view: View) => void): void {
         const events = new EventSource(address("events"));
         events.onmessage = (event) => {
             last = JSON.parse(event.data as string) as Status;
-            found("live").hidden = false;
-            found("tab-console").hidden = last.state === "file";
+            found("live").hidden = found("tab-console").hidden = last.state === "file";
             target.add(last.console, last.console_begins);
             controls.show(last.commands);
             say();

@@ -13,6 +13,7 @@ import { sampledPaths } from "./tree";
 const inside = JSON.parse(found("data").textContent!) as View | null;
 let view = inside;
 let version = 0; // counts views
+let lasts = false; // another may come
 let state = read();
 
 const tabs: [string, string][] = [
@@ -62,7 +63,7 @@ function showHead(view: View): void {
     document.title = `${view.title} – nopscope`;
     found("title").textContent = view.title;
     found("headline").textContent = view.headline;
-    found("state").textContent = view.complaint || "complete";
+    found("state").textContent = view.complaint || (lasts ? "nothing missing" : "complete");
     found("state").className = view.complaint ? "bad" : "good";
     found("tab-samples").hidden = !view.sampled;
 }
@@ -80,7 +81,10 @@ function show(): void {
     if (search.value !== state.search) search.value = state.search;
     found("order").textContent = state.order === "callers" ? "Invert: where time was spent first" : "From the outermost caller";
     found("down").textContent = state.down === "down" ? "Grow upwards" : "Grow downwards";
-    if (!view) return;
+    if (!view) {
+        empty(found("flame"), "Nothing has been recorded yet.");
+        return;
+    }
     showHead(view);
     if (state.view === "flame") {
         if (view.paths.parent.length > 1) calls.show(state, version);
@@ -106,7 +110,9 @@ addEventListener("popstate", () => {
     show();
 });
 addEventListener("keydown", (event) => {
-    if (event.key === "/" && document.activeElement !== found("search")) {
+    const types = event.target instanceof HTMLInputElement && event.target !== found("search");
+    if (types) return;
+    if (event.key === "/" && event.target !== found("search")) {
         event.preventDefault();
         found("search").focus();
     } else if (event.key === "Escape") {
@@ -120,8 +126,10 @@ addEventListener("resize", () => {
 });
 show();
 if (!inside) {
-    follow((next) => {
+    found("title").textContent = "nopscope";
+    follow((next, more) => {
         view = next;
+        lasts = more;
         ++version;
         show();
     });

@@ -27,7 +27,7 @@ export interface Status {
 }
 
 const words = {
-    file: "Recording",
+    file: "",
     waiting: "Waiting for the target",
     running: "Running",
     finished: "The target has finished",
@@ -61,7 +61,8 @@ function facts(of: Status): [string, string, boolean][] {
     return list;
 }
 
-export function showStatus(host: HTMLElement, of: Status, paused: boolean, pause: () => void): void {
+// `titled`: the page's title is the source.
+export function showStatus(host: HTMLElement, of: Status, titled: boolean, paused: boolean, pause: () => void): void {
     const list = make("dl", {});
     for (const [name, value, spoils] of facts(of)) {
         list.append(make("div", { class: spoils ? "spoils" : "" }, make("dt", {}, name), make("dd", {}, value)));
@@ -71,9 +72,9 @@ export function showStatus(host: HTMLElement, of: Status, paused: boolean, pause
     const why = [of.sentence, of.note].filter((part) => part !== "").join(" · ");
     patch(host,
         make("strong", { class: `state ${of.state}` }, paused ? `${words[of.state]} (paused here)` : words[of.state]),
-        make("span", { class: "source" }, of.source),
+        ...(titled ? [] : [make("span", { class: "source" }, of.source)]),
         list,
         ...(why ? [make("span", { class: "why" }, why)] : []),
-        ...(of.state === "file" ? [] : [button]),
+        button,
     );
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page and what it asks for, over HTTP (docs/browser.md):
+// The page and what it asks for, over HTTP (docs/cli.md):
 //
 //     GET /           the page            GET /events    how things are, each second, as server-sent events
 //     GET /view       the view, as JSON   POST /request  a ControlRequest as JSON -> {"status": 0, "text": "ok"}

@@ -156,6 +156,16 @@ struct InterruptedRegisters {
 };
 InterruptedRegisters interrupted_registers();
 
+// Told of each interrupt (but SGI 15) on every core, and of what masks them here; set by the firmware from the
+// functions of the same names in tracer/interrupts.hpp. With null pointers nobody is told.
+struct InterruptObserver {
+    std::uint64_t (*interrupt_begin)(std::uint32_t interrupt) = nullptr;
+    void (*interrupt_end)(std::uint64_t begun) = nullptr;
+    void (*interrupts_masked)(std::uint64_t where) = nullptr;
+    void (*interrupts_unmasked)() = nullptr;
+};
+void set_interrupt_observer(const InterruptObserver& observer);  // all four, interrupts masked
+
 bool interrupts_enabled();
 void enable_interrupts();
 void disable_interrupts();

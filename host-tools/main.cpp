@@ -9,6 +9,7 @@
 #include "host-tools/base/pmu_events.hpp"
 #include "host-tools/base/run_main.hpp"
 #include "host-tools/commands/commands.hpp"
+#include "host-tools/commands/top.hpp"
 #include "host-tools/control_options.hpp"
 #include "host-tools/export/formats.hpp"
 #include "host-tools/version.hpp"
@@ -57,8 +58,34 @@ std::function<Exit()> add_record(CLI::App& app, CLI::App*& command) {
     };
 }
 
-void add_raw(CLI::App* command, ReportOptions& options) {
-    command->add_flag("--raw", options.raw, "Show times as recorded, with what recording took in them");
+void add_raw(CLI::App* command, bool& raw) {
+    command->add_flag("--raw", raw, "Show times as recorded, with what recording took in them");
+}
+void add_raw(CLI::App* command, ReportOptions& options) { add_raw(command, options.raw); }
+
+std::function<Exit()> add_top(CLI::App& app, CLI::App*& command) {
+    auto options = std::make_shared<TopOptions>();
+    auto sort = std::make_shared<std::string>(top::head_of(options->sort));
+    command = app.add_subcommand("top", "Watch a running target in the terminal");
+    add_line(command, options->live.line, "The ELF that runs there: names of functions");
+    command->add_option("-o,--output", options->live.record, "Record the line on the side, too");
+    command->add_option("--interval", options->interval, "Seconds between two looks (1)")->check(CLI::Range(0.1, 3600.0));
+    command->add_option("--sort", *sort, "By this column: now, calls/s, calls, self, total, share, p50, p99, function (now)");
+    command->add_option("--idle", options->live.idle,
+                        "Functions of a core that has nothing to do, globs (*idle* *wfi* *wait_for_interrupt*)");
+    add_raw(command, options->raw);
+    command->add_flag("--once", options->once, "Print one look; for scripts, no terminal is needed");
+    command->add_option("--after", options->after, "--once: seconds before it begins (2)")->check(CLI::Range(0.0, 1e6));
+    add_choice(command, "--format", options->format, formats_without_csv, "--once: output");
+    command->add_option("--top", options->top, "--once: only the first so many functions");
+    const auto read_steering = add_steering(command, options->live.line);
+    command->footer("Example: nopscope top --from serial:/dev/ttyUSB0?baud=3000000 --image firmware.elf\n"
+                    "Press ? for its keys.");
+    return [options, sort, read_steering] {
+        options->sort = top::column_named(*sort);
+        read_steering();
+        return watch(*options);
+    };
 }
 
 std::function<Exit()> add_report(CLI::App& app, CLI::App*& command) {
@@ -105,6 +132,7 @@ constexpr Question questions[] = {
     {"callees", "What a function calls, how often and for how long", "Its name, or a glob of names", callees},
     {"latency", "How long a function's calls take, as a distribution", "Its name, or a glob of names", latency},
     {"outliers", "The slowest calls of a function, each with what it called", "Its name, or a glob of names", outliers},
+    {"irq", "How long interrupts take, and how long they are masked", nullptr, irq},
     {"stack-depth", "How deep calls get, and on which path", nullptr, stack_depth},
 };
 
@@ -224,7 +252,7 @@ int run(int argc, char** argv) {
     app.footer(exit_codes);
     app.require_subcommand(1);
     std::map<CLI::App*, std::function<Exit()>> commands;
-    for (auto* add : {add_record, add_ctl, add_report, add_graph, add_html, add_serve, add_export, add_info, add_check,
+    for (auto* add : {add_record, add_top, add_ctl, add_report, add_graph, add_html, add_serve, add_export, add_info, add_check,
                       add_names, add_events}) {
         CLI::App* command = nullptr;
         auto action = add(app, command);

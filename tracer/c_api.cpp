@@ -6,6 +6,7 @@
 #include "hal/machine.hpp"
 #include "tracer/capture.hpp"
 #include "tracer/events.hpp"
+#include "tracer/interrupts.hpp"
 #include "tracer/nopscope.hpp"
 #include "tracer/samples.hpp"
 #include "tracer/triggers.hpp"
@@ -170,6 +171,10 @@ nopscope_status nopscope_count_events(const std::uint16_t* numbers, std::size_t 
 const char* nopscope_events_refusal() { return describe(events_refusal().why); }
 std::size_t nopscope_profile_bytes(unsigned cores) { return profile_bytes(cores); }
 void nopscope_send_profile() { send_profile(); }
+std::uint64_t nopscope_interrupt_begin(std::uint32_t number) { return interrupt_begin(number); }
+void nopscope_interrupt_end(std::uint64_t begun) { interrupt_end(begun); }
+void nopscope_interrupts_masked(std::uint64_t where) { interrupts_masked(where); }
+void nopscope_interrupts_unmasked() { interrupts_unmasked(); }
 void nopscope_finish() { finish(); }
 void nopscope_console_write(const char* bytes, std::size_t count) { console_write(bytes, count); }
 void nopscope_enter_panic() { enter_panic(); }

@@ -157,6 +157,10 @@ struct alignas(128) Core {
     std::uint32_t stops;
     std::uint32_t below;    // open calls, in the running context, of the functions traced below
     std::uint64_t subtree;  // the ReturnOps that counts them; 0: everything is traced
+    // Of interrupts.hpp; this core alone, interrupts masked.
+    std::uint64_t masked_since;    // clock; 0: not masked
+    std::uint64_t masked_where;    // address
+    std::uint64_t longest_masked;  // ticks, of those recorded
 };
 
 // All zero; the compiler would call memset.

@@ -172,6 +172,12 @@ struct nopscope_interruption {
 };
 void nopscope_sample(const struct nopscope_interruption* at);
 
+// tracer/interrupts.hpp
+uint64_t nopscope_interrupt_begin(uint32_t number);
+void nopscope_interrupt_end(uint64_t begun);
+void nopscope_interrupts_masked(uint64_t where);
+void nopscope_interrupts_unmasked(void);
+
 struct nopscope_counters {
     uint32_t sites;
     uint32_t refused_misaligned;

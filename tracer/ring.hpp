@@ -110,6 +110,7 @@ constexpr unsigned data_count(wire::Record head) {
         case wire::Extended::result: return 2 + (argument & 1);
         case wire::Extended::counter: return 1 + (argument & 1);
         case wire::Extended::sample: return wire::sample_addresses(argument);
+        case wire::Extended::masked: return 2;
         case wire::Extended::events: return wire::event_count(argument);
         default: return 0;
     }

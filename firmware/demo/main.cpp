@@ -10,6 +10,7 @@
 #include "options.hpp"
 #include "scripts.hpp"
 #include "tracer/events.hpp"
+#include "tracer/interrupts.hpp"
 #include "tracer/nopscope.hpp"
 #include "tracer/samples.hpp"
 
@@ -75,6 +76,8 @@ nopscope::Status start_tracing(const Options& options) {
     hal::set_console({nopscope::console_write, nopscope::enter_panic});
     hal::set_return_hook({nopscope::is_return_hook, nopscope::hooked_return_address_of,
                           nopscope::is_entry_code});
+    hal::set_interrupt_observer({nopscope::interrupt_begin, nopscope::interrupt_end,
+                                 nopscope::interrupts_masked, nopscope::interrupts_unmasked});
     hal::uart_listen(7);
     hal::set_handler(hal::virtual_timer_interrupt, 8, on_timer);
     samples_wanted = options.samples != 0;

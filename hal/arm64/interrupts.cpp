@@ -26,6 +26,7 @@ struct alignas(64) Depth {
     const ExceptionFrame* frame;  // likewise: what the handler that runs has interrupted
 };
 Depth depths[max_cores];
+InterruptObserver observer;
 
 // One call of `operation` with the board's controller. The branch is the whole price of choosing it
 // by a table.
@@ -96,8 +97,16 @@ bool interrupts_enabled() {
     constexpr std::uint64_t irq_masked = 1 << 7;
     return (read_daif() & irq_masked) == 0;
 }
-void enable_interrupts() { asm volatile("msr daifclr, #2" ::: "memory"); }
-void disable_interrupts() { asm volatile("msr daifset, #2" ::: "memory"); }
+void set_interrupt_observer(const InterruptObserver& to) { observer = to; }
+void enable_interrupts() {
+    if (observer.interrupts_unmasked != nullptr) observer.interrupts_unmasked();
+    asm volatile("msr daifclr, #2" ::: "memory");
+}
+void disable_interrupts() {
+    asm volatile("msr daifset, #2" ::: "memory");
+    if (observer.interrupts_masked == nullptr) return;
+    observer.interrupts_masked(reinterpret_cast<std::uint64_t>(__builtin_return_address(0)));
+}
 void yield() { asm volatile("yield"); }
 void wait_for_interrupt() { asm volatile("dsb sy\n\twfi" ::: "memory"); }
 
@@ -120,9 +129,12 @@ void nopscope_interrupt(IrqFrame* frame) {
     } else {
         const Handler handler = interrupt < interrupt_limit ? handlers[interrupt] : nullptr;
         if (handler == nullptr) panic("an interrupt without a handler");
+        const bool told = observer.interrupt_begin != nullptr;
+        const std::uint64_t begun = told ? observer.interrupt_begin(interrupt) : 0;
         enable_interrupts();
         handler(interrupt);
         disable_interrupts();
+        if (told) observer.interrupt_end(begun);
     }
     depths[core].frame = outer;
     depths[core].value = below;

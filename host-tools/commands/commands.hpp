@@ -55,6 +55,7 @@ Exit callees(const QuestionOptions& options);
 Exit latency(const QuestionOptions& options);
 Exit stack_depth(const QuestionOptions& options);
 Exit outliers(const QuestionOptions& options);
+Exit irq(const QuestionOptions& options);
 
 struct ExportOptions {
     ReportOptions report;  // file, image, raw

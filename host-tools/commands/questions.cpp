@@ -15,13 +15,6 @@
 namespace nopscope {
 namespace {
 
-Json json_place(const FunctionPlace& place) {
-    return {{"name", to_utf8(place.name)},
-            {"address", hex_address(place.address)},
-            {"file", to_utf8(place.file)},
-            {"line", place.line}};
-}
-
 std::string head(const FunctionPlace& place, const std::string& rest) {
     const std::string where = short_place(place);
     return fmt::format("{}{}{}  {}\n", for_cell(place.name), where.empty() ? "" : "  ", where, rest);

@@ -15,11 +15,6 @@ FunctionPlace place_of(std::uint64_t address, const Function* known) {
     return {known->name, known->file, known->line, known->address};
 }
 
-constexpr std::uint32_t plain_return(std::uint64_t index) {
-    const auto payload = (static_cast<std::uint32_t>(index) & wire::entry_index_mask) << 1;
-    return wire::make_record(wire::Kind::ret, payload, 0).high();
-}
-
 }  // namespace
 
 void BalancedStream::on_session(const HelloInfo& hello) {
@@ -103,7 +98,7 @@ void BalancedStream::on_console(std::string_view text) {
 }
 
 std::uint32_t BalancedStream::site(std::uint32_t offset) {
-    const std::uint32_t number = functions_.number(offset);
+    const std::uint32_t number = functions_.number_of_any(offset);
     if (number >= introduced_.size() || !introduced_[number]) [[unlikely]]
         introduce_site(number, offset);
     return number;
@@ -115,6 +110,7 @@ void BalancedStream::introduce_site(std::uint32_t number, std::uint32_t offset) 
     if (number == FunctionTable::none) {
         return sink_.on_function(number, {.name = "(functions beyond the table's room)", .file = {}});
     }
+    if (is_interrupt(offset)) return sink_.on_function(number, {.name = interrupt_name(interrupt_of(offset)), .file = {}});
     const std::uint64_t address = base_ + offset;
     const Symbols* const symbols = symbols_();
     sink_.on_function(number, place_of(address, symbols != nullptr ? symbols->find(address) : nullptr));
@@ -199,6 +195,10 @@ void BalancedStream::on_extended(Core& core, const wire::Event& event) {
     switch (event.extended) {
     case wire::Extended::context:
         return enter(core, this->context(core, event.argument));
+    case wire::Extended::interrupt:
+        context.duration.wanted = 0;
+        on_entry(core, interrupt_offset(event.argument), event.index);
+        break;
     case wire::Extended::tracer_begin:
         on_tracer_end(core);  // of one that lost its end to a full ring
         if (context.stack.size() > max_depth) return;
@@ -236,7 +236,19 @@ void BalancedStream::on_tracer_end(Core& core) {
 }
 
 void BalancedStream::on_data(Core& core) {
-    if (core.with_data.head().extended == wire::Extended::sample) return on_sample(core);
+    switch (core.with_data.head().extended) {
+    case wire::Extended::sample:
+        return on_sample(core);
+    case wire::Extended::arguments:
+    case wire::Extended::result:
+    case wire::Extended::counter:
+        return on_values(core);
+    default:
+        return;  // counted events, masked interrupts: of `report` and `irq`
+    }
+}
+
+void BalancedStream::on_values(Core& core) {
     std::array<CapturedPart, 8> room;
     for (const CapturedPart& part : values_of(core.with_data, room)) {
         if (part.what == CapturedPart::counter) {

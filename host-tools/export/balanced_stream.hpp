@@ -88,6 +88,7 @@ private:
     void on_extended(Core& core, const wire::Event& event);
     void on_tracer_end(Core& core);
     void on_data(Core& core);
+    void on_values(Core& core);
     void on_sample(Core& core);
     std::uint32_t sampled(std::int64_t offset, bool is_return);
     static std::size_t find(const Context& context, const wire::Event& event);

@@ -32,8 +32,7 @@ public:
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
         names_[number] =
             cell_of(place.name) + "," + cell_of(place.file) + "," + std::to_string(place.line) + "," +
-            (number < first_own_function || number >= first_sampled_function ? hex_address(place.address)
-                                                                             : std::string());
+            (place.address != 0 ? hex_address(place.address) : std::string());
     }
     void point(const Track& track, std::uint32_t function, Nanoseconds now) override {
         line("point", track, {}, now, {}, {}, {}, names_[function]);

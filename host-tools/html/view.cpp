@@ -160,15 +160,15 @@ FunctionRow as_function(const ProfileRow& from) {
 // By the tree's numbers; then those that are in no path.
 Json json_functions(const Report& report, const Profile& profile, const PathTree& tree) {
     Json list = Json::array();
-    std::unordered_map<std::uint64_t, std::size_t> at;  // by address; what is no function has 0
+    std::unordered_map<std::uint64_t, std::size_t> at;  // by key_of()
     for (const FunctionPlace& place : tree.functions) {
-        if (place.address != 0) at[place.address] = list.size();
+        if (const auto key = key_of(place); key != 0) at[key] = list.size();
         FunctionRow row;
         static_cast<FunctionPlace&>(row) = place;
         list.push_back(json_function(row, report.raw));
     }
     const auto put = [&](const FunctionRow& row) -> Json& {
-        const auto [found, is_new] = at.try_emplace(row.address, list.size());
+        const auto [found, is_new] = at.try_emplace(key_of(row), list.size());
         if (is_new) list.emplace_back();
         return list[found->second] = json_function(row, report.raw);
     };
@@ -183,7 +183,7 @@ Json json_functions(const Report& report, const Profile& profile, const PathTree
         put(as_function(row))["bins"] = json_bins(row, report.clock_hz);
     }
     for (std::uint32_t n = 0; n < profile.durations().size(); ++n) {
-        const auto found = at.find(report.by_number[n].address);
+        const auto found = at.find(key_of(report.by_number[n]));
         if (found == at.end()) continue;
         Json& bins = list[found->second]["bins"];
         for (const Latency::Bin& bin : latency_of(report, profile, n).bins) bins.push_back({bin.from_ns, bin.calls});

@@ -87,6 +87,7 @@ void Live::start(LastingSource::Open open, bool comes_back) {
         watch_.steering = steering_.get();
         steers_ = options_.line.steering.steers();
     }
+    if (!options_.record.empty()) start_recording(options_.record);
     thread_ = std::thread([this] { run(); });
 }
 

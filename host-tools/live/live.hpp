@@ -35,6 +35,7 @@ namespace nopscope {
 
 struct LiveOptions {
     LineOptions line;
+    std::string record = {};  // into this file from the beginning; empty: not
     // Functions that a core is in when it has nothing to do, by globs of their names.
     std::vector<std::string> idle = {"*idle*", "*wfi*", "*wait_for_interrupt*"};
 };

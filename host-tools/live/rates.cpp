@@ -29,15 +29,20 @@ std::vector<CoreRates> core_rates(const Look& earlier, const Look& later, double
 
 }  // namespace
 
-std::unordered_map<std::uint64_t, std::uint64_t> calls_by_address(const Report& report) {
-    std::unordered_map<std::uint64_t, std::uint64_t> calls;
-    for (const FunctionRow& row : report.functions) calls[row.address] += row.calls;
-    // Of a target in adaptive mode the profile's are among those already.
-    if (report.adaptive) return calls;
-    for (const ProfileRow& row : report.profile) {
-        if (row.calls != 0) calls[row.address] = std::max(calls[row.address], row.calls);
+std::unordered_map<std::uint64_t, FunctionSum> sums_by_key(const Report& report) {
+    std::unordered_map<std::uint64_t, FunctionSum> sums;
+    for (const FunctionRow& row : report.functions) {
+        FunctionSum& of = sums[key_of(row)];
+        of.calls += row.calls;
+        of.self_ns += row.self_ns;
     }
-    return calls;
+    // Of a target in adaptive mode the profile's are among those already.
+    if (report.adaptive) return sums;
+    for (const ProfileRow& row : report.profile) {
+        FunctionSum& of = sums[key_of(row)];
+        if (row.calls > of.calls) of = {row.calls, row.self_ns};
+    }
+    return sums;
 }
 
 Rates rates_between(const Look& earlier, const Look& later) {
@@ -57,13 +62,15 @@ Rates rates_between(const Look& earlier, const Look& later) {
     rates.dropped = per_second(before.stream.dropped, now.stream.dropped);
     rates.cores = core_rates(earlier, later, rates.seconds);
     if (!later.report) return rates;
-    const auto counts = earlier.report ? calls_by_address(*earlier.report)
-                                       : std::unordered_map<std::uint64_t, std::uint64_t>();
-    for (const auto& [address, calls] : calls_by_address(*later.report)) {
-        const auto known = counts.find(address);
-        const double rate = per_second(known == counts.end() ? 0 : known->second, calls);
-        if (rate > 0) rates.calls[address] = rate;
+    const auto known = earlier.report ? sums_by_key(*earlier.report) : decltype(sums_by_key(*later.report))();
+    double all = 0;
+    for (const auto& [key, sum] : sums_by_key(*later.report)) {
+        const auto found = known.find(key);
+        const FunctionSum was = found == known.end() ? FunctionSum() : found->second;
+        if (sum.calls > was.calls) rates.calls[key] = per_second(was.calls, sum.calls);
+        if (sum.self_ns > was.self_ns) all += rates.self[key] = since(was.self_ns, sum.self_ns);
     }
+    for (auto& [key, self] : rates.self) self /= all;
     return rates;
 }
 

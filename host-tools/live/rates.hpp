@@ -25,13 +25,19 @@ struct Rates {
     double records = 0;  // a second, all cores
     double dropped = 0;  // calls and records, a second
     std::vector<CoreRates> cores;
-    std::unordered_map<std::uint64_t, double> calls;  // a second, by function address; those with any
+    std::unordered_map<std::uint64_t, double> calls;  // a second, by key_of(); those with any
+    // Of all functions' self time in between, 0..1, as recorded; likewise.
+    std::unordered_map<std::uint64_t, double> self;
 };
 
 // Zero where there is no time in between.
 Rates rates_between(const Look& earlier, const Look& later);
 
-// Calls of each function in the trace and in the target's profile, each counted once, by address.
-std::unordered_map<std::uint64_t, std::uint64_t> calls_by_address(const Report& report);
+// What each function has in the trace and in the target's profile, counted once, by key_of().
+struct FunctionSum {
+    std::uint64_t calls = 0;
+    std::uint64_t self_ns = 0;
+};
+std::unordered_map<std::uint64_t, FunctionSum> sums_by_key(const Report& report);
 
 }  // namespace nopscope

@@ -31,6 +31,12 @@ struct Begun {
     std::uint64_t total_before = 0;  // of the function
 };
 
+// Of the return that ends a call, all but the clock, where it is plain.
+constexpr std::uint32_t plain_return(std::uint64_t index) {
+    const auto payload = (static_cast<std::uint32_t>(index) & wire::entry_index_mask) << 1;
+    return wire::make_record(wire::Kind::ret, payload, 0).high();
+}
+
 struct OpenCall {
     // Of `plain_end`: of no record, as bit 2 is zero there, whatever a line or file held.
     static constexpr std::uint32_t gap_marker = ~0u;
@@ -53,6 +59,13 @@ struct ClosedCall {
     bool incomplete = false;  // a gap lies between its entry and its end
     Ticks ticks = 0;
     Ticks self_ticks = 0;
+};
+
+// What a marker that has been popped leaves for the calls below it.
+struct Carry {
+    bool active = false;
+    Ticks cut = 0;    // when its gap began: calls that were lost are charged up to here
+    Ticks after = 0;  // the gap's length, and the calls since
 };
 
 struct DecoderCounters {

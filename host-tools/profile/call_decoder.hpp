@@ -5,7 +5,7 @@
 // take_plain() does with all it needs in registers. on_event() does any record.
 //
 // The stack holds the open calls, innermost last. A `ret` names its entry by record index, so it
-// closes that call whatever else was lost. Five things make time less simple than subtraction:
+// closes that call whatever else was lost. Six things make time less simple than subtraction:
 //
 //   tracer   Between tracer_begin and tracer_end the core worked for the tracer. Times are read off
 //            a clock that stands still meanwhile (`tracer_ticks_` is taken from every reading).
@@ -20,6 +20,7 @@
 //            What is open meanwhile has that time in its total, as if it were a call's, and not as its own.
 //   whole    A call may be told at its end, by one record and its data. It waits in Durations for
 //            its caller's end, when its path is known.
+//   interrupt  One that the firmware tells of is a call, too: of what it interrupted. A `ret` ends it.
 //   unwound  A call that was left without returning (longjmp): the target says so, or the return of
 //            a call below it shows it.
 #pragma once
@@ -32,6 +33,7 @@
 #include "host-tools/profile/call.hpp"
 #include "host-tools/profile/call_stack.hpp"
 #include "host-tools/profile/durations.hpp"
+#include "host-tools/profile/function_table.hpp"
 #include "host-tools/profile/told_whole.hpp"
 #include "tracer/wire/event.hpp"
 
@@ -178,13 +180,6 @@ private:
     // Why a call leaves the stack: its own return, that of a call below it, or the session's end.
     enum class End : std::uint8_t { returned, unwound, implied, session };
 
-    // What a marker that has been popped leaves for the calls below it.
-    struct Carry {
-        bool active = false;
-        Ticks cut = 0;    // when its gap began: calls that were lost are charged up to here
-        Ticks after = 0;  // the gap's length, and the calls since
-    };
-
     Ticks now() const { return clock_ - tracer_ticks_ - elsewhere_; }
 
     void start(std::uint64_t clock) {
@@ -196,8 +191,15 @@ private:
         sink_->passed(stack_.top().path.node, event.site_offset);
     }
 
-    void on_entry(const wire::Event& event) {
-        const Begun begun = sink_->called(stack_.top().path.node, event.site_offset);
+    void on_entry(const wire::Event& event) { on_begin(event, event.site_offset); }
+    void on_interrupt(const wire::Event& event) {
+        duration_.wanted = 0;
+        has_closed_ = false;
+        on_begin(event, interrupt_offset(event.argument));
+        stack_.top().plain_end = OpenCall::not_plain;  // Profile::Core wants to know of its end
+    }
+    void on_begin(const wire::Event& event, std::uint32_t offset) {
+        const Begun begun = sink_->called(stack_.top().path.node, offset);
         if (stack_.depth() >= max_depth) {
             ++counters_.too_deep;
             return;
@@ -214,11 +216,6 @@ private:
                 .plain_end = plain_return(index)};
     }
 
-    static constexpr std::uint32_t plain_return(std::uint64_t index) {
-        const auto payload = (static_cast<std::uint32_t>(index) & wire::entry_index_mask) << 1;
-        return wire::make_record(wire::Kind::ret, payload, 0).high();
-    }
-
     void on_return(const wire::Event& event) {
         const std::size_t at = stack_.find(event);
         if (at == 0) {
@@ -232,6 +229,8 @@ private:
 
     void on_extended(const wire::Event& event) {
         switch (event.extended) {
+        case wire::Extended::interrupt:
+            return on_interrupt(event);
         case wire::Extended::sync:
         case wire::Extended::context:
         case wire::Extended::marker:
@@ -239,6 +238,7 @@ private:
         case wire::Extended::result:
         case wire::Extended::counter:
         case wire::Extended::sample:
+        case wire::Extended::masked:
         case wire::Extended::events:
             duration_.wanted = 0;
             return;

@@ -26,6 +26,8 @@ unsigned data_records(const wire::Event& head) {
         return 1 + (head.argument & 1);
     case Extended::sample:
         return wire::sample_addresses(head.argument);
+    case Extended::masked:
+        return 2;
     case Extended::events:
         return wire::event_count(head.argument);
     default:

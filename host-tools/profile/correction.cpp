@@ -26,8 +26,8 @@ const wire::Overhead& overhead(const HelloInfo& hello, wire::RecorderNumber reco
 }
 
 // A path's number is above its caller's.
-std::vector<Taken> taken_by_node(const std::vector<CallTree::Node>& nodes, const HelloInfo& hello,
-                                 const std::vector<bool>& local) {
+std::vector<Taken> taken_by_node(const std::vector<CallTree::Node>& nodes, const FunctionTable& functions,
+                                 const HelloInfo& hello, const std::vector<bool>& local) {
     const wire::Overhead& graph = overhead(hello, wire::RecorderNumber::graph);
     const wire::Overhead& function = overhead(hello, wire::RecorderNumber::function);
     const wire::Overhead& duration = overhead(hello, wire::RecorderNumber::duration);
@@ -35,7 +35,8 @@ std::vector<Taken> taken_by_node(const std::vector<CallTree::Node>& nodes, const
     for (std::size_t i = nodes.size(); i-- > CallTree::overflow + 1;) {
         const CallTree::Node& node = nodes[i];
         const Signed whole = node.whole;
-        const Signed calls = Signed{node.calls} - node.points - whole;
+        // An interrupt's begin and end are not measured.
+        const Signed calls = is_interrupt(functions.offset(node.function)) ? 0 : Signed{node.calls} - node.points - whole;
         const Signed pad = local[node.function] ? hello.landing_pad : 0;
         const Signed inside = calls * (graph.inside + pad) + whole * (duration.inside + pad);
         const Signed outside = calls * (graph.outside - pad) + whole * (duration.outside - pad) +
@@ -57,7 +58,7 @@ Correction correct(const Profile& profile, const std::vector<FunctionTimes>& tim
     result.nodes.resize(nodes.size());
     result.functions.resize(times.size());
     if (!profile.hello()) return result;
-    const std::vector<Taken> taken = taken_by_node(nodes, *profile.hello(), local);
+    const std::vector<Taken> taken = taken_by_node(nodes, profile.functions(), *profile.hello(), local);
     std::vector<Taken> of_function(times.size());
     for_each_path(nodes, times.size(), [&](std::uint32_t node, bool outermost) {
         Taken& of = of_function[nodes[node].function];

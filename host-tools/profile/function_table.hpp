@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Site offset -> small function number, in two loads. Pages are made as functions appear, so the
-// table needs no symbols and a hostile offset costs no more than a page.
+// table needs no symbols and a hostile offset costs no more than a page. Interrupts have numbers among them.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 namespace nopscope {
+
+// An interrupt is a function, too; this is what stands for its site's offset.
+constexpr std::uint32_t interrupt_offset(std::uint32_t interrupt) { return interrupt << 3 | 1; }
+constexpr bool is_interrupt(std::uint32_t offset) { return (offset & 1) != 0; }
+constexpr std::uint32_t interrupt_of(std::uint32_t offset) { return offset >> 3; }
 
 class FunctionTable {
 public:
@@ -26,6 +32,18 @@ public:
         }
         return add(offset);
     }
+
+    // Of any offset.
+    std::uint32_t number_of_any(std::uint32_t offset) {
+        if (!is_interrupt(offset)) return number(offset);
+        const auto known = interrupts_.find(offset);
+        if (known != interrupts_.end()) return known->second;
+        if (offsets_.size() >= max_functions) return none;
+        offsets_.push_back(offset);
+        return interrupts_[offset] = size() - 1;
+    }
+    // By their offsets: their numbers.
+    const std::map<std::uint32_t, std::uint32_t>& interrupts() const { return interrupts_; }
 
     // Numbers run from 1; 0 stands for the functions that found no room.
     std::uint32_t size() const { return static_cast<std::uint32_t>(offsets_.size()); }
@@ -54,6 +72,7 @@ private:
     std::vector<std::uint32_t> directory_;  // offset / 2 KiB -> page; page 0 is always empty
     std::vector<Page> pages_;
     std::vector<std::uint32_t> offsets_;
+    std::map<std::uint32_t, std::uint32_t> interrupts_;
 };
 
 }  // namespace nopscope

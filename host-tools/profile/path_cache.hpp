@@ -27,11 +27,11 @@ public:
 private:
     static constexpr unsigned slot_bits = 14;
     struct Slot {
-        std::uint64_t key = 1;  // of no path: offsets are multiples of 8
+        std::uint64_t key = 2;  // of no path: offsets are multiples of 8, but for bit 0
         Path path;
     };
     [[gnu::noinline, gnu::cold]] void fill(Slot& slot, std::uint64_t key) {
-        const std::uint32_t function = functions_.number(static_cast<std::uint32_t>(key));
+        const std::uint32_t function = functions_.number_of_any(static_cast<std::uint32_t>(key));
         slot = {key, {function, tree_.child(static_cast<std::uint32_t>(key >> 32), function)}};
     }
 

@@ -64,6 +64,11 @@ void Profile::on_session_end() {
         marker.ticks = not_negative(marker.ticks - first);
         marker.session = sessions_;
     }
+    for (; masked_before_ < masked_.size(); ++masked_before_) {
+        Masked& masked = masked_[masked_before_];
+        masked.ticks = not_negative(masked.ticks - first);
+        masked.session = sessions_;
+    }
     for (; missing_before_ < missing_.size(); ++missing_before_) {
         Missing& missing = missing_[missing_before_];
         missing.part.from = not_negative(missing.part.from - first);
@@ -134,15 +139,8 @@ void Profile::Core::on_event(const wire::Event& event) {
         }
     }
     current->decoder.on_event(event);
-    if (with_data.take(event)) {
-        if (with_data.head().extended == wire::Extended::sample) {
-            profile_.samples_.add(with_data);
-        } else if (with_data.head().extended == wire::Extended::events) {
-            current->take_events(with_data);
-        } else {
-            profile_.captured_.add(with_data, profile_.functions_, profile_.sessions_);
-        }
-    }
+    if (event.kind == wire::Kind::ret) current->pass_events_on();
+    if (with_data.take(event)) on_data();
     if (event.kind != wire::Kind::extended || event.extended != wire::Extended::marker) return;
     if (profile_.markers_.size() == max_markers) return;
     const OpenCall* const call = current->decoder.innermost();
@@ -151,6 +149,23 @@ void Profile::Core::on_event(const wire::Event& event) {
                                  .function = call != nullptr ? call->path.function : Marker::in_nothing,
                                  .core = number,
                                  .context = current->number});
+}
+
+void Profile::Core::on_data() {
+    switch (const wire::Event& head = with_data.head(); head.extended) {
+    case wire::Extended::sample:
+        return profile_.samples_.add(with_data);
+    case wire::Extended::events:
+        return current->take_events(with_data);
+    case wire::Extended::masked:
+        if (profile_.masked_.size() == max_masked) return;
+        return profile_.masked_.push_back({.ticks = head.clock,
+                                           .length = with_data.data()[1],
+                                           .where = wire::sampled_offset(with_data.data()[0]),
+                                           .core = number});
+    default:
+        profile_.captured_.add(with_data, profile_.functions_, profile_.sessions_);
+    }
 }
 
 void Profile::Core::on_gap() {
@@ -199,6 +214,12 @@ void Profile::Context::take_events(const WithData& record) {
     profile_.call_events_.add(record, call->path.node, event_children.of(depth + 1, call->index),
                               !decoder.has_gap(*call));
     event_children.add(depth, decoder.top().index, counts_of(record));
+}
+
+void Profile::Context::pass_events_on() {
+    const OpenCall* const call = decoder.just_closed();
+    if (call == nullptr || !is_interrupt(profile_.functions_.offset(call->path.function))) return;
+    event_children.add(decoder.depth(), decoder.top().index, event_children.of(decoder.depth() + 1, call->index));
 }
 
 std::vector<FunctionTimes> Profile::times() const {

@@ -50,6 +50,15 @@ struct Marker {
     std::uint64_t session = 0;
 };
 
+// Interrupts of a core were masked for longer than ever before in its session.
+struct Masked {
+    std::uint64_t ticks = 0;  // of its end, since the session's first event
+    std::uint64_t length = 0;  // ticks
+    std::int64_t where = 0;   // bytes from text_base: the code that masked them
+    unsigned core = 0;
+    std::uint64_t session = 0;
+};
+
 // Records and calls of a core that are not in the recording.
 struct Missing {
     MissingPart part;  // `from` and `to`: ticks since the session's first event
@@ -68,6 +77,7 @@ struct ProfileSums {
     MovedFunctions moved_;
     DecoderCounters decoder_;
     std::vector<Marker> markers_;
+    std::vector<Masked> masked_;
     Captured captured_;
     Samples samples_;
     CallEvents call_events_;
@@ -75,6 +85,7 @@ struct ProfileSums {
     std::vector<Missing> missing_;
     std::size_t markers_before_ = 0;  // of sessions that are over
     std::size_t missing_before_ = 0;  // likewise
+    std::size_t masked_before_ = 0;   // likewise
     std::uint64_t sessions_ = 0;      // that are over
     std::uint64_t tracer_ticks_ = 0;
     std::uint64_t duration_ticks_ = 0;
@@ -103,6 +114,9 @@ public:
     // In the order of the recording; those beyond max_markers are left out.
     static constexpr std::size_t max_markers = std::size_t{1} << 16;
     const std::vector<Marker>& markers() const { return markers_; }
+    // In the order of the recording; those beyond max_masked are left out.
+    static constexpr std::size_t max_masked = std::size_t{1} << 16;
+    const std::vector<Masked>& masked() const { return masked_; }
     const Captured& captured() const { return captured_; }
     const Samples& samples() const { return samples_; }
     const CallEvents& call_events() const { return call_events_; }
@@ -167,6 +181,8 @@ private:
         std::uint32_t placed(std::uint32_t parent, std::uint32_t offset, const Durations::Sum& sum);
         // The events of the call that has just returned.
         void take_events(const WithData& record);
+        // An interrupt has none of its own: those of its calls are of calls around it.
+        void pass_events_on();
         [[gnu::noinline, gnu::cold]] FunctionTimes& make_room(std::uint32_t function) {
             times.resize(known = function + 1);
             return times.back();
@@ -194,6 +210,7 @@ private:
         void enter(Context& to, std::uint64_t clock);
         void on_records(std::span<const wire::StampedRecord> records, std::uint64_t index);
         void on_event(const wire::Event& event);
+        void on_data();
         void on_gap();
         void finish();
 

@@ -245,11 +245,13 @@ void json_events(Json& json, const Report& report) {
         }
         return columns;
     };
-    // `functions` has the rows in their order.
+    // `functions` has the rows in their order, without interrupts.
     const auto put = [](Json& functions, const auto& rows, const EventTable& table) {
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            const EventRow* const row = row_of(table, rows[i].address);
-            functions[i]["events"] = row != nullptr ? json_cells(table, row->cells) : Json::object();
+        auto function = functions.begin();
+        for (const auto& row : rows) {
+            if (row.interrupt) continue;
+            const EventRow* const events = row_of(table, row.address);
+            (*function++)["events"] = events != nullptr ? json_cells(table, events->cells) : Json::object();
         }
     };
     if (!report.events.columns.empty()) {

@@ -137,8 +137,8 @@ std::string json_graph(const Report& report, const Profile& profile, const Graph
         const CallTree::Node& node = nodes[at.node];
         path.resize(at.depth + 1);
         path[at.depth] = list.size();
-        const bool pseudo = at.node <= CallTree::overflow;
         const FunctionRow& row = report.by_number[node.function];
+        const bool pseudo = at.node <= CallTree::overflow || row.interrupt;
         list.push_back({{"id", list.size()},
                         {"parent", at.depth == 0 ? Json(nullptr) : Json(path[at.depth - 1])},
                         {"depth", at.depth},

@@ -42,6 +42,23 @@ std::string json_text(const Json& json) {
     return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+Json json_place(const FunctionPlace& place) {
+    return {{"name", to_utf8(place.name)},
+            {"address", hex_address(place.address)},
+            {"file", to_utf8(place.file)},
+            {"line", place.line}};
+}
+
+Json json_masked(const Report& report) {
+    Json list = Json::array();
+    for (const MaskedRow& row : report.masked) {
+        Json one{{"length_ns", row.length_ns}, {"at_ns", row.at_ns}, {"core", row.core}, {"session", row.session}};
+        one.update(json_place(row));
+        list.push_back(std::move(one));
+    }
+    return list;
+}
+
 std::string json_report(const Report& report) {
     const auto number = [](const std::optional<std::uint64_t>& value) {
         return value ? Json(*value) : Json(nullptr);
@@ -68,25 +85,26 @@ std::string json_report(const Report& report) {
                            {"dropped", row.dropped}});
     }
     Json& functions = json["functions"] = Json::array();
+    Json interrupts = Json::array();
     for (const FunctionRow& row : report.functions) {
-        functions.push_back({{"name", to_utf8(row.name)},
-                             {"address", hex_address(row.address)},
-                             {"file", to_utf8(row.file)},
-                             {"line", row.line},
-                             {"calls", row.calls},
-                             {"total_ns", row.total_ns},
-                             {"self_ns", row.self_ns},
-                             {"corrected_total_ns", row.corrected_total_ns},
-                             {"corrected_self_ns", row.corrected_self_ns},
-                             {"min_ns", number(row.min_ns)},
-                             {"max_ns", number(row.max_ns)},
-                             {"share", row.share},
-                             {"open", row.open},
-                             {"lost", row.lost},
-                             {"unwound", row.unwound},
-                             {"incomplete", row.incomplete}});
-        if (report.adaptive) functions.back()["profiled"] = row.profiled;
+        Json one = row.interrupt ? Json{{"interrupt", *row.interrupt}} : json_place(row);
+        one.update({{"calls", row.calls},
+                    {"total_ns", row.total_ns},
+                    {"self_ns", row.self_ns},
+                    {"corrected_total_ns", row.corrected_total_ns},
+                    {"corrected_self_ns", row.corrected_self_ns},
+                    {"min_ns", number(row.min_ns)},
+                    {"max_ns", number(row.max_ns)},
+                    {"share", row.share},
+                    {"open", row.open},
+                    {"lost", row.lost},
+                    {"unwound", row.unwound},
+                    {"incomplete", row.incomplete}});
+        if (report.adaptive && !row.interrupt) one["profiled"] = row.profiled;
+        (row.interrupt ? interrupts : functions).push_back(std::move(one));
     }
+    if (!interrupts.empty()) json["interrupts"] = std::move(interrupts);
+    if (!report.masked.empty()) json["masked"] = json_masked(report);
     if (report.adaptive) {
         json["adaptive"] = {{"moves", report.moves}, {"moved", Json::array()}};
         for (const MoveRow& row : report.moved) {

@@ -15,6 +15,8 @@ Json json_integrity(const Integrity& integrity);
 Json json_image(const Report& report);
 Json json_overhead(const Report& report);
 Json json_marks(const Report& report);
+Json json_place(const FunctionPlace& place);  // name, address, file, line
+Json json_masked(const Report& report);
 // Into `json`, as far as there is any: `captured`, `counters`, `markers`.
 void json_captured(Json& json, const Report& report);
 

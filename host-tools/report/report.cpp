@@ -14,15 +14,21 @@ namespace {
 
 constexpr std::size_t summands = 7;  // of integrity: generated and what it is made of
 
+std::uint64_t base_of(const HelloInfo& hello) { return hello.text_base - hello.load_bias; }
 const Function* function_at(std::uint32_t offset, const HelloInfo& hello, const Symbols* symbols) {
-    return symbols != nullptr ? symbols->find(hello.text_base - hello.load_bias + offset) : nullptr;
+    return symbols != nullptr ? symbols->find(base_of(hello) + offset) : nullptr;
 }
 bool has_no_landing_pad(const Function* function) { return function != nullptr && !function->landing_pad; }
 
 template <typename Row>
 Row named_row(std::uint32_t offset, const HelloInfo& hello, const Symbols* symbols) {
     Row row;
-    row.address = hello.text_base - hello.load_bias + offset;
+    if (is_interrupt(offset)) {
+        row.interrupt = interrupt_of(offset);
+        row.name = interrupt_name(*row.interrupt);
+        return row;
+    }
+    row.address = base_of(hello) + offset;
     const Function* function = function_at(offset, hello, symbols);
     if (function != nullptr) {
         row.name = function->name;
@@ -32,6 +38,25 @@ Row named_row(std::uint32_t offset, const HelloInfo& hello, const Symbols* symbo
         row.name = hex_address(row.address);
     }
     return row;
+}
+
+void add_masked(Report& report, const Profile& profile, const HelloInfo& hello, const Symbols* symbols) {
+    for (const Masked& masked : profile.masked()) {
+        MaskedRow row;
+        row.address = base_of(hello) + static_cast<std::uint64_t>(masked.where);
+        // What was called there has masked them: the call is before.
+        const Function* const around = symbols != nullptr ? symbols->around(row.address - 4) : nullptr;
+        row.name = around != nullptr ? around->name : hex_address(row.address);
+        if (around != nullptr) {
+            row.file = around->file;
+            row.line = around->line;
+        }
+        row.at_ns = ticks_to_ns(masked.ticks, hello.clock_hz);
+        row.length_ns = ticks_to_ns(masked.length, hello.clock_hz);
+        row.core = masked.core;
+        row.session = masked.session;
+        report.masked.push_back(std::move(row));
+    }
 }
 
 void add_times(FunctionRow& row, const FunctionTimes& times, const CorrectedTimes& corrected,
@@ -166,6 +191,11 @@ const char* clock_name(wire::Clock clock) {
     }
     return "unknown";
 }
+// Addresses are even, interrupts' offsets odd.
+std::uint64_t key_of(const FunctionPlace& place) {
+    return place.interrupt ? interrupt_offset(*place.interrupt) : place.address;
+}
+std::string interrupt_name(std::uint32_t number) { return fmt::format("(interrupt {})", number); }
 const char* recorder_name(std::size_t number) {
     static constexpr const char* names[wire::overhead_count] = {"function", "graph", "profile", "duration",
                                                                 "sampled"};
@@ -289,6 +319,7 @@ Report make_report(const Profile& profile, const nsc::Counters& counters, const 
     report.nodes = std::move(correction.nodes);
     add_shares(report.functions, raw);
     add_profile(report, profile.on_target(), hello, symbols);
+    add_masked(report, profile, hello, symbols);
     add_captured(report, profile);
     add_samples(report, profile, symbols);
     add_events(

@@ -25,7 +25,12 @@ struct FunctionPlace {
     std::string file;  // empty: unknown
     std::uint32_t line = 0;
     std::uint64_t address = 0;  // link time
+    std::optional<std::uint32_t> interrupt = std::nullopt;  // it is none, but this interrupt: no file, no address
 };
+
+// Different of different functions and interrupts, the same in every report of an image; 0: it is neither.
+// Of a function, its address.
+std::uint64_t key_of(const FunctionPlace& place);
 
 // From the records of a trace.
 struct FunctionRow : FunctionPlace {
@@ -126,6 +131,14 @@ struct MarkRow {
     std::string function;  // that it lies in; empty: none
 };
 
+// Interrupts of a core were masked for longer than ever before in its session.
+struct MaskedRow : FunctionPlace {  // that masked them
+    std::uint64_t at_ns = 0;  // its end, since the session's first event
+    std::uint64_t length_ns = 0;
+    unsigned core = 0;
+    std::uint64_t session = 0;
+};
+
 // One counter of `integrity`. Those that spoil a recording are zero in a clean one.
 struct IntegrityItem {
     const char* name;
@@ -188,6 +201,7 @@ struct Report {
     std::vector<CapturedRow> captured;   // by address
     std::map<std::uint32_t, ValueSeries> counters;
     std::vector<MarkRow> marks;
+    std::vector<MaskedRow> masked;
 };
 
 std::uint64_t ticks_to_ns(std::uint64_t ticks, std::uint64_t clock_hz);
@@ -196,6 +210,7 @@ std::uint64_t fixed_to_ns(FixedTicks ticks, std::uint64_t clock_hz);
 double overhead_ns(std::int32_t fixed, std::uint64_t clock_hz);
 const char* clock_name(wire::Clock clock);
 const char* recorder_name(std::size_t number);  // wire::RecorderNumber
+std::string interrupt_name(std::uint32_t number);
 
 Integrity integrity_of(const Profile& profile, const nsc::Counters& counters);
 

@@ -5,6 +5,7 @@
     demo_test.py MACHINE
 """
 
+import json
 import re
 import sys
 import unittest
@@ -14,6 +15,7 @@ import wire
 
 FUNCTION_FIELDS = {"name": str, "address": str, "file": str, "line": int, "calls": int,
                    "total_ns": int, "self_ns": int, "min_ns": int, "max_ns": int}
+VIRTUAL_TIMER = 27  # PPI
 INTEGRITY_FIELDS = ("generated", "delivered", "dropped", "corrupt_frames", "gaps")
 
 
@@ -59,6 +61,20 @@ class Demo(unittest.TestCase):
         self.assertEqual(self.line.hello["build_id"].hex(), self.report["image"]["build_id"])
         self.assertEqual(self.line.hello["clock_hz"], self.report["clock_hz"])
 
+    def test_interrupts_are_those_of_the_line(self):
+        answer = json.loads(machines.nopscope("irq", self.run_.recording, "--format", "json").stdout)
+        told = {row["interrupt"]: row for row in answer["interrupts"]}
+        self.assertEqual({number: row["calls"] for number, row in told.items()}, wire.interrupts(self.line))
+        self.assertGreater(told[VIRTUAL_TIMER]["calls"], 50)
+        for row in told.values():
+            self.assertLessEqual(row["min_ns"], row["max_ns"])
+            self.assertGreaterEqual(row["total_ns"], row["calls"] * row["min_ns"])
+        self.assertEqual(self.report["interrupts"], [{**row, **{k: told[row["interrupt"]][k] for k in ("calls", "total_ns")}}
+                                                     for row in self.report["interrupts"]])
+        lengths = [row["length_ns"] for row in answer["masked"] if row["core"] == 0]
+        self.assertTrue(lengths)
+        self.assertEqual(lengths, sorted(set(lengths)), "each longer than all before it")
+
     def test_times_are_possible(self):
         for f in self.report["functions"]:
             self.assertLessEqual(f["self_ns"], f["total_ns"] or f["self_ns"], f)
@@ -86,7 +102,7 @@ class Demo(unittest.TestCase):
                                  ("self", "self_ns", "--raw"), ("total", "total_ns", "--raw"),
                                  ("calls", "calls"), ("max", "max_ns")):
             rows = self.run_.report("--format", "csv", "--sort", key, "--top", "5", *raw).splitlines()
-            best = max(f[field] for f in functions)
+            best = max(f[field] for f in functions + self.report["interrupts"])
             column = rows[0].split(",").index(field)
             self.assertEqual(int(rows[1].split(",")[column]), best, field)
             self.assertEqual(len(rows), 6)

@@ -10,11 +10,12 @@ import dataclasses
 import pathlib
 import struct
 import sys
+from collections import Counter
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "golden"))
 # pylint: disable=wrong-import-position
 import trace2
-from trace2 import CALL, CONSOLE, ENTRY, HELLO, PROFILE, RET, STATS, TRACE, Varints
+from trace2 import CALL, CONSOLE, ENTRY, EXTENDED, HELLO, INTERRUPT, PROFILE, RET, STATS, TRACE, Varints
 
 
 @dataclasses.dataclass
@@ -147,7 +148,7 @@ def pairing_faults(line):
     """Every ret must close an open entry, every entry be closed once, innermost first."""
     found, open_entries = [], []
     for event in line.events:
-        if event.kind == ENTRY:
+        if event.kind == ENTRY or is_interrupt(event):
             open_entries.append(event)
         elif event.kind == RET:
             if not open_entries or open_entries[-1].index & 0xFFFFFFF != event.entry:
@@ -158,6 +159,15 @@ def pairing_faults(line):
                 open_entries.pop()
     return found + [f"entry {event.index} of {event.site:#x} has no return"
                     for event in open_entries]
+
+
+def is_interrupt(event):
+    return event.kind == EXTENDED and event.value & 15 == INTERRUPT
+
+
+def interrupts(line):
+    """{number: how often}."""
+    return dict(Counter(event.value >> 4 for event in line.events if is_interrupt(event)))
 
 
 def calls(line):

@@ -14,7 +14,7 @@ import sys
 from collections import defaultdict
 
 from captured import Captured, summary
-from trace2 import (CALL, CONTEXT, ENTRY, EXTENDED, HELLO, IDENTITY, PROFILE, RET, STATS, TRACE,
+from trace2 import (CALL, CONTEXT, ENTRY, EXTENDED, HELLO, IDENTITY, INTERRUPT, PROFILE, RET, STATS, TRACE,
                     TRACER_BEGIN, TRACER_END, Malformed, TraceDecoder, Varints, frames, stats)
 
 
@@ -95,6 +95,11 @@ class Context:
                 if self.tracer_open and len(self.stack) == self.tracer_open[2]:
                     self.tracer_open[1] += ticks
 
+    def begin(self, site, index):
+        of = self.functions[site]
+        of["calls"] += 1
+        self.stack.append([index, site, self.now(), 0, of["total"][id(self)]])
+
     def event(self, kind, value, index, clock):
         self.clock = clock
         if self.gap_begin is not None:
@@ -106,10 +111,10 @@ class Context:
                     self.stack.append([None, None, self.gap_begin, length, 0])
             self.gap_begin = None
         if kind in (CALL, ENTRY):
-            of = self.functions[value]
-            of["calls"] += 1
             if kind == ENTRY:
-                self.stack.append([index, value, self.now(), 0, of["total"][id(self)]])
+                self.begin(value, index)
+            else:
+                self.functions[value]["calls"] += 1
         elif kind == RET:
             entry = value >> 1
             for depth in range(len(self.stack) - 1, -1, -1):
@@ -117,6 +122,8 @@ class Context:
                 if call[1] is not None and (call[0] - entry) & IDENTITY == 0:
                     return self.close_down_to(depth, True)
             self.orphans += 1
+        elif value & 15 == INTERRUPT:
+            self.begin(("interrupt", value >> 4), index)
         elif value & 15 == TRACER_BEGIN:
             self.tracer_open = [clock, 0, len(self.stack)]
         elif value & 15 == TRACER_END and self.tracer_open:
@@ -317,7 +324,8 @@ def decode(line):
             core.trace(payload)
     end_session()
     base = hello["text_base"] - hello["load_bias"]
-    rows = {base + 8 * site: (of["calls"], sum(of["total"].values()), of["self"])
+    # An interrupt is named, a function's site numbered.
+    rows = {site if isinstance(site, tuple) else base + 8 * site: (of["calls"], sum(of["total"].values()), of["self"])
             for site, of in functions.items()}
     values = {key if isinstance(key, int) else (base + 8 * key[0], key[1]): summary(series)
               for key, series in captured.series.items()}
@@ -328,8 +336,9 @@ def decode(line):
 def main():
     with open(sys.argv[1], "rb") as file:
         rows, profile, sums, hertz, values, marks = decode(file.read())
-    for address, (calls, total, own) in sorted(rows.items()):
-        print(f"{address:#x} calls {calls} total {total} self {own} ticks")
+    for address, (calls, total, own) in sorted(rows.items(), key=str):
+        name = address if isinstance(address, tuple) else hex(address)
+        print(f"{name} calls {calls} total {total} self {own} ticks")
     for address, (calls, total, own, *_) in sorted(profile.items()):
         print(f"{address:#x} profile calls {calls} total {total} self {own} ticks")
     for name, series in values.items():
@@ -345,6 +354,8 @@ def main():
 
     theirs = {int(f["address"], 16): (f["calls"], f["total_ns"], f["self_ns"])
               for f in report["functions"]}
+    theirs |= {("interrupt", row["interrupt"]): (row["calls"], row["total_ns"], row["self_ns"])
+               for row in report.get("interrupts", [])}
     mine = {address: (calls, ns(total), ns(own)) for address, (calls, total, own) in rows.items()}
     for f in report.get("profile", {"functions": []})["functions"]:
         theirs["profile", int(f["address"], 16)] = (

@@ -31,6 +31,7 @@ enum class Extended : std::uint8_t {
     tracer_end = 2,
     context = 3,     // argument: number of the context that the core runs from here on
     marker = 4,      // argument: the firmware's own
+    interrupt = 5,   // an interrupt begins, ended by a `ret` that names this record. argument: its number
     duration = 6,    // of a call. argument: its depth; the clock is its end. data: site, ticks
     arguments = 7,   // bits 0..7: which of x0..x7; 8..15: which are wide. data: site, each value
     result = 8,      // bit 0: wide. data: site, value
@@ -38,6 +39,7 @@ enum class Extended : std::uint8_t {
     sample = 10,     // bits 0..5: addresses; 6: the second is from x30; 7: callers left out. data: addresses
     events = 11,     // of the call whose ret comes before. bits 0..11: which, 12..23: the second, 24: there is
                      // one. data: how many of each
+    masked = 12,     // interrupts were masked, up to now, for longer than ever. data: where (as a sample's), ticks
     data = 15,       // of the record before
 };
 

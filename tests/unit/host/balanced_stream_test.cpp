@@ -120,6 +120,28 @@ TEST_F(BalancedStreamTest, ContextsHaveTracksAndShowThatTheyDoNotRun) {
                                     "0 -(other context) 40", "0 -f1 50", "1 -(other context) 60", "1 -f2 60"));
 }
 
+TEST_F(BalancedStreamTest, InterruptsAreCalls) {
+    const auto one = target.entry(1);
+    const auto interrupt = target.argument(wire::Extended::interrupt, 27);
+    target.ret(target.entry(2));
+    const auto inner = target.argument(wire::Extended::interrupt, 0);
+    target.with_data(wire::Extended::masked, 0, {5, 7});
+    target.ret(inner);
+    target.ret(interrupt);
+    target.ret(one);
+    target.finish();
+    EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +(interrupt 27) 20", "0 +f2 30", "0 -f2 40", "0 +(interrupt 0) 50",
+                                    "0 -(interrupt 0) 70", "0 -(interrupt 27) 80", "0 -f1 90"));
+}
+
+TEST_F(BalancedStreamTest, CountedEventsAreNoValues) {
+    const auto one = target.entry(1);
+    target.ret(one);
+    target.with_data(wire::Extended::events, wire::events_argument(0x0f), {5});
+    target.finish();
+    EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 -f1 20"));
+}
+
 TEST_F(BalancedStreamTest, TimeOfACoreDoesNotGoBack) {
     const auto one = target.entry(1, 100);
     target.ret(one, static_cast<std::uint64_t>(-40));

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// `irq`: what the firmware tells of its interrupts (tracer/interrupts.hpp).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "host-tools/base/text.hpp"
+#include "host-tools/commands/load.hpp"
+#include "host-tools/questions/questions.hpp"
+#include "host-tools/report/json.hpp"
+#include "host-tools/report/table.hpp"
+
+namespace nopscope {
+namespace {
+
+struct Interrupt {
+    const FunctionRow* row = nullptr;
+    Latency latency;
+};
+
+std::vector<Interrupt> interrupts_of(const Loaded& loaded) {
+    std::vector<Interrupt> list;
+    for (const auto& [offset, number] : loaded.profile->functions().interrupts()) {
+        list.push_back({&loaded.report.by_number[number],
+                        latency_of(loaded.report, *loaded.profile, number)});
+    }
+    return list;
+}
+
+// The longest of each core's, in any session.
+std::vector<const MaskedRow*> longest_masked(const Report& report) {
+    std::vector<const MaskedRow*> longest;
+    for (const MaskedRow& row : report.masked) {
+        const auto same = [&](const MaskedRow* other) { return other->core == row.core; };
+        const auto found = std::find_if(longest.begin(), longest.end(), same);
+        if (found == longest.end()) {
+            longest.push_back(&row);
+        } else if (row.length_ns > (*found)->length_ns) {
+            *found = &row;
+        }
+    }
+    std::sort(longest.begin(), longest.end(), [](const auto* a, const auto* b) { return a->core < b->core; });
+    return longest;
+}
+
+std::string text(const Loaded& loaded) {
+    const Report& report = loaded.report;
+    std::string out;
+    std::vector<Line> lines{{"interrupt", "calls", "total", "load", "min", "p50", "p99", "max", ""}};
+    for (const Interrupt& one : interrupts_of(loaded)) {
+        const auto time = [&](std::uint64_t ns) { return one.latency.timed != 0 ? human_ns(ns) : std::string("-"); };
+        const double cores = static_cast<double>(report.duration_ns) * report.cores;
+        lines.push_back({std::to_string(*one.row->interrupt), with_commas(one.row->calls), human_ns(one.row->total_ns),
+                         fmt::format("{:.2f}%", cores > 0 ? 100 * static_cast<double>(one.row->total_ns) / cores : 0),
+                         time(one.latency.min_ns), time(one.latency.per_mille_ns(500)),
+                         time(one.latency.per_mille_ns(990)), time(one.latency.max_ns), ""});
+    }
+    out += lines.size() == 1 ? "no interrupt was recorded: the firmware tells of them (docs/integration.md)\n" : table(lines);
+    const auto longest = longest_masked(report);
+    out += longest.empty() ? "\nnothing is known of when interrupts were masked\n" : "\nlongest with interrupts masked\n";
+    for (const MaskedRow* const row : longest) {
+        const std::string where = short_place(*row);
+        fmt::format_to(std::back_inserter(out), "{:>10}  core {}, up to {}{}  {}{}{}\n", human_ns(row->length_ns), row->core,
+                       human_ns(row->at_ns), report.sessions > 1 ? fmt::format(" of session {}", row->session + 1) : "",
+                       for_cell(row->name), where.empty() ? "" : "  ", where);
+    }
+    return out + "\n" + integrity_line(report.integrity) + "\n";
+}
+
+Json json(const Loaded& loaded) {
+    Json json{{"interrupts", Json::array()}, {"masked", json_masked(loaded.report)}};
+    for (const Interrupt& one : interrupts_of(loaded)) {
+        const auto time = [&](std::uint64_t ns) { return one.latency.timed != 0 ? Json(ns) : Json(nullptr); };
+        json["interrupts"].push_back({{"interrupt", *one.row->interrupt},
+                                      {"calls", one.row->calls},
+                                      {"total_ns", one.row->total_ns},
+                                      {"self_ns", one.row->self_ns},
+                                      {"min_ns", time(one.latency.min_ns)},
+                                      {"p50_ns", time(one.latency.per_mille_ns(500))},
+                                      {"p99_ns", time(one.latency.per_mille_ns(990))},
+                                      {"max_ns", time(one.latency.max_ns)}});
+    }
+    return json;
+}
+
+}  // namespace
+
+Exit irq(const QuestionOptions& options) {
+    const Loaded loaded = load(options.report, true);
+    print(options.report.format == Format::json ? json_text(json(loaded)) : text(loaded));
+    return Exit::ok;
+}
+
+}  // namespace nopscope

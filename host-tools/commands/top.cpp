@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// `top`: a running target in a terminal, or, with --once, one look at it.
+#include "host-tools/commands/top.hpp"
+
+#include <fmt/format.h>
+#include <langinfo.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <clocale>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+
+#include "host-tools/base/text.hpp"
+#include "host-tools/commands/load.hpp"
+#include "host-tools/top/frame.hpp"
+#include "host-tools/top/once.hpp"
+#include "host-tools/top/terminal.hpp"
+
+namespace nopscope {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
+
+volatile sig_atomic_t interrupted = 0;
+void on_signal(int number) { interrupted = number; }
+
+void catch_signals() {
+    struct sigaction action {};
+    action.sa_handler = on_signal;
+    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaction(number, &action, nullptr);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+// Widths of characters are the locale's, and names are UTF-8.
+void take_a_locale() {
+    std::setlocale(LC_ALL, "");
+    if (std::strcmp(nl_langinfo(CODESET), "UTF-8") != 0) std::setlocale(LC_CTYPE, "C.UTF-8");
+    std::setlocale(LC_NUMERIC, "C");
+}
+
+std::string recording_path() {
+    const std::time_t now = std::time(nullptr);
+    std::tm local{};
+    localtime_r(&now, &local);
+    char text[64];
+    std::strftime(text, sizeof text, "nopscope-%Y%m%d-%H%M%S.nsc", &local);
+    return text;
+}
+
+class Screen {
+public:
+    Screen(Live& live, const TopOptions& options) : live_(live), options_(options) {
+        ui_.sort = options.sort;
+        look_ = live_.look(options.raw);
+    }
+
+    void run() {
+        refresh();
+        while (interrupted == 0 && !over_) {
+            const auto due = look_at_ + std::chrono::duration_cast<Clock::duration>(Seconds(options_.interval));
+            const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(due - Clock::now());
+            const auto key = terminal_.key(std::clamp(left, 0ms, 100ms));
+            if (key) on_key(*key);
+            take_answer();
+            if (Clock::now() - said_at_ > 10s && !answer_.valid()) ui_.message.clear();
+            if (Clock::now() >= due && !ui_.paused) refresh();
+            show();
+        }
+    }
+
+private:
+    void refresh() {
+        Look look = live_.look(options_.raw);
+        rates_ = rates_between(look_, look);
+        look_ = std::move(look);
+        look_at_ = Clock::now();
+        ui_.recording = look_.status.recording.on;
+        list();
+    }
+    void list() {
+        lines_.functions = top::function_lines(look_, rates_);
+        top::sort_lines(lines_.functions, ui_.sort, ui_.reversed);
+        lines_.tree.clear();
+        if (ui_.view == top::View::tree) lines_.tree = top::tree_lines(look_, ui_.toggled);
+    }
+    void show() { terminal_.show(top::draw(ui_, lines_, look_, rates_, terminal_.size())); }
+
+    void on_key(const top::Key& key) {
+        const auto act = top::on_key(ui_, key, lines_, recording_path());
+        list();
+        if (!act) return;
+        try {
+            std::visit([this](const auto& what) { perform(what); }, *act);
+        } catch (const Error& error) {
+            say(error.what(), true);
+        }
+    }
+    void perform(top::Quit) { over_ = true; }
+    void perform(const ControlRequest& request) {
+        asked_ = request.words.front();
+        if (request.words.size() > 1) asked_ += " " + request.words[1];
+        say(asked_ + " ...", false);
+        answer_ = live_.ask(request);
+    }
+    void perform(const top::StartRecording& what) {
+        if (std::filesystem::exists(what.path)) throw Error(what.path + " is there already: choose another name");
+        live_.start_recording(what.path);
+        ui_.recording = true;
+        look_.status.recording.on = true;
+        look_.status.recording.path = what.path;
+        say("recording into " + what.path, false);
+    }
+    void perform(top::StopRecording) {
+        ui_.recording = false;
+        const SideRecording done = live_.stop_recording();
+        look_.status.recording = done;
+        say(fmt::format("{}: {} records", done.path, with_commas(done.records)), false);
+    }
+    void take_answer() {
+        if (!answer_.valid() || answer_.wait_for(0s) != std::future_status::ready) return;
+        const ControlAnswer answer = answer_.get();
+        say(asked_ + ": " + answer.text, answer.status != Exit::ok);
+    }
+    void say(const std::string& sentence, bool bad) {
+        ui_.message = sentence;
+        ui_.message_is_bad = bad;
+        said_at_ = Clock::now();
+    }
+
+    Live& live_;
+    const TopOptions& options_;
+    top::Terminal terminal_;
+    top::Ui ui_;
+    Look look_;
+    Clock::time_point look_at_{};
+    Rates rates_;
+    top::Lines lines_;
+    std::future<ControlAnswer> answer_;
+    std::string asked_;
+    Clock::time_point said_at_{};
+    bool over_ = false;
+};
+
+// Waits so long, or until nothing more can come.
+void wait(Live& live, double seconds) {
+    const auto end = Clock::now() + Seconds(seconds);
+    while (interrupted == 0 && Clock::now() < end) {
+        const LineState state = live.status().state;
+        if (state == LineState::over || state == LineState::failed) return;
+        usleep(20'000);
+    }
+}
+
+Exit once(Live& live, const TopOptions& options) {
+    wait(live, options.after);
+    const Look before = live.look(options.raw);
+    wait(live, options.interval);
+    const Look look = live.look(options.raw);
+    if (look.status.state == LineState::failed || !look.report) throw Error(look.status.sentence);
+    // Where all was over before the first look, its rates are those since the beginning.
+    const Rates rates = rates_between(before, look);
+    top::Lines lines{.functions = top::function_lines(look, rates), .tree = {}};
+    top::sort_lines(lines.functions, options.sort, false);
+    if (options.format == Format::json) {
+        print(top::json_once(lines.functions, look, rates, options.top));
+    } else {
+        print(top::text_of(top::draw_once(lines, look, rates, options.sort, options.top, 110)));
+    }
+    return Exit::ok;
+}
+
+}  // namespace
+
+Exit watch(const TopOptions& options) {
+    if (!options.once && (isatty(STDOUT_FILENO) == 0 || isatty(STDIN_FILENO) == 0)) {
+        throw Error("standard input and output are no terminal: give --once to look once, without one", Exit::usage);
+    }
+    take_a_locale();
+    catch_signals();
+    Live live(options.live);
+    if (options.once) return once(live, options);
+    Screen(live, options).run();
+    const Status status = live.status();
+    if (status.recording.on) {
+        const SideRecording done = live.stop_recording();
+        fmt::print(stderr, "nopscope: {}: {} records\n", done.path, with_commas(done.records));
+    }
+    if (status.state == LineState::failed) throw Error(status.sentence);
+    return Exit::ok;
+}
+
+}  // namespace nopscope

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "host-tools/commands/commands.hpp"
+#include "host-tools/top/rows.hpp"
+
+namespace nopscope {
+
+struct TopOptions {
+    LiveOptions live;
+    double interval = 1;  // seconds between two looks
+    bool once = false;    // one look, without a terminal; then
+    double after = 2;     // seconds before it
+    Format format = Format::text;
+    std::size_t top = 0;  // functions; 0: all
+    top::Column sort = top::Column::now;
+    bool raw = false;
+};
+Exit watch(const TopOptions& options);
+
+}  // namespace nopscope

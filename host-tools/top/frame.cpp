@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/top/frame.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "host-tools/base/text.hpp"
+#include "host-tools/top/list.hpp"
+#include "host-tools/top/meters.hpp"
+#include "host-tools/top/text.hpp"
+
+namespace nopscope::top {
+namespace {
+
+// Nothing goes beyond the screen.
+void cut(Frame& frame, std::size_t width) {
+    for (FrameLine& line : frame.lines) {
+        std::size_t left = width;
+        for (Span& span : line) {
+            span.text = first_columns(span.text, left);
+            left -= columns(span.text);
+        }
+    }
+}
+
+// The last lines of a text, wrapped.
+std::vector<std::string> last_lines(std::string_view text, std::size_t rows, std::size_t width) {
+    // No more is shown than fits, however long lines are.
+    if (text.size() > 4 * rows * width) text.remove_prefix(text.size() - 4 * rows * width);
+    const std::string safe = for_terminal(text);
+    std::vector<std::string> lines;
+    for (std::size_t at = 0; at < safe.size();) {
+        const std::size_t end = std::min(safe.find('\n', at), safe.size());
+        std::string line;
+        for (const char each : std::string_view(safe).substr(at, end - at)) {
+            if (each == '\t') line.append(8 - columns(line) % 8, ' ');
+            else line += each;
+        }
+        do {
+            lines.push_back(first_columns(line, width));
+            line.erase(0, lines.back().size());
+        } while (!line.empty() && !lines.back().empty());
+        at = end + 1;
+    }
+    if (lines.size() > rows) lines.erase(lines.begin(), lines.end() - static_cast<long>(rows));
+    return lines;
+}
+
+void add_console(Frame& frame, const Look& look, std::size_t rows, std::size_t width) {
+    if (rows == 0) return;
+    frame.lines.push_back({{left("console", width), Style::head}});
+    for (std::string& line : last_lines(look.status.console, rows - 1, width)) {
+        frame.lines.push_back({{std::move(line), Style::plain}});
+    }
+}
+
+void add_help(Frame& frame, std::size_t rows) {
+    std::size_t widest = 0;
+    for (const KeyHelp& each : key_help()) widest = std::max(widest, columns(each.keys));
+    for (std::size_t i = 0; i < key_help().size() && i < rows; ++i) {
+        const KeyHelp& each = key_help()[i];
+        const std::string keys = "  " + left(each.keys, widest) + "  ";
+        frame.lines.push_back({{keys, Style::bold}, {each.does, Style::plain}});
+    }
+}
+
+FrameLine bottom_line(Frame& frame, const Ui& ui, std::size_t row, std::size_t width) {
+    if (ui.prompt != Prompt::none) {
+        const std::string text = top::text_of(ui.prompt);
+        // The end of what is typed stays in sight.
+        std::string typed = for_cell(ui.typed);
+        const std::size_t room = width > columns(text) + 1 ? width - columns(text) - 1 : 0;
+        while (columns(typed) > room) typed.erase(0, 1);
+        frame.has_cursor = true;
+        frame.cursor_row = row;
+        frame.cursor_column = std::min(columns(text) + columns(typed), width - 1);
+        const bool misses = ui.prompt == Prompt::search && ui.message_is_bad;
+        return {{text, Style::bold}, {typed, misses ? Style::bad : Style::plain}};
+    }
+    if (!ui.message.empty()) {
+        return {{for_cell(ui.message), ui.message_is_bad ? Style::bad : Style::good}};
+    }
+    return {{ui.help ? "any key: back"
+                     : "? help  / search  < > sort  t tree  f filter  m mark  r record  c console  p pause  q quit",
+             Style::dim}};
+}
+
+}  // namespace
+
+Frame draw(Ui& ui, const Lines& lines, const Look& look, const Rates& rates, Size size) {
+    Frame frame;
+    const std::size_t width = std::max<std::size_t>(size.columns, 1);
+    add_meters(frame, ui, look, rates, width, size.rows / 2);
+    const std::size_t rest = size.rows - std::min(size.rows, frame.lines.size() + 1);  // the last line apart
+    const std::size_t console = ui.help || rest < 8 ? 0 : ui.console == 0 ? 0 : ui.console == 1 ? rest / 5 + 1 : rest / 2;
+    const std::size_t list_rows = rest - console;
+    if (ui.help) {
+        add_help(frame, list_rows);
+    } else if (list_rows > 0) {
+        scroll(ui, lines, list_rows - 1);
+        add_list(frame, ui, lines, list_rows - 1, width);
+    }
+    while (frame.lines.size() + console + 1 < size.rows) frame.lines.emplace_back();
+    add_console(frame, look, console, width);
+    while (frame.lines.size() + 1 < size.rows) frame.lines.emplace_back();
+    if (size.rows > 0) frame.lines.push_back(bottom_line(frame, ui, size.rows - 1, width));
+    frame.lines.resize(size.rows);
+    cut(frame, width);
+    return frame;
+}
+
+Frame draw_once(const Lines& lines, const Look& look, const Rates& rates, Column sort, std::size_t top_lines,
+                std::size_t width) {
+    Frame frame;
+    Ui ui;
+    ui.sort = sort;
+    const std::size_t all = lines.functions.size();
+    add_meters(frame, ui, look, rates, width, ~std::size_t{0});
+    add_list(frame, ui, lines, top_lines == 0 ? all : std::min(all, top_lines), width);
+    for (FrameLine& line : frame.lines) {
+        for (Span& span : line) span.style = Style::plain;
+    }
+    cut(frame, width);
+    return frame;
+}
+
+std::string text_of(const Frame& frame) {
+    std::string text;
+    for (const FrameLine& line : frame.lines) {
+        for (const Span& span : line) text += span.text;
+        text.erase(text.find_last_not_of(' ') + 1);
+        text += '\n';
+    }
+    return text;
+}
+
+}  // namespace nopscope::top

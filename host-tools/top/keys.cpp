@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "host-tools/top/ui.hpp"
+
+namespace nopscope::top {
+namespace {
+
+using Kind = Key::Kind;
+
+std::vector<std::string> words_of(const std::string& text) {
+    std::istringstream in(text);
+    std::vector<std::string> words;
+    for (std::string word; in >> word;) words.push_back(word);
+    return words;
+}
+
+void say(Ui& ui, const std::string& message, bool bad) {
+    ui.message = message;
+    ui.message_is_bad = bad;
+}
+
+void open_prompt(Ui& ui, Prompt prompt, const std::string& typed = "") {
+    ui.prompt = prompt;
+    ui.typed = typed;
+    say(ui, "", false);
+}
+
+void select(Ui& ui, const Lines& lines, std::size_t at) {
+    const std::size_t size = lines.size(ui.view);
+    if (size == 0) return;
+    at = std::min(at, size - 1);
+    // The first line stays the first, whichever that is.
+    ui.selected = at == 0 ? std::nullopt : std::optional(lines.key(ui.view, at));
+}
+
+// The next line that has it in its name, from `from` on, around the end; `step` 1 or -1.
+void search_on(Ui& ui, const Lines& lines, std::size_t from, int step) {
+    const std::size_t size = lines.size(ui.view);
+    for (std::size_t n = 0; n < size; ++n) {
+        const std::size_t at = step > 0 ? (from + n) % size : (from + size - n) % size;
+        if (!matches(lines.name(ui.view, at), ui.search)) continue;
+        ui.selected = lines.key(ui.view, at);
+        say(ui, "", false);
+        return;
+    }
+    say(ui, "no name here has that in it", true);
+}
+void search_again(Ui& ui, const Lines& lines, int step) {
+    const std::size_t size = lines.size(ui.view);
+    if (ui.search.empty() || size == 0) return;
+    search_on(ui, lines, (lines.selected(ui) + size + static_cast<std::size_t>(step)) % size, step);
+}
+
+void sort_beside(Ui& ui, int step) {
+    const auto count = static_cast<int>(std::size(all_columns));
+    const auto at = static_cast<int>(ui.sort);
+    ui.sort = all_columns[(at + step + count) % count];
+    ui.view = View::functions;
+}
+
+void open_or_close(Ui& ui, const Lines& lines, std::optional<bool> wanted) {
+    if (ui.view != View::tree || lines.tree.empty()) return;
+    const TreeLine& line = lines.tree[lines.selected(ui)];
+    if (!line.has_children || wanted == line.is_open) return;
+    if (ui.toggled.erase(line.key) == 0) ui.toggled.insert(line.key);
+}
+
+ControlRequest trace(const Ui& ui) {
+    ControlRequest request{.words = {"trace"}, .recorder = ui.recorder};
+    request.words.insert(request.words.end(), ui.filter.begin(), ui.filter.end());
+    return request;
+}
+
+std::optional<Act> accept(Ui& ui) {
+    const Prompt prompt = std::exchange(ui.prompt, Prompt::none);
+    const std::vector<std::string> words = words_of(ui.typed);
+    switch (prompt) {
+    case Prompt::none:
+    case Prompt::search:
+        break;
+    case Prompt::filter:
+        ui.filter = words.empty() ? std::vector<std::string>{"*"} : words;
+        return trace(ui);
+    case Prompt::untrace: {
+        if (words.empty()) break;
+        ControlRequest request{.words = {"untrace"}};
+        request.words.insert(request.words.end(), words.begin(), words.end());
+        return request;
+    }
+    case Prompt::recorder:
+        if (words.empty()) break;
+        ui.recorder = words[0];
+        return trace(ui);
+    case Prompt::mode:
+        if (!words.empty()) return ControlRequest{.words = {"mode", words[0]}};
+        break;
+    case Prompt::record:
+        if (!ui.typed.empty()) return StartRecording{ui.typed};
+        break;
+    case Prompt::ask:
+        if (!words.empty()) return ControlRequest{.words = words};
+        break;
+    }
+    return std::nullopt;
+}
+
+std::optional<Act> on_prompt_key(Ui& ui, const Key& key, const Lines& lines) {
+    const bool searching = ui.prompt == Prompt::search;
+    switch (key.kind) {
+    case Kind::enter:
+        return accept(ui);
+    case Kind::escape:
+    case Kind::quit:
+        if (searching) ui.search.clear();
+        ui.prompt = Prompt::none;
+        return std::nullopt;
+    case Kind::backspace:
+        // A character's bytes.
+        while (!ui.typed.empty() && (static_cast<unsigned char>(ui.typed.back()) & 0xc0) == 0x80) ui.typed.pop_back();
+        if (!ui.typed.empty()) ui.typed.pop_back();
+        break;
+    case Kind::text:
+        ui.typed += key.text;
+        break;
+    default:
+        return std::nullopt;
+    }
+    if (searching) {
+        ui.search = ui.typed;
+        if (!ui.search.empty()) search_on(ui, lines, lines.selected(ui), 1);
+    }
+    return std::nullopt;
+}
+
+std::optional<Act> on_letter(Ui& ui, char letter, const Lines& lines, const std::string& recording_path) {
+    switch (letter) {
+    case 'q':
+        return Quit{};
+    case '?':
+    case 'h':
+        ui.help = true;
+        break;
+    case ' ':
+    case 'p':
+        ui.paused = !ui.paused;
+        break;
+    case 't':
+        ui.view = ui.view == View::tree ? View::functions : View::tree;
+        ui.selected.reset();
+        ui.first = 0;
+        break;
+    case 'c':
+        ui.console = (ui.console + 1) % 3;
+        break;
+    case '<':
+    case ',':
+        sort_beside(ui, -1);
+        break;
+    case '>':
+    case '.':
+        sort_beside(ui, 1);
+        break;
+    case 'I':
+        ui.reversed = !ui.reversed;
+        break;
+    case '/':
+        open_prompt(ui, Prompt::search);
+        break;
+    case 'n':
+        search_again(ui, lines, 1);
+        break;
+    case 'N':
+        search_again(ui, lines, -1);
+        break;
+    case 'f':
+        open_prompt(ui, Prompt::filter);
+        break;
+    case 'u':
+        open_prompt(ui, Prompt::untrace,
+                    lines.size(ui.view) == 0 ? "" : lines.name(ui.view, lines.selected(ui)));
+        break;
+    case 'R':
+        open_prompt(ui, Prompt::recorder);
+        break;
+    case 'M':
+        open_prompt(ui, Prompt::mode);
+        break;
+    case ':':
+        open_prompt(ui, Prompt::ask);
+        break;
+    case 'm':
+        return ControlRequest{.words = {"mark", std::to_string(ui.next_mark++)}};
+    case 'S':
+        return ControlRequest{.words = {"snapshot"}};
+    case 'r':
+        if (ui.recording) return StopRecording{};
+        open_prompt(ui, Prompt::record, recording_path);
+        break;
+    default:
+        break;
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::size_t Lines::selected(const Ui& ui) const {
+    if (!ui.selected) return 0;
+    for (std::size_t at = 0; at < size(ui.view); ++at) {
+        if (key(ui.view, at) == *ui.selected) return at;
+    }
+    return 0;
+}
+
+std::optional<Act> on_key(Ui& ui, const Key& key, const Lines& lines, const std::string& recording_path) {
+    if (ui.prompt != Prompt::none) return on_prompt_key(ui, key, lines);
+    say(ui, "", false);
+    if (ui.help && key.kind != Kind::quit) {
+        ui.help = false;
+        return std::nullopt;
+    }
+    const std::size_t at = lines.selected(ui);
+    switch (key.kind) {
+    case Kind::text:
+        return key.text.size() == 1 ? on_letter(ui, key.text[0], lines, recording_path) : std::nullopt;
+    case Kind::quit:
+        return Quit{};
+    case Kind::help:
+        ui.help = true;
+        break;
+    case Kind::escape:
+        ui.search.clear();
+        say(ui, "", false);
+        break;
+    case Kind::up:
+        select(ui, lines, at - (at != 0));
+        break;
+    case Kind::down:
+        select(ui, lines, at + 1);
+        break;
+    case Kind::page_up:
+        select(ui, lines, at - std::min(at, ui.page));
+        break;
+    case Kind::page_down:
+        select(ui, lines, at + ui.page);
+        break;
+    case Kind::home:
+        select(ui, lines, 0);
+        break;
+    case Kind::end:
+        select(ui, lines, lines.size(ui.view));
+        break;
+    case Kind::enter:
+        open_or_close(ui, lines, std::nullopt);
+        break;
+    case Kind::left:
+        if (ui.view == View::tree) open_or_close(ui, lines, false);
+        else sort_beside(ui, -1);
+        break;
+    case Kind::right:
+        if (ui.view == View::tree) open_or_close(ui, lines, true);
+        else sort_beside(ui, 1);
+        break;
+    case Kind::tab:
+        return on_letter(ui, 't', lines, recording_path);
+    case Kind::backspace:
+        break;
+    }
+    return std::nullopt;
+}
+
+void scroll(Ui& ui, const Lines& lines, std::size_t page) {
+    const std::size_t size = lines.size(ui.view);
+    const std::size_t at = lines.selected(ui);
+    ui.page = std::max<std::size_t>(page, 1);
+    if (at < ui.first) ui.first = at;
+    if (at >= ui.first + ui.page) ui.first = at - ui.page + 1;
+    if (size <= ui.page) ui.first = 0;
+    else ui.first = std::min(ui.first, size - ui.page);
+}
+
+const std::vector<KeyHelp>& key_help() {
+    static const std::vector<KeyHelp> list{
+        {"up down PgUp PgDn Home End", "move"},
+        {"< >, left right", "sort by the column beside"},
+        {"I", "sort the other way round"},
+        {"t, Tab", "functions, or the call tree"},
+        {"Enter, left right", "in the tree: open and close a path"},
+        {"/", "search, while you type; n and N: the next and the one before; Esc: no more"},
+        {"p, space", "hold the picture; the line is read on"},
+        {"c", "console: a fifth of the screen, half of it, none"},
+        {"r", "record the line into a file on the side, or end that"},
+        {"f", "trace only these functions, globs of names; none: all"},
+        {"u", "no longer trace these"},
+        {"R", "recorder: none, function, graph, profile, duration, sampled"},
+        {"M", "mode: stream, lossless, flight, adaptive"},
+        {"m", "put a mark into the recording, numbered from 1"},
+        {"S", "snapshot, of a target in flight mode"},
+        {":", "ask anything that `nopscope ctl` does: stats, depth 3, only main, reset"},
+        {"q, F10, Ctrl-C", "quit"},
+    };
+    return list;
+}
+
+const char* text_of(Prompt prompt) {
+    switch (prompt) {
+    case Prompt::none:
+        return "";
+    case Prompt::search:
+        return "search: ";
+    case Prompt::filter:
+        return "trace only (globs; none: all): ";
+    case Prompt::untrace:
+        return "no longer trace: ";
+    case Prompt::recorder:
+        return "recorder (none, function, graph, profile, duration, sampled): ";
+    case Prompt::mode:
+        return "mode (stream, lossless, flight, adaptive): ";
+    case Prompt::record:
+        return "record into: ";
+    case Prompt::ask:
+        return "ask the target: ";
+    }
+    return "";
+}
+
+}  // namespace nopscope::top

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/top/meters.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "host-tools/base/text.hpp"
+#include "host-tools/top/text.hpp"
+
+namespace nopscope::top {
+namespace {
+
+
+Style style_of(LineState state) {
+    switch (state) {
+    case LineState::running:
+        return Style::good;
+    case LineState::waiting:
+    case LineState::finished:
+        return Style::warn;
+    case LineState::lost:
+    case LineState::over:
+    case LineState::failed:
+        return Style::bad;
+    }
+    return Style::plain;
+}
+
+// "demo on virt", or the line.
+std::string who(const Look& look) {
+    const Status& status = look.status;
+    if (!status.hello) return for_cell(status.from);
+    std::string text = for_cell(status.hello->image);
+    if (!status.hello->board.empty()) text += " on " + for_cell(status.hello->board);
+    return text + "  " + for_cell(status.from);
+}
+
+FrameLine title(const Ui& ui, const Look& look) {
+    const Status& status = look.status;
+    std::string state = name_of(status.state);
+    if (status.state == LineState::lost) state = "line lost, trying again";
+    FrameLine line{{"nopscope  ", Style::bold}, {state, style_of(status.state)}};
+    if (ui.paused) line.push_back({"  held", Style::warn});
+    const auto count = [&](std::uint64_t times, const char* what, const char* plural) {
+        if (times != 0) line.push_back({fmt::format("  {} {}{}", times, what, times == 1 ? "" : plural), Style::warn});
+    };
+    count(status.resets, "reset", "s");
+    count(status.losses, "line loss", "es");
+    line.push_back({"  " + who(look), Style::plain});
+    return line;
+}
+
+void add(FrameLine& to, const FrameLine& more) { to.insert(to.end(), more.begin(), more.end()); }
+
+void add_cores(Frame& frame, const Look& look, const Rates& rates, std::size_t width) {
+    const auto& cores = look.status.cores;
+    const std::size_t beside = std::clamp<std::size_t>(width / 40, 1, 4);
+    const std::size_t each = width / beside;
+    for (std::size_t first = 0; first < cores.size(); first += beside) {
+        FrameLine line;
+        for (std::size_t i = first; i < std::min(cores.size(), first + beside); ++i) {
+            const bool known = i < rates.cores.size();
+            const std::string label = fmt::format("core {:<3}", cores[i].number);
+            const std::string events =
+                fmt::format(" {:>5} records/s  ", short_count(known ? rates.cores[i].records : 0));
+            const std::size_t fixed = label.size() + events.size();
+            line.push_back({label, Style::plain});
+            add(line, meter(known ? rates.cores[i].busy : std::nullopt, each > fixed ? each - fixed : 0));
+            line.push_back({events, Style::plain});
+        }
+        frame.lines.push_back(std::move(line));
+    }
+}
+
+FrameLine line_meter(const Look& look, const Rates& rates, std::size_t width) {
+    const StreamCounters& stream = look.status.stream;
+    FrameLine line{{"line    ", Style::plain}};
+    add(line, meter(rates.line_share, std::clamp<std::size_t>(width / 4, 12, 30)));
+    line.push_back({fmt::format(" {:>5}B/s {:>5} records/s", short_count(rates.bytes), short_count(rates.records)),
+                    Style::plain});
+    const auto counter = [&](const char* name, std::uint64_t value) {
+        line.push_back({fmt::format("  {} {}", name, short_count(value)),
+                        value != 0 ? Style::bad : Style::plain});
+    };
+    counter("dropped", stream.dropped);
+    counter("lost", stream.lost);
+    counter("gaps", stream.gaps);
+    counter("corrupt", look.status.line.corrupt_frames);
+    return line;
+}
+
+FrameLine recording_line(const SideRecording& recording) {
+    FrameLine line;
+    if (recording.on) {
+        line.push_back({"recording  ", Style::good});
+        line.push_back({fmt::format("{}  {} records", for_cell(recording.path), with_commas(recording.records)),
+                        Style::plain});
+    } else {
+        line.push_back({"the recording has ended: " + for_cell(recording.error), Style::bad});
+    }
+    return line;
+}
+
+}  // namespace
+
+FrameLine meter(std::optional<double> share, std::size_t width) {
+    const std::string text = share ? fmt::format("{:.0f} %", *share * 100) : "- ";
+    if (width < text.size() + 2) return {{right(text, width), Style::plain}};
+    const std::size_t inside = width - 2;
+    const double full = std::clamp(share.value_or(0), 0.0, 1.0);
+    const auto bars = static_cast<std::size_t>(std::lround(full * static_cast<double>(inside)));
+    std::string bar(std::min(bars, inside - text.size()), '|');
+    const std::string rest = right(text, inside - bar.size());
+    return {{"[", Style::plain},
+            {std::move(bar), full < 0.6 ? Style::good : full < 0.9 ? Style::warn : Style::bad},
+            {rest + "]", Style::plain}};
+}
+
+void add_meters(Frame& frame, const Ui& ui, const Look& look, const Rates& rates, std::size_t width, std::size_t rows) {
+    const Status& status = look.status;
+    frame.lines.push_back(title(ui, look));
+    add_cores(frame, look, rates, width);
+    frame.lines.push_back(line_meter(look, rates, width));
+    if (status.recording.on || !status.recording.error.empty()) {
+        frame.lines.push_back(recording_line(status.recording));
+    }
+    for (const std::string& sentence : {status.sentence, status.note}) {
+        if (!sentence.empty()) frame.lines.push_back({{for_cell(sentence), style_of(status.state)}});
+    }
+    if (frame.lines.size() > rows) frame.lines.resize(std::max<std::size_t>(rows, 1));
+}
+
+}  // namespace nopscope::top

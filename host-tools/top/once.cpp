@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/top/once.hpp"
+
+#include <algorithm>
+
+#include "host-tools/base/text.hpp"
+#include "host-tools/report/json.hpp"
+
+namespace nopscope::top {
+namespace {
+
+template <typename T>
+Json or_null(const std::optional<T>& value) {
+    return value ? Json(*value) : Json(nullptr);
+}
+
+Json json_cores(const Look& look, const Rates& rates) {
+    Json cores = Json::array();
+    for (std::size_t i = 0; i < look.status.cores.size(); ++i) {
+        const CoreStatus& core = look.status.cores[i];
+        const CoreRates of = i < rates.cores.size() ? rates.cores[i] : CoreRates{};
+        cores.push_back({{"core", core.number},
+                         {"busy", or_null(of.busy)},
+                         {"records_per_second", of.records},
+                         {"records", core.records},
+                         {"dropped", core.dropped},
+                         {"overwritten", core.overwritten},
+                         {"lost", core.lost}});
+    }
+    return cores;
+}
+
+}  // namespace
+
+std::string json_once(const std::vector<FunctionLine>& lines, const Look& look, const Rates& rates,
+                      std::size_t top_lines) {
+    const Status& status = look.status;
+    Json json;
+    json["state"] = name_of(status.state);
+    json["sentence"] = to_utf8(status.sentence);
+    json["note"] = to_utf8(status.note);
+    json["from"] = to_utf8(status.from);
+    json["resets"] = status.resets;
+    json["losses"] = status.losses;
+    json["seconds"] = rates.seconds;
+    json["bytes_per_second"] = rates.bytes;
+    json["line_share"] = or_null(rates.line_share);
+    json["records_per_second"] = rates.records;
+    json["dropped_per_second"] = rates.dropped;
+    json["cores"] = json_cores(look, rates);
+    if (look.report) {
+        json["image"] = json_image(*look.report);
+        json["duration_ns"] = look.report->duration_ns;
+        json["sessions"] = look.report->sessions;
+        json["integrity"] = json_integrity(look.report->integrity);
+    }
+    Json& functions = json["functions"] = Json::array();
+    for (const FunctionLine& line : lines) {
+        if (top_lines != 0 && functions.size() == top_lines) break;
+        Json& function = functions.emplace_back(json_place(line.place));
+        function["now"] = line.now;
+        function["calls_per_second"] = line.calls_per_second;
+        function["calls"] = line.calls;
+        function["self_ns"] = line.self_ns;
+        function["total_ns"] = line.total_ns;
+        function["share"] = line.share;
+        function["p50_ns"] = or_null(line.p50_ns);
+        function["p99_ns"] = or_null(line.p99_ns);
+        function["open"] = line.open;
+    }
+    json["console"] = to_utf8(status.console);
+    return json_text(json);
+}
+
+}  // namespace nopscope::top

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "host-tools/top/rows.hpp"
+
+namespace nopscope::top {
+
+// A look as JSON, for scripts (docs/cli.md has the fields). `top_lines` functions; 0: all.
+std::string json_once(const std::vector<FunctionLine>& lines, const Look& look, const Rates& rates,
+                      std::size_t top_lines);
+
+}  // namespace nopscope::top

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/top/rows.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <numeric>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "host-tools/base/error.hpp"
+#include "host-tools/base/text.hpp"
+#include "host-tools/export/tree.hpp"
+#include "host-tools/questions/questions.hpp"
+
+namespace nopscope::top {
+namespace {
+
+bool same_letter(char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+}
+
+template <typename Row>
+FunctionLine line_of(const Row& row, bool raw, const Rates& rates) {
+    FunctionLine line;
+    line.place = row;
+    line.name = for_cell(row.name);
+    line.calls = row.calls;
+    line.self_ns = self_of(row, raw);
+    line.total_ns = total_of(row, raw);
+    line.share = row.share;
+    if (const auto rate = rates.calls.find(key_of(row)); rate != rates.calls.end()) line.calls_per_second = rate->second;
+    if (const auto now = rates.self.find(key_of(row)); now != rates.self.end()) line.now = now->second;
+    return line;
+}
+
+void add_durations(std::vector<FunctionLine>& lines, const Report& report, const Profile& profile) {
+    std::unordered_map<std::uint64_t, FunctionLine*> at;
+    for (FunctionLine& line : lines) at[key_of(line.place)] = &line;
+    for (std::uint32_t number = 0; number < profile.durations().size(); ++number) {
+        const auto found = at.find(key_of(report.by_number[number]));
+        if (found == at.end()) continue;
+        const Latency latency = latency_of(report, profile, number);
+        if (latency.timed == 0) continue;
+        found->second->p50_ns = latency.per_mille_ns(500);
+        found->second->p99_ns = latency.per_mille_ns(990);
+    }
+    for (const ProfileRow& row : report.profile) {
+        const auto found = at.find(key_of(row));
+        if (found == at.end() || row.calls == 0 || found->second->p50_ns) continue;
+        found->second->p50_ns = row.p50_ns;
+        found->second->p99_ns = row.p99_ns;
+    }
+}
+
+double value_of(const FunctionLine& line, Column by) {
+    switch (by) {
+    case Column::now:
+        return line.now;
+    case Column::rate:
+        return line.calls_per_second;
+    case Column::calls:
+        return static_cast<double>(line.calls);
+    case Column::self:
+        return static_cast<double>(line.self_ns);
+    case Column::total:
+        return static_cast<double>(line.total_ns);
+    case Column::share:
+        return line.share;
+    case Column::p50:
+        return line.p50_ns ? static_cast<double>(*line.p50_ns) : -1;
+    case Column::p99:
+        return line.p99_ns ? static_cast<double>(*line.p99_ns) : -1;
+    case Column::name:
+        break;
+    }
+    return 0;
+}
+
+class Lister {
+public:
+    Lister(const PathTree& tree, const std::set<std::uint64_t>& toggled)
+        : tree_(tree), toggled_(toggled), children_(tree.nodes.size()), totals_(tree.nodes.size()) {
+        for (std::uint32_t i = 1; i < tree.nodes.size(); ++i) {
+            children_[tree.nodes[i].parent].push_back(i);
+            totals_[i] = tree.nodes[i].total_ns;
+        }
+        // What stands for callers that nobody knows has the time of what is in it.
+        for (auto i = static_cast<std::uint32_t>(tree.nodes.size()); i-- > 1;) {
+            if (tree.nodes[i].calls != 0) continue;
+            for (const std::uint32_t child : children_[i]) totals_[i] += totals_[child];
+        }
+        for (const std::uint32_t top : children_[0]) all_ += totals_[top];
+        list(0, 0, 0);
+    }
+    std::vector<TreeLine> take() { return std::move(lines_); }
+
+private:
+    static constexpr unsigned max_depth = 4096;
+
+    void list(std::uint32_t node, unsigned depth, std::uint64_t key) {
+        auto& children = children_[node];
+        std::stable_sort(children.begin(), children.end(),
+                         [&](std::uint32_t a, std::uint32_t b) { return totals_[a] > totals_[b]; });
+        for (const std::uint32_t child : children) {
+            const TreeNode& of = tree_.nodes[child];
+            const FunctionPlace& place = tree_.functions[of.function];
+            TreeLine line;
+            line.key = (key ^ (key_of(place) + std::hash<std::string>()(place.name))) * 0x9e3779b97f4a7c15u;
+            line.key ^= line.key >> 29;
+            line.name = for_cell(place.name);
+            line.depth = depth;
+            line.has_children = !children_[child].empty();
+            line.calls = of.calls;
+            line.self_ns = of.self_ns;
+            line.total_ns = totals_[child];
+            line.share = all_ == 0 ? 0 : static_cast<double>(line.total_ns) / static_cast<double>(all_);
+            line.is_open = line.has_children && (line.share >= 0.01) != toggled_.contains(line.key);
+            lines_.push_back(line);
+            if (line.is_open && depth < max_depth) list(child, depth + 1, line.key);
+        }
+    }
+
+    const PathTree& tree_;
+    const std::set<std::uint64_t>& toggled_;
+    std::vector<std::vector<std::uint32_t>> children_;
+    std::vector<std::uint64_t> totals_;
+    std::uint64_t all_ = 0;
+    std::vector<TreeLine> lines_;
+};
+
+}  // namespace
+
+const char* head_of(Column column) {
+    switch (column) {
+    case Column::now:
+        return "now";
+    case Column::rate:
+        return "calls/s";
+    case Column::calls:
+        return "calls";
+    case Column::self:
+        return "self";
+    case Column::total:
+        return "total";
+    case Column::share:
+        return "share";
+    case Column::p50:
+        return "p50";
+    case Column::p99:
+        return "p99";
+    case Column::name:
+        break;
+    }
+    return "function";
+}
+
+Column column_named(std::string_view head) {
+    std::string all;
+    for (const Column column : all_columns) {
+        const std::string_view known = head_of(column);
+        if (std::equal(known.begin(), known.end(), head.begin(), head.end(), same_letter)) return column;
+        all += (all.empty() ? "" : ", ") + std::string(known);
+    }
+    throw Error(for_cell(head) + ": expected one of " + all, Exit::usage);
+}
+
+std::vector<FunctionLine> function_lines(const Look& look, const Rates& rates) {
+    std::vector<FunctionLine> lines;
+    if (!look.report) return lines;
+    const Report& report = *look.report;
+    std::unordered_set<std::uint64_t> traced;
+    for (const FunctionRow& row : report.functions) {
+        lines.push_back(line_of(row, report.raw, rates));
+        lines.back().open = row.open;
+        traced.insert(key_of(row));
+    }
+    for (const ProfileRow& row : report.profile) {
+        if (row.calls != 0 && !traced.contains(key_of(row))) lines.push_back(line_of(row, report.raw, rates));
+    }
+    add_durations(lines, report, *look.profile);
+    return lines;
+}
+
+void sort_lines(std::vector<FunctionLine>& lines, Column by, bool reversed) {
+    std::sort(lines.begin(), lines.end(), [by, reversed](const FunctionLine& one, const FunctionLine& other) {
+        const FunctionLine& a = reversed ? other : one;
+        const FunctionLine& b = reversed ? one : other;
+        if (value_of(a, by) != value_of(b, by)) return value_of(a, by) > value_of(b, by);
+        if (by != Column::name && a.self_ns != b.self_ns) return a.self_ns > b.self_ns;
+        if (a.name != b.name) return a.name < b.name;
+        return a.place.address < b.place.address;
+    });
+}
+
+std::vector<TreeLine> tree_lines(const Look& look, const std::set<std::uint64_t>& toggled) {
+    if (!look.report) return {};
+    const PathTree tree = path_tree({*look.report, *look.profile, look.report->raw});
+    return Lister(tree, toggled).take();
+}
+
+bool matches(std::string_view name, std::string_view search) {
+    return !search.empty() &&
+           std::search(name.begin(), name.end(), search.begin(), search.end(), same_letter) != name.end();
+}
+
+}  // namespace nopscope::top

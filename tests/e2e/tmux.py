@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A terminal of a test's own, in tmux: what is typed into it, and what it shows.
+
+    with Terminal(directory, columns=120, rows=40) as terminal:
+        terminal.type("nopscope top ...\\n")
+        terminal.wait_for("core 0")
+"""
+
+import re
+import subprocess
+import time
+
+WAIT_SECONDS = 60
+
+
+class Terminal:
+    """A shell, with nobody's settings."""
+
+    def __init__(self, directory, columns=120, rows=40):
+        self.tmux = ["tmux", "-u", "-S", str(directory / "tmux"), "-f", "/dev/null"]
+        self.size = columns, rows
+
+    def __enter__(self):
+        columns, rows = self.size
+        self.run("new-session", "-d", "-x", str(columns), "-y", str(rows),
+                 "env", "PS1=ready> ", "TERM=screen-256color", "sh")
+        self.wait_for("^ready>")
+        return self
+
+    def __exit__(self, *_):
+        subprocess.run([*self.tmux, "kill-server"], capture_output=True)
+
+    def run(self, *words):
+        done = subprocess.run([*self.tmux, *words], capture_output=True, text=True, timeout=30)
+        if done.returncode != 0:
+            raise AssertionError(f"tmux {words}: {done.stderr}")
+        return done.stdout
+
+    def screen(self):
+        return self.run("capture-pane", "-p")
+
+    def type(self, text):
+        """Literally; a newline is Enter."""
+        for n, line in enumerate(text.split("\n")):
+            if n > 0:
+                self.press("Enter")
+            if line:
+                self.run("send-keys", "-l", line)
+
+    def press(self, *keys):
+        self.run("send-keys", *keys)
+
+    def resize(self, columns, rows):
+        self.run("resize-window", "-x", str(columns), "-y", str(rows))
+
+    def shows(self, name):
+        """A format of tmux's: alternate_on, cursor_flag, pane_pid."""
+        return self.run("display-message", "-p", f"#{{{name}}}").strip()
+
+    def wait_for(self, pattern, seconds=WAIT_SECONDS):
+        """Until the screen has it; returns the match."""
+        deadline = time.monotonic() + seconds
+        while True:
+            screen = self.screen()
+            found = re.search(pattern, screen, re.MULTILINE)
+            if found:
+                return found
+            if time.monotonic() > deadline:
+                raise AssertionError(f"{pattern!r} has not come:\n{screen}")
+            time.sleep(0.1)

@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`nopscope top` in a terminal, on a demo that runs meanwhile: what it shows, what its keys do, and what
+becomes of it when target or line are lost.
+
+    top_test.py MACHINE [TEST]...
+"""
+
+import json
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import time
+import unittest
+
+import machines
+import tmux
+
+MACHINE = sys.argv.pop(1)
+ELF = machines.elf_of(MACHINE, "demo")
+GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "golden"
+
+# A line of the table: now, calls/s, calls, self, total, share, p50, p99, name.
+TIME = r"(?:-|[0-9.]+ (?:ns|us|ms|s))"
+ROW = re.compile(rf"^ *([0-9.]+) % +([0-9.]+[kMG]?) +([0-9.]+[kMG]?) +{TIME} +{TIME} +[0-9.]+ % +{TIME} +{TIME}  +(\S+)",
+                 re.MULTILINE)
+
+
+def number(text):
+    return float(text.rstrip("kMG")) * {"k": 1e3, "M": 1e6, "G": 1e9}.get(text[-1], 1)
+
+
+class Target:
+    """A demo whose line is a Unix socket, which can be killed and started again."""
+
+    def __init__(self, path):
+        self.path = path
+        self.qemu = None
+
+    def start(self):
+        command = machines.qemu_command(MACHINE, "demo", ["rounds=100000", "baud=3000000"], icount=False)
+        command[command.index("stdio")] = f"unix:{self.path},server=on,wait=on"
+        self.qemu = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 30
+        while not self.path.exists():
+            assert time.monotonic() < deadline, "the emulator has not made its socket"
+            time.sleep(0.05)
+
+    def kill(self):
+        self.qemu.kill()
+        self.qemu.wait()
+        self.path.unlink(missing_ok=True)
+
+
+class Top(unittest.TestCase):
+    def setUp(self):
+        temporary = machines.Directory()
+        self.directory = temporary.__enter__()
+        self.addCleanup(temporary.cleanup)
+        self.terminal = tmux.Terminal(self.directory)
+        self.terminal.__enter__()
+        self.addCleanup(self.terminal.__exit__)
+
+    def watch(self, uri, *options):
+        words = [machines.NOPSCOPE, "top", "--from", uri, *options]
+        self.terminal.type(f"clear; stty -a > {self.directory}/before; " + shlex.join(map(str, words)) + "\n")
+
+    def watch_demo(self, *options):
+        self.target = Target(self.directory / "target")
+        self.target.start()
+        self.addCleanup(self.target.kill)
+        self.watch(f"unix:{self.target.path}", "--image", ELF, "--interval", "0.5", *options)
+        self.terminal.wait_for("running  .*demo on virt" if MACHINE.startswith("virt") else "running  .*demo on")
+        self.terminal.wait_for("luaV_execute")
+
+    def rows(self):
+        """(calls/s, name) of what the table shows."""
+        return [(number(rate), name) for _, rate, _, name in ROW.findall(self.terminal.screen())]
+
+    def wait_until(self, condition, seconds=60):
+        deadline = time.monotonic() + seconds
+        while not condition():
+            self.assertLess(time.monotonic(), deadline, self.terminal.screen())
+            time.sleep(0.1)
+
+    def expect_the_terminal_as_before(self):
+        self.terminal.wait_for("^ready> *$")
+        self.assertEqual(self.terminal.shows("alternate_on"), "0")
+        self.assertEqual(self.terminal.shows("cursor_flag"), "1")
+        self.terminal.type(f"stty -a > {self.directory}/after; echo d'one'\n")
+        self.terminal.wait_for("^done")
+        self.assertEqual((self.directory / "after").read_text(), (self.directory / "before").read_text())
+
+    def test_what_it_shows_and_what_keys_do(self):
+        self.watch_demo()
+        terminal = self.terminal
+        terminal.wait_for(r"core 0 +\[.*records/s")
+        terminal.wait_for(r"line +\[\|.* %\]")
+        terminal.wait_for("^console")
+        terminal.wait_for("round 1 of 100000|queens|json|sort")
+        self.wait_until(lambda: len(self.rows()) > 10)
+
+        # Sorting: by calls/s, then the other way round.
+        terminal.type(">")
+        self.wait_until(lambda: (rates := [rate for rate, _ in self.rows()]) and rates[0] > 0 and
+                        rates == sorted(rates, reverse=True))
+        terminal.type("I")
+        terminal.wait_for(r"function  \(reversed\)")
+        self.wait_until(lambda: (rates := [rate for rate, _ in self.rows()]) == sorted(rates))
+        terminal.type("I")
+
+        # The search marks and moves to what it finds.
+        terminal.type("/LUAv_exe")
+        terminal.wait_for("^search: LUAv_exe")
+        terminal.press("Enter")
+        terminal.press("Escape")
+
+        terminal.type("t")
+        terminal.wait_for(r"share +total +self +calls +call path")
+        terminal.wait_for(r"[0-9.]+ % .* - lua_pcallk")
+        terminal.type("t")
+
+        # What others than the chosen functions do is not sent any more.
+        terminal.type("f")
+        terminal.wait_for("^trace only")
+        terminal.type("luaV_*\n")
+        terminal.wait_for("trace luaV_.: tracing [0-9]+ functions")
+
+        def only_the_chosen_ones_count():
+            counting = [name for rate, name in self.rows() if rate > 0]
+            return counting and all(name.startswith("luaV_") for name in counting)
+        self.wait_until(only_the_chosen_ones_count)
+
+        side = self.directory / "side.nsc"
+        terminal.type("r")
+        terminal.wait_for("^record into: nopscope-.*nsc")
+        for _ in range(40):
+            terminal.press("BSpace")
+        terminal.type(f"{side}\n")
+        terminal.wait_for(r"recording  .*side\.nsc  [0-9,]{5,} records")
+        terminal.type("m")
+        terminal.wait_for("mark 1: ok")
+        time.sleep(1)
+        terminal.type("r")
+        said = int(terminal.wait_for(r"side\.nsc: ([0-9,]+) records")[1].replace(",", ""))
+
+        terminal.resize(80, 20)
+        self.wait_until(lambda: re.search("^ *now .* share  function", terminal.screen(), re.MULTILINE))
+        lines = terminal.screen().splitlines()
+        self.assertEqual(len(lines), 20)
+        self.assertLessEqual(max(map(len, lines)), 80)
+        self.assertRegex(lines[0], "^nopscope  running")
+        terminal.resize(140, 50)
+        self.wait_until(lambda: len(self.rows()) > 20)
+        terminal.type("q")
+        self.expect_the_terminal_as_before()
+
+        report = json.loads(machines.nopscope("report", side, "--format", "json").stdout)
+        graph = json.loads(machines.nopscope("graph", side, "--format", "json").stdout)
+        integrity = report["integrity"]
+        self.assertEqual(integrity["delivered"], said)
+        for name in ("lost", "gaps", "corrupt_frames", "malformed_frames", "unknown_records"):
+            self.assertEqual(integrity[name], 0, integrity)
+        # Each call has two records, but for those that were open at either end.
+        calls = sum(row["calls"] for row in report["functions"])
+        self.assertLess(abs(2 * calls - said), said / 50)
+        self.assertTrue(all(row["name"].startswith("luaV_") for row in report["functions"]), report["functions"])
+        self.assertEqual([marker["id"] for marker in graph["markers"]], [1])
+
+    def test_a_reset_and_a_lost_line_are_said_and_survived(self):
+        self.watch_demo()
+        self.terminal.type(":reset\n")
+        self.terminal.wait_for("the target has been reset: session")
+        self.terminal.wait_for("running  1 reset  ")
+        before = [name for _, name in self.rows()]
+        self.target.kill()
+        self.terminal.wait_for("line lost, trying again  1 reset  1 line loss")
+        self.assertTrue(set(before[:5]) & {name for _, name in self.rows()}, "what was known is gone")
+        self.terminal.type("m")
+        self.terminal.wait_for("mark 1: the line is lost")
+        self.target.start()
+        self.terminal.wait_for("running  2 resets  1 line loss")
+        self.wait_until(lambda: any(rate > 0 for rate, _ in self.rows()))
+        # By a signal, too.
+        top = subprocess.run(["pgrep", "-P", self.terminal.shows("pane_pid"), "nopscope"], capture_output=True,
+                             text=True).stdout.split()
+        self.assertEqual(len(top), 1)
+        subprocess.run(["kill", "-TERM", *top], check=True)
+        self.expect_the_terminal_as_before()
+
+    def test_a_crash_leaves_the_terminal_as_it_was(self):
+        self.watch(f"file:{GOLDEN / 'stream.bin'}")
+        self.terminal.wait_for("nopscope  over")
+        top = subprocess.run(["pgrep", "-P", self.terminal.shows("pane_pid"), "nopscope"], capture_output=True,
+                             text=True).stdout.split()
+        self.assertEqual(len(top), 1)
+        subprocess.run(["kill", "-SEGV", *top], check=True)
+        self.expect_the_terminal_as_before()
+
+    def test_a_line_that_takes_no_commands(self):
+        self.watch(f"file:{GOLDEN / 'stream.bin'}")
+        self.terminal.wait_for("nopscope  over")
+        self.terminal.type("m")
+        self.terminal.wait_for("mark 1: .*commands cannot be sent there")
+        self.terminal.type("r\n")
+        self.terminal.wait_for("there is nothing to record: the line is over")
+        self.terminal.type("?")
+        self.terminal.wait_for("ask anything that")
+        self.terminal.type("?q")
+        self.expect_the_terminal_as_before()
+
+
+class Once(unittest.TestCase):
+    def test_agrees_with_a_recording_of_the_same_line(self):
+        with machines.Directory() as directory:
+            command = machines.qemu_command(MACHINE, "demo", ["rounds=1"], icount=True)
+            done = machines.nopscope("top", "--once", "--after", "100", "--format", "json", "--from",
+                                     "exec:" + shlex.join(command), "--image", ELF, "-o", directory / "side.nsc")
+            look = json.loads(done.stdout)
+            report = json.loads(machines.nopscope("report", directory / "side.nsc", "--format", "json").stdout)
+            text = machines.nopscope("top", "--once", "--after", "10", "--from", f"file:{GOLDEN / 'stream.bin'}").stdout
+        self.assertEqual(look["state"], "over")
+        self.assertGreater(len(report["functions"]), 300)
+        for ours, theirs in (("calls", "calls"), ("self_ns", "corrected_self_ns"), ("total_ns", "corrected_total_ns")):
+            self.assertEqual({(f["address"], f["name"]): f[ours] for f in look["functions"]},
+                             {(f["address"], f["name"]): f[theirs] for f in report["functions"]})
+        self.assertEqual(look["integrity"], report["integrity"])
+        self.assertIn("every script's result is right", look["console"])
+        self.assertRegex(text, "nopscope  over")
+
+    def test_without_a_terminal_it_says_what_to_do(self):
+        done = machines.nopscope("top", "--from", "file:/dev/null", status=2)
+        self.assertRegex(done.stderr, "no terminal: give --once")
+        done = machines.nopscope("top", "--once", "--after", "0.2", "--from", "file:/dev/null", status=3)
+        self.assertEqual(len(done.stderr.splitlines()), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

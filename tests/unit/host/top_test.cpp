@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `top` shows, without a terminal.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <clocale>
+#include <nlohmann/json.hpp>
+
+#include "host-tools/base/error.hpp"
+#include "host-tools/top/frame.hpp"
+#include "host-tools/top/once.hpp"
+#include "host-tools/top/text.hpp"
+#include "tests/unit/host/top_look.hpp"
+
+namespace nopscope::top {
+namespace {
+
+using testing::Contains;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(TopText, NamesAreCutSensibly) {
+    EXPECT_EQ(short_name("main", 10), "main");
+    EXPECT_EQ(short_name("luaV_execute", 8), "luaV_e..");
+    EXPECT_EQ(short_name("std::map<int, std::vector<int>>::find", 20), "std::map<>::find");
+    EXPECT_EQ(short_name("lib::detail::Parser::next_token", 20), "..Parser::next_token");
+    EXPECT_EQ(short_name("lib::detail::Parser::next_token", 19), "..next_token");
+    EXPECT_EQ(short_name("lib::detail::Parser::next_token", 8), "next_t..");
+    EXPECT_EQ(short_name("lib::Number<int, 7>::operator<", 25), "lib::Number<>::operator<");
+    EXPECT_EQ(short_name("lib::Number<int, 7>::operator<<", 25), "lib::Number<>::operator<<");
+    EXPECT_EQ(short_name("abc", 2), "ab");
+    EXPECT_EQ(short_name("abc", 0), "");
+}
+
+TEST(TopText, NumbersAreShort) {
+    EXPECT_EQ(short_count(0.0), "0");
+    EXPECT_EQ(short_count(0.25), "0.2");
+    EXPECT_EQ(short_count(7.0), "7.0");
+    EXPECT_EQ(short_count(std::uint64_t{7}), "7");
+    EXPECT_EQ(short_count(std::uint64_t{48'230}), "48.2k");
+    EXPECT_EQ(short_count(812.0), "812");
+    EXPECT_EQ(short_count(999.6), "1.00k");
+    EXPECT_EQ(short_count(48'230.0), "48.2k");
+    EXPECT_EQ(short_count(1.234e6), "1.23M");
+    EXPECT_EQ(percent(0.1234), "12.3 %");
+}
+
+TEST(TopText, ColumnsAreTheTerminals) {
+    std::setlocale(LC_CTYPE, "C.UTF-8");
+    EXPECT_EQ(columns("größe"), 5u);
+    EXPECT_EQ(columns("関数"), 4u);
+    EXPECT_EQ(first_columns("関数", 3), "関");
+    EXPECT_EQ(left("関数", 5), "関数 ");
+    EXPECT_EQ(right("ab", 4), "  ab");
+    EXPECT_EQ(left("abcdef", 3), "abc");
+    std::setlocale(LC_CTYPE, "C");
+}
+
+class Top : public testing::Test {
+protected:
+    // main calls work, and idle waits.
+    void run(int rounds) {
+        if (!begun_) {
+            target.hello();
+            target.entry(1);
+            begun_ = true;
+        }
+        for (int n = 0; n < rounds; ++n) {
+            const auto work = target.entry(2, 100);
+            target.ret(target.entry(3, 50), 200);
+            target.ret(work, 50);
+            target.ret(target.entry(4, 10), 590);
+        }
+        target.flush();
+    }
+    Look look(std::uint64_t seconds) { return test::look_at(target, &symbols, seconds); }
+    // Two looks, a second apart.
+    void see() {
+        run(10);
+        const Look earlier = look(1);
+        run(30);
+        now = look(2);
+        rates = rates_between(earlier, now);
+        list();
+    }
+    void list() {
+        lines.functions = function_lines(now, rates);
+        sort_lines(lines.functions, ui.sort, ui.reversed);
+        lines.tree = tree_lines(now, ui.toggled);
+    }
+    std::string drawn(Size size = {24, 110}) { return text_of(draw(ui, lines, now, rates, size)); }
+    std::vector<std::string> names() const {
+        std::vector<std::string> names;
+        for (const FunctionLine& line : lines.functions) names.push_back(line.name);
+        return names;
+    }
+
+    test::TargetStream target;
+    Symbols symbols = test::symbols_of(target, {"main", "app::work", "app::part", "idle"});
+    Look now;
+    Rates rates;
+    Lines lines;
+    Ui ui;
+
+private:
+    bool begun_ = false;
+};
+
+TEST_F(Top, FunctionsHaveTheReportsNumbersAndRates) {
+    see();
+    ASSERT_EQ(lines.functions.size(), 4u);
+    const FunctionLine& idle = lines.functions[0];
+    EXPECT_EQ(idle.name, "idle");
+    EXPECT_EQ(idle.calls, 40u);
+    EXPECT_DOUBLE_EQ(idle.calls_per_second, 30);
+    EXPECT_EQ(idle.self_ns, 40u * 590);
+    EXPECT_NEAR(idle.now, 0.59, 1e-9);
+    EXPECT_GE(*idle.p50_ns, 590u);
+    EXPECT_LE(*idle.p50_ns, 590u * 5 / 4);
+    const auto main = std::find_if(lines.functions.begin(), lines.functions.end(),
+                                   [](const auto& line) { return line.name == "main"; });
+    EXPECT_EQ(main->open, 1u);
+    EXPECT_EQ(main->total_ns, 40u * 1000);
+    EXPECT_FALSE(main->p50_ns) << "it never returned";
+}
+
+TEST_F(Top, AnyColumnSorts) {
+    see();
+    ui.sort = Column::total;
+    list();
+    EXPECT_THAT(names(), testing::ElementsAre("main", "idle", "app::work", "app::part"));
+    ui.reversed = true;
+    list();
+    EXPECT_THAT(names(), testing::ElementsAre("app::part", "app::work", "idle", "main"));
+    ui.reversed = false;
+    ui.sort = Column::name;
+    list();
+    EXPECT_THAT(names(), testing::ElementsAre("app::part", "app::work", "idle", "main"));
+    ui.sort = Column::p99;
+    list();
+    EXPECT_EQ(names().front(), "idle");
+    EXPECT_EQ(names().back(), "main");
+    EXPECT_EQ(column_named("CALLS/S"), Column::rate);
+    EXPECT_THROW(column_named("weight"), Error);
+}
+
+TEST_F(Top, TheTreeOpensAndCloses) {
+    see();
+    const auto paths = [this] {
+        std::string text;
+        for (const TreeLine& line : lines.tree) text += std::to_string(line.depth) + line.name + " ";
+        return text;
+    };
+    EXPECT_EQ(paths(), "0main 1idle 1app::work 2app::part ");
+    EXPECT_DOUBLE_EQ(lines.tree[0].share, 1);
+    EXPECT_NEAR(lines.tree[3].share, 0.2, 1e-9);
+    const std::uint64_t work = lines.tree[2].key;
+    ui.toggled.insert(work);
+    run(1);
+    now = look(3);
+    list();
+    EXPECT_EQ(paths(), "0main 1idle 1app::work ");
+    EXPECT_EQ(lines.tree[2].key, work);
+    EXPECT_FALSE(lines.tree[2].is_open);
+}
+
+TEST_F(Top, AFrameHasEverything) {
+    see();
+    now.status.console = "boot\nready \x1b[2J\n";
+    const std::string text = drawn();
+    EXPECT_THAT(text, ContainsRegex("^nopscope  running  demo on virt  unix:/tmp/target\n"));
+    EXPECT_THAT(text, ContainsRegex("core 0 +\\[\\|+ *100 %\\] +180 records/s\n"));
+    EXPECT_THAT(text, ContainsRegex("line +\\[.* %\\] .*B/s +180 records/s  dropped 0  lost 0  gaps 0  corrupt 0"));
+    EXPECT_THAT(text, ContainsRegex("now +calls/s +calls +self +total +share +p50 +p99 +function"));
+    EXPECT_THAT(text, ContainsRegex("59.0 % +30 +40 +23.6 us +23.6 us +[0-9.]+ % +[0-9]+ ns +[0-9]+ ns +idle  src/main.c:10"));
+    EXPECT_THAT(text, HasSubstr("\nconsole\nboot\nready \\x1b[2J\n"));
+    EXPECT_THAT(text, HasSubstr("? help"));
+    ui.view = View::tree;
+    EXPECT_THAT(drawn(), ContainsRegex("30.0 % .* - app::work"));
+    ui.help = true;
+    EXPECT_THAT(drawn(), HasSubstr("ask anything that"));
+}
+
+TEST_F(Top, WhatIsWrongIsSaid) {
+    see();
+    now.status.state = LineState::lost;
+    now.status.sentence = "cannot connect to /tmp/target: Connection refused";
+    now.status.resets = 2;
+    now.status.losses = 1;
+    now.status.stream.dropped = 12'345;
+    now.status.recording.path = "x.nsc";
+    now.status.recording.error = "cannot write x.nsc: No space left on device";
+    const std::string text = drawn();
+    EXPECT_THAT(text, HasSubstr("line lost, trying again  2 resets  1 line loss"));
+    EXPECT_THAT(text, HasSubstr("Connection refused"));
+    EXPECT_THAT(text, HasSubstr("dropped 12.3k"));
+    EXPECT_THAT(text, HasSubstr("No space left"));
+    now.status.recording = {.path = "y.nsc", .on = true, .bytes = 1, .records = 1234, .error = {}};
+    EXPECT_THAT(drawn(), HasSubstr("recording  y.nsc  1,234 records"));
+}
+
+TEST_F(Top, BeforeAnythingIsHeard) {
+    now.status.from = "serial:/dev/ttyUSB0";
+    now.status.sentence = "nothing has come yet";
+    EXPECT_THAT(drawn(), HasSubstr("waiting  serial:/dev/ttyUSB0"));
+    EXPECT_THAT(drawn(), HasSubstr("nothing has come yet"));
+}
+
+TEST_F(Top, FitsInAnyTerminal) {
+    symbols = test::symbols_of(target, {"main\n\x1b[31m", "関数関数関数関数関数関数関数関数関数関数", std::string(300, 'x'), ""});
+    see();
+    now.status.console = std::string(5000, 'y') + "\n" + std::string(100, '\t') + "\n\xff\xfe\n";
+    now.status.note = std::string(500, 'n');
+    for (const std::size_t rows : {1u, 2u, 3u, 5u, 8u, 13u, 24u, 60u}) {
+        for (const std::size_t width : {1u, 2u, 7u, 16u, 24u, 40u, 80u, 200u}) {
+            for (int variant = 0; variant < 6; ++variant) {
+                ui.view = variant % 2 == 0 ? View::functions : View::tree;
+                ui.help = variant == 4;
+                ui.prompt = variant == 5 ? Prompt::filter : Prompt::none;
+                ui.typed = std::string(300, 't');
+                ui.console = static_cast<unsigned>(variant % 3);
+                ui.sort = all_columns[variant];
+                ui.selected = lines.functions.back().place.address;
+                const Frame frame = draw(ui, lines, now, rates, {rows, width});
+                ASSERT_EQ(frame.lines.size(), rows);
+                for (const FrameLine& line : frame.lines) {
+                    std::size_t has = 0;
+                    for (const Span& span : line) {
+                        has += columns(span.text);
+                        for (const char each : span.text) ASSERT_GE(static_cast<unsigned char>(each), 0x20);
+                    }
+                    ASSERT_LE(has, width) << rows << " x " << width << ", variant " << variant;
+                }
+                if (frame.has_cursor) {
+                    ASSERT_LT(frame.cursor_row, rows);
+                    ASSERT_LT(frame.cursor_column, width);
+                }
+            }
+        }
+    }
+}
+
+TEST_F(Top, OnceAsTextAndAsJson) {
+    see();
+    const std::string text = text_of(draw_once(lines, now, rates, Column::now, 2, 110));
+    EXPECT_THAT(text, HasSubstr("idle"));
+    EXPECT_THAT(text, Not(HasSubstr("app::work")));
+    EXPECT_THAT(text, Not(HasSubstr("? help")));
+    const auto json = nlohmann::json::parse(json_once(lines.functions, now, rates, 0));
+    EXPECT_EQ(json["state"], "running");
+    EXPECT_EQ(json["image"]["name"], "demo");
+    ASSERT_EQ(json["functions"].size(), 4u);
+    EXPECT_EQ(json["functions"][0]["name"], "idle");
+    EXPECT_EQ(json["functions"][0]["calls"], 40);
+    EXPECT_EQ(json["functions"][0]["calls_per_second"], 30);
+    EXPECT_EQ(json["cores"][0]["records"], 241);
+    EXPECT_EQ(json["integrity"]["delivered"], 241);
+    EXPECT_EQ(nlohmann::json::parse(json_once(lines.functions, now, rates, 1))["functions"].size(), 1u);
+}
+
+}  // namespace
+}  // namespace nopscope::top

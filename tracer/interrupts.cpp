@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tracer/interrupts.hpp"
+
+#include "tracer/instance.hpp"
+#include "tracer/nopscope.hpp"
+#include "tracer/ring.hpp"
+
+namespace nopscope {
+
+namespace {
+
+constinit Machine machine;
+
+bool is_stopped(const Core& core) { return __atomic_load_n(&core.limit, __ATOMIC_RELAXED) == 0; }
+
+}  // namespace
+
+std::uint64_t interrupt_begin(std::uint32_t number) {
+    interrupts_masked(reinterpret_cast<std::uint64_t>(__builtin_return_address(0)));
+    Core* const core = joined_core();
+    if (core == nullptr || is_stopped(*core)) return 0;
+    std::uint64_t position = 0;
+    (void)put_in_context(machine, *core, [&](std::uint64_t limit) {
+        const auto claim = ring_claim(machine, *core, record_bytes, limit);
+        if (!claim) return false;
+        const wire::Record record = wire::make_extended(wire::Extended::interrupt, number, claim->clock);
+        ring_store(*core, position = claim->position, record.word);
+        return true;
+    });
+    if (position == 0) add_one(core->dropped);
+    return position;
+}
+
+void interrupt_end(std::uint64_t begun) {
+    interrupts_unmasked();
+    Core* const core = joined_core();
+    if (core == nullptr || begun == 0) return;
+    const auto index = static_cast<std::uint32_t>(record_index(begun)) & wire::entry_index_mask;
+    (void)ring_put(machine, *core, wire::make_record(wire::Kind::ret, index << 1, 0), own_limit(*core));
+}
+
+void interrupts_masked(std::uint64_t where) {
+    Core* const core = joined_core();
+    if (core == nullptr || core->masked_since != 0) return;
+    core->masked_where = where;
+    core->masked_since = machine.clock();
+}
+
+void interrupts_unmasked() {
+    Core* const core = joined_core();
+    if (core == nullptr || core->masked_since == 0) return;
+    const std::uint64_t ticks = machine.clock() - core->masked_since;
+    core->masked_since = 0;
+    if (ticks <= core->longest_masked || is_stopped(*core)) return;
+    core->longest_masked = ticks;
+    const std::uint64_t data[] = {wire::sampled_address(core->masked_where - hello.text_base), ticks};
+    const bool put = put_in_context(machine, *core, [&](std::uint64_t limit) {
+        return ring_put_many(machine, *core, wire::make_extended(wire::Extended::masked, 0), data, limit);
+    });
+    if (!put) add_one(core->dropped);
+}
+
+}  // namespace nopscope

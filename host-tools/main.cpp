@@ -190,7 +190,7 @@ std::function<Exit()> add_html(CLI::App& app, CLI::App*& command) {
 std::function<Exit()> add_serve(CLI::App& app, CLI::App*& command) {
     auto options = std::make_shared<ServeOptions>();
     command = app.add_subcommand("serve", "Show a recording, or a target while it runs, in a browser");
-    command->add_option("file", options->report.file, "A recording, or a raw capture");
+    command->add_option("file", options->page.report.file, "A recording, or a raw capture");
     add_line(command, options->line, "The ELF that was recorded, or that runs there");
     command->get_option("--from")->required(false);
     command->add_option("-o,--output", options->output, "Of a line: record it to this file, too");
@@ -199,12 +199,12 @@ std::function<Exit()> add_serve(CLI::App& app, CLI::App*& command) {
         ->default_val("127.0.0.1:0");
     command->add_option("--token", options->token,
                         "What each request must bring; other addresses than this machine's own have one in any case");
-    command->add_option("--title", options->title, "The page's title (the recording's name, or the line)");
-    add_raw(command, options->report);
+    command->add_option("--title", options->page.title, "The page's title (the recording's name, or the line)");
+    add_raw(command, options->page.report);
     const auto read_steering = add_steering(command, options->line);
     return [options, read_steering] {
         read_steering();
-        options->report.image = options->line.image;
+        options->page.report.image = options->line.image;
         return serve(*options);
     };
 }

@@ -7,13 +7,18 @@
 
 namespace nopscope {
 
-Exit html(const HtmlOptions& options) {
+std::string view_of_file(const HtmlOptions& options) {
     const Loaded loaded = load(options.report, true);
     const std::string& path = options.report.file;
     const std::string title = options.title.empty() ? path.substr(path.rfind('/') + 1) : options.title;
+    return view_json(loaded.report, *loaded.profile, title);
+}
+
+Exit html(const HtmlOptions& options) {
+    const std::string view = view_of_file(options);
     Output output(options.output, Output::Kind::file);
     FileWriter file(output.path());
-    file.write(html_page(page_template(), view_json(loaded.report, *loaded.profile, title)));
+    file.write(html_page(page_template(), view));
     file.close();
     output.commit();
     return Exit::ok;

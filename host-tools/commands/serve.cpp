@@ -9,7 +9,6 @@
 #include "host-tools/base/interrupt.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/commands/load.hpp"
-#include "host-tools/html/html.hpp"
 #include "host-tools/serve/server.hpp"
 #include "host-tools/serve/subjects.hpp"
 
@@ -41,10 +40,7 @@ void serve(const ServeOptions& options, Shown& shown, const std::function<void()
 }
 
 Exit serve_file(const ServeOptions& options) {
-    const Loaded loaded = load(options.report, true);
-    const std::string& path = options.report.file;
-    const std::string name = path.substr(path.rfind('/') + 1);
-    ShownFile shown(path, view_json(loaded.report, *loaded.profile, options.title.empty() ? name : options.title));
+    ShownFile shown(options.page.report.file, view_of_file(options.page));
     serve(options, shown, [] {});
     return Exit::ok;
 }
@@ -53,7 +49,8 @@ Exit serve_line(const ServeOptions& options) {
     // The line first: a port that is not there must not cost an older recording.
     Live live({.line = options.line});
     if (!options.output.empty()) live.start_recording(options.output);
-    ShownLine shown(live, options.title.empty() ? options.line.from : options.title, options.report.raw);
+    ShownLine shown(live, options.page.title.empty() ? options.line.from : options.page.title,
+                    options.page.report.raw);
     LineState state = LineState::waiting;
     serve(options, shown, [&] {
         const Status now = live.status();
@@ -72,7 +69,7 @@ Exit serve_line(const ServeOptions& options) {
 }  // namespace
 
 Exit serve(const ServeOptions& options) {
-    const bool is_file = !options.report.file.empty();
+    const bool is_file = !options.page.report.file.empty();
     if (is_file == !options.line.from.empty()) {
         throw Error("give a recording, or the line of a target, --from URI", Exit::usage);
     }

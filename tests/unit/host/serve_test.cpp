@@ -58,9 +58,14 @@ public:
         const ssize_t count = recv(socket_, bytes, sizeof bytes, 0);
         return {bytes, bytes + (count > 0 ? count : 0)};
     }
+    // To the end, which events do not have.
     std::string all() const {
+        const auto until = std::chrono::steady_clock::now() + 15s;
         std::string text;
-        for (std::string more = some(); !more.empty(); more = some()) text += more;
+        for (std::string more = some(); !more.empty(); more = some()) {
+            text += more;
+            if (std::chrono::steady_clock::now() > until) break;
+        }
         return text;
     }
 

@@ -111,9 +111,10 @@ std::function<void()> add_steering(CLI::App* command, LineOptions& options) {
 std::function<Exit()> add_ctl(CLI::App& app, CLI::App*& command) {
     auto options = std::make_shared<CtlOptions>();
     command = app.add_subcommand("ctl", "Ask something of a target");
-    command->add_option("--from", options->from, "The line, as `record` takes it");
+    CLI::Option* const from = command->add_option("--from", options->from, "The line, as `record` takes it");
     command->add_option("--via", options->via,
-                        "unix:PATH: the recorder that holds the line (record --control unix:PATH)");
+                        "unix:PATH: the recorder that holds the line (record --control unix:PATH)")
+        ->excludes(from);
     command->add_option("--image", options->image, "The ELF that runs there, to find functions by name");
     add_choice_options(command, options->request.choice, options->request.recorder);
     command->add_flag("--also", options->request.also,

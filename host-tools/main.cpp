@@ -3,11 +3,15 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 
 #include "host-tools/base/pmu_events.hpp"
 #include "host-tools/base/run_main.hpp"
+#include "host-tools/cli/defaults.hpp"
+#include "host-tools/cli/examples.hpp"
+#include "host-tools/cli/reference.hpp"
 #include "host-tools/commands/commands.hpp"
 #include "host-tools/commands/top.hpp"
 #include "host-tools/control_options.hpp"
@@ -79,8 +83,7 @@ std::function<Exit()> add_top(CLI::App& app, CLI::App*& command) {
     add_choice(command, "--format", options->format, formats_without_csv, "--once: output");
     command->add_option("--top", options->top, "--once: only the first so many functions");
     const auto read_steering = add_steering(command, options->live.line);
-    command->footer("Example: nopscope top --from serial:/dev/ttyUSB0?baud=3000000 --image firmware.elf\n"
-                    "Press ? for its keys.");
+    command->footer("Press ? for its keys. Details: docs/top.md.");
     return [options, sort, read_steering] {
         options->sort = top::column_named(*sort);
         read_steering();
@@ -174,14 +177,68 @@ std::function<Exit()> add_export(CLI::App& app, CLI::App*& command) {
     return [options] { return export_recording(*options); };
 }
 
+// "5%" or "5".
+double percent_of(const std::string& text) {
+    const std::string number = text.ends_with('%') ? text.substr(0, text.size() - 1) : text;
+    double percent = -1;
+    if (!CLI::detail::lexical_cast(number, percent) || !(percent >= 0)) {
+        throw Error(fmt::format("--fail-above {}: a percentage is wanted, such as 5%", text), Exit::usage);
+    }
+    return percent;
+}
+
+std::function<Exit()> add_diff(CLI::App& app, CLI::App*& command) {
+    auto options = std::make_shared<DiffOptions>();
+    auto fail_above = std::make_shared<std::string>();
+    command = app.add_subcommand("diff", "Show what became slower, faster, new, or gone");
+    command->add_option("before", options->before, "Recordings before the change")->required();
+    command->add_option("--after", options->after, "Recordings after it; -- is short for this");
+    command->add_option("--fail-above", *fail_above, "Exit with 1 when a function, or all together, is more than so much slower (5%)");
+    command->add_option("--min-share", options->min_percent, "Only functions and paths of so many percent of the time (0.1)")
+        ->check(CLI::Range(0.0, 100.0));
+    command->add_option("--top", options->most, "Only the first so many rows of each table (30)");
+    command->add_option("--image", options->report.image, "The ELF that was recorded, if they carry no symbols");
+    const std::map<std::string, DiffOptions::Format> kinds{
+        {"text", DiffOptions::text}, {"json", DiffOptions::json}, {"folded", DiffOptions::folded}};
+    add_choice(command, "--format", options->format, kinds, "Output; folded is for flamegraph.pl");
+    add_raw(command, options->report);
+    return [options, fail_above] {
+        if (!fail_above->empty()) options->fail_above = percent_of(*fail_above);
+        if (options->after.empty() && options->before.size() == 2) {
+            options->after.push_back(options->before.back());
+            options->before.pop_back();
+        }
+        if (options->after.empty()) {
+            throw Error("diff: two recordings are wanted, or several before and after --", Exit::usage);
+        }
+        return diff(*options);
+    };
+}
+
+std::function<Exit()> add_query(CLI::App& app, CLI::App*& command) {
+    auto options = std::make_shared<QueryOptions>();
+    command = app.add_subcommand("query", "Ask a recording in SQL");
+    command->add_option("file", options->report.file, "A recording, a raw capture, or a database that `export --to sqlite` wrote")
+        ->required();
+    command->add_option("sql", options->sql, "One statement; the tables are in docs/exports.md")->required();
+    command->add_option("--image", options->report.image, "The ELF that was recorded");
+    add_choice(command, "--format", options->report.format, formats, "Output");
+    return [options] { return query(*options); };
+}
+
 std::function<Exit()> add_html(CLI::App& app, CLI::App*& command) {
     auto options = std::make_shared<HtmlOptions>();
-    command = app.add_subcommand("html", "Write a page for a browser: flame graph, functions, callers and callees");
+    command = app.add_subcommand("html", "Write a page for a browser: flame graph, timeline, functions, callers and callees");
     command
         ->add_option("file", options->report.file, "A recording, or a raw capture; - for standard input")
         ->required();
     command->add_option("-o,--output", options->output, "The page to write")->required();
-    command->add_option("--image", options->report.image, "The ELF that was recorded");
+    command->add_option("--image", options->report.image,
+                        "The ELF that was recorded: then the page has the hottest functions' instructions and source lines, too");
+    command->add_flag("!--no-source", options->source, "Instructions without the text of source files");
+    command->add_option("--source-root", options->source_roots,
+                        "Where source files with a relative name are looked for (.); PREFIX=DIRECTORY: what stands for PREFIX/ "
+                        "in their names; may be repeated");
     command->add_option("--title", options->title, "The page's title (the recording's name)");
     add_raw(command, options->report);
     return [options] { return html(*options); };
@@ -246,14 +303,41 @@ std::function<Exit()> add_events(CLI::App& app, CLI::App*& command) {
     };
 }
 
+std::function<Exit()> add_doctor(CLI::App& app, CLI::App*& command) {
+    auto options = std::make_shared<DoctorOptions>();
+    command = app.add_subcommand("doctor", "Look whether ports, tools and images are as they should be");
+    command->add_option("--from", options->from, "Listen to this line, too: is a target on it, at this rate?");
+    command->add_option("--image", options->image, "Look at this ELF, too");
+    command->add_option("--seconds", options->seconds, "How long to listen (3)")->check(CLI::PositiveNumber);
+    command->add_option("--devices", options->devices, "Where serial ports are (/dev)");
+    add_choice(command, "--format", options->format, formats_without_csv, "Output");
+    return [options] {
+        options->defaults_file = defaults_file();
+        return doctor(*options);
+    };
+}
+
+// Hidden: of the build.
+std::function<Exit()> add_reference(CLI::App& app, CLI::App*& command) {
+    auto directory = std::make_shared<std::string>();
+    command = app.add_subcommand("reference", "Write man pages and completions")->group("");
+    command->add_option("directory", *directory, "Where share/ is")->required();
+    return [&app, directory] {
+        write_reference(app, *directory);
+        return Exit::ok;
+    };
+}
+
 int run(int argc, char** argv) {
-    CLI::App app("nopscope: a function profiler for arm64 firmware");
+    CLI::App app("nopscope: a function profiler for arm64 firmware", "nopscope");
     app.set_version_flag("--version", std::string("nopscope ") + version_text);
+    std::string board;  // with_defaults() has taken it
+    app.add_option("--board", board, "Defaults of this board, from nopscope.toml");
     app.footer(exit_codes);
     app.require_subcommand(1);
     std::map<CLI::App*, std::function<Exit()>> commands;
-    for (auto* add : {add_record, add_top, add_ctl, add_report, add_graph, add_html, add_serve, add_export, add_info, add_check,
-                      add_names, add_events}) {
+    for (auto* add : {add_record, add_top, add_ctl, add_report, add_graph, add_html, add_serve, add_export, add_diff, add_query,
+                      add_info, add_check, add_names, add_events, add_doctor, add_reference}) {
         CLI::App* command = nullptr;
         auto action = add(app, command);
         commands[command] = std::move(action);
@@ -263,8 +347,13 @@ int run(int argc, char** argv) {
         auto action = add_question(app, command, question);
         commands[command] = std::move(action);
     }
+    for (const auto& [command, action] : commands) command->footer(examples_of(command->get_name()) + "\n" + command->get_footer());
+    std::vector<std::string> words(argv + 1, argv + argc);
+    if (!words.empty() && words[0] == "diff") std::replace(words.begin(), words.end(), std::string("--"), std::string("--after"));
+    words = with_defaults(app, std::move(words), defaults_file());
+    std::reverse(words.begin(), words.end());  // as CLI11 takes them
     try {
-        app.parse(argc, argv);
+        app.parse(std::move(words));
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? 0 : static_cast<int>(Exit::usage);
     }

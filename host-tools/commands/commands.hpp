@@ -64,10 +64,29 @@ struct ExportOptions {
 };
 Exit export_recording(const ExportOptions& options);
 
+struct QueryOptions {
+    ReportOptions report;  // file (also a database that `export` wrote), image, format
+    std::string sql;
+};
+Exit query(const QueryOptions& options);
+
+struct DiffOptions {
+    ReportOptions report;  // image, raw
+    std::vector<std::string> before;
+    std::vector<std::string> after;
+    enum Format : std::uint8_t { text, json, folded } format = text;
+    std::optional<double> fail_above;  // percent
+    double min_percent = 0.1;          // of all functions' own time: smaller ones are counted, not shown
+    std::size_t most = 30;             // rows of a table
+};
+Exit diff(const DiffOptions& options);
+
 struct HtmlOptions {
     ReportOptions report;  // file, image, raw
     std::string output;
     std::string title;  // empty: the recording's name
+    bool source = true;  // with an image: the lines of source that its hottest functions are of; relative names are looked up in
+    std::vector<std::string> source_roots{"."};
 };
 Exit html(const HtmlOptions& options);
 
@@ -86,6 +105,16 @@ struct InfoOptions {
     bool sites = false;
 };
 Exit info(const InfoOptions& options);
+
+struct DoctorOptions {
+    std::string from;            // a line to listen to; empty: none
+    std::string image;           // an ELF to look at; empty: none
+    std::string defaults_file;   // that is in use; empty: none
+    std::string devices = "/dev";  // where serial ports are
+    double seconds = 3;          // to listen for
+    Format format = Format::text;
+};
+Exit doctor(const DoctorOptions& options);
 
 struct CheckOptions {
     std::string image;

@@ -59,6 +59,21 @@ BalancedStream::Context& BalancedStream::context(Core& core, std::uint32_t numbe
     return added;
 }
 
+[[gnu::always_inline]] inline std::uint32_t BalancedStream::site(std::uint32_t offset) {
+    const std::uint32_t number = is_interrupt(offset) ? functions_.number_of_any(offset) : functions_.number(offset);
+    // Also of FunctionTable::none, which is 0.
+    if (number - 1 >= introduced_ - 1) [[unlikely]]
+        introduce_site(number, offset);
+    return number;
+}
+
+[[gnu::always_inline]] inline void BalancedStream::on_entry(Core& core, std::uint32_t offset, std::uint64_t index) {
+    const std::uint32_t function = site(offset);
+    if (core.current->stack.size() > max_depth) return sink_.point(core.current->track, function, core.now);
+    core.current->stack.push_back({index, function, plain_return(index)});
+    sink_.entry(core.current->track, function, core.now);
+}
+
 void BalancedStream::on_trace(unsigned number, const TraceBatch& batch) {
     Core& core = this->core(number);
     if (batch.gap) {
@@ -97,20 +112,16 @@ void BalancedStream::on_console(std::string_view text) {
     sink_.console(text, cores_[0] ? cores_[0]->now : 0);
 }
 
-std::uint32_t BalancedStream::site(std::uint32_t offset) {
-    const std::uint32_t number = functions_.number_of_any(offset);
-    if (number >= introduced_.size() || !introduced_[number]) [[unlikely]]
-        introduce_site(number, offset);
-    return number;
-}
-
 void BalancedStream::introduce_site(std::uint32_t number, std::uint32_t offset) {
-    if (number >= introduced_.size()) introduced_.resize(2 * std::size_t{number} + 64);
-    introduced_[number] = true;
     if (number == FunctionTable::none) {
+        if (std::exchange(introduced_none_, true)) return;
         return sink_.on_function(number, {.name = "(functions beyond the table's room)", .file = {}});
     }
-    if (is_interrupt(offset)) return sink_.on_function(number, {.name = interrupt_name(interrupt_of(offset)), .file = {}});
+    introduced_ = number + 1;
+    if (is_interrupt(offset)) {
+        return sink_.on_function(
+            number, {.name = interrupt_name(interrupt_of(offset)), .file = {}, .interrupt = interrupt_of(offset)});
+    }
     const std::uint64_t address = base_ + offset;
     const Symbols* const symbols = symbols_();
     sink_.on_function(number, place_of(address, symbols != nullptr ? symbols->find(address) : nullptr));
@@ -149,13 +160,6 @@ void BalancedStream::enter(Core& core, Context& to) {
     }
     core.current = &to;
     if (std::exchange(to.away, false)) end(core, to, Left::returned);
-}
-
-void BalancedStream::on_entry(Core& core, std::uint32_t offset, std::uint64_t index) {
-    const std::uint32_t function = site(offset);
-    if (core.current->stack.size() > max_depth) return sink_.point(core.current->track, function, core.now);
-    core.current->stack.push_back({index, function, plain_return(index)});
-    sink_.entry(core.current->track, function, core.now);
 }
 
 // Where the call that the return names is on the stack, or 0. As in CallDecoder: indices ascend, so an older one

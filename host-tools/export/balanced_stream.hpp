@@ -98,7 +98,8 @@ private:
     std::string origin_;
     TickTime time_;
     FunctionTable functions_;
-    std::vector<bool> introduced_;  // by the table's number
+    std::uint32_t introduced_ = 1;  // the table's numbers below it; they come in order
+    bool introduced_none_ = false;
     std::unordered_map<std::uint64_t, std::uint32_t> sampled_;  // by address
     std::uint32_t own_introduced_ = 0;
     std::vector<std::uint32_t> path_;

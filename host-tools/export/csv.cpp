@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line for each call, when it ends, and for each event. Text is quoted; what a spreadsheet would take for a
-// formula gets an apostrophe before it.
+// A line for each call, when it ends, and for each event.
 #include <charconv>
 #include <optional>
 #include <unordered_map>
@@ -8,20 +7,10 @@
 #include "host-tools/base/text.hpp"
 #include "host-tools/export/call_sink.hpp"
 #include "host-tools/export/formats.hpp"
+#include "host-tools/report/table.hpp"
 
 namespace nopscope {
 namespace {
-
-std::string cell_of(std::string_view text) {
-    std::string out = "\"";
-    const std::string cell = for_cell(text);
-    if (!cell.empty() && std::string_view("=+-@").find(cell.front()) != std::string_view::npos) out += '\'';
-    for (const char c : cell) {
-        if (c == '"') out += '"';
-        out += c;
-    }
-    return out + '"';
-}
 
 class Csv : public CallSink {
 public:
@@ -31,7 +20,7 @@ public:
 
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
         names_[number] =
-            cell_of(place.name) + "," + cell_of(place.file) + "," + std::to_string(place.line) + "," +
+            csv_cell(place.name) + "," + csv_cell(place.file) + "," + std::to_string(place.line) + "," +
             (place.address != 0 ? hex_address(place.address) : std::string());
     }
     void point(const Track& track, std::uint32_t function, Nanoseconds now) override {
@@ -65,7 +54,7 @@ public:
         for (std::uint32_t i = 0; i < path.size(); ++i) line("sample", track, i, now, {}, {}, {}, names_[path[i]]);
     }
     void console(std::string_view bytes, Nanoseconds now) override {
-        line("console", {}, {}, now, {}, {}, {}, cell_of(bytes) + ",,,");
+        line("console", {}, {}, now, {}, {}, {}, csv_cell(bytes) + ",,,");
     }
     void finish() override { file_.close(); }
 

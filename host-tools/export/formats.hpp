@@ -11,6 +11,8 @@
 #include "host-tools/export/output.hpp"
 #include "host-tools/profile/profile.hpp"
 
+struct sqlite3;
+
 namespace nopscope {
 
 // For formats that have sums by call path: `report` and `profile` are of the whole recording.
@@ -43,6 +45,7 @@ std::unique_ptr<EventSink> ctf_sink(const Output& output);
 std::unique_ptr<EventSink> perfetto_sink(const Output& output);
 std::unique_ptr<EventSink> speedscope_sink(const Output& output);
 std::unique_ptr<EventSink> sqlite_sink(const Output& output);
+std::unique_ptr<EventSink> sqlite_sink(sqlite3* database);  // an empty one, which stays the caller's
 std::unique_ptr<EventSink> trace_cmd_sink(const Output& output);
 std::unique_ptr<EventSink> uftrace_sink(const Output& output);
 std::string write_callgrind(const Output& output, const Aggregated& from);

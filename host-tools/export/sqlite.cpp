@@ -37,6 +37,10 @@ CREATE TABLE captured(track INTEGER NOT NULL, function INTEGER NOT NULL, what TE
 CREATE TABLE samples(id INTEGER PRIMARY KEY, track INTEGER NOT NULL, time_ns INTEGER NOT NULL);
 CREATE TABLE sample_frames(sample INTEGER NOT NULL, depth INTEGER NOT NULL, function INTEGER NOT NULL);
 CREATE TABLE console(time_ns INTEGER NOT NULL, text TEXT NOT NULL);
+CREATE VIEW named_calls AS
+    SELECT c.id, c.parent, t.core, t.context, f.name, c.depth, c.begin_ns, c.end_ns, c.end_ns - c.begin_ns AS duration_ns,
+           c.self_ns, c.how
+      FROM calls c JOIN functions f ON f.id = c.function JOIN tracks t ON t.id = c.track;
 )";
 constexpr char at_the_end[] = R"(
 CREATE INDEX calls_by_function ON calls(function);
@@ -46,8 +50,11 @@ COMMIT;
 
 class Sqlite : public CallSink {
 public:
-    explicit Sqlite(const Output& output) : path_(output.path().string()) {
+    explicit Sqlite(const Output& output) : path_(output.path().string()), is_ours_(true) {
         check(sqlite3_open(path_.c_str(), &database_));
+        check(sqlite3_exec(database_, schema, nullptr, nullptr, nullptr));
+    }
+    explicit Sqlite(sqlite3* database) : path_("the temporary database"), is_ours_(false), database_(database) {
         check(sqlite3_exec(database_, schema, nullptr, nullptr, nullptr));
     }
     ~Sqlite() override { close(); }
@@ -149,10 +156,12 @@ private:
                             &captured_, &samples_, &frames_, &console_}) {
             sqlite3_finalize(std::exchange(one->statement, nullptr));
         }
-        sqlite3_close(std::exchange(database_, nullptr));
+        sqlite3* const database = std::exchange(database_, nullptr);
+        if (is_ours_) sqlite3_close(database);
     }
 
     std::string path_;
+    bool is_ours_;
     sqlite3* database_ = nullptr;
     std::uint64_t sample_count_ = 0;
     Insert functions_{"functions"};
@@ -172,5 +181,6 @@ private:
 }  // namespace
 
 std::unique_ptr<EventSink> sqlite_sink(const Output& output) { return std::make_unique<Sqlite>(output); }
+std::unique_ptr<EventSink> sqlite_sink(sqlite3* database) { return std::make_unique<Sqlite>(database); }
 
 }  // namespace nopscope

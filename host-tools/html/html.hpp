@@ -5,15 +5,25 @@
 #include <string>
 #include <string_view>
 
+#include "host-tools/html/code.hpp"
+#include "host-tools/html/timeline.hpp"
 #include "host-tools/profile/profile.hpp"
 #include "host-tools/report/report.hpp"
 
 namespace nopscope {
 
+// What a page may have besides, where it is at hand.
+struct ViewParts {
+    const Timeline* timeline = nullptr;
+    const CodeView* code = nullptr;
+};
+
+inline constexpr std::size_t default_most_paths = 50'000;
+
 // What the page shows, as JSON (web/src/model.ts has its fields). Of each tree the `most_paths` longest
 // paths; what is left out of it is one path, of its caller.
 std::string view_json(const Report& report, const Profile& profile, const std::string& title,
-                      std::size_t most_paths = 50'000);
+                      std::size_t most_paths = default_most_paths, const ViewParts& parts = {});
 
 // web/ as it was built in: with a mark where the data goes.
 std::string_view page_template();

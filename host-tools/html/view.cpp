@@ -9,11 +9,14 @@
 #include "host-tools/base/text.hpp"
 #include "host-tools/export/tree.hpp"
 #include "host-tools/html/html.hpp"
+#include "host-tools/html/positions.hpp"
 #include "host-tools/questions/questions.hpp"
 #include "host-tools/report/json.hpp"
 
 namespace nopscope {
 namespace {
+
+using Positions = std::unordered_map<std::uint64_t, std::size_t>;
 
 // What is no function's (web/src/model.ts).
 enum Special : std::int64_t { all = -1, too_short = -2 };
@@ -157,10 +160,9 @@ FunctionRow as_function(const ProfileRow& from) {
     return row;
 }
 
-// By the tree's numbers; then those that are in no path.
-Json json_functions(const Report& report, const Profile& profile, const PathTree& tree) {
+// By the tree's numbers; then those that are in no path. `at`: where each is, by key_of().
+Json json_functions(const Report& report, const Profile& profile, const PathTree& tree, Positions& at) {
     Json list = Json::array();
-    std::unordered_map<std::uint64_t, std::size_t> at;  // by key_of()
     for (const FunctionPlace& place : tree.functions) {
         if (const auto key = key_of(place); key != 0) at[key] = list.size();
         FunctionRow row;
@@ -233,7 +235,7 @@ Json facts(const Report& report) {
 }  // namespace
 
 std::string view_json(const Report& report, const Profile& profile, const std::string& title,
-                      std::size_t most_paths) {
+                      std::size_t most_paths, const ViewParts& parts) {
     std::uint64_t calls = 0;
     for (const FunctionRow& row : report.functions) calls += row.calls;
     if (report.functions.empty()) {
@@ -251,9 +253,16 @@ std::string view_json(const Report& report, const Profile& profile, const std::s
     json["facts"] = facts(report);
     json["duration"] = report.duration_ns;
     const PathTree tree = path_tree({report, profile, report.raw});
-    json["functions"] = json_functions(report, profile, tree);
+    Positions positions;
+    json["functions"] = json_functions(report, profile, tree, positions);
     json["paths"] = columns(longest(paths_of(tree), most_paths));
     json["sampled"] = report.samples.count != 0;
+    const auto position = [&](std::uint64_t key) {
+        const auto found = positions.find(key);
+        return found == positions.end() ? std::int64_t{-1} : static_cast<std::int64_t>(found->second);
+    };
+    json["timeline"] = parts.timeline != nullptr ? parts.timeline->json(position) : Json();
+    json["code"] = parts.code != nullptr ? parts.code->json(report, position) : Json();
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -192,12 +192,6 @@ private:
     }
 
     void on_entry(const wire::Event& event) { on_begin(event, event.site_offset); }
-    void on_interrupt(const wire::Event& event) {
-        duration_.wanted = 0;
-        has_closed_ = false;
-        on_begin(event, interrupt_offset(event.argument));
-        stack_.top().plain_end = OpenCall::not_plain;  // Profile::Core wants to know of its end
-    }
     void on_begin(const wire::Event& event, std::uint32_t offset) {
         const Begun begun = sink_->called(stack_.top().path.node, offset);
         if (stack_.depth() >= max_depth) {
@@ -228,19 +222,12 @@ private:
     }
 
     void on_extended(const wire::Event& event) {
+        if (event.extended != wire::Extended::data) duration_.wanted = 0;
         switch (event.extended) {
         case wire::Extended::interrupt:
-            return on_interrupt(event);
-        case wire::Extended::sync:
-        case wire::Extended::context:
-        case wire::Extended::marker:
-        case wire::Extended::arguments:
-        case wire::Extended::result:
-        case wire::Extended::counter:
-        case wire::Extended::sample:
-        case wire::Extended::masked:
-        case wire::Extended::events:
-            duration_.wanted = 0;
+            has_closed_ = false;
+            on_begin(event, interrupt_offset(event.argument));
+            stack_.top().plain_end = OpenCall::not_plain;  // Profile::Core wants to know of its end
             return;
         case wire::Extended::duration:
             duration_ = {.wanted = 2, .depth = event.argument};
@@ -258,8 +245,9 @@ private:
         case wire::Extended::tracer_end:
             if (in_tracer_) stop_tracer();
             return;
+        default:
+            if (!wire::is_known(event.extended)) ++counters_.unknown_records;
         }
-        ++counters_.unknown_records;
     }
 
     void stop_tracer() {

@@ -55,7 +55,7 @@ private:
     static constexpr std::uint32_t page_mask = (1u << page_bits) - 1;
     using Page = std::array<std::uint32_t, 1u << page_bits>;
 
-    std::uint32_t add(std::uint32_t offset) {
+    [[gnu::noinline, gnu::cold]] std::uint32_t add(std::uint32_t offset) {
         if (offsets_.size() >= max_functions) return none;
         const std::size_t page = offset >> page_shift;
         if (page >= directory_.size()) directory_.resize(page + 1, 0);

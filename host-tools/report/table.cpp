@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
+
+#include "host-tools/base/text.hpp"
 
 namespace nopscope {
 
@@ -28,6 +31,17 @@ std::string table(const std::vector<Line>& lines) {
         out += "\n";
     }
     return out;
+}
+
+std::string csv_cell(std::string_view text) {
+    std::string out = "\"";
+    const std::string cell = for_cell(text);
+    if (!cell.empty() && std::string_view("=+-@").find(cell.front()) != std::string_view::npos) out += '\'';
+    for (const char c : cell) {
+        if (c == '"') out += '"';
+        out += c;
+    }
+    return out + '"';
 }
 
 }  // namespace nopscope

@@ -146,17 +146,9 @@ std::string text_report(const Report& report) {
 
 // With records, those; else the profile. Functions that only samples have seen come last, their other columns empty.
 std::string csv_report(const Report& report) {
-    const auto quoted = [](const std::string& text) {
-        std::string out = "\"";
-        for (const char c : text) {
-            if (c == '"') out += '"';
-            out += c;
-        }
-        return out + '"';
-    };
     const auto place = [&](const FunctionPlace& row) {
-        return fmt::format("{},{},{},{}", quoted(for_cell(row.name)), hex_address(row.address),
-                           quoted(for_cell(row.file)), row.line);
+        return fmt::format("{},{},{},{}", csv_cell(row.name), hex_address(row.address),
+                           csv_cell(row.file), row.line);
     };
     const auto number = [](const std::optional<std::uint64_t>& value) {
         return value ? std::to_string(*value) : std::string();

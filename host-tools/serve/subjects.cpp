@@ -7,11 +7,11 @@
 
 #include "host-tools/base/text.hpp"
 #include "host-tools/html/html.hpp"
+#include "host-tools/report/json.hpp"
 
 namespace nopscope {
 namespace {
 
-using Json = nlohmann::json;
 using namespace std::chrono_literals;
 
 constexpr auto look_interval = 900ms;  // less than between two events

@@ -54,10 +54,12 @@ std::string json_once(const std::vector<FunctionLine>& lines, const Look& look, 
         json["sessions"] = look.report->sessions;
         json["integrity"] = json_integrity(look.report->integrity);
     }
-    Json& functions = json["functions"] = Json::array();
+    Json functions = Json::array();
+    Json interrupts = Json::array();
+    std::size_t listed = 0;
     for (const FunctionLine& line : lines) {
-        if (top_lines != 0 && functions.size() == top_lines) break;
-        Json& function = functions.emplace_back(json_place(line.place));
+        if (top_lines != 0 && listed++ == top_lines) break;
+        Json function = line.place.interrupt ? Json{{"interrupt", *line.place.interrupt}} : json_place(line.place);
         function["now"] = line.now;
         function["calls_per_second"] = line.calls_per_second;
         function["calls"] = line.calls;
@@ -67,7 +69,10 @@ std::string json_once(const std::vector<FunctionLine>& lines, const Look& look, 
         function["p50_ns"] = or_null(line.p50_ns);
         function["p99_ns"] = or_null(line.p99_ns);
         function["open"] = line.open;
+        (line.place.interrupt ? interrupts : functions).push_back(std::move(function));
     }
+    json["functions"] = std::move(functions);
+    if (!interrupts.empty()) json["interrupts"] = std::move(interrupts);
     json["console"] = to_utf8(status.console);
     return json_text(json);
 }

@@ -116,7 +116,8 @@ test("the table has the report's functions, sorts and filters", async () => {
     const rows = () => page.$$eval("#functions tbody tr", (all) =>
         all.map((row) => ({ calls: Number(row.cells[0].textContent.replaceAll(",", "")), name: row.cells[row.cells.length - 1].firstChild.textContent })));
     const shown = await rows();
-    assert.deepEqual(new Map(shown.map((row) => [row.name, row.calls])), new Map(report.functions.map((f) => [f.name, f.calls])));
+    const interrupts = (report.interrupts ?? []).map((one) => [`(interrupt ${one.interrupt})`, one.calls]);
+    assert.deepEqual(new Map(shown.map((row) => [row.name, row.calls])), new Map([...report.functions.map((f) => [f.name, f.calls]), ...interrupts]));
     await page.getByRole("button", { name: "calls", exact: true }).click();
     const sorted = await rows();
     assert.deepEqual(sorted.map((row) => row.calls), [...sorted.map((row) => row.calls)].sort((a, b) => b - a));

@@ -43,6 +43,11 @@ enum class Extended : std::uint8_t {
     data = 15,       // of the record before
 };
 
+constexpr bool is_known(Extended what) {
+    const auto number = static_cast<unsigned>(what);
+    return number <= static_cast<unsigned>(Extended::masked) || what == Extended::data;
+}
+
 inline constexpr unsigned kind_shift = 32;
 inline constexpr unsigned payload_shift = 35;
 inline constexpr unsigned payload_bits = 29;

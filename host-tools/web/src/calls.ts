@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // One function: who calls it, what it calls, how long it takes.
+import { showCode } from "./code";
+import { callLines } from "./code_model";
 import { make, patch } from "./dom";
 import { histogram } from "./functions";
 import { keyOf, nameOf, percentile, type View } from "./model";
 import * as text from "./text";
 import { neighbours, type Neighbour } from "./tree";
+
+let drawn = 0; // how often code was
 
 export function showCalls(host: HTMLElement, view: View, fn: number, chosen: (fn: number) => void): void {
     if (fn < 0) {
@@ -25,14 +29,27 @@ export function showCalls(host: HTMLElement, view: View, fn: number, chosen: (fn
     const list = make("dl", { class: "facts" });
     for (const [name, value] of facts) list.append(make("div", {}, make("dt", {}, name), make("dd", {}, value)));
     const big = make("div", { class: "big" }, histogram(of));
+    // A running target's page has neither. What the links in it do is about its own elements, which are not patched.
+    const code = view.code || view.timeline ? [make("div", { "data-key": `code ${++drawn}` }, ...showCode(view, fn, chosen))] : [];
     patch(host,
         make("h2", {}, of.name, make("span", { class: "place", title: of.file }, text.place(of.file, of.line))),
         list,
         ...(of.bins.length ? [big, axis(of.bins)] : []),
         make("div", { class: "sides" },
-            side(view, "Called by", "outermost: nothing that was recorded calls it", callers, chosen),
-            side(view, "Calls", "nothing that was recorded", callees, chosen)),
+            side(view, "Called by", "outermost: nothing that was recorded calls it", callers, chosen, (other) => linesOf(view, other, fn)),
+            side(view, "Calls", "nothing that was recorded", callees, chosen, (other) => linesOf(view, fn, other))),
+        ...code,
     );
+}
+
+// Where one calls the other directly, as far as the page has the caller's instructions.
+function linesOf(view: View, caller: number, callee: number): string {
+    const code = view.code?.functions.find((one) => one.function === caller);
+    const lines = code && callLines(code).get(callee);
+    if (!lines?.length) return "";
+    const places = [...lines].sort((a, b) => a.file - b.file || a.line - b.line).slice(0, 8);
+    const said = places.map(({ file, line }, i) => (i > 0 && places[i - 1].file === file ? String(line) : text.place(view.code!.files[file], line)));
+    return `at ${said.join(", ")}${lines.length > places.length ? `, and ${lines.length - places.length} more` : ""}`;
 }
 
 function axis(bins: [number, number][]): Node {
@@ -40,11 +57,13 @@ function axis(bins: [number, number][]): Node {
     return make("div", { class: "axis" }, make("span", {}, text.time(bins[0][0])), make("span", {}, `${text.time(last)} and more`));
 }
 
-function side(view: View, title: string, none: string, of: Neighbour[], chosen: (fn: number) => void): Node {
+function side(view: View, title: string, none: string, of: Neighbour[], chosen: (fn: number) => void, where: (fn: number) => string): Node {
     const body = make("tbody");
     for (const one of of) {
         const name = one.fn === -1 ? none : nameOf(view, one.fn);
         const row = make("tr", { "data-key": keyOf(view, one.fn) }, make("td", {}, text.count(one.calls)), make("td", {}, text.time(one.total)), make("td", { class: "name" }, name));
+        const lines = one.fn >= 0 ? where(one.fn) : "";
+        if (lines) row.lastElementChild!.append(make("span", { class: "place" }, lines));
         if (one.fn >= 0) {
             row.tabIndex = 0;
             row.onclick = () => chosen(one.fn);

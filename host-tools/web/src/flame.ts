@@ -5,6 +5,7 @@ import { flamegraph } from "d3-flame-graph";
 import { hierarchy, type HierarchyNode } from "d3-hierarchy";
 import { select } from "d3-selection";
 
+import { colourOf } from "./colours";
 import { found, make, patch } from "./dom";
 import type { State } from "./state";
 import * as text from "./text";
@@ -23,14 +24,11 @@ type Node = HierarchyNode<Frame & { fade?: boolean; hide?: boolean }> & { id?: s
 const nothing: Frame = { name: "", value: 0, total: 0, calls: 0, fn: -1, children: [] };
 const hint = "Click a frame to zoom, double-click to see its callers and callees.";
 
-// A hue by name, so that a function looks the same everywhere; none for what is no function.
+// None for what is no function.
 function colour(node: Node): string {
     if (node.highlight) return "var(--found)";
     if (node.data.fn < 0) return "var(--frame-none)";
-    let hash = 2166136261;
-    for (const letter of node.data.name) hash = Math.imul(hash ^ letter.codePointAt(0)!, 16777619);
-    const at = (hash >>> 0) / 2 ** 32;
-    return `hsl(${20 + at * 38} ${62 + ((hash >>> 9) % 20)}% ${58 + ((hash >>> 17) % 12)}%)`;
+    return colourOf(node.data.name);
 }
 
 function pathOf(node: Node): string {

@@ -7,6 +7,7 @@ import { follow } from "./live";
 import { keyOf, nameOf, type View } from "./model";
 import { read, write, type State } from "./state";
 import * as text from "./text";
+import { Timeline } from "./timeline";
 import { sampledPaths } from "./tree";
 
 // In the page, or null: its server has it.
@@ -18,6 +19,7 @@ let state = read();
 
 const tabs: [string, string][] = [
     ["flame", "Flame graph"],
+    ["timeline", "Timeline"],
     ["functions", "Functions"],
     ["calls", "Callers and callees"],
     ["samples", "Samples"],
@@ -51,6 +53,8 @@ const samples = new Flame(
     choose,
 );
 
+const timeline = new Timeline(found("timeline"), (range) => change({ range }, false), choose);
+
 function showRecording(host: HTMLElement, view: View): void {
     const body = make("tbody");
     for (const fact of view.facts) {
@@ -66,6 +70,7 @@ function showHead(view: View): void {
     found("state").textContent = view.complaint || (lasts ? "nothing missing" : "complete");
     found("state").className = view.complaint ? "bad" : "good";
     found("tab-samples").hidden = !view.sampled;
+    found("tab-timeline").hidden = view.timeline === null;
 }
 
 function show(): void {
@@ -76,7 +81,7 @@ function show(): void {
     const flaming = state.view === "flame" || state.view === "samples";
     found("tools").hidden = !flaming;
     found("details").hidden = !flaming;
-    found("search").hidden = !flaming && state.view !== "functions";
+    found("search").hidden = !flaming && state.view !== "functions" && state.view !== "timeline";
     const search = found<HTMLInputElement>("search");
     if (search.value !== state.search) search.value = state.search;
     found("order").textContent = state.order === "callers" ? "Invert: where time was spent first" : "From the outermost caller";
@@ -91,6 +96,8 @@ function show(): void {
         else empty(found("flame"), "No call was recorded.");
     } else if (state.view === "samples") {
         if (view.sampled) samples.show(state, version);
+    } else if (state.view === "timeline") {
+        timeline.show(view, state);
     } else if (state.view === "functions") {
         showFunctions(found("functions"), view, state, (sort) => change({ sort }, false), choose);
     } else if (state.view === "calls") {
@@ -116,7 +123,7 @@ addEventListener("keydown", (event) => {
         event.preventDefault();
         found("search").focus();
     } else if (event.key === "Escape") {
-        change({ zoom: "", search: "" });
+        change({ zoom: "", search: "", range: "" });
     }
 });
 let settled = 0;

@@ -2,6 +2,9 @@
 // What a page shows, all of it or, from a server, as of now: written by host-tools/html/view.cpp. Times are nanoseconds; lists that belong
 // together are columns, as a recording may have many paths.
 
+import type { CodeData } from "./code_model";
+import type { TimelineData } from "./timeline_model";
+
 export interface FunctionData {
     name: string;
     file: string; // empty: unknown
@@ -30,6 +33,9 @@ export interface Paths {
 export const special = new Map<number, string>([
     [-1, "all"],
     [-2, "(paths too short to show)"],
+    [-3, "(tracer)"],
+    [-4, "(other context)"],
+    [-5, "(function unknown)"],
 ]);
 
 export interface Fact {
@@ -48,6 +54,8 @@ export interface View {
     functions: FunctionData[]; // also those without calls: that only samples have seen, or that stand for no function
     paths: Paths;
     sampled: boolean; // there are samples
+    timeline: TimelineData | null;
+    code: CodeData | null; // where the image was at hand
 }
 
 export function nameOf(view: View, fn: number): string {

@@ -9,9 +9,10 @@ export interface State {
     search: string;
     fn: string; // the function that was chosen
     sort: string;
+    range: string; // of the timeline, "from-to" in nanoseconds; empty: all
 }
 
-const initial: State = { view: "flame", order: "callers", down: "down", zoom: "", search: "", fn: "", sort: "self" };
+const initial: State = { view: "flame", order: "callers", down: "down", zoom: "", search: "", fn: "", sort: "self", range: "" };
 
 export function read(): State {
     const state = { ...initial };

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 
@@ -26,7 +27,7 @@ struct Wire {
     Bytes bytes;
     bool closed = false;
     bool absent = false;  // it cannot be opened
-    unsigned opened = 0;
+    std::atomic<unsigned> opened = 0;
 
     void send(const Bytes& more) {
         const std::lock_guard lock(mutex);
@@ -262,6 +263,14 @@ TEST_F(Looked, ARecordingOnTheSideHasWhatCameMeanwhile) {
     EXPECT_EQ(report.functions[1].calls, 1u);
     EXPECT_EQ(profile.decoder().orphan_returns, 1u) << "of the call that was open at its begin";
     EXPECT_EQ(reader.end()->reason, nsc::EndReason::interrupted);
+    struct First final : SessionSink {
+        void on_trace(unsigned /*core*/, const TraceBatch& batch) override {
+            if (!context) context = batch.context;
+        }
+        std::optional<std::uint32_t> context;
+    } first;
+    nsc::Reader().read_file(file, first);
+    EXPECT_EQ(first.context, 5u) << "that the core was in";
     std::filesystem::remove(file);
 }
 

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// `diff`: what became slower, faster, new, gone.
+#include "host-tools/diff/diff.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iterator>
+
+#include "host-tools/base/text.hpp"
+#include "host-tools/commands/load.hpp"
+#include "host-tools/report/json.hpp"
+#include "host-tools/report/table.hpp"
+
+namespace nopscope {
+namespace {
+
+const char* verdict_text(Verdict verdict) {
+    switch (verdict) {
+    case Verdict::slower:
+        return "slower";
+    case Verdict::faster:
+        return "faster";
+    case Verdict::fresh:
+        return "new";
+    case Verdict::gone:
+        return "gone";
+    case Verdict::same:
+        break;
+    }
+    return "same";
+}
+
+std::string signed_time(double ns) { return (ns < 0 ? "-" : "+") + human_ns(std::abs(ns)); }
+// "+12.3 %"; nothing to compare with: "new".
+std::string change_text(double before, double after) {
+    if (before == 0) return after == 0 ? "0 %" : "new";
+    return fmt::format("{:+.1f} %", 100 * (after - before) / before);
+}
+
+class Comparison {
+public:
+    explicit Comparison(const DiffOptions& options) : options_(options) {
+        difference_ = compare(runs(options.before), runs(options.after));
+    }
+
+    std::string text() const {
+        std::string out = fmt::format("{} before, {} after; {} of all functions' own time: {} -> {}, {}{}\n", count(options_.before),
+                                      count(options_.after), signed_time(difference_.after_ns - difference_.before_ns),
+                                      human_ns(difference_.before_ns), human_ns(difference_.after_ns),
+                                      change_text(difference_.before_ns, difference_.after_ns), probability(difference_.p));
+        out += difference_.tested
+                   ? fmt::format("slower and faster: significant at a false discovery rate of {:.0f} % (Welch's test)\n",
+                                 100 * significant_rate)
+                   : std::string("one run on a side: nothing says which differences are more than chance\n");
+        for (const Verdict verdict : {Verdict::slower, Verdict::faster, Verdict::fresh, Verdict::gone}) {
+            out += section(verdict, difference_.functions, false);
+        }
+        out += section(Verdict::slower, difference_.paths, true) + section(Verdict::faster, difference_.paths, true);
+        return out + failures_text();
+    }
+
+    Json json() const {
+        Json json;
+        json["before"] = options_.before;
+        json["after"] = options_.after;
+        json["tested"] = difference_.tested;
+        json["self_ns"] = {{"before", difference_.before_ns}, {"after", difference_.after_ns}, {"p", difference_.p}};
+        json["functions"] = Json::array();
+        for (const Compared& row : difference_.functions) {
+            Json one = json_of(row);
+            const FunctionPlace& place = names_.place(row.number);
+            one["name"] = to_utf8(place.name);
+            one["file"] = to_utf8(place.file);
+            json["functions"].push_back(std::move(one));
+        }
+        json["paths"] = Json::array();
+        for (const Compared& row : difference_.paths) {
+            if (row.verdict == Verdict::same || !is_large(row)) continue;
+            Json one = json_of(row);
+            one["path"] = Json::array();
+            for (const std::uint32_t function : names_.functions_of(row.number)) {
+                one["path"].push_back(to_utf8(names_.place(function).name));
+            }
+            json["paths"].push_back(std::move(one));
+        }
+        json["failed"] = Json::array();
+        for (const Compared* const row : failures()) json["failed"].push_back(to_utf8(names_.place(row->number).name));
+        json["whole_failed"] = whole_failed();
+        return json;
+    }
+
+    // Stacks with their own time before and after, in ns: what difffolded.pl writes and flamegraph.pl draws.
+    std::string folded() const {
+        std::string out;
+        for (const Compared& row : difference_.paths) {
+            std::string stack;
+            for (const std::uint32_t function : names_.functions_of(row.number)) {
+                std::string frame = for_cell(names_.place(function).name);
+                for (char& c : frame) {
+                    if (c == ';') c = ':';
+                }
+                stack += (stack.empty() ? "" : ";") + frame;
+            }
+            fmt::format_to(std::back_inserter(out), "{} {:.0f} {:.0f}\n", stack, row.before.self_ns, row.after.self_ns);
+        }
+        return out;
+    }
+
+    bool failed() const { return whole_failed() || !failures().empty(); }
+
+private:
+    std::vector<RunSums> runs(const std::vector<std::string>& files) {
+        std::vector<RunSums> list;
+        for (const std::string& file : files) {
+            ReportOptions options = options_.report;
+            options.file = file;
+            const Loaded loaded = load(options);
+            if (!loaded.report.integrity.clean) fmt::print(stderr, "nopscope: {}: {}\n", file, integrity_line(loaded.report.integrity));
+            list.push_back(sums_of(names_, loaded.report, *loaded.profile));
+        }
+        return list;
+    }
+
+    bool is_large(const Compared& row) const {
+        const double most = std::max(row.before.self_ns / difference_.before_ns, row.after.self_ns / difference_.after_ns);
+        return !(most < options_.min_percent / 100);
+    }
+    bool grew(double before, double after) const { return options_.fail_above && after > before * (1 + *options_.fail_above / 100); }
+    bool whole_failed() const {
+        return grew(difference_.before_ns, difference_.after_ns) && (!difference_.tested || difference_.p <= significant_rate);
+    }
+    std::vector<const Compared*> failures() const {
+        std::vector<const Compared*> list;
+        for (const Compared& row : difference_.functions) {
+            if (row.verdict == Verdict::slower && is_large(row) && grew(row.before.self_ns, row.after.self_ns)) list.push_back(&row);
+        }
+        return list;
+    }
+    std::string failures_text() const {
+        if (!options_.fail_above) return {};
+        std::string out = "\n";
+        auto to = std::back_inserter(out);
+        if (whole_failed()) fmt::format_to(to, "failed: all functions together are more than {} % slower\n", *options_.fail_above);
+        for (const Compared* const row : failures()) {
+            fmt::format_to(to, "failed: {} is more than {} % slower\n", for_cell(names_.place(row->number).name), *options_.fail_above);
+        }
+        return failed() ? out : out + fmt::format("nothing is more than {} % slower\n", *options_.fail_above);
+    }
+
+    static std::string count(const std::vector<std::string>& files) {
+        return fmt::format("{} run{}", files.size(), files.size() == 1 ? "" : "s");
+    }
+    std::string probability(double p) const { return difference_.tested ? fmt::format(", p {:.3g}", p) : std::string(); }
+
+    std::string section(Verdict verdict, const std::vector<Compared>& rows, bool paths) const {
+        std::vector<Line> lines{{"change", "", "self before", "after", "calls before", "after"}};
+        if (difference_.tested) lines[0].emplace_back("p");
+        lines[0].emplace_back(paths ? "path" : "function");
+        lines[0].emplace_back("");
+        std::size_t small = 0;
+        for (const Compared& row : rows) {
+            if (row.verdict != verdict) continue;
+            if (!is_large(row)) {
+                ++small;
+                continue;
+            }
+            if (lines.size() > options_.most) continue;
+            Line line{signed_time(row.change_ns()), change_text(row.before.self_ns, row.after.self_ns), human_ns(row.before.self_ns),
+                      human_ns(row.after.self_ns), calls_text(row.before.calls), calls_text(row.after.calls)};
+            if (difference_.tested) line.push_back(fmt::format("{:.2g}", row.p));
+            line.push_back(paths ? path_text(row.number) : for_cell(names_.place(row.number).name));
+            line.push_back(paths ? std::string() : short_place(names_.place(row.number)));
+            lines.push_back(std::move(line));
+        }
+        if (lines.size() == 1 && small == 0) return {};
+        std::string out = fmt::format("\n{}{}\n", verdict_text(verdict), paths ? ", by call path" : "");
+        if (lines.size() > 1) out += table(lines);
+        if (small != 0) out += fmt::format("and {} of less than {} % of the time\n", with_commas(small), options_.min_percent);
+        return out;
+    }
+    static std::string calls_text(double calls) {
+        return calls == std::floor(calls) ? with_commas(static_cast<std::uint64_t>(calls)) : fmt::format("{:.1f}", calls);
+    }
+    // Its innermost functions.
+    std::string path_text(std::uint32_t path) const {
+        constexpr std::size_t shown = 4;
+        const std::vector<std::uint32_t> functions = names_.functions_of(path);
+        std::string text = functions.size() > shown ? "... > " : "";
+        for (std::size_t n = functions.size() > shown ? functions.size() - shown : 0; n < functions.size(); ++n) {
+            text += for_cell(names_.place(functions[n]).name) + (n + 1 < functions.size() ? " > " : "");
+        }
+        return text;
+    }
+    Json json_of(const Compared& row) const {
+        const auto side = [](const Amounts& of) {
+            return Json{{"calls", of.calls}, {"self_ns", of.self_ns}, {"total_ns", of.total_ns}};
+        };
+        Json json{{"verdict", verdict_text(row.verdict)}, {"before", side(row.before)}, {"after", side(row.after)}};
+        json["p"] = difference_.tested ? Json(row.p) : Json(nullptr);
+        json["q"] = difference_.tested ? Json(row.q) : Json(nullptr);
+        return json;
+    }
+
+    const DiffOptions& options_;
+    Names names_;
+    Difference difference_;
+};
+
+}  // namespace
+
+Exit diff(const DiffOptions& options) {
+    const Comparison comparison(options);
+    switch (options.format) {
+    case DiffOptions::text:
+        print(comparison.text());
+        break;
+    case DiffOptions::json:
+        print(json_text(comparison.json()));
+        break;
+    case DiffOptions::folded:
+        print(comparison.folded());
+        break;
+    }
+    return comparison.failed() ? Exit::check_failed : Exit::ok;
+}
+
+}  // namespace nopscope

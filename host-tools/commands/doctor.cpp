@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// `doctor`: is what nopscope works with there, and usable? Each finding with what to do about it.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <grp.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <iterator>
+
+#include "host-tools/base/text.hpp"
+#include "host-tools/commands/commands.hpp"
+#include "host-tools/commands/load.hpp"
+#include "host-tools/elf/check.hpp"
+#include "host-tools/line/session.hpp"
+#include "host-tools/report/json.hpp"
+#include "host-tools/transport/source.hpp"
+
+namespace nopscope {
+namespace {
+
+enum class State : std::uint8_t { good, note, problem };
+
+struct Finding {
+    State state{};
+    std::string what;  // "QEMU", "/dev/ttyUSB0"
+    std::string text;
+    std::string fix;   // empty: nothing to do
+};
+using Findings = std::vector<Finding>;
+
+// The first line that a command prints; empty: it is not there, or fails.
+std::string first_line(const std::string& command) {
+    std::FILE* const pipe = popen((command + " 2>/dev/null </dev/null").c_str(), "r");
+    if (pipe == nullptr) return {};
+    std::array<char, 512> room{};
+    const char* const got = std::fgets(room.data(), room.size(), pipe);
+    std::string line = got != nullptr ? got : "";
+    while (std::fgets(room.data(), room.size(), pipe) != nullptr) {
+    }
+    if (pclose(pipe) != 0) return {};
+    while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.pop_back();
+    return line;
+}
+
+// The first number of a line such as "QEMU emulator version 9.2.1 (...)"; 0: there is none.
+unsigned major_version(const std::string& line) {
+    for (std::size_t n = 0; n < line.size(); ++n) {
+        if (std::isdigit(static_cast<unsigned char>(line[n])) == 0) continue;
+        const std::size_t end = line.find_first_not_of("0123456789", n);
+        if (end != std::string::npos && line[end] == '.' && (n == 0 || line[n - 1] == ' ')) {
+            return static_cast<unsigned>(std::stoul(line.substr(n, std::min<std::size_t>(end - n, 6))));
+        }
+        n = end == std::string::npos ? line.size() : end;
+    }
+    return 0;
+}
+
+void look_at_qemu(Findings& findings) {
+    const std::string line = first_line("qemu-system-aarch64 --version");
+    if (line.empty()) {
+        findings.push_back({State::note, "QEMU", "qemu-system-aarch64 is not there: nothing runs without a board",
+                            "in nopscope's sources: ./dev setup"});
+    } else if (major_version(line) < 9) {
+        findings.push_back({State::note, "QEMU", line + ": virt runs, but the Raspberry Pi 4's machine came with 9.0",
+                            "in nopscope's sources: ./dev setup (takes it from the backports)"});
+    } else {
+        findings.push_back({State::good, "QEMU", line, ""});
+    }
+}
+
+void look_at_compilers(Findings& findings) {
+    bool any = false;
+    for (const char* const name : {"aarch64-none-elf-gcc", "aarch64-linux-gnu-gcc"}) {
+        const std::string line = first_line(std::string(name) + " --version");
+        if (line.empty()) continue;
+        any = true;
+        const std::string version = first_line(std::string(name) + " -dumpfullversion");
+        const bool is_old = major_version(version) < 12;
+        findings.push_back({is_old ? State::problem : State::good, name, is_old ? version + ": 12 is the oldest that was tried" : line,
+                            is_old ? "install a newer one" : ""});
+    }
+    if (!any) {
+        findings.push_back({State::note, "compiler", "neither aarch64-none-elf-gcc nor aarch64-linux-gnu-gcc is on PATH: firmware cannot be built",
+                            "apt install gcc-aarch64-linux-gnu, or Arm's GNU Toolchain's bin/ on PATH"});
+    }
+}
+
+std::string group_of(const std::string& path) {
+    struct stat about {};
+    if (stat(path.c_str(), &about) != 0) return {};
+    const group* const found = getgrgid(about.st_gid);
+    return found != nullptr ? found->gr_name : std::to_string(about.st_gid);
+}
+
+void look_at_port(Findings& findings, const std::string& path) {
+    if (access(path.c_str(), R_OK | W_OK) == 0) {
+        findings.push_back({State::good, path, "may be read and written", ""});
+        return;
+    }
+    const std::string group = group_of(path);
+    const bool by_group = !group.empty() && group != "root";
+    findings.push_back({State::problem, path, "may not be used by you",
+                        by_group ? fmt::format("sudo usermod -aG {} $USER, and log in again", group)
+                                 : fmt::format("sudo chmod a+rw {}, or a udev rule", path)});
+}
+
+void look_at_ports(Findings& findings, const std::string& directory) {
+    std::vector<std::string> ports;
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
+        const std::string name = entry.path().filename().string();
+        for (const char* const kind : {"ttyUSB", "ttyACM", "ttyAMA"}) {
+            if (name.starts_with(kind)) ports.push_back(entry.path().string());
+        }
+    }
+    std::sort(ports.begin(), ports.end());
+    for (const std::string& port : ports) look_at_port(findings, port);
+    if (ports.empty()) findings.push_back({State::note, "serial ports", "no ttyUSB, ttyACM or ttyAMA is there: no board is connected", ""});
+}
+
+// Listens for some seconds.
+void look_at_line(Findings& findings, const std::string& from, double seconds) {
+    struct Nothing final : SessionSink {
+        void on_trace(unsigned, const TraceBatch&) override {}
+    } nothing;
+    SessionReader reader(nothing);
+    try {
+        const auto source = open_source(from);
+        const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+        std::vector<std::uint8_t> room(std::size_t{1} << 16);
+        while (std::chrono::steady_clock::now() < end && !reader.has_session()) {
+            const Source::Result got = source->read(room, std::chrono::milliseconds(50));
+            reader.feed({room.data(), got.count});
+            if (got.closed) break;
+        }
+    } catch (const Error& error) {
+        findings.push_back({State::problem, from, error.what(), ""});
+        return;
+    }
+    const LineCounters& line = reader.line();
+    if (reader.has_session()) {
+        findings.push_back({State::good, from, fmt::format("a target speaks: {} frames, {} of them corrupt", line.frames + line.corrupt_frames, line.corrupt_frames), ""});
+    } else if (line.bytes == 0) {
+        findings.push_back({State::note, from, fmt::format("silent for {:g} s", seconds), "is the target on, and its TX wired to this RX?"});
+    } else if (line.frames != 0) {
+        findings.push_back({State::note, from, fmt::format("{} frames came, and no hello among them", line.frames), "one comes each second: listen longer (--seconds)"});
+    } else {
+        findings.push_back({State::problem, from, fmt::format("{} bytes came, and not one frame among them", with_commas(line.bytes)),
+                            "is ?baud= the rate that the target's console has?"});
+    }
+}
+
+void look_at_image(Findings& findings, const std::string& path) {
+    try {
+        const CheckResult result = check_image(ElfFile::open(path), {});
+        const std::string counted = fmt::format("{} functions, {} patch sites", result.functions, result.sites);
+        if (result.sites == 0) {
+            findings.push_back({State::problem, path, counted + ": nothing can be traced",
+                                "compile with the flags of docs/integration.md, and link with nopscope.ld"});
+        } else if (!result.problems.empty()) {
+            findings.push_back({State::problem, path, fmt::format("{}, {} problems", counted, result.problems.size()),
+                                fmt::format("nopscope check {} names them", path)});
+        } else {
+            findings.push_back({State::good, path, counted, ""});
+        }
+    } catch (const Error& error) {
+        findings.push_back({State::problem, path, error.what(), ""});
+    }
+}
+
+const char* state_text(State state) {
+    switch (state) {
+    case State::good:
+        return "ok";
+    case State::note:
+        return "note";
+    case State::problem:
+        break;
+    }
+    return "problem";
+}
+
+}  // namespace
+
+Exit doctor(const DoctorOptions& options) {
+    Findings findings;
+    look_at_qemu(findings);
+    look_at_compilers(findings);
+    look_at_ports(findings, options.devices);
+    if (!options.defaults_file.empty()) findings.push_back({State::good, "defaults", options.defaults_file, ""});
+    if (!options.from.empty()) look_at_line(findings, options.from, options.seconds);
+    if (!options.image.empty()) look_at_image(findings, options.image);
+    Json json = Json::array();
+    std::string text;
+    for (const Finding& one : findings) {
+        json.push_back({{"state", state_text(one.state)}, {"what", to_utf8(one.what)}, {"text", to_utf8(one.text)}, {"fix", to_utf8(one.fix)}});
+        fmt::format_to(std::back_inserter(text), "{:<8} {}: {}\n", state_text(one.state), for_cell(one.what), for_cell(one.text));
+        if (!one.fix.empty()) fmt::format_to(std::back_inserter(text), "{:<8} -> {}\n", "", for_cell(one.fix));
+    }
+    print(options.format == Format::json ? json_text(json) : text);
+    const bool bad = std::any_of(findings.begin(), findings.end(), [](const Finding& one) { return one.state == State::problem; });
+    return bad ? Exit::check_failed : Exit::ok;
+}
+
+}  // namespace nopscope

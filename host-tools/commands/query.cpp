@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// `query`: SQL on the tables that `export --to sqlite` writes.
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <array>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <string_view>
+
+#include "host-tools/base/text.hpp"
+#include "host-tools/commands/load.hpp"
+#include "host-tools/export/balanced_stream.hpp"
+#include "host-tools/export/formats.hpp"
+#include "host-tools/report/json.hpp"
+#include "host-tools/report/table.hpp"
+
+namespace nopscope {
+namespace {
+
+struct Close {
+    void operator()(sqlite3* database) const { sqlite3_close(database); }
+    void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+};
+using Database = std::unique_ptr<sqlite3, Close>;
+using Statement = std::unique_ptr<sqlite3_stmt, Close>;
+
+Database open(const std::string& path, int flags) {
+    sqlite3* database = nullptr;
+    const int result = sqlite3_open_v2(path.c_str(), &database, flags, nullptr);
+    Database opened(database);
+    if (result != SQLITE_OK) throw Error(fmt::format("cannot open {}: {}", path, sqlite3_errmsg(database)));
+    return opened;
+}
+
+bool is_database(const std::string& path) {
+    static constexpr std::string_view magic("SQLite format 3\0", 16);
+    std::array<char, magic.size()> head{};
+    std::ifstream file(path, std::ios::binary);
+    file.read(head.data(), head.size());
+    return std::string_view(head.data(), static_cast<std::size_t>(file.gcount())) == magic;
+}
+
+Database tables_of(const ReportOptions& options) {
+    if (is_database(options.file)) return open(options.file, SQLITE_OPEN_READONLY);
+    Database database = open("", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);  // a file without a name
+    NamedFile file(options);
+    const auto sink = sqlite_sink(database.get());
+    BalancedStream balanced(*sink, [&] { return file.symbols(); }, options.file);
+    file.read(balanced);
+    if (balanced.sessions() == 0) throw Error(options.file + ": " + no_report_sentence(file.counters()));
+    sink->finish();
+    file.say_what_is_amiss();
+    return database;
+}
+
+Statement prepare(sqlite3* database, const std::string& sql) {
+    sqlite3_stmt* statement = nullptr;
+    const char* rest = nullptr;
+    const int result = sqlite3_prepare_v2(database, sql.c_str(), static_cast<int>(sql.size()), &statement, &rest);
+    Statement prepared(statement);
+    if (result != SQLITE_OK) throw Error(fmt::format("the query: {}", sqlite3_errmsg(database)), Exit::usage);
+    if (statement == nullptr) throw Error("the query is empty", Exit::usage);
+    if (std::string_view(rest).find_first_not_of(" \t\r\n;") != std::string_view::npos) {
+        throw Error("the query is more than one statement", Exit::usage);
+    }
+    return prepared;
+}
+
+std::string_view bytes_of(sqlite3_stmt* row, int column) {
+    const auto* const bytes = static_cast<const char*>(sqlite3_column_blob(row, column));
+    const auto count = static_cast<std::size_t>(sqlite3_column_bytes(row, column));
+    return bytes != nullptr ? std::string_view(bytes, count) : std::string_view();
+}
+
+Json json_value(sqlite3_stmt* row, int column) {
+    switch (sqlite3_column_type(row, column)) {
+    case SQLITE_NULL:
+        return nullptr;
+    case SQLITE_INTEGER:
+        return sqlite3_column_int64(row, column);
+    case SQLITE_FLOAT:
+        return sqlite3_column_double(row, column);
+    default:
+        return to_utf8(bytes_of(row, column));
+    }
+}
+
+bool is_number(sqlite3_stmt* row, int column) {
+    const int type = sqlite3_column_type(row, column);
+    return type == SQLITE_INTEGER || type == SQLITE_FLOAT;
+}
+
+// What a text or CSV shows.
+std::string cell(sqlite3_stmt* row, int column) {
+    const int type = sqlite3_column_type(row, column);
+    if (type == SQLITE_INTEGER) return std::to_string(sqlite3_column_int64(row, column));
+    if (type == SQLITE_FLOAT) return fmt::format("{:.10g}", sqlite3_column_double(row, column));
+    return std::string(bytes_of(row, column));
+}
+
+class Answer {
+public:
+    Answer(sqlite3* database, sqlite3_stmt* statement) : database_(database), statement_(statement) {
+        for (int n = 0; n < sqlite3_column_count(statement); ++n) names_.emplace_back(sqlite3_column_name(statement, n));
+    }
+    void write(Format format) {
+        switch (format) {
+        case Format::text:
+            return text();
+        case Format::json:
+            return json();
+        case Format::csv:
+            return csv();
+        }
+    }
+
+private:
+    bool next() {
+        const int result = sqlite3_step(statement_);
+        if (result == SQLITE_ROW) return true;
+        if (result != SQLITE_DONE) throw Error(fmt::format("the query: {}", sqlite3_errmsg(database_)), Exit::usage);
+        return false;
+    }
+    int columns() const { return static_cast<int>(names_.size()); }
+
+    // Numbers to the right, everything else to the left.
+    void text() {
+        std::vector<std::vector<std::string>> rows(1);
+        std::vector<bool> to_the_right(names_.size(), true);
+        for (const std::string& name : names_) rows[0].push_back(for_cell(name));
+        while (next()) {
+            auto& row = rows.emplace_back();
+            for (int n = 0; n < columns(); ++n) {
+                if (!is_number(statement_, n) && sqlite3_column_type(statement_, n) != SQLITE_NULL) {
+                    to_the_right[static_cast<std::size_t>(n)] = false;
+                }
+                row.push_back(for_cell(cell(statement_, n)));
+            }
+        }
+        std::vector<std::size_t> widths(names_.size());
+        for (const auto& row : rows) {
+            for (std::size_t n = 0; n < row.size(); ++n) widths[n] = std::max(widths[n], row[n].size());
+        }
+        for (const auto& row : rows) {
+            std::string line;
+            for (std::size_t n = 0; n < row.size(); ++n) {
+                line += to_the_right[n] ? fmt::format("{:>{}}  ", row[n], widths[n]) : fmt::format("{:<{}}  ", row[n], widths[n]);
+            }
+            line.erase(line.find_last_not_of(' ') + 1);
+            print(line + "\n");
+        }
+    }
+    void json() {
+        const char* before = "[\n ";
+        while (next()) {
+            Json row = Json::object();
+            for (int n = 0; n < columns(); ++n) row[names_[static_cast<std::size_t>(n)]] = json_value(statement_, n);
+            print(before + row.dump(-1, ' ', false, Json::error_handler_t::replace));
+            before = ",\n ";
+        }
+        print(*before == '[' ? "[]\n" : "\n]\n");
+    }
+    void csv() {
+        std::string line;
+        for (const std::string& name : names_) line += (line.empty() ? "" : ",") + csv_cell(name);
+        print(line + "\n");
+        while (next()) {
+            line.clear();
+            for (int n = 0; n < columns(); ++n) {
+                const bool as_it_is = is_number(statement_, n) || sqlite3_column_type(statement_, n) == SQLITE_NULL;
+                if (n != 0) line += ',';
+                line += as_it_is ? cell(statement_, n) : csv_cell(cell(statement_, n));
+            }
+            print(line + "\n");
+        }
+    }
+
+    sqlite3* database_;
+    sqlite3_stmt* statement_;
+    std::vector<std::string> names_;
+};
+
+}  // namespace
+
+Exit query(const QueryOptions& options) {
+    const Database database = tables_of(options.report);
+    const Statement statement = prepare(database.get(), options.sql);
+    Answer(database.get(), statement.get()).write(options.report.format);
+    return Exit::ok;
+}
+
+}  // namespace nopscope

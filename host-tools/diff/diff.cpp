@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/diff/diff.hpp"
+
+#include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <numeric>
+
+namespace nopscope {
+namespace {
+
+struct Spread {
+    double mean = 0;
+    double of_mean = 0;  // variance of the mean
+    double freedom = 0;
+};
+Spread spread_of(const std::vector<double>& values) {
+    const auto count = static_cast<double>(values.size());
+    Spread spread{.mean = std::accumulate(values.begin(), values.end(), 0.0) / count, .freedom = count - 1};
+    double squares = 0;
+    for (const double value : values) squares += (value - spread.mean) * (value - spread.mean);
+    spread.of_mean = squares / spread.freedom / count;
+    return spread;
+}
+
+using Side = std::vector<const Amounts*>;  // by run; null: it is not in that one
+
+std::vector<double> self_of(const Side& side) {
+    std::vector<double> values;
+    for (const Amounts* const one : side) values.push_back(one != nullptr ? one->self_ns : 0);
+    return values;
+}
+Amounts mean_of(const Side& side) {
+    Amounts sum;
+    for (const Amounts* const one : side) {
+        if (one == nullptr) continue;
+        sum.calls += one->calls;
+        sum.self_ns += one->self_ns;
+        sum.total_ns += one->total_ns;
+    }
+    const auto runs = static_cast<double>(side.size());
+    return {sum.calls / runs, sum.self_ns / runs, sum.total_ns / runs};
+}
+bool is_there(const Side& side) {
+    return std::any_of(side.begin(), side.end(), [](const Amounts* one) { return one != nullptr; });
+}
+
+// The rate that each would need, from the largest p down: never more than that of a larger one.
+void control_rate(std::vector<Compared*>& tested) {
+    std::sort(tested.begin(), tested.end(), [](const Compared* a, const Compared* b) { return a->p > b->p; });
+    const auto all = static_cast<double>(tested.size());
+    double least = 1;
+    for (std::size_t n = 0; n < tested.size(); ++n) {
+        least = std::min(least, tested[n]->p * all / static_cast<double>(tested.size() - n));
+        tested[n]->q = least;
+    }
+}
+
+std::vector<Compared> compare(const std::vector<RunSums>& before, const std::vector<RunSums>& after,
+                              std::map<std::uint32_t, Amounts> RunSums::*of, bool with_test) {
+    std::map<std::uint32_t, std::pair<Side, Side>> sides;
+    const auto take = [&](const std::vector<RunSums>& runs, Side std::pair<Side, Side>::*side) {
+        for (std::size_t n = 0; n < runs.size(); ++n) {
+            for (const auto& [number, amounts] : runs[n].*of) {
+                auto& both = sides[number];
+                both.first.resize(before.size());
+                both.second.resize(after.size());
+                (both.*side)[n] = &amounts;
+            }
+        }
+    };
+    take(before, &std::pair<Side, Side>::first);
+    take(after, &std::pair<Side, Side>::second);
+    std::vector<Compared> rows;
+    for (const auto& [number, both] : sides) {
+        Compared row{.number = number, .before = mean_of(both.first), .after = mean_of(both.second)};
+        if (!is_there(both.first)) {
+            row.verdict = Verdict::fresh;
+        } else if (!is_there(both.second)) {
+            row.verdict = Verdict::gone;
+        } else {
+            row.p = welch(self_of(both.first), self_of(both.second));
+            row.verdict = Verdict::same;
+        }
+        rows.push_back(std::move(row));
+    }
+    std::vector<Compared*> tested;
+    for (Compared& row : rows) {
+        if (row.verdict == Verdict::same) tested.push_back(&row);
+    }
+    if (with_test) control_rate(tested);
+    for (Compared* const row : tested) {
+        if (row->change_ns() == 0 || (with_test && row->q > significant_rate)) continue;
+        row->verdict = row->change_ns() > 0 ? Verdict::slower : Verdict::faster;
+    }
+    std::stable_sort(rows.begin(), rows.end(), [](const Compared& a, const Compared& b) {
+        return std::abs(a.change_ns()) > std::abs(b.change_ns());
+    });
+    return rows;
+}
+
+void add(Amounts& to, std::uint64_t calls, std::uint64_t self_ns, std::uint64_t total_ns) {
+    to.calls += static_cast<double>(calls);
+    to.self_ns += static_cast<double>(self_ns);
+    to.total_ns += static_cast<double>(total_ns);
+}
+
+}  // namespace
+
+std::uint32_t Names::function(const FunctionPlace& place) {
+    const auto number = static_cast<std::uint32_t>(places_.size());
+    const auto [at, is_new] = numbers_.try_emplace({place.name, place.file}, number);
+    if (is_new) places_.push_back(place);
+    return at->second;
+}
+
+std::uint32_t Names::path(std::uint32_t caller, std::uint32_t function) {
+    const auto number = static_cast<std::uint32_t>(paths_.size());
+    const auto [at, is_new] = path_numbers_.try_emplace({caller, function}, number);
+    if (is_new) paths_.emplace_back(caller, function);
+    return at->second;
+}
+
+std::vector<std::uint32_t> Names::functions_of(std::uint32_t path) const {
+    std::vector<std::uint32_t> functions;
+    for (; path != root; path = paths_[path].first) functions.push_back(paths_[path].second);
+    std::reverse(functions.begin(), functions.end());
+    return functions;
+}
+
+double welch(const std::vector<double>& a, const std::vector<double>& b) {
+    if (a.size() < 2 || b.size() < 2) return 1;
+    const Spread first = spread_of(a);
+    const Spread second = spread_of(b);
+    const double sum = first.of_mean + second.of_mean;
+    if (sum == 0) return first.mean == second.mean ? 1 : 0;
+    const double t = std::abs(first.mean - second.mean) / std::sqrt(sum);
+    const double freedom = sum * sum / (first.of_mean * first.of_mean / first.freedom +
+                                        second.of_mean * second.of_mean / second.freedom);
+    return 2 * boost::math::cdf(boost::math::complement(boost::math::students_t(freedom), t));
+}
+
+RunSums sums_of(Names& names, const Report& report, const Profile& profile) {
+    RunSums run;
+    const PathTree tree = path_tree({report, profile, report.raw});
+    std::vector<std::uint32_t> functions;
+    for (const FunctionPlace& place : tree.functions) functions.push_back(names.function(place));
+    std::vector<std::uint32_t> paths(tree.nodes.size(), Names::root);
+    for (std::size_t at = 1; at < tree.nodes.size(); ++at) {
+        const TreeNode& node = tree.nodes[at];
+        paths[at] = names.path(paths[node.parent], functions[node.function]);
+        if (node.calls == 0 && node.self_ns == 0) continue;
+        add(run.paths[paths[at]], node.calls, node.self_ns, node.total_ns);
+        run.self_ns += static_cast<double>(node.self_ns);
+    }
+    const auto take = [&](const auto& row) {
+        add(run.functions[names.function(row)], row.calls, nopscope::self_of(row, report.raw),
+            total_of(row, report.raw));
+    };
+    for (const FunctionRow& row : report.functions) take(row);
+    if (!report.functions.empty()) return run;
+    for (const ProfileRow& row : report.profile) {
+        if (row.calls != 0) take(row);
+    }
+    return run;
+}
+
+Difference compare(const std::vector<RunSums>& before, const std::vector<RunSums>& after) {
+    Difference result;
+    result.tested = before.size() > 1 && after.size() > 1;
+    std::vector<double> whole[2];
+    for (const RunSums& run : before) whole[0].push_back(run.self_ns);
+    for (const RunSums& run : after) whole[1].push_back(run.self_ns);
+    const auto mean = [](const std::vector<double>& values) {
+        return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+    };
+    result.before_ns = mean(whole[0]);
+    result.after_ns = mean(whole[1]);
+    result.p = welch(whole[0], whole[1]);
+    result.functions = compare(before, after, &RunSums::functions, result.tested);
+    result.paths = compare(before, after, &RunSums::paths, result.tested);
+    return result;
+}
+
+}  // namespace nopscope

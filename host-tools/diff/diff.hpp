@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recordings before a change, and after it: what became slower, faster, new, gone, by function and by call path.
+//
+// Functions are the same by name and file, paths by their functions' names. Times are means over the runs of each side.
+// With two runs of each or more, a difference is significant where Welch's test says so at a false discovery rate of
+// 5 % over all that were compared (Benjamini, Hochberg 1995); with fewer there is nothing to test with.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host-tools/export/tree.hpp"
+#include "host-tools/report/report.hpp"
+
+namespace nopscope {
+
+// The functions and paths of all recordings that are compared, by numbers that mean the same in each.
+class Names {
+public:
+    static constexpr std::uint32_t root = 0;  // of paths
+
+    std::uint32_t function(const FunctionPlace& place);
+    std::uint32_t path(std::uint32_t caller, std::uint32_t function);
+
+    const FunctionPlace& place(std::uint32_t function) const { return places_[function]; }  // of the first met
+    std::uint32_t last(std::uint32_t path) const { return paths_[path].second; }
+    std::vector<std::uint32_t> functions_of(std::uint32_t path) const;  // the outermost first
+
+private:
+    std::map<std::pair<std::string, std::string>, std::uint32_t> numbers_;  // by name and file
+    std::vector<FunctionPlace> places_;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> path_numbers_;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> paths_{{root, 0}};  // caller's, function
+};
+
+struct Amounts {
+    double calls = 0;
+    double self_ns = 0;
+    double total_ns = 0;
+};
+
+// One recording. Corrected times, unless its report is raw.
+struct RunSums {
+    std::map<std::uint32_t, Amounts> functions;  // by their numbers
+    std::map<std::uint32_t, Amounts> paths;
+    double self_ns = 0;  // of all functions
+};
+RunSums sums_of(Names& names, const Report& report, const Profile& profile);
+
+enum class Verdict : std::uint8_t { slower, faster, fresh, gone, same };
+
+struct Compared {
+    std::uint32_t number = 0;  // of a function, or a path
+    Amounts before;  // means
+    Amounts after;
+    Verdict verdict{};  // by self time
+    double p = 1;       // of the two sides' self times being the same; 1 also where there is no test
+    double q = 1;       // the least false discovery rate at which it is significant
+
+    double change_ns() const { return after.self_ns - before.self_ns; }
+};
+
+struct Difference {
+    bool tested = false;
+    double before_ns = 0;  // all functions' self, means
+    double after_ns = 0;
+    double p = 1;          // likewise of the whole
+    std::vector<Compared> functions;  // the largest change first, whichever way
+    std::vector<Compared> paths;
+};
+inline constexpr double significant_rate = 0.05;
+
+// At least one run on each side.
+Difference compare(const std::vector<RunSums>& before, const std::vector<RunSums>& after);
+
+// Welch's t-test, two-sided: how likely means so far apart are of one distribution. 1 where there are fewer than two
+// of either; 0 or 1 where neither side varies.
+double welch(const std::vector<double>& a, const std::vector<double>& b);
+
+}  // namespace nopscope

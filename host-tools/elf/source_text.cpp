@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/elf/source_text.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <string_view>
+
+#include "host-tools/base/file.hpp"
+
+namespace nopscope {
+namespace {
+
+constexpr std::array<std::string_view, 22> endings = {
+    ".c", ".h", ".cc", ".hh", ".cpp", ".hpp", ".cxx", ".hxx", ".c++", ".h++", ".C",
+    ".S", ".s", ".sx", ".asm", ".inc", ".inl", ".ipp", ".tcc", ".def", ".rs", ".zig"};
+
+bool has_parent(const std::string& name) { return ("/" + name + "/").find("/../") != std::string::npos; }
+
+// libstdc++'s headers have no ending.
+bool is_source_name(const std::string& path) {
+    if (std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) { return path.ends_with(ending); })) return true;
+    return path.find("/include/c++/") != std::string::npos && !has_parent(path) &&
+           path.find('.', path.rfind('/')) == std::string::npos;
+}
+
+// Only what can be read without waiting: opening a pipe or a device may not block or do anything.
+SourceText read(int file) {
+    SourceText out;
+    struct stat about {};
+    if (fstat(file, &about) != 0) return {.lines = {}, .refusal = system_error(errno)};
+    if (!S_ISREG(about.st_mode)) return {.lines = {}, .refusal = "it is not a regular file"};
+    if (about.st_size < 0 || static_cast<std::uint64_t>(about.st_size) > SourceText::max_bytes) {
+        return {.lines = {}, .refusal = fmt::format("it is larger than {} MiB", SourceText::max_bytes >> 20)};
+    }
+    out.modified = about.st_mtime;
+    std::string bytes(static_cast<std::size_t>(about.st_size), '\0');
+    std::size_t have = 0;
+    while (have < bytes.size()) {
+        const ssize_t got = ::read(file, bytes.data() + have, bytes.size() - have);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return {.lines = {}, .refusal = system_error(errno)};
+        if (got == 0) break;
+        have += static_cast<std::size_t>(got);
+    }
+    bytes.resize(have);
+    if (bytes.find('\0') != std::string::npos) return {.lines = {}, .refusal = "it is not text"};
+    for (std::size_t from = 0; from < bytes.size();) {
+        const std::size_t end = std::min(bytes.find('\n', from), bytes.size());
+        out.lines.push_back(bytes.substr(from, end - from - (end > from && bytes[end - 1] == '\r' ? 1 : 0)));
+        from = end + 1;
+    }
+    return out;
+}
+
+SourceText read_file(const std::string& path) {
+    struct stat about {};
+    // Before it is opened, too: opening a device can do things.
+    if (stat(path.c_str(), &about) != 0) return {.lines = {}, .refusal = system_error(errno)};
+    if (!S_ISREG(about.st_mode)) return {.lines = {}, .refusal = "it is not a regular file"};
+    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (file < 0) return {.lines = {}, .refusal = system_error(errno)};
+    SourceText out = read(file);
+    close(file);
+    return out;
+}
+
+}  // namespace
+
+SourceText read_source_text(const std::string& name, const std::vector<std::string>& roots) {
+    if (!is_source_name(name)) return {.lines = {}, .refusal = "it has not the name of a source file"};
+    SourceText out{.lines = {}, .refusal = "no directory to look for it in is known"};
+    for (const std::string& root : roots) {
+        const std::size_t equals = root.find('=');
+        const std::string prefix = equals == std::string::npos ? "" : root.substr(0, equals) + "/";
+        if (prefix.empty() ? name.starts_with('/') : !name.starts_with(prefix)) continue;
+        const std::string below = name.substr(prefix.size());
+        if (has_parent(below)) return {.lines = {}, .refusal = "it is outside of the directory that it is looked for in"};
+        out = read_file((equals == std::string::npos ? root : root.substr(equals + 1)) + "/" + below);
+        if (out.refusal.empty()) return out;
+    }
+    return name.starts_with('/') ? read_file(name) : out;
+}
+
+}  // namespace nopscope

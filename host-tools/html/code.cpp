@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/html/code.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include "host-tools/base/text.hpp"
+#include "host-tools/elf/a64.hpp"
+#include "host-tools/elf/sites.hpp"
+#include "host-tools/elf/source_text.hpp"
+
+namespace nopscope {
+namespace {
+
+std::string cut(std::string text, std::size_t most) {
+    if (text.size() <= most) return text;
+    while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;  // not inside a character
+    return text.substr(0, most) + "…";
+}
+
+Json columns(std::initializer_list<const char*> names) {
+    Json json;
+    for (const char* name : names) json[name] = Json::array();
+    return json;
+}
+
+}  // namespace
+
+CodeView::CodeView(const std::string& image, std::vector<std::string> source_roots)
+    : elf_(ElfFile::open(image)), symbols_(read_symbols(elf_)), lines_(image), source_roots_(std::move(source_roots)) {
+    for (const ElfSymbol& symbol : elf_.symbols()) {
+        if (symbol.is_mapping()) data_.emplace_back(symbol.address, symbol.name[1] == 'd');
+    }
+    std::sort(data_.begin(), data_.end());
+    struct stat about {};
+    if (stat(image.c_str(), &about) == 0) modified_ = about.st_mtime;
+}
+
+// By the share of self time, and of samples, together.
+std::vector<std::uint64_t> CodeView::hottest(const Report& report) const {
+    std::unordered_map<std::uint64_t, double> shares;
+    for (const FunctionRow& row : report.functions) shares[row.address] += row.share;
+    if (report.functions.empty()) {
+        for (const ProfileRow& row : report.profile) shares[row.address] += row.share;
+    }
+    for (const SampleRow& row : report.samples.functions) shares[row.address] += row.share;
+    std::vector<std::pair<double, std::uint64_t>> order;
+    for (const auto& [address, share] : shares) {
+        if (address != 0 && share > 0) order.emplace_back(-share, address);
+    }
+    std::sort(order.begin(), order.end());
+    std::vector<std::uint64_t> addresses;
+    for (const auto& [share, address] : order) addresses.push_back(address);
+    return addresses;
+}
+
+// By the mapping symbols ($x, $d); before any of them it is code.
+bool CodeView::is_data(std::uint64_t address) const {
+    const auto after = std::upper_bound(data_.begin(), data_.end(), std::pair(address, true));
+    return after != data_.begin() && after[-1].second;
+}
+
+Json CodeView::function(const Function& of, std::int64_t& room, const PositionOf& position,
+                        std::vector<LinePlace>& places) const {
+    Json json{{"function", position(of.address)}, {"address", hex_address(of.address)}, {"instructions", of.size / 4}};
+    Json lines = columns({"at", "file", "line"});
+    Json targets = columns({"at", "function", "offset", "name"});
+    Json notes = Json::array();
+    std::string text;
+    const auto site = site_words(elf_, of.address);
+    json["slot"] = site.has_value();
+    LinePlace last;
+    std::uint64_t n = 0;
+    for (; n < of.size / 4 && n < max_instructions && room > 0; ++n) {
+        const std::uint64_t address = of.address + 4 * n;
+        const auto word = elf_.word_at(address);
+        if (!word) break;
+        const bool in_data = is_data(address);
+        const std::string said = in_data ? fmt::format(".word\t{:#010x}", *word) : disassembler_.text(address, *word);
+        room -= static_cast<std::int64_t>(said.size() + 1);
+        text += (n == 0 ? "" : "\n") + said;
+        if (const auto place = lines_.at(address); place && *place != last) {
+            last = *place;
+            room -= 16;
+            places.push_back(last);
+            lines["at"].push_back(n);
+            lines["file"].push_back(last.file);
+            lines["line"].push_back(last.line);
+        }
+        if (site && (address == site->mov_address || address == site->word_address)) {
+            notes.push_back({n, address == site->mov_address ? "nopscope's: mov x9, x30 once the target has booted"
+                                                             : "nopscope's: bl to a recorder while it is traced"});
+        }
+        const auto target = in_data ? std::nullopt : pc_relative_target(address, *word);
+        if (!target || a64::is_adr(*word) || a64::is_adrp(*word) || a64::is_any_literal_load(*word)) continue;
+        const Function* const to = symbols_.around(*target);
+        const std::int64_t number = to != nullptr ? position(to->address) : -1;
+        const std::string name = number >= 0 ? "" : to != nullptr ? cut(to_utf8(to->name), max_line_bytes) : hex_address(*target);
+        room -= static_cast<std::int64_t>(16 + name.size());
+        targets["at"].push_back(n);
+        targets["function"].push_back(number);
+        targets["offset"].push_back(to != nullptr ? *target - to->address : 0);
+        targets["name"].push_back(name);
+    }
+    json["shown"] = n;
+    json["text"] = std::move(text);
+    json["lines"] = std::move(lines);
+    json["targets"] = std::move(targets);
+    json["notes"] = std::move(notes);
+    return json;
+}
+
+// The lines that instructions are of, file by file, as far as there is room.
+Json CodeView::source(std::vector<LinePlace> places, const std::vector<std::uint32_t>& files) const {
+    Json json = columns({"file", "line", "text"});
+    Json refused = columns({"file", "why"});
+    Json newer = Json::array();
+    std::size_t room = max_source_bytes;
+    std::size_t cut_lines = 0;
+    std::map<std::uint32_t, SourceText> texts;
+    for (const LinePlace& place : places) {
+        if (place.file >= max_files) continue;
+        const auto [at, is_new] = texts.try_emplace(place.file);
+        SourceText& source = at->second;
+        if (is_new) {
+            source = read_source_text(lines_.files()[files[place.file]], source_roots_);
+            if (!source.refusal.empty()) {
+                refused["file"].push_back(place.file);
+                refused["why"].push_back(source.refusal);
+            } else if (source.modified > modified_) {
+                newer.push_back(place.file);
+            }
+        }
+        if (place.line > source.lines.size()) continue;
+        const std::string line = cut(to_utf8(source.lines[place.line - 1]), max_line_bytes);
+        if (line.size() > room) {
+            ++cut_lines;
+            continue;
+        }
+        room -= line.size();
+        json["file"].push_back(place.file);
+        json["line"].push_back(place.line);
+        json["text"].push_back(line);
+    }
+    return {{"lines", std::move(json)}, {"refused", std::move(refused)}, {"newer", std::move(newer)}, {"cut", cut_lines}};
+}
+
+Json CodeView::json(const Report& report, const PositionOf& position) const {
+    Json functions = Json::array();
+    std::vector<LinePlace> places;  // the hottest functions' first
+    std::int64_t room = max_bytes;
+    for (const std::uint64_t address : hottest(report)) {
+        const Function* const of = symbols_.around(address);
+        if (of == nullptr || of->address != address || position(address) < 0) continue;
+        if (functions.size() == max_functions || room <= 0) break;
+        functions.push_back(function(*of, room, position, places));
+    }
+    // Files by the page's own numbers, and each line once.
+    std::vector<std::uint32_t> files;
+    std::unordered_map<std::uint32_t, std::uint32_t> numbers;
+    std::unordered_map<std::uint64_t, bool> known;
+    std::vector<LinePlace> once;
+    Json names = Json::array();
+    for (LinePlace place : places) {
+        const auto [at, is_new] = numbers.try_emplace(place.file, static_cast<std::uint32_t>(files.size()));
+        if (is_new) {
+            files.push_back(place.file);
+            names.push_back(names.size() < max_files ? cut(to_utf8(lines_.files()[place.file]), max_line_bytes) : "…");
+        }
+        place.file = at->second;
+        if (known.try_emplace(std::uint64_t{place.file} << 32 | place.line).second) once.push_back(place);
+    }
+    for (Json& function : functions) {
+        for (Json& file : function["lines"]["file"]) file = numbers.at(file.get<std::uint32_t>());
+    }
+    return {{"functions", std::move(functions)},
+            {"files", std::move(names)},
+            {"source", !source_roots_.empty() ? source(std::move(once), files) : Json()}};
+}
+
+}  // namespace nopscope

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The hottest functions' instructions, with the source lines that they are of: what a page has when the image is at hand.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host-tools/elf/disassembler.hpp"
+#include "host-tools/elf/elf_file.hpp"
+#include "host-tools/elf/line_table.hpp"
+#include "host-tools/elf/symbols.hpp"
+#include "host-tools/html/positions.hpp"
+#include "host-tools/report/json.hpp"
+
+namespace nopscope {
+
+class CodeView {
+public:
+    // Of a page; instructions: of a function.
+    static constexpr std::size_t max_functions = 40;
+    static constexpr std::size_t max_instructions = 4096;
+    static constexpr std::int64_t max_bytes = 200'000;  // of all instructions, with their lines and targets
+    static constexpr std::size_t max_files = 256;
+    static constexpr std::size_t max_source_bytes = 60'000;
+    static constexpr std::size_t max_line_bytes = 200;
+
+    // Reads the image once and, as they are asked for, the files that its DWARF names, relative ones below `source_roots`;
+    // without any root no source. Throws Error.
+    CodeView(const std::string& image, std::vector<std::string> source_roots);
+
+    // The view's section `code` (web/src/code_model.ts).
+    Json json(const Report& report, const PositionOf& position) const;
+
+private:
+    std::vector<std::uint64_t> hottest(const Report& report) const;
+    bool is_data(std::uint64_t address) const;
+    Json function(const Function& of, std::int64_t& room, const PositionOf& position,
+                  std::vector<LinePlace>& places) const;
+    Json source(std::vector<LinePlace> places, const std::vector<std::uint32_t>& files) const;
+
+    ElfFile elf_;
+    Symbols symbols_;
+    Disassembler disassembler_;
+    LineTable lines_;
+    std::vector<std::pair<std::uint64_t, bool>> data_;  // from where on it is data, or code: ascending
+    std::vector<std::string> source_roots_;
+    std::int64_t modified_ = 0;  // the image, seconds
+};
+
+}  // namespace nopscope

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a timeline can show of a recording of any length, in bounded room. Each track (a context of a core) has a row
+// for each depth of calls, and each row the same slots of time. A slot knows its longest call, how many calls began in
+// it, and how much of it they fill; and the longest calls of all are kept. Slots double their width when time runs
+// beyond the last one, so the whole recording is always in them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "host-tools/export/event_sink.hpp"
+#include "host-tools/html/positions.hpp"
+#include "host-tools/report/json.hpp"
+
+namespace nopscope {
+
+class Timeline final : public EventSink {
+public:
+    static constexpr std::size_t max_rows = 1024;            // of all tracks together
+    static constexpr std::size_t max_depth = 128;            // rows of a track
+    static constexpr std::size_t max_cells = std::size_t{1} << 16;  // rows times slots
+    static constexpr std::size_t max_absences = 1024;        // beyond that, those nearest to each other become one
+    static constexpr std::size_t max_marks = 1024;
+    // What json() has at most: slots that hold anything, and longest calls besides theirs.
+    static constexpr std::size_t most_cells = 8000;
+    static constexpr std::size_t most_longest = 5000;
+
+    void on_function(std::uint32_t number, const FunctionPlace& place) override;
+    void on_track(const Track& track) override;
+    void entry(const Track& track, std::uint32_t function, Nanoseconds now) override;
+    void leave(const Track& track, std::uint32_t function, Nanoseconds now, Left how) override;
+    void point(const Track& track, std::uint32_t function, Nanoseconds now) override;
+    void whole(const Track& track, std::uint32_t function, Nanoseconds from, Nanoseconds to,
+               std::uint32_t depth) override;
+    void absence(std::uint32_t core, const Absence& absence) override;
+    void mark(const Track& track, std::uint32_t id, Nanoseconds now) override;
+    void console(std::string_view, Nanoseconds) override {}  // no timeline has a place for it
+    void finish() override {}
+
+    // The view's section `timeline` (web/src/timeline_model.ts): of all that was told until now; a call that is open ends
+    // with its track's last event.
+    Json json(const PositionOf& position) const;
+
+private:
+    // Times are nanoseconds since `origin_`; only what is told whole may begin before it.
+    struct Call {
+        std::int64_t from = 0;
+        std::int64_t duration = -1;  // below 0: none
+        std::uint32_t function = 0;
+        Left how{};
+    };
+    struct Cell {
+        Call longest;
+        std::uint64_t busy = 0;   // ns in which there is a call
+        std::uint64_t calls = 0;  // that begin in it
+    };
+    using Row = std::vector<Cell>;
+    // A depth of a track: the call that is open there, and what is not in the row's slots yet. Most calls lie inside the
+    // slot of the one before, and are no longer than `limit`: they are only counted.
+    struct Level {
+        std::int64_t from = 0;  // of the call that is open
+        std::uint32_t function = 0;
+        std::int64_t begin = 0;  // of the slot
+        std::int64_t end = 0;
+        std::int64_t limit = -1;
+        std::uint64_t busy = 0;
+        std::uint64_t calls = 0;
+    };
+    struct OneTrack {
+        Track track;
+        std::size_t depth = 0;
+        std::vector<Level> levels;  // of the first max_depth
+        std::vector<Row> rows;
+        std::int64_t now = 0;
+        std::vector<std::int64_t> marks_at;
+        std::vector<std::uint32_t> marks;
+    };
+    struct Kept {
+        std::uint32_t track;
+        std::uint32_t depth;
+        Call call;
+    };
+    struct Gap {
+        Absence absence;
+        std::uint64_t parts = 1;
+    };
+    struct Gaps {  // of a core: records are missing; or calls were dropped
+        std::uint32_t core = 0;
+        bool dropped = false;
+        std::vector<Gap> list;
+    };
+    // What json() shows: the slots that are narrow enough, and the calls that are kept.
+    struct Chosen {
+        std::vector<std::vector<Row>> rows;  // by track
+        unsigned shift = 0;
+        std::vector<Kept> calls;  // by track, depth, time
+    };
+
+    std::int64_t since_origin(Nanoseconds now);
+    // An event with nothing open around it.
+    void begin(OneTrack& on, std::int64_t now);
+    void begin_deeper(OneTrack& on, const Level& level);
+    void add(std::uint32_t track, std::size_t depth, const Call& call);
+    void settle(Level& level, Row& row) const;
+    void spread(Row& row, std::int64_t from, std::int64_t to) const;
+    void keep(std::uint32_t track, std::size_t depth, const Call& call);
+    bool make_row(OneTrack& on, std::size_t depth);
+    void widen(std::size_t slots);
+    Chosen chosen() const;
+    std::int64_t now() const;
+    Json json_bands() const;
+
+    std::vector<OneTrack> tracks_;
+    std::vector<Kept> longest_;
+    std::int64_t threshold_ = -1;  // calls that are no longer have no place in `longest_`
+    std::vector<Gaps> gaps_;
+    std::vector<std::uint64_t> keys_;  // by function number: key_of(), or 0
+    std::size_t absences_ = 0;
+    std::size_t marks_ = 0;
+    std::size_t rows_ = 0;
+    std::size_t slots_ = 8192;
+    unsigned shift_ = 10;  // a slot is 2^shift ns wide
+    Nanoseconds origin_ = 0;
+    bool started_ = false;
+    std::int64_t begin_ = 0;  // of the first event: cores are read one after another, so one may be before the origin
+    std::uint64_t calls_ = 0;
+    std::uint64_t deeper_ = 0;  // calls that no row had room for
+};
+
+}  // namespace nopscope

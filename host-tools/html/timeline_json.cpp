@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// What of a timeline goes into a page.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "host-tools/base/text.hpp"
+#include "host-tools/html/timeline.hpp"
+#include "host-tools/html/timeline_slots.hpp"
+
+namespace nopscope {
+namespace {
+
+// What is no function of the view's list (web/src/model.ts).
+enum Special : std::int64_t { tracer = -3, away = -4, unknown = -5 };
+
+// Ascending numbers as the distance from the one before: fewer digits.
+class Ascending {
+public:
+    std::int64_t operator()(std::int64_t value) { return value - std::exchange(last_, value); }
+
+private:
+    std::int64_t last_ = 0;
+};
+
+// Those that hold more than is drawn anyway: how full each is, in percent, and how many calls begin in it.
+template <typename Row>
+void add_slots(Json& json, const Row& row, const std::vector<std::uint64_t>& kept, unsigned shift) {
+    Ascending slot;
+    for (const char* name : {"slot", "busy", "calls"}) json[name] = Json::array();
+    for (std::size_t at = 0; at < row.size(); ++at) {
+        if (row[at].calls <= kept[at]) continue;
+        const double share = static_cast<double>(row[at].busy) / static_cast<double>(std::uint64_t{1} << shift);
+        json["slot"].push_back(slot(static_cast<std::int64_t>(at)));
+        json["busy"].push_back(std::min(100, static_cast<int>(share * 100 + 0.5)));
+        json["calls"].push_back(row[at].calls);
+    }
+}
+
+}  // namespace
+
+Timeline::Chosen Timeline::chosen() const {
+    Chosen out;
+    out.shift = shift_;
+    out.calls = longest_;
+    const bool has_all = threshold_ < 0 && longest_.size() <= most_cells + most_longest;
+    if (!has_all) {
+        keep_longest(out.calls, most_longest);
+        for (const OneTrack& on : tracks_) {
+            auto& rows = out.rows.emplace_back(on.rows);
+            auto levels = on.levels;
+            for (std::size_t depth = 0; depth < std::min(rows.size(), levels.size()); ++depth) {
+                settle(levels[depth], rows[depth]);
+            }
+        }
+        const auto used = [&] {
+            std::size_t cells = 0;
+            for (const auto& rows : out.rows) {
+                for (const Row& row : rows) {
+                    cells += static_cast<std::size_t>(
+                        std::count_if(row.begin(), row.end(), [](const Cell& cell) { return cell.calls != 0; }));
+                }
+            }
+            return cells;
+        };
+        for (; used() > most_cells; ++out.shift) {
+            for (auto& rows : out.rows) {
+                for (Row& row : rows) merge_pairs(row, std::max<std::size_t>(1, row.size() / 2));
+            }
+        }
+        for (std::uint32_t track = 0; track < out.rows.size(); ++track) {
+            for (std::uint32_t depth = 0; depth < out.rows[track].size(); ++depth) {
+                for (const Cell& cell : out.rows[track][depth]) {
+                    if (cell.calls != 0) out.calls.push_back({track, depth, cell.longest});
+                }
+            }
+        }
+    }
+    for (std::uint32_t track = 0; track < tracks_.size(); ++track) {
+        const OneTrack& on = tracks_[track];
+        for (std::uint32_t depth = 0; depth < std::min(on.depth, on.levels.size()); ++depth) {
+            const Level& open = on.levels[depth];
+            out.calls.push_back({track, depth, {open.from, on.now - open.from, open.function, Left::open}});
+        }
+    }
+    const auto order = [](const Kept& kept) {
+        return std::tuple(kept.track, kept.depth, kept.call.from, -kept.call.duration, kept.call.function);
+    };
+    std::sort(out.calls.begin(), out.calls.end(), [&](const Kept& a, const Kept& b) { return order(a) < order(b); });
+    if (has_all) return out;
+    const auto same = [&](const Kept& a, const Kept& b) { return order(a) == order(b); };
+    out.calls.erase(std::unique(out.calls.begin(), out.calls.end(), same), out.calls.end());
+    return out;
+}
+
+std::int64_t Timeline::now() const {
+    std::int64_t latest = begin_;
+    for (const OneTrack& on : tracks_) latest = std::max(latest, on.now);
+    return latest;
+}
+
+Json Timeline::json_bands() const {
+    Json json;
+    for (const char* name : {"core", "kind", "from", "to", "what"}) json[name] = Json::array();
+    for (const Gaps& gaps : gaps_) {
+        for (const Gap& gap : gaps.list) {
+            const auto ago = [&](Nanoseconds at) { return static_cast<std::int64_t>(at - origin_) - begin_; };
+            std::string what;
+            for (const auto& [count, name] : {std::pair(gap.absence.lost, "records lost"),
+                                              std::pair(gap.absence.overwritten, "records overwritten"),
+                                              std::pair(gap.absence.dropped, "calls and records dropped")}) {
+                if (count != 0) what += fmt::format("{}{} {}", what.empty() ? "" : ", ", with_commas(count), name);
+            }
+            if (gap.parts > 1) what += fmt::format(", in {} places here", with_commas(gap.parts));
+            json["core"].push_back(gaps.core);
+            json["kind"].push_back(gaps.dropped ? "dropped" : "gap");
+            json["from"].push_back(ago(gap.absence.from));
+            json["to"].push_back(ago(gap.absence.to));
+            json["what"].push_back(what);
+        }
+    }
+    return json;
+}
+
+Json Timeline::json(const PositionOf& position) const {
+    const Chosen shown = chosen();
+    const auto number_of = [&](std::uint32_t function) -> std::int64_t {
+        if (function == tracer_function) return Special::tracer;
+        if (function == away_function) return Special::away;
+        const std::uint64_t key = function < keys_.size() ? keys_[function] : 0;
+        const std::int64_t at = key != 0 ? position(key) : Special::unknown;
+        return at < 0 ? Special::unknown : at;
+    };
+    std::uint64_t drawn = 0;
+    auto next = shown.calls.begin();
+    Json json{{"duration", now() - begin_}, {"slot", std::uint64_t{1} << shown.shift}, {"slots_from", -begin_},
+              {"tracks", Json::array()}};
+    for (std::uint32_t number = 0; number < tracks_.size(); ++number) {
+        const OneTrack& on = tracks_[number];
+        Json rows = Json::array();
+        for (std::uint32_t depth = 0; next != shown.calls.end() && next->track == number; ++depth) {
+            Json row{{"from", Json::array()}, {"duration", Json::array()}, {"function", Json::array()},
+                     {"left", Json::array()}};
+            std::vector<std::uint64_t> kept(shown.rows.empty() ? 0 : std::size_t{slots_});  // that begin in a slot
+            Ascending from;
+            for (; next != shown.calls.end() && next->track == number && next->depth == depth; ++next) {
+                const Call& call = next->call;
+                if (call.how != Left::returned) row["left"].push_back({row["from"].size(), left_text(call.how)});
+                row["from"].push_back(from(call.from - begin_));
+                row["duration"].push_back(call.duration);
+                row["function"].push_back(number_of(call.function));
+                drawn += call.function < first_own_function ? 1 : 0;
+                const auto slot = static_cast<std::uint64_t>(std::max<std::int64_t>(call.from, 0)) >> shown.shift;
+                if (call.how != Left::open && slot < kept.size()) ++kept[slot];
+            }
+            if (!shown.rows.empty() && depth < shown.rows[number].size()) {
+                add_slots(row, shown.rows[number][depth], kept, shown.shift);
+            }
+            rows.push_back(std::move(row));
+        }
+        json["tracks"].push_back({{"core", on.track.core},
+                                  {"context", on.track.context},
+                                  {"rows", std::move(rows)},
+                                  {"marks", {{"at", Json::array()}, {"id", on.marks}}}});
+        for (const std::int64_t at : on.marks_at) json["tracks"].back()["marks"]["at"].push_back(at - begin_);
+    }
+    json["bands"] = json_bands();
+    json["interrupts"] = Json::array();
+    for (const std::uint64_t key : keys_) {
+        if (key % 2 != 0 && position(key) >= 0) json["interrupts"].push_back(position(key));
+    }
+    std::uint64_t open = 0;
+    for (const OneTrack& on : tracks_) {
+        for (std::size_t depth = 0; depth < on.depth; ++depth) {
+            open += depth >= on.levels.size() || on.levels[depth].function < first_own_function ? 1 : 0;
+        }
+    }
+    json["calls"] = calls_ + open;
+    json["drawn"] = drawn;
+    json["deeper"] = deeper_;
+    json["left_out"] = left_out();
+    return json;
+}
+
+}  // namespace nopscope

@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the host command takes for a long recording, beside uftrace and llvm-xray on the same events.
+
+    host.py [--events 20000000] [--gate]
+
+The events are those of the demo under -icount, over and over until there are as many. Seconds and memory are of all
+of them, once each; instructions are callgrind's, an event, from the demo once and three times. --gate: only these, of nopscope,
+and exit status 1 where one is above its limit.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import resource
+import shlex
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+NOPSCOPE = os.environ["NOPSCOPE"]
+REPORT_BENCH = os.environ["NOPSCOPE_REPORT_BENCH"]
+DEMO = pathlib.Path(os.environ["NOPSCOPE_BUILD_ROOT"]) / "virt/firmware/demo.elf"
+HERTZ = 1_000_000_000
+# Instructions an event, on x86-64 with GCC 12 at -O2.
+LIMITS = {"report": 110, "graph": 120, "html": 330, "export --to perfetto": 300}
+
+
+def run(*command, **options):
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, errors="replace", check=False, **options)
+    if done.returncode != 0:
+        sys.exit(f"host.py: {shlex.join(map(str, command))}: exit status {done.returncode}\n{done.stdout[-1000:]}{done.stderr[-1000:]}")
+    return done
+
+
+def demo_events(directory):
+    """[(type, function, ns)] of the demo's calls, types as ev13 has them; and the functions' names."""
+    line = ("exec:qemu-system-aarch64 -M virt,gic-version=3 -cpu max -display none -monitor none -serial stdio -icount shift=0 "
+            "-semihosting-config enable=on,target=native,arg=demo,arg=rounds=1,arg=mode=lossless,arg=baud=0 "
+            f"-kernel {DEMO}")
+    recording = directory / "demo.nsc"
+    run(NOPSCOPE, "record", "--quiet", "--from", line, "--image", DEMO, "-o", recording)
+    sql = "SELECT function, begin_ns, end_ns, depth, how FROM calls ORDER BY id"
+    calls = json.loads(run(NOPSCOPE, "query", recording, sql, "--format", "json").stdout)
+    names = json.loads(run(NOPSCOPE, "query", recording, "SELECT id, name FROM functions", "--format", "json").stdout)
+    events, stack = [], []
+
+    def leave():
+        call = stack.pop()
+        events.append((1 if call["how"] == "returned" else 2, call["function"], call["end_ns"]))
+
+    for call in calls:
+        while stack and stack[-1]["depth"] >= call["depth"]:
+            leave()
+        events.append((0, call["function"], call["begin_ns"]))
+        stack.append(call)
+    while stack:
+        leave()
+    return events, {row["id"]: row["name"] for row in names}
+
+
+def repeated(events, times):
+    first, length = events[0][2], events[-1][2] - events[0][2] + 1000
+    for n in range(times):
+        for kind, function, at in events:
+            yield kind, function, at - first + 1 + n * length
+
+
+def write(path, head, form, rows):
+    pack, out = struct.Struct(form).pack, []
+    with open(path, "wb") as file:
+        file.write(head)
+        for row in rows:
+            out.append(pack(*row))
+            if len(out) == 100_000:
+                file.write(b"".join(out))
+                out.clear()
+        file.write(b"".join(out))
+
+
+class Inputs:
+    """The same events in the form of each tool."""
+
+    def __init__(self, directory, events, names, times):
+        self.events = len(events) * times
+        self.recording = directory / f"{times}.nsc"
+        self.uftrace = directory / f"{times}.uftrace"
+        self.xray = directory / f"{times}.xray"
+        ev13, listed = directory / "calls.ev13", directory / "names.txt"
+        write(ev13, b"", "<BIQ", repeated(events, times))
+        listed.write_text("".join(f"{number} 0 {re.sub(' ', '_', name)}\n" for number, name in names.items()), encoding="utf-8")
+        run(REPORT_BENCH, ev13, "--tick-hz", HERTZ, "--names", listed, "--nsc", self.recording)
+        ev13.unlink()
+
+    def for_others(self, events, times):
+        run(NOPSCOPE, "export", self.recording, "--to", "uftrace", "-o", self.uftrace)
+        # XRay's basic log, version 3 (llvm/lib/XRay/Trace.cpp): header, then records of 32 bytes.
+        write(self.xray, struct.pack("<HHIQ16x", 3, 0, 3, HERTZ), "<HBBiQII8x",
+              ((0, 0, min(kind, 1), function, at, 1, 1) for kind, function, at in repeated(events, times)))
+        return self
+
+
+def nopscope_commands(inputs, directory):
+    return {"report": (NOPSCOPE, "report", inputs.recording),
+            "graph": (NOPSCOPE, "graph", inputs.recording),
+            "html": (NOPSCOPE, "html", inputs.recording, "-o", directory / "x.html"),
+            "export --to perfetto": (NOPSCOPE, "export", inputs.recording, "--to", "perfetto", "-o", directory / "x.perfetto")}
+
+
+def other_commands(inputs):
+    return {"uftrace report": ("uftrace", "report", "--no-pager", "-d", inputs.uftrace),
+            "uftrace graph": ("uftrace", "graph", "--no-pager", "-d", inputs.uftrace),
+            "llvm-xray account": ("llvm-xray-14", "account", inputs.xray, "--keep-going")}
+
+
+def instructions(command, directory):
+    done = run("valgrind", "--tool=callgrind", f"--callgrind-out-file={directory / 'callgrind'}", *command)
+    return int(re.search(r"refs: +([\d,]+)", done.stderr)[1].replace(",", ""))
+
+
+def seconds_and_bytes(command):
+    before = time.monotonic()
+    pid = os.posix_spawnp(str(command[0]), list(map(str, command)), os.environ,
+                          file_actions=[(os.POSIX_SPAWN_OPEN, fd, "/dev/null", os.O_RDWR, 0) for fd in (0, 1, 2)])
+    _, status, usage = os.wait4(pid, 0)
+    if status != 0:
+        sys.exit(f"host.py: {shlex.join(map(str, command))} failed")
+    return time.monotonic() - before, usage.ru_maxrss * 1024
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--events", type=int, default=20_000_000)
+    parser.add_argument("--gate", action="store_true")
+    options = parser.parse_args()
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as name:
+        directory = pathlib.Path(name)
+        events, names = demo_events(directory)
+        few, many = (Inputs(directory, events, names, times) for times in (1, 3))
+        if not options.gate:
+            few.for_others(events, 1)
+            many.for_others(events, 3)
+
+        def commands_of(inputs):
+            ours = nopscope_commands(inputs, directory)
+            return ours if options.gate else ours | other_commands(inputs)
+
+        costs = {}
+        for (what, first), second in zip(commands_of(few).items(), commands_of(many).values()):
+            costs[what] = (instructions(second, directory) - instructions(first, directory)) / (many.events - few.events)
+        if options.gate:
+            for what, limit in LIMITS.items():
+                print(f"{what}: {costs[what]:.1f} instructions an event, at most {limit}")
+            return int(any(costs[what] > limit for what, limit in LIMITS.items()))
+        times = -(-options.events // len(events))
+        all_ = Inputs(directory, events, names, times).for_others(events, times)
+        print(f"{all_.events:,} events of {len(names)} functions\n\n| | instructions an event | seconds | MB |\n|---|---|---|---|")
+        for what, command in commands_of(all_).items():
+            seconds, most = seconds_and_bytes(command)
+            tool = "" if what.split()[0] in ("uftrace", "llvm-xray") else "nopscope "
+            print(f"| {tool}{what} | {costs[what]:.0f} | {seconds:.1f} | {most / 1e6:.0f} |", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of the command line share. NOPSCOPE: the command."""
+
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+NOPSCOPE = os.environ["NOPSCOPE"]
+HOST_BUILD = pathlib.Path(os.environ["NOPSCOPE_HOST_BUILD"])
+DEMO = pathlib.Path(os.environ["NOPSCOPE_BUILD_ROOT"]) / "virt/firmware/demo.elf"
+HANG_SECONDS = 60
+
+
+def run(*command, status=0, **options):
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=HANG_SECONDS, check=False, **options)
+    if status is not None and done.returncode != status:
+        raise AssertionError(f"{' '.join(map(str, command))}: exit status {done.returncode}, not {status}\n"
+                             f"{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
+    return done
+
+
+def nopscope(*arguments, status=0, **options):
+    return run(NOPSCOPE, *arguments, status=status, **options)
+
+
+def commands():
+    """From --help."""
+    listed = nopscope("--help").stdout.split("Subcommands:")[1].split("\n\n")[0]
+    return re.findall(r"^  ([a-z][a-z-]*) ", listed, re.MULTILINE)
+
+
+def options_of(command):
+    """The long ones, from its --help, without its examples."""
+    lines = re.findall(r"^ {2,4}(-\S+)", nopscope(command, "--help").stdout.split("Examples:")[0], re.MULTILINE)
+    return {name for line in lines for name in re.findall(r"--[a-z][a-z-]*", line)}
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.directory = pathlib.Path(holder.name)

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""nopscope.toml: a board's defaults, which the command line overrides."""
+
+import os
+import unittest
+
+import cli
+
+FILE = """
+board = "here"          # without --board
+[here]
+image = "{image}"
+format = "json"
+[here.check]
+format = "text"
+[there]
+from = "tcp:127.0.0.1:1"
+image = "none.elf"
+"""
+
+
+class Defaults(cli.Case):
+    def setUp(self):
+        super().setUp()
+        self.environment = {key: value for key, value in os.environ.items() if key not in ("NOPSCOPE_CONFIG", "XDG_CONFIG_HOME")}
+        self.environment["HOME"] = str(self.directory / "home")
+        self.write(FILE.format(image=cli.DEMO))
+
+    def write(self, text, name="nopscope.toml"):
+        path = self.directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def nopscope(self, *arguments, status=0, **more):
+        return cli.nopscope(*arguments, status=status, cwd=self.directory, env=self.environment | more)
+
+    def test_a_command_takes_those_it_has_an_option_for(self):
+        self.assertTrue(self.nopscope("info", cli.DEMO).stdout.startswith("{"))
+        self.assertFalse(self.nopscope("check", cli.DEMO).stdout.startswith("{"), "its own section comes first")
+        self.assertFalse(self.nopscope("info", cli.DEMO, "--format", "text").stdout.startswith("{"), "the command line comes first")
+        self.assertFalse(self.nopscope("info", cli.DEMO, "--format=text").stdout.startswith("{"))
+        self.nopscope("events")  # which has no such options
+
+    def test_the_board_is_chosen(self):
+        said = self.nopscope("--board", "there", "record", "-o", "x.nsc", status=3).stderr
+        self.assertIn("none.elf", said)
+        said = self.nopscope("--board=there", "record", "-o", "x.nsc", "--image", cli.DEMO, status=3).stderr
+        self.assertIn("127.0.0.1", said)
+        said = self.nopscope("--board", "nowhere", "events", status=2).stderr
+        self.assertIn("there is no section [nowhere]; there are here, there", said)
+
+    def test_what_excludes_an_option_keeps_its_default_away(self):
+        said = self.nopscope("--board", "there", "ctl", "--via", "unix:none", "stats", "--image", cli.DEMO, status=3).stderr
+        self.assertIn("none", said)
+        self.assertNotIn("excludes", said)
+
+    def test_where_the_file_is_looked_for(self):
+        (self.directory / "nopscope.toml").unlink()
+        self.assertFalse(self.nopscope("info", cli.DEMO).stdout.startswith("{"))
+        self.write(FILE.format(image=cli.DEMO), "home/.config/nopscope/config.toml")
+        self.assertTrue(self.nopscope("info", cli.DEMO).stdout.startswith("{"))
+        self.write("board = 'here'\n[here]\nformat = 'text'\n", "other/nopscope/config.toml")
+        self.assertFalse(self.nopscope("info", cli.DEMO, XDG_CONFIG_HOME=str(self.directory / "other")).stdout.startswith("{"))
+        mine = self.write("board = 'a'\n[a]\nformat = 'text'\n", "mine.toml")
+        self.assertFalse(self.nopscope("info", cli.DEMO, NOPSCOPE_CONFIG=str(mine)).stdout.startswith("{"))
+        self.assertIn("cannot open", self.nopscope("events", NOPSCOPE_CONFIG="none.toml", status=3).stderr)
+
+    def test_what_makes_no_sense_is_one_sentence(self):
+        for text, said in (("[b]\nimgae = 'x'\n", "b.imgae: no command has such an option"),
+                           ("[b.info]\nbaud = 1\n", "b.info.baud: no command has such an option"),
+                           ("image = 'x'\n", "image: options are in a board's section"),
+                           ("board = 'c'\n[b]\nimage = 'x'\n", "there is no section [c]")):
+            self.write(text)
+            done = self.nopscope("events", status=2)
+            self.assertIn(said, done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1)
+        (self.directory / "nopscope.toml").unlink()
+        self.assertIn("there is no nopscope.toml", self.nopscope("--board", "b", "events", status=2).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""doctor on machines that are well, and on some that are not."""
+
+import json
+import os
+import shutil
+import unittest
+
+import cli
+
+
+class Doctor(cli.Case):
+    def setUp(self):
+        super().setUp()
+        self.devices = self.directory / "dev"
+        self.devices.mkdir()
+        self.tools = self.directory / "bin"
+        self.tools.mkdir()
+
+    def tool(self, name, says):
+        path = self.tools / name
+        path.write_text(f"#!/bin/sh\ncase $1 in -dumpfullversion) echo {says[1]};; *) echo '{says[0]}';; esac\n")
+        path.chmod(0o755)
+
+    def doctor(self, *arguments, status=0, path=None):
+        environment = os.environ | {"PATH": path or f"{self.tools}:/usr/bin:/bin", "NOPSCOPE_CONFIG": ""}
+        out = cli.nopscope("doctor", "--devices", self.devices, "--format", "json", *arguments, status=status, env=environment).stdout
+        return {one["what"]: one for one in json.loads(out)}
+
+    def test_this_machine_is_well(self):
+        found = self.doctor("--image", cli.DEMO)
+        self.assertEqual(found["QEMU"]["state"], "ok")
+        self.assertEqual(found[str(cli.DEMO)]["state"], "ok")
+        self.assertIn("patch sites", found[str(cli.DEMO)]["text"])
+        self.assertIn("no board is connected", found["serial ports"]["text"])
+        self.assertIn("ok ", cli.nopscope("doctor", "--devices", self.devices).stdout)
+
+    def test_tools_that_are_old_or_missing(self):
+        self.tool("qemu-system-aarch64", ("QEMU emulator version 7.2.15 (Debian 1:7.2+dfsg-7)", ""))
+        self.tool("aarch64-none-elf-gcc", ("aarch64-none-elf-gcc (Arm GNU Toolchain 11.3) 11.3.1", "11.3.1"))
+        found = self.doctor(status=1)
+        self.assertEqual(found["QEMU"]["state"], "note")
+        self.assertIn("9.0", found["QEMU"]["text"])
+        self.assertEqual(found["aarch64-none-elf-gcc"]["state"], "problem")
+        empty = self.directory / "empty"
+        empty.mkdir()
+        (empty / "sh").symlink_to("/bin/sh")
+        found = self.doctor(path=str(empty))
+        self.assertIn("./dev setup", found["QEMU"]["fix"])
+        self.assertIn("cannot be built", found["compiler"]["text"])
+
+    def test_ports_by_who_may_use_them(self):
+        for name, mode in (("ttyUSB0", 0o666), ("ttyUSB1", 0o000)):
+            (self.devices / name).touch()
+            (self.devices / name).chmod(mode)
+        # Not as root, who may use any.
+        self.directory.chmod(0o755)
+        command = shutil.copy(cli.NOPSCOPE, self.directory)
+        other = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if os.geteuid() == 0 else []
+        out = cli.run(*other, command, "doctor", "--devices", self.devices, "--format", "json", status=1, cwd="/",
+                      env={"PATH": "/usr/bin:/bin", "HOME": "/"}).stdout
+        found = {one["what"]: one for one in json.loads(out)}
+        self.assertEqual(found[str(self.devices / "ttyUSB0")]["state"], "ok")
+        self.assertEqual(found[str(self.devices / "ttyUSB1")]["state"], "problem")
+        self.assertIn("sudo ", found[str(self.devices / "ttyUSB1")]["fix"])
+
+    def test_a_line_at_the_wrong_rate_is_silent_or_is_not_there(self):
+        noise = self.directory / "noise"
+        noise.write_bytes(bytes((17 * n * n + n) % 255 + 1 for n in range(5000)))
+        found = self.doctor("--from", f"file:{noise}", status=1)[f"file:{noise}"]
+        self.assertIn("5,000 bytes came, and not one frame", found["text"])
+        self.assertIn("baud", found["fix"])
+        silent = self.doctor("--from", "exec:sleep 5", "--seconds", "0.2")["exec:sleep 5"]
+        self.assertIn("silent for 0.2 s", silent["text"])
+        none = self.doctor("--from", f"serial:{self.directory}/none", status=1)[f"serial:{self.directory}/none"]
+        self.assertEqual(none["state"], "problem")
+
+    def test_a_target_is_heard(self):
+        line = (f"exec:qemu-system-aarch64 -M virt,gic-version=3 -cpu max -display none -serial stdio -monitor none "
+                f"-semihosting-config enable=on,target=native -kernel {cli.DEMO}")
+        found = self.doctor("--from", line, "--seconds", "30", path=os.environ["PATH"])[line]
+        self.assertIn("a target speaks", found["text"])
+
+    def test_an_image_that_is_none(self):
+        found = self.doctor("--image", "/bin/sh", status=1)["/bin/sh"]
+        self.assertEqual(found["state"], "problem")
+        self.assertEqual(self.doctor("--image", self.directory / "none", status=1)[str(self.directory / "none")]["state"], "problem")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`cmake --install`, and the Debian package."""
+
+import re
+import unittest
+
+import cli
+
+HAS = ("bin/nopscope", "share/man/man1/nopscope-report.1", "share/bash-completion/completions/nopscope",
+       "share/zsh/vendor-completions/_nopscope", "share/fish/vendor_completions.d/nopscope.fish",
+       "share/doc/nopscope/LICENSE", "share/doc/nopscope/docs/cli.md")
+
+
+class Package(cli.Case):
+    def check_tree(self, root):
+        for path in HAS:
+            self.assertTrue((root / path).is_file() or (root / (path + ".gz")).is_file(), path)
+        version = cli.run(root / "bin/nopscope", "--version").stdout
+        self.assertEqual(version, cli.nopscope("--version").stdout)
+        return version.split()[1]
+
+    def test_install(self):
+        cli.run("cmake", "--install", cli.HOST_BUILD, "--prefix", self.directory / "usr")
+        self.check_tree(self.directory / "usr")
+
+    def test_the_deb_has_its_dependencies_and_runs_from_where_it_is_unpacked(self):
+        cli.run("cpack", "--config", cli.HOST_BUILD / "CPackConfig.cmake", "-B", self.directory)
+        deb, = self.directory.glob("*.deb")
+        facts = cli.run("dpkg-deb", "--field", deb).stdout
+        depends = re.search(r"^Depends: (.*)$", facts, re.MULTILINE).group(1)
+        for library in ("libc6", "libdw1", "libelf1", "libsqlite3-0", "libzstd1", "zlib1g"):
+            if library != "libelf1":  # libdw's own affair
+                self.assertIn(library, depends)
+        self.assertIn("Package: nopscope\n", facts)
+        cli.run("dpkg-deb", "--extract", deb, self.directory / "root")
+        version = self.check_tree(self.directory / "root/usr")
+        self.assertIn(f"Version: {version}", facts)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`diff` of recordings whose every time is known."""
+
+import json
+import os
+import pathlib
+import struct
+import subprocess
+import tempfile
+import unittest
+
+import exports
+
+MAIN, WORK, REST, OLD, NEW = range(1, 6)
+
+
+def trace(calls):
+    """One call of MAIN, with these calls inside: [(function, ns)]."""
+    now, out = 1000, struct.pack("<BIQ", 0, MAIN, 1000)
+    for function, length in calls:
+        out += struct.pack("<BIQ", 0, function, now) + struct.pack("<BIQ", 1, function, now + length)
+        now += length
+    return out + struct.pack("<BIQ", 1, MAIN, now + 1000)
+
+
+class Diff(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.directory = pathlib.Path(holder.name)
+        self.count = 0
+
+    def run_of(self, *calls):
+        self.count += 1
+        events, names = self.directory / "calls.ev13", self.directory / "names.txt"
+        events.write_bytes(trace(calls))
+        names.write_text("".join(f"{number} {number * 8} {name}\n" for number, name in
+                                 ((MAIN, "main"), (WORK, "work"), (REST, "rest"), (OLD, "old"), (NEW, "new"))))
+        recording = self.directory / f"{self.count}.nsc"
+        subprocess.run([os.environ["NOPSCOPE_REPORT_BENCH"], events, "--tick-hz", "1000000000", "--names", names,
+                        "--nsc", recording], check=True, stdout=subprocess.DEVNULL)
+        return recording
+
+    def diff(self, *arguments, status=0):
+        return exports.run(exports.NOPSCOPE, "diff", *arguments, status=status).stdout.decode()
+
+    def verdicts(self, *arguments, status=0):
+        answer = json.loads(self.diff(*arguments, "--format", "json", status=status))
+        return {row["name"]: row["verdict"] for row in answer["functions"]}, answer
+
+    def test_two_runs(self):
+        before = self.run_of((WORK, 10_000), (REST, 5_000), (OLD, 3_000))
+        after = self.run_of((WORK, 13_000), (REST, 4_000), (NEW, 2_000), (NEW, 2_000))
+        verdicts, answer = self.verdicts(before, after)
+        self.assertEqual(verdicts, {"work": "slower", "rest": "faster", "old": "gone", "new": "new", "main": "same"})
+        self.assertFalse(answer["tested"])
+        self.assertEqual(answer["self_ns"]["before"], 19_000)
+        self.assertEqual(answer["self_ns"]["after"], 22_000)
+        work = next(row for row in answer["functions"] if row["name"] == "work")
+        self.assertEqual((work["before"], work["after"]), ({"calls": 1, "self_ns": 10_000, "total_ns": 10_000},
+                                                           {"calls": 1, "self_ns": 13_000, "total_ns": 13_000}))
+        self.assertIsNone(work["p"])
+        paths = {tuple(row["path"]): row["verdict"] for row in answer["paths"]}
+        self.assertEqual(paths, {("main", "work"): "slower", ("main", "rest"): "faster", ("main", "old"): "gone",
+                                 ("main", "new"): "new"})
+        text = self.diff(before, after)
+        self.assertIn("+30.0 %", text)
+        self.assertLess(text.index("slower\n"), text.index("faster\n"))
+
+    def test_only_what_is_more_than_chance_is_slower(self):
+        before = [self.run_of((WORK, 10_000 + n), (REST, 5_000 + 2_000 * n)) for n in (0, 1, 2)]
+        after = [self.run_of((WORK, 11_000 + n), (REST, 5_500 + 2_000 * n)) for n in (0, 1, 2)]
+        verdicts, answer = self.verdicts(*before, "--", *after)
+        self.assertTrue(answer["tested"])
+        self.assertEqual(verdicts, {"work": "slower", "rest": "same", "main": "same"})
+        # Welch's t of 1000 / sqrt(1/3 + 1/3) with 4 degrees of freedom, and of 500 / sqrt(4e6/3 * 2).
+        p = {row["name"]: row["p"] for row in answer["functions"]}
+        self.assertAlmostEqual(p["work"], 2.666e-12, delta=1e-14)
+        self.assertAlmostEqual(p["rest"], 0.7748, delta=1e-4)
+
+    def test_it_fails_above_what_was_asked(self):
+        before = self.run_of((WORK, 10_000), (REST, 90_000))
+        after = self.run_of((WORK, 11_000), (REST, 90_000))
+        self.assertIn("failed: work is more than 5 % slower", self.diff(before, after, "--fail-above", "5%", status=1))
+        self.assertIn("nothing is more than 10.5 % slower", self.diff(before, after, "--fail-above", "10.5"))
+        self.assertIn("nothing", self.diff(after, before, "--fail-above", "0"))
+        self.diff(before, after, "--fail-above", "5%", "--min-share", "20")
+        both = self.diff(before, after, "--fail-above", "0.5%", "--min-share", "20", status=1)
+        self.assertIn("failed: all functions together are more than 0.5 % slower", both)
+
+    def test_folded_is_what_flamegraph_reads(self):
+        before, after = self.run_of((WORK, 10_000), (OLD, 1_000)), self.run_of((WORK, 13_000))
+        self.assertEqual(set(self.diff(before, after, "--format", "folded").splitlines()),
+                         {"main;work 10000 13000", "main;old 1000 0", "main 1000 1000"})
+
+    def test_what_makes_no_sense_is_one_sentence(self):
+        run = self.run_of((WORK, 1))
+        for arguments, said in (((run,), "two recordings are wanted"), ((run, run, "--fail-above", "much"), "such as 5%"),
+                                ((run, run, "--fail-above", "-5"), "such as 5%")):
+            done = exports.run(exports.NOPSCOPE, "diff", *arguments, status=2)
+            self.assertIn(said, done.stderr.decode())
+        exports.run(exports.NOPSCOPE, "diff", run, self.directory / "none.nsc", status=3)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`query`, compared with what the sqlite3 shell answers on the exported database."""
+
+import csv
+import io
+import json
+import pathlib
+import tempfile
+import unittest
+
+import exports
+
+CALLS = "SELECT name, COUNT(*) AS calls, SUM(self_ns) AS own, AVG(depth) AS depth FROM named_calls GROUP BY name ORDER BY name"
+
+
+def query(path, sql, *options, status=0):
+    return exports.run(exports.NOPSCOPE, "query", path, sql, *options, status=status)
+
+
+class Query(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory()
+        self.addCleanup(self.directory.cleanup)
+        self.database = pathlib.Path(self.directory.name) / "run.db"
+
+    def export(self, name):
+        exports.run(exports.NOPSCOPE, "export", exports.recording(name), "--to", "sqlite", "-o", self.database)
+        return self.database
+
+    def test_answers_are_those_of_the_sqlite3_shell(self):
+        for name in ("torture", "contexts", "hostile"):
+            shell = json.loads(exports.run("sqlite3", "-json", self.export(name), CALLS).stdout.decode())
+            self.assertTrue(shell)
+            for source in (exports.recording(name), self.database):
+                self.assertEqual(json.loads(query(source, CALLS, "--format", "json").stdout), shell)
+            rows = list(csv.reader(io.StringIO(query(self.database, CALLS, "--format", "csv").stdout.decode())))
+            self.assertEqual(rows[0], ["name", "calls", "own", "depth"])
+            self.assertEqual([int(row[1]) for row in rows[1:]], [row["calls"] for row in shell])
+            # A shown name is one line, whatever its bytes.
+            self.assertEqual(query(self.database, CALLS).stdout.count(b"\n"), len(shell) + 1)
+
+    def test_what_a_column_can_be(self):
+        sql = "SELECT NULL AS a, -1 AS b, 2.5 AS c, '=1+1,\"' AS d"
+        self.assertEqual(query(exports.recording("torture"), sql).stdout.decode(), "a   b    c  d\n   -1  2.5  =1+1,\"\n")
+        self.assertEqual(query(exports.recording("torture"), sql, "--format", "csv").stdout.decode(),
+                         '"a","b","c","d"\n,-1,2.5,"\'=1+1,"""\n')
+        self.assertEqual(query(exports.recording("torture"), "SELECT id FROM calls WHERE id < 0", "--format", "json").stdout,
+                         b"[]\n")
+
+    def test_what_makes_no_sense_is_one_sentence(self):
+        database = self.export("torture")
+        before = database.read_bytes()
+        for sql, said in (("SELECT x FROM calls", "no such column: x"), ("", "the query is empty"),
+                          ("SELECT 1; SELECT 2", "more than one statement"),
+                          ("DELETE FROM calls", "readonly database")):
+            done = query(database, sql, status=2)
+            self.assertIn(said, done.stderr.decode())
+            self.assertEqual(len(done.stderr.splitlines()), 1)
+        self.assertEqual(database.read_bytes(), before)
+        query(self.directory.name + "/none.nsc", "SELECT 1", status=3)
+
+
+if __name__ == "__main__":
+    unittest.main()

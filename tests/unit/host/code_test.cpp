@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a page has of an image: the real instructions, whatever the image says; and of its source files only text.
+#include "host-tools/html/code.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "host-tools/elf/source_text.hpp"
+#include "tests/unit/host/elf_builder.hpp"
+
+namespace nopscope {
+namespace {
+
+using test::ElfBuilder;
+
+TEST(Disassembler, InstructionsAreTextWithAbsoluteTargets) {
+    const Disassembler disassembler;
+    const auto at = [&](std::uint32_t word) { return disassembler.text(0x40081000, word); };
+    EXPECT_EQ(at(a64::nop), "nop");
+    EXPECT_EQ(at(a64::bti_c), "bti\tc");
+    EXPECT_EQ(at(a64::paciasp), "paciasp");
+    EXPECT_EQ(at(a64::mov_x9_x30), "mov\tx9, x30");
+    EXPECT_EQ(at(0xd65f0bff), "retaa");
+    EXPECT_EQ(at(0xb8200020), "ldadd\tw0, w0, [x1]");
+    EXPECT_EQ(at(0x94000010), "bl\t0x40081040");
+    EXPECT_EQ(at(0x17ffffff), "b\t0x40080ffc");
+    EXPECT_EQ(at(0x54000041), "b.ne\t0x40081008");
+    EXPECT_EQ(at(0xb4ffffe3), "cbz\tx3, 0x40080ffc");
+    EXPECT_EQ(at(0x37f80000 | 3 << 5 | 2), "tbnz\tw2, #0x1f, 0x4008100c");
+    EXPECT_EQ(at(ElfBuilder::adrp(3, 0x40081000, 0x40000000)), "adrp\tx3, 0x40000000");
+    EXPECT_EQ(at(ElfBuilder::adr(3, -4)), "adr\tx3, 0x40080ffc");
+    EXPECT_EQ(at(ElfBuilder::ldr_literal(7, 16)), "ldr\tx7, 0x40081010");
+    EXPECT_EQ(at(0xffffffff), ".inst\t0xffffffff");
+}
+
+TEST(Disassembler, TargetsReachAsFarAsTheyCan) {
+    constexpr std::uint64_t at = 0x40000000;
+    EXPECT_EQ(pc_relative_target(at, 0x95ffffff), at + (1 << 27) - 4);
+    EXPECT_EQ(pc_relative_target(at, 0x96000000), at - (1 << 27));
+    EXPECT_EQ(pc_relative_target(at, 0x547fffe0), at + (1 << 20) - 4);
+    EXPECT_EQ(pc_relative_target(at, 0x36040000), at - (1 << 15));
+    EXPECT_EQ(pc_relative_target(at, a64::nop), std::nullopt);
+}
+
+class Code : public testing::Test {
+protected:
+    void SetUp() override {
+        std::filesystem::remove_all(directory);
+        std::filesystem::create_directories(directory);
+    }
+    void TearDown() override { std::filesystem::remove_all(directory); }
+    std::string put(const std::string& name, const std::string& bytes) {
+        std::ofstream(directory / name, std::ios::binary) << bytes;
+        return (directory / name).string();
+    }
+    Json json(const ElfBuilder& builder, const std::map<std::uint64_t, double>& shares) {
+        const test::Bytes bytes = builder.build();
+        const std::string path = put("image.elf", std::string(bytes.begin(), bytes.end()));
+        Report report;
+        for (const auto& [address, share] : shares) {
+            report.functions.emplace_back().address = address;
+            report.functions.back().share = share;
+        }
+        return CodeView(path, {directory}).json(report, [&](std::uint64_t address) {
+            const auto found = shares.find(address);
+            return found == shares.end() ? std::int64_t{-1} : std::distance(shares.begin(), found);
+        });
+    }
+    static std::string refusal(const std::string& path, const std::vector<std::string>& roots = {}) {
+        return read_source_text(path, roots).refusal;
+    }
+
+    const std::filesystem::path directory =
+        std::filesystem::temp_directory_path() / ("nopscope-code-" + std::to_string(getpid()));
+};
+
+TEST_F(Code, HasTheHottestFunctionsWithTheirSitesAndCalls) {
+    ElfBuilder builder;
+    const auto hot = builder.function("hot");
+    const auto unknown = builder.function("<b>not in the page</b>", false, false);
+    const auto caller = builder.here() + 8 + (builder.here() % 8);
+    const auto bl = [](std::uint64_t from, std::uint64_t to) {
+        return 0x94000000 | (static_cast<std::uint32_t>((to - from) >> 2) & 0x3ffffff);
+    };
+    const auto made = builder.function("caller", true, true, {bl(caller + 12, hot), bl(caller + 16, unknown), 0x54ffffe1, 0x12345678});
+    ASSERT_EQ(made, caller);
+    builder.symbol("$x", ElfBuilder::text_base, 0, 0, true);
+    builder.symbol("$d", caller + 24, 0, 0, true);
+    const Json shown = json(builder, {{hot, 0.1}, {caller, 0.9}});
+    ASSERT_EQ(shown["functions"].size(), 2u);
+    const Json& first = shown["functions"][0];
+    EXPECT_EQ(first["function"], 1);
+    EXPECT_EQ(first["instructions"], 8);
+    EXPECT_EQ(first["shown"], 8);
+    EXPECT_EQ(first["slot"], true);
+    EXPECT_EQ(first["text"], fmt::format("bti\tc\nnop\nnop\nbl\t{:#x}\nbl\t{:#x}\nb.ne\t{:#x}\n.word\t0x12345678\n.word\t0xd65f03c0",
+                                         hot, unknown, caller + 16));
+    EXPECT_EQ(first["targets"]["at"], Json({3, 4, 5}));
+    EXPECT_EQ(first["targets"]["function"], Json({0, -1, 1}));
+    EXPECT_EQ(first["targets"]["offset"], Json({0, 0, 16}));
+    EXPECT_EQ(first["targets"]["name"], Json({"", "<b>not in the page</b>", ""}));
+    ASSERT_EQ(first["notes"].size(), 2u);
+    EXPECT_EQ(first["notes"][0][0], 1);
+    EXPECT_EQ(first["notes"][1][0], 2);
+    EXPECT_EQ(shown["functions"][1]["function"], 0);
+}
+
+TEST_F(Code, IsBoundedWhateverTheImageSays) {
+    ElfBuilder builder;
+    std::map<std::uint64_t, double> shares;
+    const auto large = builder.function("large", true, true, std::vector<std::uint32_t>(6000, 0x91000400));
+    shares[large] = 1;
+    for (int n = 0; n < 2; ++n) {
+        shares[builder.function("larger", true, true, std::vector<std::uint32_t>(4000, 0x91000400))] = 0.001;
+    }
+    for (int n = 0; n < 30; ++n) {
+        shares[builder.function(std::string(5000, 'n'), true, true, std::vector<std::uint32_t>(300, 0x94000001))] = 0.01;
+    }
+    builder.symbol("beyond", ElfBuilder::text_base + (1 << 30), 2, ~std::uint64_t{0});
+    shares[ElfBuilder::text_base + (1 << 30)] = 0.5;
+    const Json shown = json(builder, shares);
+    EXPECT_EQ(shown["functions"][0]["instructions"], 6004);
+    EXPECT_EQ(shown["functions"][0]["shown"], CodeView::max_instructions);
+    EXPECT_LE(shown["functions"].size(), CodeView::max_functions);
+    EXPECT_GT(shown["functions"].size(), 10u);
+    EXPECT_LT(shown.dump().size(), 300'000u);
+    std::size_t text = 0;
+    for (const Json& function : shown["functions"]) text += function["text"].get<std::string>().size();
+    EXPECT_LT(text, CodeView::max_bytes);
+}
+
+TEST_F(Code, SourceIsReadFromFilesOfTextOnly) {
+    const std::string good = put("good.c", "int one;\r\nint two;\n\nfour");
+    EXPECT_THAT(read_source_text(good, {}).lines, testing::ElementsAre("int one;", "int two;", "", "four"));
+    EXPECT_EQ(read_source_text("good.c", {"/nowhere", directory}).refusal, "");
+    EXPECT_EQ(read_source_text("project/good.c", {"project=" + directory.string()}).refusal, "");
+    EXPECT_EQ(read_source_text("/built/elsewhere/good.c", {"/built/elsewhere=" + directory.string()}).refusal, "");
+    EXPECT_EQ(refusal("good.c"), "no directory to look for it in is known");
+    EXPECT_EQ(refusal("../good.c", {directory}), "it is outside of the directory that it is looked for in");
+    EXPECT_EQ(refusal("a/../../good.c", {directory}), "it is outside of the directory that it is looked for in");
+    EXPECT_EQ(refusal("/x/../good.c", {"/x=" + directory.string()}), "it is outside of the directory that it is looked for in");
+    EXPECT_EQ(refusal(put("secret", "s")), "it has not the name of a source file");
+    EXPECT_EQ(refusal(put("binary.c", std::string("a\0b", 3))), "it is not text");
+    EXPECT_EQ(refusal((directory / "absent.c").string()), "No such file or directory");
+    std::filesystem::create_directory(directory / "directory.c");
+    EXPECT_EQ(refusal((directory / "directory.c").string()), "it is not a regular file");
+    std::filesystem::create_symlink("/dev/zero", directory / "device.c");
+    EXPECT_EQ(refusal((directory / "device.c").string()), "it is not a regular file");
+    ASSERT_EQ(mkfifo((directory / "pipe.c").c_str(), 0600), 0);
+    EXPECT_EQ(refusal((directory / "pipe.c").string()), "it is not a regular file");
+    std::filesystem::resize_file(put("huge.c", ""), SourceText::max_bytes + 1);
+    EXPECT_EQ(refusal((directory / "huge.c").string()), "it is larger than 4 MiB");
+}
+
+}  // namespace
+}  // namespace nopscope

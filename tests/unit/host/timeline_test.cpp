@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// A timeline has what was told, exactly while there is room, and bounded afterwards: the longest calls, and honest sums of
+// the others.
+#include "host-tools/html/timeline.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <set>
+#include <tuple>
+
+namespace nopscope {
+namespace {
+
+// The functions' addresses begin at 1002; an interrupt's key is odd.
+std::int64_t by_address(std::uint64_t key) { return key % 2 != 0 ? 99 : static_cast<std::int64_t>(key - 1000) / 2; }
+
+class TimelineTest : public testing::Test {
+protected:
+    TimelineTest() {
+        for (const Track& track : {core0, task, core1}) timeline.on_track(track);
+        for (std::uint32_t n = 1; n < 10; ++n) timeline.on_function(n, {.name = "f", .file = {}, .line = 0, .address = 1000 + 2 * n});
+    }
+    void call(const Track& track, std::uint32_t function, Nanoseconds from, Nanoseconds to, Left how = Left::returned) {
+        timeline.entry(track, function, from);
+        timeline.leave(track, function, to, how);
+    }
+    Json json() const { return timeline.json(by_address); }
+    using Told = std::tuple<std::int64_t, std::int64_t, std::int64_t>;  // from, duration, function
+    static std::vector<Told> calls(const Json& row) {
+        std::vector<Told> all;
+        std::int64_t from = 0;
+        for (std::size_t at = 0; at < row["from"].size(); ++at) {
+            from += row["from"][at].get<std::int64_t>();
+            all.emplace_back(from, row["duration"][at], row["function"][at]);
+        }
+        return all;
+    }
+
+    const Track core0{0, 0, 0};
+    const Track task{1, 0, 5};
+    const Track core1{2, 1, 0};
+    Timeline timeline;
+};
+
+TEST_F(TimelineTest, FewCallsAreThereAsTheyWere) {
+    timeline.entry(core0, 1, 5000);
+    call(core0, 2, 5010, 5020);
+    call(core0, tracer_function, 5030, 5050);
+    timeline.leave(core0, 1, 5100, Left::gap);
+    timeline.on_function(10, {.name = "(interrupt 27)", .file = {}, .interrupt = 27});
+    call(core0, 10, 5110, 5120);
+    call(task, 3, 5100, 5200, Left::unwound);
+    timeline.mark(task, 42, 5150);
+    timeline.point(core1, 4, 4990);  // of another core, before the first event that was told
+    timeline.whole(core1, 5, 4980, 5300, 1);
+    timeline.absence(0, {.from = 5300, .to = 5400, .lost = 7, .overwritten = 2, .dropped = 0});
+    timeline.absence(1, {.from = 5000, .to = 5400, .lost = 0, .overwritten = 0, .dropped = 1234});
+    const Json shown = json();
+    const Json& tracks = shown["tracks"];
+    ASSERT_EQ(tracks.size(), 3u);
+    EXPECT_EQ(calls(tracks[0]["rows"][0]), (std::vector<Told>{{10, 100, 1}, {120, 10, 99}}));
+    EXPECT_EQ(shown["interrupts"], Json({99}));
+    EXPECT_EQ(tracks[0]["rows"][0]["left"], Json({{0, "gap"}}));
+    EXPECT_EQ(calls(tracks[0]["rows"][1]), (std::vector<Told>{{20, 10, 2}, {40, 20, -3}}));
+    EXPECT_EQ(tracks[1]["context"], 5);
+    EXPECT_EQ(tracks[1]["rows"][0]["left"], Json({{0, "unwound"}}));
+    EXPECT_EQ(tracks[1]["marks"], Json({{"at", {160}}, {"id", {42}}}));
+    EXPECT_EQ(calls(tracks[2]["rows"][0]), (std::vector<Told>{{0, 0, 4}}));
+    EXPECT_EQ(calls(tracks[2]["rows"][1]), (std::vector<Told>{{-10, 320, 5}}));
+    EXPECT_FALSE(tracks[0]["rows"][0].contains("slot"));
+    const Json& bands = shown["bands"];
+    EXPECT_EQ(bands["kind"], Json({"gap", "dropped"}));
+    EXPECT_EQ(bands["from"], Json({310, 10}));
+    EXPECT_EQ(bands["to"], Json({410, 410}));
+    EXPECT_EQ(bands["what"][0], "7 records lost, 2 records overwritten");
+    EXPECT_EQ(bands["what"][1], "1,234 calls and records dropped");
+    EXPECT_EQ(shown["calls"], 6);
+    EXPECT_EQ(shown["drawn"], 6);
+    EXPECT_EQ(shown["duration"], 310);
+}
+
+TEST_F(TimelineTest, WhatIsOpenIsShownUpToNowAndLaterWhole) {
+    timeline.entry(core0, 1, 100);
+    timeline.entry(core0, 2, 200);
+    call(core0, 3, 250, 300);
+    EXPECT_EQ(calls(json()["tracks"][0]["rows"][0]), (std::vector<Told>{{0, 200, 1}}));
+    EXPECT_EQ(json()["tracks"][0]["rows"][1]["left"], Json({{0, "open"}}));
+    EXPECT_EQ(json()["calls"], 3);
+    timeline.leave(core0, 2, 400, Left::returned);
+    timeline.leave(core0, 1, 500, Left::returned);
+    EXPECT_EQ(calls(json()["tracks"][0]["rows"][0]), (std::vector<Told>{{0, 400, 1}}));
+    EXPECT_EQ(json()["tracks"][0]["rows"][0]["left"], Json::array());
+    EXPECT_EQ(json()["calls"], 3);
+}
+
+// Against all calls, kept by the test: what is drawn did happen, the longest are there, and each slot's sums are right.
+TEST_F(TimelineTest, OfManyCallsTheLongestAreThereAndTheSumsOfTheOthers) {
+    std::mt19937 random(3);
+    std::map<std::size_t, std::vector<Told>> all;  // by depth
+    Nanoseconds now = 1'000'000;
+    const Nanoseconds origin = now;
+    constexpr std::size_t most_depth = 5;
+    const auto run = [&](auto&& self, std::size_t depth) -> void {
+        const std::uint32_t function = 1 + random() % 9;
+        const Nanoseconds from = now;
+        timeline.entry(core0, function, now);
+        now += 1 + random() % 50;
+        if (depth + 1 < most_depth) {
+            for (unsigned n = random() % 4; n > 0; --n) self(self, depth + 1);
+        }
+        now += random() % 1000 == 0 ? 100'000 : random() % 100;
+        timeline.leave(core0, function, now, Left::returned);
+        all[depth].emplace_back(from - origin, now - from, function);
+    };
+    for (unsigned n = 0; n < 20'000; ++n) {
+        run(run, 0);
+        now += random() % 300;
+    }
+    const Json shown = json();
+    const auto slot_ns = shown["slot"].get<std::int64_t>();
+    std::vector<std::int64_t> durations;
+    std::size_t total = 0;
+    for (const auto& [depth, list] : all) {
+        total += list.size();
+        for (const Told& told : list) durations.push_back(std::get<1>(told));
+    }
+    ASSERT_GT(total, 60'000u);
+    EXPECT_EQ(shown["calls"], total);
+    EXPECT_LE(shown["drawn"].get<std::size_t>(), Timeline::most_cells + Timeline::most_longest);
+    EXPECT_LT(shown.dump().size(), 300'000u);
+    std::sort(durations.rbegin(), durations.rend());
+    const std::int64_t sure = durations[Timeline::most_longest / 2];  // whatever is as long as another
+    for (const auto& [depth, list] : all) {
+        const Json& row = shown["tracks"][0]["rows"][depth];
+        const std::vector<Told> drawn = calls(row);
+        const std::set<Told> told(list.begin(), list.end());
+        const std::set<Told> kept(drawn.begin(), drawn.end());
+        EXPECT_EQ(kept.size(), drawn.size()) << "twice";
+        for (const Told& each : drawn) EXPECT_TRUE(told.contains(each));
+        std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>> sums;  // slot: calls, longest
+        std::map<std::int64_t, std::int64_t> busy;
+        for (const Told& each : list) {
+            const auto [from, duration, function] = each;
+            if (duration > sure) {
+                EXPECT_TRUE(kept.contains(each)) << duration;
+            }
+            auto& [count, longest] = sums[from / slot_ns];
+            ++count;
+            longest = std::max(longest, duration);
+            for (std::int64_t at = from; at < from + duration;) {
+                const std::int64_t end = std::min(from + duration, (at / slot_ns + 1) * slot_ns);
+                busy[at / slot_ns] += end - at;
+                at = end;
+            }
+        }
+        std::map<std::int64_t, std::int64_t> drawn_in;
+        for (const auto& [from, duration, function] : drawn) {
+            ++drawn_in[from / slot_ns];
+            sums[from / slot_ns].second -= duration == sums[from / slot_ns].second ? duration : 0;
+        }
+        for (const auto& [slot, sum] : sums) EXPECT_EQ(sum.second, 0) << "the longest of slot " << slot;
+        std::int64_t slot = 0;
+        std::map<std::int64_t, std::int64_t> said;
+        for (std::size_t at = 0; at < row["slot"].size(); ++at) {
+            slot += row["slot"][at].get<std::int64_t>();
+            said[slot] = row["calls"][at];
+            EXPECT_NEAR(row["busy"][at].get<double>(), 100.0 * static_cast<double>(busy[slot]) / static_cast<double>(slot_ns), 0.51);
+        }
+        for (const auto& [at, sum] : sums) {
+            if (sum.first > drawn_in[at]) {
+                EXPECT_EQ(said[at], sum.first);
+            } else {
+                EXPECT_FALSE(said.contains(at));
+            }
+        }
+    }
+}
+
+TEST_F(TimelineTest, WhateverComesItIsBounded) {
+    std::mt19937_64 random(9);
+    for (std::uint32_t number = 3; number < 500; ++number) timeline.on_track({number, number % 256, number / 256});
+    for (std::uint32_t number = 0; number < 500; ++number) {
+        const Track track{number, number % 256, number / 256};
+        for (unsigned depth = 0; depth < 300; ++depth) timeline.entry(track, 1 + depth % 9, number + depth);
+        for (unsigned depth = 300; depth-- > 0;) timeline.leave(track, 1 + depth % 9, number + 1000 - depth, Left::returned);
+        timeline.mark(track, 1, number + 1000);
+    }
+    for (unsigned n = 0; n < 100'000; ++n) {
+        const std::uint64_t at = 3000 + n * std::uint64_t{1'000'000'000};
+        timeline.absence(n % 3, {.from = at, .to = at + random() % 1000, .lost = 1, .overwritten = 0, .dropped = 0});
+        timeline.mark(core0, n, at);
+    }
+    timeline.whole(core0, 1, 5, std::uint64_t{1} << 62, 0xffffffff);
+    timeline.whole(core0, 1, 0, std::uint64_t{1} << 62, 0);  // began at any time, says a hostile target
+    timeline.point(core1, 77, std::uint64_t{1} << 61);
+    const Json shown = json();
+    EXPECT_LT(shown.dump().size(), 400'000u);
+    EXPECT_EQ(shown["calls"], 500 * 300 + 3);
+    EXPECT_EQ(shown["duration"], std::uint64_t{1} << 62);
+    EXPECT_GE(shown["deeper"], 500 * (300 - 128));
+    EXPECT_EQ(shown["left_out"], std::to_string(100'500 - Timeline::max_marks).insert(2, ",") + " marks");
+    std::uint64_t lost = 0;
+    EXPECT_LE(shown["bands"]["what"].size(), Timeline::max_absences);
+    EXPECT_GT(shown["bands"]["what"].size(), Timeline::max_absences / 4);
+    for (const Json& what : shown["bands"]["what"]) {
+        std::string digits;
+        for (const char letter : what.get<std::string>().substr(0, what.get<std::string>().find(' '))) {
+            if (letter != ',') digits += letter;
+        }
+        lost += std::stoull(digits);
+    }
+    EXPECT_EQ(lost, 100'000u);
+    EXPECT_EQ(shown["tracks"][2]["rows"][0]["function"].back(), -5) << "a function that nobody has introduced";
+}
+
+}  // namespace
+}  // namespace nopscope

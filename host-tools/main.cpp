@@ -244,6 +244,28 @@ std::function<Exit()> add_html(CLI::App& app, CLI::App*& command) {
     return [options] { return html(*options); };
 }
 
+std::function<Exit()> add_serve(CLI::App& app, CLI::App*& command) {
+    auto options = std::make_shared<ServeOptions>();
+    command = app.add_subcommand("serve", "Show a recording, or a target while it runs, in a browser");
+    command->add_option("file", options->page.report.file, "A recording, or a raw capture");
+    add_line(command, options->line, "The ELF that was recorded, or that runs there");
+    command->get_option("--from")->required(false);
+    command->add_option("-o,--output", options->output, "Of a line: record it to this file, too");
+    command
+        ->add_option("--listen", options->listen, "The address and port; port 0 is any that is free")
+        ->default_val("127.0.0.1:0");
+    command->add_option("--token", options->token,
+                        "What each request must bring; other addresses than this machine's own have one in any case");
+    command->add_option("--title", options->page.title, "The page's title (the recording's name, or the line)");
+    add_raw(command, options->page.report);
+    const auto read_steering = add_steering(command, options->line);
+    return [options, read_steering] {
+        read_steering();
+        options->page.report.image = options->line.image;
+        return serve(*options);
+    };
+}
+
 std::function<Exit()> add_info(CLI::App& app, CLI::App*& command) {
     auto options = std::make_shared<InfoOptions>();
     command = app.add_subcommand("info", "Say what a recording or an image is");
@@ -314,7 +336,7 @@ int run(int argc, char** argv) {
     app.footer(exit_codes);
     app.require_subcommand(1);
     std::map<CLI::App*, std::function<Exit()>> commands;
-    for (auto* add : {add_record, add_top, add_ctl, add_report, add_graph, add_html, add_export, add_diff, add_query,
+    for (auto* add : {add_record, add_top, add_ctl, add_report, add_graph, add_html, add_serve, add_export, add_diff, add_query,
                       add_info, add_check, add_names, add_events, add_doctor, add_reference}) {
         CLI::App* command = nullptr;
         auto action = add(app, command);

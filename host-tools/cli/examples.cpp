@@ -24,6 +24,8 @@ constexpr Examples all[] = {
                "nopscope report run.nsc --sort total --format csv\n"},
     {"graph", "nopscope graph run.nsc --depth 4 --min-share 1\n"},
     {"html", "nopscope html run.nsc -o report.html\n"},
+    {"serve", "nopscope serve run.nsc\n"
+              "nopscope serve --from 'serial:/dev/ttyUSB0?baud=3000000' --image demo.elf -o run.nsc\n"},
     {"export", "nopscope export run.nsc --to perfetto -o run.perfetto-trace\n"
                "nopscope export run.nsc --to callgrind -o callgrind.out.run\n"},
     {"diff", "nopscope diff before.nsc after.nsc\n"

@@ -90,6 +90,15 @@ struct HtmlOptions {
 };
 Exit html(const HtmlOptions& options);
 
+struct ServeOptions {
+    HtmlOptions page;    // its report's file, or nothing; title: empty: that of a line is its URI
+    LineOptions line;    // from, or nothing
+    std::string output;  // of a line: the recording on the side; empty: none
+    std::string listen;  // an address and a port
+    std::string token;   // that each request brings; empty: as the address wants it
+};
+Exit serve(const ServeOptions& options);
+
 struct InfoOptions {
     std::string file;
     Format format = Format::text;

@@ -35,6 +35,9 @@ struct Loaded {
 Loaded load(const ReportOptions& options, bool durations = false,
             const std::function<std::unique_ptr<SessionSink>(const NamedFile&)>& also = {});
 
+// What a page shows of a recording: view_json() (html/html.hpp).
+std::string view_of_file(const HtmlOptions& options);
+
 // To standard output.
 void print(const std::string& text);
 

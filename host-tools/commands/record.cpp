@@ -4,13 +4,13 @@
 // The line is decoded here, once, and what it says goes to the file at least four times a second, so a
 // killed recorder loses a quarter of a second. Whoever wants the line's own bytes asks for --raw.
 #include <fmt/format.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
 #include <fstream>
 
+#include "host-tools/base/interrupt.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/commands/commands.hpp"
 #include "host-tools/line/tee.hpp"
@@ -21,18 +21,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
-
-volatile sig_atomic_t interrupted = 0;
-void on_signal(int /*number*/) { interrupted = 1; }
-
-void catch_signals() {
-    struct sigaction action {};
-    action.sa_handler = on_signal;  // no SA_RESTART: a waiting read is to end
-    sigaction(SIGINT, &action, nullptr);
-    sigaction(SIGTERM, &action, nullptr);
-    sigaction(SIGHUP, &action, nullptr);
-    signal(SIGPIPE, SIG_IGN);
-}
 
 class Monitor final : public Attendant {
 public:
@@ -131,7 +119,7 @@ public:
     // Reads once. False: it is over.
     bool turn() {
         if (reason_) return false;
-        const Source::Result got = to_.line.wait(interrupted != 0 ? 0ms : 50ms);
+        const Source::Result got = to_.line.wait(interrupted() ? 0ms : 50ms);
         const auto now = Clock::now();
         to_.raw.write(to_.line.bytes());
         to_.line.take(now);
@@ -147,7 +135,7 @@ public:
 
 private:
     std::optional<nsc::EndReason> why_end(bool closed, Clock::time_point now) const {
-        if (interrupted != 0) return nsc::EndReason::interrupted;
+        if (interrupted()) return nsc::EndReason::interrupted;
         if (closed) return over_ ? nsc::EndReason::target_finished : nsc::EndReason::line_closed;
         if (over_ && options_.until_end && now - over_since_ > linger) {
             return nsc::EndReason::target_finished;
@@ -174,7 +162,7 @@ void say(const std::string& sentence) { fmt::print(stderr, "nopscope: {}\n", for
 Exit record(const RecordOptions& options) {
     std::optional<Symbols> symbols;
     if (!options.line.image.empty()) symbols = read_symbols(ElfFile::open(options.line.image));
-    catch_signals();
+    catch_interrupts();
     const bool steers = options.line.steering.steers();
     // The line first: a port that is not there must not cost an older recording.
     const auto source = open_line(options.line, steers ? Way::both : Way::in, say);

@@ -31,4 +31,12 @@ std::string_view page_template();
 // The page with the data in it, whatever bytes its names have.
 std::string html_page(std::string_view page, const std::string& view);
 
+// The page without data, which asks its server for them (serve/server.hpp), and the content security policy that
+// belongs into its response's head: the page's own, and that it may ask where it came from, and be in no frame.
+struct ServedPage {
+    std::string html;
+    std::string policy;
+};
+ServedPage served_page(std::string_view page);
+
 }  // namespace nopscope

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // node build.mjs OUTPUT: the page as one file, with a place for its data, and the licences of what is in it.
 import { build } from "esbuild";
+import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 
 const here = (name) => new URL(name, import.meta.url).pathname;
@@ -36,6 +37,7 @@ const licences = [...bundledPackages].sort().map((name) => {
 });
 const page = readFileSync(here("src/page.html"), "utf8")
     .replace("/*style*/", () => style)
+    .replace("/*script hash*/", () => `sha256-${createHash("sha256").update(script).digest("base64")}`)
     .replace("/*licences*/", () => licences.join("\n\n").replaceAll("--", "- -"))
     .replace("/*script*/", () => script);
 writeFileSync(process.argv[2], page);

@@ -2,15 +2,17 @@
 // One function: who calls it, what it calls, how long it takes.
 import { showCode } from "./code";
 import { callLines } from "./code_model";
-import { make } from "./dom";
+import { make, patch } from "./dom";
 import { histogram } from "./functions";
-import { nameOf, percentile, type View } from "./model";
+import { keyOf, nameOf, percentile, type View } from "./model";
 import * as text from "./text";
 import { neighbours, type Neighbour } from "./tree";
 
+let drawn = 0; // how often code was
+
 export function showCalls(host: HTMLElement, view: View, fn: number, chosen: (fn: number) => void): void {
     if (fn < 0) {
-        host.replaceChildren(make("p", { class: "empty" }, "Choose a function: a row of the table, or a frame by double-click."));
+        patch(host, make("p", { class: "empty" }, "Choose a function: a row of the table, or a frame by double-click."));
         return;
     }
     const of = view.functions[fn];
@@ -27,14 +29,16 @@ export function showCalls(host: HTMLElement, view: View, fn: number, chosen: (fn
     const list = make("dl", { class: "facts" });
     for (const [name, value] of facts) list.append(make("div", {}, make("dt", {}, name), make("dd", {}, value)));
     const big = make("div", { class: "big" }, histogram(of));
-    host.replaceChildren(
+    // A running target's page has neither. What the links in it do is about its own elements, which are not patched.
+    const code = view.code || view.timeline ? [make("div", { "data-key": `code ${++drawn}` }, ...showCode(view, fn, chosen))] : [];
+    patch(host,
         make("h2", {}, of.name, make("span", { class: "place", title: of.file }, text.place(of.file, of.line))),
         list,
         ...(of.bins.length ? [big, axis(of.bins)] : []),
         make("div", { class: "sides" },
             side(view, "Called by", "outermost: nothing that was recorded calls it", callers, chosen, (other) => linesOf(view, other, fn)),
             side(view, "Calls", "nothing that was recorded", callees, chosen, (other) => linesOf(view, fn, other))),
-        ...showCode(view, fn, chosen),
+        ...code,
     );
 }
 
@@ -57,7 +61,7 @@ function side(view: View, title: string, none: string, of: Neighbour[], chosen: 
     const body = make("tbody");
     for (const one of of) {
         const name = one.fn === -1 ? none : nameOf(view, one.fn);
-        const row = make("tr", {}, make("td", {}, text.count(one.calls)), make("td", {}, text.time(one.total)), make("td", { class: "name" }, name));
+        const row = make("tr", { "data-key": keyOf(view, one.fn) }, make("td", {}, text.count(one.calls)), make("td", {}, text.time(one.total)), make("td", { class: "name" }, name));
         const lines = one.fn >= 0 ? where(one.fn) : "";
         if (lines) row.lastElementChild!.append(make("span", { class: "place" }, lines));
         if (one.fn >= 0) {

@@ -1,28 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// The flame graph, by d3-flame-graph: of calls, or of samples.
+// The flame graph, by d3-flame-graph: of calls, or of samples. What it shows may change: a path's frame stays the
+// same element, so that it grows where it is, and zoom and search stay.
 import { flamegraph } from "d3-flame-graph";
+import { hierarchy, type HierarchyNode } from "d3-hierarchy";
 import { select } from "d3-selection";
 
 import { colourOf } from "./colours";
-import { found, make } from "./dom";
+import { found, make, patch } from "./dom";
 import type { State } from "./state";
 import * as text from "./text";
 import { fromCallees, fromCallers, type Columns, type Frame } from "./tree";
 
 export interface Source {
-    columns: Columns;
+    columns: () => Columns;
     name: (fn: number) => string;
+    key: (fn: number) => string; // the same for the same function after a change, another for any other
     amount: (value: number) => string; // how a frame's share is said
 }
 
-interface Node {
-    data: Frame;
-    parent: Node | null;
-    children?: Node[];
-}
+// As d3-flame-graph has them: it hides what is beside the zoomed frame, and fades what is around it.
+type Node = HierarchyNode<Frame & { fade?: boolean; hide?: boolean }> & { id?: string; highlight?: boolean; inside?: boolean };
+
+const nothing: Frame = { name: "", value: 0, total: 0, calls: 0, fn: -1, children: [] };
+const hint = "Click a frame to zoom, double-click to see its callers and callees.";
 
 // None for what is no function.
-function colour(node: Node & { highlight?: boolean }): string {
+function colour(node: Node): string {
     if (node.highlight) return "var(--found)";
     if (node.data.fn < 0) return "var(--frame-none)";
     return colourOf(node.data.name);
@@ -36,10 +39,12 @@ function pathOf(node: Node): string {
 
 export class Flame {
     private readonly chart;
+    private readonly ids = new Map<string, string>(); // a path's, by its caller's and its function
     private root: Node | null = null;
     private drawn = "";
-    private zoom = "";
-    private found = "";
+    private version = -1;
+    private path = "";
+    private term = "";
 
     constructor(
         private readonly host: HTMLElement,
@@ -50,25 +55,35 @@ export class Flame {
         this.chart = flamegraph();
     }
 
-    show(state: State): void {
-        const wanted = `${state.order} ${state.down} ${this.host.clientWidth}`;
-        if (wanted !== this.drawn) this.draw(state);
-        this.drawn = wanted;
-        this.zoomTo(state.zoom);
+    // `version`: another one when the source has other data.
+    show(state: State, version: number): void {
+        const drawing = `${state.order} ${state.down} ${this.host.clientWidth}`;
+        if (!this.host.querySelector("svg")) this.drawn = "";
+        const isNew = drawing !== this.drawn || version !== this.version;
+        if (!isNew && state.zoom === this.path && state.search === this.term) return;
+        const before = drawing === this.drawn ? this.host.clientHeight : 0;
+        if (drawing !== this.drawn) this.draw(state);
+        if (isNew) this.take(state);
+        [this.drawn, this.version, this.path, this.term] = [drawing, version, state.zoom, state.search];
+        this.zoom(state.zoom);
         this.search(state.search);
+        this.chart.update(undefined as never); // of what was taken
+        if (isNew && state.down === "up") scrollBy(0, this.host.clientHeight - before); // the root stays where it is
+        const under = this.host.querySelector("g.frame:hover");
+        if (under) found("details").textContent = this.said(select(under).datum() as Node);
+    }
+
+    private said(node: Node): string {
+        const { total, calls, name } = node.data;
+        const all = this.root!.data.total; // not the nodes' values, which are those of what is shown
+        return `${name} — ${this.source.amount(total)}, ${text.percent(all > 0 ? total / all : 0)}` +
+            (calls > 0 ? `, ${text.count(calls)} calls` : "");
     }
 
     private draw(state: State): void {
-        const { columns, name, amount } = this.source;
-        const tree = state.order === "callers" ? fromCallers(columns, name) : fromCallees(columns, name);
         this.host.replaceChildren();
-        this.zoom = this.found = "";
+        this.ids.clear();
         const details = found("details");
-        // Not the nodes' values, which are those of what is shown.
-        const share = (frame: Frame) => (tree.total > 0 ? frame.total / tree.total : 0);
-        const said = (node: Node) =>
-            `${node.data.name} — ${amount(node.data.total)}, ${text.percent(share(node.data))}` +
-            (node.data.calls > 0 ? `, ${text.count(node.data.calls)} calls` : "");
         this.chart
             .width(this.host.clientWidth)
             .cellHeight(19)
@@ -77,19 +92,16 @@ export class Flame {
             .selfValue(true)
             .sort(((a: Node, b: Node) => b.data.total - a.data.total) as never)
             .inverted(state.down === "down")
-            .label(said)
+            .label(((node: Node) => this.said(node)) as never)
             .setColorMapper(colour as never)
-            .setSearchMatch((node: Node, term: string) => node.data.name.toLowerCase().includes(term.toLowerCase()))
-            .setSearchHandler((_: unknown, sum: number, all: number) => {
-                found("matched").textContent = `${text.percent(all > 0 ? sum / all : 0)} matched`;
-            })
-            .setDetailsHandler(((what: string | null) => {
-                details.textContent = what ?? "Click a frame to zoom, double-click to see its callers and callees.";
-            }) as never)
-            .onClick((node: Node) => this.zoomed((this.zoom = pathOf(node))));
-        const selection = select(this.host).datum(tree).call(this.chart);
-        this.root = selection.datum() as unknown as Node;
-        details.textContent = "Click a frame to zoom, double-click to see its callers and callees.";
+            .setDetailsHandler(((what: string | null) => (details.textContent = what ?? hint)) as never)
+            .onClick(((node: Node) => {
+                this.path = pathOf(node); // it is zoomed already
+                this.zoomed(this.path);
+            }) as never);
+        this.root = hierarchy(nothing);
+        select(this.host).datum(nothing).call(this.chart);
+        details.textContent = hint;
         this.host.ondblclick = (event) => {
             const frame = (event.target as Element).closest("g.frame");
             const node = frame && (select(frame).datum() as Node);
@@ -97,28 +109,49 @@ export class Flame {
         };
     }
 
+    private take(state: State): void {
+        const { columns, name } = this.source;
+        const tree = state.order === "callers" ? fromCallers(columns(), name) : fromCallees(columns(), name);
+        this.root = hierarchy(tree) as Node;
+        this.root.eachBefore((node: Node) => (node.id = this.idOf(node)));
+        this.chart.height(null as never); // as deep as it is now
+        select(this.host).datum(this.root);
+    }
+
+    private idOf(node: Node): string {
+        const path = node.parent ? `${node.parent.id} ${this.source.key(node.data.fn)}` : "";
+        let id = this.ids.get(path);
+        if (id === undefined) this.ids.set(path, (id = String(this.ids.size)));
+        return id;
+    }
+
     // As far as the path leads.
-    private zoomTo(path: string): void {
-        if (path === this.zoom) return;
+    private zoom(path: string): void {
         let node = this.root!;
+        node.each(({ data }) => (data.fade = data.hide = false));
         for (const name of path ? path.split(";") : []) {
             const next = node.children?.find((child) => child.data.name === name);
             if (!next) break;
+            for (const child of node.children!) child.data.hide = child !== next;
+            node.data.fade = true;
             node = next;
         }
-        if (node === this.root) this.chart.resetZoom();
-        else (this.chart as unknown as { zoomTo(node: Node): void }).zoomTo(node);
     }
 
     private search(term: string): void {
-        if (!term) found("matched").textContent = "";
-        if (term === this.found) return;
-        this.found = term;
-        if (term) this.chart.search(term);
-        else this.chart.clear();
+        const wanted = term.toLowerCase();
+        let sum = 0;
+        this.root!.eachBefore((node: Node) => {
+            const inside = (node.parent as Node | null)?.inside ?? false;
+            node.highlight = wanted !== "" && node.data.name.toLowerCase().includes(wanted);
+            node.inside = inside || node.highlight;
+            if (node.highlight && !inside) sum += node.data.total;
+        });
+        const all = this.root!.data.total;
+        found("matched").textContent = term ? `${text.percent(all > 0 ? sum / all : 0)} matched` : "";
     }
 }
 
 export function empty(host: HTMLElement, why: string): void {
-    host.replaceChildren(make("p", { class: "empty" }, why));
+    patch(host, make("p", { class: "empty" }, why));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of functions, with the distribution of each one's durations.
-import { make } from "./dom";
-import { percentile, type FunctionData, type View } from "./model";
+import { make, patch } from "./dom";
+import { keyOf, percentile, type FunctionData, type View } from "./model";
 import type { State } from "./state";
 import * as text from "./text";
 
@@ -99,7 +99,7 @@ export function showFunctions(host: HTMLElement, view: View, state: State, sort:
     head.append(make("th", { class: "name" }, "function"));
     const body = make("tbody");
     for (const { of, fn } of rows) {
-        const row = make("tr", { tabindex: "0" });
+        const row = make("tr", { tabindex: "0", "data-key": keyOf(view, fn) });
         for (const column of columns) row.append(make("td", {}, column.cell(of, all)));
         const where = make("span", { class: "place" }, text.place(of.file, of.line));
         const name = make("td", { class: "name", title: of.file ? `${of.file}:${of.line}` : of.address }, of.name, where);
@@ -109,6 +109,6 @@ export function showFunctions(host: HTMLElement, view: View, state: State, sort:
         row.onkeydown = (event) => event.key === "Enter" && chosen(fn);
         body.append(row);
     }
-    host.replaceChildren(make("table", {}, make("thead", {}, head), body));
-    if (rows.length === 0) host.append(make("p", { class: "empty" }, "No function's name contains that."));
+    const none = rows.length === 0 ? [make("p", { class: "empty" }, "No function's name contains that.")] : [];
+    patch(host, make("table", {}, make("thead", {}, head), body), ...none);
 }

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import { showCalls } from "./calls";
-import { found, make } from "./dom";
+import { found, make, patch } from "./dom";
 import { empty, Flame } from "./flame";
 import { showFunctions } from "./functions";
-import { nameOf, type View } from "./model";
+import { follow } from "./live";
+import { keyOf, nameOf, type View } from "./model";
 import { read, write, type State } from "./state";
 import * as text from "./text";
 import { Timeline } from "./timeline";
 import { sampledPaths } from "./tree";
 
-const view = JSON.parse(found("data").textContent!) as View;
+// In the page, or null: its server has it.
+const inside = JSON.parse(found("data").textContent!) as View | null;
+let view = inside;
+let version = 0; // counts views
+let lasts = false; // another may come
 let state = read();
 
 const tabs: [string, string][] = [
@@ -19,6 +24,7 @@ const tabs: [string, string][] = [
     ["calls", "Callers and callees"],
     ["samples", "Samples"],
     ["recording", "Recording"],
+    ["console", "Console"],
 ];
 
 function change(by: Partial<State>, remember = true): void {
@@ -27,33 +33,44 @@ function change(by: Partial<State>, remember = true): void {
     show();
 }
 
-const choose = (fn: number) => change({ view: "calls", fn: view.functions[fn].name });
+const choose = (fn: number) => change({ view: "calls", fn: view!.functions[fn].name });
 const zoomed = (zoom: string) => {
     state = { ...state, zoom };
     write(state, true);
 };
+const naming = { name: (fn: number) => nameOf(view!, fn), key: (fn: number) => keyOf(view!, fn) };
 
 const calls = new Flame(
     found("flame"),
-    { columns: view.paths, name: (fn) => nameOf(view, fn), amount: text.time },
+    { ...naming, columns: () => view!.paths, amount: text.time },
     zoomed,
     choose,
 );
 const samples = new Flame(
     found("samples"),
-    { columns: sampledPaths(view.paths), name: (fn) => nameOf(view, fn), amount: (n) => `${text.count(n)} samples` },
+    { ...naming, columns: () => sampledPaths(view!.paths), amount: (n) => `${text.count(n)} samples` },
     zoomed,
     choose,
 );
 
 const timeline = new Timeline(found("timeline"), (range) => change({ range }, false), choose);
 
-function showRecording(host: HTMLElement): void {
+function showRecording(host: HTMLElement, view: View): void {
     const body = make("tbody");
     for (const fact of view.facts) {
         body.append(make("tr", { class: fact.spoils ? "spoils" : "" }, make("th", {}, fact.name), make("td", {}, fact.value)));
     }
-    host.replaceChildren(make("table", { class: "recording" }, body));
+    patch(host, make("table", { class: "recording" }, body));
+}
+
+function showHead(view: View): void {
+    document.title = `${view.title} – nopscope`;
+    found("title").textContent = view.title;
+    found("headline").textContent = view.headline;
+    found("state").textContent = view.complaint || (lasts ? "nothing missing" : "complete");
+    found("state").className = view.complaint ? "bad" : "good";
+    found("tab-samples").hidden = !view.sampled;
+    found("tab-timeline").hidden = view.timeline === null;
 }
 
 function show(): void {
@@ -69,28 +86,27 @@ function show(): void {
     if (search.value !== state.search) search.value = state.search;
     found("order").textContent = state.order === "callers" ? "Invert: where time was spent first" : "From the outermost caller";
     found("down").textContent = state.down === "down" ? "Grow upwards" : "Grow downwards";
+    if (!view) {
+        empty(found("flame"), "Nothing has been recorded yet.");
+        return;
+    }
+    showHead(view);
     if (state.view === "flame") {
-        if (view.paths.parent.length > 1) calls.show(state);
+        if (view.paths.parent.length > 1) calls.show(state, version);
         else empty(found("flame"), "No call was recorded.");
     } else if (state.view === "samples") {
-        if (view.sampled) samples.show(state);
+        if (view.sampled) samples.show(state, version);
     } else if (state.view === "timeline") {
         timeline.show(view, state);
     } else if (state.view === "functions") {
         showFunctions(found("functions"), view, state, (sort) => change({ sort }, false), choose);
     } else if (state.view === "calls") {
         showCalls(found("calls"), view, view.functions.findIndex((of) => of.name === state.fn), choose);
-    } else {
-        showRecording(found("recording"));
+    } else if (state.view === "recording") {
+        showRecording(found("recording"), view);
     }
 }
 
-document.title = `${view.title} – nopscope`;
-found("title").textContent = view.title;
-found("headline").textContent = view.headline;
-found("state").textContent = view.complaint || "complete";
-found("state").className = view.complaint ? "bad" : "good";
-if (!view.sampled) found("tab-samples").hidden = true;
 for (const [name] of tabs) found(`tab-${name}`).onclick = () => change({ view: name, zoom: "" });
 found("order").onclick = () => change({ order: state.order === "callers" ? "callees" : "callers", zoom: "" });
 found("down").onclick = () => change({ down: state.down === "down" ? "up" : "down" });
@@ -101,7 +117,9 @@ addEventListener("popstate", () => {
     show();
 });
 addEventListener("keydown", (event) => {
-    if (event.key === "/" && document.activeElement !== found("search")) {
+    const types = event.target instanceof HTMLInputElement && event.target !== found("search");
+    if (types) return;
+    if (event.key === "/" && event.target !== found("search")) {
         event.preventDefault();
         found("search").focus();
     } else if (event.key === "Escape") {
@@ -114,3 +132,12 @@ addEventListener("resize", () => {
     settled = setTimeout(show, 150);
 });
 show();
+if (!inside) {
+    found("title").textContent = "nopscope";
+    follow((next, more) => {
+        view = next;
+        lasts = more;
+        ++version;
+        show();
+    });
+}

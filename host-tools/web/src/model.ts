@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a page shows: written by host-tools/html/view.cpp. Times are nanoseconds; lists that belong
+// What a page shows, all of it or, from a server, as of now: written by host-tools/html/view.cpp. Times are nanoseconds; lists that belong
 // together are columns, as a recording may have many paths.
 
 import type { CodeData } from "./code_model";
@@ -60,6 +60,11 @@ export interface View {
 
 export function nameOf(view: View, fn: number): string {
     return fn < 0 ? (special.get(fn) ?? "?") : view.functions[fn].name;
+}
+
+// The same for the same function in another view, another for any other.
+export function keyOf(view: View, fn: number): string {
+    return fn < 0 ? String(fn) : `${view.functions[fn].address} ${view.functions[fn].name}`;
 }
 
 // Of a function's calls by duration: the upper end of the bin that the fraction falls into, or null.

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/base/interrupt.hpp"
+
+#include <signal.h>
+
+namespace nopscope {
+namespace {
+
+volatile sig_atomic_t came = 0;
+void on_signal(int /*number*/) { came = 1; }
+
+}  // namespace
+
+void catch_interrupts() {
+    struct sigaction action {};
+    action.sa_handler = on_signal;  // no SA_RESTART: a waiting read is to end
+    sigaction(SIGINT, &action, nullptr);
+    sigaction(SIGTERM, &action, nullptr);
+    sigaction(SIGHUP, &action, nullptr);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+bool interrupted() { return came != 0; }
+
+}  // namespace nopscope

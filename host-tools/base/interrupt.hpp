@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// A person's wish to end a command that would go on: SIGINT, SIGTERM, SIGHUP.
+#pragma once
+
+namespace nopscope {
+
+// From now on they end no more than what is waited for; and a write to a line that is gone says so.
+void catch_interrupts();
+bool interrupted();
+
+}  // namespace nopscope

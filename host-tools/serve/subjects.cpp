@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/serve/subjects.hpp"
+
+#include <zlib.h>
+
+#include <nlohmann/json.hpp>
+
+#include "host-tools/base/text.hpp"
+#include "host-tools/html/html.hpp"
+#include "host-tools/report/json.hpp"
+
+namespace nopscope {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto look_interval = 900ms;  // less than between two events
+
+std::string packed(const std::string& text) {
+    z_stream stream{};
+    constexpr int gzip = 15 + 16;  // zlib's window bits, and that the format is gzip's
+    if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, gzip, 8, Z_DEFAULT_STRATEGY) != Z_OK) throw std::bad_alloc();
+    std::string out(deflateBound(&stream, text.size()), '\0');
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+    stream.avail_in = static_cast<uInt>(text.size());
+    stream.next_out = reinterpret_cast<Bytef*>(out.data());
+    stream.avail_out = static_cast<uInt>(out.size());
+    deflate(&stream, Z_FINISH);  // there is room for all of it
+    out.resize(stream.total_out);
+    deflateEnd(&stream);
+    return out;
+}
+
+std::shared_ptr<const Shown::View> make_view(std::uint64_t number, std::string json) {
+    std::string gzip = packed(json);
+    return std::make_shared<const Shown::View>(Shown::View{number, std::move(json), std::move(gzip)});
+}
+
+// All fields of web/src/status.ts.
+Json status_json(const std::string& source, const std::string& state) {
+    return {{"source", to_utf8(source)}, {"state", state},    {"sentence", ""}, {"note", ""},
+            {"resets", 0},               {"losses", 0},       {"commands", false}, {"view", 0},
+            {"rates", nullptr},          {"dropped", 0},      {"lost", 0},      {"recording", ""},
+            {"console", ""},             {"console_begins", false}};
+}
+
+std::string line_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+template <typename Value>
+Json or_null(const std::optional<Value>& value) {
+    return value ? Json(*value) : Json(nullptr);
+}
+
+Json json_rates(const std::optional<Rates>& rates) {
+    if (!rates) return nullptr;
+    Json cores = Json::array();
+    for (const CoreRates& core : rates->cores) {
+        cores.push_back({{"number", core.number}, {"records", core.records}, {"busy", or_null(core.busy)}});
+    }
+    return {{"bytes", rates->bytes},
+            {"share", or_null(rates->line_share)},
+            {"records", rates->records},
+            {"dropped", rates->dropped},
+            {"cores", std::move(cores)}};
+}
+
+// What of the counters goes with what a page shows.
+StreamCounters shown_by(StreamCounters counters) {
+    for (const auto stream : {wire::Stream::hello, wire::Stream::stats, wire::Stream::console, wire::Stream::reply}) {
+        counters.frames_by_stream[static_cast<std::size_t>(stream)] = 0;
+    }
+    return counters;
+}
+
+std::string recording_text(const SideRecording& recording) {
+    if (!recording.error.empty()) return recording.path + ": " + recording.error;
+    return recording.path.empty() || recording.on ? recording.path : recording.path + " (ended)";
+}
+
+}  // namespace
+
+ShownFile::ShownFile(const std::string& path, std::string view) : view_(make_view(1, std::move(view))) {
+    Json json = status_json(path, "file");
+    json["view"] = 1;
+    status_ = line_of(json);
+}
+
+std::string ShownFile::status(std::uint64_t& /*console*/) { return status_; }
+
+ControlAnswer ShownFile::ask(const ControlRequest& /*request*/) {
+    return {Exit::usage, "this is a recording: nothing can be asked of its target any more"};
+}
+
+void ShownLine::look() {
+    if (number_ != 0 && std::chrono::steady_clock::now() - now_.status.at < look_interval) return;
+    Look next = live_.look(raw_);
+    if (now_.profile) rates_ = rates_between(now_, next);
+    const StreamCounters seen = shown_by(next.status.stream);
+    if (next.report && (number_ == 0 || seen != seen_ || next.status.state != now_.status.state)) ++number_;
+    seen_ = seen;
+    now_ = std::move(next);
+}
+
+std::shared_ptr<const Shown::View> ShownLine::view() {
+    const std::lock_guard lock(mutex_);
+    look();
+    if (now_.report && (!view_ || view_->number != number_)) {
+        // As long as it runs, nothing ends early.
+        if (now_.status.state == LineState::running) now_.report->integrity.complete = true;
+        view_ = make_view(number_, view_json(*now_.report, *now_.profile, title_, most_paths));
+    }
+    return view_;
+}
+
+std::string ShownLine::status(std::uint64_t& console) {
+    const Status status = live_.status();
+    Json json = status_json(status.from, name_of(status.state));
+    json["sentence"] = to_utf8(status.sentence);
+    json["note"] = to_utf8(status.note);
+    json["resets"] = status.resets;
+    json["losses"] = status.losses;
+    json["commands"] = status.takes_commands && status.state != LineState::over && status.state != LineState::failed;
+    json["dropped"] = status.stream.dropped;
+    json["lost"] = status.stream.lost;
+    json["recording"] = to_utf8(recording_text(status.recording));
+    const std::uint64_t kept = status.console.size();
+    const std::uint64_t more = std::min(status.console_bytes - std::min(console, status.console_bytes), kept);
+    json["console"] = to_utf8(for_terminal(std::string_view(status.console).substr(kept - more)));
+    json["console_begins"] = console + more != status.console_bytes;
+    console = status.console_bytes;
+    const std::lock_guard lock(mutex_);
+    look();
+    json["rates"] = json_rates(rates_);
+    json["view"] = number_;
+    return line_of(json);
+}
+
+}  // namespace nopscope

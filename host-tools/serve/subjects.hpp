@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `serve` shows: a recording, or a line.
+#pragma once
+
+#include <mutex>
+#include <string>
+
+#include "host-tools/live/live.hpp"
+#include "host-tools/live/rates.hpp"
+#include "host-tools/serve/shown.hpp"
+
+namespace nopscope {
+
+class ShownFile final : public Shown {
+public:
+    ShownFile(const std::string& path, std::string view);
+
+    std::shared_ptr<const View> view() override { return view_; }
+    std::string status(std::uint64_t& console) override;
+    ControlAnswer ask(const ControlRequest& request) override;
+
+private:
+    std::string status_;
+    std::shared_ptr<const View> view_;
+};
+
+// Looks once a second, and only while somebody asks.
+class ShownLine final : public Shown {
+public:
+    // Of the call paths; a page draws them again and again.
+    static constexpr std::size_t most_paths = 10'000;
+
+    ShownLine(Live& live, const std::string& title, bool raw) : live_(live), title_(title), raw_(raw) {}
+
+    std::shared_ptr<const View> view() override;
+    std::string status(std::uint64_t& console) override;
+    ControlAnswer ask(const ControlRequest& request) override { return live_.ask(request).get(); }
+
+private:
+    void look();
+
+    Live& live_;
+    const std::string title_;
+    const bool raw_;
+    std::mutex mutex_;  // of what follows
+    Look now_;
+    std::optional<Rates> rates_;
+    StreamCounters seen_;       // of what the number is
+    std::uint64_t number_ = 0;  // of what there is to see now; 0: nothing
+    std::shared_ptr<const View> view_;  // of that number or of an earlier one
+};
+
+}  // namespace nopscope

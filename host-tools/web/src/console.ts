@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The end of what the target has written to its console. Outside text: never anything but text.
+
+const most = 1 << 16; // characters
+
+export class Console {
+    private text = "";
+
+    constructor(private readonly host: HTMLElement) {}
+
+    clear(): void {
+        this.text = this.host.textContent = "";
+    }
+
+    // `begins`: what was before it is not known.
+    add(more: string, begins: boolean): void {
+        if (!more && this.text) return;
+        const follows = this.host.scrollTop + this.host.clientHeight >= this.host.scrollHeight - 4;
+        this.text = ((begins ? "" : this.text) + more).slice(-most);
+        const shown = this.text || "The target has written nothing yet.";
+        if (this.host.textContent !== shown) this.host.textContent = shown;
+        if (follows) this.host.scrollTop = this.host.scrollHeight;
+    }
+}

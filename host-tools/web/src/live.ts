@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page of a server: what is shown is fetched anew while it changes, and how things are is always said.
+// Events come each second; views no faster than they are drawn.
+import { Console } from "./console";
+import { Controls } from "./controls";
+import { found } from "./dom";
+import type { View } from "./model";
+import { showStatus, type Status } from "./status";
+
+// Every request brings the token that the page was opened with, if there is one.
+function address(path: string): string {
+    const token = new URLSearchParams(location.search).get("token");
+    return token === null ? path : `${path}?token=${encodeURIComponent(token)}`;
+}
+
+async function ask(request: object): Promise<string> {
+    const answer = await fetch(address("request"), {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify(request),
+    });
+    if (!answer.ok) return (await answer.text()).trim();
+    const { status, text } = (await answer.json()) as { status: number; text: string };
+    return status === 0 ? text : `not done: ${text}`;
+}
+
+// `show`: each view, and whether more may come.
+export function follow(show: (view: View, lasts: boolean) => void): void {
+    let shown = 0; // the view's number
+    let fetching = false;
+    let paused = false;
+    let notBefore = 0;
+    let last: Status | null = null;
+    const target = new Console(found("console"));
+    const controls = new Controls(found<HTMLFormElement>("controls"), ask);
+
+    const say = () => last && showStatus(found("status"), last, last.source === found("title").textContent, paused, () => {
+        paused = !paused;
+        say();
+        void take();
+    });
+
+    async function take(): Promise<void> {
+        if (!last || paused || fetching || last.view === shown || performance.now() < notBefore) return;
+        fetching = true;
+        try {
+            const answer = await fetch(address("view"));
+            if (answer.status === 200) {
+                const view = (await answer.json()) as View;
+                shown = Number(answer.headers.get("X-View"));
+                const begun = performance.now();
+                if (!paused) show(view, last.state !== "file");
+                // A page that has much to draw keeps time for who looks at it.
+                notBefore = performance.now() + 4 * (performance.now() - begun);
+            }
+        } catch {
+            // The events will say that the server is gone.
+        } finally {
+            fetching = false;
+        }
+    }
+
+    function connect(): void {
+        const events = new EventSource(address("events"));
+        events.onmessage = (event) => {
+            last = JSON.parse(event.data as string) as Status;
+            found("live").hidden = found("tab-console").hidden = last.state === "file";
+            target.add(last.console, last.console_begins);
+            controls.show(last.commands);
+            say();
+            void take();
+        };
+        events.onerror = () => {
+            found("live").hidden = false;
+            controls.show(false);
+            last = null;
+            found("status").textContent = "nopscope serve does not answer: has it ended? Trying again.";
+            if (events.readyState === EventSource.CLOSED) setTimeout(connect, 2000);
+        };
+        events.onopen = () => target.clear();
+    }
+    connect();
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a line is: written by host-tools/serve/, shown in one line.
+import { make, patch } from "./dom";
+import * as text from "./text";
+
+export interface Core {
+    number: number;
+    records: number; // a second
+    busy: number | null; // 0..1; null: no event came
+}
+
+export interface Status {
+    source: string; // a line's URI, or a file
+    state: "file" | "waiting" | "running" | "finished" | "lost" | "over" | "failed";
+    sentence: string; // why; may be empty
+    note: string; // the last thing that is to be known besides; may be empty
+    resets: number;
+    losses: number; // of the line
+    commands: boolean; // the line takes them
+    view: number; // the newest view's number; 0: there is none yet
+    rates: { bytes: number; share: number | null; records: number; dropped: number; cores: Core[] } | null;
+    dropped: number;
+    lost: number;
+    recording: string; // to a file; may be empty
+    console: string; // what has come since the event before
+    console_begins: boolean; // and some before it is left out
+}
+
+const words = {
+    file: "",
+    waiting: "Waiting for the target",
+    running: "Running",
+    finished: "The target has finished",
+    lost: "Line lost, trying again",
+    over: "The line is over",
+    failed: "Not going on",
+};
+
+const times = (n: number, one: string, many: string) => (n === 1 ? one : `${many} ${n} times`);
+const bytes = (n: number) => (n >= 1e6 ? `${(n / 1e6).toFixed(1)} MB/s` : `${(n / 1e3).toFixed(1)} kB/s`);
+
+function facts(of: Status): [string, string, boolean][] {
+    const list: [string, string, boolean][] = [];
+    const add = (name: string, value: string, spoils = false) => value && list.push([name, value, spoils]);
+    if (of.rates && (of.state === "running" || of.state === "finished")) {
+        add("records", `${text.count(Math.round(of.rates.records))}/s`);
+        const share = of.rates.share === null ? "" : `, ${text.percent(of.rates.share)}`;
+        add("line", bytes(of.rates.bytes) + share);
+        for (const core of of.rates.cores) {
+            if (core.busy !== null) add(`core ${core.number}`, `${Math.round(core.busy * 100)} % in traced calls`);
+        }
+    }
+    if (of.dropped) {
+        const rate = of.rates?.dropped ? `, ${text.count(Math.round(of.rates.dropped))}/s` : "";
+        add("dropped", text.count(of.dropped) + rate, true);
+    }
+    if (of.lost) add("lost", text.count(of.lost), true);
+    if (of.resets) add("target", times(of.resets, "was reset", "was reset"), true);
+    if (of.losses) add("line", times(of.losses, "was lost", "was lost"), true);
+    add("recording to", of.recording);
+    return list;
+}
+
+// `titled`: the page's title is the source.
+export function showStatus(host: HTMLElement, of: Status, titled: boolean, paused: boolean, pause: () => void): void {
+    const list = make("dl", {});
+    for (const [name, value, spoils] of facts(of)) {
+        list.append(make("div", { class: spoils ? "spoils" : "" }, make("dt", {}, name), make("dd", {}, value)));
+    }
+    const button = make("button", { type: "button", "aria-pressed": String(paused) }, paused ? "Go on" : "Pause");
+    button.onclick = pause;
+    const why = [of.sentence, of.note].filter((part) => part !== "").join(" · ");
+    patch(host,
+        make("strong", { class: `state ${of.state}` }, paused ? `${words[of.state]} (paused here)` : words[of.state]),
+        ...(titled ? [] : [make("span", { class: "source" }, of.source)]),
+        list,
+        ...(why ? [make("span", { class: "why" }, why)] : []),
+        button,
+    );
+}

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who is answered what, over a real socket: another site's page, another name for this machine, who has no token,
+// who sends too much or too slowly.
+#include "host-tools/serve/server.hpp"
+
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "host-tools/base/error.hpp"
+
+namespace nopscope {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class Fake final : public Shown {
+public:
+    std::shared_ptr<const View> view() override { return std::make_shared<View>(View{3, "{\"n\":1}", "packed"}); }
+    std::string status(std::uint64_t& console) override { return "{\"console\":" + std::to_string(console++) + "}"; }
+    ControlAnswer ask(const ControlRequest& request) override {
+        ++asked;
+        return {Exit::ok, request.words[0]};
+    }
+    std::atomic<int> asked = 0;
+};
+
+class Client {
+public:
+    explicit Client(int port) : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
+        sockaddr_in to{};
+        to.sin_family = AF_INET;
+        to.sin_port = htons(static_cast<std::uint16_t>(port));
+        to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        const timeval patience{.tv_sec = 20, .tv_usec = 0};
+        setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+        connected_ = connect(socket_, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0;
+    }
+    ~Client() { close(socket_); }
+    Client(const Client&) = delete;
+    Client& operator=(const Client&) = delete;
+
+    bool connected() const { return connected_; }
+    bool send(const std::string& bytes) const {
+        return ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
+    }
+    // What comes next; empty: nothing more.
+    std::string some() const {
+        char bytes[4096];
+        const ssize_t count = recv(socket_, bytes, sizeof bytes, 0);
+        return {bytes, bytes + (count > 0 ? count : 0)};
+    }
+    // To the end, which events do not have.
+    std::string all() const {
+        const auto until = std::chrono::steady_clock::now() + 15s;
+        std::string text;
+        for (std::string more = some(); !more.empty(); more = some()) {
+            text += more;
+            if (std::chrono::steady_clock::now() > until) break;
+        }
+        return text;
+    }
+
+private:
+    int socket_;
+    bool connected_ = false;
+};
+
+class ServeTest : public testing::Test {
+protected:
+    void serve(const std::string& listen = "127.0.0.1:0", const std::string& token = "") {
+        server.emplace(listen_address(listen), token, shown);
+        host = "127.0.0.1:" + std::to_string(server->at().port);
+    }
+    std::string raw(const std::string& bytes) const {
+        const Client client(server->at().port);
+        client.send(bytes);
+        return client.all();
+    }
+    // `more`: heads, each with its end.
+    std::string get(const std::string& path, const std::string& more = "") const {
+        return raw("GET " + path + " HTTP/1.1\r\nHost: " + host + "\r\n" + more + "\r\n");
+    }
+    std::string post(const std::string& body, const std::string& more = "Content-Type: application/json\r\n") const {
+        return raw("POST /request HTTP/1.1\r\nHost: " + host + "\r\n" + more + "Content-Length: " +
+                   std::to_string(body.size()) + "\r\n\r\n" + body);
+    }
+    static constexpr const char* ok = "HTTP/1.1 200 ";
+    static constexpr const char* forbidden = "HTTP/1.1 403 ";
+
+    Fake shown;
+    std::string host;
+    std::optional<Server> server;
+};
+
+TEST_F(ServeTest, ItsOwnPageIsAnswered) {
+    serve();
+    EXPECT_EQ(server->url(), "http://" + host + "/");
+    const std::string page = get("/");
+    EXPECT_THAT(page, StartsWith(ok));
+    EXPECT_THAT(page, HasSubstr("<!doctype html>"));
+    EXPECT_THAT(page, HasSubstr("connect-src 'self'; frame-ancestors 'none'\r\n"));
+    EXPECT_THAT(page, Not(HasSubstr("http-equiv"))) << "two policies: the stricter one forbids what the page needs";
+    EXPECT_THAT(get("/view"), AllOf(StartsWith(ok), HasSubstr("X-View: 3\r\n"), testing::EndsWith("{\"n\":1}")));
+    EXPECT_THAT(get("/view", "Accept-Encoding: gzip, deflate\r\n"),
+                AllOf(HasSubstr("Content-Encoding: gzip\r\n"), testing::EndsWith("packed")));
+    EXPECT_THAT(post(R"({"words":["mark"]})", "Content-Type: application/json\r\nOrigin: http://" + host + "\r\n"),
+                AllOf(StartsWith(ok), HasSubstr(R"({"status":0,"text":"mark"})")));
+    EXPECT_THAT(get("/", "Sec-Fetch-Site: none\r\nSec-Fetch-Mode: navigate\r\n"), StartsWith(ok));
+    EXPECT_THAT(get("/", "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\n"), StartsWith(ok)) << "a link";
+    host = "localhost:1";  // another port: forwarded by ssh
+    EXPECT_THAT(get("/view", "Origin: http://LOCALHOST:1\r\nSec-Fetch-Site: same-origin\r\n"), StartsWith(ok));
+    host = "[::1]";
+    EXPECT_THAT(get("/view"), StartsWith(ok));
+}
+
+TEST_F(ServeTest, ByAnotherNameNobodyIsAnswered) {
+    serve();
+    for (const char* name : {"evil.example", "127.0.0.1.evil.example", "localhost.evil.example:80", "10.0.0.1", "", ":80",
+                             "[::1", "127.0.0.1:80:80", "127.0.0.1:x", "evil.example\r\nHost: 127.0.0.1"}) {
+        host = name;
+        EXPECT_THAT(get("/view"), StartsWith(forbidden)) << name;
+        EXPECT_THAT(get("/"), StartsWith(forbidden)) << name;
+    }
+    EXPECT_THAT(raw("GET /view HTTP/1.0\r\n\r\n"), StartsWith(forbidden));
+}
+
+TEST_F(ServeTest, AnotherSitesPageIsNotAnswered) {
+    serve();
+    const std::string type = "Content-Type: application/json\r\n";
+    for (const std::string& origin : std::vector<std::string>{"http://evil.example", "null", "https://" + host, "http://127.0.0.1:1",
+                                                               "http://localhost"}) {
+        EXPECT_THAT(get("/view", "Origin: " + origin + "\r\n"), StartsWith(forbidden)) << origin;
+        EXPECT_THAT(post(R"({"words":["mark"]})", type + "Origin: " + origin + "\r\n"), StartsWith(forbidden)) << origin;
+    }
+    for (const std::string site : {"cross-site", "same-site"}) {
+        for (const char* path : {"/view", "/events"}) {
+            EXPECT_THAT(get(path, "Sec-Fetch-Site: " + site + "\r\nSec-Fetch-Mode: no-cors\r\n"), StartsWith(forbidden));
+        }
+        EXPECT_THAT(post("{}", type + "Sec-Fetch-Site: " + site + "\r\n"), StartsWith(forbidden));
+        EXPECT_THAT(get("/", "Sec-Fetch-Site: " + site + "\r\nSec-Fetch-Mode: no-cors\r\n"), StartsWith(forbidden));
+    }
+    // A form, which no browser asks about before.
+    EXPECT_THAT(post(R"({"words":["mark"]})", "Content-Type: text/plain\r\n"), StartsWith("HTTP/1.1 415 "));
+    EXPECT_EQ(shown.asked, 0);
+}
+
+TEST_F(ServeTest, WithoutTheTokenNobodyIsAnswered) {
+    const std::string token = "0123456789abcdef";
+    serve("0.0.0.0:0", token);
+    EXPECT_THAT(server->url(), testing::EndsWith("/?token=" + token));
+    EXPECT_THAT(get("/?token=" + token), StartsWith(ok));
+    EXPECT_THAT(get("/view", "Authorization: Bearer " + token + "\r\n"), StartsWith(ok));
+    host = "10.0.0.1:80";  // one of this machine's
+    EXPECT_THAT(get("/view?token=" + token), StartsWith(ok));
+    for (const std::string path : {"", "view", "events"}) {
+        for (const std::string wrong : {"", "?token=", "?token=0123456789abcdeg", "?token=0123456789abcde",
+                                        "?token=0123456789abcdef0", "?tokem=0123456789abcdef"}) {
+            EXPECT_THAT(get("/" + path + wrong), StartsWith(forbidden)) << path << wrong;
+        }
+    }
+    EXPECT_THAT(post(R"({"words":["mark"]})"), StartsWith(forbidden));
+    host = "evil.example";
+    EXPECT_THAT(get("/view?token=" + token), StartsWith(forbidden));
+}
+
+TEST_F(ServeTest, ThereIsNothingElse) {
+    serve();
+    for (const char* path : {"/etc/passwd", "/../../etc/passwd", "/..%2f..%2fetc/passwd", "//etc/passwd", "/view/", "/index.html"}) {
+        EXPECT_THAT(get(path), StartsWith("HTTP/1.1 404 ")) << path;
+    }
+    for (const char* method : {"HEAD", "PUT", "DELETE", "PATCH", "OPTIONS"}) {
+        EXPECT_THAT(raw(std::string(method) + " /view HTTP/1.1\r\nHost: " + host + "\r\n\r\n"), StartsWith("HTTP/1.1 405 "));
+    }
+    EXPECT_THAT(get("/request"), StartsWith("HTTP/1.1 405 "));
+}
+
+TEST_F(ServeTest, ARequestThatMakesNoSenseIsToldSo) {
+    serve();
+    const std::string nested = R"({"words":)" + std::string(30000, '[') + std::string(30000, ']') + "}";
+    for (const std::string& body : {std::string("{"), std::string("[]"), std::string(R"({"words":["fly"]})"), std::string("\xff"), nested}) {
+        EXPECT_THAT(post(body), AllOf(StartsWith(ok), HasSubstr(R"({"status":2,"text":")"))) << body.substr(0, 20);
+    }
+    EXPECT_EQ(shown.asked, 0);
+}
+
+TEST_F(ServeTest, WhatIsTooLongIsNotRead) {
+    serve();
+    const std::string much(std::size_t{1} << 17, ' ');
+    EXPECT_THAT(post(R"({"words":["mark"]})" + much.substr(0, 60'000)), StartsWith(ok));
+    EXPECT_THAT(post(R"({"words":["mark"]})" + much), Not(StartsWith(ok)));
+    EXPECT_EQ(shown.asked, 1);
+    EXPECT_THAT(get("/view", "X: " + much.substr(0, 7000) + "\r\n"), StartsWith(ok));
+    EXPECT_THAT(get("/view", "X: " + much.substr(0, 9000) + "\r\n"), Not(StartsWith(ok)));
+    std::string heads;
+    for (int n = 0; n < 3000; ++n) heads += "a:\r\n";
+    EXPECT_THAT(get("/view", heads), Not(StartsWith(ok)));
+    // A few bytes that would be answered with very many, or read as very many.
+    std::string ranges = "Range: bytes=0-";
+    for (int n = 0; n < 1500; ++n) ranges += ",0-";
+    EXPECT_THAT(get("/view", ranges + "\r\n"), StartsWith("HTTP/1.1 400 "));
+    EXPECT_THAT(raw("POST /request HTTP/1.1\r\nHost: " + host + "\r\nContent-Type: application/json\r\n"
+                    "Transfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n0\r\n\r\n"), StartsWith("HTTP/1.1 400 "));
+    EXPECT_THAT(post("x", "Content-Type: application/json\r\ncontent-ENCODING: gzip\r\n"), StartsWith("HTTP/1.1 400 "));
+}
+
+TEST_F(ServeTest, EventsComeAndSayWhatWasNotSaid) {
+    serve();
+    const Client client(server->at().port);
+    client.send("GET /events HTTP/1.1\r\nHost: " + host + "\r\n\r\n");
+    std::string text;
+    while (text.find("data: {\"console\":1}\n\n") == text.npos) {
+        const std::string more = client.some();
+        ASSERT_FALSE(more.empty()) << text;
+        text += more;
+    }
+    EXPECT_THAT(text, HasSubstr("Content-Type: text/event-stream\r\n"));
+    EXPECT_THAT(text, HasSubstr("data: {\"console\":0}\n\n"));
+    const auto begin = std::chrono::steady_clock::now();
+    server.reset();
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 900ms) << "a page that follows does not keep it";
+}
+
+TEST_F(ServeTest, SoManyFollowAndOthersAreStillAnswered) {
+    serve();
+    std::vector<std::unique_ptr<Client>> clients;
+    for (std::size_t n = 0; n < Server::most_followers; ++n) {
+        const auto& client = clients.emplace_back(std::make_unique<Client>(server->at().port));
+        client->send("GET /events HTTP/1.1\r\nHost: " + host + "\r\n\r\n");
+        EXPECT_THAT(client->some(), StartsWith(ok));
+    }
+    EXPECT_THAT(get("/events"), StartsWith("HTTP/1.1 503 "));
+    EXPECT_THAT(get("/view"), StartsWith(ok));
+    clients.clear();
+    std::string answer;
+    for (int n = 0; n < 100 && !answer.starts_with(ok); ++n) {
+        std::this_thread::sleep_for(50ms);
+        const Client client(server->at().port);
+        client.send("GET /events HTTP/1.1\r\nHost: " + host + "\r\n\r\n");
+        answer = client.some();
+    }
+    EXPECT_THAT(answer, StartsWith(ok)) << "a page that was closed makes room";
+}
+
+TEST_F(ServeTest, WhoSaysNothingKeepsNobodyForLong) {
+    serve();
+    std::vector<std::unique_ptr<Client>> clients;
+    for (std::size_t n = 0; n < Server::most_connections + 2; ++n) {
+        clients.push_back(std::make_unique<Client>(server->at().port));
+        clients.back()->send("GET / HT");
+    }
+    EXPECT_THAT(get("/view"), StartsWith(ok)) << "when they have been sent away";
+}
+
+TEST_F(ServeTest, TwoServersDoNotShareAPort) {
+    serve();
+    try {
+        const Server other(server->at(), "", shown);
+        FAIL() << "both listen";
+    } catch (const Error& error) {
+        EXPECT_THAT(error.what(), AllOf(HasSubstr("cannot listen on 127.0.0.1:"), HasSubstr("already in use")));
+    }
+    EXPECT_THROW(Server(listen_address("no-such-name.invalid:1"), "", shown), Error);
+}
+
+TEST(ServeAddress, IsAnAddressAndAPort) {
+    EXPECT_TRUE(listen_address("127.0.0.1:0").is_loopback);
+    EXPECT_TRUE(listen_address("127.1.2.3:1").is_loopback);
+    EXPECT_TRUE(listen_address("[::1]:8000").is_loopback);
+    EXPECT_TRUE(listen_address("LocalHost:8000").is_loopback);
+    EXPECT_FALSE(listen_address("0.0.0.0:8000").is_loopback);
+    EXPECT_FALSE(listen_address("[::]:8000").is_loopback);
+    EXPECT_FALSE(listen_address("lab.example:8000").is_loopback);
+    EXPECT_EQ(listen_address("[::1]:8000").url(), "http://[::1]:8000/");
+    for (const char* wrong : {"", "8000", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "[::1]", "[::1:1", "::1:1", ":1"}) {
+        EXPECT_THROW(listen_address(wrong), Error) << wrong;
+    }
+}
+
+TEST(ServeToken, IsLongAndNeverTheSame) {
+    EXPECT_GE(make_token().size(), 32u);
+    EXPECT_NE(make_token(), make_token());
+    check_token(make_token());
+    EXPECT_THROW(check_token("short"), Error);
+    EXPECT_THROW(check_token("0123456789abcde&"), Error);
+}
+
+}  // namespace
+}  // namespace nopscope

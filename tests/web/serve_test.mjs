@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+// `nopscope serve` of a running target, in headless Chromium: what is shown grows where it is, what is asked for
+// reaches the target, its reset and the line's loss are said and survived, and nothing leaves this machine.
+//
+//     node --test serve_test.mjs, with NOPSCOPE, CHROMIUM, and what serve_test.py sets
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import http from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, afterEach, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { chromium } from "playwright-core";
+
+const { NOPSCOPE, CHROMIUM, NOPSCOPE_SOCKET, NOPSCOPE_IMAGE, NOPSCOPE_HOSTILE } = process.env;
+const directory = mkdtempSync(join(tmpdir(), "nopscope-serve-"));
+const side = join(directory, "side.nsc");
+let browser;
+let target;
+let served; // of the target
+let page;
+const wrong = [];
+
+async function until(what, condition, seconds = 60) {
+    for (const end = Date.now() + seconds * 1000; Date.now() < end; await sleep(100)) {
+        const value = await condition();
+        if (value) return value;
+    }
+    assert.fail(`not within ${seconds} s: ${what}`);
+}
+
+async function startTarget() {
+    const [command, ...words] = JSON.parse(process.env.NOPSCOPE_TARGET);
+    rmSync(NOPSCOPE_SOCKET, { force: true });
+    target = spawn(command, words, { stdio: "ignore" });
+    await until("the target's socket", () => existsSync(NOPSCOPE_SOCKET));
+}
+const ended = (child) => new Promise((done) => (child.exitCode ?? child.signalCode) !== null ? done() : child.on("exit", done));
+
+// Resolves when it has said where.
+async function serve(...words) {
+    const child = spawn(NOPSCOPE, ["serve", ...words], { stdio: ["ignore", "pipe", "pipe"] });
+    let out = "";
+    let errors = "";
+    child.stdout.on("data", (more) => (out += more));
+    child.stderr.on("data", (more) => (errors += more));
+    await until(`the URL of ${words}`, () => out.includes("\n") || child.exitCode !== null);
+    assert.match(out, /^http:\/\/127\.0\.0\.1:\d+\/\S*\n$/, errors);
+    return { child, url: out.trim() };
+}
+
+before(async () => {
+    await startTarget();
+    served = await serve("--from", `unix:${NOPSCOPE_SOCKET}`, "--image", NOPSCOPE_IMAGE, "-o", side);
+    browser = await chromium.launch({
+        executablePath: CHROMIUM,
+        args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
+    });
+});
+after(async () => {
+    await browser?.close();
+    served?.child.kill("SIGKILL");
+    target?.kill("SIGKILL");
+    rmSync(directory, { recursive: true, force: true });
+});
+afterEach(async () => {
+    await page?.close();
+    page = null;
+    assert.deepEqual(wrong.splice(0), []);
+});
+
+async function open(fragment = "", url = served.url) {
+    page = await browser.newPage({ viewport: { width: 1400, height: 900 }, reducedMotion: "reduce" });
+    page.on("console", (message) => message.type() === "error" && wrong.push(message.text()));
+    page.on("pageerror", (error) => wrong.push(error.message));
+    page.on("request", (request) => /^(http:\/\/127\.0\.0\.1:|data:)/.test(request.url()) || wrong.push(`asked for ${request.url()}`));
+    await page.goto(url + fragment);
+}
+const number = (text) => Number(text.replaceAll(",", ""));
+// Of the whole recording, as the page has it now.
+const callsNow = async () => number(/([\d,]+) calls/.exec(await page.textContent("#headline"))?.[1] ?? "0");
+async function grown(by = 1000) {
+    const before = await callsNow();
+    await until("more calls", async () => (await callsNow()) > before + by);
+}
+const frames = () => page.$$eval("#flame g.frame", (all) => all.map((g) =>
+    ({ name: g.getAttribute("name"), width: Number(g.querySelector("rect").getAttribute("width")), fill: g.querySelector("rect").getAttribute("fill") })));
+const functions = async () => new Map(await page.$$eval("#functions tbody tr", (rows) =>
+    rows.map((row) => [row.cells[row.cells.length - 1].firstChild.textContent, Number(row.cells[0].textContent.replaceAll(",", ""))])));
+const said = () => page.textContent("#said");
+
+test("the flame graph grows, and zoom, search and frames stay over an update", async () => {
+    await open();
+    await until("frames", async () => (await frames()).length > 20);
+    await grown();
+    const zoomed = (await frames()).filter(({ name }) => name !== "all").sort((a, b) => b.width - a.width)[0].name;
+    const root = (await frames()).find(({ name }) => name === "all").width;
+    await page.locator(`#flame g.frame[name="${zoomed}"]`).first().click();
+    await page.fill("#search", zoomed);
+    await page.$eval("#flame g.frame", (g) => (g.dataset.marked = "here"));
+    const matched = await page.textContent("#matched");
+    assert.match(matched, /^[0-9.]+ % matched$/);
+    await grown();
+    const now = await frames();
+    assert.ok(Math.max(...now.filter(({ name }) => name === zoomed).map(({ width }) => width)) > root * 0.99, "the zoom is gone");
+    const found = now.filter(({ fill }) => fill === "var(--found)");
+    assert.ok(found.length > 0 && found.every(({ name }) => name.includes(zoomed)), JSON.stringify(found));
+    assert.equal(await page.locator('#flame g.frame[data-marked="here"]').count(), 1, "the frames were made anew");
+    assert.match(page.url(), new RegExp(`zoom=${zoomed}`));
+});
+
+test("it grows up, and inverted, too", async () => {
+    await open("#order=callees&down=up");
+    await until("frames", async () => (await frames()).length > 20);
+    await grown();
+    const y = async (name) => (await page.locator(`#flame g.frame[name="${name}"]`).first().boundingBox()).y;
+    const widest = (await frames()).filter(({ name }) => name !== "all").sort((a, b) => b.width - a.width)[0].name;
+    assert.ok((await y("all")) > (await y(widest)), "the root is at the foot");
+});
+
+test("the table keeps its order, its focus and where it was scrolled to", async () => {
+    await open("#view=functions&sort=calls");
+    await until("rows", async () => (await functions()).size > 50);
+    const name = [...(await functions()).keys()][40];
+    await page.locator(`#functions tr[data-key$=" ${name}"]`).focus();
+    await page.evaluate(() => scrollTo(0, 500));
+    const top = await page.evaluate(() => scrollY);
+    assert.ok(top > 0);
+    await grown();
+    assert.equal(await page.evaluate(() => scrollY), top);
+    assert.equal(await page.evaluate(() => document.activeElement.cells?.[document.activeElement.cells.length - 1].firstChild.textContent), name);
+    const calls = [...(await functions()).values()];
+    assert.deepEqual(calls, [...calls].sort((a, b) => b - a));
+});
+
+test("paused, it stands still until it may go on", async () => {
+    await open();
+    await until("frames", async () => (await frames()).length > 20);
+    await page.getByRole("button", { name: "Pause" }).click();
+    await sleep(1500); // what was on its way
+    const calls = await callsNow();
+    await sleep(3000);
+    assert.equal(await callsNow(), calls);
+    assert.match(await page.textContent("#status"), /paused here/);
+    await page.getByRole("button", { name: "Go on" }).click();
+    await grown();
+});
+
+test("a filter that is typed changes what the target sends; a refusal is a sentence", async () => {
+    await open("#view=functions");
+    await until("rows", async () => (await functions()).size > 50);
+    await page.fill('#controls [name="filter"]', "no_such_function");
+    await page.keyboard.press("Enter");
+    await until("a sentence", async () => /no_such_function: not done: no traceable function/.test(await said()));
+    await page.fill('#controls [name="filter"]', "luaH_* luaV_execute");
+    await page.keyboard.press("Enter");
+    await until("the target's answer", async () => /tracing \d+ functions/.test(await said()));
+    await sleep(3000); // what was on its way
+    const before = await functions();
+    await grown();
+    const grew = [...(await functions())].filter(([name, calls]) => calls > (before.get(name) ?? 0)).map(([name]) => name);
+    assert.ok(grew.length > 3, JSON.stringify(grew));
+    assert.deepEqual(grew.filter((name) => !/^luaH_|^luaV_execute$/.test(name)), []);
+    await page.fill('#controls [name="filter"]', "");
+    await page.selectOption('#controls [name="recorder"]', "graph");
+    await until("all again", async () => /tracing \d{3,} functions/.test(await said()));
+});
+
+test("a mark arrives, and a stop stops", async () => {
+    await open("#view=recording");
+    await page.waitForSelector("#controls:not([hidden])");
+    await page.fill('#controls [name="id"]', "4711");
+    await page.getByRole("button", { name: "Mark" }).click();
+    await until("its answer", async () => (await said()) === "mark 4711: ok");
+    await until("the mark", async () => (await page.textContent("#recording")).includes("id 4711"));
+    await page.getByRole("button", { name: "Stop" }).click();
+    await until("its answer", async () => (await said()) === "stop: ok");
+    await sleep(3000);
+    const calls = await callsNow();
+    await sleep(2500);
+    assert.equal(await callsNow(), calls);
+    await page.getByRole("button", { name: "Start" }).click();
+    await grown();
+});
+
+test("the console's text is there, and goes on", async () => {
+    await open("#view=console");
+    await until("text", async () => /round \d+ of 100000/.test(await page.textContent("#console")));
+    const text = await page.textContent("#console");
+    await until("more text", async () => (await page.textContent("#console")) !== text);
+});
+
+test("what may not ask is refused", async (context) => {
+    const { port } = new URL(served.url);
+    const ask = (method, path, headers, body) => new Promise((done, fail) => {
+        const request = http.request({ host: "127.0.0.1", port, method, path, headers }, (answer) => {
+            answer.resume();
+            done(answer.statusCode);
+        });
+        request.on("error", fail);
+        request.end(body);
+    });
+    const reset = JSON.stringify({ words: ["reset"] });
+    const json = { "Content-Type": "application/json" };
+    assert.equal(await ask("GET", "/view", { Host: `evil.example:${port}` }), 403);
+    assert.equal(await ask("POST", "/request", { ...json, Origin: "http://evil.example" }, reset), 403);
+    // As a browser does it, from a page of another origin.
+    await open();
+    const other = http.createServer((_, answer) => answer.end("<!doctype html>")).listen(0, "127.0.0.1");
+    context.after(() => other.close());
+    await until("another site", () => other.address());
+    const stranger = await browser.newPage();
+    const complaints = [];
+    stranger.on("console", (message) => complaints.push(message.text()));
+    await stranger.goto(`http://localhost:${other.address().port}/`);
+    const got = await stranger.evaluate(async ({ url, body }) => {
+        const tries = [fetch(`${url}view`), fetch(`${url}request`, { method: "POST", mode: "no-cors", body })];
+        const frame = document.createElement("iframe");
+        const loaded = new Promise((done) => (frame.onload = done));
+        frame.src = url;
+        document.body.append(frame);
+        await loaded;
+        return (await Promise.allSettled(tries)).map(({ value }) => value?.type ?? "refused");
+    }, { url: served.url, body: reset });
+    assert.deepEqual(got, ["refused", "refused"]);
+    assert.ok(complaints.some((text) => text.includes("frame-ancestors 'none'")), complaints.join("\n"));
+    await stranger.close();
+    await sleep(1500);
+    assert.doesNotMatch(await page.textContent("#status"), /was reset/);
+});
+
+test("a reset target, and a line that was lost, are said and survived", async () => {
+    await open();
+    await until("frames", async () => (await frames()).length > 20);
+    const answer = await page.evaluate(async () => {
+        const headers = { "Content-Type": "application/json" };
+        return (await fetch("request", { method: "POST", headers, body: JSON.stringify({ words: ["reset"] }) })).json();
+    });
+    assert.equal(answer.status, 0, answer.text);
+    await until("that it was reset", async () => /was reset/.test(await page.textContent("#status")));
+    await grown();
+    target.kill("SIGKILL");
+    await ended(target);
+    await until("that the line is lost", async () => /Line lost/.test(await page.textContent("#status")));
+    assert.ok((await frames()).length > 20, "what was captured is shown on");
+    await startTarget();
+    await until("that it runs", async () => /^Running/.test(await page.textContent("#status")));
+    await grown();
+});
+
+test("console text and names are text, whatever they say", async () => {
+    const text = "<img src=x onerror=console.error(1)></pre></script>";
+    const raw = await serve("--from", `exec:printf '${text}\\n'; exec sleep 100`);
+    await open("#view=console", raw.url);
+    await until("the text", async () => (await page.textContent("#console")).includes(text));
+    assert.equal(await page.locator("img").count(), 0);
+    await page.close();
+    raw.child.kill();
+    const hostile = await serve(NOPSCOPE_HOSTILE);
+    for (const fragment of ["", "#view=functions", "#view=calls", "#view=recording"]) {
+        await open(fragment, hostile.url);
+        await until("a view", async () => (await page.textContent("#state")) !== "");
+        if (fragment === "#view=functions") assert.ok((await page.textContent("main")).includes("<b>&amp;</b>"));
+        assert.equal(await page.locator("main b, main img, main script").count(), 0);
+        await page.close();
+    }
+    hostile.child.kill();
+});
+
+test("SIGINT ends it, and the recording on the side is whole", async () => {
+    await open();
+    await until("frames", async () => (await frames()).length > 5);
+    served.child.kill("SIGINT");
+    await ended(served.child);
+    assert.equal(served.child.exitCode, 0);
+    await until("that it is said", async () => /does not answer/.test(await page.textContent("#status")));
+    wrong.splice(0); // the browser says so, too
+    const report = JSON.parse(execFileSync(NOPSCOPE, ["report", side, "--format", "json"], { encoding: "utf8", maxBuffer: 1 << 28 }));
+    assert.equal(report.sessions, 3);
+    const { integrity } = report;
+    assert.equal(integrity.damaged_chunks ?? 0, 0);
+    assert.ok(integrity.corrupt_frames <= 2, "more than the frames that the target's ends have cut");
+    assert.equal(integrity.generated, ["delivered", "dropped", "overwritten", "aggregated", "filtered", "lost"].reduce((sum, part) => sum + integrity[part], 0));
+    assert.ok(report.functions.some(({ name }) => name === "luaV_execute"));
+});

@@ -158,7 +158,7 @@ RunSums sums_of(Names& names, const Report& report, const Profile& profile) {
             total_of(row, report.raw));
     };
     for (const FunctionRow& row : report.functions) take(row);
-    if (!report.functions.empty()) return run;
+    if (report.has_calls()) return run;
     for (const ProfileRow& row : report.profile) {
         if (row.calls != 0) take(row);
     }

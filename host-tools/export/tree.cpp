@@ -59,13 +59,13 @@ void add_trace(Builder& to, const Aggregated& from) {
         into.calls += node.calls;
         into.self_ns += from.raw ? ticks_to_ns(node.self_ticks, hz) : fixed_to_ns(from.report.nodes[i].self, hz);
         into.total_ns += from.raw ? ticks_to_ns(node.total_ticks, hz) : fixed_to_ns(from.report.nodes[i].total, hz);
-        to.tree().has_times = true;
+        to.tree().has_times = from.report.has_calls();
     }
 }
 
 // Beside a trace, its calls may be the trace's too: unless the target moves functions between the two.
 bool takes_profile(const Report& report) {
-    return !report.profile.empty() && (report.adaptive || report.functions.empty());
+    return !report.profile.empty() && (report.adaptive || !report.has_calls());
 }
 
 void add_profile(Builder& to, const Aggregated& from) {

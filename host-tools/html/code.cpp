@@ -45,7 +45,7 @@ CodeView::CodeView(const std::string& image, std::vector<std::string> source_roo
 std::vector<std::uint64_t> CodeView::hottest(const Report& report) const {
     std::unordered_map<std::uint64_t, double> shares;
     for (const FunctionRow& row : report.functions) shares[row.address] += row.share;
-    if (report.functions.empty()) {
+    if (!report.has_calls()) {
         for (const ProfileRow& row : report.profile) shares[row.address] += row.share;
     }
     for (const SampleRow& row : report.samples.functions) shares[row.address] += row.share;

@@ -238,7 +238,7 @@ std::string view_json(const Report& report, const Profile& profile, const std::s
                       std::size_t most_paths, const ViewParts& parts) {
     std::uint64_t calls = 0;
     for (const FunctionRow& row : report.functions) calls += row.calls;
-    if (report.functions.empty()) {
+    if (!report.has_calls()) {
         for (const ProfileRow& row : report.profile) calls += row.calls;
     }
     std::string headline = fmt::format("{}{} · {} recorded · {} calls", report.image,

@@ -97,7 +97,7 @@ std::string text_graph(const Report& report, const Profile& profile, const Graph
     const auto& nodes = profile.tree().nodes();
     std::string out;
     auto to = std::back_inserter(out);
-    const bool only_samples = report.functions.empty() && report.samples.count != 0;
+    const bool only_samples = !report.has_calls() && report.samples.count != 0;
     if (!only_samples) {
         fmt::format_to(to, "{:>12}  {:>8}  {:>8}  {:>7}  ", "calls", "total", "self", "share");
         for (const EventColumn& column : report.events.columns) {

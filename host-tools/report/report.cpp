@@ -195,6 +195,9 @@ const char* clock_name(wire::Clock clock) {
 std::uint64_t key_of(const FunctionPlace& place) {
     return place.interrupt ? interrupt_offset(*place.interrupt) : place.address;
 }
+bool Report::has_calls() const {
+    return std::any_of(functions.begin(), functions.end(), [](const FunctionRow& row) { return !row.interrupt; });
+}
 std::string interrupt_name(std::uint32_t number) { return fmt::format("(interrupt {})", number); }
 const char* recorder_name(std::size_t number) {
     static constexpr const char* names[wire::overhead_count] = {"function", "graph", "profile", "duration",
@@ -348,7 +351,7 @@ void sort_rows(std::vector<ProfileRow>& rows, SortKey key, std::size_t top, bool
 }
 
 std::string overhead_line(const Report& report) {
-    if (report.functions.empty() && report.read_out == 0 && report.samples.count != 0) return {};
+    if (!report.has_calls() && report.read_out == 0 && report.samples.count != 0) return {};
     if (!report.calibrated) {
         return "recording: the target did not measure what it takes; the times have it in them\n";
     }
@@ -360,7 +363,7 @@ std::string overhead_line(const Report& report) {
         if (outside) line += fmt::format(" and {:.1f} ns of its caller", ns(one.outside));
         line += ",";
     };
-    if (!report.functions.empty() || report.read_out == 0) {
+    if (report.has_calls() || report.read_out == 0) {
         add(wire::RecorderNumber::graph, "traced call", true);
     }
     if (report.read_out != 0) add(wire::RecorderNumber::profile, "profiled call", false);

@@ -202,6 +202,9 @@ struct Report {
     std::map<std::uint32_t, ValueSeries> counters;
     std::vector<MarkRow> marks;
     std::vector<MaskedRow> masked;
+
+    // Of functions, not of interrupts alone, which are told with any recorder.
+    bool has_calls() const;
 };
 
 std::uint64_t ticks_to_ns(std::uint64_t ticks, std::uint64_t clock_hz);

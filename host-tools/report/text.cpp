@@ -159,7 +159,7 @@ std::string csv_report(const Report& report) {
         const auto found = sampled.extract(row.address);
         return found ? fmt::format("{},{}", found.mapped()->self, found.mapped()->total) : std::string("0,0");
     };
-    const bool profile = report.functions.empty() && report.read_out != 0;
+    const bool profile = !report.has_calls() && report.read_out != 0;
     std::string columns = profile ? "calls,total_ns,self_ns,min_ns,avg_ns,p50_ns,p99_ns,max_ns,share,corrected_total_ns,"
                                     "corrected_self_ns"
                                   : "calls,total_ns,self_ns,min_ns,max_ns,share,open,lost,unwound,incomplete,"

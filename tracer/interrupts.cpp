@@ -18,7 +18,7 @@ bool is_stopped(const Core& core) { return __atomic_load_n(&core.limit, __ATOMIC
 std::uint64_t interrupt_begin(std::uint32_t number) {
     interrupts_masked(reinterpret_cast<std::uint64_t>(__builtin_return_address(0)));
     Core* const core = joined_core();
-    if (core == nullptr || is_stopped(*core)) return 0;
+    if (core == nullptr || is_stopped(*core) || core->aggregates != 0) return 0;
     std::uint64_t position = 0;
     (void)put_in_context(machine, *core, [&](std::uint64_t limit) {
         const auto claim = ring_claim(machine, *core, record_bytes, limit);

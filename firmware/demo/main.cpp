@@ -76,8 +76,10 @@ nopscope::Status start_tracing(const Options& options) {
     hal::set_console({nopscope::console_write, nopscope::enter_panic});
     hal::set_return_hook({nopscope::is_return_hook, nopscope::hooked_return_address_of,
                           nopscope::is_entry_code});
-    hal::set_interrupt_observer({nopscope::interrupt_begin, nopscope::interrupt_end,
-                                 nopscope::interrupts_masked, nopscope::interrupts_unmasked});
+    if (options.interrupts != 0) {
+        hal::set_interrupt_observer({nopscope::interrupt_begin, nopscope::interrupt_end,
+                                     nopscope::interrupts_masked, nopscope::interrupts_unmasked});
+    }
     hal::uart_listen(7);
     hal::set_handler(hal::virtual_timer_interrupt, 8, on_timer);
     samples_wanted = options.samples != 0;
@@ -126,7 +128,7 @@ int main() {
     if (!parse_options(hal::command_line(), hal::uart_baud(), options)) {
         hal::print("the command line says: recorder=graph|function|profile|none "
                    "mode=lossless|stream|flight|adaptive baud=N rounds=N samples=N rtt=no|both|only "
-                   "events=N[+N]\n");
+                   "events=N[+N] interrupts=0|1\n");
         return 2;
     }
     const auto status = start_tracing(options);

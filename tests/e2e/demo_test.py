@@ -24,7 +24,7 @@ class Demo(unittest.TestCase):
     def setUpClass(cls):
         cls.directory = machines.Directory()
         cls.run_ = machines.record(cls.directory.__enter__(), MACHINE, "demo",
-                                   ["rounds=1", "baud=0"], icount=False)
+                                   ["rounds=1", "baud=0", "interrupts=1"], icount=False)
         cls.report = cls.run_.report_json()
         cls.line = wire.Line(cls.run_.line)
 

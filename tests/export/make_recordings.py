@@ -26,8 +26,8 @@ import machines  # noqa: E402
 import hostile_names  # noqa: E402
 
 IMAGES = {"torture": ("torture", ["seed=7"]), "tasks": ("tasks", []),
-          "samples": ("demo", ["rounds=1", "baud=0", "samples=20000", "recorder=none"]),
-          "gaps": ("demo", ["rounds=1", "baud=0"])}
+          "samples": ("demo", ["rounds=1", "baud=0", "samples=20000", "recorder=none", "interrupts=1"]),
+          "gaps": ("demo", ["rounds=1", "baud=0", "interrupts=1"])}
 TRACE = 0x45435254
 GOLDEN = ("stream", "contexts", "captured", "profile")
 

@@ -21,7 +21,7 @@ import make_recordings  # noqa: E402
 
 with machines.Directory() as directory:
     made = {}
-    for name, words in (("demo", ["samples=1000", "rounds=1", "baud=0"]), ("tasks", [])):
+    for name, words in (("demo", ["samples=1000", "rounds=1", "baud=0", "interrupts=1"]), ("tasks", [])):
         (directory / name).mkdir()
         run = machines.record(directory / name, machine, name, words)
         made[name] = run.recording

@@ -17,7 +17,7 @@ sys.path.insert(0, str(here.parent / "e2e"))
 import machines  # noqa: E402  (its directory is known only now)
 
 with machines.Directory() as directory:
-    run = machines.record(directory, machine, "demo", ["samples=1000", "rounds=1", "baud=0"])
+    run = machines.record(directory, machine, "demo", ["samples=1000", "rounds=1", "baud=0", "interrupts=1"])
     # Modules are found from where a test lies.
     script = shutil.copy(here / "page_test.mjs", packages)
     done = subprocess.run([node, "--test", script],

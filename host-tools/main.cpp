@@ -201,6 +201,7 @@ std::function<Exit()> add_diff(CLI::App& app, CLI::App*& command) {
     const std::map<std::string, DiffOptions::Format> kinds{
         {"text", DiffOptions::text}, {"json", DiffOptions::json}, {"folded", DiffOptions::folded}};
     add_choice(command, "--format", options->format, kinds, "Output; folded is for flamegraph.pl");
+    command->add_option("--html", options->page, "Write a page with a differential flame graph, too");
     add_raw(command, options->report);
     return [options, fail_above] {
         if (!fail_above->empty()) options->fail_above = percent_of(*fail_above);

@@ -19,7 +19,7 @@ namespace nopscope {
 // In the vector, interrupts masked. `number`: 25 bits, the controller's; the host shows "(interrupt 27)" with the
 // calls that come before interrupt_end() in it. What it returns is for that. 0: recording is stopped, or there
 // was no room (counted: dropped), or the target is in adaptive mode, where nothing would make room. Any recorder: a
-// thousand a second take some 4 KB/s of the line. Interrupts nest; a switch of context comes after interrupt_end().
+// thousand a second take some 13 KB/s of the line. Interrupts nest; a switch of context comes after interrupt_end().
 std::uint64_t interrupt_begin(std::uint32_t number);
 void interrupt_end(std::uint64_t begun);
 

@@ -75,6 +75,7 @@ struct DiffOptions {
     std::vector<std::string> before;
     std::vector<std::string> after;
     enum Format : std::uint8_t { text, json, folded } format = text;
+    std::string page;                  // a differential flame graph to write; empty: none
     std::optional<double> fail_above;  // percent
     double min_percent = 0.1;          // of all functions' own time: smaller ones are counted, not shown
     std::size_t most = 30;             // rows of a table

@@ -9,6 +9,8 @@
 
 #include "host-tools/base/text.hpp"
 #include "host-tools/commands/load.hpp"
+#include "host-tools/export/output.hpp"
+#include "host-tools/html/html.hpp"
 #include "host-tools/report/json.hpp"
 #include "host-tools/report/table.hpp"
 
@@ -105,6 +107,13 @@ public:
             fmt::format_to(std::back_inserter(out), "{} {:.0f} {:.0f}\n", stack, row.before.self_ns, row.after.self_ns);
         }
         return out;
+    }
+
+    std::string view() const {
+        return view_json(names_, difference_, "before and after",
+                         fmt::format("{} before, {} after · own times {} → {}, {}", count(options_.before), count(options_.after),
+                                     human_ns(difference_.before_ns), human_ns(difference_.after_ns),
+                                     change_text(difference_.before_ns, difference_.after_ns)));
     }
 
     bool failed() const { return whole_failed() || !failures().empty(); }
@@ -211,6 +220,13 @@ private:
 
 Exit diff(const DiffOptions& options) {
     const Comparison comparison(options);
+    if (!options.page.empty()) {
+        Output output(options.page, Output::Kind::file);
+        FileWriter file(output.path());
+        file.write(html_page(page_template(), comparison.view()));
+        file.close();
+        output.commit();
+    }
     switch (options.format) {
     case DiffOptions::text:
         print(comparison.text());

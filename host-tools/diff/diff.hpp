@@ -26,7 +26,10 @@ public:
     std::uint32_t path(std::uint32_t caller, std::uint32_t function);
 
     const FunctionPlace& place(std::uint32_t function) const { return places_[function]; }  // of the first met
+    std::size_t path_count() const { return paths_.size(); }  // callers have lower numbers
+    std::uint32_t caller(std::uint32_t path) const { return paths_[path].first; }
     std::uint32_t last(std::uint32_t path) const { return paths_[path].second; }
+    std::size_t function_count() const { return places_.size(); }
     std::vector<std::uint32_t> functions_of(std::uint32_t path) const;  // the outermost first
 
 private:
@@ -75,6 +78,11 @@ inline constexpr double significant_rate = 0.05;
 
 // At least one run on each side.
 Difference compare(const std::vector<RunSums>& before, const std::vector<RunSums>& after);
+
+// The page's data (html/html.hpp): times are those after, with the paths' own times before beside them, which makes its
+// flame graph a differential one. What has gone is only in the facts.
+std::string view_json(const Names& names, const Difference& difference, const std::string& title,
+                      const std::string& headline, std::size_t most_paths = 50'000);
 
 // Welch's t-test, two-sided: how likely means so far apart are of one distribution. 1 where there are fewer than two
 // of either; 0 or 1 where neither side varies.

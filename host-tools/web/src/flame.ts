@@ -21,15 +21,9 @@ export interface Source {
 // As d3-flame-graph has them: it hides what is beside the zoomed frame, and fades what is around it.
 type Node = HierarchyNode<Frame & { fade?: boolean; hide?: boolean }> & { id?: string; highlight?: boolean; inside?: boolean };
 
-const nothing: Frame = { name: "", value: 0, total: 0, calls: 0, fn: -1, children: [] };
+const nothing: Frame = { name: "", value: 0, total: 0, calls: 0, fn: -1, change: 0, before: 0, children: [] };
 const hint = "Click a frame to zoom, double-click to see its callers and callees.";
 
-// None for what is no function.
-function colour(node: Node): string {
-    if (node.highlight) return "var(--found)";
-    if (node.data.fn < 0) return "var(--frame-none)";
-    return colourOf(node.data.name);
-}
 
 function pathOf(node: Node): string {
     const names: string[] = [];
@@ -45,6 +39,8 @@ export class Flame {
     private version = -1;
     private path = "";
     private term = "";
+    private differs = false; // from something that it is compared with
+    private mostChange = 0;
 
     constructor(
         private readonly host: HTMLElement,
@@ -76,8 +72,21 @@ export class Flame {
     private said(node: Node): string {
         const { total, calls, name } = node.data;
         const all = this.root!.data.total; // not the nodes' values, which are those of what is shown
-        return `${name} — ${this.source.amount(total)}, ${text.percent(all > 0 ? total / all : 0)}` +
+        const { before } = node.data;
+        const was = !this.differs ? "" : before === 0 ? " (new)" :
+            `, before ${this.source.amount(before)} (${total < before ? "" : "+"}${text.percent(total / before - 1)})`;
+        return `${name} — ${this.source.amount(total)}, ${text.percent(all > 0 ? total / all : 0)}${was}` +
             (calls > 0 ? `, ${text.count(calls)} calls` : "");
+    }
+
+    // None for what is no function. Of a comparison red is slower and blue is faster, the more the paler it is not.
+    private colour(node: Node): string {
+        const { fn, name, change } = node.data;
+        if (node.highlight) return "var(--found)";
+        if (fn < 0) return "var(--frame-none)";
+        if (!this.differs) return colourOf(name);
+        const part = this.mostChange > 0 ? Math.abs(change) / this.mostChange : 0;
+        return `hsl(${change > 0 ? 8 : 215} ${change === 0 ? 0 : 85}% ${92 - 32 * Math.sqrt(part)}%)`;
     }
 
     private draw(state: State): void {
@@ -93,7 +102,7 @@ export class Flame {
             .sort(((a: Node, b: Node) => b.data.total - a.data.total) as never)
             .inverted(state.down === "down")
             .label(((node: Node) => this.said(node)) as never)
-            .setColorMapper(colour as never)
+            .setColorMapper(((node: Node) => this.colour(node)) as never)
             .setDetailsHandler(((what: string | null) => (details.textContent = what ?? hint)) as never)
             .onClick(((node: Node) => {
                 this.path = pathOf(node); // it is zoomed already
@@ -113,6 +122,9 @@ export class Flame {
         const { columns, name } = this.source;
         const tree = state.order === "callers" ? fromCallers(columns(), name) : fromCallees(columns(), name);
         this.root = hierarchy(tree) as Node;
+        this.differs = columns().before !== undefined;
+        this.mostChange = 0;
+        this.root.each(({ data }) => (this.mostChange = Math.max(this.mostChange, data.fn < 0 ? 0 : Math.abs(data.change))));
         this.root.eachBefore((node: Node) => (node.id = this.idOf(node)));
         this.chart.height(null as never); // as deep as it is now
         select(this.host).datum(this.root);

@@ -28,6 +28,7 @@ export interface Paths {
     total: number[];
     self: number[];
     samples: number[]; // taken just there
+    before?: number[]; // self, in what this is compared with
 }
 
 export const special = new Map<number, string>([

@@ -7,6 +7,8 @@ export interface Frame {
     total: number;
     calls: number;
     fn: number;
+    change: number; // of what is compared: its own time; where callers are inside, that of all paths through it
+    before: number; // total, in what this is compared with
     children: Frame[];
 }
 
@@ -16,6 +18,7 @@ export interface Columns {
     self: number[];
     total: number[];
     calls?: number[];
+    before?: number[];
 }
 
 // The same paths, by samples instead of time.
@@ -32,8 +35,11 @@ export function fromCallers(of: Columns, name: (fn: number) => string): Frame {
         total: of.total[at],
         calls: of.calls?.[at] ?? 0,
         fn,
+        change: of.before ? of.self[at] - of.before[at] : 0,
+        before: of.before?.[at] ?? 0,
         children: [],
     }));
+    for (let at = frames.length - 1; at > 0; --at) frames[of.parent[at]].before += frames[at].before;
     for (let at = 1; at < frames.length; ++at) {
         const frame = frames[at];
         if (frame.total > 0 || frame.calls > 0) frames[of.parent[at]].children.push(frame);
@@ -43,13 +49,13 @@ export function fromCallers(of: Columns, name: (fn: number) => string): Frame {
 
 // Each path's own time, its callers inside it.
 export function fromCallees(of: Columns, name: (fn: number) => string): Frame {
-    const root: Frame = { name: name(of.function[0]), value: 0, total: 0, calls: 0, fn: of.function[0], children: [] };
+    const root: Frame = { name: name(of.function[0]), value: 0, total: 0, calls: 0, fn: of.function[0], change: 0, before: 0, children: [] };
     const known = new Map<Frame, Map<number, Frame>>([[root, new Map()]]);
     const child = (parent: Frame, fn: number): Frame => {
         const children = known.get(parent)!;
         let frame = children.get(fn);
         if (!frame) {
-            frame = { name: name(fn), value: 0, total: 0, calls: 0, fn, children: [] };
+            frame = { name: name(fn), value: 0, total: 0, calls: 0, fn, change: 0, before: 0, children: [] };
             children.set(fn, frame);
             known.set(frame, new Map());
             parent.children.push(frame);
@@ -59,15 +65,19 @@ export function fromCallees(of: Columns, name: (fn: number) => string): Frame {
     for (let leaf = 1; leaf < of.function.length; ++leaf) {
         const self = of.self[leaf];
         const calls = of.calls?.[leaf] ?? 0;
-        if (self === 0 && calls === 0) continue;
+        const before = of.before?.[leaf] ?? 0;
+        if (self === 0 && calls === 0 && before === 0) continue;
         let frame = root;
         for (let at = leaf; at !== 0; at = of.parent[at]) {
             frame = child(frame, of.function[at]);
             frame.total += self;
             frame.calls += calls;
+            frame.before += before;
+            frame.change += of.before ? self - before : 0;
         }
         frame.value += self;
         root.total += self;
+        root.before += before;
     }
     return root;
 }

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "host-tools/base/text.hpp"
+#include "host-tools/diff/diff.hpp"
+#include "host-tools/report/json.hpp"
+
+namespace nopscope {
+namespace {
+
+std::uint64_t whole(double value) { return static_cast<std::uint64_t>(std::llround(value)); }
+
+std::string note_of(const Compared& row) {
+    const double change = row.change_ns();
+    switch (row.verdict) {
+    case Verdict::fresh:
+        return "new";
+    case Verdict::same:
+        return {};
+    default:
+        return fmt::format("own time {}{} ({:+.1f} %)", change < 0 ? "-" : "+", human_ns(std::abs(change)),
+                           row.before.self_ns > 0 ? 100 * change / row.before.self_ns : 0);
+    }
+}
+
+Json functions_of(const Names& names, const Difference& difference) {
+    std::vector<const Compared*> by_number(names.function_count());
+    for (const Compared& row : difference.functions) by_number[row.number] = &row;
+    Json list = Json::array();
+    for (std::uint32_t number = 0; number < by_number.size(); ++number) {
+        const FunctionPlace& place = names.place(number);
+        const Compared* const row = by_number[number];
+        const Amounts after = row != nullptr ? row->after : Amounts{};
+        const std::string note = row != nullptr ? note_of(*row) : std::string();
+        list.push_back({{"name", to_utf8(place.name)},
+                        {"file", to_utf8(place.file)},
+                        {"line", place.line},
+                        {"address", fmt::format("{}", number)},  // tells it from others of the name
+                        {"calls", whole(after.calls)},
+                        {"total", whole(after.total_ns)},
+                        {"self", whole(after.self_ns)},
+                        {"min", nullptr},
+                        {"max", nullptr},
+                        {"share", difference.after_ns > 0 ? after.self_ns / difference.after_ns : 0},
+                        {"notes", note.empty() ? Json::array() : Json::array({note})},
+                        {"bins", Json::array()}});
+    }
+    return list;
+}
+
+Json paths_of(const Names& names, const Difference& difference, std::size_t most) {
+    std::vector<const Compared*> by_number(names.path_count());
+    for (const Compared& row : difference.paths) by_number[row.number] = &row;
+    // A caller's is at least as large as those of what it calls: it was on the stack.
+    std::vector<double> weights(by_number.size());
+    for (std::size_t n = by_number.size(); n-- > 1;) {
+        if (const Compared* const row = by_number[n]) weights[n] = std::max({weights[n], row->before.total_ns, row->after.total_ns});
+        double& above = weights[names.caller(static_cast<std::uint32_t>(n))];
+        above = std::max(above, weights[n]);
+    }
+    double beyond = -1;
+    if (weights.size() > most) {
+        std::vector<double> sorted = weights;
+        std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(most), sorted.end(), std::greater<>());
+        beyond = sorted[most];
+    }
+    Json json;
+    for (const char* name : {"parent", "function", "calls", "total", "self", "samples", "before"}) json[name] = Json::array();
+    std::vector<std::uint32_t> position(by_number.size());
+    std::uint32_t count = 0;
+    for (std::uint32_t n = 0; n < by_number.size(); ++n) {
+        if (n != Names::root && !(weights[n] > beyond)) continue;
+        position[n] = count++;
+        const Compared* const row = by_number[n];
+        const Amounts after = row != nullptr ? row->after : Amounts{};
+        json["parent"].push_back(position[names.caller(n)]);
+        json["function"].push_back(n == Names::root ? Json(-1) : Json(names.last(n)));
+        json["calls"].push_back(whole(after.calls));
+        json["total"].push_back(whole(n == Names::root ? difference.after_ns : after.total_ns));
+        json["self"].push_back(whole(after.self_ns));
+        json["samples"].push_back(0);
+        json["before"].push_back(row != nullptr ? whole(row->before.self_ns) : 0);
+    }
+    return json;
+}
+
+Json facts_of(const Names& names, const Difference& difference) {
+    Json list = Json::array();
+    const auto add = [&](const char* name, const std::string& value) {
+        list.push_back({{"name", name}, {"value", to_utf8(value)}, {"spoils", false}});
+    };
+    add("own times before", human_ns(difference.before_ns));
+    add("own times after", human_ns(difference.after_ns));
+    add("test", difference.tested ? fmt::format("Welch's, at a false discovery rate of {:.0f} %", 100 * significant_rate)
+                                  : "none: one run on a side");
+    for (const Compared& row : difference.functions) {
+        if (list.size() > 200) break;
+        if (row.verdict == Verdict::gone) add("gone", fmt::format("{} ({})", names.place(row.number).name, human_ns(row.before.self_ns)));
+    }
+    return list;
+}
+
+}  // namespace
+
+std::string view_json(const Names& names, const Difference& difference, const std::string& title,
+                      const std::string& headline, std::size_t most_paths) {
+    Json json;
+    json["version"] = 1;
+    json["title"] = title;
+    json["headline"] = headline;
+    json["complaint"] = "";
+    json["facts"] = facts_of(names, difference);
+    json["duration"] = whole(difference.after_ns);
+    json["functions"] = functions_of(names, difference);
+    json["paths"] = paths_of(names, difference, most_paths);
+    json["sampled"] = false;
+    json["timeline"] = nullptr;
+    json["code"] = nullptr;
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace nopscope

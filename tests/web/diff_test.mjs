@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// The differential flame graph that `diff --html` writes, in headless Chromium.
+//
+//     node --test diff_test.mjs, with NOPSCOPE, NOPSCOPE_REPORT_BENCH and CHROMIUM
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { chromium } from "playwright-core";
+
+const { NOPSCOPE, NOPSCOPE_REPORT_BENCH, CHROMIUM } = process.env;
+const directory = mkdtempSync(join(tmpdir(), "nopscope-diff-"));
+const page_file = join(directory, "diff.html");
+const wrong = [];
+let browser;
+let page;
+
+// One call of main with these calls inside: [function, ns], as records of 13 bytes.
+function recording(name, calls) {
+    const records = [];
+    const put = (type, fn, at) => {
+        const record = Buffer.alloc(13);
+        record.writeUInt8(type, 0);
+        record.writeUInt32LE(fn, 1);
+        record.writeBigUInt64LE(BigInt(at), 5);
+        records.push(record);
+    };
+    let now = 1000;
+    put(0, 1, now);
+    for (const [fn, length] of calls) {
+        put(0, fn, now);
+        put(1, fn, (now += length));
+    }
+    put(1, 1, now + 1000);
+    const [events, names, out] = ["calls.ev13", "names.txt", `${name}.nsc`].map((file) => join(directory, file));
+    writeFileSync(events, Buffer.concat(records));
+    writeFileSync(names, "1 8 main\n2 10 slower\n3 18 faster\n4 20 same\n5 28 fresh\n6 30 gone\n");
+    execFileSync(NOPSCOPE_REPORT_BENCH, [events, "--tick-hz", "1000000000", "--names", names, "--nsc", out]);
+    return out;
+}
+
+before(async () => {
+    const old = recording("old", [[2, 10_000], [3, 30_000], [4, 20_000], [6, 5_000]]);
+    const now = recording("now", [[2, 30_000], [3, 20_000], [4, 20_000], [5, 10_000]]);
+    execFileSync(NOPSCOPE, ["diff", old, now, "--html", page_file]);
+    browser = await chromium.launch({
+        executablePath: CHROMIUM,
+        args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
+    });
+    page = await browser.newPage({ viewport: { width: 1400, height: 900 }, reducedMotion: "reduce" });
+    page.on("console", (message) => message.type() === "error" && wrong.push(message.text()));
+    page.on("pageerror", (error) => wrong.push(error.message));
+    page.on("request", (request) => /^(file|data):/.test(request.url()) || wrong.push(`asked for ${request.url()}`));
+    await page.goto(`file://${page_file}`);
+    await page.waitForTimeout(300);
+});
+after(async () => {
+    await browser?.close();
+    rmSync(directory, { recursive: true, force: true });
+});
+
+// By name: [red, green, blue] and the width.
+const frames = () =>
+    page.$$eval("#flame g.frame", (all) => Object.fromEntries(all.map((g) => {
+        const rect = g.querySelector("rect");
+        return [g.getAttribute("name"), [...getComputedStyle(rect).fill.match(/\d+/g).slice(0, 3).map(Number), Number(rect.getAttribute("width"))]];
+    })));
+
+async function saysOf(name) {
+    await page.hover(`#flame g.frame[name="${name}"]`);
+    return page.textContent("#details");
+}
+
+test("red is slower, blue is faster, grey is the same; frames are as wide as they are now", async () => {
+    const of = await frames();
+    const [red, , blue] = of.slower;
+    assert.ok(red > blue + 60, `slower: ${of.slower}`);
+    assert.ok(of.faster[2] > of.faster[0] + 30, `faster: ${of.faster}`);
+    assert.ok(Math.max(...of.same.slice(0, 3)) - Math.min(...of.same.slice(0, 3)) <= 2, `same: ${of.same}`);
+    assert.ok(of.fresh[0] > of.fresh[2] + 20, `fresh: ${of.fresh}`);
+    assert.ok(of.slower[1] < of.fresh[1], "what has changed most has the strongest colour");
+    assert.equal(of.gone, undefined);
+    assert.ok(Math.abs(of.slower[3] / of.faster[3] - 1.5) < 0.02);
+});
+
+test("a frame says what it was before", async () => {
+    assert.match(await saysOf("slower"), /^slower — 30.*before 10.*\(\+200/);
+    assert.match(await saysOf("faster"), /before 30.*\(-33/);
+    assert.match(await saysOf("fresh"), /\(new\)/);
+});
+
+test("inverted, too, and what has gone is in the facts", async () => {
+    await page.click("#order");
+    await page.waitForTimeout(300);
+    const of = await frames();
+    assert.ok(of.slower[0] > of.slower[2] + 60 && of.faster[2] > of.faster[0] + 30);
+    await page.click("#tab-recording");
+    assert.match(await page.textContent("#recording"), /gonegone \(5\.00 us\)/);
+    assert.deepEqual(wrong, []);
+});

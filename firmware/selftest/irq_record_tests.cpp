@@ -53,7 +53,7 @@ bool lies_in_text(std::int64_t offset) {
 
 }  // namespace
 
-SELFTEST("interrupts_recorded.one_in_another") {
+SELFTEST("irq_records.one_in_another") {
     REQUIRE(tracer_is_up());
     hal::set_handler(outer, 8, in_outer);
     hal::set_handler(inner, 4, in_inner);
@@ -72,7 +72,7 @@ SELFTEST("interrupts_recorded.one_in_another") {
     return passed();
 }
 
-SELFTEST("interrupts_recorded.what_began_while_stopped_has_no_end") {
+SELFTEST("irq_records.what_began_while_stopped_has_no_end") {
     REQUIRE(tracer_is_up());
     const Recording recording = record([] {
         stop();
@@ -91,7 +91,7 @@ SELFTEST("interrupts_recorded.what_began_while_stopped_has_no_end") {
     return passed();
 }
 
-SELFTEST("interrupts_recorded.only_what_is_masked_longer_than_ever") {
+SELFTEST("irq_records.only_what_is_masked_longer_than_ever") {
     REQUIRE(tracer_is_up());
     static std::uint64_t least;
     least = hal::clock_hz() / 10;  // longer than whatever the tests before have masked

@@ -39,6 +39,7 @@ std::string over_line(const CtlOptions& options) {
     CommandClient client(*line, [&] {
         const Source::Result got = line->read(buffer, std::chrono::milliseconds(20));
         reader.feed({buffer.data(), got.count});
+        if (listener.client != nullptr) listener.client->on_frames(reader.line().frames);
         return !got.closed;
     });
     listener.client = &client;

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/pmu_events.hpp"
 #include "host-tools/base/text.hpp"
@@ -115,6 +117,11 @@ void CommandClient::on_session(std::uint16_t session) {
     session_ = session;
 }
 
+void CommandClient::on_frames(std::uint64_t count) {
+    if (count != frames_) frames_at_ = Clock::now();
+    frames_ = count;
+}
+
 void CommandClient::on_reply(const wire::Reply& reply) {
     if (!awaiting_ || reply.number != awaited_ || reply.what != awaited_what_) return;
     answered_ = {reply.answer, Bytes(reply.result, reply.result + reply.result_bytes)};
@@ -122,10 +129,11 @@ void CommandClient::on_reply(const wire::Reply& reply) {
 }
 
 void CommandClient::wait_for_target() {
-    const auto end = Clock::now() + patience_.hello;
+    const auto begin = Clock::now();
     while (!session_) {
         if (!turn_()) throw Error("the line closed before a target was heard");
-        if (Clock::now() > end) {
+        const auto now = Clock::now();
+        if (now > std::max(begin, frames_at_) + patience_.hello || now > begin + patience_.hello_behind) {
             throw Error("no hello was heard: is this line a nopscope target's, at this rate, and does "
                         "its firmware call pump()?");
         }

@@ -25,6 +25,8 @@ public:
 
     // Of a hello.
     void on_session(std::uint16_t session);
+    // Whole frames of any kind the line has brought so far: while they come, a hello is waited for longer.
+    void on_frames(std::uint64_t count);
     void on_reply(const wire::Reply& reply);
 
     // Waits for a session. Throws Error where none comes.
@@ -43,7 +45,8 @@ public:
     struct Patience {
         std::chrono::milliseconds answer{400};  // then it is sent again
         unsigned attempts = 12;
-        std::chrono::milliseconds hello{5000};
+        std::chrono::milliseconds hello{5000};        // with no frame at all
+        std::chrono::milliseconds hello_behind{20000};  // frames: what a slow probe has to bring first
         std::chrono::milliseconds trial{2500};  // the target gives a new rate up after 2 s
     };
     void set_patience(const Patience& patience) { patience_ = patience; }
@@ -66,6 +69,8 @@ private:
     std::function<bool()> turn_;
     Patience patience_;
     std::optional<std::uint16_t> session_;
+    std::uint64_t frames_ = 0;
+    std::chrono::steady_clock::time_point frames_at_{};  // the last one
     std::optional<std::uint32_t> last_number_;  // in this session
     bool awaiting_ = false;
     std::uint32_t awaited_ = 0;

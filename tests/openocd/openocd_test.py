@@ -145,8 +145,8 @@ class OpenOcd(unittest.TestCase):
                                      *words).stdout
         self.assertRegex(ctl("stats"), "^recording; 0 functions traced")
         # Few calls: a line that is always full gets its hellos late, and a busy machine's probe is slow.
-        self.assertRegex(ctl("trace", "luaL_*", "--recorder", "function"), "tracing [0-9]+ functions")
-        self.assertRegex(ctl("stats"), "[1-9][0-9]* functions traced")
+        self.assertRegex(ctl("trace", "luaL_openlibs", "--recorder", "function"), "tracing 1 function")
+        self.assertRegex(ctl("stats"), "1 function[s]? traced")
 
 
     def test_openocd_as_a_gdb_stub(self):

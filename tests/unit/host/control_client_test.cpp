@@ -17,6 +17,7 @@ using namespace std::chrono_literals;
 using testing::ControlTarget;
 using ::testing::HasSubstr;
 using wire::Command;
+using Clock = std::chrono::steady_clock;
 
 class LossyLine final : public Source {
 public:
@@ -128,6 +129,26 @@ TEST(CommandClient, GivesUpOnATargetThatDoesNotAnswer) {
     CommandClient deaf(host.line, [&] { return host.line.turn(); });
     deaf.set_patience({.answer = 1ms, .attempts = 3, .hello = 5ms, .trial = 5ms});
     EXPECT_THROW(deaf.request(Command::start), Error);  // no hello
+}
+
+// A debug probe brings what is in the target's buffer before anything that is said now.
+TEST(CommandClient, WaitsForAHelloBehindOtherFrames) {
+    Host host;
+    std::uint64_t frames = 0;
+    const auto begin = Clock::now();
+    CommandClient behind(host.line, [&] {
+        behind.on_frames(++frames);
+        if (Clock::now() - begin > 40ms) behind.on_session(testing::target_session);
+        return host.line.turn();
+    });
+    behind.set_patience({.answer = 1ms, .attempts = 3, .hello = 5ms, .hello_behind = 10000ms, .trial = 5ms});
+    behind.wait_for_target();
+    CommandClient endless(host.line, [&] {
+        endless.on_frames(++frames);
+        return true;
+    });
+    endless.set_patience({.answer = 1ms, .attempts = 3, .hello = 5ms, .hello_behind = 20ms, .trial = 5ms});
+    EXPECT_THROW(endless.wait_for_target(), Error);
 }
 
 TEST(CommandClient, ANewRateIsKeptWhenItWorks) {

@@ -10,7 +10,7 @@
 //   - An invalidated line is refilled at once from the point of unification, by every core.
 //   - A pipeline is refilled from the instruction cache on that core's context synchronisation
 //     event, and never otherwise.
-// A CPU with CTR_EL0.IDC and .DIC keeps the middle two coherent by itself; the pipelines stay.
+// A CPU with CTR_EL0.IDC or .DIC keeps the second or the third coherent by itself; the pipelines stay.
 #pragma once
 
 #include "hal/machine.hpp"
@@ -30,7 +30,8 @@ struct Options {
     unsigned cores = 2;
     std::size_t line_bytes = 64;         // of the data caches
     std::size_t icache_line_bytes = 64;
-    bool coherent = false;  // IDC and DIC
+    bool idc = false;  // CTR_EL0: stores reach the point of unification by themselves
+    bool dic = false;  // what is there, the instruction caches
     Skip skip = Skip::nothing;
 };
 
@@ -58,8 +59,8 @@ public:
     std::uint32_t read_word(Address address) { return get(data_, address); }
     void write_word(Address address, std::uint32_t word) {
         put(data_, address, word);
-        if (options_.coherent) {
-            put(unified_, address, word);
+        if (options_.idc) put(unified_, address, word);
+        if (options_.idc && options_.dic) {
             for (auto& cache : icache_) put(cache, address, word);
         }
         ++word_writes;
@@ -73,8 +74,8 @@ public:
         put(data_, address + 4, static_cast<std::uint32_t>(slot >> 32));
         ++slot_writes;
     }
-    std::size_t dcache_line_bytes() { return options_.coherent ? 0 : options_.line_bytes; }
-    std::size_t icache_line_bytes() { return options_.coherent ? 0 : options_.icache_line_bytes; }
+    std::size_t dcache_line_bytes() { return options_.idc ? 0 : options_.line_bytes; }
+    std::size_t icache_line_bytes() { return options_.dic ? 0 : options_.icache_line_bytes; }
     void clean_dcache_line(Address address) {
         const Address line = address & ~(options_.line_bytes - 1);
         ++cleans[line];
@@ -97,7 +98,11 @@ public:
         for (Address at : pending_invalidates_) {
             for (auto& cache : icache_) copy_line(unified_, cache, at, options_.icache_line_bytes);
         }
-        for (Address at : pending_cleans_) copy_line(data_, unified_, at, options_.line_bytes);
+        for (Address at : pending_cleans_) {
+            copy_line(data_, unified_, at, options_.line_bytes);
+            if (!options_.dic) continue;
+            for (auto& cache : icache_) copy_line(unified_, cache, at, options_.line_bytes);
+        }
         pending_invalidates_.clear();
         pending_cleans_.clear();
     }

@@ -283,6 +283,17 @@ TEST(Sets, WaitsForWhoMayReadWhatIsLeft) {
     EXPECT_EQ(waits(nullptr, &t.function_ops), 1u);
 }
 
+// Where the set changes and the word does not, the line is left alone.
+TEST(Sets, AWordThatStaysIsNotWritten) {
+    TenSites t;
+    ASSERT_EQ(t.change(&t.callback_ops, nullptr), Status::ok);
+    const unsigned writes = t.machine.word_writes;
+    t.machine.cleans.clear();
+    ASSERT_EQ(t.change(&t.other_callback_ops, nullptr), Status::ok);
+    EXPECT_EQ(t.machine.word_writes, writes);
+    EXPECT_TRUE(t.machine.cleans.empty());
+}
+
 // A site that is named twice is changed once.
 TEST(Sets, TheSameSiteTwice) {
     TenSites t;

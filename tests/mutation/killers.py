@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What kills mutants. A killer is a line of words:
+
+    unit FILE FILTER          tests/unit/tracer/FILE.cpp, compiled with the mutant in front of the source, and
+                              its tests that FILTER (gtest's) selects
+    selftest GROUP MACHINE    that group of the selftest image, in QEMU
+    image NAME MACHINE        an image that ends with exit status 0, one instruction a nanosecond: the sweeps
+    coherence GROUP MACHINE   the selftest's group under the coherence oracle (tests/oracle/coherence.py)
+
+A killer's run ends in one of three ways: it passes (None), it fails (a few words: what did), or the mutant
+cannot be built (CannotBuild). No end within the time is a failure, too: a mutant that hangs is seen.
+"""
+
+import re
+import shutil
+import subprocess
+import threading
+
+from mutants import ROOT
+
+UNIT_SECONDS = 120
+IMAGE_SECONDS = 60
+QEMU = ["qemu-system-aarch64", "-nic", "none", "-display", "none", "-monitor", "none", "-serial", "stdio"]
+CPUS = {"virt-a72": "cortex-a72", "virt-max": "max"}
+# What the firmware is made of.
+FIRMWARE = ("CMakeLists.txt", "cmake", "tracer", "hal", "linker", "firmware")
+
+
+class CannotBuild(Exception):
+    """With what the compiler said."""
+
+
+def run(command, seconds, **options):
+    """(exit status, or None where it did not end; output)."""
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, **options)
+    try:
+        output, _ = process.communicate(timeout=seconds)
+        return process.returncode, output.decode(errors="replace")
+    except subprocess.TimeoutExpired:
+        process.kill()
+        output, _ = process.communicate()
+        return None, output.decode(errors="replace")
+
+
+def build(command):
+    status, output = run(command, 600)
+    if status != 0:
+        lines = [line for line in output.splitlines() if "error" in line or "FAILED" in line]
+        raise CannotBuild("\n".join((lines or output.splitlines())[:5]))
+
+
+def qemu(machine, image, words, more=()):
+    cpu, _, cores = machine.partition("-smp")
+    options = ["-M", "virt,gic-version=3", "-cpu", CPUS[cpu], *(["-smp", cores] if cores else [])]
+    arguments = ",".join("arg=" + word for word in words)
+    return [*QEMU, *options, *more, "-kernel", str(image),
+            "-semihosting-config", f"enable=on,target=native,{arguments}"]
+
+
+class Units:
+    """The tracer's unit tests, a program for each file of them."""
+
+    def __init__(self, directory, compiler):
+        self.directory = directory
+        self.compiler = compiler
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self.stubs = self.compile("stubs", directory / "unmutated")
+        self.programs = {}  # without a mutant
+        self.locks = {}     # of those, a name each
+
+    def compile(self, name, overlay):
+        overlay.mkdir(parents=True, exist_ok=True)
+        made = overlay / f"{name}.o"
+        build([self.compiler, "-std=c++20", "-O1", "-I", str(overlay), "-I", str(ROOT),
+               "-DNOPSCOPE_RING_LOG2=13", "-DNOPSCOPE_SHADOW_FRAMES=64",
+               f'-DNOPSCOPE_SOURCE_DIR="{ROOT}"', "-c", str(ROOT / f"tests/unit/tracer/{name}.cpp"), "-o", str(made)])
+        return made
+
+    def program(self, name, overlay):
+        objects = [str(self.compile(name, overlay)), str(self.stubs)]
+        build([self.compiler, "-o", str(overlay / name), *objects, "-lgtest_main", "-lgtest", "-pthread"])
+        return overlay / name
+
+    def unmutated(self, name):
+        with self.locks.setdefault(name, threading.Lock()):
+            if name not in self.programs:
+                self.programs[name] = self.program(name, self.directory / "unmutated")
+        return self.programs[name]
+
+    def mutated(self, name, mutant):
+        overlay = self.directory / mutant.name
+        changed = overlay / mutant.file
+        changed.parent.mkdir(parents=True, exist_ok=True)
+        changed.write_text(mutant.source(), encoding="utf-8")
+        return self.program(name, overlay)
+
+    def run(self, mutant, words):
+        name, tests = words
+        program = self.mutated(name, mutant) if mutant else self.unmutated(name)
+        status, output = run([str(program), f"--gtest_filter={tests}", "--gtest_break_on_failure"], UNIT_SECONDS)
+        if mutant:
+            shutil.rmtree(program.parent)
+        started = re.findall(r"\[ RUN      \] (\S+)", output)
+        if not started:
+            raise CannotBuild(f"no test of {name} is {tests}")
+        if status == 0:
+            return None
+        failed = "Failure" in output
+        how = "does not end" if status is None else "fails" if failed else "crashes"
+        return f"{started[-1]} {how}"
+
+
+class Images:
+    """Firmware of a copy of the source, in which one mutant at a time takes its place."""
+
+    def __init__(self, directory, tool, oracle, jobs):
+        self.source = directory / "source"
+        self.build = directory / "virt"
+        self.tool = tool
+        self.oracle = oracle
+        self.jobs = jobs
+        self.changed = None
+        self.is_ready = False
+
+    def prepare(self):
+        for name in FIRMWARE:
+            files = [ROOT / name] if (ROOT / name).is_file() else sorted((ROOT / name).rglob("*"))
+            for file in files:
+                if file.is_file() and "__pycache__" not in file.parts:
+                    self.write(file.relative_to(ROOT), file.read_bytes())
+        build(["cmake", "-S", str(self.source), "-B", str(self.build), "-G", "Ninja",
+               "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DNOPSCOPE_BOARD=virt",
+               f"-DCMAKE_TOOLCHAIN_FILE={self.source}/cmake/aarch64-none-elf.cmake", f"-DNOPSCOPE_TOOL={self.tool}"])
+        self.is_ready = True
+
+    # What is the same keeps its time, so it is not built again.
+    def write(self, path, content):
+        to = self.source / path
+        to.parent.mkdir(parents=True, exist_ok=True)
+        if not to.exists() or to.read_bytes() != content:
+            to.write_bytes(content)
+            shutil.copymode(ROOT / path, to)
+
+    def put(self, mutant):
+        if self.changed and (mutant is None or mutant.file != self.changed):
+            self.write(self.changed, (ROOT / self.changed).read_bytes())
+        self.changed = mutant.file if mutant else None
+        if mutant:
+            self.write(mutant.file, mutant.source().encode())
+
+    def run(self, mutant, words):
+        kind, name, machine = words
+        if not self.is_ready:
+            self.prepare()
+        self.put(mutant)
+        target = name if kind == "image" else "selftest"
+        build(["cmake", "--build", str(self.build), "-j", str(self.jobs), "--target", target])
+        elf = self.build / f"firmware/{target}.elf"
+        if kind == "coherence":
+            return self.under_oracle(elf, name, machine)
+        more = ("-icount", "shift=0") if kind == "image" else ()
+        status, output = run(qemu(machine, elf, [target, *([] if kind == "image" else [name])], more), IMAGE_SECONDS)
+        if status == 0:
+            return None
+        return f"{target} {name} on {machine}: {first_complaint(output, status)}"
+
+    def under_oracle(self, elf, group, machine):
+        cpu, _, cores = machine.partition("-smp")
+        status, output = run([str(ROOT / "tests/oracle/coherence.py"), str(self.oracle), "--elf", str(elf),
+                              "--machine", cpu, "--cores", cores or "1", group], IMAGE_SECONDS * 3)
+        if status == 0:
+            return None
+        if status not in (1, None):
+            raise CannotBuild(f"the oracle itself fails: {output[-400:]}")
+        return f"the coherence oracle, {group} on {machine}: {first_complaint(output, status)}"
+
+
+def first_complaint(output, status):
+    if status is None:
+        return "does not end"
+    for line in output.replace("\r", "").splitlines():
+        line = re.sub(r"[^ -~]", "", line)
+        if re.search(r"FAIL|fail|panic|exception|fault|not |stale", line):
+            return line[:160]
+    return f"exit status {status}"
+
+
+class Killers:
+    def __init__(self, directory, compiler, tool, oracle, jobs):
+        self.units = Units(directory / "unit", compiler)
+        self.images = Images(directory / "firmware", tool, oracle, jobs)
+
+    @staticmethod
+    def is_unit(killer):
+        return killer.split()[0] == "unit"
+
+    def run(self, mutant, killer):
+        """None if it passes; `mutant` None: the source as it is."""
+        words = killer.split()
+        if words[0] == "unit":
+            return self.units.run(mutant, words[1:])
+        return self.images.run(mutant, words)

@@ -15,11 +15,14 @@ import re
 import shutil
 import subprocess
 import threading
+import time
 
 from mutants import ROOT
 
-UNIT_SECONDS = 120
-IMAGE_SECONDS = 60
+# So many times as long as it takes without a mutant, and then some: it does not end.
+PATIENCE = 10
+PATIENCE_SECONDS = 10
+UNMUTATED_SECONDS = 300
 QEMU = ["qemu-system-aarch64", "-nic", "none", "-display", "none", "-monitor", "none", "-serial", "stdio"]
 CPUS = {"virt-a72": "cortex-a72", "virt-max": "max"}
 # What the firmware is made of.
@@ -30,10 +33,10 @@ class CannotBuild(Exception):
     """With what the compiler said."""
 
 
-def run(command, seconds, **options):
+def run(command, seconds):
     """(exit status, or None where it did not end; output)."""
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               stderr=subprocess.STDOUT, **options)
+                               stderr=subprocess.STDOUT)
     try:
         output, _ = process.communicate(timeout=seconds)
         return process.returncode, output.decode(errors="replace")
@@ -41,6 +44,19 @@ def run(command, seconds, **options):
         process.kill()
         output, _ = process.communicate()
         return None, output.decode(errors="replace")
+
+
+class Timed:
+    """Runs a killer's command: the first time, without a mutant, to learn how long it takes."""
+
+    def __init__(self):
+        self.seconds = {}
+
+    def run(self, killer, command):
+        began = time.monotonic()
+        result = run(command, self.seconds.get(killer, UNMUTATED_SECONDS))
+        self.seconds.setdefault(killer, PATIENCE_SECONDS + PATIENCE * (time.monotonic() - began))
+        return result
 
 
 def build(command):
@@ -68,6 +84,7 @@ class Units:
         self.stubs = self.compile("stubs", directory / "unmutated")
         self.programs = {}  # without a mutant
         self.locks = {}     # of those, a name each
+        self.timed = Timed()
 
     def compile(self, name, overlay):
         overlay.mkdir(parents=True, exist_ok=True)
@@ -98,7 +115,8 @@ class Units:
     def run(self, mutant, words):
         name, tests = words
         program = self.mutated(name, mutant) if mutant else self.unmutated(name)
-        status, output = run([str(program), f"--gtest_filter={tests}", "--gtest_break_on_failure"], UNIT_SECONDS)
+        status, output = self.timed.run(
+            (name, tests), [str(program), f"--gtest_filter={tests}", "--gtest_break_on_failure"])
         if mutant:
             shutil.rmtree(program.parent)
         started = re.findall(r"\[ RUN      \] (\S+)", output)
@@ -122,6 +140,7 @@ class Images:
         self.jobs = jobs
         self.changed = None
         self.is_ready = False
+        self.timed = Timed()
 
     def prepare(self):
         for name in FIRMWARE:
@@ -160,15 +179,17 @@ class Images:
         if kind == "coherence":
             return self.under_oracle(elf, name, machine)
         more = ("-icount", "shift=0") if kind == "image" else ()
-        status, output = run(qemu(machine, elf, [target, *([] if kind == "image" else [name])], more), IMAGE_SECONDS)
+        arguments = [target, *([] if kind == "image" else [name])]
+        status, output = self.timed.run(tuple(words), qemu(machine, elf, arguments, more))
         if status == 0:
             return None
         return f"{target} {name} on {machine}: {first_complaint(output, status)}"
 
     def under_oracle(self, elf, group, machine):
         cpu, _, cores = machine.partition("-smp")
-        status, output = run([str(ROOT / "tests/oracle/coherence.py"), str(self.oracle), "--elf", str(elf),
-                              "--machine", cpu, "--cores", cores or "1", group], IMAGE_SECONDS * 3)
+        command = [str(ROOT / "tests/oracle/coherence.py"), str(self.oracle), "--elf", str(elf),
+                   "--machine", cpu, "--cores", cores or "1", group]
+        status, output = self.timed.run(("coherence", group, machine), command)
         if status == 0:
             return None
         if status not in (1, None):

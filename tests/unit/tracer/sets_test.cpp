@@ -91,6 +91,11 @@ TEST(Sets, OneOpsWithCallbackAndDirectEntry) {
     ASSERT_EQ(t.change(&t.callback_ops, nullptr), Status::ok);
     EXPECT_TRUE(t.calls(0));
     EXPECT_EQ(&t.object(0), &t.callback_ops);
+    // The unguarded one goes on to none.
+    t.other_callback_ops.direct = testing::function_entry;
+    t.other_callback_ops.flags = ops_unguarded;
+    ASSERT_EQ(t.change(&t.other_callback_ops, &t.callback_ops), Status::ok);
+    EXPECT_TRUE(t.calls(0));
 }
 
 TEST(Sets, OutOfReachGoesThroughTheSlot) {

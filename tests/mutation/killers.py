@@ -4,7 +4,8 @@
     unit FILE FILTER          tests/unit/tracer/FILE.cpp, compiled with the mutant in front of the source, and
                               its tests that FILTER (gtest's) selects
     selftest GROUP MACHINE    that group of the selftest image, in QEMU
-    image NAME MACHINE        an image that ends with exit status 0, one instruction a nanosecond: the sweeps
+    image NAME MACHINE [WORD]...  an image that ends with exit status 0, one instruction a nanosecond: the sweeps
+    e2e NAME MACHINE          what that image recorded, against the oracle's counts (tests/e2e/oracle_test.py)
     coherence GROUP MACHINE   the selftest's group under the coherence oracle (tests/oracle/coherence.py)
 
 A killer's run ends in one of three ways: it passes (None), it fails (a few words: what did), or the mutant
@@ -14,6 +15,7 @@ cannot be built (CannotBuild). No end within the time is a failure, too: a mutan
 import re
 import shutil
 import subprocess
+import sys
 import threading
 import time
 
@@ -132,11 +134,11 @@ class Units:
 class Images:
     """Firmware of a copy of the source, in which one mutant at a time takes its place."""
 
-    def __init__(self, directory, tool, oracle, jobs):
+    def __init__(self, directory, host, jobs):
         self.source = directory / "source"
         self.build = directory / "virt"
-        self.tool = tool
-        self.oracle = oracle
+        self.host = host
+        self.tool = host / "bin/nopscope"
         self.jobs = jobs
         self.changed = None
         self.is_ready = False
@@ -169,25 +171,29 @@ class Images:
             self.write(mutant.file, mutant.source().encode())
 
     def run(self, mutant, words):
-        kind, name, machine = words
+        kind, name, machine, *more = words
         if not self.is_ready:
             self.prepare()
         self.put(mutant)
-        target = name if kind == "image" else "selftest"
+        target = name if kind in ("image", "e2e") else "selftest"
         build(["cmake", "--build", str(self.build), "-j", str(self.jobs), "--target", target])
         elf = self.build / f"firmware/{target}.elf"
         if kind == "coherence":
             return self.under_oracle(elf, name, machine)
-        more = ("-icount", "shift=0") if kind == "image" else ()
-        arguments = [target, *([] if kind == "image" else [name])]
-        status, output = self.timed.run(tuple(words), qemu(machine, elf, arguments, more))
-        if status == 0:
-            return None
-        return f"{target} {name} on {machine}: {first_complaint(output, status)}"
+        if kind == "image":
+            command = qemu(machine, elf, [target, *more], ("-icount", "shift=0"))
+        elif kind == "selftest":
+            command = qemu(machine, elf, [target, name])
+        else:
+            command = ["env", f"NOPSCOPE={self.tool}", f"NOPSCOPE_BUILD_ROOT={self.build.parent}",
+                       f"NOPSCOPE_ORACLE={self.host / 'tests/oracle/liboracle.so'}", sys.executable, "-B",
+                       str(ROOT / "tests/e2e/oracle_test.py"), machine, name]
+        status, output = self.timed.run(tuple(words), command)
+        return None if status == 0 else f"{' '.join(words)}: {first_complaint(output, status)}"
 
     def under_oracle(self, elf, group, machine):
         cpu, _, cores = machine.partition("-smp")
-        command = [str(ROOT / "tests/oracle/coherence.py"), str(self.oracle), "--elf", str(elf),
+        command = [str(ROOT / "tests/oracle/coherence.py"), str(self.host / "tests/oracle/libcoherence.so"), "--elf", str(elf),
                    "--machine", cpu, "--cores", cores or "1", group]
         status, output = self.timed.run(("coherence", group, machine), command)
         if status == 0:
@@ -208,9 +214,9 @@ def first_complaint(output, status):
 
 
 class Killers:
-    def __init__(self, directory, compiler, tool, oracle, jobs):
+    def __init__(self, directory, compiler, host, jobs):
         self.units = Units(directory / "unit", compiler)
-        self.images = Images(directory / "firmware", tool, oracle, jobs)
+        self.images = Images(directory / "firmware", host, jobs)
 
     @staticmethod
     def is_unit(killer):

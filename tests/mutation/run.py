@@ -9,7 +9,7 @@ own, and some test must fail for it.
 
 Exit status 1: a mutant survived. 2: it could not be tried (a text that is not there, a mutant that does not
 compile, a killer that fails without any mutant); one sentence says which. Needs: a C++ compiler and GoogleTest;
-for the images what ./dev setup installs, and --tool, the host command.
+for the images what ./dev setup installs, and the host build.
 """
 
 import argparse
@@ -109,8 +109,7 @@ def main():
     parser.add_argument("--format", choices=("text", "json"), default="text")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/mutation")
     parser.add_argument("--cxx", default="c++")
-    parser.add_argument("--tool", type=pathlib.Path, default=ROOT / "build/host/bin/nopscope")
-    parser.add_argument("--oracle", type=pathlib.Path, default=ROOT / "build/host/tests/oracle/libcoherence.so")
+    parser.add_argument("--host", type=pathlib.Path, default=ROOT / "build/host", help="the host build")
     parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_args()
     try:
@@ -118,7 +117,7 @@ def main():
         if arguments.table or arguments.list:
             print(table(mutants) if arguments.table else listed(mutants, arguments.format == "json"))
             return 0
-        killers = Killers(arguments.build.resolve(), arguments.cxx, arguments.tool, arguments.oracle, arguments.jobs)
+        killers = Killers(arguments.build.resolve(), arguments.cxx, arguments.host.resolve(), arguments.jobs)
         results = try_all(killers, mutants, arguments.jobs)
     except (Wrong, CannotBuild) as error:
         print(f"mutation: {error}", file=sys.stderr)

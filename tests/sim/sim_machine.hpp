@@ -16,6 +16,7 @@
 #include "hal/machine.hpp"
 
 #include <cstring>
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -122,13 +123,17 @@ public:
         for (unsigned core = 1; core < options_.cores; ++core) pipeline_[core] = icache_[core];
     }
     std::uint64_t mask_interrupts() { return masked_++; }
-    void restore_interrupts(std::uint64_t masked) { masked_ = masked; }
+    void restore_interrupts(std::uint64_t masked) {
+        masked_ = masked;
+        if (masked == 0 && on_restore) on_restore();
+    }
     std::uint64_t clock() { return now += ticks_per_read; }
     unsigned core() { return current; }
 
     unsigned current = 0;  // the core that runs; only one that patches needs caches: core 0
     std::uint64_t now = 1'000'000;
     std::uint64_t ticks_per_read = 1;
+    std::function<void()> on_restore;  // an interrupt that comes when they are unmasked
     unsigned word_writes = 0;
     unsigned slot_writes = 0;
     std::set<Address> torn_slots;

@@ -15,6 +15,7 @@
 #include "tests/oracle/a64.hpp"
 #include "tests/oracle/coherence_files.hpp"
 #include "tests/oracle/qemu_plugin.hpp"
+#include "tests/oracle/this_core.hpp"
 
 #include <cstdio>
 #include <cstring>
@@ -91,7 +92,7 @@ std::uint64_t low_bytes(const qemu_plugin_mem_value& value) {
     }
 }
 
-void on_store(unsigned core, qemu_plugin_meminfo_t info, std::uint64_t address, void*) {
+void on_store(unsigned told, qemu_plugin_meminfo_t info, std::uint64_t address, void*) {
     const std::uint64_t page = address >> 12;
     std::atomic<std::uint64_t>& known = oracle.elsewhere[page % known_pages];
     if (known.load(std::memory_order_relaxed) == page) return;
@@ -104,15 +105,17 @@ void on_store(unsigned core, qemu_plugin_meminfo_t info, std::uint64_t address, 
     }
     const unsigned bytes = 1u << qemu_plugin_mem_size_shift(info);
     if (!oracle.image.text.has(physical)) return;
+    const unsigned core = this_core::number(told);
     const std::lock_guard lock(oracle.lock);
     oracle.model->store(core, physical, bytes, low_bytes(qemu_plugin_mem_get_value(info)));
 }
 
 // Of code that reads slots.
-void on_load(unsigned core, qemu_plugin_meminfo_t info, std::uint64_t address, void*) {
+void on_load(unsigned told, qemu_plugin_meminfo_t info, std::uint64_t address, void*) {
     if (qemu_plugin_mem_is_store(info) || !oracle.image.text.has(address)) return;
     const std::lock_guard lock(oracle.lock);
     Site* const site = oracle.model->site_of_slot(address);
+    const unsigned core = this_core::number(told);
     if (site != nullptr) oracle.rows->slot_read(core, *site, low_bytes(qemu_plugin_mem_get_value(info)));
 }
 
@@ -152,9 +155,10 @@ void maintain(unsigned core, Op op, unsigned number) {
     }
 }
 
-void on_system(unsigned core, void* what) {
+void on_system(unsigned told, void* what) {
     const auto op = static_cast<Op>(reinterpret_cast<std::uintptr_t>(what) >> 8);
     const auto number = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(what) & 31);
+    const unsigned core = this_core::number(told);
     const std::lock_guard lock(oracle.lock);
     Model& model = *oracle.model;
     if (!oracle.knows_caches) learn_caches(core);
@@ -175,27 +179,30 @@ void on_system(unsigned core, void* what) {
     }
 }
 
-void on_exception(unsigned core, void*) {
+void on_exception(unsigned told, void*) {
     const std::lock_guard lock(oracle.lock);
     ++oracle.model->events.exceptions;
-    oracle.model->synchronise(core);
+    oracle.model->synchronise(this_core::number(told));
 }
 
-void on_request(unsigned core, void*) {
+void on_request(unsigned told, void*) {
+    const unsigned core = this_core::number(told);
     const std::lock_guard lock(oracle.lock);
     oracle.model->begin_request(core, read_x(core, 30));
     oracle.requests[core] = static_cast<unsigned>(oracle.model->cores[core].requests.size());
 }
 
-void on_return_address(unsigned core, void* address) {
+void on_return_address(unsigned told, void* address) {
+    const unsigned core = this_core::number(told);
     if (oracle.requests[core].load(std::memory_order_relaxed) == 0) return;
     const std::lock_guard lock(oracle.lock);
     oracle.model->reach(core, reinterpret_cast<Address>(address));
     oracle.requests[core] = static_cast<unsigned>(oracle.model->cores[core].requests.size());
 }
 
-void on_word(unsigned core, void* of) {
+void on_word(unsigned told, void* of) {
     Word& word = *static_cast<Word*>(of);
+    const unsigned core = this_core::number(told);
     oracle.model->events.executions.fetch_add(1, std::memory_order_relaxed);
     if ((word.settled.load(std::memory_order_relaxed) >> core & 1) != 0) return;
     const std::lock_guard lock(oracle.lock);
@@ -255,6 +262,7 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
 
 void on_core(qemu_plugin_id_t, unsigned core) {
     if (core >= max_cores) return;
+    this_core::is_there(core);
     const GArray* const all = qemu_plugin_get_registers();
     const auto* const registers = reinterpret_cast<const qemu_plugin_reg_descriptor*>(all->data);
     for (unsigned i = 0; i < all->len; ++i) {

@@ -97,13 +97,13 @@ void Model::store_slot(unsigned core, Site& site, Address address, unsigned byte
         fault("torn-slot", core, site.slot_address(), core_name(core) + " stores " + std::to_string(bytes) +
               " bytes at " + hex(address) + ", of the slot at " + hex(site.slot_address()) +
               ": another core could read a part of it");
-        return;
     }
     const std::uint64_t old = site.slot;
-    site.slot = value;
+    std::memcpy(&text_[address - begin_], &value, bytes < sizeof value ? bytes : sizeof value);
+    std::memcpy(&site.slot, &text_[site.slot_address() - begin_], sizeof site.slot);
     site.slot_core = core;
     site.slot_since = ++now_;
-    std::memcpy(&text_[address - begin_], &value, sizeof value);
+    if (bytes != 8 || address != site.slot_address()) return;
     if (!cores[core].requests.empty()) cores[core].requests.back().sites.push_back(&site);
     if (on_slot) on_slot(core, site, old);
 }
@@ -123,6 +123,7 @@ void Model::store_word(unsigned core, Address address, std::uint32_t old, std::u
               " to " + hex(value) + " while other cores run: they may execute anything");
     }
     word.settled = 0;
+    word.hurried = false;
     word.request = 0;
     if (!cores[core].requests.empty()) {
         Core::Request& request = cores[core].requests.back();
@@ -176,7 +177,7 @@ void Model::invalidate(unsigned core, Address address) {
         Word* const word = find(at);
         if (word == nullptr) continue;
         if (word->step == Step::unified) advance(core, *word, Step::invalidated);
-        else if (word->step == Step::stored || word->step == Step::cleaned) ++events.early_invalidates;
+        else if (word->step == Step::stored || word->step == Step::cleaned) word->hurried = true, ++events.early_invalidates;
     }
     Line& state = lines[line];
     const bool is_needed = state.stale && caches_.invalidate;
@@ -209,11 +210,11 @@ void Model::barrier(unsigned core) {
 
 // ---- execution --------------------------------------------------------------------------------------------
 
-const char* Model::kind_of(Step step) const {
-    switch (step) {
+const char* Model::kind_of(const Word& word) const {
+    switch (word.step) {
         case Step::stored: return "no-clean";
         case Step::cleaned: return caches_.clean ? "no-dsb-after-clean" : "no-dsb-after-store";
-        case Step::unified: return "no-invalidate";
+        case Step::unified: return word.hurried ? "no-dsb-after-clean" : "no-invalidate";
         case Step::invalidated: return "no-dsb-after-invalidate";
         case Step::visible: break;
     }
@@ -225,7 +226,7 @@ std::string Model::missing(const Word& word) const {
     switch (word.step) {
         case Step::stored: return "DC CVAU of its line" + by;
         case Step::cleaned: return std::string("DSB after ") + (caches_.clean ? "DC CVAU" : "the store") + by;
-        case Step::unified: return "IC IVAU of its line after the DSB that completed DC CVAU";
+        case Step::unified: return "IC IVAU of its line after a DSB after DC CVAU";
         case Step::invalidated: return "DSB after IC IVAU" + by;
         case Step::visible: break;
     }
@@ -253,7 +254,7 @@ void Model::execute(unsigned core, Word& word) {
         word.settled |= 1u << core;
         return;
     }
-    fault(kind_of(word.step), core, word.address,
+    fault(kind_of(word), core, word.address,
           core_name(core) + " executes the word at " + hex(word.address) +
               ", stored by a request that has returned, without " + missing(word) +
               ": it may execute what was there before");
@@ -275,7 +276,7 @@ void Model::reach(unsigned core, Address address) {
         open_.erase(done.number);
         for (Word* word : done.words) {
             if (word->request != done.number || word->step == Step::visible) continue;
-            fault(kind_of(word->step), core, word->address, "a request returns on " + core_name(core) +
+            fault(kind_of(*word), core, word->address, "a request returns on " + core_name(core) +
                   ", and the word at " + hex(word->address) + " that it stored lacks " + missing(*word));
         }
         if (!on_return) continue;

@@ -59,6 +59,7 @@ struct Word {
     // Cores that are known to see the last store, a bit each.
     std::atomic<std::uint32_t> settled{~0u};
     Step step = Step::visible;
+    bool hurried = false;             // its line was invalidated before the clean was complete
     unsigned core = 0;                // that made the last step
     std::uint64_t visible_since = 0;  // by Model::now_
     std::uint64_t request = 0;        // that stored; 0: none
@@ -149,7 +150,7 @@ private:
     void needless(const char* kind, unsigned core, Address line, bool needed, const char* what);
     bool others_live(unsigned core) const;
     std::string missing(const Word& word) const;
-    const char* kind_of(Step step) const;
+    const char* kind_of(const Word& word) const;
 
     Address begin_;
     std::vector<std::uint8_t> text_;

@@ -99,24 +99,30 @@ void on_store(unsigned told, qemu_plugin_meminfo_t info, std::uint64_t address, 
     const qemu_plugin_hwaddr* const where = qemu_plugin_get_hwaddr(info, address);
     if (where == nullptr) return;
     const Address physical = qemu_plugin_hwaddr_is_io(where) ? 0 : qemu_plugin_hwaddr_phys_addr(where);
-    if (!oracle.image.text.has(physical & ~Address{0xfff}) && !oracle.image.text.has(physical | 0xfff)) {
+    if (!oracle.image.text.meets_page_of(physical) && !oracle.image.lists.meets_page_of(physical)) {
         known.store(page, std::memory_order_relaxed);
         return;
     }
     const unsigned bytes = 1u << qemu_plugin_mem_size_shift(info);
-    if (!oracle.image.text.has(physical)) return;
     const unsigned core = this_core::number(told);
     const std::lock_guard lock(oracle.lock);
-    oracle.model->store(core, physical, bytes, low_bytes(qemu_plugin_mem_get_value(info)));
+    if (oracle.image.text.has(physical)) {
+        oracle.model->store(core, physical, bytes, low_bytes(qemu_plugin_mem_get_value(info)));
+    } else if (oracle.image.lists.has(physical)) {
+        oracle.rows->list_stored(core, physical, bytes);
+    }
 }
 
-// Of code that reads slots.
-void on_load(unsigned told, qemu_plugin_meminfo_t info, std::uint64_t address, void*) {
-    if (qemu_plugin_mem_is_store(info) || !oracle.image.text.has(address)) return;
-    const std::lock_guard lock(oracle.lock);
-    Site* const site = oracle.model->site_of_slot(address);
+// Of code that reads slots. `holds`: not null, and uses the object on.
+void on_load(unsigned told, qemu_plugin_meminfo_t info, std::uint64_t address, void* holds) {
     const unsigned core = this_core::number(told);
-    if (site != nullptr) oracle.rows->slot_read(core, *site, low_bytes(qemu_plugin_mem_get_value(info)));
+    const std::lock_guard lock(oracle.lock);
+    if (holds != nullptr) oracle.rows->loaded(core, address);
+    if (!oracle.image.text.has(address)) return;
+    Site* const site = oracle.model->site_of_slot(address);
+    if (site == nullptr) return;
+    oracle.rows->slot_read(core, *site, low_bytes(qemu_plugin_mem_get_value(info)),
+                           holds != nullptr);
 }
 
 // ---- instructions ------------------------------------------------------------------------------------------
@@ -196,8 +202,13 @@ void on_return_address(unsigned told, void* address) {
     const unsigned core = this_core::number(told);
     if (oracle.requests[core].load(std::memory_order_relaxed) == 0) return;
     const std::lock_guard lock(oracle.lock);
-    oracle.model->reach(core, reinterpret_cast<Address>(address));
+    oracle.model->reach(core, reinterpret_cast<Address>(address), read_x(core, 0));
     oracle.requests[core] = static_cast<unsigned>(oracle.model->cores[core].requests.size());
+}
+
+void on_callback_made(unsigned told, void*) {
+    const std::lock_guard lock(oracle.lock);
+    oracle.rows->let_go(this_core::number(told));
 }
 
 void on_word(unsigned told, void* of) {
@@ -230,14 +241,17 @@ void watch_text(qemu_plugin_insn* instruction, Address address, std::uint32_t wo
         qemu_plugin_register_vcpu_insn_exec_cb(instruction, callback, flags, user);
     };
     if (model.holds(address - 4) && a64::is_call(model.value(address - 4))) {
-        call(on_return_address, QEMU_PLUGIN_CB_NO_REGS, reinterpret_cast<void*>(address));
+        call(on_return_address, QEMU_PLUGIN_CB_R_REGS, reinterpret_cast<void*>(address));
     }
     if (oracle.image.requests.count(address) != 0) call(on_request, QEMU_PLUGIN_CB_R_REGS, nullptr);
     // With threads the store that changed it may not have been told yet.
     if (word != model.value(address)) model.watch(address);
     if (Word* const known = model.find(address)) call(on_word, QEMU_PLUGIN_CB_NO_REGS, known);
-    if (reads_slots(address)) {
-        qemu_plugin_register_vcpu_mem_cb(instruction, on_load, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_R, nullptr);
+    if (address == oracle.image.made) call(on_callback_made, QEMU_PLUGIN_CB_NO_REGS, nullptr);
+    const bool holds = oracle.image.holder.has(address);
+    if (holds || reads_slots(address)) {
+        qemu_plugin_register_vcpu_mem_cb(instruction, on_load, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_R,
+                                         holds ? &oracle : nullptr);
     }
 }
 

@@ -13,10 +13,16 @@
 #define TELL_SYNCHRONISE 1
 #define TELL_CALL 2
 
+#define LIST_COUNT 56
+#if defined(IN_USE) || defined(LIST_CHANGED)
+#define DELAYED
+#endif
+
 #define request_init _ZN8nopscope4initE
 #define request_enable _ZN8nopscope6enableE
 #define request_disable _ZN8nopscope7disableE
 #define none_ops _ZN8nopscope12_GLOBAL__N_18none_opsE
+#define patcher _ZN8nopscope12_GLOBAL__N_17patcherE
 #define guarded _ZN8nopscope7guardedEmmPNS_3OpsEPNS_4RegsE
 
 // In: x1 a register's value. To the word or slot at \at (an executable address), by its alias.
@@ -74,10 +80,35 @@ _start:
     address x0, traced_ops
     str     xzr, [x0]
 #endif
+#ifdef DELAYED
+    // Core 1 has read the slot and synchronises, again and again, while core 0 goes on.
+    address x1, told
+    mov     w0, #TELL_CALL
+    stlr    w0, [x1]
+    bl      see_rounds
+#ifdef LIST_CHANGED
+    address x0, traced_list
+    str     wzr, [x0, #LIST_COUNT]
+    mov     w2, #2
+    str     w2, [x0, #LIST_COUNT]
+#endif
+#ifdef IN_USE
+    bl      request_disable
+#endif
+    address x0, leave
+    mov     w2, #1
+    stlr    w2, [x0]
+1:  yield
+    address x1, told
+    ldar    w0, [x1]
+    cbnz    w0, 1b
+#endif
+#ifndef DELAYED
     bl      function
     mov     w0, #TELL_CALL
     bl      tell
     bl      request_disable
+#endif
     bl      function
     mov     w0, #TELL_CALL
     bl      tell
@@ -97,6 +128,17 @@ tell:
 1:  yield                           // under -icount the other core gets its turn
     ldar    w0, [x1]
     cbnz    w0, 1b
+    ret
+
+// Returns when core 1 has gone round its delay another two times. Free: x0, x2, x3.
+see_rounds:
+    address x0, rounds
+    ldr     w2, [x0]
+1:  yield
+    ldr     w3, [x0]
+    sub     w3, w3, w2
+    cmp     w3, #2
+    b.lo    1b
     ret
 
 other_core:
@@ -139,6 +181,9 @@ request_enable:
     bl      maintain
 #endif
     address x1, traced_ops
+#ifdef LIST_CHANGED
+    address x1, traced_list
+#endif
 #ifdef BAD_OBJECT
     address x1, told
 #endif
@@ -236,11 +281,16 @@ request_disable:
     address x3, none_ops
     write   x3, site
 #endif
+#ifdef DELAYED
+    bl      see_rounds
+#else
     mov     w0, #TELL_SYNCHRONISE
     bl      tell
+#endif
     address x3, none_ops
     write   x3, site
     dsb     ish
+    mov     w0, wzr                 // ok
     ldp     x29, x30, [sp], #16
     ret
 
@@ -278,20 +328,37 @@ site_word:
 1:  ret
     .balign 256
 
-    .global nopscope_callback, nopscope_callback_end, nopscope_callback_unguarded, nopscope_far, nopscope_walk_list
+    .global nopscope_callback, nopscope_callback_end, nopscope_far
 nopscope_callback:
     and     x10, x30, #~7
     ldr     x10, [x10, #-16]
+#ifdef DELAYED
+    mrs     x11, mpidr_el1
+    tst     x11, #0xff
+    b.eq    2f
+    address x11, rounds
+1:  isb
+    ldr     w12, [x11]
+    add     w12, w12, #1
+    str     w12, [x11]
+    yield
+    ldr     w12, [x11, #leave - rounds]
+    cbz     w12, 1b
+2:
+#endif
+    ldr     x10, [x10, #8]          // OPS_DIRECT
     mov     x10, x30
     mov     x30, x9
     ret     x10
 nopscope_callback_end:
-nopscope_callback_unguarded:
-nopscope_callback_unguarded_end:
-    nop
 nopscope_far:
     b       nopscope_callback
 nopscope_far_end:
+nopscope_callback_unguarded:
+    nop
+nopscope_callback_unguarded_made:
+    nop
+nopscope_callback_unguarded_end:
 nopscope_walk_list:
     ret
 guarded:
@@ -343,6 +410,17 @@ none_ops:
     .quad   no_callback, 0, 0, 0, no_callback, 0, 0, 0
 traced_ops:
     .quad   a_callback, 0, 0, 0, guarded, 0, 0, 0
+patcher:
+traced_list:
+    .quad   nopscope_walk_list, 0, 0, 0, guarded, 0
+    .word   0, 0, 2, 0              // units, refs, count, next
+    .quad   traced_ops, traced_ops
+    .size   patcher, . - patcher
+rounds:
+    .word   0
+leave:
+    .word   0
+    .balign 8
     .global __nopscope_sites_start, __nopscope_sites_end
 __nopscope_sites_start:
     .quad   site

@@ -50,6 +50,8 @@ WRONG = {
     "WRONG_BL": {"row"},
     "BAD_OBJECT": {"row"},
     "FREED": {"row"},
+    "IN_USE": {"in-use"},
+    "LIST_CHANGED": {"in-use"},
 }
 # On one that needs none.
 WRONG_WITHOUT_CACHES = {
@@ -103,7 +105,7 @@ class Cases(unittest.TestCase):
         self.assertEqual(found["needs"], {"clean": True, "invalidate": True, "dcache_line_bytes": 64,
                                           "icache_line_bytes": 64})
         events = found["events"]
-        for name, number in {"requests": 3, "word_stores": 3, "slot_stores": 3, "slot_reads": 2, "cleans": 3,
+        for name, number in {"requests": 3, "word_stores": 3, "slot_stores": 3, "slot_reads": 2, "uses": 2, "uses_ended": 2, "cleans": 3,
                              "invalidates": 3, "executions": 8, "executions_checked": 6}.items():
             self.assertEqual(events[name], number, name)
         self.assertEqual(self.observe("", "virt-max")["needs"]["clean"], False)

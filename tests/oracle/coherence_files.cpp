@@ -22,6 +22,10 @@ bool read_image(const std::string& path, Image& image) {
         } else if (what == "ops") {
             OpsOf& ops = image.ops;
             fields >> ops.none >> ops.walk_list >> ops.guarded >> ops.callback >> ops.unguarded >> ops.far;
+        } else if (what == "holder") {
+            fields >> image.holder.begin >> image.holder.end >> image.made;
+        } else if (what == "lists") {
+            fields >> image.lists.begin >> image.lists.end;
         } else if (what == "request") {
             fields >> first;
             image.requests.insert(first);
@@ -63,6 +67,8 @@ bool write_result(const std::string& path, const Model& model) {
         {"stores_outside_requests", events.outside_requests},
         {"slot_stores", events.slot_stores},
         {"slot_reads", events.slot_reads},
+        {"uses", events.uses},
+        {"uses_ended", events.uses_ended},
         {"cleans", events.cleans},
         {"needless_cleans", events.needless_cleans},
         {"most_cleans_of_a_line", most_cleans},

@@ -9,6 +9,7 @@ namespace coherence {
 struct Range {
     Address begin, end;
     bool has(Address address) const { return address >= begin && address < end; }
+    bool meets_page_of(Address address) const { return (address | 0xfff) >= begin && (address & ~Address{0xfff}) < end; }
 };
 
 // The file that coherence.py makes from the ELF, numbers hex:
@@ -18,6 +19,8 @@ struct Range {
 //     site WORD FUNCTION
 //     request ADDRESS          a function that changes text, and returns when that is done
 //     reader BEGIN END         code that loads slots
+//     holder BEGIN END MADE    such code that uses the object on, and where its unguarded callbacks return to
+//     lists BEGIN END          memory that lists lie in
 //     ops NONE WALK_LIST GUARDED CALLBACK UNGUARDED FAR
 struct Image {
     Range text{};
@@ -26,6 +29,8 @@ struct Image {
     std::vector<std::pair<Address, Address>> sites;
     std::unordered_set<Address> requests;
     std::vector<Range> readers;
+    Range holder{}, lists{};
+    Address made = 0;
     OpsOf ops;
 };
 

@@ -17,6 +17,7 @@ READERS = ("nopscope_callback", "nopscope_callback_unguarded", "nopscope_far", "
 # The object of no ops, and whom the words and lists of docs/ops.md lead to.
 OPS = ("_ZN8nopscope12_GLOBAL__N_18none_opsE", "nopscope_walk_list", "_ZN8nopscope7guardedEmmPNS_3OpsEPNS_4RegsE",
        "nopscope_callback", "nopscope_callback_unguarded", "nopscope_far")
+PATCHER = "_ZN8nopscope12_GLOBAL__N_17patcherE"  # which has the lists in it
 
 
 class Unknown(Exception):
@@ -69,6 +70,12 @@ def describe(elf, description, text_path):
         if missing:
             raise Unknown("it has no symbol " + ", ".join(missing))
         lines.append("ops " + " ".join(f"{image.symbols[name]:x}" for name in OPS))
+        begin = image.symbols["nopscope_callback"]
+        end, made = (image.symbols["nopscope_callback_unguarded_" + which] for which in ("end", "made"))
+        lines.append(f"holder {begin:x} {end:x} {made:x}")
+        patcher = image.symbols.get(PATCHER)
+        if patcher is not None:
+            lines.append(f"lists {patcher:x} {image.ends[patcher]:x}")
         lines += [f"reader {image.symbols[name]:x} {image.symbols[name + '_end']:x}"
                   for name in READERS if name in image.symbols]
     description.write_text("\n".join(lines) + "\n")

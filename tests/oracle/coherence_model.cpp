@@ -268,7 +268,7 @@ void Model::begin_request(unsigned core, Address returns_to) {
     cores[core].requests.push_back({last_request_, returns_to, {}, {}});
 }
 
-void Model::reach(unsigned core, Address address) {
+void Model::reach(unsigned core, Address address, std::uint64_t status) {
     std::vector<Core::Request>& requests = cores[core].requests;
     while (!requests.empty() && requests.back().returns_to == address) {
         const Core::Request done = std::move(requests.back());
@@ -280,7 +280,7 @@ void Model::reach(unsigned core, Address address) {
                   ", and the word at " + hex(word->address) + " that it stored lacks " + missing(*word));
         }
         if (!on_return) continue;
-        for (Site* site : done.sites) on_return(core, *site);
+        for (Site* site : done.sites) on_return(core, *site, status);
     }
 }
 

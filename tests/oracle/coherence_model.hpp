@@ -95,7 +95,8 @@ struct Line {
 struct Events {
     std::uint64_t word_stores = 0, slot_stores = 0, cleans = 0, needless_cleans = 0, invalidates = 0,
                   needless_invalidates = 0, early_invalidates = 0, elsewhere = 0, barriers = 0, weaker_barriers = 0,
-                  isbs = 0, exceptions = 0, erets = 0, slot_reads = 0, requests = 0, outside_requests = 0;
+                  isbs = 0, exceptions = 0, erets = 0, slot_reads = 0, uses = 0,
+                  uses_ended = 0, requests = 0, outside_requests = 0;
     // Of words that were modified at some time: all, by a core that was first to be checked after a store, while the
     // request is under way.
     std::atomic<std::uint64_t> executions = 0, checked = 0, meanwhile = 0;
@@ -126,7 +127,8 @@ public:
     void synchronise(unsigned core) { cores[core].live = true, cores[core].synchronised = ++now_; }
     void execute(unsigned core, Word& word);
     void begin_request(unsigned core, Address returns_to);
-    void reach(unsigned core, Address address);  // may be where a request returns to
+    // May be where a request returns to; `status`, X0, is then what it returns.
+    void reach(unsigned core, Address address, std::uint64_t status);
     void go_off(unsigned core) { cores[core].live = false; }
 
     void fault(const char* kind, unsigned core, Address address, const std::string& sentence);
@@ -141,7 +143,7 @@ public:
     // Rows of docs/ops.md (coherence_rows.cpp), where the image has ops.
     std::function<void(unsigned core, Site&, std::uint64_t old)> on_slot;
     std::function<void(unsigned core, Site&, std::uint32_t word)> on_word;
-    std::function<void(unsigned core, Site&)> on_return;
+    std::function<void(unsigned core, Site&, std::uint64_t status)> on_return;
 
 private:
     void store_slot(unsigned core, Site& site, Address address, unsigned bytes, std::uint64_t value);

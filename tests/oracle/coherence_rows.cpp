@@ -33,7 +33,7 @@ std::string at(const char* what, std::uint64_t address) { return std::string(wha
 void Rows::watch() {
     model_.on_slot = [this](unsigned core, Site& site, std::uint64_t old) { slot_stored(core, site, old); };
     model_.on_word = [this](unsigned core, Site& site, std::uint32_t word) { word_stored(core, site, word); };
-    model_.on_return = [this](unsigned core, Site& site) { returned(core, site); };
+    model_.on_return = [this](unsigned core, Site& site, std::uint64_t status) { returned(core, site, status); };
 }
 
 Rows::Object Rows::object_at(std::uint64_t slot) {
@@ -118,16 +118,24 @@ void Rows::word_stored(unsigned core, Site& site, std::uint32_t word) {
     }
 }
 
-void Rows::returned(unsigned core, Site& site) {
+void Rows::returned(unsigned core, Site& site, std::uint64_t status) {
+    constexpr std::uint8_t ok = 0;  // nopscope::Status, of 8 bits
+    if (static_cast<std::uint8_t>(status) == ok) check_released(core, site);
     const std::uint32_t word = model_.value(site.word->address);
     if (is_word_of(site, word, site.slot)) return;
     model_.fault("row", core, site.word->address, "a request returns, and the word " + hex(word) + " at " +
                  hex(site.word->address) + " does not go with " + hex(site.slot) + " in its slot");
 }
 
-void Rows::slot_read(unsigned core, Site& site, std::uint64_t value) {
+void Rows::slot_read(unsigned core, Site& site, std::uint64_t value, bool holds) {
     ++model_.events.slot_reads;
-    if (ops_.none == 0 || value == ops_.none) return;
+    if (ops_.none == 0) return;
+    const Object object = object_at(value);
+    if (holds) {
+        ++model_.events.uses;
+        holds_[core].push_back({value, &site, object.func == ops_.walk_list ? object.count : 0});
+    }
+    if (value == ops_.none) return;
     const std::string wrong = wrong_with(value);
     if (wrong.empty()) return;
     model_.fault("row", core, site.slot_address(), "core " + std::to_string(core) + " reads " + hex(value) + " from " +

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of docs/ops.md, said a second time: what a slot may hold, and which word goes with it.
+// The table of docs/ops.md, said a second time: what a slot may hold, and which word goes with it
+// (coherence_rows.cpp); and that nobody changes or gives back an object that a core is using (coherence_holds.cpp).
 #pragma once
 
 #include "tests/oracle/coherence_model.hpp"
@@ -20,8 +21,14 @@ public:
 
     // Adds itself to the model's events.
     void watch();
-    // A trampoline or a recorder has loaded a slot.
-    void slot_read(unsigned core, Site& site, std::uint64_t value);
+    // A trampoline or a recorder has loaded a slot. `holds`: and uses the object until let_go().
+    void slot_read(unsigned core, Site& site, std::uint64_t value, bool holds);
+    // A trampoline has loaded from there: the direct entry is the last that it wants of its object.
+    void loaded(unsigned core, Address address);
+    // The unguarded trampoline's callback has returned.
+    void let_go(unsigned core);
+    // To where lists are.
+    void list_stored(unsigned core, Address address, unsigned bytes);
 
 private:
     // tracer/ops.hpp, site_lists.hpp, as callbacks.S knows them.
@@ -35,13 +42,24 @@ private:
 
     void slot_stored(unsigned core, Site& site, std::uint64_t old);
     void word_stored(unsigned core, Site& site, std::uint32_t word);
-    void returned(unsigned core, Site& site);
+    void returned(unsigned core, Site& site, std::uint64_t status);
+    // No other core uses what was taken out of the site.
+    void check_released(unsigned core, const Site& site);
+    bool is_in(std::uint64_t ops, std::uint64_t slot);
     bool is_word_of(const Site& site, std::uint32_t word, std::uint64_t slot);
     // What is wrong with it; empty: nothing.
     std::string wrong_with(std::uint64_t slot);
     bool is_ops(const Object& object) const;
     Object object_at(std::uint64_t slot);
     std::uint64_t no_callback();
+
+    // What a core has read from a slot and still uses, innermost last.
+    struct Hold {
+        std::uint64_t object;
+        const Site* site;
+        std::uint32_t members;  // of a list
+    };
+    std::vector<Hold> holds_[max_cores];
 
     Model& model_;
     OpsOf ops_;

@@ -44,10 +44,11 @@ bool read_image(const std::string& path, Image& image) {
 bool read_text(const Image& image, std::vector<std::uint8_t>& text) {
     std::ifstream file(image.bytes, std::ios::binary);
     text.resize(image.text.end - image.text.begin);
-    return static_cast<bool>(file.read(reinterpret_cast<char*>(text.data()), static_cast<std::streamsize>(text.size())));
+    file.read(reinterpret_cast<char*>(text.data()), static_cast<std::streamsize>(text.size()));
+    return static_cast<bool>(file);
 }
 
-bool write_result(const std::string& path, const Model& model) {
+bool write_result(const std::string& path, const Model& model, const std::string& unknown) {
     std::ofstream out(path);
     const Events& events = model.events;
     std::uint64_t most_cleans = 0, most_invalidates = 0;
@@ -57,7 +58,7 @@ bool write_result(const std::string& path, const Model& model) {
     }
     unsigned seen = 0;
     for (const Core& core : model.cores) seen += core.barrier != 0;
-    out << "{\"cores\": " << seen << ", \"needs\": {\"clean\": " << (model.caches().clean ? "true" : "false")
+    out << "{\"unknown\": \"" << unknown << "\", \"cores\": " << seen << ", \"needs\": {\"clean\": " << (model.caches().clean ? "true" : "false")
         << ", \"invalidate\": " << (model.caches().invalidate ? "true" : "false")
         << ", \"dcache_line_bytes\": " << model.caches().dcache_line_bytes
         << ", \"icache_line_bytes\": " << model.caches().icache_line_bytes << "},\n\"events\": {";
@@ -94,9 +95,9 @@ bool write_result(const std::string& path, const Model& model) {
     out << "},\n\"faults\": [";
     comma = "";
     for (const Fault& fault : model.faults) {
-        out << comma << "\n{\"kind\": \"" << fault.kind << "\", \"core\": " << fault.core << ", \"address\": \"0x"
-            << std::hex << fault.address << std::dec << "\", \"times\": " << fault.times << ", \"sentence\": \""
-            << fault.sentence << "\"}";
+        out << comma << "\n{\"kind\": \"" << fault.kind << "\", \"core\": " << fault.core
+            << ", \"address\": \"0x" << std::hex << fault.address << std::dec << "\", \"times\": "
+            << fault.times << ", \"sentence\": \"" << fault.sentence << "\"}";
         comma = ",";
     }
     out << "\n]}\n";

@@ -9,7 +9,9 @@ namespace coherence {
 struct Range {
     Address begin, end;
     bool has(Address address) const { return address >= begin && address < end; }
-    bool meets_page_of(Address address) const { return (address | 0xfff) >= begin && (address & ~Address{0xfff}) < end; }
+    bool meets_page_of(Address address) const {
+        return (address | 0xfff) >= begin && (address & ~Address{0xfff}) < end;
+    }
 };
 
 // The file that coherence.py makes from the ELF, numbers hex:
@@ -37,7 +39,8 @@ struct Image {
 // False: not such a file.
 bool read_image(const std::string& path, Image& image);
 bool read_text(const Image& image, std::vector<std::uint8_t>& text);
-// As JSON; docs/proof.md says what the names mean. False: the file cannot be written.
-bool write_result(const std::string& path, const Model& model);
+// As JSON; docs/proof.md says what the names mean. `unknown`: what could not be known of the machine, a sentence,
+// or empty. False: the file cannot be written.
+bool write_result(const std::string& path, const Model& model, const std::string& unknown);
 
 }  // namespace coherence

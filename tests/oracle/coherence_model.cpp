@@ -55,13 +55,13 @@ Site* Model::site_of_slot(Address address) const {
     return address - slot < 8 ? site : nullptr;
 }
 
-void Model::fault(const char* kind, unsigned core, Address address, const std::string& sentence) {
+void Model::fault(std::string_view kind, unsigned core, Address address, const std::string& sentence) {
     for (Fault& known : faults) {
         if (known.kind != kind || known.address != address) continue;
         ++known.times;
         return;
     }
-    faults.push_back({kind, core, address, sentence, 1});
+    if (faults.size() < 1000) faults.push_back({kind, core, address, sentence, 1});
 }
 
 bool Model::others_live(unsigned core) const {

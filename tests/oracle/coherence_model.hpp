@@ -20,6 +20,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 #include <vector>
 
@@ -41,7 +42,7 @@ struct Caches {
 };
 
 struct Fault {
-    const char* kind;
+    std::string_view kind;  // docs/proof.md
     unsigned core;
     Address address;
     std::string sentence;
@@ -131,7 +132,8 @@ public:
     void reach(unsigned core, Address address, std::uint64_t status);
     void go_off(unsigned core) { cores[core].live = false; }
 
-    void fault(const char* kind, unsigned core, Address address, const std::string& sentence);
+    // Each kind at each address once; the first thousand.
+    void fault(std::string_view kind, unsigned core, Address address, const std::string& sentence);
     // The first live core that may still execute what was there before the last store; -1: none.
     int who_may_lag(const Word& word) const;
 

@@ -100,8 +100,8 @@ void Rows::slot_stored(unsigned core, Site& site, std::uint64_t old) {
     if (a64::is_bl(model_.value(site.word->address))) {
         model_.fault("order", core, site.slot_address(), slot + " gets `none` while its word is a BL");
     } else if (const int late = model_.who_may_lag(*site.word); late >= 0) {
-        model_.fault("order", core, site.slot_address(), slot + " gets `none` while core " + std::to_string(late) +
-                     " may still execute the BL that was there");
+        early_[&site] = slot + " gets `none` while core " + std::to_string(late) +
+                        " may still execute the BL that was there";
     }
 }
 
@@ -120,6 +120,12 @@ void Rows::word_stored(unsigned core, Site& site, std::uint32_t word) {
 
 void Rows::returned(unsigned core, Site& site, std::uint64_t status) {
     constexpr std::uint8_t ok = 0;  // nopscope::Status, of 8 bits
+    if (const auto early = early_.find(&site); early != early_.end()) {
+        if (static_cast<std::uint8_t>(status) == ok) {
+            model_.fault("order", core, site.slot_address(), early->second);
+        }
+        early_.erase(early);
+    }
     if (static_cast<std::uint8_t>(status) == ok) check_released(core, site);
     const std::uint32_t word = model_.value(site.word->address);
     if (is_word_of(site, word, site.slot)) return;

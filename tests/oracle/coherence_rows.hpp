@@ -60,6 +60,8 @@ private:
         std::uint32_t members;  // of a list
     };
     std::vector<Hold> holds_[max_cores];
+    // Sites whose slot got `none` too early, unless the request says that it gave up waiting.
+    std::map<const Site*, std::string> early_;
 
     Model& model_;
     OpsOf ops_;

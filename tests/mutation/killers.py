@@ -6,7 +6,7 @@
     selftest GROUP MACHINE    that group of the selftest image, in QEMU
     image NAME MACHINE [WORD]...  an image that ends with exit status 0, one instruction a nanosecond: the sweeps
     e2e NAME MACHINE          what that image recorded, against the oracle's counts (tests/e2e/oracle_test.py)
-    coherence GROUP MACHINE   the selftest's group under the coherence oracle (tests/oracle/coherence.py)
+    coherence NAME MACHINE CORES [WORD]...  that image under the coherence oracle (tests/oracle/coherence.py)
 
 A killer's run ends in one of three ways: it passes (None), it fails (a few words: what did), or the mutant
 cannot be built (CannotBuild). No end within the time is a failure, too: a mutant that hangs is seen.
@@ -170,37 +170,36 @@ class Images:
         if mutant:
             self.write(mutant.file, mutant.source().encode())
 
+    def command(self, kind, name, machine, more):
+        elf = self.build / f"firmware/{self.target(kind, name)}.elf"
+        if kind == "selftest":
+            return qemu(machine, elf, ["selftest", name])
+        if kind == "image":
+            return qemu(machine, elf, [name, *more], ("-icount", "shift=0"))
+        if kind == "e2e":
+            return ["env", f"NOPSCOPE={self.tool}", f"NOPSCOPE_BUILD_ROOT={self.build.parent}",
+                    f"NOPSCOPE_ORACLE={self.host / 'tests/oracle/liboracle.so'}",
+                    sys.executable, "-B", str(ROOT / "tests/e2e/oracle_test.py"), machine, name]
+        cores, *words = more
+        return [str(ROOT / "tests/oracle/coherence.py"), str(self.host / "tests/oracle/libcoherence.so"),
+                "--elf", str(elf), "--machine", machine, "--cores", cores, *words]
+
+    @staticmethod
+    def target(kind, name):
+        return "selftest" if kind == "selftest" else name
+
     def run(self, mutant, words):
         kind, name, machine, *more = words
         if not self.is_ready:
             self.prepare()
         self.put(mutant)
-        target = name if kind in ("image", "e2e") else "selftest"
-        build(["cmake", "--build", str(self.build), "-j", str(self.jobs), "--target", target])
-        elf = self.build / f"firmware/{target}.elf"
-        if kind == "coherence":
-            return self.under_oracle(elf, name, machine)
-        if kind == "image":
-            command = qemu(machine, elf, [target, *more], ("-icount", "shift=0"))
-        elif kind == "selftest":
-            command = qemu(machine, elf, [target, name])
-        else:
-            command = ["env", f"NOPSCOPE={self.tool}", f"NOPSCOPE_BUILD_ROOT={self.build.parent}",
-                       f"NOPSCOPE_ORACLE={self.host / 'tests/oracle/liboracle.so'}", sys.executable, "-B",
-                       str(ROOT / "tests/e2e/oracle_test.py"), machine, name]
-        status, output = self.timed.run(tuple(words), command)
-        return None if status == 0 else f"{' '.join(words)}: {first_complaint(output, status)}"
-
-    def under_oracle(self, elf, group, machine):
-        cpu, _, cores = machine.partition("-smp")
-        command = [str(ROOT / "tests/oracle/coherence.py"), str(self.host / "tests/oracle/libcoherence.so"), "--elf", str(elf),
-                   "--machine", cpu, "--cores", cores or "1", group]
-        status, output = self.timed.run(("coherence", group, machine), command)
+        build(["cmake", "--build", str(self.build), "-j", str(self.jobs), "--target", self.target(kind, name)])
+        status, output = self.timed.run(tuple(words), self.command(kind, name, machine, more))
         if status == 0:
             return None
-        if status not in (1, None):
-            raise CannotBuild(f"the oracle itself fails: {output[-400:]}")
-        return f"the coherence oracle, {group} on {machine}: {first_complaint(output, status)}"
+        if kind == "coherence" and status == 2 and mutant is None:
+            raise CannotBuild(f"the oracle does not run: {output[-400:]}")
+        return f"{' '.join(words[:3])}: {first_complaint(output, status)}"
 
 
 def first_complaint(output, status):
@@ -208,7 +207,7 @@ def first_complaint(output, status):
         return "does not end"
     for line in output.replace("\r", "").splitlines():
         line = re.sub(r"[^ -~]", "", line)
-        if re.search(r"FAIL|fail|panic|exception|fault|not |stale", line):
+        if re.search(r"FAIL|fail|panic|exception|fault|not |coherence: \w+: ", line):
             return line[:160]
     return f"exit status {status}"
 

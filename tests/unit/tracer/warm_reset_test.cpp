@@ -147,6 +147,57 @@ TEST_F(WarmReset, OfAnotherImageNothingIsRead) {
     }
 }
 
+// One record that cannot be, and its neighbours.
+TEST_F(WarmReset, WhatCannotBeIsLeftOutAlone) {
+    constexpr std::uint64_t index = 50;
+    const std::uint64_t clock = machine.now + index;
+    const auto ret = [&](std::uint64_t entry) {
+        return wire::make_record(Kind::ret, static_cast<std::uint32_t>(entry << 1), clock);
+    };
+    const auto site = [&](std::uint32_t low, std::uint64_t at) { return wire::make_record(Kind::call, low >> 3, at); };
+    const struct {
+        wire::Record record;
+        bool is_left_out;
+    } cases[] = {{ret(index - 1), false},
+                 {ret(index), true},
+                 {ret(index + 1), true},
+                 {wire::make_record(Kind::extended, 14, clock), true},  // no such kind
+                 {wire::make_record(Kind::extended, static_cast<std::uint32_t>(wire::Extended::masked), clock), false},
+                 {site(first_site, clock), false},
+                 {site(first_site - 8, clock), true},
+                 {site(first_site, clock - hz / 1000 + 5), false},
+                 {site(first_site, clock - hz / 1000 - 5), true}};
+    make(100);
+    pump.prepare_reset();
+    const std::vector<std::uint64_t> good = memory[0].ring;
+    for (const auto& [record, is_left_out] : cases) {
+        memory[0].ring = good;
+        const std::uint64_t position = ring_bytes + index * record_bytes;
+        *ring_slot(core, position) = (record.word + recorder_excess(record)) ^ lap_mask(position);
+        const Received received = boot();
+        EXPECT_EQ(received.bad, 0u);
+        EXPECT_EQ(found.refused, is_left_out ? 1u : 0u) << std::hex << record.word;
+        EXPECT_EQ(std::count_if(received.events.begin(), received.events.end(),
+                                [&](const wire::Event& event) { return event.index == index; }),
+                  is_left_out ? 0 : 1);
+        EXPECT_EQ(received.events.back().index, 99u);
+    }
+}
+
+// Claimed by what the reset interrupted.
+TEST_F(WarmReset, AHoleDoesNotEndTheRing) {
+    make(100);
+    pump.prepare_reset();
+    for (unsigned holes = 0; holes < 3; ++holes) {
+        core.cursor += record_bytes;
+        make(5);
+    }
+    const Received received = boot();
+    EXPECT_EQ(received.bad, 0u);
+    EXPECT_EQ(without_own(received.events).size(), 115u);
+    EXPECT_EQ(received.events.back().index, 117u);
+}
+
 // Whatever the ring holds, nothing is sent that is no record, and all of it is counted.
 TEST_F(WarmReset, ASpoiledRing) {
     std::mt19937_64 random(3);

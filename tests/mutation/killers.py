@@ -64,8 +64,8 @@ class Timed:
 def build(command):
     status, output = run(command, 600)
     if status != 0:
-        lines = [line for line in output.splitlines() if "error" in line or "FAILED" in line]
-        raise CannotBuild("\n".join((lines or output.splitlines())[:5]))
+        lines = output.splitlines()
+        raise CannotBuild("\n".join([line for line in lines if "error" in line.lower()][:5] or lines[-5:]))
 
 
 def qemu(machine, image, words, more=()):

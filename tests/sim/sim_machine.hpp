@@ -125,7 +125,9 @@ public:
     std::uint64_t mask_interrupts() { return masked_++; }
     void restore_interrupts(std::uint64_t masked) {
         masked_ = masked;
-        if (masked == 0 && on_restore) on_restore();
+        if (masked != 0 || !on_restore) return;
+        const auto interrupt = on_restore;  // which may change it
+        interrupt();
     }
     std::uint64_t clock() { return now += ticks_per_read; }
     unsigned core() { return current; }

@@ -106,7 +106,7 @@ TEST_F(WarmReset, WhatWasAnnouncedIsAllInMemory) {
 }
 
 TEST_F(WarmReset, ThePumpCleansWhatIsNewABoundedPieceAtATime) {
-    make(slots / 2);
+    make(slots * 3 / 4);
     machine.poc_cleans.clear();
     machine.now += hz;
     pump.run();
@@ -114,9 +114,45 @@ TEST_F(WarmReset, ThePumpCleansWhatIsNewABoundedPieceAtATime) {
     EXPECT_GE(once, 8u);
     EXPECT_LE(once, 4096 / 64 + 2 + sizeof kept / 64 + 1);
     for (int i = 0; i < 20; ++i) pump.run();
-    for (std::uint64_t at = 0; at < ring_bytes / 2; at += 8) {
+    for (std::uint64_t at = 0; at < ring_bytes * 3 / 4; at += 8) {
         ASSERT_TRUE(machine.poc_cleans.count((core.ring + at) & ~std::uint64_t{63})) << at;
     }
+}
+
+TEST_F(WarmReset, ALineThatGoesOnIsCleanedAgain) {
+    make(3);
+    pump.run();
+    const auto line = reinterpret_cast<std::uintptr_t>(ring_slot(core, core.cursor)) & ~std::uint64_t{63};
+    machine.poc_cleans.clear();
+    make(1);
+    pump.run();
+    EXPECT_TRUE(machine.poc_cleans.count(line));
+}
+
+// A reset that nobody announced finds what has been sent, and never half a header.
+TEST_F(WarmReset, TheHeaderIsUpToDateWheneverAFrameWasSent) {
+    pump.flush();
+    pump.console("one\n", 4);
+    pump.flush();
+    EXPECT_EQ(kept.console_sequence, 1u);
+}
+TEST_F(WarmReset, AHeaderThatIsBeingWrittenIsNotWhole) {
+    struct Looking : sim::SimMachine {
+        Looking(const Kept& at, const KeptImage& of) : SimMachine(0, 64), header(at), image(of) {}
+        std::uint64_t clock() {
+            EXPECT_FALSE(is_whole(header, image));
+            return SimMachine::clock();
+        }
+        const Kept& header;
+        const KeptImage& image;
+    };
+    pump.prepare_reset();
+    ASSERT_TRUE(is_whole(kept, image));
+    Looking looking(kept, image);
+    Keeper<Looking> keeper(looking);
+    keeper.open(&kept, hz);
+    keeper.keep_all(cores, {.session = 7, .hello_sequence = 1, .console_sequence = 0, .flight = true, .lossless = false});
+    EXPECT_TRUE(is_whole(kept, image));
 }
 
 TEST_F(WarmReset, EachBitOfTheHeaderMatters) {

@@ -93,7 +93,15 @@ bool write_result(const std::string& path, const Model& model, const std::string
         out << comma << "\n\"" << name << "\": " << figure;
         comma = ",";
     }
-    out << "},\n\"faults\": [";
+    out << "},\n\"lines\": [";
+    comma = "";
+    for (const auto& [address, line] : model.lines) {
+        if (line.cleans == 0 && line.invalidates == 0) continue;
+        out << comma << "\n[\"0x" << std::hex << address << std::dec << "\", " << line.cleans << ", "
+            << line.invalidates << "]";
+        comma = ",";
+    }
+    out << "],\n\"faults\": [";
     comma = "";
     for (const Fault& fault : model.faults) {
         out << comma << "\n{\"kind\": \"" << fault.kind << "\", \"core\": " << fault.core

@@ -24,6 +24,11 @@ class Unknown(Exception):
     """The image has not what the oracle must know."""
 
 
+def find(image, name):
+    """GCC 15 marks what is internal to a file (L)."""
+    return image.symbols.get(name, image.symbols.get(name.replace("_GLOBAL__N_1", "_GLOBAL__N_1L")))
+
+
 def text_of(image):
     """(begin, bytes) of all that is executable, gaps as zeros."""
     parts = [(start, offset, size) for _, kind, flags, start, offset, size, *_ in image.sections
@@ -65,16 +70,17 @@ def describe(elf, description, text_path):
         raise Unknown("it has no function of the tracer's that changes text")
     lines += [f"request {address:x}" for address in sorted(requests)]
     if "nopscope_callback" in image.symbols:
-        missing = [name for name in OPS if name not in image.symbols]
+        missing = [name for name in OPS if find(image, name) is None]
         if missing:
             raise Unknown("it has no symbol " + ", ".join(missing))
-        lines.append("ops " + " ".join(f"{image.symbols[name]:x}" for name in OPS))
+        lines.append("ops " + " ".join(f"{find(image, name):x}" for name in OPS))
         begin = image.symbols["nopscope_callback"]
         end, made = (image.symbols["nopscope_callback_unguarded_" + which] for which in ("end", "made"))
         lines.append(f"holder {begin:x} {end:x} {made:x}")
-        patcher = image.symbols.get(PATCHER)
-        if patcher is not None:
-            lines.append(f"lists {patcher:x} {image.ends[patcher]:x}")
+        patcher = find(image, PATCHER)
+        if patcher is None:
+            raise Unknown(f"it has no symbol {PATCHER}")
+        lines.append(f"lists {patcher:x} {image.ends[patcher]:x}")
         lines += [f"reader {image.symbols[name]:x} {image.symbols[name + '_end']:x}"
                   for name in READERS if name in image.symbols]
     description.write_text("\n".join(lines) + "\n")

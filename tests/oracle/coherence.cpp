@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The coherence oracle: a QEMU plugin that watches a real image change its own text, and says where that would
-// have gone wrong on a CPU with caches. QEMU itself never does: it runs new text at once.
+// The coherence oracle: a QEMU plugin that watches a real image change its own text, and says where that
+// would have gone wrong on a CPU with caches. QEMU itself runs new text at once.
 //
 //     qemu-system-aarch64 ... -plugin libcoherence.so,image=IMAGE,out=OUT
 //
-// IMAGE, OUT: coherence_files.hpp. Here is what is seen; what it means is in coherence_model.hpp and
-// coherence_rows.hpp. All stores are looked at, by the physical address that they go to; of the instructions those
-// that order or maintain, entries of exception vectors (as VBAR_EL1 was written), the first of the requests'
+// IMAGE, OUT: coherence_files.hpp. Here is what is looked at; what it means is in coherence_model.hpp and
+// coherence_rows.hpp. All stores are, by the physical address that they go to; of the instructions those that
+// order or maintain, entries of exception vectors (as VBAR_EL1 was written), the first of the requests'
 // functions, what follows a call (requests return there), and words of text that are sites or were modified.
 #include "tests/oracle/coherence_events.hpp"
 

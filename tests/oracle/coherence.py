@@ -5,10 +5,10 @@
     coherence.py PLUGIN --elf IMAGE.elf [--machine virt-a72] [--cores N] [--threads] [--json FILE]
                  [--running N] [--at-least EVENT=N]... [--expect KIND]... [--seconds N] [WORD]...
 
-PLUGIN: libcoherence.so. WORDs: the image's command line. Cores run one after another, repeatably (-icount); with
---threads each has a thread of its own. Exit status 0: no fault, and as many events as --at-least says. 1: faults,
-each said in a sentence; with --expect: other kinds of fault than these, or not all of them. 2: could not run, or too
-few events to mean anything; the image's own failure, too.
+PLUGIN: libcoherence.so. WORDs: the image's command line. Cores run one after another, repeatably (-icount);
+with --threads each has a thread of its own. Exit status 0: no fault, and as many events as --at-least says. 1:
+faults, each said in a sentence; with --expect: other kinds of fault than these, or not all of them. 2: could not
+run, or too few events to mean anything; the image's own failure, too.
 """
 
 import argparse
@@ -50,10 +50,15 @@ def qemu_command(arguments, description, out):
     return ["qemu-system-aarch64", "-M", "virt,gic-version=3", "-cpu", CPUS[arguments.machine], "-m", "256M",
             "-smp", str(arguments.cores), *pace, "-nic", "none", "-display", "none", "-monitor", "none",
             "-serial", "stdio", "-semihosting-config", "enable=on,target=native" + words,
-            "-kernel", str(arguments.elf), "-plugin", f"{arguments.plugin.resolve()},image={description},out={out}"]
+            "-kernel", str(arguments.elf),
+            "-plugin", f"{arguments.plugin.resolve()},image={description},out={out}"]
 
 
 def symbol_of(names, address):
+    """The function whose slot is there, or the last symbol up to there."""
+    slot_of = bisect.bisect_left(names, (address + 8, ""))
+    if slot_of < len(names) and names[slot_of][0] == address + 8:
+        return f"slot of {names[slot_of][1]}"
     at = bisect.bisect_right(names, (address, chr(0x10FFFF))) - 1
     return f"{names[at][1]}+{address - names[at][0]:#x}" if at >= 0 else "?"
 
@@ -62,7 +67,7 @@ def too_few(events, wanted):
     for each in wanted:
         name, _, number = each.partition("=")
         if events.get(name, -1) < int(number):
-            yield f"{name}: {events.get(name, 'no such event')}, fewer than the {number} that this run must have"
+            yield f"{name}: {events.get(name, 'no such event')}, fewer than {number}"
 
 
 def observe(arguments, directory):
@@ -102,8 +107,8 @@ def main(argv):
         return 2
     if arguments.json:
         arguments.json.write_text(json.dumps(found, indent=1))
-    print(f"coherence: {arguments.elf.name} on {arguments.machine}, {found['cores']} of {arguments.cores} cores ran: " +
-          ", ".join(f"{name} {number}" for name, number in found["events"].items()))
+    print(f"coherence: {arguments.elf.name} on {arguments.machine}, {found['cores']} of {arguments.cores} cores "
+          "ran: " + ", ".join(f"{name} {number}" for name, number in found["events"].items()))
     for fault in found["faults"][:SHOWN]:
         print(f"coherence: {fault['kind']}: {fault['sentence']} ({fault['symbol']}; {fault['times']} times)")
     if {fault["kind"] for fault in found["faults"]} != set(arguments.expect):

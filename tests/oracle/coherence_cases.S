@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// An image that does to one patch site what the tracer does, on two cores, with one step wrong: what the coherence
-// oracle itself is tested with (coherence_cases.py). The wrong step is the macro that is defined; with none of them
-// all is right.
+// An image that does to one patch site what the tracer does, on two cores, with one step wrong: what the
+// coherence oracle itself is tested with (coherence_cases.py). The wrong step is the macro that is defined;
+// with none of them all is right.
 //
 // Core 0 makes the site (init), starts core 1, traces it (enable), both call it, core 0 takes the trace away
-// (disable), both call it again. Core 1 does what it is told to: synchronise, or call. It is linked at 0x40080000
-// and enters at _start, at EL1, on QEMU's virt machine. The labels that the oracle looks for are the tracer's.
+// (disable), both call it again. Core 1 does what it is told to: synchronise, or call. x28 is the alias's
+// distance on both. It is linked at 0x40080000 and enters at _start, at EL1, on QEMU's virt machine. The labels
+// that the oracle looks for are the tracer's.
 
-#define ALIAS 0x4000000000
+#include "map_twice.S"
+
 #define NOP 0xd503201f
 #define MOV_X9_LR 0xaa1e03e9
 #define TELL_SYNCHRONISE 1
@@ -47,7 +49,8 @@
     .section .text, "ax"
     .global _start
 _start:
-    bl      mmu_on
+    map_twice table
+    mov     x28, #MAP_TWICE_ALIAS
     address x9, stack_top
     mov     sp, x9
     address x9, vectors
@@ -121,7 +124,7 @@ _start:
 exit_block:
     .quad   0x20026, 0              // ADP_Stopped_ApplicationExit, status
 
-// In: w0 what core 1 is to do. Returns when that is done. No barrier: what is between here and there is tested.
+// In: w0 what core 1 is to do. Returns when that is done. No barrier: those are what is tested.
 tell:
     address x1, told
     stlr    w0, [x1]
@@ -142,7 +145,8 @@ see_rounds:
     ret
 
 other_core:
-    bl      mmu_on
+    map_twice table
+    mov     x28, #MAP_TWICE_ALIAS
     address x9, other_stack_top
     mov     sp, x9
 1:  yield
@@ -158,7 +162,7 @@ other_core:
     stlr    wzr, [x1]
     b       1b
 
-// ---- requests --------------------------------------------------------------------------------------------------
+// ---- requests ---------------------------------------------------------------------------------------
 
     .global request_init, request_enable, request_disable
 request_init:
@@ -307,94 +311,9 @@ maintain:
     isb
     ret
 
-// ---- what is patched -----------------------------------------------------------------------------------------
+#include "coherence_site.S"
 
-    .balign 1024                    // its line has nothing else in it, nor has the next but three before
-    .skip   512 - 16
-    .skip   8
-    nop
-    nop
-site:
-    nop
-    nop
-function:
-    bti     c
-site_mov:
-    nop
-site_word:
-    nop
-    cbz     x9, 1f
-    mov     x9, xzr
-1:  ret
-    .balign 256
-
-    .global nopscope_callback, nopscope_callback_end, nopscope_far
-nopscope_callback:
-    and     x10, x30, #~7
-    ldr     x10, [x10, #-16]
-#ifdef DELAYED
-    mrs     x11, mpidr_el1
-    tst     x11, #0xff
-    b.eq    2f
-    address x11, rounds
-1:  isb
-    ldr     w12, [x11]
-    add     w12, w12, #1
-    str     w12, [x11]
-    yield
-    ldr     w12, [x11, #leave - rounds]
-    cbz     w12, 1b
-2:
-#endif
-    ldr     x10, [x10, #8]          // OPS_DIRECT
-    mov     x10, x30
-    mov     x30, x9
-    ret     x10
-nopscope_callback_end:
-nopscope_far:
-    b       nopscope_callback
-nopscope_far_end:
-nopscope_callback_unguarded:
-    nop
-nopscope_callback_unguarded_made:
-    nop
-nopscope_callback_unguarded_end:
-nopscope_walk_list:
-    ret
-guarded:
-    ret
-no_callback:
-    ret
-a_callback:
-    ret
-
-// ---- memory ---------------------------------------------------------------------------------------------------
-
-// RAM at its own address, and again ALIAS higher, as the tracer's boards have it. Out: x28 = ALIAS. Free: x0-x2.
-mmu_on:
-    address x0, table
-    mov     x1, #0x0405             // AF, AttrIndx 1, block, valid: device
-    movk    x1, #0x0060, lsl #48    // UXN, PXN
-    str     x1, [x0]
-    mov     x1, #0x40000000
-    movk    x1, #0x0701             // AF, inner shareable, AttrIndx 0, block, valid
-    str     x1, [x0, #8]
-    movk    x1, #0x0060, lsl #48
-    str     x1, [x0, #257 * 8]
-    mov     x1, #0x04ff             // MAIR: 0 write-back, 1 device nGnRE
-    msr     mair_el1, x1
-    ldr     x1, =0x0000000200803519 // IPS 40 bits, EPD1, 4 KiB granule, inner shareable, write-back, T0SZ 25
-    msr     tcr_el1, x1
-    msr     ttbr0_el1, x0
-    dsb     sy
-    isb
-    mrs     x1, sctlr_el1
-    mov     x2, #0x1005             // I, C, M
-    orr     x1, x1, x2
-    msr     sctlr_el1, x1
-    isb
-    mov     x28, #ALIAS
-    ret
+// ---- memory -----------------------------------------------------------------------------------------
 
     .balign 2048
 vectors:

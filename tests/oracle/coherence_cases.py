@@ -4,8 +4,8 @@
 
     coherence_cases.py LIBCOHERENCE.so    exit status 0: all passed; 77: no QEMU or no cross compiler
 
-coherence_cases.S does right what it does unless a macro is defined: for each, the kinds of fault that the oracle
-must report, all of them and no other, and how often not at all.
+coherence_cases.S does right what it does unless a macro is defined: for each, the kinds of fault that the
+oracle must report, all of them and no other.
 """
 
 import pathlib
@@ -69,8 +69,9 @@ CORE = {"NO_ISB": 0, "NO_SYNCHRONISATION": 1}
 def build(directory, macro):
     elf = directory / f"{macro or 'right'}.elf"
     compiler = next(filter(shutil.which, COMPILERS))
-    subprocess.run([compiler, "-nostdlib", "-static", "-Wl,-Ttext=0x40080000", "-Wl,--build-id=none", "-march=armv8.5-a",
-                    *([f"-D{macro}"] if macro else []), "-o", elf, HERE / "coherence_cases.S"], check=True)
+    subprocess.run([compiler, "-nostdlib", "-static", "-Wl,-Ttext=0x40080000", "-Wl,--build-id=none",
+                    "-march=armv8.5-a", *([f"-D{macro}"] if macro else []), "-o", elf, HERE / "coherence_cases.S"],
+                   check=True)
     return elf
 
 
@@ -79,8 +80,8 @@ class Cases(unittest.TestCase):
         with tempfile.TemporaryDirectory() as name:
             directory = pathlib.Path(name)
             elf = build(directory, macro)
-            arguments = coherence.arguments_of([str(PLUGIN), "--elf", str(elf), "--machine", machine, "--cores", "2",
-                                                "--seconds", "60", *options])
+            arguments = coherence.arguments_of([str(PLUGIN), "--elf", str(elf), "--machine", machine,
+                                                "--cores", "2", "--seconds", "60", *options])
             found, wrong = coherence.observe(arguments, directory)
         self.assertEqual(wrong, "")
         return found
@@ -105,8 +106,9 @@ class Cases(unittest.TestCase):
         self.assertEqual(found["needs"], {"clean": True, "invalidate": True, "dcache_line_bytes": 64,
                                           "icache_line_bytes": 64})
         events = found["events"]
-        for name, number in {"requests": 3, "word_stores": 3, "slot_stores": 3, "slot_reads": 2, "uses": 2, "uses_ended": 2, "cleans": 3,
-                             "invalidates": 3, "executions": 8, "executions_checked": 6}.items():
+        for name, number in {"requests": 3, "word_stores": 3, "slot_stores": 3, "slot_reads": 2, "uses": 2,
+                             "uses_ended": 2, "cleans": 3, "invalidates": 3, "executions": 8,
+                             "executions_checked": 6}.items():
             self.assertEqual(events[name], number, name)
         self.assertEqual(self.observe("", "virt-max")["needs"]["clean"], False)
 
@@ -121,8 +123,8 @@ class Cases(unittest.TestCase):
             right, wrong = build(directory, ""), build(directory, "NO_CLEAN")
 
             def status(elf, *options):
-                return subprocess.run([sys.executable, HERE / "coherence.py", PLUGIN, "--elf", elf, "--cores", "2",
-                                       *options], stdout=subprocess.DEVNULL, check=False).returncode
+                return subprocess.run([sys.executable, HERE / "coherence.py", PLUGIN, "--elf", elf, "--cores",
+                                       "2", *options], stdout=subprocess.DEVNULL, check=False).returncode
             self.assertEqual(status(right), 0)
             self.assertEqual(status(wrong), 1)
             self.assertEqual(status(right, "--at-least", "cleans=3"), 0)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The coherence oracle's callbacks, which QEMU makes while the image runs: each finds out what a core does, and
-// tells the model (coherence_model.hpp).
+// The coherence oracle's callbacks, which QEMU makes while the image runs: each finds out what a core does,
+// and tells the model (coherence_model.hpp).
 //
-// One lock makes the events of all cores one sequence, which keeps each core's order: a store is told just after
-// it was made, all else just before. So what one core did before another, by what these two have said to each
-// other, is before it here, too.
+// One lock makes the events of all cores one sequence, which keeps each core's order: a store is told just
+// after it was made, all else just before. So what one core did before another, by what these two have said
+// to each other, is before it here, too.
 #pragma once
 
 #include "tests/oracle/a64.hpp"

@@ -58,8 +58,9 @@ bool write_result(const std::string& path, const Model& model, const std::string
     }
     unsigned seen = 0;
     for (const Core& core : model.cores) seen += core.barrier != 0;
-    out << "{\"unknown\": \"" << unknown << "\", \"cores\": " << seen << ", \"needs\": {\"clean\": " << (model.caches().clean ? "true" : "false")
-        << ", \"invalidate\": " << (model.caches().invalidate ? "true" : "false")
+    out << std::boolalpha << "{\"unknown\": \"" << unknown << "\", \"cores\": " << seen
+        << ", \"needs\": {\"clean\": " << model.caches().clean
+        << ", \"invalidate\": " << model.caches().invalidate
         << ", \"dcache_line_bytes\": " << model.caches().dcache_line_bytes
         << ", \"icache_line_bytes\": " << model.caches().icache_line_bytes << "},\n\"events\": {";
     const std::pair<const char*, std::uint64_t> figures[] = {
@@ -92,7 +93,15 @@ bool write_result(const std::string& path, const Model& model, const std::string
         out << comma << "\n\"" << name << "\": " << figure;
         comma = ",";
     }
-    out << "},\n\"faults\": [";
+    out << "},\n\"lines\": [";
+    comma = "";
+    for (const auto& [address, line] : model.lines) {
+        if (line.cleans == 0 && line.invalidates == 0) continue;
+        out << comma << "\n[\"0x" << std::hex << address << std::dec << "\", " << line.cleans << ", "
+            << line.invalidates << "]";
+        comma = ",";
+    }
+    out << "],\n\"faults\": [";
     comma = "";
     for (const Fault& fault : model.faults) {
         out << comma << "\n{\"kind\": \"" << fault.kind << "\", \"core\": " << fault.core

@@ -16,7 +16,7 @@ struct Range {
 
 // The file that coherence.py makes from the ELF, numbers hex:
 //
-//     text BEGIN END PATH      executable addresses, and a file with the bytes there. Physical addresses are the same
+//     text BEGIN END PATH      executable addresses, the physical ones, too; and a file with the bytes there
 //     alias OFFSET             the writable mapping lies so far above
 //     site WORD FUNCTION
 //     request ADDRESS          a function that changes text, and returns when that is done
@@ -39,8 +39,8 @@ struct Image {
 // False: not such a file.
 bool read_image(const std::string& path, Image& image);
 bool read_text(const Image& image, std::vector<std::uint8_t>& text);
-// As JSON; docs/proof.md says what the names mean. `unknown`: what could not be known of the machine, a sentence,
-// or empty. False: the file cannot be written.
+// As JSON; docs/proof.md says what the names mean. `unknown`: what could not be known of the machine, a
+// sentence, or empty. False: the file cannot be written.
 bool write_result(const std::string& path, const Model& model, const std::string& unknown);
 
 }  // namespace coherence

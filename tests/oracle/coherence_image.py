@@ -15,13 +15,18 @@ REQUESTS = ["_ZN8nopscope" + name for name in (
 READERS = ("nopscope_callback", "nopscope_callback_unguarded", "nopscope_far", "nopscope_profile_entry",
            "nopscope_profile_events_entry")
 # The object of no ops, and whom the words and lists of docs/ops.md lead to.
-OPS = ("_ZN8nopscope12_GLOBAL__N_18none_opsE", "nopscope_walk_list", "_ZN8nopscope7guardedEmmPNS_3OpsEPNS_4RegsE",
-       "nopscope_callback", "nopscope_callback_unguarded", "nopscope_far")
+OPS = ("_ZN8nopscope12_GLOBAL__N_18none_opsE", "nopscope_walk_list",
+       "_ZN8nopscope7guardedEmmPNS_3OpsEPNS_4RegsE", "nopscope_callback", "nopscope_callback_unguarded", "nopscope_far")
 PATCHER = "_ZN8nopscope12_GLOBAL__N_17patcherE"  # which has the lists in it
 
 
 class Unknown(Exception):
     """The image has not what the oracle must know."""
+
+
+def find(image, name):
+    """GCC 15 marks what is internal to a file (L)."""
+    return image.symbols.get(name, image.symbols.get(name.replace("_GLOBAL__N_1", "_GLOBAL__N_1L")))
 
 
 def text_of(image):
@@ -39,7 +44,7 @@ def text_of(image):
 
 
 def usable_sites(image):
-    """[(word, function)] of the entries of the table that are what the compiler leaves. Others the tracer refuses."""
+    """[(word, function)] of the table's entries that are what the compiler leaves. The tracer refuses others."""
     start, end = (image.symbols["__nopscope_sites_" + which] for which in ("start", "end"))
     found = []
     for slot in sorted({entry for entry, in struct.iter_unpack("<Q", image.bytes(start, end - start))} - {0}):
@@ -60,22 +65,22 @@ def describe(elf, description, text_path):
     text_path.write_bytes(text)
     lines = [f"text {begin:x} {begin + len(text):x} {text_path}", f"alias {ALIAS:x}"]
     lines += [f"site {word:x} {function:x}" for word, function in usable_sites(image)]
-    requests = {address for name, address in image.symbols.items() if name.startswith(tuple(REQUESTS)) or
-                name == "request"}
+    requests = {address for name, address in image.symbols.items() if name.startswith(tuple(REQUESTS))}
     if not requests:
         raise Unknown("it has no function of the tracer's that changes text")
     lines += [f"request {address:x}" for address in sorted(requests)]
     if "nopscope_callback" in image.symbols:
-        missing = [name for name in OPS if name not in image.symbols]
+        missing = [name for name in OPS if find(image, name) is None]
         if missing:
             raise Unknown("it has no symbol " + ", ".join(missing))
-        lines.append("ops " + " ".join(f"{image.symbols[name]:x}" for name in OPS))
+        lines.append("ops " + " ".join(f"{find(image, name):x}" for name in OPS))
         begin = image.symbols["nopscope_callback"]
         end, made = (image.symbols["nopscope_callback_unguarded_" + which] for which in ("end", "made"))
         lines.append(f"holder {begin:x} {end:x} {made:x}")
-        patcher = image.symbols.get(PATCHER)
-        if patcher is not None:
-            lines.append(f"lists {patcher:x} {image.ends[patcher]:x}")
+        patcher = find(image, PATCHER)
+        if patcher is None:
+            raise Unknown(f"it has no symbol {PATCHER}")
+        lines.append(f"lists {patcher:x} {image.ends[patcher]:x}")
         lines += [f"reader {image.symbols[name]:x} {image.symbols[name + '_end']:x}"
                   for name in READERS if name in image.symbols]
     description.write_text("\n".join(lines) + "\n")

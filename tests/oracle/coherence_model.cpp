@@ -4,20 +4,16 @@
 #include "tests/oracle/a64.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 namespace coherence {
-
-namespace {
 
 std::string hex(std::uint64_t value) {
     char text[24];
     std::snprintf(text, sizeof text, "%#llx", static_cast<unsigned long long>(value));
     return text;
 }
-std::string core_name(unsigned core) { return "core " + std::to_string(core); }
-
-}  // namespace
 
 Model::Model(Address begin, std::vector<std::uint8_t> text)
     : begin_(begin), text_(std::move(text)), words_(text_.size() / 4) {}
@@ -82,8 +78,8 @@ void Model::store(unsigned core, Address address, unsigned bytes, std::uint64_t 
         return;
     }
     if (bytes != 4 || address % 4 != 0) {
-        fault("torn-word", core, address, core_name(core) + " stores " + std::to_string(bytes) + " bytes to text at " +
-              hex(address) + ": only a whole aligned word is fetched whole");
+        fault("torn-word", core, address, core_name(core) + " stores " + std::to_string(bytes) +
+              " bytes to text at " + hex(address) + ": only a whole aligned word is fetched whole");
         return;
     }
     const std::uint32_t old = this->value(address);
@@ -119,8 +115,8 @@ void Model::store_word(unsigned core, Address address, std::uint32_t old, std::u
                            ? (old == a64::nop || a64::is_bl(old)) && (value == a64::nop || a64::is_bl(value))
                            : a64::may_change_under_execution(old) && a64::may_change_under_execution(value);
     if (!legal && others_live(core)) {
-        fault("word-class", core, address, core_name(core) + " changes the word at " + hex(address) + " from " + hex(old) +
-              " to " + hex(value) + " while other cores run: they may execute anything");
+        fault("word-class", core, address, core_name(core) + " changes the word at " + hex(address) + " from " +
+              hex(old) + " to " + hex(value) + " while other cores run: they may execute anything");
     }
     word.settled = 0;
     word.hurried = false;
@@ -158,7 +154,8 @@ void Model::clean(unsigned core, Address address, bool beyond) {
     const Address line = address & ~(caches_.dcache_line_bytes - 1);
     for (Address at = line; at < line + caches_.dcache_line_bytes && holds(at); at += 4) {
         Word* const word = find(at);
-        if (word != nullptr && word->step == Step::stored && word->core == core) advance(core, *word, Step::cleaned);
+        if (word == nullptr || word->step != Step::stored || word->core != core) continue;
+        advance(core, *word, Step::cleaned);
     }
     Line& state = lines[line];
     const bool is_needed = state.unclean && caches_.clean;
@@ -176,8 +173,12 @@ void Model::invalidate(unsigned core, Address address) {
     for (Address at = line; at < line + caches_.icache_line_bytes && holds(at); at += 4) {
         Word* const word = find(at);
         if (word == nullptr) continue;
-        if (word->step == Step::unified) advance(core, *word, Step::invalidated);
-        else if (word->step == Step::stored || word->step == Step::cleaned) word->hurried = true, ++events.early_invalidates;
+        if (word->step == Step::unified) {
+            advance(core, *word, Step::invalidated);
+        } else if (word->step == Step::stored || word->step == Step::cleaned) {
+            word->hurried = true;
+            ++events.early_invalidates;
+        }
     }
     Line& state = lines[line];
     const bool is_needed = state.stale && caches_.invalidate;
@@ -235,8 +236,9 @@ std::string Model::missing(const Word& word) const {
 
 int Model::who_may_lag(const Word& word) const {
     for (unsigned core = 0; core < max_cores; ++core) {
-        if (!cores[core].live || (word.settled.load() >> core & 1) != 0) continue;
-        if (word.step != Step::visible || cores[core].synchronised <= word.visible_since) return static_cast<int>(core);
+        const Core& one = cores[core];
+        if (!one.live || (word.settled.load() >> core & 1) != 0) continue;
+        if (word.step != Step::visible || one.synchronised <= word.visible_since) return static_cast<int>(core);
     }
     return -1;
 }
@@ -260,7 +262,7 @@ void Model::execute(unsigned core, Word& word) {
               ": it may execute what was there before");
 }
 
-// ---- requests -----------------------------------------------------------------------------------------------
+// ---- requests -------------------------------------------------------------------------------------------
 
 void Model::begin_request(unsigned core, Address returns_to) {
     ++events.requests;

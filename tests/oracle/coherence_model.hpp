@@ -30,6 +30,9 @@ using Address = std::uint64_t;
 
 constexpr unsigned max_cores = 8;
 
+std::string hex(std::uint64_t value);
+inline std::string core_name(unsigned core) { return "core " + std::to_string(core); }
+
 // CTR_EL0.
 struct Caches {
     bool clean = true, invalidate = true;  // needed
@@ -94,12 +97,13 @@ struct Line {
 };
 
 struct Events {
-    std::uint64_t word_stores = 0, slot_stores = 0, cleans = 0, needless_cleans = 0, invalidates = 0,
-                  needless_invalidates = 0, early_invalidates = 0, elsewhere = 0, barriers = 0, weaker_barriers = 0,
-                  isbs = 0, exceptions = 0, erets = 0, slot_reads = 0, uses = 0,
-                  uses_ended = 0, requests = 0, outside_requests = 0;
-    // Of words that were modified at some time: all, by a core that was first to be checked after a store, while the
-    // request is under way.
+    std::uint64_t requests = 0, word_stores = 0, outside_requests = 0, slot_stores = 0, slot_reads = 0;
+    std::uint64_t uses = 0, uses_ended = 0;  // of objects that were read from a slot
+    std::uint64_t cleans = 0, needless_cleans = 0;
+    std::uint64_t invalidates = 0, needless_invalidates = 0, early_invalidates = 0, elsewhere = 0;
+    std::uint64_t barriers = 0, weaker_barriers = 0, isbs = 0, exceptions = 0, erets = 0;
+    // Of words of sites, and of those that were modified at some time: all; the first by each core after a store;
+    // those made while the request is under way.
     std::atomic<std::uint64_t> executions = 0, checked = 0, meanwhile = 0;
 };
 

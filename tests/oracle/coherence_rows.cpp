@@ -3,8 +3,9 @@
 // old and new are looked at, and not only the two that belong together:
 //
 //     a slot gets an object      it is an ops, or a list of several: right for every entry that reads slots
-//     a word becomes a BL        its slot's object is there, and complete (DSB); the BL is the one that goes with it
-//     a slot gets `none`         the word is NOP, and no core can still execute what it was
+//     a word becomes a BL        its slot's object is there, and complete (DSB); the BL goes with it
+//     a slot gets `none`         the word is NOP, and no core can still execute what it was, unless the
+//                                request says that it gave up waiting
 //     a request returns          the word is the one that goes with the slot
 //     a trampoline reads a slot  it finds an ops, a list, or `none`
 #include "tests/oracle/coherence_rows.hpp"
@@ -21,11 +22,6 @@ constexpr std::uint64_t compiled = std::uint64_t{a64::nop} << 32 | a64::nop;
 constexpr std::uint32_t flag_unguarded = 2;
 constexpr std::uint32_t most_members = 128;
 
-std::string hex(std::uint64_t value) {
-    char text[24];
-    std::snprintf(text, sizeof text, "%#llx", static_cast<unsigned long long>(value));
-    return text;
-}
 std::string at(const char* what, std::uint64_t address) { return std::string(what) + " at " + hex(address); }
 
 }  // namespace
@@ -33,7 +29,9 @@ std::string at(const char* what, std::uint64_t address) { return std::string(wha
 void Rows::watch() {
     model_.on_slot = [this](unsigned core, Site& site, std::uint64_t old) { slot_stored(core, site, old); };
     model_.on_word = [this](unsigned core, Site& site, std::uint32_t word) { word_stored(core, site, word); };
-    model_.on_return = [this](unsigned core, Site& site, std::uint64_t status) { returned(core, site, status); };
+    model_.on_return = [this](unsigned core, Site& site, std::uint64_t status) {
+        returned(core, site, status);
+    };
 }
 
 Rows::Object Rows::object_at(std::uint64_t slot) {
@@ -89,11 +87,13 @@ bool Rows::is_word_of(const Site& site, std::uint32_t word, std::uint64_t slot) 
 void Rows::slot_stored(unsigned core, Site& site, std::uint64_t old) {
     const std::string slot = at("the slot", site.slot_address());
     if (model_.cores[core].requests.empty()) {
-        model_.fault("stray", core, site.slot_address(), slot + " is changed outside of every request this oracle knows");
+        model_.fault("stray", core, site.slot_address(),
+                     slot + " is changed outside of every request this oracle knows");
     }
     if (site.slot != ops_.none) {
         const std::string wrong = wrong_with(site.slot);
-        if (!wrong.empty()) model_.fault("row", core, site.slot_address(), slot + " gets " + hex(site.slot) + ", which " + wrong);
+        if (wrong.empty()) return;
+        model_.fault("row", core, site.slot_address(), slot + " gets " + hex(site.slot) + ", which " + wrong);
         return;
     }
     if (old == compiled) return;
@@ -144,8 +144,9 @@ void Rows::slot_read(unsigned core, Site& site, std::uint64_t value, bool holds)
     if (value == ops_.none) return;
     const std::string wrong = wrong_with(value);
     if (wrong.empty()) return;
-    model_.fault("row", core, site.slot_address(), "core " + std::to_string(core) + " reads " + hex(value) + " from " +
-                 at("the slot", site.slot_address()) + ", which " + wrong);
+    model_.fault("row", core, site.slot_address(),
+                 core_name(core) + " reads " + hex(value) + " from " + at("the slot", site.slot_address()) +
+                     ", which " + wrong);
 }
 
 }  // namespace coherence

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of docs/ops.md, said a second time: what a slot may hold, and which word goes with it
-// (coherence_rows.cpp); and that nobody changes or gives back an object that a core is using (coherence_holds.cpp).
+// (coherence_rows.cpp); and that nobody changes or gives back what a core is using (coherence_holds.cpp).
 #pragma once
 
 #include "tests/oracle/coherence_model.hpp"
 
 namespace coherence {
 
-// Addresses of the image: the object of sites that nobody traces; the callback of lists; the one that takes the
-// guard; the trampolines. none == 0: the image has no ops, and its slots are only held to be whole.
+// Addresses of the image: the object of sites that nobody traces; the callback of lists; the one that takes
+// the guard; the trampolines. none == 0: the image has no ops, and its slots are only held to be whole.
 struct OpsOf {
     Address none = 0, walk_list = 0, guarded = 0, callback = 0, unguarded = 0, far = 0;
 };

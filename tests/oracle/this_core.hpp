@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which core runs.
 //
-// QEMU tells each callback, but where one thread runs several cores in turn (-icount) it tells the core that the
-// code was translated for, which is another one as soon as cores share code (seen with QEMU 10.0.2). There the
-// variable with which QEMU itself remembers is looked at, where the program exports it. It is no part of the
-// plugin interface: without it runs of several cores need a thread for each.
+// QEMU tells each callback, but where one thread runs several cores in turn (-icount) it tells the core that
+// the code was translated for, which is another one as soon as cores share code (seen with QEMU 10.0.2). There
+// the variable with which QEMU itself remembers is looked at, where the program exports it. It is no part of
+// the plugin interface: without it runs of several cores need a thread for each.
 #pragma once
 
 #include <dlfcn.h>

@@ -207,7 +207,7 @@ def first_complaint(output, status):
         return "does not end"
     for line in output.replace("\r", "").splitlines():
         line = re.sub(r"[^ -~]", "", line)
-        if re.search(r"FAIL|fail|panic|exception|fault|not |coherence: \w+: ", line):
+        if re.search(r"FAIL|fail|panic|exception|, not |^coherence: [a-z-]+: ", line):
             return line[:160]
     return f"exit status {status}"
 

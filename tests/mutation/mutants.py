@@ -35,7 +35,10 @@ class Mutant:
 
     def source(self):
         """The whole file with the mutation made."""
-        whole = (ROOT / self.file).read_text(encoding="utf-8")
+        try:
+            whole = (ROOT / self.file).read_text(encoding="utf-8")
+        except OSError as error:
+            raise Wrong(f"{self.part}.toml: {self.name}: there is no file {self.file}") from error
         times = whole.count(self.text)
         if times != 1:
             raise Wrong(f"{self.part}.toml: {self.name}: its text occurs {times} times in {self.file}, not once: "

@@ -22,7 +22,7 @@ import threading
 import time
 
 from killers import CannotBuild, Killers
-from mutants import ROOT, Wrong, load
+from mutants import HERE, ROOT, Wrong, load
 
 said = threading.Lock()
 
@@ -107,13 +107,14 @@ def main():
     parser.add_argument("--only", action="append", default=[], metavar="NAME")
     parser.add_argument("--part", action="append", default=[], metavar="PART")
     parser.add_argument("--format", choices=("text", "json"), default="text")
+    parser.add_argument("--mutants", type=pathlib.Path, default=HERE / "mutants", help="the lists' directory")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/mutation")
     parser.add_argument("--cxx", default="c++")
     parser.add_argument("--host", type=pathlib.Path, default=ROOT / "build/host", help="the host build")
     parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_args()
     try:
-        mutants = chosen(load(), arguments)
+        mutants = chosen(load(arguments.mutants), arguments)
         if arguments.table or arguments.list:
             print(table(mutants) if arguments.table else listed(mutants, arguments.format == "json"))
             return 0

@@ -27,9 +27,9 @@ from mutants import HERE, ROOT, Wrong, load
 said = threading.Lock()
 
 
-def say(text):
+def say(text, to=None):
     with said:
-        print(text, flush=True)
+        print(text, file=to, flush=True)
 
 
 def check_killers(killers, mutants, pool):
@@ -43,8 +43,8 @@ def check_killers(killers, mutants, pool):
             raise Wrong(f"{killer}: it fails without a mutant, so it proves nothing: {failed}")
 
 
-def try_mutant(killers, mutant):
-    """A result, for people and as JSON."""
+def try_mutant(killers, mutant, to):
+    """A result, for people (who read it at once) and as JSON."""
     began = time.monotonic()
     try:
         for killer in mutant.killed_by:
@@ -55,19 +55,19 @@ def try_mutant(killers, mutant):
         raise Wrong(f"{mutant.part}.toml: {mutant.name} does not compile, so nothing was tried: {error}") from error
     seconds = time.monotonic() - began
     say(f"{mutant.name}: " + (f"killed by {failed} [{seconds:.0f} s]" if failed else
-                              f"SURVIVED {', '.join(mutant.killed_by)}: {mutant.step}"))
+                              f"SURVIVED {', '.join(mutant.killed_by)}: {mutant.step}"), to)
     return {"name": mutant.name, "part": mutant.part, "step": mutant.step, "file": mutant.file,
             "killed_by": failed, "seconds": round(seconds, 1)}
 
 
-def try_all(killers, mutants, jobs):
+def try_all(killers, mutants, jobs, to):
     needs_image = [mutant for mutant in mutants if not all(map(Killers.is_unit, mutant.killed_by))]
     others = [mutant for mutant in mutants if mutant not in needs_image]
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         check_killers(killers, mutants, pool)
-        results = list(pool.map(lambda mutant: try_mutant(killers, mutant), others))
+        results = list(pool.map(lambda mutant: try_mutant(killers, mutant, to), others))
     # One copy of the firmware's source: one after the other, those of one file together.
-    return results + [try_mutant(killers, mutant) for mutant in sorted(needs_image, key=lambda m: m.file)]
+    return results + [try_mutant(killers, mutant, to) for mutant in sorted(needs_image, key=lambda m: m.file)]
 
 
 def listed(mutants, as_json):
@@ -119,7 +119,9 @@ def main():
             print(table(mutants) if arguments.table else listed(mutants, arguments.format == "json"))
             return 0
         killers = Killers(arguments.build.resolve(), arguments.cxx, arguments.host.resolve(), arguments.jobs)
-        results = try_all(killers, mutants, arguments.jobs)
+        # JSON has standard output for itself.
+        to = sys.stderr if arguments.format == "json" else sys.stdout
+        results = try_all(killers, mutants, arguments.jobs, to)
     except (Wrong, CannotBuild) as error:
         print(f"mutation: {error}", file=sys.stderr)
         return 2
@@ -128,8 +130,8 @@ def main():
         print(json.dumps({"mutants": len(results), "killed": killed, "results": results}, indent=1))
     for result in results:
         if result["killed_by"] is None:
-            say(f"SURVIVED: {result['name']} ({result['file']})")
-    say(f"mutants: {killed} killed of {len(results)}")
+            say(f"SURVIVED: {result['name']} ({result['file']})", to)
+    say(f"mutants: {killed} killed of {len(results)}", to)
     return 0 if killed == len(results) else 1
 
 

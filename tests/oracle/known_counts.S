@@ -12,7 +12,9 @@
 //
 // It is linked at 0x40080000 and enters at _start, at EL1, on QEMU's virt machine.
 
-    .equ    alias, 0x4000000000
+#include "map_twice.S"
+
+    .equ    alias, MAP_TWICE_ALIAS
     .equ    nop_word, 0xd503201f
 
     .section .text, "ax"
@@ -21,29 +23,7 @@ _start:
     adrp    x0, stack_top
     add     sp, x0, :lo12:stack_top
 
-    // L1, 1 GiB blocks: [0] device, [1] RAM, [257] RAM again.
-    adrp    x0, table
-    mov     x1, #0x0405             // AF, AttrIndx 1, block, valid: device
-    movk    x1, #0x0060, lsl #48    // UXN, PXN
-    str     x1, [x0]
-    mov     x1, #0x40000000
-    movk    x1, #0x0701             // AF, inner shareable, AttrIndx 0, block, valid
-    str     x1, [x0, #8]
-    movk    x1, #0x0060, lsl #48
-    str     x1, [x0, #257 * 8]
-    mov     x1, #0x04ff             // MAIR: 0 write-back, 1 device nGnRE
-    msr     mair_el1, x1
-    // IPS 40 bits, EPD1, 4 KiB granule, inner shareable, write-back, T0SZ 25
-    ldr     x1, =0x0000000200803519
-    msr     tcr_el1, x1
-    msr     ttbr0_el1, x0
-    dsb     sy
-    isb
-    mrs     x1, sctlr_el1
-    mov     x2, #0x1005             // I, C, M
-    orr     x1, x1, x2
-    msr     sctlr_el1, x1
-    isb
+    map_twice table
 
     mov     x20, #7
 1:  bl      first

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The few functions of QEMU's TCG plugin interface that the oracle uses, declared from the
+// The few functions of QEMU's TCG plugin interface that the oracles use, declared from the
 // interface's public documentation (QEMU manual, "QEMU TCG Plugins"): Debian's QEMU loads plugins
 // but its package ships no header. They are resolved when QEMU opens the library.
 //
@@ -18,12 +18,15 @@ struct qemu_info_t;       // not read
 struct qemu_plugin_tb;    // a translation block, valid during its translation callback
 struct qemu_plugin_insn;  // one of its instructions, likewise
 
-enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS = 0 };  // the callback reads no register
+// Which registers the callback reads.
+enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS = 0, QEMU_PLUGIN_CB_R_REGS = 1 };
 
 using qemu_plugin_vcpu_tb_trans_cb_t = void (*)(qemu_plugin_id_t, qemu_plugin_tb*);
 using qemu_plugin_udata_cb_t = void (*)(qemu_plugin_id_t, void*);
 using qemu_plugin_vcpu_udata_cb_t = void (*)(unsigned vcpu, void*);
+using qemu_plugin_vcpu_simple_cb_t = void (*)(qemu_plugin_id_t, unsigned vcpu);
 
+void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t, qemu_plugin_vcpu_simple_cb_t);
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t, qemu_plugin_vcpu_tb_trans_cb_t);
 void qemu_plugin_register_atexit_cb(qemu_plugin_id_t, qemu_plugin_udata_cb_t, void*);
 
@@ -37,6 +40,63 @@ std::uint64_t qemu_plugin_insn_vaddr(const qemu_plugin_insn*);
 // Just before each execution of the instruction.
 void qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_insn*, qemu_plugin_vcpu_udata_cb_t,
                                             qemu_plugin_cb_flags, void*);
+
+// Just after each access to memory that an instruction makes: of one that makes several, of each.
+enum qemu_plugin_mem_rw {
+    QEMU_PLUGIN_MEM_R = 1,
+    QEMU_PLUGIN_MEM_W = 2,
+    QEMU_PLUGIN_MEM_RW = 3,
+};
+using qemu_plugin_meminfo_t = std::uint32_t;
+using qemu_plugin_vcpu_mem_cb_t = void (*)(unsigned vcpu, qemu_plugin_meminfo_t,
+                                           std::uint64_t address, void*);
+void qemu_plugin_register_vcpu_mem_cb(qemu_plugin_insn*, qemu_plugin_vcpu_mem_cb_t,
+                                      qemu_plugin_cb_flags, qemu_plugin_mem_rw, void*);
+bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t);
+unsigned qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t);  // log2 of bytes
+
+// What was loaded or stored. `type`: log2 of bytes.
+struct qemu_plugin_mem_value {
+    unsigned type;
+    union {
+        std::uint8_t u8;
+        std::uint16_t u16;
+        std::uint32_t u32;
+        std::uint64_t u64;
+        struct {
+            std::uint64_t low, high;
+        } u128;
+    } data;
+};
+qemu_plugin_mem_value qemu_plugin_mem_get_value(qemu_plugin_meminfo_t);
+
+struct qemu_plugin_hwaddr;  // valid during the memory callback
+qemu_plugin_hwaddr* qemu_plugin_get_hwaddr(qemu_plugin_meminfo_t, std::uint64_t address);
+bool qemu_plugin_hwaddr_is_io(const qemu_plugin_hwaddr*);
+std::uint64_t qemu_plugin_hwaddr_phys_addr(const qemu_plugin_hwaddr*);
+
+// GLib's arrays, as far as the interface hands them over; QEMU is linked with it.
+struct GArray {
+    char* data;
+    unsigned len;
+};
+struct GByteArray {
+    std::uint8_t* data;
+    unsigned len;
+};
+GByteArray* g_byte_array_new();
+GByteArray* g_byte_array_set_size(GByteArray*, unsigned);
+
+// In a callback of a vCPU, its own. A register's bytes are added to those of `to`; below 0: not read.
+struct qemu_plugin_register;
+struct qemu_plugin_reg_descriptor {
+    qemu_plugin_register* handle;
+    const char* name;
+    const char* feature;
+};
+GArray* qemu_plugin_get_registers();  // of qemu_plugin_reg_descriptor
+int qemu_plugin_read_register(qemu_plugin_register*, GByteArray* to);
+bool qemu_plugin_read_memory_vaddr(std::uint64_t address, GByteArray* to, std::size_t bytes);
 
 void qemu_plugin_outs(const char*);
 

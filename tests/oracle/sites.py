@@ -44,6 +44,11 @@ class Image:
                 end = self.data.index(b"\0", names + name)
                 yield self.data[names + name:end].decode(), value, bytes_
 
+    def names_by_address(self):
+        """Ascending [(address, name)], without the assembler's marks and local labels."""
+        return sorted((value, name) for name, value in self.symbols.items()
+                      if value and not name.startswith(("$", ".L")))
+
     def bytes(self, address, count):
         for _, kind, flags, start, offset, size, *_ in self.sections:
             # SHF_ALLOC, and not SHT_NOBITS

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The A64 instructions that coherence depends on. Encodings: Arm ARM DDI 0487, C5.3, C5.4 and C6.2. On
+// purpose not the tracer's encoders.
+#pragma once
+
+#include <cstdint>
+
+namespace a64 {
+
+enum class Op : std::uint8_t {
+    other,
+    dsb,         // full, inner shareable or wider
+    weaker_dsb,  // not shareable, or of loads or stores alone: completes no maintenance here
+    isb,
+    eret,
+    clean,         // DC CVAU
+    clean_beyond,  // DC CVAC, CVAP, CIVAC: to a point that lies behind that of unification
+    zero,          // DC ZVA: a store
+    invalidate,    // IC IVAU
+    invalidate_all,          // IC IALLUIS
+    invalidate_all_of_core,  // IC IALLU
+    translation,  // TLBI, or a write of SCTLR_EL1, TTBR0_EL1, TCR_EL1
+    vectors,      // a write of VBAR_EL1
+    firmware,     // HVC, SMC
+};
+
+constexpr std::uint32_t nop = 0xd503201f;
+constexpr bool is_b(std::uint32_t word) { return word >> 26 == 0x05; }
+constexpr bool is_bl(std::uint32_t word) { return word >> 26 == 0x25; }
+// BLR, BLRAA and so on.
+constexpr bool is_call(std::uint32_t word) {
+    return is_bl(word) || (word & 0xfffffc1f) == 0xd63f0000 || (word & 0xfefff800) == 0xd63f0800;
+}
+constexpr std::uint64_t bl_target(std::uint32_t word, std::uint64_t at) {
+    const auto offset = static_cast<std::int32_t>(word << 6) >> 4;
+    return at + static_cast<std::uint64_t>(static_cast<std::int64_t>(offset));
+}
+
+// B2.2.5: may be replaced by one another while another core executes them.
+constexpr bool may_change_under_execution(std::uint32_t word) {
+    const std::uint32_t call = word & 0xffe0001f;
+    return word == nop || is_b(word) || is_bl(word) || (word & 0xfffff0ff) == 0xd50330df /* ISB */ ||
+           call == 0xd4000001 /* SVC */ || call == 0xd4000002 /* HVC */ || call == 0xd4000003 /* SMC */ ||
+           call == 0xd4200000 /* BRK */;
+}
+
+constexpr unsigned target_register(std::uint32_t word) { return word & 31; }
+
+constexpr Op op_of(std::uint32_t word) {
+    if ((word & 0xfffff0ff) == 0xd503309f) {
+        const unsigned crm = word >> 8 & 15;
+        return crm == 0xb || crm == 0x3 || crm == 0xf ? Op::dsb : Op::weaker_dsb;
+    }
+    if ((word & 0xfffff0ff) == 0xd50330df) return Op::isb;
+    if (word == 0xd69f03e0 || (word & 0xfffffbff) == 0xd69f0bff) return Op::eret;
+    switch (word & ~31u) {
+        case 0xd50b7b20: return Op::clean;
+        case 0xd50b7a20: case 0xd50b7c20: case 0xd50b7e20: return Op::clean_beyond;
+        case 0xd50b7420: return Op::zero;
+        case 0xd50b7520: return Op::invalidate;
+        case 0xd5087100: return Op::invalidate_all;
+        case 0xd5087500: return Op::invalidate_all_of_core;
+        case 0xd5181000: case 0xd5182000: case 0xd5182040: return Op::translation;
+        case 0xd518c000: return Op::vectors;
+    }
+    if ((word & 0xfff8f000) == 0xd5088000) return Op::translation;  // TLBI
+    if ((word & 0xffe0001e) == 0xd4000002) return Op::firmware;
+    return Op::other;
+}
+
+// The assembler's words.
+static_assert(op_of(0xd5033b9f) == Op::dsb && op_of(0xd5033f9f) == Op::dsb);
+static_assert(op_of(0xd5033a9f) == Op::weaker_dsb && op_of(0xd503379f) == Op::weaker_dsb);
+static_assert(op_of(0xd5033fdf) == Op::isb && op_of(0xd69f03e0) == Op::eret);
+static_assert(op_of(0xd50b7b23) == Op::clean && op_of(0xd50b7525) == Op::invalidate);
+static_assert(op_of(0xd508871f) == Op::translation && op_of(0xd5033bbf) == Op::other /* DMB */);
+static_assert(bl_target(0x94000001, 0x1000) == 0x1004 && bl_target(0x97ffffff, 0x1000) == 0xffc);
+
+}  // namespace a64

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+// An image that does to one patch site what the tracer does, on two cores, with one step wrong: what the
+// coherence oracle itself is tested with (coherence_cases.py). The wrong step is the macro that is defined;
+// with none of them all is right.
+//
+// Core 0 makes the site (init), starts core 1, traces it (enable), both call it, core 0 takes the trace away
+// (disable), both call it again. Core 1 does what it is told to: synchronise, or call. x28 is the alias's
+// distance on both. It is linked at 0x40080000 and enters at _start, at EL1, on QEMU's virt machine. The labels
+// that the oracle looks for are the tracer's.
+
+#include "map_twice.S"
+
+#define NOP 0xd503201f
+#define MOV_X9_LR 0xaa1e03e9
+#define TELL_SYNCHRONISE 1
+#define TELL_CALL 2
+
+#define LIST_COUNT 56
+#if defined(IN_USE) || defined(LIST_CHANGED)
+#define DELAYED
+#endif
+
+#define request_init _ZN8nopscope4initE
+#define request_enable _ZN8nopscope6enableE
+#define request_disable _ZN8nopscope7disableE
+#define none_ops _ZN8nopscope12_GLOBAL__N_18none_opsE
+#define patcher _ZN8nopscope12_GLOBAL__N_17patcherE
+#define guarded _ZN8nopscope7guardedEmmPNS_3OpsEPNS_4RegsE
+
+// In: x1 a register's value. To the word or slot at \at (an executable address), by its alias.
+.macro write register, at
+    adr     x2, \at
+    str     \register, [x2, x28]
+.endm
+// Out: w1 the BL from the site's word to \target. Free: x2.
+.macro make_bl target
+    adr     x1, \target
+    adr     x2, site_word
+    sub     x1, x1, x2
+    ubfx    x1, x1, #2, #26
+    mov     w2, #0x94000000
+    orr     w1, w1, w2
+.endm
+.macro address register, of
+    adrp    \register, \of
+    add     \register, \register, :lo12:\of
+.endm
+
+    .section .text, "ax"
+    .global _start
+_start:
+    map_twice table
+    mov     x28, #MAP_TWICE_ALIAS
+    address x9, stack_top
+    mov     sp, x9
+    address x9, vectors
+    msr     vbar_el1, x9
+    isb
+    bl      request_init
+
+    ldr     x0, =0xc4000003         // PSCI CPU_ON: core 1, where, with what
+    mov     x1, #1
+    adr     x2, other_core
+    mov     x3, xzr
+    hvc     #0
+    mov     w0, #TELL_SYNCHRONISE
+    bl      tell
+
+    bl      request_enable
+#ifdef STRAY
+    ldr     w1, =NOP
+    write   w1, site_word
+    bl      maintain
+    mov     w0, #TELL_SYNCHRONISE
+    bl      tell
+    make_bl nopscope_callback
+    write   w1, site_word
+    bl      maintain
+    mov     w0, #TELL_SYNCHRONISE
+    bl      tell
+#endif
+#ifdef FREED
+    address x0, traced_ops
+    str     xzr, [x0]
+#endif
+#ifdef DELAYED
+    // Core 1 has read the slot and synchronises, again and again, while core 0 goes on.
+    address x1, told
+    mov     w0, #TELL_CALL
+    stlr    w0, [x1]
+    bl      see_rounds
+#ifdef LIST_CHANGED
+    address x0, traced_list
+    str     wzr, [x0, #LIST_COUNT]
+    mov     w2, #2
+    str     w2, [x0, #LIST_COUNT]
+#endif
+#ifdef IN_USE
+    bl      request_disable
+#endif
+    address x0, leave
+    mov     w2, #1
+    stlr    w2, [x0]
+1:  yield
+    address x1, told
+    ldar    w0, [x1]
+    cbnz    w0, 1b
+#endif
+#ifndef DELAYED
+    bl      function
+    mov     w0, #TELL_CALL
+    bl      tell
+    bl      request_disable
+#endif
+    bl      function
+    mov     w0, #TELL_CALL
+    bl      tell
+
+    adr     x1, exit_block
+    mov     w0, #0x18               // SYS_EXIT
+    hlt     #0xf000
+    b       .
+    .balign 8
+exit_block:
+    .quad   0x20026, 0              // ADP_Stopped_ApplicationExit, status
+
+// In: w0 what core 1 is to do. Returns when that is done. No barrier: those are what is tested.
+tell:
+    address x1, told
+    stlr    w0, [x1]
+1:  yield                           // under -icount the other core gets its turn
+    ldar    w0, [x1]
+    cbnz    w0, 1b
+    ret
+
+// Returns when core 1 has gone round its delay another two times. Free: x0, x2, x3.
+see_rounds:
+    address x0, rounds
+    ldr     w2, [x0]
+1:  yield
+    ldr     w3, [x0]
+    sub     w3, w3, w2
+    cmp     w3, #2
+    b.lo    1b
+    ret
+
+other_core:
+    map_twice table
+    mov     x28, #MAP_TWICE_ALIAS
+    address x9, other_stack_top
+    mov     sp, x9
+1:  yield
+    address x1, told
+    ldar    w0, [x1]
+    cbz     w0, 1b
+    cmp     w0, #TELL_CALL
+    b.eq    2f
+    isb
+    b       3f
+2:  bl      function
+3:  address x1, told
+    stlr    wzr, [x1]
+    b       1b
+
+// ---- requests ---------------------------------------------------------------------------------------
+
+    .global request_init, request_enable, request_disable
+request_init:
+    stp     x29, x30, [sp, #-16]!
+    address x1, none_ops
+    write   x1, site
+    ldr     w1, =MOV_X9_LR
+    write   w1, site_mov
+    bl      maintain
+    ldp     x29, x30, [sp], #16
+    ret
+
+request_enable:
+    stp     x29, x30, [sp, #-16]!
+#ifdef BL_FIRST
+    make_bl nopscope_callback
+    write   w1, site_word
+#endif
+#if defined(STALE)
+    bl      maintain
+#endif
+    address x1, traced_ops
+#ifdef LIST_CHANGED
+    address x1, traced_list
+#endif
+#ifdef BAD_OBJECT
+    address x1, told
+#endif
+#ifdef TORN_SLOT
+    write   w1, site
+    lsr     x1, x1, #32
+    write   w1, site + 4
+#else
+    write   x1, site
+#endif
+#ifdef MISALIGNED_SLOT
+    lsl     x1, x1, #32
+    write   x1, site - 4
+#endif
+#ifndef NO_DSB_AFTER_SLOT
+    dsb     ish
+#endif
+#ifdef WORD_CLASS
+    ldr     w1, =NOP
+    write   w1, site_mov
+    bl      maintain
+    ldr     w1, =MOV_X9_LR
+    write   w1, site_mov
+#endif
+    make_bl nopscope_callback
+#ifdef WRONG_BL
+    make_bl nopscope_far
+#endif
+#ifdef TORN_WORD
+    write   w1, site_word
+    strb    w1, [x2, x28]
+#else
+    write   w1, site_word
+#endif
+
+    adr     x0, site_word
+    mrs     x3, ctr_el0
+#ifdef CLEAN_ANYWAY
+    dc      cvau, x0
+#else
+    tbnz    x3, #28, 1f             // IDC
+#ifdef OTHER_LINE
+    sub     x4, x0, #256
+    dc      cvau, x4
+#elif !defined(NO_CLEAN) && !defined(STALE)
+    dc      cvau, x0
+#endif
+1:
+#endif
+#ifdef LOADS_DSB
+    dsb     ishld
+#elif !defined(NO_DSB_AFTER_CLEAN) && !defined(NO_DSB)
+    dsb     ish
+#endif
+#ifdef INVALIDATE_ANYWAY
+    ic      ivau, x0
+#else
+    tbnz    x3, #29, 2f             // DIC
+#ifdef INVALIDATE_ALIAS
+    add     x4, x0, x28
+    ic      ivau, x4
+#elif !defined(NO_INVALIDATE) && !defined(STALE)
+    ic      ivau, x0
+#endif
+2:
+#endif
+#ifdef NARROW_DSB
+    dsb     nsh
+#elif !defined(NO_DSB_AFTER_INVALIDATE) && !defined(NO_DSB)
+    dsb     ish
+#endif
+#ifdef TWICE
+    bl      maintain
+#endif
+#ifndef NO_ISB
+    isb
+#endif
+#ifndef NO_SYNCHRONISATION
+    mov     w0, #TELL_SYNCHRONISE
+    bl      tell
+#endif
+    ldp     x29, x30, [sp], #16
+    ret
+
+request_disable:
+    stp     x29, x30, [sp, #-16]!
+    address x3, none_ops
+#ifdef NONE_FIRST
+    write   x3, site
+#endif
+    ldr     w1, =NOP
+    write   w1, site_word
+    bl      maintain
+#ifdef NONE_EARLY
+    address x3, none_ops
+    write   x3, site
+#endif
+#ifdef DELAYED
+    bl      see_rounds
+#else
+    mov     w0, #TELL_SYNCHRONISE
+    bl      tell
+#endif
+    address x3, none_ops
+    write   x3, site
+    dsb     ish
+    mov     w0, wzr                 // ok
+    ldp     x29, x30, [sp], #16
+    ret
+
+// The site's line, and this core, all as it must be. Free: x0, x3.
+maintain:
+    adr     x0, site_word
+    mrs     x3, ctr_el0
+    tbnz    x3, #28, 1f
+    dc      cvau, x0
+1:  dsb     ish
+    tbnz    x3, #29, 2f
+    ic      ivau, x0
+2:  dsb     ish
+    isb
+    ret
+
+#include "coherence_site.S"
+
+// ---- memory -----------------------------------------------------------------------------------------
+
+    .balign 2048
+vectors:
+    .rept   16
+    .balign 128
+    b       .
+    .endr
+    .ltorg
+
+    .section .data, "aw"
+    .balign 64
+none_ops:
+    .quad   no_callback, 0, 0, 0, no_callback, 0, 0, 0
+traced_ops:
+    .quad   a_callback, 0, 0, 0, guarded, 0, 0, 0
+patcher:
+traced_list:
+    .quad   nopscope_walk_list, 0, 0, 0, guarded, 0
+    .word   0, 0, 2, 0              // units, refs, count, next
+    .quad   traced_ops, traced_ops
+    .size   patcher, . - patcher
+rounds:
+    .word   0
+leave:
+    .word   0
+    .balign 8
+    .global __nopscope_sites_start, __nopscope_sites_end
+__nopscope_sites_start:
+    .quad   site
+__nopscope_sites_end:
+
+    .section .bss, "aw", %nobits
+    .balign 4096
+table:
+    .skip   4096
+told:
+    .skip   4096
+stack_top:
+    .skip   4096
+other_stack_top:

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of the coherence oracle itself: it says what is wrong, and nothing else.
+
+    coherence_cases.py LIBCOHERENCE.so    exit status 0: all passed; 77: no QEMU or no cross compiler
+
+coherence_cases.S does right what it does unless a macro is defined: for each, the kinds of fault that the
+oracle must report, all of them and no other.
+"""
+
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+import coherence  # noqa: E402
+
+COMPILERS = ("aarch64-none-elf-gcc", "aarch64-linux-gnu-gcc")
+QEMU = "qemu-system-aarch64"
+
+# On a CPU that needs all maintenance.
+WRONG = {
+    "": set(),
+    "NO_CLEAN": {"no-clean"},
+    "OTHER_LINE": {"no-clean", "needless-clean"},
+    "NO_DSB_AFTER_CLEAN": {"no-dsb-after-clean"},
+    "LOADS_DSB": {"no-dsb-after-clean"},
+    "NO_INVALIDATE": {"no-invalidate"},
+    "INVALIDATE_ALIAS": {"no-invalidate"},
+    "NO_DSB_AFTER_INVALIDATE": {"no-dsb-after-invalidate"},
+    "NARROW_DSB": {"no-dsb-after-invalidate"},
+    "NO_ISB": {"no-synchronisation"},
+    "NO_SYNCHRONISATION": {"no-synchronisation"},
+    "STALE": {"no-clean", "needless-clean", "needless-invalidate"},
+    "TWICE": {"needless-clean", "needless-invalidate"},
+    "WORD_CLASS": {"word-class"},
+    "TORN_WORD": {"torn-word"},
+    "TORN_SLOT": {"torn-slot"},
+    "MISALIGNED_SLOT": {"torn-slot"},
+    "STRAY": {"stray"},
+    "BL_FIRST": {"order"},
+    "NO_DSB_AFTER_SLOT": {"order"},
+    "NONE_FIRST": {"order"},
+    "NONE_EARLY": {"order"},
+    "WRONG_BL": {"row"},
+    "BAD_OBJECT": {"row"},
+    "FREED": {"row"},
+    "IN_USE": {"in-use"},
+    "LIST_CHANGED": {"in-use"},
+}
+# On one that needs none.
+WRONG_WITHOUT_CACHES = {
+    "": set(),
+    "NO_DSB": {"no-dsb-after-store"},
+    "NO_ISB": {"no-synchronisation"},
+    "NO_SYNCHRONISATION": {"no-synchronisation"},
+    "CLEAN_ANYWAY": {"needless-clean"},
+    "INVALIDATE_ANYWAY": {"needless-invalidate"},
+}
+# Who must be found to be late.
+CORE = {"NO_ISB": 0, "NO_SYNCHRONISATION": 1}
+
+
+def build(directory, macro):
+    elf = directory / f"{macro or 'right'}.elf"
+    compiler = next(filter(shutil.which, COMPILERS))
+    subprocess.run([compiler, "-nostdlib", "-static", "-Wl,-Ttext=0x40080000", "-Wl,--build-id=none",
+                    "-march=armv8.5-a", *([f"-D{macro}"] if macro else []), "-o", elf, HERE / "coherence_cases.S"],
+                   check=True)
+    return elf
+
+
+class Cases(unittest.TestCase):
+    def observe(self, macro, machine, *options):
+        with tempfile.TemporaryDirectory() as name:
+            directory = pathlib.Path(name)
+            elf = build(directory, macro)
+            arguments = coherence.arguments_of([str(PLUGIN), "--elf", str(elf), "--machine", machine,
+                                                "--cores", "2", "--seconds", "60", *options])
+            found, wrong = coherence.observe(arguments, directory)
+        self.assertEqual(wrong, "")
+        return found
+
+    def check(self, cases, machine):
+        for macro, kinds in cases.items():
+            with self.subTest(macro=macro, machine=machine):
+                found = self.observe(macro, machine)
+                self.assertEqual({fault["kind"] for fault in found["faults"]}, kinds, found["faults"])
+                if macro in CORE:
+                    self.assertEqual({fault["core"] for fault in found["faults"]}, {CORE[macro]})
+
+    def test_each_step_that_is_missing_is_missed(self):
+        self.check(WRONG, "virt-a72")
+
+    def test_each_step_where_caches_need_nothing(self):
+        self.check(WRONG_WITHOUT_CACHES, "virt-max")
+
+    def test_all_events_are_seen(self):
+        found = self.observe("", "virt-a72")
+        self.assertEqual(found["cores"], 2)
+        self.assertEqual(found["needs"], {"clean": True, "invalidate": True, "dcache_line_bytes": 64,
+                                          "icache_line_bytes": 64})
+        events = found["events"]
+        for name, number in {"requests": 3, "word_stores": 3, "slot_stores": 3, "slot_reads": 2, "uses": 2,
+                             "uses_ended": 2, "cleans": 3, "invalidates": 3, "executions": 8,
+                             "executions_checked": 6}.items():
+            self.assertEqual(events[name], number, name)
+        self.assertEqual(self.observe("", "virt-max")["needs"]["clean"], False)
+
+    def test_a_thread_for_each_core_is_seen_alike(self):
+        self.assertEqual(self.observe("", "virt-a72", "--threads")["faults"], [])
+        late = self.observe("NO_SYNCHRONISATION", "virt-a72", "--threads")["faults"]
+        self.assertEqual([(fault["kind"], fault["core"]) for fault in late], [("no-synchronisation", 1)])
+
+    def test_the_runner_says_so_by_its_exit_status(self):
+        with tempfile.TemporaryDirectory() as name:
+            directory = pathlib.Path(name)
+            right, wrong = build(directory, ""), build(directory, "NO_CLEAN")
+
+            def status(elf, *options):
+                return subprocess.run([sys.executable, HERE / "coherence.py", PLUGIN, "--elf", elf, "--cores",
+                                       "2", *options], stdout=subprocess.DEVNULL, check=False).returncode
+            self.assertEqual(status(right), 0)
+            self.assertEqual(status(wrong), 1)
+            self.assertEqual(status(right, "--at-least", "cleans=3"), 0)
+            self.assertEqual(status(right, "--at-least", "cleans=4"), 2)
+            self.assertEqual(status(right, "--cores", "3"), 2)
+            self.assertEqual(status(directory / "none.elf"), 2)
+            self.assertEqual(status(HERE / "coherence.py"), 2)
+
+
+if __name__ == "__main__":
+    if not shutil.which(QEMU) or not any(map(shutil.which, COMPILERS)):
+        print("needs qemu-system-aarch64 and one of " + ", ".join(COMPILERS))
+        sys.exit(77)
+    PLUGIN = pathlib.Path(sys.argv.pop()).resolve()
+    unittest.main()

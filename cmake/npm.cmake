@@ -9,7 +9,7 @@ function(npm_packages source build)
         OUTPUT "${build}/packages.stamp"
         COMMAND "${CMAKE_COMMAND}" -E make_directory "${build}"
         COMMAND "${CMAKE_COMMAND}" -E copy ${files} "${build}"
-        COMMAND "${CMAKE_COMMAND}" -E chdir "${build}" "${NPM}" ci --ignore-scripts --no-progress --loglevel=error
+        COMMAND "${CMAKE_COMMAND}" -E chdir "${build}" "${NPM}" ci --ignore-scripts --prefer-offline --no-progress --loglevel=error
         COMMAND "${CMAKE_COMMAND}" -E touch "${build}/packages.stamp"
         DEPENDS ${files}
         COMMENT "Fetching the packages of ${source}"

@@ -4,6 +4,7 @@ include(npm)
 
 function(nopscope_page variable)
     find_program(NODE NAMES node nodejs REQUIRED)
+    find_program(NOPSCOPE_LD NAMES ld.bfd ld REQUIRED)  # lld makes no object of a binary alone
     set(web "${CMAKE_CURRENT_SOURCE_DIR}/web")
     set(build "${CMAKE_CURRENT_BINARY_DIR}/web")
     file(GLOB sources CONFIGURE_DEPENDS RELATIVE "${web}" "${web}/src/*" "${web}/*.mjs" "${web}/tsconfig.json")
@@ -21,7 +22,7 @@ function(nopscope_page variable)
     # Its symbols are _binary_page_html_start and _end.
     add_custom_command(
         OUTPUT "${build}/page.o"
-        COMMAND "${CMAKE_COMMAND}" -E chdir "${build}" "${CMAKE_LINKER}" -r -b binary -z noexecstack page.html -o page.o
+        COMMAND "${CMAKE_COMMAND}" -E chdir "${build}" "${NOPSCOPE_LD}" -r -b binary -z noexecstack page.html -o page.o
         DEPENDS "${build}/page.html"
         VERBATIM)
     set_source_files_properties("${build}/page.o" PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)

@@ -23,12 +23,13 @@ public:
         cores_ = cores;
         pace_ = pace;
         hole_patience_ = clock_hz / 50;
-        mode_ = wanted_ = Mode::stream;
+        mode_ = Mode::stream;
+        wanted_ = static_cast<std::uint8_t>(Mode::stream);
         sending_ = ending_ = false;
     }
 
     // Any context; keep() does it.
-    void want(Mode mode) { __atomic_store_n(&wanted_, mode, __ATOMIC_RELAXED); }
+    void want(Mode mode) { __atomic_store_n(&wanted_, static_cast<std::uint8_t>(mode), __ATOMIC_RELAXED); }
     void want_snapshot() {
         if (mode_ != Mode::flight) return;
         for (Core& core : cores_) {
@@ -107,7 +108,8 @@ public:
     }
 
 private:
-    bool mode_changes() const { return __atomic_load_n(&wanted_, __ATOMIC_RELAXED) != mode_; }
+    Mode wanted() const { return static_cast<Mode>(__atomic_load_n(&wanted_, __ATOMIC_RELAXED)); }
+    bool mode_changes() const { return wanted() != mode_; }
     bool snapshot_waits() const {
         return mode_ == Mode::flight &&
                __atomic_load_n(&snapshots_wanted_, __ATOMIC_ACQUIRE) != snapshots_seen_;
@@ -124,7 +126,7 @@ private:
         for (Core& core : cores_) settle(machine_, core);
     }
     void keep_mode(const Core& here) {
-        const Mode mode = __atomic_load_n(&wanted_, __ATOMIC_RELAXED);
+        const Mode mode = wanted();
         if (mode == mode_) return;
         const Mode before = mode_;
         mode_ = mode;
@@ -161,7 +163,7 @@ private:
     std::uint32_t snapshots_wanted_ = 0;
     std::uint32_t snapshots_seen_ = 0;
     Mode mode_ = Mode::stream;
-    Mode wanted_ = Mode::stream;
+    std::uint8_t wanted_ = static_cast<std::uint8_t>(Mode::stream);  // a Mode: clang has atomics of integers only
     bool sending_ = false;
     bool ending_ = false;
 };

@@ -63,7 +63,7 @@ SourceLines::SourceLines(const std::string& path) {
 
 SourcePlace SourceLines::at(std::uint64_t address) const {
     // GCC's DWARF has a function begin behind its patch site: two words, or three with a BTI C.
-    for (const std::uint64_t behind : {0, 8, 12}) {
+    for (const std::uint64_t behind : {0u, 8u, 12u}) {
         const auto found = places_.find(address + behind);
         if (found != places_.end()) return found->second;
     }

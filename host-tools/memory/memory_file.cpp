@@ -19,7 +19,6 @@
 namespace nopscope {
 namespace {
 
-constexpr std::size_t elf_header_bytes = 64;
 constexpr std::size_t program_header_bytes = 56;
 constexpr std::uint16_t et_core = 4;
 constexpr std::uint16_t em_aarch64 = 183;

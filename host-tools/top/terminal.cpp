@@ -48,7 +48,7 @@ void prepare_rescue() {
     for (const char* capability : {"sgr0", "cnorm", "rmkx", "rmcup"}) rescue.add(capability);
     struct sigaction action {};
     action.sa_handler = on_crash;
-    action.sa_flags = SA_RESETHAND | SA_NODEFER;
+    action.sa_flags = static_cast<int>(SA_RESETHAND | SA_NODEFER);
     for (const int number : crashes) sigaction(number, &action, nullptr);
 }
 void forget_rescue() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A description of frames, in a few bytes each, and the line they make.
 //
-//     what u8     bits 0..2 stream; bit 3 skips a sequence; bit 4 repeats one; bit 5 begins a new
+//     what u8     bits 0..2 stream (0: moved; 6: profile_events); bit 3 skips a sequence; bit 4 repeats one; bit 5 begins a new
 //                 session; bit 6 leaves the frame unsealed (its CRC is wrong)
 //     core u8     modulo 4
 //     size u8     of the payload that follows
@@ -30,7 +30,10 @@ inline std::vector<std::uint8_t> seal(std::span<const std::uint8_t> description)
             ++session;
             sequences.clear();
         }
-        const auto stream = static_cast<wire::Stream>(what & 7);
+        // A command comes from the host only, and no stream is 0.
+        const wire::Stream stream = (what & 7) == 0   ? wire::Stream::moved
+                                    : (what & 7) == 6 ? wire::Stream::profile_events
+                                                      : static_cast<wire::Stream>(what & 7);
         std::uint32_t& sequence = sequences[(what & 7u) << 8 | core];
         if ((what & 0x08) != 0) ++sequence;
         if ((what & 0x10) != 0 && sequence != 0) --sequence;

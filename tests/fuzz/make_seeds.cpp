@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// make_seeds DIRECTORY: what the fuzzers start from, in DIRECTORY/{line,nsc,elf,codec,command}. Made, not kept.
+// make_seeds DIRECTORY: what the fuzzers start from, in DIRECTORY/{line,nsc,elf,codec,command,export}. Made, not kept.
 #include <filesystem>
 #include <fstream>
 
@@ -90,6 +90,15 @@ int main(int argc, char** argv) {
     const auto target = recording();
     write(root / "line" / "raw", 0, target.bytes);
     write(root / "line" / "described", 1, described(target));
+
+    for (std::uint8_t format = 0; format < 13; ++format) {
+        const std::string names = "main\n<b>&\"x'\n</script>";
+        Bytes bytes{format, static_cast<std::uint8_t>(names.size())};
+        bytes.insert(bytes.end(), names.begin(), names.end());
+        const Bytes frames = described(target);
+        bytes.insert(bytes.end(), frames.begin(), frames.end());
+        write(root / "export" / std::to_string(format), 1, bytes);
+    }
 
     Bytes calls;
     for (int i = 0; i < 60; ++i) {

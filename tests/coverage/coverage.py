@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the unit tests of the sanitized build have executed, in lines, by directory; and that it is no less than it was.
+
+    coverage.py BUILD
+
+Exit status 1: a directory is below its floor. Firmware's own code, and what only runs with a target or a terminal, is covered by
+tests that this does not see.
+"""
+
+import collections
+import json
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+# Percent of lines, a point or two below what was measured. Directories that are not here have none.
+FLOORS = {
+}
+
+
+def covered(build):
+    """{directory: [lines, executed]}"""
+    profile = build / "coverage/all.profdata"
+    raw = sorted((build / "coverage").glob("*.profraw"))
+    if not raw:
+        sys.exit(f"coverage.py: no test has run in {build}: ctest --test-dir {build}")
+    subprocess.run(["llvm-profdata-19", "merge", "-sparse", "-o", profile, *raw], check=True)
+    programs = [build / "bin" / name for name in ("host_test", "memory_test", "tracer_test", "nopscope")]
+    objects = [word for program in programs[1:] for word in ("-object", program)]
+    said = subprocess.run(["llvm-cov-19", "export", "-summary-only", "-instr-profile", profile, programs[0], *objects],
+                          check=True, capture_output=True, text=True).stdout
+    sums = collections.defaultdict(lambda: [0, 0])
+    for file in json.loads(said)["data"][0]["files"]:
+        path = pathlib.Path(file["filename"])
+        if not path.is_relative_to(ROOT) or path.is_relative_to(build) or path.is_relative_to(ROOT / "tests"):
+            continue
+        directory = str(path.relative_to(ROOT).parent)
+        sums[directory][0] += file["summary"]["lines"]["count"]
+        sums[directory][1] += file["summary"]["lines"]["covered"]
+    return sums
+
+
+def main():
+    sums = covered(pathlib.Path(sys.argv[1]).resolve())
+    low = []
+    print(f"{'lines':>7} {'executed':>9} {'floor':>6}  directory")
+    for directory in sorted(sums):
+        lines, executed = sums[directory]
+        share, floor = 100 * executed / lines, FLOORS.get(directory)
+        print(f"{lines:7} {share:7.1f} % {floor or '':>6}  {directory}")
+        if floor and share < floor:
+            low.append(f"{directory}: {share:.1f} % of its lines are executed by the unit tests, and {floor} % were")
+    low += [f"{directory}: has a floor, and nothing to measure" for directory in FLOORS if directory not in sums]
+    total, executed = map(sum, zip(*sums.values()))
+    print(f"{total:7} {100 * executed / total:7.1f} %         all")
+    for sentence in low:
+        print(f"coverage.py: {sentence}", file=sys.stderr)
+    return 1 if low else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -79,12 +79,14 @@ def listed(mutants, as_json):
 
 
 def table(mutants):
-    """The parts, with how many mutants each has; and their names."""
-    lines = ["| part | mutants | |", "|---|---:|---|"]
+    """The parts: how many mutants each has, of what, and what may kill them."""
+    lines = ["| part | mutants | of | killed by |", "|---|---:|---|---|"]
     for part, group in itertools.groupby(mutants, key=lambda mutant: mutant.part):
-        names = [f"`{mutant.name}`" for mutant in group]
-        lines.append(f"| {part} | {len(names)} | {', '.join(names)} |")
-    return "\n".join([*lines, f"| all | {len(mutants)} | |"])
+        group = list(group)
+        files = ", ".join(f"`{file}`" for file in sorted({mutant.file for mutant in group}))
+        kinds = ", ".join(sorted({killer.split()[0] for mutant in group for killer in mutant.killed_by}))
+        lines.append(f"| {part} | {len(group)} | {files} | {kinds} |")
+    return "\n".join([*lines, f"| all | {len(mutants)} | | |"])
 
 
 def chosen(mutants, arguments):

@@ -50,6 +50,14 @@ class List(unittest.TestCase):
         self.assertIn("there is no mutant and no part b", output)
 
 
+class Document(unittest.TestCase):
+    def test_it_has_the_table(self):
+        done = subprocess.run([sys.executable, "-B", HERE / "run.py", "--table"], stdout=subprocess.PIPE, text=True,
+                              check=True)
+        document = (HERE.parent.parent / "docs/proof.md").read_text(encoding="utf-8")
+        self.assertIn(done.stdout, document, "docs/proof.md should have what tests/mutation/run.py --table prints")
+
+
 class Run(unittest.TestCase):
     def test_one_that_is_seen_and_one_that_is_not(self):
         seen = "[seen]\n" + STEP + 'text = ".depth = depth - 1}"\nby = ".depth = depth}"\n'

@@ -123,9 +123,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::size_t names = std::min<std::size_t>(data[2], rest.size());
     Symbols symbols;
     symbols.origin = "fuzz";
-    symbols.sites.push_back({.size = 8});
+    Function site;
+    site.size = 8;
+    symbols.sites.push_back(site);
     for (const std::uint8_t byte : rest.first(names)) {
-        if (byte == '\n') symbols.sites.push_back({.size = 8});
+        if (byte == '\n') symbols.sites.push_back(site);
         else symbols.sites.back().name += static_cast<char>(byte);
     }
     rest = rest.subspan(names);

@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What shows that nopscope is right, on one page: coherence, mutants, truth, storm. docs/proof.md says what each means.
+
+    proof.py [--operations N] [PART]...      PART: coherence, mutants, truth, storm; none: all of them
+
+Needs what ./dev test has built. The page is build/proof.txt, too. Exit status 1: something is not as it must be.
+"""
+
+import argparse
+import collections
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+HOST = ROOT / "build/host"
+ENVIRONMENT = os.environ | {
+    "NOPSCOPE": str(HOST / "bin/nopscope"), "NOPSCOPE_BUILD_ROOT": str(ROOT / "build"), "PYTHONDONTWRITEBYTECODE": "1",
+    "NOPSCOPE_ORACLE": str(HOST / "tests/oracle/liboracle.so"), "NOPSCOPE_TRUTH": str(HOST / "tests/oracle/libtruth.so")}
+
+# Image, machine, cores, words; the storms longer than in ./dev test.
+COHERENCE = [
+    ("minimal", "virt-a72", 1, []), ("demo", "virt-a72", 1, ["rounds=1", "baud=0"]), ("demo", "virt-max", 1, ["rounds=1", "baud=0"]),
+    *(("selftest", machine, cores, ["returns", "contexts", "filters", "profile", "triggers", "events", "captures", patched])
+      for machine in ("virt-a72", "virt-max") for cores, patched in ((1, "memory.patched"), (4, "core.patched"))),
+    ("storm", "virt-a72", 4, ["operations=15000", "seed=11", "steady=0"]),
+    ("storm", "virt-max", 4, ["operations=15000", "seed=13", "steady=0"]),
+]
+TRUTH = [(machine, image, words) for machine in ("virt-max", "virt-a72", "rpi4")
+         for image, words in (("demo", ["rounds=1", "baud=0", "pumps=0"]), ("counts", []))]
+SHOWN = ("word_stores", "slot_stores", "cleans", "invalidates", "barriers", "synchronisations", "executions_checked", "slot_reads")
+
+
+def run(*command):
+    shown = " ".join(str(word).removeprefix(f"{ROOT}/") for word in command)
+    print(f"proof: {shown}", file=sys.stderr, flush=True)
+    done = subprocess.run(list(map(str, command)), cwd=ROOT, env=ENVIRONMENT, capture_output=True, text=True, errors="replace", check=False)
+    return shown, done
+
+
+def last_lines(done):
+    return "\n".join("    " + line for line in (done.stdout + done.stderr).splitlines()[-12:])
+
+
+def coherence(_):
+    events, faults, good, lines = collections.Counter(), 0, True, []
+    for image, machine, cores, words in COHERENCE:
+        with tempfile.TemporaryDirectory() as directory:
+            out = pathlib.Path(directory) / "out.json"
+            shown, done = run("tests/oracle/coherence.py", HOST / "tests/oracle/libcoherence.so", "--elf",
+                              ROOT / f"build/virt/firmware/{image}.elf", "--machine", machine, "--cores", cores,
+                              *(["--running", 1] if image == "demo" else []), "--seconds", 1800, "--json", out, *words)
+            if done.returncode != 0:
+                good = False
+                lines += [f"  not passed: {shown}", last_lines(done)]
+            if out.exists():
+                found = json.loads(out.read_text())
+                faults += len(found["faults"])
+                events.update(found["events"])
+    lines.insert(0, f"{len(COHERENCE)} runs on cortex-a72 and max, {faults} faults in " +
+                 ", ".join(f"{events[name]:,} {name.replace('_', ' ')}" for name in SHOWN if name in events))
+    return good and faults == 0, [*lines, "again: " + shown]
+
+
+def mutants(_):
+    shown, done = run("tests/mutation/run.py")
+    said = done.stdout.splitlines()
+    return done.returncode == 0, [*[line for line in said if line.startswith(("SURVIVED", "mutants:"))],
+                                  *([] if done.returncode < 2 else [last_lines(done)]), f"again: {shown}; --only NAME for one"]
+
+
+def truth(_):
+    good, lines = True, []
+    for machine, image, words in TRUTH:
+        shown, done = run("tests/oracle/truth.py", machine, image, *words, "--format", "json")
+        if not done.stdout.startswith("{"):
+            good = False
+            lines += [f"  not passed: {shown}", last_lines(done)]
+            continue
+        found = json.loads(done.stdout)
+        good &= not found["faults"] and found["unexplained"] == 0
+        rows = found["functions"]
+        lines.append(f"{image} on {machine}: {len(rows)} functions, {sum(row['calls'] for row in rows):,} calls"
+                     f"{', all counts equal' if not found['faults'] else ''}; out of tolerance {found['outside']}, for no known reason "
+                     f"{found['unexplained']}")
+        lines += ["  " + sentence for sentence in found["faults"]]
+        for row in rows[:3]:
+            of = " ".join(f"{key} {row['true'][key]} reported {row['reported'][key]}" for key in ("self", "inclusive"))
+            lines.append(f"  {row['of_tolerance']:8.2f} of the tolerance: {row['name']}, {row['calls']} calls, {of}; {row['cause'] or 'no known reason'}")
+    shown_third, done = run("ctest", "--test-dir", HOST, "-R", "third_party", "--no-tests=error")
+    good &= done.returncode == 0
+    lines.append(f"third-party programs: {'passed' if done.returncode == 0 else 'NOT passed'} ({shown_third})")
+    return good, [*lines, f"again: {shown}"]
+
+
+def storm(operations):
+    good, lines = True, []
+    for command in (("./dev", "storm", operations, 1), ("tests/endurance/line_storm.py", "virt-max", max(60, operations // 500), 7)):
+        shown, done = run(*command)
+        good &= done.returncode == 0
+        said = (done.stdout + done.stderr).splitlines()
+        lines += [line for line in said if line.startswith(("storm:", "line storm:", "  "))][-6:] if done.returncode == 0 else \
+            [f"not passed: {shown}", last_lines(done)]
+        lines.append(f"again: {shown}")
+    return good, lines
+
+
+PARTS = {"coherence": coherence, "mutants": mutants, "truth": truth, "storm": storm}
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--operations", type=int, default=200_000, help="of the storm")
+    parser.add_argument("parts", nargs="*", metavar="PART")
+    arguments = parser.parse_args()
+    unknown = [part for part in arguments.parts if part not in PARTS]
+    if unknown:
+        parser.error(f"no such part: {unknown[0]} ({', '.join(PARTS)})")
+    good, page = True, []
+    for part in arguments.parts or PARTS:
+        began = time.monotonic()
+        passed, lines = PARTS[part](arguments.operations)
+        good &= passed
+        page += [f"{part}: {'passed' if passed else 'NOT PASSED'} ({time.monotonic() - began:.0f} s)", *("  " + line for line in lines), ""]
+    text = "\n".join(page)
+    print(text)
+    (ROOT / "build/proof.txt").write_text(text)
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

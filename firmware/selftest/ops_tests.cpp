@@ -232,7 +232,7 @@ SELFTEST("ops.late_without_a_guard_is_seen") {
 }
 
 // As in the middle of a change: the word is still the unguarded one's, the object is not.
-SELFTEST("ops.without_a_guard_others_take_it") {
+SELFTEST("ops.others_take_the_guard_of_an_unguarded_word") {
     REQUIRE(is_ok(attach(recurring, Sites::of(caller_only))));
     REQUIRE(is_ok(attach(changing, Sites::of(leaf_only))));
     changing.unguarded = recurring.unguarded;

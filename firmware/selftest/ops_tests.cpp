@@ -235,10 +235,13 @@ SELFTEST("ops.late_without_a_guard_is_seen") {
 SELFTEST("ops.others_take_the_guard_of_an_unguarded_word") {
     REQUIRE(is_ok(attach(recurring, Sites::of(caller_only))));
     REQUIRE(is_ok(attach(changing, Sites::of(leaf_only))));
+    changing.flags = 0;
     changing.unguarded = recurring.unguarded;
     counts[1] = 0;
     const std::uint64_t before = counters().recursions;
     REQUIRE(leaf(1) == 2 && counts[1] == 1 && counters().recursions == before + 1);
+    changing.flags = ops_unguarded;
+    changing.unguarded = changing.func;
     REQUIRE(is_ok(detach(changing)) && is_ok(detach(recurring)) && counters().enabled == 0);
     return passed();
 }

@@ -150,7 +150,7 @@ bool is_plausible(wire::Record record, std::uint64_t position, IsSite is_site) {
         }
         case wire::Kind::extended: break;
     }
-    return record.extended() <= wire::Extended::events || record.is(wire::Extended::data);
+    return wire::is_known(record.extended());
 }
 
 struct Recovered {

@@ -63,6 +63,8 @@ Ops doubling{.func = double_argument};
 Ops recurring{.func = recur, .user = &counts[1]};
 Ops redirecting{.func = redirect, .flags = ops_redirects};
 Ops holding{.func = hold};
+Ops holding_unguarded{.func = hold, .flags = ops_unguarded};
+Ops changing{.func = recur, .user = &counts[1], .flags = ops_unguarded};
 Ops redirecting_too{.func = redirect, .flags = ops_redirects};
 
 std::uint64_t result;
@@ -206,6 +208,39 @@ SELFTEST("ops.a_filter_moves_though_a_core_is_late") {
     REQUIRE(is_ok(detach(holding)) && is_ok(detach(noting)) && is_ok(detach(counting)));
     REQUIRE(counters().enabled == 0);
     return passed(cores_note());
+}
+
+// So does one in a callback without a guard.
+SELFTEST("ops.late_without_a_guard_is_seen") {
+    REQUIRE(is_ok(attach(holding_unguarded, Sites::of(leaf_only))) && start_workers());
+    const unsigned others = hal::online_cores() & ~(1u << hal::this_core());
+    if (others != 0) {
+        inside = false;
+        held = true;
+        on_core(static_cast<unsigned>(__builtin_ctz(others)), [](unsigned) {
+            if (joined_here()) (void)leaf(1);
+        });
+        REQUIRE(wait_for([] { return inside; }));
+        const Status gone = detach(holding_unguarded);
+        held = false;
+        REQUIRE(workers_done() && gone == Status::timeout);
+    } else {
+        REQUIRE(is_ok(detach(holding_unguarded)));
+    }
+    REQUIRE(synchronize() && counters().enabled == 0);
+    return passed(cores_note());
+}
+
+// As in the middle of a change: the word is still the unguarded one's, the object is not.
+SELFTEST("ops.without_a_guard_others_take_it") {
+    REQUIRE(is_ok(attach(recurring, Sites::of(caller_only))));
+    REQUIRE(is_ok(attach(changing, Sites::of(leaf_only))));
+    changing.unguarded = recurring.unguarded;
+    counts[1] = 0;
+    const std::uint64_t before = counters().recursions;
+    REQUIRE(leaf(1) == 2 && counts[1] == 1 && counters().recursions == before + 1);
+    REQUIRE(is_ok(detach(changing)) && is_ok(detach(recurring)) && counters().enabled == 0);
+    return passed();
 }
 
 SELFTEST("ops.a_recorder_and_callbacks_share_a_site") {

@@ -10,12 +10,13 @@
 //   - An invalidated line is refilled at once from the point of unification, by every core.
 //   - A pipeline is refilled from the instruction cache on that core's context synchronisation
 //     event, and never otherwise.
-// A CPU with CTR_EL0.IDC and .DIC keeps the middle two coherent by itself; the pipelines stay.
+// A CPU with CTR_EL0.IDC or .DIC keeps the second or the third coherent by itself; the pipelines stay.
 #pragma once
 
 #include "hal/machine.hpp"
 
 #include <cstring>
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -30,7 +31,8 @@ struct Options {
     unsigned cores = 2;
     std::size_t line_bytes = 64;         // of the data caches
     std::size_t icache_line_bytes = 64;
-    bool coherent = false;  // IDC and DIC
+    bool idc = false;  // CTR_EL0: stores reach the point of unification by themselves
+    bool dic = false;  // what is there, the instruction caches
     Skip skip = Skip::nothing;
 };
 
@@ -58,8 +60,8 @@ public:
     std::uint32_t read_word(Address address) { return get(data_, address); }
     void write_word(Address address, std::uint32_t word) {
         put(data_, address, word);
-        if (options_.coherent) {
-            put(unified_, address, word);
+        if (options_.idc) put(unified_, address, word);
+        if (options_.idc && options_.dic) {
             for (auto& cache : icache_) put(cache, address, word);
         }
         ++word_writes;
@@ -73,8 +75,8 @@ public:
         put(data_, address + 4, static_cast<std::uint32_t>(slot >> 32));
         ++slot_writes;
     }
-    std::size_t dcache_line_bytes() { return options_.coherent ? 0 : options_.line_bytes; }
-    std::size_t icache_line_bytes() { return options_.coherent ? 0 : options_.icache_line_bytes; }
+    std::size_t dcache_line_bytes() { return options_.idc ? 0 : options_.line_bytes; }
+    std::size_t icache_line_bytes() { return options_.dic ? 0 : options_.icache_line_bytes; }
     void clean_dcache_line(Address address) {
         const Address line = address & ~(options_.line_bytes - 1);
         ++cleans[line];
@@ -97,7 +99,11 @@ public:
         for (Address at : pending_invalidates_) {
             for (auto& cache : icache_) copy_line(unified_, cache, at, options_.icache_line_bytes);
         }
-        for (Address at : pending_cleans_) copy_line(data_, unified_, at, options_.line_bytes);
+        for (Address at : pending_cleans_) {
+            copy_line(data_, unified_, at, options_.line_bytes);
+            if (!options_.dic) continue;
+            for (auto& cache : icache_) copy_line(unified_, cache, at, options_.line_bytes);
+        }
         pending_invalidates_.clear();
         pending_cleans_.clear();
     }
@@ -117,13 +123,19 @@ public:
         for (unsigned core = 1; core < options_.cores; ++core) pipeline_[core] = icache_[core];
     }
     std::uint64_t mask_interrupts() { return masked_++; }
-    void restore_interrupts(std::uint64_t masked) { masked_ = masked; }
+    void restore_interrupts(std::uint64_t masked) {
+        masked_ = masked;
+        if (masked != 0 || !on_restore) return;
+        const auto interrupt = on_restore;  // which may change it
+        interrupt();
+    }
     std::uint64_t clock() { return now += ticks_per_read; }
     unsigned core() { return current; }
 
     unsigned current = 0;  // the core that runs; only one that patches needs caches: core 0
     std::uint64_t now = 1'000'000;
     std::uint64_t ticks_per_read = 1;
+    std::function<void()> on_restore;  // an interrupt that comes when they are unmasked
     unsigned word_writes = 0;
     unsigned slot_writes = 0;
     std::set<Address> torn_slots;

@@ -29,6 +29,7 @@ TEST(Initialise, RefusesByReasonAndLeavesTheWordsAlone) {
     Text text;
     const PatchSite good = text.add(text_base + 0x100, true);
     const PatchSite misaligned = text.add(text_base + 0x144, true);
+    const PatchSite misaligned_bare = text.add(text_base + 0x184, false);
     const PatchSite outside = text.add(text_base + 0x3100, true);
     const PatchSite first{text_base, false};  // its slot would be below the text
     text.entries.push_back(first.slot());
@@ -40,13 +41,13 @@ TEST(Initialise, RefusesByReasonAndLeavesTheWordsAlone) {
     text.machine.load(toggle.toggle(), 0xd503233f);
 
     const Refusals refused = text.initialise();
-    EXPECT_EQ(refused.misaligned, 1u);
+    EXPECT_EQ(refused.misaligned, 2u);
     EXPECT_EQ(refused.outside, 2u);
     EXPECT_EQ(refused.words, 3u);
     EXPECT_EQ(text.machine.word_writes, 1u);
     EXPECT_EQ(text.machine.slot_writes, 1u);
     EXPECT_TRUE(text.sites.find(good.function));
-    for (const PatchSite& site : {misaligned, outside, first, slot, mov, toggle}) {
+    for (const PatchSite& site : {misaligned, misaligned_bare, outside, first, slot, mov, toggle}) {
         EXPECT_FALSE(text.sites.find(site.function)) << std::hex << site.function;
     }
     // A refused site is never patched later either.
@@ -129,6 +130,20 @@ TEST(Change, SurpriseChangesNothing) {
         EXPECT_EQ(text.machine.word_writes + text.machine.slot_writes, writes);
         EXPECT_EQ(text.patcher.enabled(), 0u);
     }
+}
+
+// A request of several runs is verified in all of them before the first write.
+TEST(Change, SurpriseInALaterRunChangesNothing) {
+    Text text;
+    text.add_many(10);
+    text.initialise();
+    text.machine.load(text.placed.back().toggle(), 0xd4200000);
+    const unsigned writes = text.machine.word_writes + text.machine.slot_writes;
+    const auto runs = [](auto visit) { (void)(visit(0, 3) && visit(5, 10)); };
+    const auto at_once = [] { return true; };
+    const Change change{.add = Family::of(text.graph_ops)};
+    EXPECT_EQ(text.patcher.change(change, runs, at_once), Status::unexpected_text);
+    EXPECT_EQ(text.machine.word_writes + text.machine.slot_writes, writes);
 }
 
 // Not even the trampoline can be reached.
@@ -223,8 +238,25 @@ TEST(Maintenance, SeveralBatches) {
     }
 }
 
+// CTR_EL0 with IDC alone, or with DIC alone.
+TEST(Maintenance, OneSideWhereTheCpuNeedsOne) {
+    for (const bool idc : {false, true}) {
+        Text text({.cores = 3, .idc = idc, .dic = !idc});
+        text.add_many(20);
+        text.initialise();
+        ASSERT_EQ(text.change(&text.graph_ops, nullptr), Status::ok);
+        EXPECT_EQ(text.machine.cleans.empty(), idc);
+        EXPECT_EQ(text.machine.invalidates.empty(), !idc);
+        for (const PatchSite& site : text.placed) {
+            for (unsigned core = 0; core < 3; ++core) {
+                EXPECT_EQ(text.machine.fetch(core, site.toggle()), *insn::bl(site.toggle(), testing::graph_entry));
+            }
+        }
+    }
+}
+
 TEST(Maintenance, NoneWhereTheCpuNeedsNone) {
-    Text text({.coherent = true});
+    Text text({.idc = true, .dic = true});
     text.add_many(8);
     text.initialise();
     ASSERT_EQ(text.change(&text.graph_ops, nullptr), Status::ok);

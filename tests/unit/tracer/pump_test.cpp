@@ -199,6 +199,88 @@ TEST_F(PumpTest, AnIdlePumpFallsSilent) {
     EXPECT_TRUE(receive().traces.empty()) << "its own records must not keep it going";
 }
 
+// However long the transmitter took nothing.
+TEST_F(PumpTest, AStuckTransmitterEarnsNoMoreThanABurst) {
+    constexpr std::uint32_t rate = 10'000;
+    open(Mode::stream, rate);
+    transmitter_room = 0;
+    for (int i = 0; i < 10'000; ++i) {
+        call(0x2000 + 8 * static_cast<std::uint32_t>(i * i % 999));
+        machine.now += hz / 1000;
+        pump.run();
+    }
+    transmitter_room = ~std::size_t{0};
+    pump.run();
+    EXPECT_LE(line_bytes.size(), rate / 20 + 1);
+    EXPECT_GT(line_bytes.size(), 0u);
+}
+
+TEST_F(PumpTest, WhatFiltersLeaveOutIsInTheAccount) {
+    open();
+    core.filtered = 5;
+    core.passed = 7;
+    call(0x2000);
+    pump.finish();
+    const wire::Stats last = receive().stats.back();
+    EXPECT_EQ(last.filtered, 12u);
+    EXPECT_EQ(last.generated, last.delivered + 12);
+}
+
+// What it records itself never takes the room of what the firmware calls, nor keeps it going.
+TEST_F(PumpTest, AfterALongIdleTimeThereIsRoom) {
+    open();
+    for (int i = 0; i < 5000; ++i) pump.run(), machine.now += hz / 10;
+    EXPECT_LE(core.own_records * record_bytes, own_reserve_bytes);
+    const std::size_t frames = receive().traces.size();
+    EXPECT_GT(frames, 0u);
+    EXPECT_LT(frames, 300u);
+    EXPECT_TRUE(call(0x2000));
+}
+
+// A host that comes late, or has lost a frame.
+TEST_F(PumpTest, AReaderThatBeginsAnywhereReadsWithinThreeSeconds) {
+    open();
+    const auto seconds = [this](int count) {
+        for (int i = 0; i < 20 * count; ++i) call(0x2000), pump.run(), machine.now += hz / 20;
+        return receive();
+    };
+    seconds(1);
+    testing::decoders.clear();
+    seconds(3);
+    const Received received = seconds(1);
+    EXPECT_EQ(received.bad, 0u);
+    EXPECT_GT(received.events.size(), 10u);
+}
+
+struct Interrupted : PumpTest {
+    void TestBody() override {}
+    // What is on the line behind a panic in an interrupt that comes the n-th time that the pump unmasks them.
+    // Nothing: it does so less often.
+    std::optional<Received> panicked_at(unsigned n) {
+        std::optional<Received> line;
+        open();
+        for (int i = 0; i < 300; ++i) call(0x2000);
+        machine.on_restore = [&] {
+            if (n-- != 0) return;
+            machine.on_restore = {};
+            pump.enter_panic();
+            line = receive();  // on a target nothing comes back
+        };
+        pump.run();
+        return line;
+    }
+};
+TEST(PumpPanics, InAnyInterruptOfThePumpNothingIsLost) {
+    unsigned n = 0;
+    for (;; ++n) {
+        const std::optional<Received> received = Interrupted().panicked_at(n);
+        if (!received) break;
+        EXPECT_EQ(received->bad, 0u) << n;
+        EXPECT_EQ(without_own(received->events).size(), 300u) << n;
+    }
+    EXPECT_GE(n, 4u);
+}
+
 TEST_F(PumpTest, LosslessMakesRoom) {
     open(Mode::lossless);
     unsigned made = 0;

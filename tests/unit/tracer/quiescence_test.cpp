@@ -13,12 +13,22 @@ namespace {
 struct Found : sim::SimMachine {
     explicit Found(std::vector<Interrupted> found) : SimMachine(0, 64), places(std::move(found)) {}
     bool run_on_other_cores(CoreCall call, void* argument) {
+        if (calls == 1 && guard_of_second_call != nullptr) *guard_of_second_call = 0;
         call(argument, places[calls < places.size() ? calls : places.size() - 1]);
         ++calls;
         return true;
     }
+    std::uint32_t online_cores() const { return calls == 0 ? online : online_behind_first_call; }
+    std::uint64_t clock() {
+        if (++looks == 10 && guard_of_tenth_look != nullptr) *guard_of_tenth_look = 1;
+        return SimMachine::clock();
+    }
     std::vector<Interrupted> places;
     std::size_t calls = 0;
+    std::size_t looks = 0;  // at the clock, which waiting has to
+    std::uint32_t online = 3, online_behind_first_call = 3;
+    std::uint64_t* guard_of_second_call = nullptr;  // taken then
+    std::uint64_t* guard_of_tenth_look = nullptr;   // free from then on
 };
 
 using Code = Quiescence<Found>::Code;
@@ -30,10 +40,13 @@ protected:
             for (std::uint64_t& guard : core.guards) guard = 1;
         }
     }
+    bool wait(Found& machine, std::span<const Code> unmarked = {}) {
+        return Quiescence<Found>(machine, cores, unmarked).wait(machine.now + 1000);
+    }
     // Of calls until it is content; 0: it never is.
     std::size_t calls(std::vector<Interrupted> places, std::span<const Code> unmarked) {
         Found machine(std::move(places));
-        return Quiescence<Found>(machine, cores, unmarked).wait(machine.now + 1000) ? machine.calls : 0;
+        return wait(machine, unmarked) ? machine.calls : 0;
     }
     Core cores[2]{};
 };
@@ -55,6 +68,38 @@ TEST_F(QuiescenceTest, WaitsForAHandlerThatMayBeAboveSuchCode) {
 TEST_F(QuiescenceTest, WaitsForAnOpenUnguardedFrame) {
     cores[1].unguarded = 0x8000;
     EXPECT_EQ(calls({{1, 0x2000, 0}}, {}), 0u);
+}
+
+TEST_F(QuiescenceTest, WaitsForTheGuardsOfAllDepthsAndNoLonger) {
+    for (const unsigned depth : {0u, 1u, max_interrupt_depth - 1}) {
+        Found never({{1, 0x2000, 0}}), free({{1, 0x2000, 0}});
+        cores[1].guards[depth] = 0;
+        EXPECT_FALSE(wait(never)) << depth;
+        free.guard_of_tenth_look = &cores[1].guards[depth];
+        EXPECT_TRUE(wait(free)) << depth;
+        EXPECT_GE(free.looks, 10u);
+    }
+}
+
+// Who takes a guard behind the first call finds the new object.
+TEST_F(QuiescenceTest, LaterGuardsAreOfNoInterest) {
+    const Code code[] = {{0x1000, 0x1040}};
+    Found machine({{1, 0x1000, 0}, {1, 0x2000, 0}});
+    machine.guard_of_second_call = &cores[1].guards[0];
+    EXPECT_TRUE(wait(machine, code));
+    EXPECT_EQ(machine.calls, 2u);
+}
+
+TEST_F(QuiescenceTest, NotForCoresThatGoOffOrNeverRunTracedCode) {
+    const Code code[] = {{0x1000, 0x1040}};
+    Found off({{1, 0x1000, 0}});
+    off.online_behind_first_call = 1;
+    EXPECT_TRUE(wait(off, code));
+    EXPECT_EQ(off.calls, 1u);
+    Found strangers({{1, 0x2000, 0}});
+    strangers.online = strangers.online_behind_first_call = 0b1111;
+    EXPECT_TRUE(wait(strangers));
+    EXPECT_EQ(strangers.calls, 1u);
 }
 
 }  // namespace

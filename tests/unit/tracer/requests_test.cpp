@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 namespace nopscope {
 namespace {
 
@@ -60,6 +62,28 @@ TEST(RequestLockTest, APumpGetsItOnlyWhenNobodyHasIt) {
     EXPECT_FALSE(lock.try_lock());
     lock.unlock();
     EXPECT_TRUE(lock.try_lock());
+}
+
+// The holder, on core 1, waits for core 0's answer to its call: then it is done.
+struct Waited : sim::SimMachine {
+    Waited() : SimMachine(0, 64) {}
+    void synchronize_other_cores() {
+        current = 1;
+        done();
+        current = 0;
+    }
+    std::function<void()> done;
+};
+
+TEST(RequestLockTest, WhoWaitsServesTheHoldersCalls) {
+    Waited machine;
+    RequestLock<Waited> lock(machine);
+    machine.done = [&] { lock.unlock(); };
+    machine.current = 1;
+    lock.lock();
+    machine.current = 0;
+    lock.lock();
+    EXPECT_FALSE(lock.try_lock());
 }
 
 }  // namespace

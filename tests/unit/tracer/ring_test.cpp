@@ -11,6 +11,27 @@ using wire::Kind;
 
 constexpr std::uint64_t slots = ring_bytes / record_bytes;
 
+// An interrupt that records, once, behind the first look at the clock.
+struct Interrupting : sim::SimMachine {
+    explicit Interrupting(Core& of) : SimMachine(0, 64), interrupted(of) {}
+    std::uint64_t mask_interrupts() { return std::exchange(masked, 1); }
+    void restore_interrupts(std::uint64_t before) { masked = before; }
+    std::uint64_t clock() {
+        const std::uint64_t ticks = SimMachine::clock();
+        unmasked_looks += masked == 0;
+        if (!std::exchange(armed, false)) return ticks;
+        SimMachine handler(0, 64);
+        handler.now = now;
+        (void)ring_put(handler, interrupted, wire::make_record(wire::Kind::call, 7, 0), no_limit);
+        now = handler.now;
+        return ticks;
+    }
+    Core& interrupted;
+    bool armed = false;
+    std::uint64_t masked = 0;
+    unsigned unmasked_looks = 0;
+};
+
 TEST(Ring, EveryKindComesBackAsItWasPut) {
     CoreUnderTest t;
     ASSERT_TRUE(t.call(0x40200100));
@@ -36,6 +57,21 @@ TEST(Ring, SyncCarriesTheUpperClock) {
     ASSERT_TRUE(ring_put(t.machine, t.core, wire::make_sync(0), no_limit));
     const wire::Record record = *ring_peek(t.core, ring_bytes);
     EXPECT_EQ(static_cast<std::uint64_t>(record.argument()) << 32 | record.clock_low(), t.machine.now);
+}
+
+// The order of slots is that of time, and each slot has one owner.
+TEST(Ring, AnInterruptThatRecordsWithinAClaimComesFirst) {
+    CoreUnderTest t;
+    Interrupting machine(t.core);
+    machine.armed = true;
+    ASSERT_TRUE(ring_put(machine, t.core, wire::make_record(wire::Kind::call, 9, 0), no_limit));
+    ASSERT_EQ(t.core.cursor, ring_bytes + 2 * record_bytes);
+    const auto first = ring_peek(t.core, ring_bytes), second = ring_peek(t.core, ring_bytes + record_bytes);
+    ASSERT_TRUE(first && second);
+    // As they lie there: what a recorder adds to a site has been taken off.
+    EXPECT_EQ(first->site_low(), 7u << 3);
+    EXPECT_EQ(second->site_low(), 9u << 3);
+    EXPECT_GT(second->clock_low(), first->clock_low());
 }
 
 // Many laps: a slot is "written" only in the lap it was written in.
@@ -64,6 +100,8 @@ TEST(Ring, FullRingRefusesEntriesAndStillTakesEveryReturn) {
     EXPECT_FALSE(t.enter(0x1000, sp - 16));
     EXPECT_EQ(t.core.dropped, 1u);
     EXPECT_EQ(t.core.unhooked, 1u);
+    while (ring_put(t.machine, t.core, wire::make_sync(0), own_limit(t.core))) {
+    }
     while (open-- > 0) t.leave();
     EXPECT_LE(t.core.cursor, t.core.tail + ring_bytes) << "a return went over an unread record";
     // The tracer's own records still fit beside them.
@@ -74,6 +112,39 @@ TEST(Ring, FullRingRefusesEntriesAndStillTakesEveryReturn) {
         ASSERT_TRUE(ring_put(other.machine, other.core, wire::make_sync(0), own_limit(other.core)));
     }
     EXPECT_FALSE(ring_put(other.machine, other.core, wire::make_sync(0), own_limit(other.core)));
+}
+
+TEST(Ring, EntriesLeaveTheMarginToo) {
+    std::uint64_t end[2];
+    for (const std::uint64_t margin : {0u, 512u}) {
+        CoreUnderTest t;
+        t.core.margin = margin;
+        ring_set_limit(t.machine, t.core);
+        while (t.call(0x2000)) {
+        }
+        end[margin != 0] = t.core.cursor;
+    }
+    EXPECT_EQ(end[0] - end[1], 512u);
+}
+
+TEST(Ring, WhatIsReleasedIsRoomAtOnce) {
+    CoreUnderTest t;
+    while (t.call(0x2000)) {
+    }
+    ring_release(t.machine, t.core, t.core.cursor);
+    EXPECT_TRUE(t.call(0x2000));
+}
+
+// A record that may come while recording is stopped: the switch that nobody has said yet is before it.
+TEST(Ring, ARecordOfAnotherContextComesBehindItsSwitch) {
+    CoreUnderTest t;
+    t.core.unsaid = 1;
+    t.core.context_number = 3;
+    const auto put = [&](std::uint64_t limit) { return ring_put(t.machine, t.core, wire::make_sync(0), limit); };
+    ASSERT_TRUE(put_in_context(t.machine, t.core, put, own_limit));
+    EXPECT_EQ(ring_peek(t.core, ring_bytes)->extended(), wire::Extended::context);
+    EXPECT_EQ(ring_peek(t.core, ring_bytes)->argument(), 3u);
+    EXPECT_EQ(ring_peek(t.core, ring_bytes + record_bytes)->extended(), wire::Extended::sync);
 }
 
 TEST(Ring, StoppedStaysStoppedWhenThePumpReleases) {
@@ -91,8 +162,12 @@ TEST(ShadowStack, LongjmpClosesTheSkippedCalls) {
     t.enter(0x1000, 0x9000);
     t.enter(0x2000, 0x8000);
     t.enter(0x3000, 0x7000);
-    unwind(t.machine, t.core, 0x9000, false);  // as the hook does at 0x1000's return
+    Interrupting machine(t.core);
+    unwind(machine, t.core, 0x9000, false);  // as the hook does at 0x1000's return
+    EXPECT_EQ(machine.unmasked_looks, 0u) << "a traced interrupt would pop the same frames";
+    EXPECT_EQ(machine.masked, 0u);
     EXPECT_EQ(t.depth(), 1u);
+    for (const unsigned freed : {2u, 3u}) EXPECT_EQ(t.memory[0].frames[freed].sp, free_frame_sp);
     const wire::Record inner = *ring_peek(t.core, ring_bytes + 8 * 3);
     const wire::Record outer = *ring_peek(t.core, ring_bytes + 8 * 4);
     EXPECT_TRUE(inner.unwound() && outer.unwound());
@@ -116,6 +191,15 @@ TEST(ShadowStack, FrameBeingWrittenEndsTheSearch) {
     t.core.top += sizeof(ShadowFrame);  // published, not yet written: an interrupt lands here
     unwind(t.machine, t.core, 0x8000, true);
     EXPECT_EQ(t.depth(), 2u);
+}
+
+TEST(ShadowStack, WhatTheMemoryHeldIsNoFrame) {
+    CoreUnderTest t;
+    ShadowFrame frames[4];
+    for (ShadowFrame& frame : frames) frame.sp = 0x8000;
+    reset_shadow_stack(t.core, frames, 4, t.stack_high);
+    EXPECT_EQ(frames[0].sp, t.stack_high);
+    for (const unsigned free : {1u, 2u, 3u}) EXPECT_EQ(frames[free].sp, free_frame_sp);
 }
 
 TEST(ShadowStack, NeverPopsTheSentinel) {

@@ -91,6 +91,11 @@ TEST(Sets, OneOpsWithCallbackAndDirectEntry) {
     ASSERT_EQ(t.change(&t.callback_ops, nullptr), Status::ok);
     EXPECT_TRUE(t.calls(0));
     EXPECT_EQ(&t.object(0), &t.callback_ops);
+    // The unguarded one goes on to none.
+    t.other_callback_ops.direct = testing::function_entry;
+    t.other_callback_ops.flags = ops_unguarded;
+    ASSERT_EQ(t.change(&t.other_callback_ops, &t.callback_ops), Status::ok);
+    EXPECT_TRUE(t.calls(0));
 }
 
 TEST(Sets, OutOfReachGoesThroughTheSlot) {
@@ -281,6 +286,17 @@ TEST(Sets, WaitsForWhoMayReadWhatIsLeft) {
     EXPECT_EQ(waits(&t.other_callback_ops, nullptr), 1u) << "a list is left";
     EXPECT_EQ(waits(nullptr, &t.graph_ops), 0u) << "it was not there";
     EXPECT_EQ(waits(nullptr, &t.function_ops), 1u);
+}
+
+// Where the set changes and the word does not, the line is left alone.
+TEST(Sets, AWordThatStaysIsNotWritten) {
+    TenSites t;
+    ASSERT_EQ(t.change(&t.callback_ops, nullptr), Status::ok);
+    const unsigned writes = t.machine.word_writes;
+    t.machine.cleans.clear();
+    ASSERT_EQ(t.change(&t.other_callback_ops, nullptr), Status::ok);
+    EXPECT_EQ(t.machine.word_writes, writes);
+    EXPECT_TRUE(t.machine.cleans.empty());
 }
 
 // A site that is named twice is changed once.

@@ -28,7 +28,7 @@ inline std::string name(const Set& set) {
 
 // A site, the ops, and what the patcher does to go from one set to another.
 struct Site : TextOn<sim::RecordingMachine> {
-    explicit Site(bool coherent = false) : TextOn({.coherent = coherent}), coherent_(coherent) {
+    explicit Site(bool coherent = false) : TextOn({.idc = coherent, .dic = coherent}), coherent_(coherent) {
         add_many(1);
         initialise();
         ops[callback].func = ops[other_callback].func = ops[both].func = a_callback;

@@ -106,7 +106,7 @@ TEST_F(WarmReset, WhatWasAnnouncedIsAllInMemory) {
 }
 
 TEST_F(WarmReset, ThePumpCleansWhatIsNewABoundedPieceAtATime) {
-    make(slots / 2);
+    make(slots * 3 / 4);
     machine.poc_cleans.clear();
     machine.now += hz;
     pump.run();
@@ -114,9 +114,45 @@ TEST_F(WarmReset, ThePumpCleansWhatIsNewABoundedPieceAtATime) {
     EXPECT_GE(once, 8u);
     EXPECT_LE(once, 4096 / 64 + 2 + sizeof kept / 64 + 1);
     for (int i = 0; i < 20; ++i) pump.run();
-    for (std::uint64_t at = 0; at < ring_bytes / 2; at += 8) {
+    for (std::uint64_t at = 0; at < ring_bytes * 3 / 4; at += 8) {
         ASSERT_TRUE(machine.poc_cleans.count((core.ring + at) & ~std::uint64_t{63})) << at;
     }
+}
+
+TEST_F(WarmReset, ALineThatGoesOnIsCleanedAgain) {
+    make(3);
+    for (int i = 0; i < 5; ++i) pump.run();  // all of the ring
+    const auto line = reinterpret_cast<std::uintptr_t>(ring_slot(core, core.cursor)) & ~std::uint64_t{63};
+    machine.poc_cleans.clear();
+    make(1);
+    pump.run();
+    EXPECT_TRUE(machine.poc_cleans.count(line));
+}
+
+// A reset that nobody announced finds what has been sent, and never half a header.
+TEST_F(WarmReset, TheHeaderIsUpToDateWheneverAFrameWasSent) {
+    pump.flush();
+    pump.console("one\n", 4);
+    pump.flush();
+    EXPECT_EQ(kept.console_sequence, 1u);
+}
+TEST_F(WarmReset, AHeaderThatIsBeingWrittenIsNotWhole) {
+    struct Looking : sim::SimMachine {
+        Looking(const Kept& at, const KeptImage& of) : SimMachine(0, 64), header(at), image(of) {}
+        std::uint64_t clock() {
+            EXPECT_FALSE(is_whole(header, image));
+            return SimMachine::clock();
+        }
+        const Kept& header;
+        const KeptImage& image;
+    };
+    pump.prepare_reset();
+    ASSERT_TRUE(is_whole(kept, image));
+    Looking looking(kept, image);
+    Keeper<Looking> keeper(looking);
+    keeper.open(&kept, hz);
+    keeper.keep_all(cores, {.session = 7, .hello_sequence = 1, .console_sequence = 0, .flight = true, .lossless = false});
+    EXPECT_TRUE(is_whole(kept, image));
 }
 
 TEST_F(WarmReset, EachBitOfTheHeaderMatters) {
@@ -145,6 +181,57 @@ TEST_F(WarmReset, OfAnotherImageNothingIsRead) {
         EXPECT_EQ(none.records, 0u);
         EXPECT_EQ(none.headers_refused, 1u);
     }
+}
+
+// One record that cannot be, and its neighbours.
+TEST_F(WarmReset, WhatCannotBeIsLeftOutAlone) {
+    constexpr std::uint64_t index = 50;
+    const std::uint64_t clock = machine.now + index;
+    const auto ret = [&](std::uint64_t entry) {
+        return wire::make_record(Kind::ret, static_cast<std::uint32_t>(entry << 1), clock);
+    };
+    const auto site = [&](std::uint32_t low, std::uint64_t at) { return wire::make_record(Kind::call, low >> 3, at); };
+    const struct {
+        wire::Record record;
+        bool is_left_out;
+    } cases[] = {{ret(index - 1), false},
+                 {ret(index), true},
+                 {ret(index + 1), true},
+                 {wire::make_record(Kind::extended, 14, clock), true},  // no such kind
+                 {wire::make_record(Kind::extended, static_cast<std::uint32_t>(wire::Extended::masked), clock), false},
+                 {site(first_site, clock), false},
+                 {site(first_site - 8, clock), true},
+                 {site(first_site, clock - hz / 1000 + 5), false},
+                 {site(first_site, clock - hz / 1000 - 5), true}};
+    make(100);
+    pump.prepare_reset();
+    const std::vector<std::uint64_t> good = memory[0].ring;
+    for (const auto& [record, is_left_out] : cases) {
+        memory[0].ring = good;
+        const std::uint64_t position = ring_bytes + index * record_bytes;
+        *ring_slot(core, position) = (record.word + recorder_excess(record)) ^ lap_mask(position);
+        const Received received = boot();
+        EXPECT_EQ(received.bad, 0u);
+        EXPECT_EQ(found.refused, is_left_out ? 1u : 0u) << std::hex << record.word;
+        EXPECT_EQ(std::count_if(received.events.begin(), received.events.end(),
+                                [&](const wire::Event& event) { return event.index == index; }),
+                  is_left_out ? 0 : 1);
+        EXPECT_EQ(received.events.back().index, 99u);
+    }
+}
+
+// Claimed by what the reset interrupted.
+TEST_F(WarmReset, AHoleDoesNotEndTheRing) {
+    make(100);
+    pump.prepare_reset();
+    for (unsigned holes = 0; holes < 3; ++holes) {
+        core.cursor += record_bytes;
+        make(5);
+    }
+    const Received received = boot();
+    EXPECT_EQ(received.bad, 0u);
+    EXPECT_EQ(without_own(received.events).size(), 115u);
+    EXPECT_EQ(received.events.back().index, 117u);
 }
 
 // Whatever the ring holds, nothing is sent that is no record, and all of it is counted.

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Mutation tests: each step of the tracer's protocol is left out or swapped, one at a time, in a build of its
+own, and some test must fail for it.
+
+    run.py [--short] [--only NAME]... [--part PART]... [--format json]
+    run.py --list [--format json]      the mutants; each one's text has been found in the source, once
+    run.py --table                     the same for docs/proof.md
+
+Exit status 1: a mutant survived. 2: it could not be tried (a text that is not there, a mutant that does not
+compile, a killer that fails without any mutant); one sentence says which. Needs: a C++ compiler and GoogleTest;
+for the images what ./dev setup installs, and the host build.
+"""
+
+import argparse
+import concurrent.futures
+import itertools
+import json
+import pathlib
+import sys
+import threading
+import time
+
+from killers import CannotBuild, Killers
+from mutants import HERE, ROOT, Wrong, load
+
+said = threading.Lock()
+
+
+def say(text, to=None):
+    with said:
+        print(text, file=to, flush=True)
+
+
+def check_killers(killers, mutants, pool):
+    """Without a mutant each of them must pass."""
+    used = sorted({killer for mutant in mutants for killer in mutant.killed_by})
+    tried = list(pool.map(lambda killer: (killer, killers.run(None, killer)),
+                          [killer for killer in used if Killers.is_unit(killer)]))
+    tried += [(killer, killers.run(None, killer)) for killer in used if not Killers.is_unit(killer)]
+    for killer, failed in tried:
+        if failed:
+            raise Wrong(f"{killer}: it fails without a mutant, so it proves nothing: {failed}")
+
+
+def try_mutant(killers, mutant, to):
+    """A result, for people (who read it at once) and as JSON."""
+    began = time.monotonic()
+    try:
+        for killer in mutant.killed_by:
+            failed = killers.run(mutant, killer)
+            if failed:
+                break
+    except CannotBuild as error:
+        raise Wrong(f"{mutant.part}.toml: {mutant.name} does not compile, so nothing was tried: {error}") from error
+    seconds = time.monotonic() - began
+    say(f"{mutant.name}: " + (f"killed by {failed} [{seconds:.0f} s]" if failed else
+                              f"SURVIVED {', '.join(mutant.killed_by)}: {mutant.step}"), to)
+    return {"name": mutant.name, "part": mutant.part, "step": mutant.step, "file": mutant.file,
+            "killed_by": failed, "seconds": round(seconds, 1)}
+
+
+def try_all(killers, mutants, jobs, to):
+    needs_image = [mutant for mutant in mutants if not all(map(Killers.is_unit, mutant.killed_by))]
+    others = [mutant for mutant in mutants if mutant not in needs_image]
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        check_killers(killers, mutants, pool)
+        results = list(pool.map(lambda mutant: try_mutant(killers, mutant, to), others))
+    # One copy of the firmware's source: one after the other, those of one file together.
+    return results + [try_mutant(killers, mutant, to) for mutant in sorted(needs_image, key=lambda m: m.file)]
+
+
+def listed(mutants, as_json):
+    if as_json:
+        return json.dumps([{"name": m.name, "part": m.part, "file": m.file, "step": m.step,
+                            "killed_by": m.killed_by, "short": m.short} for m in mutants], indent=1)
+    lines = [f"{m.name}: {m.step} ({m.file}; {', '.join(m.killed_by)})" for m in mutants]
+    return "\n".join([*lines, f"mutants: {len(mutants)}, each of whose texts is in the source once"])
+
+
+def table(mutants):
+    """The parts: how many mutants each has, of what, and what may kill them."""
+    lines = ["| part | mutants | of | killed by |", "|---|---:|---|---|"]
+    for part, group in itertools.groupby(mutants, key=lambda mutant: mutant.part):
+        group = list(group)
+        files = ", ".join(f"`{file}`" for file in sorted({mutant.file for mutant in group}))
+        kinds = ", ".join(sorted({killer.split()[0] for mutant in group for killer in mutant.killed_by}))
+        lines.append(f"| {part} | {len(group)} | {files} | {kinds} |")
+    return "\n".join([*lines, f"| all | {len(mutants)} | | |"])
+
+
+def chosen(mutants, arguments):
+    names = {mutant.name for mutant in mutants} | {mutant.part for mutant in mutants}
+    for name in [*arguments.only, *arguments.part]:
+        if name not in names:
+            raise Wrong(f"there is no mutant and no part {name} (--list)")
+    if arguments.short:
+        mutants = [mutant for mutant in mutants if mutant.short]
+    if arguments.only or arguments.part:
+        mutants = [mutant for mutant in mutants if mutant.name in arguments.only or mutant.part in arguments.part]
+    return mutants
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--table", action="store_true")
+    parser.add_argument("--short", action="store_true")
+    parser.add_argument("--only", action="append", default=[], metavar="NAME")
+    parser.add_argument("--part", action="append", default=[], metavar="PART")
+    parser.add_argument("--format", choices=("text", "json"), default="text")
+    parser.add_argument("--mutants", type=pathlib.Path, default=HERE / "mutants", help="the lists' directory")
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/mutation")
+    parser.add_argument("--cxx", default="c++")
+    parser.add_argument("--host", type=pathlib.Path, default=ROOT / "build/host", help="the host build")
+    parser.add_argument("--jobs", type=int, default=2)
+    arguments = parser.parse_args()
+    try:
+        mutants = chosen(load(arguments.mutants), arguments)
+        if arguments.table or arguments.list:
+            print(table(mutants) if arguments.table else listed(mutants, arguments.format == "json"))
+            return 0
+        killers = Killers(arguments.build.resolve(), arguments.cxx, arguments.host.resolve(), arguments.jobs)
+        # JSON has standard output for itself.
+        to = sys.stderr if arguments.format == "json" else sys.stdout
+        results = try_all(killers, mutants, arguments.jobs, to)
+    except (Wrong, CannotBuild) as error:
+        print(f"mutation: {error}", file=sys.stderr)
+        return 2
+    killed = sum(result["killed_by"] is not None for result in results)
+    if arguments.format == "json":
+        print(json.dumps({"mutants": len(results), "killed": killed, "results": results}, indent=1))
+    for result in results:
+        if result["killed_by"] is None:
+            say(f"SURVIVED: {result['name']} ({result['file']})", to)
+    say(f"mutants: {killed} killed of {len(results)}", to)
+    return 0 if killed == len(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// A ring that settles: who records meanwhile, and what it begins with.
+#include "tests/unit/tracer/core_fixture.hpp"
+#include "tracer/flight.hpp"
+
+#include <gtest/gtest.h>
+
+namespace nopscope {
+namespace {
+
+using testing::CoreUnderTest;
+
+constexpr std::uint64_t slots = ring_bytes / record_bytes;
+
+struct Overwriting : CoreUnderTest {
+    Overwriting() { overwrite(machine, core, true); }
+};
+
+// The ring's own core records as fast as it may while another one settles it.
+struct Beside : sim::SimMachine {
+    explicit Beside(CoreUnderTest& of) : SimMachine(0, 64), beside(of) {}
+    std::uint64_t clock() {
+        for (unsigned i = 0; i < slots; ++i) beside.call(0x3000);
+        return SimMachine::clock();
+    }
+    CoreUnderTest& beside;
+};
+
+TEST(Settle, ProducersAreKeptOff) {
+    Overwriting t;
+    for (unsigned i = 0; i < 2 * slots; ++i) ASSERT_TRUE(t.call(0x2000));
+    const std::uint64_t end = t.core.cursor;
+    Beside machine(t);
+    settle(machine, t.core);
+    EXPECT_EQ(t.core.cursor, end);
+    EXPECT_EQ(t.core.dropped, slots);
+    EXPECT_EQ(lapped_records(t.core), 0u);
+    EXPECT_TRUE(t.core.limit > t.core.tail) << "they are let in again";
+}
+
+TEST(Settle, BeginsWithAWholeRecord) {
+    for (unsigned more = 0; more < 3; ++more) {
+        Overwriting t;
+        const wire::Record head = wire::make_record(
+            wire::Kind::extended, static_cast<std::uint32_t>(wire::Extended::duration), 0);
+        const std::uint64_t data[] = {5, 6};
+        for (unsigned i = 0; i < slots; ++i) ASSERT_TRUE(ring_put_many(t.machine, t.core, head, data, no_limit));
+        for (unsigned i = 0; i < more; ++i) ASSERT_TRUE(t.call(0x2000));
+        settle(t.machine, t.core);
+        ASSERT_TRUE(ring_peek(t.core, t.core.tail));
+        EXPECT_FALSE(ring_peek(t.core, t.core.tail)->is(wire::Extended::data)) << more;
+        EXPECT_EQ(t.core.overwritten, record_index(t.core.tail));
+    }
+}
+
+}  // namespace
+}  // namespace nopscope

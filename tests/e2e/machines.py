@@ -86,14 +86,15 @@ def oracle_arguments(elf, site_list, out, own):
 
 
 def record(directory, machine, image, words=(), icount=True, oracle=False, options=(),
-           own=False):
+           own=False, plugin=()):
     """`icount`: deterministic, one instruction a nanosecond. `options`: more for `record`. `own`: the
-    oracle also counts each function's own instructions."""
+    oracle also counts each function's own instructions. `plugin`: another's arguments to QEMU."""
     elf = elf_of(machine, image)
     recording, raw, counts = directory / "line.nsc", directory / "line.raw", directory / "counts"
     command = qemu_command(machine, image, words, icount)
     if oracle:
         command += oracle_arguments(elf, directory / "sites", counts, own)
+    command += plugin
     done = subprocess.run([NOPSCOPE, "record", "--from", "exec:" + shlex.join(command), "--image",
                            str(elf), "-o", str(recording), "--raw", str(raw), *options], capture_output=True,
                           text=True, errors="replace", timeout=HANG_SECONDS,

@@ -18,12 +18,38 @@ struct qemu_info_t;       // not read
 struct qemu_plugin_tb;    // a translation block, valid during its translation callback
 struct qemu_plugin_insn;  // one of its instructions, likewise
 
-enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS = 0 };  // the callback reads no register
+// Whether a callback reads registers.
+enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS = 0, QEMU_PLUGIN_CB_R_REGS = 1 };
+
+// GLib's, which QEMU has loaded.
+struct GArray {
+    char* data;
+    unsigned len;
+};
+struct GByteArray {
+    std::uint8_t* data;
+    unsigned len;
+};
+GByteArray* g_byte_array_new();
+GByteArray* g_byte_array_set_size(GByteArray*, unsigned);
+
+struct qemu_plugin_register;
+struct qemu_plugin_reg_descriptor {
+    qemu_plugin_register* handle;
+    const char* name;  // as GDB names it
+    const char* feature;
+};
+// To be called when a vCPU is initialised; the array is the caller's.
+GArray* qemu_plugin_get_registers();
+// Appends the register's bytes, little-endian. Only in a callback with QEMU_PLUGIN_CB_R_REGS.
+int qemu_plugin_read_register(qemu_plugin_register*, GByteArray*);
 
 using qemu_plugin_vcpu_tb_trans_cb_t = void (*)(qemu_plugin_id_t, qemu_plugin_tb*);
+using qemu_plugin_vcpu_simple_cb_t = void (*)(qemu_plugin_id_t, unsigned vcpu);
 using qemu_plugin_udata_cb_t = void (*)(qemu_plugin_id_t, void*);
 using qemu_plugin_vcpu_udata_cb_t = void (*)(unsigned vcpu, void*);
 
+void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t, qemu_plugin_vcpu_simple_cb_t);
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t, qemu_plugin_vcpu_tb_trans_cb_t);
 void qemu_plugin_register_atexit_cb(qemu_plugin_id_t, qemu_plugin_udata_cb_t, void*);
 

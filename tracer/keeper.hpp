@@ -30,6 +30,9 @@ public:
         period_ticks_ = clock_hz / 100;
     }
 
+    // It is long enough since the header was written.
+    bool due() const { return kept_ != nullptr && machine_.clock() - kept_->now >= period_ticks_; }
+
     // A piece of the rings each time; the header when it is out of date.
     void keep(std::span<Core> cores, const PumpState& state) {
         if (kept_ == nullptr) return;
@@ -41,7 +44,7 @@ public:
             moved |= cores[n].trace_sequence != kept_->core[n].trace_sequence ||
                      cores[n].stats_sequence != kept_->core[n].stats_sequence;
         }
-        if (moved || machine_.clock() - kept_->now >= period_ticks_) write_header(cores, state);
+        if (moved || due()) write_header(cores, state);
     }
     void keep_all(std::span<Core> cores, const PumpState& state) {
         if (kept_ == nullptr) return;

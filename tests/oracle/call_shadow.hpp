@@ -14,6 +14,7 @@
 //   interrupt From an entry of the vector table to ERET: a pseudo-call. Calls in it cannot end those below.
 //   tracer  Not counted. From where the core enters the tracer's code until that returns; what the tracer
 //           calls meanwhile (a driver) is its own, unless that is a traced call.
+//   service Counted: what the program has the tracer do in place of something else, as printing to the console.
 //
 // A return address that lies in the tracer is looked through; nothing the tracer has written is read.
 #pragma once
@@ -48,6 +49,7 @@ struct Place {
     bool tracer = false;
     bool vector = false;  // an entry of the vector table
     bool body = false;    // where a site's BL returns to
+    bool service = false;
 };
 
 class CallShadow {
@@ -65,6 +67,14 @@ public:
         const Branch last = state_.last;
         state_.last = Branch::none;
         if (at.vector) return interrupt(last);
+        if (state_.where == Where::program && at.service && last != Branch::ret && state_.served_until == 0) {
+            state_.served_until = read.lr();
+            state_.until_sp = read.sp();
+        }
+        if (state_.served_until != 0) {
+            if (at.address == state_.served_until && read.sp() == state_.until_sp) state_.served_until = 0;
+            return;
+        }
         if (at.tracer) return enter_tracer(last);
         if (state_.where != Where::program) leave_tracer(at, last, read);
         if (state_.where != Where::program || frames_.size() <= base()) return;
@@ -128,6 +138,7 @@ private:
         unsigned depth = 0;       // entries into the tracer that are open, but for the outermost
         std::uint64_t until = 0;  // where a function that the tracer left by a jump returns to the program
         std::uint64_t until_sp = 0;
+        std::uint64_t served_until = 0;  // likewise, of a service; 0: none
         std::uint64_t pending = 0;  // the clock at the last function's first instruction
     };
     struct Frame {

@@ -8,6 +8,7 @@
 // MAP, hex, as tests/oracle/truth.py writes it:
 //     site WORD FUNCTION      the word that toggles, and the function's first instruction
 //     tracer LOW HIGH         code of the tracer's: addresses from LOW to below HIGH
+//     service ADDRESS         a function of the tracer's whose work is the program's
 //     vectors ADDRESS         of the vector table; none: interrupts are not told apart
 //     stack LOW HIGH          the only one on which calls are followed; none: whatever SP is
 // OUT, written when QEMU exits: {"instructions": N, "program": N, "foreign": N, "unexplained": N, "functions":
@@ -80,6 +81,7 @@ struct Truth {
     std::unordered_map<std::uint64_t, std::uint32_t> site_at;  // by address of the word
     std::unordered_map<std::uint64_t, std::uint32_t> function_at;
     std::vector<Range> tracer;
+    std::vector<std::uint64_t> services;
     Range stack, vectors;
     std::deque<Place> places;  // never moved
     std::vector<std::unique_ptr<Core>> cores;
@@ -99,6 +101,10 @@ bool read_map(const std::string& path) {
         if (!(fields >> what >> std::hex >> first)) return false;
         if (what == "vectors") {
             truth.vectors = {first, first + 0x800};
+            continue;
+        }
+        if (what == "service") {
+            truth.services.push_back(first);
             continue;
         }
         if (!(fields >> second)) return false;
@@ -158,6 +164,7 @@ Place& place_at(std::uint64_t address) {
     Place& place = truth.places.emplace_back(Place{.address = address});
     for (const Range& range : truth.tracer) place.tracer = place.tracer || range.has(address);
     place.vector = truth.vectors.has(address) && address % 0x80 == 0;
+    for (const std::uint64_t service : truth.services) place.service = place.service || service == address;
     place.body = truth.site_at.contains(address - 4);
     return place;
 }

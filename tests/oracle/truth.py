@@ -27,6 +27,8 @@ import compare  # noqa: E402
 import sites  # noqa: E402
 
 PART = 0.02  # of what is true
+# Of the tracer, but their work is the program's, which would print somewhere else without it.
+SERVICES = ("_ZN8nopscope13console_writeEPKcm",)
 
 
 # ---- what the plugin is told ------------------------------------------------------------------------
@@ -57,6 +59,7 @@ def plugin_map(elf):
     image = sites.Image(elf)
     lines = [f"site {word:x} {function:x}" for word, function in sites.patch_sites(image)]
     lines += [f"tracer {low:x} {high:x}" for low, high in tracer_ranges(elf)]
+    lines += [f"service {image.symbols[name]:x}" for name in SERVICES if name in image.symbols]
     if "nopscope_vectors" in image.symbols:
         lines.append(f"vectors {image.symbols['nopscope_vectors']:x}")
     if "__stack_low" in image.symbols:

@@ -30,8 +30,14 @@ public:
         period_ticks_ = clock_hz / 100;
     }
 
-    // It is long enough since the header was written.
-    bool due() const { return kept_ != nullptr && machine_.clock() - kept_->now >= period_ticks_; }
+    // It has more to do than two records are worth: some 30 instructions for 8 records.
+    bool lags(std::span<const Core> cores) const {
+        for (const Core& core : cores) {
+            const std::uint64_t cursor = __atomic_load_n(&core.cursor, __ATOMIC_RELAXED);
+            if (kept_ != nullptr && cursor - core.cleaned >= 64 * record_bytes) return true;
+        }
+        return false;
+    }
 
     // A piece of the rings each time; the header when it is out of date.
     void keep(std::span<Core> cores, const PumpState& state) {
@@ -44,7 +50,7 @@ public:
             moved |= cores[n].trace_sequence != kept_->core[n].trace_sequence ||
                      cores[n].stats_sequence != kept_->core[n].stats_sequence;
         }
-        if (moved || due()) write_header(cores, state);
+        if (moved || machine_.clock() - kept_->now >= period_ticks_) write_header(cores, state);
     }
     void keep_all(std::span<Core> cores, const PumpState& state) {
         if (kept_ == nullptr) return;

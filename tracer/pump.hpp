@@ -44,7 +44,7 @@ public:
     void run() {
         if (!try_lock()) return;
         if (profile_ != nullptr && !profile_->waits()) profile_->keep_period(machine_.clock());
-        if (glances() || !(work_waits() || tidies_long())) return unlock();
+        if (glances() || !(work_waits() || keeper_.lags(cores_))) return unlock();
         as_tracers([this] {
             look();
             while (advance(Until::paced)) {
@@ -238,10 +238,6 @@ private:
     void tidy() {
         look();
         keeper_.keep(cores_, state());
-    }
-    // Writing the header takes thousands of instructions. Where little is recorded that is not worth two records.
-    bool tidies_long() const {
-        return keeper_.due() && __atomic_load_n(&here().cursor, __ATOMIC_RELAXED) - here().seen >= 64 * record_bytes;
     }
     void release() {
         const std::uint64_t interrupts = machine_.mask_interrupts();

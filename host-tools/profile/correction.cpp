@@ -31,7 +31,8 @@ std::vector<Taken> taken_by_node(const std::vector<CallTree::Node>& nodes, const
     const wire::Overhead& graph = overhead(hello, wire::RecorderNumber::graph);
     const wire::Overhead& function = overhead(hello, wire::RecorderNumber::function);
     const wire::Overhead& duration = overhead(hello, wire::RecorderNumber::duration);
-    const Signed tail = Signed{graph_overhead(hello)} * tail_instructions;
+    const Signed tail = graph_overhead(hello) * tail_instructions / graph_instructions;
+    const Signed hook = graph_overhead(hello) * hook_instructions / graph_instructions;
     const auto calls_by_tail = [&](std::size_t i) -> Signed {
         const CallTree::Node& node = nodes[i];
         if (!code.tail || tail == 0 || node.parent <= CallTree::overflow) return 0;
@@ -49,9 +50,10 @@ std::vector<Taken> taken_by_node(const std::vector<CallTree::Node>& nodes, const
         // An interrupt's begin and end are not measured.
         const Signed calls = is_interrupt(functions.offset(node.function)) ? 0 : Signed{node.calls} - node.points - whole;
         const Signed pad = code.local[node.function] ? hello.landing_pad : 0;
-        const Signed inside = calls * (graph.inside + pad) + whole * (duration.inside + pad);
+        const Signed no_hook = node.unwound * hook;
+        const Signed inside = calls * (graph.inside + pad) + whole * (duration.inside + pad) - no_hook;
         const Signed outside = calls * (graph.outside - pad) + whole * (duration.outside - pad) +
-                               Signed{node.points} * (function.outside - pad) + calls_by_tail(i) * tail / graph_instructions;
+                               Signed{node.points} * (function.outside - pad) + calls_by_tail(i) * tail - no_hook;
         taken[i].self += inside;
         taken[i].total += inside;
         taken[node.parent].self += outside;

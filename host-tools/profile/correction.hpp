@@ -8,7 +8,7 @@
 //     total of a path  less  the same of it and of all paths below it, but its own calls' outside
 //     a function       less  the sum of its paths'; for its total, of those that lie in no other of its own
 //
-// A tail call has taken the recorder longer, which is its caller's (tail_cost.hpp). Where the code does not say of a
+// A tail call has taken the recorder longer, which is its caller's (path_costs.hpp). Where the code does not say of a
 // call whether it is one, the ends of it and of its caller do: `handed` of a path are those.
 //
 // A function without a landing pad has its own time that much shorter: `inside` is larger by what a pad

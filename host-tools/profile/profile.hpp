@@ -21,7 +21,7 @@
 #include "host-tools/profile/moved_functions.hpp"
 #include "host-tools/profile/path_cache.hpp"
 #include "host-tools/profile/samples.hpp"
-#include "host-tools/profile/tail_cost.hpp"
+#include "host-tools/profile/path_costs.hpp"
 #include "host-tools/profile/target_profile.hpp"
 
 namespace nopscope {
@@ -267,6 +267,7 @@ inline void Profile::Context::closed(const OpenCall& call, const ClosedCall& res
         break;
     case Outcome::unwound:
         ++of.unwound;
+        ++profile_.tree_[call.path.node].unwound;
         break;
     case Outcome::open:
         ++of.open;

@@ -30,6 +30,8 @@ struct Counted {
     std::uint64_t self = 0;
     std::uint64_t inclusive = 0;    // of the outermost call of it on the stack
     std::uint64_t interrupted = 0;  // of interrupts' own, directly on top of it; not in `self`
+    std::uint64_t made = 0;         // calls that it made
+    std::uint64_t interrupts = 0;   // directly on top of it
     std::uint64_t jumps = 0;        // tail calls that it left by
     std::uint64_t unwound = 0;      // calls that longjmp left
     std::uint64_t landings = 0;     // of longjmp
@@ -96,7 +98,11 @@ public:
         if (!tail) unwind(sp, !hooked, begin);
         tail = is_tail(sp, lr, hooked);
         if (hooked && !tail) ++unexplained;
-        if (tail && frames_.back().function != none) ++functions_[frames_.back().function].jumps;
+        if (frames_.size() > base() && frames_.back().function != none) {
+            Counted& caller = functions_[frames_.back().function];
+            ++caller.made;
+            if (tail) ++caller.jumps;
+        }
         frames_.push_back({.return_address = tail ? frames_.back().return_address : lr,
                            .sp = sp,
                            .begin = begin,
@@ -230,7 +236,10 @@ private:
         if (!frames_.empty()) {
             frames_.back().child += whole;
             const std::uint32_t below = frames_.back().function;
-            if (frame.function == none && below != none) functions_[below].interrupted += whole - frame.child;
+            if (frame.function == none && below != none) {
+                functions_[below].interrupted += whole - frame.child;
+                ++functions_[below].interrupts;
+            }
         }
         last_event_ = end;
         const State now = state_;

@@ -215,10 +215,11 @@ void on_exit(qemu_plugin_id_t, void*) {
     for (std::size_t i = 0; i < truth.sites.size(); ++i) {
         const Counted& of = truth.functions[i];
         std::fprintf(file, "%s\n{\"address\": \"0x%" PRIx64 "\", \"calls\": %" PRIu64 ", \"self\": %" PRIu64
-                     ", \"inclusive\": %" PRIu64 ", \"interrupted\": %" PRIu64 ", \"jumps\": %" PRIu64
+                     ", \"inclusive\": %" PRIu64 ", \"interrupted\": %" PRIu64 ", \"interrupts\": %" PRIu64 ", \"made\": %" PRIu64
+                     ", \"jumps\": %" PRIu64
                      ", \"unwound\": %" PRIu64 ", \"landings\": %" PRIu64 ", \"open\": %" PRIu64 "}",
                      i == 0 ? "" : ",", truth.sites[i].function, of.calls, of.self, of.inclusive, of.interrupted,
-                     of.jumps, of.unwound, of.landings, of.open);
+                     of.interrupts, of.made, of.jumps, of.unwound, of.landings, of.open);
     }
     std::fputs("\n]}\n", file);
     std::fclose(file);

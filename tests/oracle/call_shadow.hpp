@@ -34,7 +34,12 @@ struct Counted {
     std::uint64_t interrupts = 0;   // directly on top of it
     std::uint64_t jumps = 0;        // tail calls that it left by
     std::uint64_t unwound = 0;      // calls that longjmp left
+    std::uint64_t thrown = 0;       // of them, the innermost
     std::uint64_t landings = 0;     // of longjmp
+    std::uint64_t pumps = 0;        // how often the tracer was at work for long on top of it
+    std::uint64_t longjmps_below = 0;  // in it and its callees, of the outermost call
+    std::uint64_t pumps_below = 0;
+    std::uint64_t jumps_below = 0;
     std::uint64_t open = 0;         // not over at the end
 };
 
@@ -101,7 +106,8 @@ public:
         if (frames_.size() > base() && frames_.back().function != none) {
             Counted& caller = functions_[frames_.back().function];
             ++caller.made;
-            if (tail) ++caller.jumps;
+            caller.jumps += tail;
+            frames_.back().jumps += tail;
         }
         frames_.push_back({.return_address = tail ? frames_.back().return_address : lr,
                            .sp = sp,
@@ -137,6 +143,7 @@ public:
 private:
     enum class Where : std::uint8_t { program, tracer, out };  // out: in what the tracer has called
     static constexpr std::uint32_t none = ~0u;                 // an interrupt's pseudo-call
+    static constexpr std::uint64_t long_stay = 1000;           // instructions: more than any recorder takes
 
     struct State {
         Where where = Where::program;
@@ -150,6 +157,7 @@ private:
     struct Frame {
         std::uint64_t return_address = 0, sp = 0, begin = 0;
         std::uint64_t child = 0;
+        std::uint64_t longjmps = 0, pumps = 0, jumps = 0;  // in it and its callees
         std::uint32_t function = none;
         bool tail = false;
         State below{};  // of what was called from, or interrupted
@@ -190,7 +198,10 @@ private:
         }
         if (last == Branch::none) return;  // nothing but an interrupt's end leads here
         state_.until = 0;
-        if (last == Branch::ret && state_.depth == 0) return move(Where::program);
+        if (last == Branch::ret && state_.depth == 0) {
+            if (raw_ - left_at_ >= long_stay) count_pump(at.body);
+            return move(Where::program);
+        }
         if (last == Branch::ret) --state_.depth;
         move(Where::out);
         if (last != Branch::jump || in_tracer(read.lr())) return;
@@ -198,6 +209,14 @@ private:
         state_.until_sp = read.sp();
     }
 
+    // A recorder's entry that had to pump has not read the clock before it: that is its caller's time.
+    void count_pump(bool at_entry) {
+        const std::size_t above = at_entry ? 2 : 1;
+        if (frames_.size() < above) return;
+        Frame& frame = frames_[frames_.size() - above];
+        ++frame.pumps;
+        if (frame.function != none) ++functions_[frame.function].pumps;
+    }
     void interrupt(Branch last) {
         State below = state_;
         below.last = last;
@@ -216,6 +235,10 @@ private:
     void unwind(std::uint64_t sp, bool same_sp_too, std::uint64_t end) {
         bool any = false;
         while (frames_.size() > base() && (frames_.back().sp < sp || (same_sp_too && frames_.back().sp == sp))) {
+            if (!any) {
+                ++frames_.back().longjmps;
+                ++functions_[frames_.back().function].thrown;
+            }
             close(end, true);
             any = true;
         }
@@ -230,11 +253,19 @@ private:
         if (frame.function != none) {
             Counted& of = functions_[frame.function];
             of.self += whole - frame.child;
-            if (--active_[frame.function] == 0) of.inclusive += whole;
+            if (--active_[frame.function] == 0) {
+                of.inclusive += whole;
+                of.longjmps_below += frame.longjmps;
+                of.pumps_below += frame.pumps;
+                of.jumps_below += frame.jumps;
+            }
             if (unwound) ++of.unwound;
         }
         if (!frames_.empty()) {
             frames_.back().child += whole;
+            frames_.back().longjmps += frame.longjmps;
+            frames_.back().pumps += frame.pumps;
+            frames_.back().jumps += frame.jumps;
             const std::uint32_t below = frames_.back().function;
             if (frame.function == none && below != none) {
                 functions_[below].interrupted += whole - frame.child;

@@ -198,6 +198,18 @@ void on_core(qemu_plugin_id_t, unsigned vcpu) {
     if (!truth.cores[vcpu]->registers.known()) qemu_plugin_outs("truth: this QEMU gives no sp and x30\n");
 }
 
+constexpr struct {
+    const char* name;
+    std::uint64_t Counted::*value;
+} fields[] = {
+    {"calls", &Counted::calls}, {"self", &Counted::self}, {"inclusive", &Counted::inclusive},
+    {"interrupted", &Counted::interrupted}, {"interrupts", &Counted::interrupts}, {"made", &Counted::made},
+    {"jumps", &Counted::jumps}, {"unwound", &Counted::unwound}, {"thrown", &Counted::thrown},
+    {"landings", &Counted::landings}, {"pumps", &Counted::pumps}, {"open", &Counted::open},
+    {"longjmps_below", &Counted::longjmps_below}, {"pumps_below", &Counted::pumps_below},
+    {"jumps_below", &Counted::jumps_below},
+};
+
 void on_exit(qemu_plugin_id_t, void*) {
     std::FILE* const file = std::fopen(truth.out.c_str(), "w");
     if (file == nullptr) return qemu_plugin_outs("truth: cannot write the file named by out=\n");
@@ -213,13 +225,11 @@ void on_exit(qemu_plugin_id_t, void*) {
     std::fprintf(file, "{\"instructions\": %" PRIu64 ", \"program\": %" PRIu64 ", \"foreign\": %" PRIu64
                  ", \"unexplained\": %" PRIu64 ", \"functions\": [", all, program, foreign, unexplained);
     for (std::size_t i = 0; i < truth.sites.size(); ++i) {
-        const Counted& of = truth.functions[i];
-        std::fprintf(file, "%s\n{\"address\": \"0x%" PRIx64 "\", \"calls\": %" PRIu64 ", \"self\": %" PRIu64
-                     ", \"inclusive\": %" PRIu64 ", \"interrupted\": %" PRIu64 ", \"interrupts\": %" PRIu64 ", \"made\": %" PRIu64
-                     ", \"jumps\": %" PRIu64
-                     ", \"unwound\": %" PRIu64 ", \"landings\": %" PRIu64 ", \"open\": %" PRIu64 "}",
-                     i == 0 ? "" : ",", truth.sites[i].function, of.calls, of.self, of.inclusive, of.interrupted,
-                     of.interrupts, of.made, of.jumps, of.unwound, of.landings, of.open);
+        std::fprintf(file, "%s\n{\"address\": \"0x%" PRIx64 "\"", i == 0 ? "" : ",", truth.sites[i].function);
+        for (const auto& [name, value] : fields) {
+            std::fprintf(file, ", \"%s\": %" PRIu64, name, truth.functions[i].*value);
+        }
+        std::fputs("}", file);
     }
     std::fputs("\n]}\n", file);
     std::fclose(file);

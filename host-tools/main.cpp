@@ -23,8 +23,9 @@ namespace {
 using namespace nopscope;
 
 constexpr char exit_codes[] =
-    "Exit codes: 0 done; 1 check found a problem; 2 wrong usage; 3 a file, port or image cannot be "
-    "used;\n4 record: the command behind exec: failed. Details: docs/cli.md.";
+    "Exit codes: 0 done; 1 what was checked is not well (check, doctor, diff --fail-above); 2 wrong\n"
+    "usage; 3 a file, port or image cannot be used; 4 record: the command behind exec: failed.\n"
+    "Details: docs/cli.md.";
 
 const std::map<std::string, Format> formats{
     {"text", Format::text}, {"json", Format::json}, {"csv", Format::csv}};
@@ -227,6 +228,14 @@ std::function<Exit()> add_query(CLI::App& app, CLI::App*& command) {
     return [options] { return query(*options); };
 }
 
+// With --image a page has the hottest functions' instructions.
+void add_source(CLI::App* command, HtmlOptions& options) {
+    command->add_flag("!--no-source", options.source, "Instructions without the text of source files");
+    command->add_option("--source-root", options.source_roots,
+                        "Where source files with a relative name are looked for (.); PREFIX=DIRECTORY: what stands for PREFIX/ "
+                        "in their names; may be repeated");
+}
+
 std::function<Exit()> add_html(CLI::App& app, CLI::App*& command) {
     auto options = std::make_shared<HtmlOptions>();
     command = app.add_subcommand("html", "Write a page for a browser: flame graph, timeline, functions, callers and callees");
@@ -236,10 +245,7 @@ std::function<Exit()> add_html(CLI::App& app, CLI::App*& command) {
     command->add_option("-o,--output", options->output, "The page to write")->required();
     command->add_option("--image", options->report.image,
                         "The ELF that was recorded: then the page has the hottest functions' instructions and source lines, too");
-    command->add_flag("!--no-source", options->source, "Instructions without the text of source files");
-    command->add_option("--source-root", options->source_roots,
-                        "Where source files with a relative name are looked for (.); PREFIX=DIRECTORY: what stands for PREFIX/ "
-                        "in their names; may be repeated");
+    add_source(command, *options);
     command->add_option("--title", options->title, "The page's title (the recording's name)");
     add_raw(command, options->report);
     return [options] { return html(*options); };
@@ -257,6 +263,7 @@ std::function<Exit()> add_serve(CLI::App& app, CLI::App*& command) {
         ->default_val("127.0.0.1:0");
     command->add_option("--token", options->token,
                         "What each request must bring; other addresses than this machine's own have one in any case");
+    add_source(command, options->page);
     command->add_option("--title", options->page.title, "The page's title (the recording's name, or the line)");
     add_raw(command, options->page.report);
     const auto read_steering = add_steering(command, options->line);

@@ -8,14 +8,19 @@
 
 namespace nopscope {
 
+std::optional<CodeView> code_of_image(const HtmlOptions& options) {
+    if (options.report.image.empty()) return std::nullopt;
+    return std::optional<CodeView>(std::in_place, options.report.image,
+                                   options.source ? options.source_roots : std::vector<std::string>());
+}
+
 std::string view_of_file(const HtmlOptions& options) {
     Timeline timeline;
     const Loaded loaded = load(options.report, true, [&](const NamedFile& recording) {
         return std::make_unique<BalancedStream>(timeline, [&recording] { return recording.symbols(); },
                                                 options.report.file);
     });
-    std::optional<CodeView> code;
-    if (!options.report.image.empty()) code.emplace(options.report.image, options.source ? options.source_roots : std::vector<std::string>());
+    const std::optional<CodeView> code = code_of_image(options);
     const std::string& path = options.report.file;
     const std::string title = options.title.empty() ? path.substr(path.rfind('/') + 1) : options.title;
     return view_json(loaded.report, *loaded.profile, title, default_most_paths,

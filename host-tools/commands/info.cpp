@@ -7,7 +7,7 @@
 #include <cstdio>
 
 #include "host-tools/base/text.hpp"
-#include "host-tools/commands/commands.hpp"
+#include "host-tools/commands/load.hpp"
 #include "host-tools/elf/sites.hpp"
 #include "host-tools/report/json.hpp"
 
@@ -187,7 +187,7 @@ Exit info(const InfoOptions& options) {
     if (is_elf(options.file)) return elf_info(options);
     Profile profile;
     nsc::Reader file;
-    file.read_file(options.file, profile);
+    read_with_progress(file, options.file, profile);
     const Report report = make_report(profile, file.counters(), nullptr);
     if (options.format == Format::json) {
         fmt::print("{}", json_text(recording_json(file, profile, report)));

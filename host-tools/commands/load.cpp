@@ -5,9 +5,16 @@
 
 #include <cstdio>
 
+#include "host-tools/base/progress.hpp"
+#include "host-tools/base/text.hpp"
 #include "host-tools/line/tee.hpp"
 
 namespace nopscope {
+
+void read_with_progress(nsc::Reader& reader, const std::string& path, SessionSink& sink) {
+    Progress progress("reading " + for_terminal(path));
+    reader.read_file(path, sink, [&](std::uint64_t bytes, std::uint64_t total) { progress.at(bytes, total); });
+}
 
 NamedFile::NamedFile(const ReportOptions& options) : path_(options.file) {
     if (!options.image.empty()) image_ = read_symbols(ElfFile::open(options.image));

@@ -4,17 +4,21 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "host-tools/commands/commands.hpp"
+#include "host-tools/html/code.hpp"
 
 namespace nopscope {
+
+void read_with_progress(nsc::Reader& reader, const std::string& path, SessionSink& sink);
 
 // A recording's file, and what names it: --image, else what it carries, once that has been read.
 class NamedFile {
 public:
     explicit NamedFile(const ReportOptions& options);
 
-    void read(SessionSink& sink) { file_.read_file(path_, sink); }
+    void read(SessionSink& sink) { read_with_progress(file_, path_, sink); }
     const Symbols* symbols() const;  // null: none are known
     nsc::Counters counters() const { return file_.counters(); }
     // On stderr, when it has been read: what its reader should know.
@@ -37,6 +41,9 @@ Loaded load(const ReportOptions& options, bool durations = false,
 
 // What a page shows of a recording: view_json() (html/html.hpp).
 std::string view_of_file(const HtmlOptions& options);
+
+// The hottest functions' instructions; nothing: no image is given. Throws Error.
+std::optional<CodeView> code_of_image(const HtmlOptions& options);
 
 // To standard output.
 void print(const std::string& text);

@@ -55,12 +55,46 @@ Database tables_of(const ReportOptions& options) {
     return database;
 }
 
+bool asked_for_more = false;  // than a query may have
+
+// A query reads: it changes nothing, opens no other file, and makes none (sqlite3_set_authorizer).
+int only_reading(void* /*unused*/, int what, const char* first, const char* /*second*/, const char* /*database*/,
+                 const char* /*trigger*/) {
+    switch (what) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_FUNCTION:
+    case SQLITE_RECURSIVE:
+        return SQLITE_OK;
+    case SQLITE_PRAGMA:
+        if (std::string_view(first) == "table_info" || std::string_view(first) == "table_list") return SQLITE_OK;
+        break;
+    default:
+        break;
+    }
+    asked_for_more = true;
+    return SQLITE_DENY;
+}
+
+// The database may be anybody's: what its schema says must not do anything either.
+void guard(sqlite3* database) {
+    sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+    sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+    sqlite3_set_authorizer(database, only_reading, nullptr);
+}
+
+Error refused(sqlite3* database) {
+    if (asked_for_more) return Error("the query must be a SELECT: it may read these tables, and nothing else", Exit::usage);
+    return Error(fmt::format("the query: {}", sqlite3_errmsg(database)), Exit::usage);
+}
+
 Statement prepare(sqlite3* database, const std::string& sql) {
+    guard(database);
     sqlite3_stmt* statement = nullptr;
     const char* rest = nullptr;
     const int result = sqlite3_prepare_v2(database, sql.c_str(), static_cast<int>(sql.size()), &statement, &rest);
     Statement prepared(statement);
-    if (result != SQLITE_OK) throw Error(fmt::format("the query: {}", sqlite3_errmsg(database)), Exit::usage);
+    if (result != SQLITE_OK) throw refused(database);
     if (statement == nullptr) throw Error("the query is empty", Exit::usage);
     if (std::string_view(rest).find_first_not_of(" \t\r\n;") != std::string_view::npos) {
         throw Error("the query is more than one statement", Exit::usage);
@@ -120,7 +154,7 @@ private:
     bool next() {
         const int result = sqlite3_step(statement_);
         if (result == SQLITE_ROW) return true;
-        if (result != SQLITE_DONE) throw Error(fmt::format("the query: {}", sqlite3_errmsg(database_)), Exit::usage);
+        if (result != SQLITE_DONE) throw refused(database_);
         return false;
     }
     int columns() const { return static_cast<int>(names_.size()); }

@@ -47,10 +47,11 @@ Exit serve_file(const ServeOptions& options) {
 
 Exit serve_line(const ServeOptions& options) {
     // The line first: a port that is not there must not cost an older recording.
-    Live live({.line = options.line});
+    Live live({.line = options.line, .timeline = true});
     if (!options.output.empty()) live.start_recording(options.output);
+    const std::optional<CodeView> code = code_of_image(options.page);
     ShownLine shown(live, options.page.title.empty() ? options.line.from : options.page.title,
-                    options.page.report.raw);
+                    options.page.report.raw, code ? &*code : nullptr);
     LineState state = LineState::waiting;
     serve(options, shown, [&] {
         const Status now = live.status();

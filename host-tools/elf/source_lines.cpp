@@ -2,9 +2,8 @@
 #include "host-tools/elf/source_lines.hpp"
 
 #include <dwarf.h>
-#include <elfutils/libdw.h>
-#include <fcntl.h>
-#include <unistd.h>
+
+#include "host-tools/elf/dwarf_file.hpp"
 
 namespace nopscope {
 namespace {
@@ -49,45 +48,17 @@ void walk(Dwarf_Die* parent, Places& places, int depth) {
     } while (dwarf_siblingof(&child, &child) == 0);
 }
 
-// Functions in assembly have no DIE of their own, but lines.
-void add_lines(Dwarf_Die* unit, Places& places) {
-    Dwarf_Lines* lines = nullptr;
-    std::size_t count = 0;
-    if (dwarf_getsrclines(unit, &lines, &count) != 0) return;
-    for (std::size_t i = 0; i < count; ++i) {
-        Dwarf_Line* line = dwarf_onesrcline(lines, i);
-        Dwarf_Addr address = 0;
-        int number = 0;
-        const char* file = dwarf_linesrc(line, nullptr, nullptr);
-        if (file == nullptr || dwarf_lineaddr(line, &address) != 0 ||
-            dwarf_lineno(line, &number) != 0 || number <= 0) {
-            continue;
-        }
-        places.try_emplace(address, SourcePlace{file, static_cast<std::uint32_t>(number)});
-    }
-}
-
 }  // namespace
 
 SourceLines::SourceLines(const std::string& path) {
-    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0) return;
-    if (Dwarf* dwarf = dwarf_begin(file, DWARF_C_READ)) {
-        const auto each_unit = [&](auto&& visit) {
-            Dwarf_CU* unit = nullptr;
-            Dwarf_Half version = 0;
-            std::uint8_t type = 0;
-            Dwarf_Die die;
-            Dwarf_Die sub;
-            while (dwarf_get_units(dwarf, unit, &unit, &version, &type, &die, &sub) == 0) {
-                visit(&die);
-            }
-        };
-        each_unit([&](Dwarf_Die* unit) { walk(unit, places_, 0); });
-        each_unit([&](Dwarf_Die* unit) { add_lines(unit, places_); });
-        dwarf_end(dwarf);
-    }
-    close(file);
+    const DwarfFile dwarf(path);
+    dwarf.each_unit([&](Dwarf_Die* unit) { walk(unit, places_, 0); });
+    // Functions in assembly have no DIE of their own, but lines.
+    dwarf.each_unit([&](Dwarf_Die* unit) {
+        DwarfFile::each_line(unit, [&](std::uint64_t address, const char* name, std::uint32_t line) {
+            if (name != nullptr) places_.try_emplace(address, SourcePlace{name, line});
+        });
+    });
 }
 
 SourcePlace SourceLines::at(std::uint64_t address) const {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/live/line.hpp"
 
+#include <thread>
+
 #include "host-tools/base/error.hpp"
 
 namespace nopscope {
@@ -8,6 +10,11 @@ namespace {
 
 // A line silent for so long is not in the middle of a frame: what is pending may be shown as text.
 constexpr std::chrono::milliseconds text_silence{200};
+
+// QEMU's lines have a read for every few bytes, up to 60,000 a second. After so few, more may gather for so long: at 12
+// Mbaud it is a fifth of what a serial port keeps.
+constexpr std::size_t few_bytes = 512;
+constexpr std::chrono::milliseconds gathering{1};
 
 }  // namespace
 
@@ -20,6 +27,7 @@ std::unique_ptr<Source> open_line(const LineOptions& options, Way way, const Say
 }
 
 Source::Result LineReader::wait(std::chrono::milliseconds timeout) {
+    if (got_.count != 0 && got_.count < few_bytes) std::this_thread::sleep_for(gathering);
     got_ = {};
     return got_ = source_.read(buffer_, timeout);
 }

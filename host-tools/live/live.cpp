@@ -55,6 +55,7 @@ Live::Live(LiveOptions options)
     : options_(std::move(options)),
       symbols_(options_.line.image.empty() ? std::nullopt
                                            : std::optional(read_symbols(ElfFile::open(options_.line.image)))),
+      events_(timeline_, [this] { return symbols(); }, options_.line.from),
       watch_(symbols()),
       tee_(profile_, watch_) {
     const bool one_way = goes_one_way(options_.line);
@@ -66,12 +67,17 @@ Live::Live(LiveOptions options)
 }
 
 Live::Live(LiveOptions options, LastingSource::Open open, bool comes_back)
-    : options_(std::move(options)), takes_commands_(true), watch_(nullptr), tee_(profile_, watch_) {
+    : options_(std::move(options)),
+      takes_commands_(true),
+      events_(timeline_, [this] { return symbols(); }, options_.line.from),
+      watch_(nullptr),
+      tee_(profile_, watch_) {
     start(std::move(open), comes_back);
 }
 
 void Live::start(LastingSource::Open open, bool comes_back) {
     profile_.count_durations();
+    if (options_.timeline) tee_.add(events_);
     if (comes_back) {
         auto lasting = std::make_unique<LastingSource>(std::move(open));
         lasting_ = lasting.get();
@@ -289,6 +295,7 @@ Look Live::look(bool raw) {
         const std::lock_guard lock(mutex_);
         look.status = status_locked();
         look.profile = std::make_unique<Profile>(profile_);
+        if (options_.timeline) look.timeline = std::make_unique<Timeline>(timeline_);
     }
     look.profile->on_session_end();
     look.target_ticks = look.profile->duration_ticks();

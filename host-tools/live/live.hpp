@@ -24,6 +24,8 @@
 #include <thread>
 #include <vector>
 
+#include "host-tools/export/balanced_stream.hpp"
+#include "host-tools/html/timeline.hpp"
 #include "host-tools/line/tee.hpp"
 #include "host-tools/live/fair_mutex.hpp"
 #include "host-tools/live/lasting_source.hpp"
@@ -38,6 +40,7 @@ struct LiveOptions {
     std::string record = {};  // into this file from the beginning; empty: not
     // Functions that a core is in when it has nothing to do, by globs of their names.
     std::vector<std::string> idle = {"*idle*", "*wfi*", "*wait_for_interrupt*"};
+    bool timeline = false;  // a Look has it; some 140 instructions an event
 };
 
 enum class LineState : std::uint8_t {
@@ -90,6 +93,7 @@ struct Status {
 struct Look {
     Status status;
     std::unique_ptr<Profile> profile;  // ended; with durations
+    std::unique_ptr<Timeline> timeline;  // null: LiveOptions::timeline
     std::optional<Report> report;      // nothing: no hello was heard yet
     std::uint64_t target_ticks = 0;    // Profile::duration_ticks
 };
@@ -152,6 +156,8 @@ private:
 
     FairMutex mutex_;  // of what follows
     Profile profile_;
+    Timeline timeline_;
+    BalancedStream events_;  // for the timeline
     Watch watch_;
     Tee tee_;
     std::unique_ptr<LineReader> line_;  // its wait() is the reading thread's

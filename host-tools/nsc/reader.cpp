@@ -2,6 +2,7 @@
 #include "host-tools/nsc/reader.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -208,7 +209,7 @@ bool Reader::read_end(wire::Reader in) {
     return in.ok();
 }
 
-void Reader::read_file(const std::string& path, SessionSink& sink) {
+void Reader::read_file(const std::string& path, SessionSink& sink, const ReadSoFar& read_so_far) {
     const auto close = [](std::FILE* file) { std::fclose(file); };
     const bool standard_input = path == "-";
     const std::unique_ptr<std::FILE, decltype(close)> file(
@@ -217,12 +218,18 @@ void Reader::read_file(const std::string& path, SessionSink& sink) {
         throw Error("cannot open " + path + ": " + system_error(errno));
     }
     std::FILE* from = standard_input ? stdin : file.get();
+    struct stat about {};
+    const std::uint64_t total =
+        fstat(fileno(from), &about) == 0 && S_ISREG(about.st_mode) ? static_cast<std::uint64_t>(about.st_size) : 0;
+    std::uint64_t bytes = 0;
     read(
         [&](std::span<std::uint8_t> to) {
             const std::size_t got = std::fread(to.data(), 1, to.size(), from);
             if (got == 0 && std::ferror(from) != 0) {
                 throw Error("cannot read " + path + ": " + system_error(errno));
             }
+            bytes += got;
+            if (read_so_far) read_so_far(bytes, total);
             return got;
         },
         sink);

@@ -46,7 +46,9 @@ public:
     // does not know.
     void read(const Input& input, SessionSink& sink);
     // The file at `path`, - for standard input; throws Error when it cannot be read.
-    void read_file(const std::string& path, SessionSink& sink);
+    // `read_so_far` is told of each piece: the bytes read, and those of the file, 0 where it has no length.
+    using ReadSoFar = std::function<void(std::uint64_t bytes, std::uint64_t total)>;
+    void read_file(const std::string& path, SessionSink& sink, const ReadSoFar& read_so_far = {});
 
     const Counters& counters() const { return counters_; }
     const std::optional<About>& about() const { return about_; }

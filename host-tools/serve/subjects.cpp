@@ -107,7 +107,8 @@ std::shared_ptr<const Shown::View> ShownLine::view() {
     if (now_.report && (!view_ || view_->number != number_)) {
         // As long as it runs, nothing ends early.
         if (now_.status.state == LineState::running) now_.report->integrity.complete = true;
-        view_ = make_view(number_, view_json(*now_.report, *now_.profile, title_, most_paths));
+        view_ = make_view(number_, view_json(*now_.report, *now_.profile, title_, most_paths,
+                                             {.timeline = now_.timeline.get(), .code = code_}));
     }
     return view_;
 }

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <string>
 
+#include "host-tools/html/code.hpp"
 #include "host-tools/live/live.hpp"
 #include "host-tools/live/rates.hpp"
 #include "host-tools/serve/shown.hpp"
@@ -30,7 +31,9 @@ public:
     // Of the call paths; a page draws them again and again.
     static constexpr std::size_t most_paths = 10'000;
 
-    ShownLine(Live& live, const std::string& title, bool raw) : live_(live), title_(title), raw_(raw) {}
+    // `code`: of the image; may be null.
+    ShownLine(Live& live, const std::string& title, bool raw, const CodeView* code)
+        : live_(live), title_(title), raw_(raw), code_(code) {}
 
     std::shared_ptr<const View> view() override;
     std::string status(std::uint64_t& console) override;
@@ -42,6 +45,7 @@ private:
     Live& live_;
     const std::string title_;
     const bool raw_;
+    const CodeView* const code_;
     std::mutex mutex_;  // of what follows
     Look now_;
     std::optional<Rates> rates_;

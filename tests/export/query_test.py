@@ -18,6 +18,10 @@ def query(path, sql, *options, status=0):
     return exports.run(exports.NOPSCOPE, "query", path, sql, *options, status=status)
 
 
+WRITES = ("DELETE FROM calls", "DROP TABLE calls", "CREATE TABLE x (y)", "PRAGMA journal_mode = delete", "BEGIN",
+          "ATTACH 'other.db' AS other", "VACUUM INTO 'other.db'")
+
+
 class Query(unittest.TestCase):
     def setUp(self):
         self.directory = tempfile.TemporaryDirectory()
@@ -53,11 +57,14 @@ class Query(unittest.TestCase):
         before = database.read_bytes()
         for sql, said in (("SELECT x FROM calls", "no such column: x"), ("", "the query is empty"),
                           ("SELECT 1; SELECT 2", "more than one statement"),
-                          ("DELETE FROM calls", "readonly database")):
-            done = query(database, sql, status=2)
-            self.assertIn(said, done.stderr.decode())
-            self.assertEqual(len(done.stderr.splitlines()), 1)
+                          *((sql, "must be a SELECT") for sql in WRITES)):
+            for source in (database, exports.recording("torture")):
+                done = query(source, sql, status=2)
+                self.assertIn(said, done.stderr.decode(), sql)
+                self.assertEqual(len(done.stderr.splitlines()), 1)
         self.assertEqual(database.read_bytes(), before)
+        self.assertEqual([path.name for path in pathlib.Path(self.directory.name).iterdir()], [database.name])
+        self.assertIn("self_ns", query(database, "PRAGMA table_info(calls)").stdout.decode())
         query(self.directory.name + "/none.nsc", "SELECT 1", status=3)
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Captured registers, results, counters, and marks: of the second reader (decode.py)."""
+"""Captured registers, results, counters, marks, and times masked: of the second reader (decode.py)."""
 from collections import Counter, defaultdict
 
-from trace2 import ARGUMENTS, COUNTER, DATA, EXTENDED, MARKER, RESULT
+from trace2 import ARGUMENTS, COUNTER, DATA, EXTENDED, MARKER, MASKED, RESULT
 
 
 def signed(value, bits):
@@ -15,6 +15,7 @@ class Captured:
 
     def __init__(self):
         self.series, self.marks = defaultdict(list), []
+        self.masked = []  # (instructions from text_base, ticks)
 
     def reader(self, session):
         """Takes the records of a core: (index, kind, value, clock)."""
@@ -36,6 +37,10 @@ class Captured:
 
     def take(self, what, argument, data, when):
         """True: all of it is there."""
+        if what == MASKED:
+            if len(data) == 2:
+                self.masked.append((signed(data[0], 57), data[1]))
+            return len(data) == 2
         if what == ARGUMENTS:
             slots = [(f"x{n}", argument >> 8 + n & 1) for n in range(8) if argument >> n & 1]
         elif what == RESULT:

@@ -330,12 +330,12 @@ def decode(line):
     values = {key if isinstance(key, int) else (base + 8 * key[0], key[1]): summary(series)
               for key, series in captured.series.items()}
     return (rows, {base + 8 * site: of for site, of in profile.items()}, sums, hello["clock_hz"],
-            values, captured.marks)
+            values, captured.marks, [(base + 4 * where, ticks) for where, ticks in captured.masked])
 
 
 def main():
     with open(sys.argv[1], "rb") as file:
-        rows, profile, sums, hertz, values, marks = decode(file.read())
+        rows, profile, sums, hertz, values, marks, masked = decode(file.read())
     for address, (calls, total, own) in sorted(rows.items(), key=str):
         name = address if isinstance(address, tuple) else hex(address)
         print(f"{name} calls {calls} total {total} self {own} ticks")
@@ -370,6 +370,8 @@ def main():
         theirs["values", name] = (row["count"], row["min"], row["max"], row["last"],
                                   row["values"] and [tuple(pair) for pair in row["values"]])
     mine["marks"] = sorted(marks)
+    mine["masked"] = sorted((address, ns(ticks)) for address, ticks in masked)
+    theirs["masked"] = sorted((int(row["address"], 16), row["length_ns"]) for row in report.get("masked", []))
     theirs["marks"] = sorted(mark["id"] for mark in report.get("markers", []))
     wrong = [f"{address}: here {mine.get(address)}, there {theirs.get(address)}"
              for address in mine.keys() | theirs.keys()

@@ -9,7 +9,7 @@ HELLO, TRACE, CONSOLE, STATS, PROFILE = 1, 2, 3, 4, 5
 CALL, ENTRY, RET, EXTENDED = range(4)
 SYNC, TRACER_BEGIN, TRACER_END, CONTEXT = range(4)
 INTERRUPT = 5
-MARKER, DURATION, ARGUMENTS, RESULT, COUNTER, DATA = 4, 6, 7, 8, 9, 15
+MARKER, DURATION, ARGUMENTS, RESULT, COUNTER, MASKED, DATA = 4, 6, 7, 8, 9, 12, 15
 STATS_FIELDS = ("now", "generated", "delivered", "dropped", "unhooked", "foreign", "console_dropped",
                 "final", "overwritten", "aggregated", "filtered")
 IDENTITY = (1 << 28) - 1  # of an entry, in a ret

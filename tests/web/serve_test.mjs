@@ -119,6 +119,29 @@ test("it grows up, and inverted, too", async () => {
     assert.ok((await y("all")) > (await y(widest)), "the root is at the foot");
 });
 
+test("the timeline grows, and a range that is looked at stays", async () => {
+    await open("#view=timeline");
+    const where = () => page.textContent("#timeline .where");
+    await until("calls", async () => /[1-9][\d,]* calls drawn/.test(await where()));
+    const length = async () => (await page.evaluate(async () => (await (await fetch("view")).json()).timeline.duration));
+    const before = await length();
+    await until("more time", async () => (await length()) > before + 1e6);
+    await page.goto(page.url().replace(/#.*/, "") + "#view=timeline&range=1000-2000000");
+    await until("the range", async () => (await where()).startsWith("2.00 ms from 1"));
+    await grown();
+    assert.match(await where(), /^2\.00 ms from 1/);
+});
+
+test("a hot function has its instructions", async () => {
+    await open("#view=functions&sort=self");
+    await until("rows", async () => (await functions()).size > 50);
+    await page.locator("#functions tbody tr").first().click();
+    await until("instructions", async () => (await page.locator("#calls [data-at]").count()) > 10);
+    assert.match(await page.locator("#calls [data-at]").first().textContent(), /^\+0(bti|nop|bl|paciasp)/i);
+    await grown();
+    assert.ok((await page.locator("#calls [data-at]").count()) > 10);
+});
+
 test("the table keeps its order, its focus and where it was scrolled to", async () => {
     await open("#view=functions&sort=calls");
     await until("rows", async () => (await functions()).size > 50);

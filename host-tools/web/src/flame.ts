@@ -79,7 +79,7 @@ export class Flame {
             (calls > 0 ? `, ${text.count(calls)} calls` : "");
     }
 
-    // None for what is no function. Of a comparison red is slower and blue is faster, the more the paler it is not.
+    // None for what is no function. Of a comparison red is slower and blue is faster, the stronger the more.
     private colour(node: Node): string {
         const { fn, name, change } = node.data;
         if (node.highlight) return "var(--found)";

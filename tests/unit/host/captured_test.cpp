@@ -159,6 +159,12 @@ TEST_F(CapturedTest, Golden) {
         target.ret(call);
     }
     target.counter(0xff'ffff, least);
+    const auto outer = target.argument(Extended::interrupt, 27);
+    target.ret(target.entry(3), 30);
+    target.ret(target.argument(Extended::interrupt, 30), 25);
+    target.with_data(Extended::masked, 0, {3, 40});
+    target.ret(outer, 15);
+    target.with_data(Extended::masked, 0, {700, 90});
     report();
     sort_rows(made.functions, SortKey::self, 0);
     test::expect_golden("captured.bin", std::string(target.bytes.begin(), target.bytes.end()));

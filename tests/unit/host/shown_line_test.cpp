@@ -55,9 +55,9 @@ protected:
     json status() { return json::parse(shown.status(console)); }
 
     OneLine::End end;
-    Live live{LiveOptions{.line = {.from = "test:", .image = {}, .memory = {}, .steering = {}}},
+    Live live{LiveOptions{.line = {.from = "test:", .image = {}, .memory = {}, .steering = {}}, .timeline = true},
               [this] { return std::make_unique<OneLine>(end); }, false};
-    ShownLine shown{live, "title", false};
+    ShownLine shown{live, "title", false, nullptr};
     test::TargetStream target;
     std::size_t sent = 0;
     std::uint64_t console = 0;
@@ -78,6 +78,7 @@ TEST_F(ShownLineTest, ThereIsAnotherViewWhenSomethingHasCome) {
     const json view = json::parse(first->json);
     EXPECT_EQ(view["complaint"], "") << "what runs on does not end early";
     EXPECT_EQ(view["paths"]["calls"], json({0, 1, 1}));
+    EXPECT_EQ(view["timeline"]["calls"], 2);
     target.hello();
     send();
     EXPECT_EQ(shown.view(), first) << "a hello changes nothing";

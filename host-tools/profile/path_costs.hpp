@@ -25,12 +25,12 @@ inline std::int64_t graph_overhead(const HelloInfo& hello) {
     return hello.calibrated && sum > 0 ? sum : 0;
 }
 
-// Ticks between the ends of two calls that one RET ends, at most: a caller's own way back takes two instructions
-// more. 0: the clock cannot tell.
+// The ends of two calls that one RET ends are fewer ticks apart: a caller's own way back takes two instructions more. 0:
+// the clock cannot tell.
 inline std::uint64_t handed_within(const HelloInfo& hello) {
     const std::int64_t sum = graph_overhead(hello);
     if (sum * tail_instructions < graph_instructions * wire::overhead_unit) return 0;
-    return static_cast<std::uint64_t>(sum * (2 * hook_instructions + 1) / graph_instructions / wire::overhead_unit);
+    return static_cast<std::uint64_t>(sum * (2 * hook_instructions + 1) / graph_instructions / wire::overhead_unit) + 1;
 }
 
 }  // namespace nopscope

@@ -295,7 +295,7 @@ inline void Profile::Context::closed(const OpenCall& call, const ClosedCall& res
     node.total_ticks += result.ticks;
     node.self_ticks += result.self_ticks;
     const Ticks end = call.begin + result.ticks;
-    if (end - last_end <= handed_within) [[unlikely]] {
+    if (end - last_end < handed_within) [[unlikely]] {
         CallTree::Node& last = profile_.tree_[last_node];
         if (last.parent == call.path.node && result.outcome == Outcome::returned) ++last.handed;
     }

@@ -234,7 +234,8 @@ TEST_F(Elf, TailCallsAreJumpsToOtherFunctions) {
     };
     constexpr std::uint32_t b = 0x14000000, bl = 0x94000000;
     constexpr std::uint64_t body = 12;  // behind the landing pad and the site
-    const auto next = [&] { return (builder.here() + 7 & ~std::uint64_t{7}) + 8 + body; };
+    const auto aligned = [](std::uint64_t address) { return (address + 7) & ~std::uint64_t{7}; };
+    const auto next = [&] { return aligned(builder.here()) + 8 + body; };
     const auto f = builder.function("f");
     const auto g = builder.function("g");
     builder.function("jumps", true, true, {to(b, next(), f)});
@@ -244,7 +245,7 @@ TEST_F(Elf, TailCallsAreJumpsToOtherFunctions) {
     builder.function("by_pointers", true, true, {br_x1, blr_x1, to(bl, next() + 8, f)});
     builder.function("if", true, true, {0x54000000 | (static_cast<std::uint32_t>(f - next()) >> 2 & 0x7ffff) << 5});
     builder.function("hot");
-    builder.function("hot.cold", false, false, {to(b, (builder.here() + 7 & ~std::uint64_t{7}), g)});
+    builder.function("hot.cold", false, false, {to(b, aligned(builder.here()), g)});
     const Symbols symbols = read_symbols(file());
     const auto tail = [&](const std::string& caller, std::uint64_t callee) {
         for (const Function& site : symbols.sites) {

@@ -48,9 +48,10 @@ std::vector<Taken> taken_by_node(const std::vector<CallTree::Node>& nodes, const
         const CallTree::Node& node = nodes[i];
         const Signed whole = node.whole;
         // An interrupt's begin and end are not measured.
-        const Signed calls = is_interrupt(functions.offset(node.function)) ? 0 : Signed{node.calls} - node.points - whole;
+        const bool interrupt = is_interrupt(functions.offset(node.function));
+        const Signed calls = interrupt ? 0 : Signed{node.calls} - node.points - whole;
         const Signed pad = code.local[node.function] ? hello.landing_pad : 0;
-        const Signed no_hook = node.unwound * hook;
+        const Signed no_hook = interrupt ? 0 : node.unwound * hook;
         const Signed inside = calls * (graph.inside + pad) + whole * (duration.inside + pad) - no_hook;
         const Signed outside = calls * (graph.outside - pad) + whole * (duration.outside - pad) +
                                Signed{node.points} * (function.outside - pad) + calls_by_tail(i) * tail - no_hook;

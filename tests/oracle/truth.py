@@ -7,8 +7,8 @@ deterministic run (-icount shift=0: an instruction is a nanosecond).
 
 Runs the image, records and reports it, and prints the ten worst functions, or --all. Exit status 1: a number of
 calls differs, or a function's self or inclusive time is out of tolerance: 2 %, or one tick of the clock for each time
-that was measured: of the function's calls, and for its self time of those that it made. From the environment: NOPSCOPE, NOPSCOPE_BUILD_ROOT, NOPSCOPE_ORACLE (as tests/e2e/machines.py),
-NOPSCOPE_TRUTH (the plugin, truth.cpp).
+that was measured: of the function's calls, and for its self time of those that it made. From the environment:
+NOPSCOPE, NOPSCOPE_BUILD_ROOT, NOPSCOPE_ORACLE (as tests/e2e/machines.py), NOPSCOPE_TRUTH (the plugin, truth.cpp).
 """
 
 import argparse
@@ -192,7 +192,8 @@ def summary(comparison):
 
 def as_json(comparison):
     return {"instructions": comparison.instructions, "program": comparison.program, "faults": comparison.faults,
-            "outside": len(comparison.outside()), "unexplained": len(comparison.unexplained()), "outside_strictly": len(comparison.outside(strict=True)),
+            "outside": len(comparison.outside()), "unexplained": len(comparison.unexplained()),
+            "outside_strictly": len(comparison.outside(strict=True)),
             "functions": [{"name": row.name, "calls": row.calls, "tick_ns": row.tick_ns, "of_tolerance": row.worst(),
                            "true": row.true, "reported": row.told, "raw": row.raw, "cause": causes(row)}
                           for row in comparison.rows]}

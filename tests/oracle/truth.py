@@ -129,6 +129,12 @@ class Comparison:
     def outside(self, strict=False):
         return [row for row in self.rows if row.worst(strict) > 1]
 
+    def inexact(self):
+        """Where a tick is an instruction: rows with any error at all that have nothing known in them."""
+        known = ("longjmps_below", "pumps_below", "interrupts", "open")
+        return [row for row in self.rows if row.tick_ns <= 1 and row.true != row.told
+                and not any(row.counted[key] for key in known)]
+
     def unexplained(self):
         return [row for row in self.outside() if not row.is_explained()]
 

@@ -30,6 +30,15 @@ public:
         period_ticks_ = clock_hz / 100;
     }
 
+    // It has more to do than two records are worth: some 30 instructions for 8 records.
+    bool lags(std::span<const Core> cores) const {
+        for (const Core& core : cores) {
+            const std::uint64_t cursor = __atomic_load_n(&core.cursor, __ATOMIC_RELAXED);
+            if (kept_ != nullptr && cursor - core.cleaned >= 64 * record_bytes) return true;
+        }
+        return false;
+    }
+
     // A piece of the rings each time; the header when it is out of date.
     void keep(std::span<Core> cores, const PumpState& state) {
         if (kept_ == nullptr) return;

@@ -44,14 +44,14 @@ public:
     void run() {
         if (!try_lock()) return;
         if (profile_ != nullptr && !profile_->waits()) profile_->keep_period(machine_.clock());
-        if (!glances() && work_waits()) {
-            as_tracers([this] {
-                look();
-                while (advance(Until::paced)) {
-                }
-            });
-        }
-        unlock();
+        if (glances() || !(work_waits() || keeper_.lags(cores_))) return unlock();
+        as_tracers([this] {
+            look();
+            while (advance(Until::paced)) {
+            }
+            tidy();
+        });
+        release();
     }
 
     // Now, or when the pump that runs has finished its frame. Any context.
@@ -232,8 +232,14 @@ private:
         return locked;
     }
     void unlock() {
+        tidy();
+        release();
+    }
+    void tidy() {
         look();
         keeper_.keep(cores_, state());
+    }
+    void release() {
         const std::uint64_t interrupts = machine_.mask_interrupts();
         here().margin = modes_.margin();
         ring_set_limit(machine_, here());
@@ -257,8 +263,9 @@ private:
             advance(Until::empty);
             room = !line_.idle() || ring_peek(core, core.tail).has_value();
         }
+        tidy();
         if (marked) put_own(core, wire::Extended::tracer_end);
-        unlock();
+        release();
         return room;
     }
 

@@ -18,7 +18,6 @@ namespace {
 
 namespace hal = nopscope::hal;
 
-constexpr std::uint32_t pumps_per_second = 1000;
 std::uint64_t tick;  // of the timer, in the clock's
 bool samples_wanted;
 
@@ -83,8 +82,11 @@ nopscope::Status start_tracing(const Options& options) {
     hal::uart_listen(7);
     hal::set_handler(hal::virtual_timer_interrupt, 8, on_timer);
     samples_wanted = options.samples != 0;
-    tick = hal::clock_hz() / (samples_wanted ? options.samples : pumps_per_second);
-    hal::timer_arm(hal::clock());
+    const std::uint32_t per_second = samples_wanted ? options.samples : options.pumps;
+    if (per_second != 0) {
+        tick = hal::clock_hz() / per_second;
+        hal::timer_arm(hal::clock());
+    }
     hal::enable_interrupts();
     return status;
 }
@@ -128,7 +130,7 @@ int main() {
     if (!parse_options(hal::command_line(), hal::uart_baud(), options)) {
         hal::print("the command line says: recorder=graph|function|profile|none "
                    "mode=lossless|stream|flight|adaptive baud=N rounds=N samples=N rtt=no|both|only "
-                   "events=N[+N] interrupts=0|1\n");
+                   "events=N[+N] interrupts=0|1 pumps=N\n");
         return 2;
     }
     const auto status = start_tracing(options);

@@ -26,6 +26,7 @@ bool parse_word(std::string_view key, std::string_view value, Options& options) 
     using nopscope::Mode;
     using nopscope::Recorder;
     if (key == "baud") return parse_number(value, options.baud);
+    if (key == "pumps") return parse_number(value, options.pumps) && options.pumps <= 100'000;
     if (key == "rounds") return parse_number(value, options.rounds);
     if (key == "interrupts") return parse_number(value, options.interrupts) && options.interrupts <= 1;
     if (key == "samples") return parse_number(value, options.samples) && options.samples <= 100'000;

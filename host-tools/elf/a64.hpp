@@ -40,6 +40,9 @@ constexpr std::uint64_t literal_offset(std::uint32_t word) {
 }
 // ldr, ldrsw, prfm and their vector forms, from a literal
 constexpr bool is_any_literal_load(std::uint32_t word) { return (word & 0x3b000000) == 0x18000000; }
+// Without a modifier for PAC: GCC makes no others.
+constexpr bool is_blr(std::uint32_t word) { return (word & 0xfffffc1f) == 0xd63f0000; }
+constexpr bool is_br(std::uint32_t word) { return (word & 0xfffffc1f) == 0xd61f0000; }
 constexpr bool is_b(std::uint32_t word) { return (word >> 26) == 0x05; }
 constexpr std::uint64_t branch26_offset(std::uint32_t word) { return sign_extend((word & 0x3ffffff) << 2, 28); }
 // b.cond and bc.cond, whose offset is as a literal's, like that of cbz and cbnz

@@ -108,6 +108,13 @@ const Function* Symbols::find(std::uint64_t address) const {
     return at != sites.end() && at->address == address ? &*at : nullptr;
 }
 
+Tail Symbols::tail(std::uint64_t caller, std::uint64_t callee) const {
+    const Function* const from = find(caller);
+    const Function* const to = find(callee);
+    if (from == nullptr || to == nullptr || tails.size() != sites.size()) return Tail::never;
+    return tails[static_cast<std::size_t>(from - sites.data())].of(static_cast<std::uint32_t>(to - sites.data()));
+}
+
 const Function* Symbols::around(std::uint64_t address) const {
     for (const std::vector<Function>* list : {&sites, &code}) {
         auto after = std::upper_bound(list->begin(), list->end(), address,
@@ -165,6 +172,7 @@ Symbols read_symbols(const ElfFile& elf) {
         symbols.sites.push_back(std::move(function));
     }
     symbols.code = code_without_sites(elf, symbols.sites, lines);
+    symbols.tails = tail_calls(elf, addresses);
     return symbols;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "host-tools/elf/elf_file.hpp"
+#include "host-tools/elf/tail_calls.hpp"
 #include "host-tools/line/session.hpp"
 
 namespace nopscope {
@@ -29,9 +30,12 @@ struct Symbols {
     std::uint32_t site_table_crc = 0;
     std::vector<Function> sites;  // ascending address, no duplicates
     std::vector<Function> code;   // likewise: functions and labels of the text that have no site; sizes not 0
+    std::vector<TailCalls> tails;  // of each site; none: not known
 
     // The function whose site is at this link-time address.
     const Function* find(std::uint64_t address) const;
+    // Whether calls of one site's function by another's are tail calls; by their link-time addresses.
+    Tail tail(std::uint64_t caller, std::uint64_t callee) const;
     // The one, with a site or without, that this link-time address lies in, or null.
     const Function* around(std::uint64_t address) const;
 };

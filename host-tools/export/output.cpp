@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -59,7 +60,7 @@ void FileWriter::write(std::string_view bytes) {
             return;
         }
     }
-    std::memcpy(buffer_.data() + at_, bytes.data(), bytes.size());
+    std::copy(bytes.begin(), bytes.end(), buffer_.data() + at_);  // of nothing, too
     at_ += bytes.size();
 }
 

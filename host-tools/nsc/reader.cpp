@@ -164,6 +164,28 @@ bool Reader::read_functions(wire::Reader& in, std::vector<Function>& functions) 
     return in.ok();
 }
 
+bool Reader::read_tails(wire::Reader& in, Symbols& symbols) {
+    const auto tail_of = [](std::uint64_t value) { return (value & 3) == 3 ? Tail::never : static_cast<Tail>(value & 3); };
+    const std::uint64_t count = in.varint();
+    if (count != 0 && count != symbols.sites.size()) return false;
+    for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
+        TailCalls tails;
+        const std::uint64_t head = in.varint();
+        tails.others = tail_of(head);
+        std::uint64_t site = 0;
+        // Each takes a byte, so a hostile number ends with the payload.
+        for (std::uint64_t n = 0; n < head >> 2 && in.ok(); ++n) {
+            const std::uint64_t value = in.varint();
+            if (n != 0 && value >> 2 == 0) return false;
+            site += value >> 2;
+            if (site >= count) return false;
+            tails.direct.push_back({static_cast<std::uint32_t>(site), tail_of(value)});
+        }
+        symbols.tails.push_back(std::move(tails));
+    }
+    return in.ok();
+}
+
 bool Reader::read_symbols(wire::Reader in) {
     Symbols symbols;
     symbols.origin = read_text(in);
@@ -172,6 +194,7 @@ bool Reader::read_symbols(wire::Reader in) {
     if (!read_functions(in, symbols.sites)) return false;
     // Older recordings end here.
     if (in.left() != 0 && !read_functions(in, symbols.code)) return false;
+    if (in.left() != 0 && !read_tails(in, symbols)) return false;
     if (in.ok()) symbols_ = std::move(symbols);
     return in.ok();
 }

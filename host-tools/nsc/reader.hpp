@@ -64,6 +64,7 @@ private:
     bool read_about(wire::Reader in);
     static bool read_functions(wire::Reader& in, std::vector<Function>& functions);
     bool read_symbols(wire::Reader in);
+    bool read_tails(wire::Reader& in, Symbols& symbols);
     bool read_end(wire::Reader in);
 
     std::vector<std::uint8_t> buffer_;

@@ -45,6 +45,15 @@ void Writer::symbols(const Symbols& symbols) {
             before = function.address;
         }
     }
+    payload.varint(symbols.tails.size());
+    for (const TailCalls& tails : symbols.tails) {
+        payload.varint(tails.direct.size() << 2 | static_cast<unsigned>(tails.others));
+        std::uint32_t before = 0;
+        for (const auto& [site, tail] : tails.direct) {
+            payload.varint(std::uint64_t{site - before} << 2 | static_cast<unsigned>(tail));
+            before = site;
+        }
+    }
     chunk(Type::symbols, payload.bytes());
     check();
 }

@@ -59,7 +59,7 @@ public:
 
     // Takes records, of which the first has this index, as long as they are plain; returns how many.
     std::size_t take_plain(std::span<const wire::StampedRecord> records, std::uint64_t index) {
-        if (!started_ || after_gap_ || in_tracer_) return 0;
+        if (!started_ || after_gap_ || in_tracer_ || unwinding_) return 0;
         const Ticks not_ours = tracer_ticks_ + elsewhere_;
         const OpenCall* const room = stack_.room();
         OpenCall* top = &stack_.top();
@@ -95,6 +95,7 @@ public:
 
     void on_event(const wire::Event& event) {
         if (!started_) start(event.clock);
+        if (unwinding_) pass_unwinding(event);
         clock_ = event.clock;
         if (after_gap_) end_gap();
         if (event.kind != wire::Kind::extended) has_closed_ = false;
@@ -112,7 +113,7 @@ public:
 
     // Records are missing between the last event and the next.
     void on_gap() {
-        has_closed_ = false;
+        has_closed_ = unwinding_ = false;
         if (!started_) return;
         ++gaps_;
         duration_.wanted = 0;
@@ -129,6 +130,7 @@ public:
         if (!started_) return;
         const Ticks away = not_negative(clock - clock_ - tracer);
         clock_ = clock;
+        unwinding_ = false;
         elsewhere_ += tracer;
         stops_.remember(clock_, tracer_ticks_ + elsewhere_);
         if (after_gap_) return;  // the gap's length has it
@@ -166,7 +168,7 @@ public:
         duration_ = {};
         carry_ = {};
         markers_ = 0;
-        started_ = after_gap_ = has_closed_ = false;
+        started_ = after_gap_ = has_closed_ = unwinding_ = false;
     }
 
     const DecoderCounters& counters() const { return counters_; }
@@ -219,6 +221,14 @@ private:
         while (stack_.depth() > at) pop(End::implied);
         pop(event.unwound ? End::unwound : End::returned);
         has_closed_ = true;
+        unwinding_ = event.unwound && !in_tracer_;
+    }
+    // The target unwinds in the entry or hook whose record comes next: the clock stands still until then.
+    void pass_unwinding(const wire::Event& event) {
+        if (event.kind == wire::Kind::extended) return;
+        tracer_ticks_ += not_negative(event.clock - clock_);
+        stops_.remember(event.clock, tracer_ticks_ + elsewhere_);
+        unwinding_ = false;
     }
 
     void on_extended(const wire::Event& event) {
@@ -382,6 +392,7 @@ private:
     bool started_ = false;
     bool after_gap_ = false;
     bool in_tracer_ = false;
+    bool unwinding_ = false;   // the last call's end was by longjmp, as the target has told
     bool has_closed_ = false;  // the last call's begin or end was a return that has closed one
 };
 

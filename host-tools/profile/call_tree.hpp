@@ -20,6 +20,8 @@ public:
         std::uint64_t calls = 0;
         std::uint64_t points = 0;  // of them, those without a time: `call` records
         std::uint64_t whole = 0;   // of them, those told whole, by duration records
+        std::uint64_t handed = 0;  // of them, those whose caller returned as soon as if by the same RET
+        std::uint64_t unwound = 0;  // of them, those that were left without returning
         std::uint64_t total_ticks = 0;
         std::uint64_t self_ticks = 0;
     };

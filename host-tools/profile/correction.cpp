@@ -27,20 +27,34 @@ const wire::Overhead& overhead(const HelloInfo& hello, wire::RecorderNumber reco
 
 // A path's number is above its caller's.
 std::vector<Taken> taken_by_node(const std::vector<CallTree::Node>& nodes, const FunctionTable& functions,
-                                 const HelloInfo& hello, const std::vector<bool>& local) {
+                                 const HelloInfo& hello, const CodeFacts& code) {
     const wire::Overhead& graph = overhead(hello, wire::RecorderNumber::graph);
     const wire::Overhead& function = overhead(hello, wire::RecorderNumber::function);
     const wire::Overhead& duration = overhead(hello, wire::RecorderNumber::duration);
+    const Signed tail = graph_overhead(hello) * tail_instructions / graph_instructions;
+    const Signed hook = graph_overhead(hello) * hook_instructions / graph_instructions;
+    const auto calls_by_tail = [&](std::size_t i) -> Signed {
+        const CallTree::Node& node = nodes[i];
+        if (!code.tail || tail == 0 || node.parent <= CallTree::overflow) return 0;
+        switch (code.tail(nodes[node.parent].function, node.function)) {
+        case Tail::never: break;
+        case Tail::maybe: return node.handed;
+        case Tail::always: return node.calls - node.points - node.whole;
+        }
+        return 0;
+    };
     std::vector<Taken> taken(nodes.size());
     for (std::size_t i = nodes.size(); i-- > CallTree::overflow + 1;) {
         const CallTree::Node& node = nodes[i];
         const Signed whole = node.whole;
         // An interrupt's begin and end are not measured.
-        const Signed calls = is_interrupt(functions.offset(node.function)) ? 0 : Signed{node.calls} - node.points - whole;
-        const Signed pad = local[node.function] ? hello.landing_pad : 0;
-        const Signed inside = calls * (graph.inside + pad) + whole * (duration.inside + pad);
+        const bool interrupt = is_interrupt(functions.offset(node.function));
+        const Signed calls = interrupt ? 0 : Signed{node.calls} - node.points - whole;
+        const Signed pad = code.local[node.function] ? hello.landing_pad : 0;
+        const Signed no_hook = interrupt ? 0 : node.unwound * hook;
+        const Signed inside = calls * (graph.inside + pad) + whole * (duration.inside + pad) - no_hook;
         const Signed outside = calls * (graph.outside - pad) + whole * (duration.outside - pad) +
-                               Signed{node.points} * (function.outside - pad);
+                               Signed{node.points} * (function.outside - pad) + calls_by_tail(i) * tail - no_hook;
         taken[i].self += inside;
         taken[i].total += inside;
         taken[node.parent].self += outside;
@@ -52,13 +66,13 @@ std::vector<Taken> taken_by_node(const std::vector<CallTree::Node>& nodes, const
 }  // namespace
 
 Correction correct(const Profile& profile, const std::vector<FunctionTimes>& times,
-                   const std::vector<bool>& local) {
+                   const CodeFacts& code) {
     const auto& nodes = profile.tree().nodes();
     Correction result;
     result.nodes.resize(nodes.size());
     result.functions.resize(times.size());
     if (!profile.hello()) return result;
-    const std::vector<Taken> taken = taken_by_node(nodes, profile.functions(), *profile.hello(), local);
+    const std::vector<Taken> taken = taken_by_node(nodes, profile.functions(), *profile.hello(), code);
     std::vector<Taken> of_function(times.size());
     for_each_path(nodes, times.size(), [&](std::uint32_t node, bool outermost) {
         Taken& of = of_function[nodes[node].function];

@@ -8,6 +8,9 @@
 //     total of a path  less  the same of it and of all paths below it, but its own calls' outside
 //     a function       less  the sum of its paths'; for its total, of those that lie in no other of its own
 //
+// A tail call has taken the recorder longer, which is its caller's (path_costs.hpp). Where the code does not say of a
+// call whether it is one, the ends of it and of its caller do: `handed` of a path are those.
+//
 // A function without a landing pad has its own time that much shorter: `inside` is larger by what a pad
 // takes, `outside` smaller.
 //
@@ -15,8 +18,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
+#include "host-tools/elf/tail_calls.hpp"
 #include "host-tools/profile/profile.hpp"
 
 namespace nopscope {
@@ -34,10 +39,15 @@ struct Correction {
     FixedTicks subtracted = 0;              // from all functions' self times together
 };
 
-// `times`: profile.times(). `local`: by function number, those without a landing pad. Overheads are those of
-// the first session that has measured them.
-Correction correct(const Profile& profile, const std::vector<FunctionTimes>& times,
-                   const std::vector<bool>& local);
+// What the image's code says of functions, by their numbers.
+struct CodeFacts {
+    std::vector<bool> local;  // those without a landing pad
+    // Whether calls of `callee` by `caller` are tail calls; none: not known.
+    std::function<Tail(std::uint32_t caller, std::uint32_t callee)> tail;
+};
+
+// `times`: profile.times(). Overheads are those of the first session that has measured them.
+Correction correct(const Profile& profile, const std::vector<FunctionTimes>& times, const CodeFacts& code);
 
 // What the target's profile gives: less each call's own `inside`. How many calls a function made it does
 // not know, so theirs stays in.

@@ -21,6 +21,7 @@
 #include "host-tools/profile/moved_functions.hpp"
 #include "host-tools/profile/path_cache.hpp"
 #include "host-tools/profile/samples.hpp"
+#include "host-tools/profile/path_costs.hpp"
 #include "host-tools/profile/target_profile.hpp"
 
 namespace nopscope {
@@ -72,6 +73,7 @@ struct ProfileSums {
     FunctionTable functions_;
     CallTree tree_;
     bool counts_durations_ = false;
+    std::uint64_t handed_within_ = 0;  // ticks
     std::vector<DurationBins> durations_;
     TargetProfile on_target_;
     MovedFunctions moved_;
@@ -150,11 +152,15 @@ private:
         Context(Profile& profile, std::uint32_t its_number)
             : number(its_number),
               counts_durations(profile.counts_durations_),
+              handed_within(profile.handed_within_),
               profile_(profile),
               decoder(*this) {}
         Context(const Context& other, Profile& profile)
             : number(other.number),
               counts_durations(other.counts_durations),
+              handed_within(other.handed_within),
+              last_end(other.last_end),
+              last_node(other.last_node),
               profile_(profile),
               times(other.times),
               known(other.known),
@@ -190,6 +196,9 @@ private:
 
         std::uint32_t number;
         bool counts_durations;
+        Ticks handed_within;      // between two returns, if the first is a tail call's
+        Ticks last_end = 0;       // of a call
+        std::uint32_t last_node = 0;
         Profile& profile_;
         std::vector<FunctionTimes> times;
         std::uint32_t known = 0;  // their number, which times.size() takes a division for
@@ -225,6 +234,13 @@ private:
         Ticks tracer_ticks = 0;  // of the contexts that were left
     };
     template <typename Visit>
+    void for_each_context(Visit visit) {
+        for (const auto& core : cores_) {
+            if (!core) continue;
+            for (const auto& context : core->contexts) visit(*context);
+        }
+    }
+    template <typename Visit>
     void for_each_context(Visit visit) const {
         for (const auto& core : cores_) {
             if (!core) continue;
@@ -251,6 +267,7 @@ inline void Profile::Context::closed(const OpenCall& call, const ClosedCall& res
         break;
     case Outcome::unwound:
         ++of.unwound;
+        ++profile_.tree_[call.path.node].unwound;
         break;
     case Outcome::open:
         ++of.open;
@@ -277,6 +294,13 @@ inline void Profile::Context::closed(const OpenCall& call, const ClosedCall& res
     CallTree::Node& node = profile_.tree_[call.path.node];
     node.total_ticks += result.ticks;
     node.self_ticks += result.self_ticks;
+    const Ticks end = call.begin + result.ticks;
+    if (end - last_end < handed_within) [[unlikely]] {
+        CallTree::Node& last = profile_.tree_[last_node];
+        if (last.parent == call.path.node && result.outcome == Outcome::returned) ++last.handed;
+    }
+    last_end = end;
+    last_node = call.path.node;
 }
 
 }  // namespace nopscope

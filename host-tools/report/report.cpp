@@ -301,12 +301,20 @@ Report make_report(const Profile& profile, const nsc::Counters& counters, const 
     }
 
     const std::vector<FunctionTimes> times = profile.times();
-    std::vector<bool> local(times.size());
+    CodeFacts code{.local = std::vector<bool>(times.size()), .tail = {}};
+    std::vector<bool>& local = code.local;
     for (std::uint32_t number = FunctionTable::none + 1; number < times.size(); ++number) {
         local[number] =
             has_no_landing_pad(function_at(profile.functions().offset(number), hello, symbols));
     }
-    Correction correction = correct(profile, times, local);
+    if (symbols != nullptr) {
+        code.tail = [&](std::uint32_t caller, std::uint32_t callee) {
+            const std::uint32_t from = profile.functions().offset(caller), to = profile.functions().offset(callee);
+            if (is_interrupt(from) || is_interrupt(to)) return Tail::never;
+            return symbols->tail(base_of(hello) + from, base_of(hello) + to);
+        };
+    }
+    Correction correction = correct(profile, times, code);
     report.subtracted_ns = fixed_to_ns(correction.subtracted, hello.clock_hz);
     for (std::uint32_t number = 0; number < times.size(); ++number) {
         FunctionRow row;

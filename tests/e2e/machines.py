@@ -67,9 +67,9 @@ def nopscope(*arguments, status=0):
     return done
 
 
-def qemu_command(machine, image, words, icount):
+def qemu_command(machine, image, words, icount, elf=None):
     board, options = MACHINES[machine]
-    elf = elf_of(machine, image)
+    elf = elf or elf_of(machine, image)
     arguments = ",".join(f"arg={word}" for word in [image, *words])
     return ["qemu-system-aarch64", *options, "-display", "none", "-monitor", "none",
             "-serial", "stdio", *(["-icount", "shift=0"] if icount else []),
@@ -86,14 +86,16 @@ def oracle_arguments(elf, site_list, out, own):
 
 
 def record(directory, machine, image, words=(), icount=True, oracle=False, options=(),
-           own=False):
+           own=False, plugin=(), elf=None):
     """`icount`: deterministic, one instruction a nanosecond. `options`: more for `record`. `own`: the
-    oracle also counts each function's own instructions."""
-    elf = elf_of(machine, image)
+    oracle also counts each function's own instructions. `plugin`: another's arguments to QEMU. `elf`: another than
+    the build's."""
+    elf = elf or elf_of(machine, image)
     recording, raw, counts = directory / "line.nsc", directory / "line.raw", directory / "counts"
-    command = qemu_command(machine, image, words, icount)
+    command = qemu_command(machine, image, words, icount, elf)
     if oracle:
         command += oracle_arguments(elf, directory / "sites", counts, own)
+    command += plugin
     done = subprocess.run([NOPSCOPE, "record", "--from", "exec:" + shlex.join(command), "--image",
                            str(elf), "-o", str(recording), "--raw", str(raw), *options], capture_output=True,
                           text=True, errors="replace", timeout=HANG_SECONDS,

@@ -21,6 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tests/e2e"))
 import machines  # noqa: E402  puts tests/oracle on the path
 import compare  # noqa: E402
+import truth  # noqa: E402
 
 HERE = ROOT / "tests/integration"
 FOREIGN = ROOT / "firmware/foreign"
@@ -74,13 +75,15 @@ class Integration(unittest.TestCase):
     def tearDownClass(cls):
         cls.holder.cleanup()
 
-    def profile(self, elf, *options, said=None):
+    def profile(self, elf, *options, said=None, times=False):
         """Recorded to the end, with exactly the oracle's counts: the console, and calls by name. `said`: a file
-        for what the program prints by semihosting, where QEMU sends that to its standard output."""
+        for what the program prints by semihosting, where QEMU sends that to its standard output. `times`: they
+        are true, too (tests/oracle/truth.py)."""
         directory = elf.parent
         recording = directory / "line.nsc"
         command = [*QEMU, *options, "-kernel", str(elf),
-                   *machines.oracle_arguments(elf, directory / "sites", directory / "counts", False)]
+                   *machines.oracle_arguments(elf, directory / "sites", directory / "counts", False),
+                   *(truth.plugin_arguments(elf, directory) if times else [])]
         if said:
             command += ["-chardev", "file,path=/dev/fd/3,id=line", "-serial", "chardev:line"]
             command = ["sh", "-c", f"exec {shlex.join(command)} 3>&1 >{shlex.quote(str(said))}"]
@@ -96,7 +99,19 @@ class Integration(unittest.TestCase):
         report["functions"][0]["calls"] += 1
         self.assertEqual(len(compare.differences(report, oracle)), 1)
         report["functions"][0]["calls"] -= 1
+        if times:
+            self.assert_true(report, json.loads((directory / "truth").read_text()), elf.stem)
         return console, {f["name"]: f["calls"] for f in report["functions"]}
+
+    def assert_true(self, report, counted, name):
+        compared = truth.compare_times(report, counted)
+        print("\n" + truth.table(compared.rows[:10]) + "\n" + truth.summary(compared))
+        if "NOPSCOPE_TRUTH_OUT" in os.environ:  # for docs/accuracy.md
+            out = pathlib.Path(os.environ["NOPSCOPE_TRUTH_OUT"]) / f"{name}.{report['clock_hz']}.json"
+            out.write_text(json.dumps(truth.as_json(compared)))
+        self.assertEqual(compared.faults, [])
+        self.assertEqual([(row.name, row.worst()) for row in compared.unexplained()], [])
+        self.assertEqual([row.name for row in compared.inexact()], [])
 
     def assert_profiled(self, elf, cpu="max"):
         console, calls = self.profile(elf, "-cpu", cpu)
@@ -174,7 +189,7 @@ class Integration(unittest.TestCase):
         machines.nopscope("check", elf)
         said = elf.parent / "said"
         _, calls = self.profile(elf, "-cpu", "max", "-chardev", f"file,path={said},id=said",
-                                "-semihosting-config", "enable=on,target=native,chardev=said")
+                                "-semihosting-config", "enable=on,target=native,chardev=said", times=True)
         self.assertIn("Test complete: PASSED", said.read_text())
         self.assertEqual(calls["main"], 1)
         self.assertGreater(sum(calls.values()), 2000000)
@@ -193,7 +208,7 @@ class Integration(unittest.TestCase):
         said = run(*QEMU, "-serial", "none", "-cpu", "max", *words, "-kernel", plain)
         self.assertRegex(said, r"Tested \d{5} functions")
         for cpu in ("max", "cortex-a72"):
-            _, calls = self.profile(elf, "-cpu", cpu, *words, said=directory / "said")
+            _, calls = self.profile(elf, "-cpu", cpu, *words, said=directory / "said", times=True)
             self.assertEqual((directory / "said").read_text(), said)
             self.assertEqual(calls["main"], 1)
             self.assertGreater(sum(calls.values()), 1000000)

@@ -49,13 +49,17 @@ class Image:
         return sorted((value, name) for name, value in self.symbols.items()
                       if value and not name.startswith(("$", ".L")))
 
-    def bytes(self, address, count):
+    def offset(self, address, count):
+        """In the file."""
         for _, kind, flags, start, offset, size, *_ in self.sections:
             # SHF_ALLOC, and not SHT_NOBITS
             if flags & 2 and kind != 8 and start <= address and address + count <= start + size:
-                at = offset + address - start
-                return self.data[at:at + count]
+                return offset + address - start
         raise ValueError(f"no bytes in the image at {address:#x}")
+
+    def bytes(self, address, count):
+        at = self.offset(address, count)
+        return self.data[at:at + count]
 
     def word(self, address):
         return struct.unpack("<I", self.bytes(address, 4))[0]

@@ -135,10 +135,12 @@ TEST_F(Decoder, LongjmpAsTheTargetTellsIt) {
     const auto d = entry(4, 40);
     ret(d, 50);
     ret(a, 60);
+    // What the target does from the first such record to the next event is the tracer's.
     expect(0, 3, Outcome::unwound, 10, 10);
-    expect(1, 2, Outcome::unwound, 21, 11);
-    expect(3, 1, Outcome::returned, 60, 29);
+    expect(1, 2, Outcome::unwound, 20, 10);
+    expect(3, 1, Outcome::returned, 50, 20);
     EXPECT_EQ(calls.list[2].parent, 1u);
+    EXPECT_EQ(decoder.tracer_ticks(), 10u);
 }
 
 TEST_F(Decoder, LongjmpThatOnlyTheOuterReturnShows) {

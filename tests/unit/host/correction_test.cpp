@@ -104,6 +104,88 @@ TEST_F(CorrectionTest, AFunctionWithoutALandingPadIsThatMuchShorter) {
     EXPECT_EQ(row(result, 1).corrected_total_ns, 450u - 3 - 4 * 8);
 }
 
+class CorrectionOfPaths : public CorrectionTest {
+protected:
+    CorrectionOfPaths() {
+        target.overheads[1] = {20 * unit, 31 * unit};  // of 51 instructions: a tick each
+        symbols.build_id = target.build_id;
+        symbols.site_table_crc = target.site_table_crc;
+        for (std::uint32_t i = 0; i < 4; ++i) {
+            symbols.sites.push_back({TargetStream::text_base + 8 * i, 8, "f", "", 0});
+        }
+        symbols.tails.resize(4);
+    }
+    Report named() {
+        target.stats(true);
+        profile.feed(target.bytes);
+        profile.finish();
+        return make_report(profile, profile.counters(), &symbols);
+    }
+    Symbols symbols;
+};
+
+TEST_F(CorrectionOfPaths, ATailCallTakesItsCallerLonger) {
+    for (const Tail tail : {Tail::never, Tail::always}) {
+        SetUp();
+        symbols.tails[1].direct = {{2, tail}};
+        test::LineProfile one;
+        TargetStream stream = target;
+        stream.hello();
+        const auto a = stream.entry(1, 100);
+        stream.ret(stream.entry(2, 100), 100);
+        stream.ret(a, 100);
+        stream.stats(true);
+        one.feed(stream.bytes);
+        one.finish();
+        const Report result = make_report(one, one.counters(), &symbols);
+        const std::uint64_t taken = 20 + 31 + (tail == Tail::always ? 15 : 0);
+        EXPECT_EQ(row(result, 1).corrected_self_ns, 200 - taken);
+        EXPECT_EQ(row(result, 1).corrected_total_ns, 300 - taken - 20);
+        EXPECT_EQ(row(result, 2).corrected_self_ns, 80u);
+    }
+}
+
+TEST_F(CorrectionOfPaths, WhereTheCodeDoesNotSayTheEndsDo) {
+    symbols.tails[1].direct = {{2, Tail::maybe}};
+    target.hello();
+    for (const std::uint64_t way_back : {20, 21, 22, 100}) {
+        const auto a = target.entry(1, 100);
+        target.ret(target.entry(2, 100), 100);
+        target.ret(a, way_back);
+    }
+    const auto a = target.entry(1, 100);
+    target.ret(target.entry(3, 100), 100);
+    target.ret(a, 20);
+    const Report result = named();
+    EXPECT_EQ(row(result, 1).corrected_self_ns, 5 * 100u + (20 + 21 + 22 + 100 + 20) - 5 * (20 + 31) - 2 * 15);
+}
+
+TEST_F(CorrectionOfPaths, AClockThatIsTooSlowToTellTakesNoneForOne) {
+    symbols.tails[1].direct = {{2, Tail::maybe}, {3, Tail::always}};
+    target.clock_hz = 62'500'000;
+    target.overheads[1] = {20 * unit / 16, 31 * unit / 16};
+    target.hello();
+    for (const std::uint32_t callee : {2, 3}) {
+        const auto a = target.entry(1, 100);
+        target.ret(target.entry(callee, 100), 100);
+        target.ret(a, 0);
+    }
+    EXPECT_EQ(row(named(), 1).corrected_self_ns, 16 * 200u - 2 * (20 + 31) - 15);
+}
+
+TEST_F(CorrectionOfPaths, ACallThatLongjmpLeavesHadNoHook) {
+    target.hello();
+    const auto a = target.entry(1, 100);
+    const auto b = target.entry(2, 100);
+    target.ret(b, 100, 0, true);
+    target.ret(target.entry(3, 50), 100);
+    target.ret(a, 100);
+    const Report result = named();
+    EXPECT_EQ(row(result, 2).corrected_self_ns, 100u - (20 - 10));
+    EXPECT_EQ(row(result, 1).corrected_self_ns, 200u - 20 - (31 - 10) - 31);
+    EXPECT_EQ(row(result, 3).corrected_self_ns, 80u);
+}
+
 TEST_F(CorrectionTest, ARecursiveFunctionsTotalCountsOnce) {
     target.hello();
     std::vector<std::uint64_t> open;

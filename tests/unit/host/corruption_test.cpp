@@ -152,9 +152,16 @@ TEST_F(Corruption, TheCleanRecordingIsClean) {
     EXPECT_GT(clean.frame_ends.size(), 40u);
 }
 
+// Sanitized, some of them: the fuzzers go further there.
+#ifdef NOPSCOPE_SANITIZED
+constexpr std::size_t stride = 7;
+#else
+constexpr std::size_t stride = 1;
+#endif
+
 TEST_F(Corruption, OneByteAnywhere) {
     std::mt19937 random(5);
-    for (std::size_t at = 0; at < clean.bytes.size() && !HasFatalFailure(); ++at) {
+    for (std::size_t at = 0; at < clean.bytes.size() && !HasFatalFailure(); at += stride) {
         SCOPED_TRACE(at);
         const auto here = clean.bytes.begin() + static_cast<long>(at);
         Bytes flipped = clean.bytes;

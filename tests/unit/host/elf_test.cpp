@@ -227,6 +227,46 @@ TEST_F(Elf, DataInsideTextIsReadAsData) {
     EXPECT_EQ(problems().size(), 1u);
 }
 
+TEST_F(Elf, TailCallsAreJumpsToOtherFunctions) {
+    constexpr std::uint32_t blr_x1 = 0xd63f0020, br_x1 = 0xd61f0020;
+    const auto to = [](std::uint32_t opcode, std::uint64_t from, std::uint64_t target) {
+        return opcode | (static_cast<std::uint32_t>(target - from) >> 2 & 0x3ffffff);
+    };
+    constexpr std::uint32_t b = 0x14000000, bl = 0x94000000;
+    constexpr std::uint64_t body = 12;  // behind the landing pad and the site
+    const auto aligned = [](std::uint64_t address) { return (address + 7) & ~std::uint64_t{7}; };
+    const auto next = [&] { return aligned(builder.here()) + 8 + body; };
+    const auto f = builder.function("f");
+    const auto g = builder.function("g");
+    builder.function("jumps", true, true, {to(b, next(), f)});
+    builder.function("calls", true, true, {to(bl, next(), f)});
+    builder.function("both", true, true, {to(bl, next(), f), to(b, next() + 4, f), to(b, next() + 8, g)});
+    builder.function("by_pointer", true, true, {br_x1});
+    builder.function("by_pointers", true, true, {br_x1, blr_x1, to(bl, next() + 8, f)});
+    builder.function("if", true, true, {0x54000000 | (static_cast<std::uint32_t>(f - next()) >> 2 & 0x7ffff) << 5});
+    builder.function("hot");
+    builder.function("hot.cold", false, false, {to(b, aligned(builder.here()), g)});
+    const Symbols symbols = read_symbols(file());
+    const auto tail = [&](const std::string& caller, std::uint64_t callee) {
+        for (const Function& site : symbols.sites) {
+            if (site.name == caller) return symbols.tail(site.address, callee);
+        }
+        throw std::out_of_range(caller);
+    };
+    EXPECT_EQ(tail("jumps", f), Tail::always);
+    EXPECT_EQ(tail("jumps", g), Tail::never);
+    EXPECT_EQ(tail("calls", f), Tail::never);
+    EXPECT_EQ(tail("both", f), Tail::maybe);
+    EXPECT_EQ(tail("both", g), Tail::always);
+    EXPECT_EQ(tail("by_pointer", f), Tail::always);
+    EXPECT_EQ(tail("by_pointers", g), Tail::maybe);
+    EXPECT_EQ(tail("by_pointers", f), Tail::never);
+    EXPECT_EQ(tail("if", f), Tail::always);
+    EXPECT_EQ(tail("hot", g), Tail::always);
+    EXPECT_EQ(symbols.tail(f, 0x1234), Tail::never);
+    EXPECT_EQ(Symbols{}.tail(f, g), Tail::never);
+}
+
 TEST_F(Elf, TheTracersOwnEntriesMayLackAPad) {
     builder.data_word(builder.function("nopscope_graph_entry", false, false));
     EXPECT_THAT(problems(), IsEmpty());

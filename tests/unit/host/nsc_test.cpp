@@ -70,6 +70,9 @@ protected:
                          {0x40080120, 0, "lua::call(int)", "", 0},
                          {0xffffff8000000000, 4, "far", "f.S", 3}};
         symbols.sites[2].landing_pad = false;
+        symbols.tails.resize(3);
+        symbols.tails[0].direct = {{0, Tail::always}, {2, Tail::maybe}};
+        symbols.tails[2] = {.direct = {{1, Tail::never}}, .others = Tail::always};
     }
     ~Nsc() override { std::filesystem::remove(path); }
 
@@ -174,6 +177,8 @@ TEST_F(Nsc, RoundTrip) {
         EXPECT_EQ(reader.symbols()->sites[i].size, symbols.sites[i].size);
         EXPECT_EQ(reader.symbols()->sites[i].landing_pad, i != 2);
     }
+    EXPECT_EQ(reader.symbols()->tails, symbols.tails);
+    EXPECT_EQ(reader.symbols()->tail(0x40080010, 0xffffff8000000000), Tail::maybe);
     const Function* far = reader.symbols()->find(0xffffff8000000000);
     ASSERT_NE(far, nullptr);
     EXPECT_EQ(far->name, "far");

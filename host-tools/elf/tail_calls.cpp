@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/elf/tail_calls.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string_view>
+
+#include "host-tools/elf/a64.hpp"
+#include "tracer/wire/bytes.hpp"
+
+namespace nopscope {
+namespace {
+
+struct Code {
+    std::uint64_t begin = 0, end = 0;
+};
+
+// Where an instruction other than BL may go to by itself.
+std::optional<std::uint64_t> jump_target(std::uint64_t at, std::uint32_t word) {
+    if (a64::is_b(word)) return at + a64::branch26_offset(word);
+    if (a64::is_conditional_branch(word) || a64::is_compare_branch(word)) return at + a64::literal_offset(word);
+    if (a64::is_test_branch(word)) return at + a64::branch14_offset(word);
+    return std::nullopt;
+}
+
+// What one function does.
+class Scan {
+public:
+    Scan(const ElfFile& elf, const std::vector<std::uint64_t>& sites) : elf_(elf), sites_(sites) {}
+
+    void take(const Code& code) {
+        const auto bytes = elf_.bytes_at(code.begin, code.end - code.begin);
+        wire::Reader in(bytes.data(), bytes.size());
+        for (std::uint64_t at = code.begin; in.left() >= 4; at += 4) {
+            const auto word = in.fixed<std::uint32_t>();
+            if (a64::is_bl(word)) {
+                add(at + a64::branch26_offset(word), calls_);
+            } else if (const auto target = jump_target(at, word)) {
+                add(*target, jumps_);
+            }
+            calls_others_ |= a64::is_blr(word);
+            jumps_to_others_ |= a64::is_br(word);
+        }
+    }
+
+    TailCalls result() const {
+        TailCalls tails;
+        if (jumps_to_others_) tails.others = calls_others_ ? Tail::maybe : Tail::always;
+        std::map<std::uint32_t, Tail> direct;
+        for (const std::uint32_t site : jumps_) direct[site] = Tail::always;
+        for (const std::uint32_t site : calls_) {
+            const auto [at, only_called] = direct.try_emplace(site, Tail::never);
+            if (!only_called) at->second = Tail::maybe;
+        }
+        for (const auto& [site, tail] : direct) {
+            if (tail != Tail::never || tails.others != Tail::never) tails.direct.push_back({site, tail});
+        }
+        return tails;
+    }
+
+private:
+    void add(std::uint64_t address, std::vector<std::uint32_t>& to) const {
+        const auto at = std::lower_bound(sites_.begin(), sites_.end(), address);
+        if (at == sites_.end() || *at != address) return;
+        const auto site = static_cast<std::uint32_t>(at - sites_.begin());
+        if (std::find(to.begin(), to.end(), site) == to.end()) to.push_back(site);
+    }
+
+    const ElfFile& elf_;
+    const std::vector<std::uint64_t>& sites_;
+    std::vector<std::uint32_t> calls_, jumps_;
+    bool calls_others_ = false, jumps_to_others_ = false;
+};
+
+}  // namespace
+
+Tail TailCalls::of(std::uint32_t site) const {
+    const auto at = std::lower_bound(direct.begin(), direct.end(), site,
+                                     [](const Target& target, std::uint32_t s) { return target.site < s; });
+    return at != direct.end() && at->site == site ? at->tail : others;
+}
+
+std::vector<TailCalls> tail_calls(const ElfFile& elf, const std::vector<std::uint64_t>& sites) {
+    std::multimap<std::string_view, Code> cold;  // by the name of what they are parts of
+    std::multimap<std::uint64_t, const ElfSymbol*> at;
+    for (const ElfSymbol& symbol : elf.symbols()) {
+        if (!symbol.is_function() || symbol.size == 0) continue;
+        at.emplace(symbol.address, &symbol);
+        const std::size_t part = symbol.name.find(".cold");
+        if (part == symbol.name.npos) continue;
+        cold.emplace(symbol.name.substr(0, part), Code{symbol.address, symbol.address + symbol.size});
+    }
+    std::vector<TailCalls> tails;
+    for (const std::uint64_t address : sites) {
+        Scan scan(elf, sites);
+        const auto [first, last] = at.equal_range(address);
+        for (auto symbol = first; symbol != last; ++symbol) {
+            if (symbol == first) scan.take({address, address + symbol->second->size});
+            const auto [from, to] = cold.equal_range(symbol->second->name);
+            for (auto part = from; part != to; ++part) scan.take(part->second);
+        }
+        tails.push_back(scan.result());
+    }
+    return tails;
+}
+
+}  // namespace nopscope

@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The report's calls and times are the plugin's, of every function; and they are found out when they are not.
+
+    truth_test.py MACHINE IMAGE [WORD]...
+"""
+
+import copy
+import json
+import os
+import pathlib
+import struct
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import sites
+import truth  # puts tests/e2e on the path
+import machines
+
+
+class Truth(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        with machines.Directory() as directory:
+            cls.report, cls.truth = truth.record(directory, MACHINE, IMAGE, WORDS)
+        cls.compared = truth.compare_times(cls.report, cls.truth)
+        print("\n" + truth.table(cls.compared.rows[:10]) + "\n" + truth.summary(cls.compared))
+
+    def test_every_function_s_calls_are_equal(self):
+        self.assertEqual(self.compared.faults, [])
+        self.assertGreater(len(self.compared.rows), 10)
+
+    def test_times_are_true_but_for_what_is_known(self):
+        self.assertEqual([(row.name, row.worst()) for row in self.compared.unexplained()], [])
+        self.assertLess(len(self.compared.outside()), len(self.compared.rows) // 8 + 1)
+        self.assertEqual([row.name for row in self.compared.inexact()], [])
+
+    def test_as_recorded_they_are_not(self):
+        report = copy.deepcopy(self.report)
+        for function in report["functions"]:
+            function["corrected_self_ns"] = function["self_ns"]
+        self.assertGreater(len(truth.compare_times(report, self.truth).unexplained()), len(self.compared.rows) // 4)
+
+    def test_a_constant_that_is_off_is_found_out(self):
+        """By two ticks; by one instruction where that is a tick."""
+        def off_by(ns):
+            report = copy.deepcopy(self.report)
+            for function in report["functions"]:
+                function["corrected_self_ns"] += ns * function["calls"]
+            return truth.compare_times(report, self.truth)
+        tick_ns = round(1e9 / self.report["clock_hz"])
+        self.assertTrue(off_by(2 * tick_ns).unexplained())
+        if tick_ns == 1:
+            self.assertGreater(len(off_by(1).inexact()), len(self.compared.rows) // 4)
+
+    def test_a_call_too_many_is_found_out(self):
+        for by in (-1, 1):
+            report = copy.deepcopy(self.report)
+            report["functions"][len(report["functions"]) // 2]["calls"] += by
+            self.assertEqual(len(truth.compare_times(report, self.truth).faults), 1)
+
+
+@unittest.skipUnless("counts" in sys.argv, "once is enough")
+class WrongCalibration(unittest.TestCase):
+    """An image that measures a function which calls no recorder."""
+    def test_it_is_found_out(self):
+        with machines.Directory() as directory:
+            original = machines.elf_of(MACHINE, IMAGE)
+            image = sites.Image(original)
+            site = image.symbols["nopscope_calibrated_graph"] + 8  # behind the landing pad and the MOV
+            doctored = directory / "firmware" / original.name
+            doctored.parent.mkdir()
+            self.copy_with_nop(original, image.offset(site, 4), doctored)
+            raw = original.with_suffix(".img")  # a Pi's
+            if raw.exists():
+                self.copy_with_nop(raw, site - image.symbols["__image_start"], doctored.with_suffix(".img"))
+            report, counted = truth.record(directory, MACHINE, IMAGE, WORDS, elf=doctored)
+        self.assertTrue(report["overhead"]["calibrated"])
+        compared = truth.compare_times(report, counted)
+        self.assertEqual(compared.faults, [])
+        self.assertGreater(len(compared.unexplained()), len(compared.rows) // 2)
+
+    def copy_with_nop(self, path, at, to):
+        data = bytearray(path.read_bytes())
+        self.assertEqual(data[at + 3] >> 2, 0x25, "not the BL")
+        struct.pack_into("<I", data, at, sites.NOP)
+        to.write_bytes(data)
+
+
+if __name__ == "__main__":
+    MACHINE, IMAGE, *WORDS = sys.argv[1:]
+    unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// The shadow that the truth is counted by (tests/oracle/call_shadow.hpp), on executions made by hand.
+#include <gtest/gtest.h>
+
+#include "tests/oracle/call_shadow.hpp"
+
+namespace nopscope::truth {
+namespace {
+
+constexpr std::uint64_t stack = 0x9000, entry = 0x500, hook = 0x540, driver = 0x3000;
+
+class Shadow : public testing::Test {
+protected:
+    struct Registers {
+        std::uint64_t sp_, lr_;
+        std::uint64_t sp() const { return sp_; }
+        std::uint64_t lr() const { return lr_; }
+    };
+
+    // So many instructions from `address` on, the last of them a branch of this kind.
+    void run(std::uint64_t address, unsigned count, Branch last = Branch::none) {
+        shadow.begin_block({.address = address,
+                            .tracer = tracer[0].has(address),
+                            .vector = address == 0x800,
+                            .body = is_body,
+                            .service = address == 0x5c0},
+                           registers);
+        is_body = false;
+        for (unsigned i = 0; i + 1 < count; ++i) shadow.executed();
+        shadow.branch(last);
+        shadow.executed();
+    }
+    // A site, the recorder behind it, and so many instructions of the function itself, the site's two included.
+    void enter(std::uint32_t function, std::uint64_t return_address, unsigned count, Branch last = Branch::none) {
+        registers.lr_ = return_address;
+        shadow.begin_block({.address = 0x1000u + 0x100 * function}, registers);
+        shadow.at_function();
+        shadow.executed();
+        shadow.call(function, registers);
+        shadow.branch(Branch::call);
+        shadow.executed();
+        run(entry, 31, Branch::ret);
+        is_body = true;
+        run(0x1008u + 0x100 * function, count - 2, last);
+    }
+    void leave(std::uint64_t to, unsigned count = 1, unsigned hooks = 1) {
+        for (unsigned i = 0; i < hooks; ++i) run(hook, 20, Branch::ret);
+        run(to, count);
+    }
+
+    std::vector<Counted> functions{4};
+    std::vector<Range> tracer{{entry, 0x600}};
+    CallShadow shadow{functions, tracer, {0x8000, stack}};
+    Registers registers{0x8f00, 0};
+    bool is_body = false;
+};
+
+TEST_F(Shadow, ACallHasWhatIsBetweenItsEntryAndItsReturn) {
+    enter(0, 0x2000, 10, Branch::call);
+    registers.sp_ -= 0x20;
+    enter(1, 0x1040, 7, Branch::ret);
+    leave(0x1040, 5, 1);
+    registers.sp_ += 0x20;
+    shadow.branch(Branch::ret);
+    leave(0x2000, 3);
+    EXPECT_EQ(functions[0].calls, 1u);
+    EXPECT_EQ(functions[0].self, 15u);
+    EXPECT_EQ(functions[0].inclusive, 22u);
+    EXPECT_EQ(functions[1].self, 7u);
+    EXPECT_EQ(functions[0].made, 1u);
+    EXPECT_EQ(shadow.clock(), 25u);
+    EXPECT_EQ(shadow.all_instructions(), 25u + 2 * (31 + 20));
+}
+
+TEST_F(Shadow, TailCallsEndTogether) {
+    enter(0, 0x2000, 10, Branch::jump);
+    enter(1, hook, 7, Branch::ret);
+    leave(0x2000, 1, 2);
+    EXPECT_EQ(functions[0].jumps, 1u);
+    EXPECT_EQ(functions[0].self, 10u);
+    EXPECT_EQ(functions[0].inclusive, 17u);
+    EXPECT_EQ(functions[1].self, 7u);
+    EXPECT_EQ(shadow.unexplained, 0u);
+}
+
+TEST_F(Shadow, ARecursiveFunctionCountsOnce) {
+    enter(0, 0x2000, 10, Branch::call);
+    registers.sp_ -= 0x20;
+    enter(0, 0x1040, 10, Branch::ret);
+    leave(0x1040, 1);
+    registers.sp_ += 0x20;
+    leave(0x2000);
+    EXPECT_EQ(functions[0].inclusive, 21u);
+    EXPECT_EQ(functions[0].self, 21u);
+}
+
+TEST_F(Shadow, LongjmpLeavesWhatLiesBelow) {
+    enter(0, 0x2000, 10, Branch::call);
+    registers.sp_ -= 0x20;
+    enter(1, 0x1040, 7, Branch::call);
+    registers.sp_ -= 0x20;
+    enter(2, 0x1140, 5, Branch::call);
+    registers.sp_ -= 0x20;
+    run(0x4000, 20, Branch::ret);  // longjmp() itself, untraced
+    registers.sp_ += 0x40;
+    run(0x1050, 4, Branch::ret);
+    registers.sp_ += 0x20;
+    leave(0x2000);
+    EXPECT_EQ(functions[2].self, 25u);
+    EXPECT_EQ(functions[2].thrown, 1u);
+    EXPECT_EQ(functions[1].self, 7u);
+    EXPECT_EQ(functions[1].unwound, 1u);
+    EXPECT_EQ(functions[0].self, 14u);
+    EXPECT_EQ(functions[0].landings, 1u);
+    EXPECT_EQ(functions[0].longjmps_below, 1u);
+}
+
+TEST_F(Shadow, AnInterruptsOwnIsToldApart) {
+    enter(0, 0x2000, 10);
+    run(0x800, 6, Branch::call);
+    registers.sp_ -= 0x100;
+    enter(1, 0x850, 7, Branch::ret);
+    leave(0x850, 3);
+    shadow.interrupt_ends();
+    registers.sp_ += 0x100;
+    run(0x1030, 2, Branch::ret);
+    leave(0x2000);
+    EXPECT_EQ(functions[0].self, 12u);
+    EXPECT_EQ(functions[0].interrupted, 9u);
+    EXPECT_EQ(functions[0].inclusive, 28u);
+    EXPECT_EQ(functions[1].self, 7u);
+}
+
+TEST_F(Shadow, WhatTheTracerCallsIsItsOwn) {
+    enter(0, 0x2000, 10, Branch::call);
+    registers.sp_ -= 0x20;
+    run(entry, 2000, Branch::call);
+    run(driver, 50, Branch::ret);
+    run(entry + 8, 5, Branch::ret);
+    run(0x1040, 3, Branch::ret);
+    registers.sp_ += 0x20;
+    leave(0x2000);
+    EXPECT_EQ(functions[0].self, 13u);
+    EXPECT_EQ(functions[0].pumps, 1u);
+}
+
+TEST_F(Shadow, AServiceIsTheProgramsWork) {
+    enter(0, 0x2000, 10, Branch::call);
+    registers.lr_ = 0x1040;
+    run(0x5c0, 30, Branch::ret);
+    run(0x1040, 3, Branch::ret);
+    leave(0x2000);
+    EXPECT_EQ(functions[0].self, 43u);
+}
+
+TEST_F(Shadow, WhatItCannotFollowIsCounted) {
+    registers.sp_ = 0x7000;
+    enter(0, 0x2000, 10);
+    EXPECT_EQ(shadow.foreign, 1u);
+    registers.sp_ = 0x8f00;
+    enter(1, hook, 10);
+    EXPECT_EQ(shadow.unexplained, 1u);
+    shadow.finish();
+    EXPECT_EQ(functions[1].open, 1u);
+    EXPECT_EQ(functions[0].self, 0u);
+}
+
+}  // namespace
+}  // namespace nopscope::truth

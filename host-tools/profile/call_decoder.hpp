@@ -225,10 +225,10 @@ private:
     }
     // The target unwinds in the entry or hook whose record comes next: the clock stands still until then.
     void pass_unwinding(const wire::Event& event) {
+        unwinding_ = event.kind == wire::Kind::extended && event.clock == clock_;  // the return's own data
         if (event.kind == wire::Kind::extended) return;
         tracer_ticks_ += not_negative(event.clock - clock_);
         stops_.remember(event.clock, tracer_ticks_ + elsewhere_);
-        unwinding_ = false;
     }
 
     void on_extended(const wire::Event& event) {

@@ -30,6 +30,7 @@ class Context:
         self.stack, self.clock, self.tracer = [], None, 0
         self.tracer_open = None  # [begin, ticks of calls inside, depth]
         self.gap_begin = None
+        self.unwinding = False  # the last call's end was by longjmp: the target works on until the next record
         self.orphans = 0
         self.elsewhere = 0  # of `tracer`: while the core was in other contexts
         self.left_at = 0  # the tracer's ticks in all contexts, when the core left this one
@@ -39,6 +40,7 @@ class Context:
         if self.clock is None:
             return
         self.clock = clock
+        self.unwinding = False
         self.tracer += tracer
         self.elsewhere += tracer
         if self.gap_begin is None and self.stack:
@@ -56,6 +58,7 @@ class Context:
         self.tracer_open = None
 
     def gap(self):
+        self.unwinding = False
         if self.clock is None:
             return
         if self.tracer_open:
@@ -101,6 +104,9 @@ class Context:
         self.stack.append([index, site, self.now(), 0, of["total"][id(self)]])
 
     def event(self, kind, value, index, clock):
+        if self.unwinding and kind != EXTENDED:
+            self.tracer += max(0, clock - self.clock)
+        self.unwinding = self.unwinding and kind == EXTENDED and clock == self.clock
         self.clock = clock
         if self.gap_begin is not None:
             if self.stack:
@@ -120,7 +126,9 @@ class Context:
             for depth in range(len(self.stack) - 1, -1, -1):
                 call = self.stack[depth]
                 if call[1] is not None and (call[0] - entry) & IDENTITY == 0:
-                    return self.close_down_to(depth, True)
+                    self.close_down_to(depth, True)
+                    self.unwinding = bool(value & 1) and self.tracer_open is None
+                    return None
             self.orphans += 1
         elif value & 15 == INTERRUPT:
             self.begin(("interrupt", value >> 4), index)

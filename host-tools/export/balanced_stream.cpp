@@ -83,6 +83,8 @@ void BalancedStream::on_trace(unsigned number, const TraceBatch& batch) {
     std::uint64_t index = batch.first_index;
     for (const wire::StampedRecord& stamped : batch.records) {
         const wire::Record record = stamped.record;
+        if (core.unwinding) [[unlikely]]
+            end_unwinding(core, stamped);
         core.now = std::max(core.now, time_(stamped.clock));
         if (record.high() == core.current->stack.back().plain_end) {
             end(core, *core.current, Left::returned);
@@ -127,12 +129,14 @@ void BalancedStream::introduce_site(std::uint32_t number, std::uint32_t offset) 
     sink_.on_function(number, place_of(address, symbols != nullptr ? symbols->find(address) : nullptr));
 }
 
+void BalancedStream::introduce_own(std::uint32_t function) {
+    if ((own_introduced_ & 1u << (function - first_own_function)) != 0) return;
+    own_introduced_ |= 1u << (function - first_own_function);
+    sink_.on_function(function, {.name = function == tracer_function ? "(tracer)" : "(other context)", .file = {}});
+}
+
 void BalancedStream::begin(Core& core, std::uint32_t function, std::uint64_t index, std::uint32_t plain_end) {
-    if (function >= first_own_function && (own_introduced_ & 1u << (function - first_own_function)) == 0) {
-        own_introduced_ |= 1u << (function - first_own_function);
-        sink_.on_function(function,
-                          {.name = function == tracer_function ? "(tracer)" : "(other context)", .file = {}});
-    }
+    if (function >= first_own_function) introduce_own(function);
     core.current->stack.push_back({index, function, plain_end});
     sink_.entry(core.current->track, function, core.now);
 }
@@ -149,6 +153,7 @@ void BalancedStream::end_all(Core& core, Left how) {
         one->away = false;
         one->duration = {};
     }
+    core.unwinding = false;
 }
 
 // The track of the context that is left shows it, where it has anything to show.
@@ -159,6 +164,7 @@ void BalancedStream::enter(Core& core, Context& to) {
         begin(core, away_function, core.current->stack.back().index, Open::no_call);
     }
     core.current = &to;
+    core.unwinding = false;
     if (std::exchange(to.away, false)) end(core, to, Left::returned);
 }
 
@@ -192,6 +198,22 @@ void BalancedStream::on_return(Core& core, const wire::Event& event) {
     }
     while (core.current->stack.size() > at + 1) end(core, *core.current, Left::unwound);
     end(core, *core.current, event.unwound ? Left::unwound : Left::returned);
+    const auto& stack = core.current->stack;
+    core.unwinding = event.unwound && std::none_of(stack.begin(), stack.end(),
+                                                   [](const Open& one) { return one.function == tracer_function; });
+}
+
+void BalancedStream::end_unwinding(Core& core, const wire::StampedRecord& next) {
+    const Nanoseconds now = std::max(core.now, time_(next.clock));
+    if (next.record.kind() == wire::Kind::extended) {
+        core.unwinding = now == core.now;  // the return's own data
+        return;
+    }
+    core.unwinding = false;
+    if (now == core.now || core.current->stack.size() > max_depth) return;
+    introduce_own(tracer_function);
+    sink_.entry(core.current->track, tracer_function, core.now);
+    sink_.leave(core.current->track, tracer_function, now, Left::returned);
 }
 
 void BalancedStream::on_extended(Core& core, const wire::Event& event) {

@@ -8,7 +8,8 @@
 //            went on is known later or never, and no format can take an end back. Calls after it have
 //            no callers, as in `graph` those below "(callers lost in a gap)". A return of one that was
 //            ended so means nothing more.
-//   unwound  A return of a call that is not innermost ends those above it, too.
+//   unwound  A return of a call that is not innermost ends those above it, too. Where the target has told of one that longjmp
+//            left, it unwinds until the next entry or return: that time is the tracer's, as in CallDecoder.
 //   open     What is open when its session ends, ends with the core's last event.
 //   tracer   Between tracer_begin and tracer_end the track shows `tracer_function`, so that it is nobody's own time.
 //   context  While another context runs, a track that has open calls shows `away_function`, for the same reason.
@@ -72,6 +73,7 @@ private:
         Context* current = nullptr;
         WithData with_data;
         Nanoseconds now = 0;
+        bool unwinding = false;
         Nanoseconds absent_to[2] = {0, 0};  // lost, dropped
     };
 
@@ -80,11 +82,13 @@ private:
     void enter(Core& core, Context& to);
     std::uint32_t site(std::uint32_t offset);
     void introduce_site(std::uint32_t number, std::uint32_t offset);
+    void introduce_own(std::uint32_t function);
     void begin(Core& core, std::uint32_t function, std::uint64_t index, std::uint32_t plain_end);
     void end(Core& core, Context& of, Left how);
     void end_all(Core& core, Left how);
     void on_entry(Core& core, std::uint32_t offset, std::uint64_t index);
     void on_return(Core& core, const wire::Event& event);
+    void end_unwinding(Core& core, const wire::StampedRecord& next);
     void on_extended(Core& core, const wire::Event& event);
     void on_tracer_end(Core& core);
     void on_data(Core& core);

@@ -128,7 +128,7 @@ class Steered(unittest.TestCase):
 
     def test_filters_on_the_target(self):
         recorder = self.record("--filter", "lua*", "--min-duration", "50us")
-        recorder.wait_for(lambda: recorder.generated() > 200)
+        recorder.wait_for(lambda: recorder.generated() > 10_000)  # most of them filtered
         self.assertRegex(recorder.ctl("depth", "3"), "ok")
         self.assertRegex(recorder.ctl("sample", "1/10"), "ok")
         self.assertRegex(recorder.ctl("trace", "lua*", "--recorder", "sampled"), "tracing")

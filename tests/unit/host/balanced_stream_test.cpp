@@ -64,6 +64,18 @@ TEST_F(BalancedStreamTest, AReturnOfAnOuterCallEndsThoseInside) {
                                     "0 -f1 40 unwound"));
 }
 
+TEST_F(BalancedStreamTest, UnwindingIsTheTracersUntilTheNextCallOrReturn) {
+    const auto one = target.entry(1);
+    target.ret(target.entry(2), 5, 0, true);
+    target.extended(wire::Extended::events, 0);  // data of the return have its clock
+    target.ret(target.entry(3, 7), 5, 0, true);
+    target.argument(wire::Extended::marker, 9);  // the target tells something else first: it is not known how long
+    target.ret(one);
+    target.finish();
+    EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +f2 20", "0 -f2 25 unwound", "0 +(tracer) 25", "0 -(tracer) 32", "0 +f3 32",
+                                    "0 -f3 37 unwound", testing::HasSubstr("9"), "0 -f1 57"));
+}
+
 TEST_F(BalancedStreamTest, WhatIsOpenEndsWithItsSession) {
     target.entry(1);
     target.call(2);

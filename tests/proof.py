@@ -39,7 +39,8 @@ SHOWN = ("word_stores", "slot_stores", "cleans", "invalidates", "barriers", "syn
 def run(*command):
     shown = " ".join(str(word).removeprefix(f"{ROOT}/") for word in command)
     print(f"proof: {shown}", file=sys.stderr, flush=True)
-    done = subprocess.run(list(map(str, command)), cwd=ROOT, env=ENVIRONMENT, capture_output=True, text=True, errors="replace", check=False)
+    python = [sys.executable, "-B"] if str(command[0]).endswith(".py") else []
+    done = subprocess.run([*python, *map(str, command)], cwd=ROOT, env=ENVIRONMENT, capture_output=True, text=True, errors="replace", check=False)
     return shown, done
 
 
@@ -64,7 +65,7 @@ def coherence(_):
                 events.update(found["events"])
     lines.insert(0, f"{len(COHERENCE)} runs on cortex-a72 and max, {faults} faults in " +
                  ", ".join(f"{events[name]:,} {name.replace('_', ' ')}" for name in SHOWN if name in events))
-    return good and faults == 0, [*lines, "again: " + shown]
+    return good and faults == 0, [*lines, "again: ./dev proof coherence; the last run: " + shown]
 
 
 def mutants(_):
@@ -91,11 +92,11 @@ def truth(_):
         lines += ["  " + sentence for sentence in found["faults"]]
         for row in rows[:3]:
             of = " ".join(f"{key} {row['true'][key]} reported {row['reported'][key]}" for key in ("self", "inclusive"))
-            lines.append(f"  {row['of_tolerance']:8.2f} of the tolerance: {row['name']}, {row['calls']} calls, {of}; {row['cause'] or 'no known reason'}")
+            lines.append(f"  {row['of_tolerance']:8.2f} of the tolerance: {row['name']}, {row['calls']} calls, {of}; {row['cause'] or ('no known reason' if row['of_tolerance'] > 1 else '-')}")
     shown_third, done = run("ctest", "--test-dir", HOST, "-R", "third_party", "--no-tests=error")
     good &= done.returncode == 0
     lines.append(f"third-party programs: {'passed' if done.returncode == 0 else 'NOT passed'} ({shown_third})")
-    return good, [*lines, f"again: {shown}"]
+    return good, [*lines, "again: ./dev proof truth; all functions of one run: tests/oracle/truth.py"]
 
 
 def storm(operations):

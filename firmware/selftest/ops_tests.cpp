@@ -182,6 +182,16 @@ SELFTEST("ops.a_filter_moves") {
     return passed();
 }
 
+// One of `others` comes into a callback of leaf()'s, and stays there until `held` is false.
+bool holds(unsigned others) {
+    inside = false;
+    held = true;
+    on_core(static_cast<unsigned>(__builtin_ctz(others)), [](unsigned) {
+        if (joined_here()) (void)leaf(1);
+    });
+    return wait_for([] { return inside; });
+}
+
 // A core that stays in a callback delays what is asked for, and prevents none of it.
 SELFTEST("ops.a_filter_moves_though_a_core_is_late") {
     REQUIRE(is_ok(attach(holding, Sites::of(leaf_only))) && start_workers());
@@ -189,12 +199,7 @@ SELFTEST("ops.a_filter_moves_though_a_core_is_late") {
     REQUIRE(is_ok(attach(noting, Sites::of(caller_only))) && is_ok(attach(counting, Sites::of(caller_only))));
     const unsigned others = hal::online_cores() & ~(1u << hal::this_core());
     if (others != 0) {
-        inside = false;
-        held = true;
-        on_core(static_cast<unsigned>(__builtin_ctz(others)), [](unsigned) {
-            if (joined_here()) (void)leaf(1);
-        });
-        REQUIRE(wait_for([] { return inside; }));
+        REQUIRE(holds(others));
         const Status moved = set_filter(holding, Sites::of(caller_only));
         const unsigned left = found_at(*lookup(address(pointer(leaf)))).count;
         const bool not_seen = !synchronize();
@@ -215,12 +220,7 @@ SELFTEST("ops.late_without_a_guard_is_seen") {
     REQUIRE(is_ok(attach(holding_unguarded, Sites::of(leaf_only))) && start_workers());
     const unsigned others = hal::online_cores() & ~(1u << hal::this_core());
     if (others != 0) {
-        inside = false;
-        held = true;
-        on_core(static_cast<unsigned>(__builtin_ctz(others)), [](unsigned) {
-            if (joined_here()) (void)leaf(1);
-        });
-        REQUIRE(wait_for([] { return inside; }));
+        REQUIRE(holds(others));
         const Status gone = detach(holding_unguarded);
         held = false;
         REQUIRE(workers_done() && gone == Status::timeout);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of the coherence oracle itself: it says what is wrong, and nothing else.
 
-    coherence_cases.py LIBCOHERENCE.so    exit status 0: all passed; 77: no QEMU or no cross compiler
+    coherence_cases.py LIBCOHERENCE.so    exit status 0: all passed
 
 coherence_cases.S does right what it does unless a macro is defined: for each, the kinds of fault that the
 oracle must report, all of them and no other.
@@ -136,7 +136,6 @@ class Cases(unittest.TestCase):
 
 if __name__ == "__main__":
     if not shutil.which(QEMU) or not any(map(shutil.which, COMPILERS)):
-        print("needs qemu-system-aarch64 and one of " + ", ".join(COMPILERS))
-        sys.exit(77)
+        sys.exit("needs qemu-system-aarch64 and one of " + ", ".join(COMPILERS) + ": ./dev setup installs them")
     PLUGIN = pathlib.Path(sys.argv.pop()).resolve()
     unittest.main()

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 
 #include "host-tools/elf/a64.hpp"
@@ -23,6 +24,9 @@ std::optional<std::uint64_t> jump_target(std::uint64_t at, std::uint32_t word) {
     if (a64::is_test_branch(word)) return at + a64::branch14_offset(word);
     return std::nullopt;
 }
+
+// Of all functions together; an image that says it has more is a hostile one.
+constexpr std::uint64_t most_cold_bytes = std::uint64_t{1} << 26;
 
 // What one function does.
 class Scan {
@@ -60,16 +64,14 @@ public:
     }
 
 private:
-    void add(std::uint64_t address, std::vector<std::uint32_t>& to) const {
+    void add(std::uint64_t address, std::set<std::uint32_t>& to) const {
         const auto at = std::lower_bound(sites_.begin(), sites_.end(), address);
-        if (at == sites_.end() || *at != address) return;
-        const auto site = static_cast<std::uint32_t>(at - sites_.begin());
-        if (std::find(to.begin(), to.end(), site) == to.end()) to.push_back(site);
+        if (at != sites_.end() && *at == address) to.insert(static_cast<std::uint32_t>(at - sites_.begin()));
     }
 
     const ElfFile& elf_;
     const std::vector<std::uint64_t>& sites_;
-    std::vector<std::uint32_t> calls_, jumps_;
+    std::set<std::uint32_t> calls_, jumps_;
     bool calls_others_ = false, jumps_to_others_ = false;
 };
 
@@ -92,13 +94,21 @@ std::vector<TailCalls> tail_calls(const ElfFile& elf, const std::vector<std::uin
         cold.emplace(symbol.name.substr(0, part), Code{symbol.address, symbol.address + symbol.size});
     }
     std::vector<TailCalls> tails;
-    for (const std::uint64_t address : sites) {
+    std::uint64_t cold_bytes = 0;
+    for (std::size_t site = 0; site < sites.size(); ++site) {
+        const std::uint64_t address = sites[site];
+        // Whatever its symbol says, it ends before the next one: so all code is read once.
+        const std::uint64_t room = site + 1 < sites.size() ? sites[site + 1] - address : ~std::uint64_t{0};
         Scan scan(elf, sites);
         const auto [first, last] = at.equal_range(address);
         for (auto symbol = first; symbol != last; ++symbol) {
-            if (symbol == first) scan.take({address, address + symbol->second->size});
+            if (symbol == first) scan.take({address, address + std::min(symbol->second->size, room)});
             const auto [from, to] = cold.equal_range(symbol->second->name);
-            for (auto part = from; part != to; ++part) scan.take(part->second);
+            for (auto part = from; part != to; ++part) {
+                cold_bytes += std::min(part->second.end - part->second.begin, most_cold_bytes);
+                if (cold_bytes > most_cold_bytes) return {};
+                scan.take(part->second);
+            }
         }
         tails.push_back(scan.result());
     }

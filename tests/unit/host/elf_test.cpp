@@ -227,6 +227,17 @@ TEST_F(Elf, DataInsideTextIsReadAsData) {
     EXPECT_EQ(problems().size(), 1u);
 }
 
+TEST_F(Elf, AFunctionsCodeEndsBeforeTheNextSite) {
+    builder.symbol("wide", ElfBuilder::text_base + 8, 2, 4096);
+    const auto narrow = builder.function("narrow");
+    const auto f = builder.function("f");
+    const auto body = ((builder.here() + 7) & ~std::uint64_t{7}) + 8 + 12;  // behind the landing pad and the site
+    const auto jumps = builder.function("jumps", true, true, {0x14000000 | (static_cast<std::uint32_t>(f - body) >> 2 & 0x3ffffff)});
+    const Symbols symbols = read_symbols(file());
+    EXPECT_EQ(symbols.tail(jumps, f), Tail::always);
+    EXPECT_EQ(symbols.tail(narrow, f), Tail::never);
+}
+
 TEST_F(Elf, TailCallsAreJumpsToOtherFunctions) {
     constexpr std::uint32_t blr_x1 = 0xd63f0020, br_x1 = 0xd61f0020;
     const auto to = [](std::uint32_t opcode, std::uint64_t from, std::uint64_t target) {

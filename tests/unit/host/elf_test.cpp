@@ -228,7 +228,7 @@ TEST_F(Elf, DataInsideTextIsReadAsData) {
 }
 
 TEST_F(Elf, AFunctionsCodeEndsBeforeTheNextSite) {
-    builder.symbol("wide", ElfBuilder::text_base + 8, 2, 4096);
+    builder.symbol("wide", ElfBuilder::text_base + 8, 2, 68);  // up to the end of the last
     const auto narrow = builder.function("narrow");
     const auto f = builder.function("f");
     const auto body = ((builder.here() + 7) & ~std::uint64_t{7}) + 8 + 12;  // behind the landing pad and the site

@@ -101,7 +101,9 @@ def truth(_):
 
 def storm(operations):
     good, lines = True, []
-    for command in (("./dev", "storm", operations, 1), ("tests/endurance/line_storm.py", "virt-max", max(60, operations // 500), 7)):
+    steered = max(60, operations // 500)
+    for command in (("./dev", "storm", operations, 1), *(("tests/endurance/line_storm.py", machine, steered, 7)
+                                                         for machine in ("virt-max", "virt-max-smp4"))):
         shown, done = run(*command)
         good &= done.returncode == 0
         said = (done.stdout + done.stderr).splitlines()

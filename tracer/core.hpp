@@ -88,7 +88,10 @@ struct alignas(128) Core {
     std::uint64_t evented;         // as `profiled`, of two events, 32 bits each
     std::uint64_t profile_events;  // `events` again
     std::uint64_t frames_end;   // of the shadow stack's memory
-    std::uint64_t unused[4];
+    std::uint64_t unused;
+    std::uint64_t left_position;  // of the cursor at the last longjmp that was told
+    std::uint64_t left_clock;     // the clock then, read behind it
+    std::uint64_t unused_too;
     std::uint64_t overflowed;  // calls that found the ring full, and went to the profile
     std::uint64_t aggregates;  // 1: they do (adaptive)
     std::uint64_t cells;  // bytes from core 0's profile cells to this core's
@@ -181,6 +184,7 @@ static_assert(offsetof(Core, sample_next) == 40);
 static_assert(offsetof(Core, evented) == 48);
 static_assert(offsetof(Core, profile_events) == 56);
 static_assert(offsetof(Core, frames_end) == 64);
+static_assert(offsetof(Core, left_position) == 80 && offsetof(Core, left_clock) == 88);
 static_assert(offsetof(Core, aggregates) == 112);
 static_assert(offsetof(Core, cells) == 120);
 static_assert(offsetof(Core, limit) == 128);

@@ -15,6 +15,7 @@
 
 namespace nopscope {
 
+struct Moment;  // ring.hpp
 struct ReturnOps;
 
 extern bool initialised;    // init() was, and was ok
@@ -116,4 +117,5 @@ void send_profile_events(EventSet set);
 }  // namespace nopscope
 
 // Unwinds to an open call with this SP, or panics. Returns the top; the frame below it is the call's.
-extern "C" std::uint64_t nopscope_unwind_at_return(nopscope::Core* here, std::uint64_t sp);
+extern "C" std::uint64_t nopscope_unwind_at_return(nopscope::Core* here, std::uint64_t sp, std::uint64_t unused,
+                                                   std::uint64_t unused_too, nopscope::Moment began, std::uint32_t before);

@@ -26,7 +26,7 @@ std::uint64_t interrupt_begin(std::uint32_t number) {
         const wire::Record record = wire::make_extended(wire::Extended::interrupt, number, claim->clock);
         ring_store(*core, position = claim->position, record.word);
         return true;
-    });
+    }, interrupt_limit);
     if (position == 0) add_one(core->dropped);
     return position;
 }
@@ -56,7 +56,7 @@ void interrupts_unmasked() {
     const std::uint64_t data[] = {wire::sampled_address(core->masked_where - hello.text_base), ticks};
     const bool put = put_in_context(machine, *core, [&](std::uint64_t limit) {
         return ring_put_many(machine, *core, wire::make_extended(wire::Extended::masked, 0), data, limit);
-    });
+    }, interrupt_limit);
     if (!put) add_one(core->dropped);
 }
 

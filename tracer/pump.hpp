@@ -42,6 +42,7 @@ public:
 
     // One go within the pace; see nopscope::pump().
     void run() {
+        const Moment began = moment(machine_, here());
         if (!try_lock()) return;
         if (profile_ != nullptr && !profile_->waits()) profile_->keep_period(machine_.clock());
         if (glances() || !(work_waits() || keeper_.lags(cores_))) return unlock();
@@ -50,7 +51,7 @@ public:
             while (advance(Until::paced)) {
             }
             tidy();
-        });
+        }, began);
         release();
     }
 
@@ -71,11 +72,11 @@ public:
 
     // Work of the tracer's own, which no function is charged for. Any context.
     template <typename Work>
-    void as_tracers(Work work) {
+    void as_tracers(Work work, Moment began = {}) {
         const NotProfiled tracer_s(machine_, here());
-        const bool marked = put_own(here(), wire::Extended::tracer_begin);
+        const bool marked = put_own(machine_, here(), wire::Extended::tracer_begin, 0, &began);
         work();
-        if (marked) put_own(here(), wire::Extended::tracer_end);
+        if (marked) put_own(machine_, here(), wire::Extended::tracer_end);
     }
 
     // They are due. Any context.
@@ -107,17 +108,22 @@ public:
     // From a recorder's slow path: pumps until half this core's ring is free, or waits for the core
     // that pumps. False when that cannot be, because the pump, or a recorder in the middle of a
     // record, is what was interrupted. While it pumps interrupts wait, too: their records might come
-    // faster than the line takes them, and have nowhere to go.
-    bool make_room() {
-        while (pumping_core() != machine_.core() + 1) {
+    // faster than the line takes them, and have nowhere to go. `before`: the recorder's instructions before that `began`.
+    bool make_room(Moment began = {}, std::uint32_t before = 0) {
+        if (pumping_core() == machine_.core() + 1) return false;
+        Core& core = here();
+        const NotProfiled tracer_s(machine_, core);
+        for (bool marked = false;;) {
             const std::uint64_t interrupts = machine_.mask_interrupts();
+            marked = marked || put_own(machine_, core, wire::Extended::tracer_begin, before, &began);
             const bool locked = try_lock();
-            const bool room = locked && locked_make_room();
+            const bool room = locked ? locked_make_room()
+                                     : TraceSender<M>::waiting_records(core) * record_bytes <= ring_bytes / 2;
+            const bool over = locked || room;
+            if (over && marked) put_own(machine_, core, wire::Extended::tracer_end, make_room_after);
             machine_.restore_interrupts(interrupts);
-            if (locked) return room;
-            if (TraceSender<M>::waiting_records(here()) * record_bytes <= ring_bytes / 2) return true;
+            if (over) return room;
         }
-        return false;
     }
 
     // Instead of open(): what a warm reset has left, under the session and the sequences it had. Its
@@ -168,6 +174,8 @@ private:
 
     static constexpr std::size_t console_frame_bytes = 512;
     static constexpr std::uint64_t glance_bytes = 32;
+    // Instructions from where make_room() notes its end to where the recorder tries again, some.
+    static constexpr std::uint32_t make_room_after = 80;
 
     void open_line(const Config& config, const wire::Hello& hello, std::uint16_t session, Kept* kept,
                    Mode mode) {
@@ -256,32 +264,18 @@ private:
 
     bool locked_make_room() {
         Core& core = here();
-        const NotProfiled tracer_s(machine_, core);
-        const bool marked = put_own(core, wire::Extended::tracer_begin);
         bool room = true;
         while (room && core.cursor - core.tail > ring_bytes / 2) {
             advance(Until::empty);
             room = !line_.idle() || ring_peek(core, core.tail).has_value();
         }
-        tidy();
-        if (marked) put_own(core, wire::Extended::tracer_end);
-        release();
+        unlock();
         return room;
     }
 
     void send_all() {
         while (advance(Until::empty) || !line_.idle()) {
         }
-    }
-
-    bool put_own(Core& core, wire::Extended what) {
-        const auto payload = static_cast<std::uint32_t>(what);
-        if (!ring_put(machine_, core, wire::make_record(wire::Kind::extended, payload, 0),
-                      own_limit(core))) {
-            return false;
-        }
-        __atomic_fetch_add(&core.own_records, 1, __ATOMIC_RELAXED);
-        return true;
     }
 
     // A sync record before the 32-bit clock can be misread: every quarter wrap. Where nobody has looked
@@ -294,7 +288,7 @@ private:
             core.doubt_clock = core.seen_clock;
         }
         if (since(core.last_sync) < std::int64_t{1} << 30) return;
-        if (put_own(core, wire::Extended::sync)) core.last_sync = now;
+        if (put_own(machine_, core, wire::Extended::sync)) core.last_sync = now;
     }
 
     bool due(std::uint64_t at) const { return static_cast<std::int64_t>(machine_.clock() - at) >= 0; }

@@ -42,20 +42,37 @@ constexpr unsigned ones(std::uint32_t bits) {
     return count;
 }
 
+// When the tracer's work began on this core: where its ring ended, and the clock then, read in this order. So what
+// is recorded at that position may have that time.
+struct Moment {
+    std::uint64_t position = 0;  // 0: none
+    std::uint64_t clock = 0;
+};
+template <MachineConcept M>
+Moment moment(M& machine, const Core& core) {
+    const std::uint64_t position = __atomic_load_n(&core.cursor, __ATOMIC_RELAXED);
+    return {position, machine.clock()};
+}
+
 struct Claim {
     std::uint64_t position;
     std::uint64_t clock;
 };
-// Claims `bytes` whose end is not above `limit`; the clock is read in between. Any context on the core
-// that owns the ring. Null: there is no room.
+// Claims `bytes` whose end is not above `limit`; the clock is read in between, or was when the work `began`, if
+// nothing else was recorded since. Any context on the core that owns the ring. Null: there is no room.
 template <MachineConcept M>
-std::optional<Claim> ring_claim(M& machine, Core& core, std::uint64_t bytes, std::uint64_t limit) {
+std::optional<Claim> ring_claim(M& machine, Core& core, std::uint64_t bytes, std::uint64_t limit,
+                                Moment* began = nullptr) {
     Claim claim{__atomic_load_n(&core.cursor, __ATOMIC_RELAXED), 0};
     do {
         if (claim.position + bytes > limit) return std::nullopt;
         claim.clock = machine.clock();
     } while (!__atomic_compare_exchange_n(&core.cursor, &claim.position, claim.position + bytes, true,
                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    if (began != nullptr && began->position == claim.position) {
+        claim.clock = began->clock;
+        began->position += bytes;
+    }
     return claim;
 }
 
@@ -66,8 +83,8 @@ inline void ring_store(const Core& core, std::uint64_t position, std::uint64_t w
 
 // Claims a slot, stamps `record` with the clock, and stores it. False: there was no room.
 template <MachineConcept M>
-bool ring_put(M& machine, Core& core, wire::Record record, std::uint64_t limit) {
-    const std::optional<Claim> claim = ring_claim(machine, core, record_bytes, limit);
+bool ring_put(M& machine, Core& core, wire::Record record, std::uint64_t limit, Moment* began = nullptr) {
+    const std::optional<Claim> claim = ring_claim(machine, core, record_bytes, limit, began);
     if (!claim) return false;
     if (record.is(wire::Extended::sync)) record = wire::make_sync(claim->clock);
     const std::uint64_t word = record.word | static_cast<std::uint32_t>(claim->clock);
@@ -142,6 +159,19 @@ inline std::uint64_t own_limit(const Core& core) {
     if (__atomic_load_n(&core.overwrites, __ATOMIC_RELAXED) != 0) return no_limit;
     return __atomic_load_n(&core.tail, __ATOMIC_RELAXED) + ring_bytes -
            core.reserve;
+}
+// A record of the tracer's own. False: there was no room.
+template <MachineConcept M>
+bool put_own(M& machine, Core& core, wire::Extended what, std::uint32_t argument = 0, Moment* began = nullptr) {
+    if (!ring_put(machine, core, wire::make_extended(what, argument), own_limit(core), began)) return false;
+    __atomic_fetch_add(&core.own_records, 1, __ATOMIC_RELAXED);
+    return true;
+}
+// How far interrupts may go, which come when they come: in lossless mode beyond what stops the calls they interrupt.
+inline std::uint64_t interrupt_limit(const Core& core) {
+    if (__atomic_load_n(&core.held, __ATOMIC_RELAXED) != 0) return 1;
+    const std::uint64_t limit = own_limit(core);
+    return limit == no_limit ? no_limit : limit - own_reserve_bytes;
 }
 // How far the firmware's records may go.
 inline std::uint64_t mark_limit(const Core& core) {

@@ -35,10 +35,10 @@ inline void reset_shadow_stack(Core& core, ShadowFrame* frames, std::size_t coun
 
 // As nopscope_graph_events_hook, of a call that ends by longjmp. Interrupts masked. False: its events are not known.
 template <MachineConcept M>
-bool put_unwound_with_events(M& machine, Core& core, const ShadowFrame& frame, wire::Record ret) {
+bool put_unwound_with_events(M& machine, Core& core, const ShadowFrame& frame, wire::Record ret, Moment& began) {
     const EventSet set{frame.rest[1]};
     if (!set.any() || set.word != core.events) return false;
-    const auto claim = ring_claim(machine, core, set.return_bytes(), no_limit);
+    const auto claim = ring_claim(machine, core, set.return_bytes(), no_limit, &began);
     const std::uint64_t events = counters_between(frame.rest[0], read_counters());
     const std::uint64_t data[] = {counter_of(events, 0), counter_of(events, 1)};
     const std::uint64_t word = ret.word | static_cast<std::uint32_t>(claim->clock);
@@ -49,7 +49,7 @@ bool put_unwound_with_events(M& machine, Core& core, const ShadowFrame& frame, w
 
 // What a call that ends by longjmp leaves to do, by whose frame it is.
 template <MachineConcept M>
-void close_unwound(M& machine, Core& core, const ShadowFrame& frame) {
+void close_unwound(M& machine, Core& core, const ShadowFrame& frame, Moment& began) {
     switch (hook_of(frame.hook)) {
         case Hook::graph:
         case Hook::graph_events: {
@@ -57,8 +57,8 @@ void close_unwound(M& machine, Core& core, const ShadowFrame& frame) {
             const auto entry = static_cast<std::uint32_t>(record_index(frame.position));
             const wire::Record ret = wire::make_record(wire::Kind::ret, entry << 1 | unwound, 0);
             const bool counts = hook_of(frame.hook) == Hook::graph_events;
-            if (counts && put_unwound_with_events(machine, core, frame, ret)) break;
-            (void)ring_put(machine, core, ret, no_limit);
+            if (counts && put_unwound_with_events(machine, core, frame, ret, began)) break;
+            (void)ring_put(machine, core, ret, no_limit, &began);
             break;
         }
         case Hook::profile_events: profile_events_unwound(core, frame); [[fallthrough]];
@@ -74,20 +74,69 @@ void close_unwound(M& machine, Core& core, const ShadowFrame& frame) {
     }
 }
 
-// Closes, with the flag `unwound`, every frame that a call with this SP shows to be dead: those with
-// a lower SP and, when `same_sp_too`, those with the same. A free frame on top belongs to a call that
-// an interrupt caught while it was pushing or popping: it ends the search. Returns the new top.
-// Interrupts are masked meanwhile, for a traced one would pop the same frames.
+// Where a longjmp is told of (arm64/longjmp.S): its own instructions before it has read the clock and after, and those of a
+// recorder's way back from unwind(), less what it saves on the usual one; GCC 12's.
+inline constexpr std::uint32_t told_before = 5;
+inline constexpr std::uint32_t told_after = 2;
+inline constexpr std::uint32_t way_back = 69;
+
+// Who found out that calls were left: when, and after how many of its instructions.
+struct Finder {
+    Moment began;
+    std::uint32_t before = 0;
+};
+
+// Brackets around what longjmp left, which ended when it was told of, and around the work since it was found out.
 template <MachineConcept M>
-std::uint64_t unwind(M& machine, Core& core, std::uint64_t sp, bool same_sp_too) {
+class ToldLongjmp {
+public:
+    // A frame is about to be closed, interrupts masked. `finder` has the time for it if nothing was told.
+    ToldLongjmp(M& machine, Core& core, Finder& finder) : machine_(machine), core_(core), finder_(finder) {
+        left_ = {core.left_position, core.left_clock};
+        if (left_.position != core.cursor) return;
+        if (finder_.began.position == core.cursor) found_ = finder_.began.clock;
+        told_ = put_own(machine_, core_, wire::Extended::tracer_begin, told_before, &left_);
+    }
+    Moment& ended() { return told_ ? left_ : finder_.began; }
+    ~ToldLongjmp() {
+        if (!told_) return;
+        put_own(machine_, core_, wire::Extended::tracer_end, told_after, &left_);
+        Moment found{found_ != 0 ? core_.cursor : 0, found_};
+        if (!put_own(machine_, core_, wire::Extended::tracer_begin, finder_.before, &found)) return;
+        put_own(machine_, core_, wire::Extended::tracer_end, way_back);
+    }
+    ToldLongjmp(const ToldLongjmp&) = delete;
+    ToldLongjmp& operator=(const ToldLongjmp&) = delete;
+
+private:
+    M& machine_;
+    Core& core_;
+    Finder& finder_;
+    Moment left_;
+    std::uint64_t found_ = 0;
+    bool told_ = false;
+};
+
+// Whether a call with this SP shows the top frame to be dead: a lower SP and, when `same_sp_too`, the same. A free frame
+// on top belongs to a call that an interrupt caught while it was pushing or popping: it ends the search.
+inline bool is_top_dead(const Core& core, std::uint64_t sp, bool same_sp_too) {
+    const std::uint64_t top = top_frame(core)->sp;
+    return top != free_frame_sp && top < core.stack_high && (top < sp || (top == sp && same_sp_too));
+}
+
+// Closes, with the flag `unwound`, every frame that is dead. Returns the new top. Interrupts are masked meanwhile, for a
+// traced one would pop the same frames.
+template <MachineConcept M>
+std::uint64_t unwind(M& machine, Core& core, std::uint64_t sp, bool same_sp_too, Finder finder = {}) {
     const std::uint64_t interrupts = machine.mask_interrupts();
-    for (;;) {
-        ShadowFrame* frame = top_frame(core);
-        if (frame->sp == free_frame_sp || frame->sp >= core.stack_high) break;
-        if (frame->sp > sp || (frame->sp == sp && !same_sp_too)) break;
-        frame->sp = free_frame_sp;
-        core.top = reinterpret_cast<std::uintptr_t>(frame);
-        close_unwound(machine, core, *frame);
+    if (is_top_dead(core, sp, same_sp_too)) {
+        ToldLongjmp told(machine, core, finder);
+        do {
+            ShadowFrame* const frame = top_frame(core);
+            frame->sp = free_frame_sp;
+            core.top = reinterpret_cast<std::uintptr_t>(frame);
+            close_unwound(machine, core, *frame, told.ended());
+        } while (is_top_dead(core, sp, same_sp_too));
     }
     machine.restore_interrupts(interrupts);
     return core.top;

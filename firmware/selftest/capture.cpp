@@ -64,6 +64,8 @@ void collect(std::span<std::uint8_t> chunk, std::size_t& count, Recording& recor
             const bool own = event.kind == wire::Kind::extended &&
                              (event.extended <= wire::Extended::tracer_end ||
                               (event.extended == wire::Extended::marker && event.argument == end_mark));
+            recording.brackets += event.kind == wire::Kind::extended && event.extended == wire::Extended::tracer_begin &&
+                                  event.argument != 0;
             if (!own && count < std::size(events)) events[count++] = event;
         });
     } else if (frame.header.stream == wire::Stream::profile && frame.header.core == 0) {

@@ -26,6 +26,7 @@ struct Recording {
     std::span<const wire::Event> events;
     wire::Stats stats;  // the final one, else the last seen
     bool well_formed;
+    unsigned brackets = 0;   // of the tracer's time, with instructions beside them
     unsigned read_outs = 0;  // of the profile, that came to their end; of core 0
     unsigned profiled = 0;   // functions in them
     std::uint64_t profiled_calls = 0;

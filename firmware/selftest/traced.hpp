@@ -16,6 +16,7 @@ std::uint64_t sum_to(std::uint64_t n);         // n calls deep
 std::uint64_t catches(unsigned depth);
 std::uint64_t throws(unsigned depth);
 extern std::jmp_buf caught;  // where throws() lands
+extern void (*volatile leave)(std::jmp_buf, int);  // by this: longjmp, or the tracer's in front of it
 // `times` times throws(0) and lands, with the same SP each time.
 std::uint64_t catches_often(unsigned times);
 
@@ -27,6 +28,8 @@ void breaks_in_frame();
 }  // namespace nopscope::selftest
 
 extern "C" {
+[[noreturn]] void __wrap_longjmp(std::jmp_buf, int);  // tracer/arm64/longjmp.S
+
 // The functions of the bad entries: never called.
 extern const char selftest_bad_misaligned[], selftest_bad_words[], selftest_bad_outside[];
 

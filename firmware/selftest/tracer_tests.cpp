@@ -166,25 +166,48 @@ SELFTEST("tracer.tail_calls_nest") {
     return passed();
 }
 
+// catches, throws(3), throws(2), throws(1), throws(0); leaf's entry shows the four to be dead, if nothing has told of it.
+const Expected longjmps[] = {{Kind::entry, pointer(catches), 0}, {Kind::entry, pointer(throws), 0},
+                             {Kind::entry, pointer(throws), 0},  {Kind::entry, pointer(throws), 0},
+                             {Kind::entry, pointer(throws), 0},  {Kind::ret, nullptr, 4, true},
+                             {Kind::ret, nullptr, 3, true},      {Kind::ret, nullptr, 2, true},
+                             {Kind::ret, nullptr, 1, true},      {Kind::entry, pointer(leaf), 0},
+                             {Kind::ret, nullptr, 9},            {Kind::ret, nullptr, 0},
+                             {Kind::entry, pointer(calls_leaf), 0}, {Kind::entry, pointer(leaf), 0},
+                             {Kind::ret, nullptr, 13},           {Kind::ret, nullptr, 12}};
 SELFTEST("tracer.longjmp_closes_what_it_skips") {
     const void* const functions[] = {pointer(catches), pointer(throws)};
     REQUIRE(enable(Recorder::graph, Sites::of(functions)) == Status::ok);
     const Recording recording = record(run_longjmp);
     REQUIRE(result == 4 + 3 && recording.well_formed);
-    // catches, throws(3), throws(2), throws(1), throws(0); leaf's entry shows the four to be dead.
-    const Expected expected[] = {{Kind::entry, pointer(catches), 0}, {Kind::entry, pointer(throws), 0},
-                                 {Kind::entry, pointer(throws), 0},  {Kind::entry, pointer(throws), 0},
-                                 {Kind::entry, pointer(throws), 0},  {Kind::ret, nullptr, 4, true},
-                                 {Kind::ret, nullptr, 3, true},      {Kind::ret, nullptr, 2, true},
-                                 {Kind::ret, nullptr, 1, true},      {Kind::entry, pointer(leaf), 0},
-                                 {Kind::ret, nullptr, 9},            {Kind::ret, nullptr, 0},
-                                 {Kind::entry, pointer(calls_leaf), 0}, {Kind::entry, pointer(leaf), 0},
-                                 {Kind::ret, nullptr, 13},           {Kind::ret, nullptr, 12}};
-    REQUIRE(matches(recording.events, expected));
+    REQUIRE(matches(recording.events, longjmps));
+    REQUIRE(recording.brackets == 0);
     REQUIRE(hooked_return_address(0) == 0);
     return passed();
 }
 
+// The same, and the tracer is told: all ended then, which is before leaf's entry found out.
+SELFTEST("tracer.longjmp_is_told") {
+    const void* const functions[] = {pointer(catches), pointer(throws)};
+    REQUIRE(enable(Recorder::graph, Sites::of(functions)) == Status::ok);
+    leave = __wrap_longjmp;
+    const Recording recording = record(run_longjmp);
+    leave = std::longjmp;
+    REQUIRE(result == 4 + 3 && recording.well_formed);
+    REQUIRE(matches(recording.events, longjmps));
+    REQUIRE(recording.brackets == 2);
+    for (unsigned i = 5; i < 8; ++i) REQUIRE(recording.events[i].clock == recording.events[i + 1].clock);
+    REQUIRE(hooked_return_address(0) == 0);
+    return passed();
+}
+// catches(0): the call that is left has the stack pointer that longjmp goes to.
+SELFTEST("tracer.longjmp_to_the_same_sp_is_told") {
+    leave = __wrap_longjmp;
+    const Recording recording = record(run_longjmp_to_the_same_sp);
+    leave = std::longjmp;
+    REQUIRE(result == 1 && recording.well_formed && recording.brackets == 2);
+    return passed();
+}
 // leaf is entered with the SP that throws was entered with: only its return address tells that this is
 // no tail call.
 SELFTEST("tracer.longjmp_to_the_same_sp") {

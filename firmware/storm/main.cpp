@@ -3,7 +3,7 @@
 // makes between two sleeps, steady=N (64): the first N functions are always traced by an ops that
 // stays, so their words stay and their slots change; the others' words change, too. QEMU with a
 // thread for each core now and then loses a store to text that another core executes, so steady=64 is
-// for that mode. Exit status 0: nothing was lost, nothing foreign was seen, and every word of text is
+// for that mode. line=N: the storm comes from a host, over a line of N bytes a second. Exit status 0: nothing was lost, nothing foreign was seen, and every word of text is
 // what the state says.
 #include <cstdio>
 #include <cstdlib>
@@ -55,13 +55,7 @@ bool start() {
     if (status != Status::ok) hal::panic(nopscope::describe(status));
     first_site = *nopscope::lookup(address_of(0));
     if (nopscope::attach(steady, Sites::range(first_site, steady_functions)) != Status::ok) return false;
-    for (unsigned core = 1; core < cores; ++core) {
-        if (!hal::start_core(core, run_victim)) return false;
-    }
-    while (running != (1u << cores) - 2) {
-    }
-    hal::enable_interrupts();
-    return true;
+    return start_victims();
 }
 
 struct Range {
@@ -203,6 +197,7 @@ int run() {
         std::printf("storm: this needs %u cores (-smp %u), and steady=0..%u\n", cores, cores, functions);
         return 2;
     }
+    if (const std::uint64_t rate = word("line=", 0); rate != 0) run_line(static_cast<unsigned>(rate));
     if (!start()) {
         std::puts("storm: cannot start");
         return 2;

@@ -9,6 +9,8 @@
 
 namespace storm {
 
+class Random;
+
 inline constexpr unsigned functions = 64;
 inline constexpr unsigned cores = 4;
 inline constexpr unsigned all_ops = 8;
@@ -23,12 +25,20 @@ unsigned index_of(std::uint64_t address);
 // Runs on each core but the first until stop is set: calls functions in a random order, and so does
 // its timer's handler.
 void run_victim(unsigned core);
+// On all but this one, and with this one's interrupts on from here on. False: one does not start.
+bool start_victims();
+void call_some(unsigned core, unsigned context, unsigned calls, Random& random);
 extern unsigned calls_at_once;  // in thread context, between two sleeps
 extern volatile bool stop;
 extern volatile std::uint32_t running;  // cores in their loop
 // Calls made of each function, by thread context and by interrupts; by the caller's own count.
 extern std::uint64_t called[cores][2][functions];
 extern volatile std::uint64_t interrupts[cores];
+
+// ---- line.cpp -----------------------------------------------------------------------------------------
+
+// Does not return.
+[[noreturn]] void run_line(unsigned bytes_per_second);
 
 // ---- ops.cpp: the ops and what they must and must not see ------------------------------------------
 

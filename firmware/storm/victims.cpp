@@ -15,14 +15,6 @@ constexpr unsigned stride = 64;
 constexpr std::uint64_t interrupts_per_second = 5000;
 Random randoms[cores] = {Random(11), Random(22), Random(33), Random(44)};
 
-void call_some(unsigned core, unsigned context, unsigned calls, Random& random) {
-    for (unsigned i = 0; i < calls; ++i) {
-        const auto index = static_cast<unsigned>(random.below(functions));
-        if (function(index)(index) != index + 1) hal::panic("storm: a traced function went wrong");
-        ++called[core][context][index];
-    }
-}
-
 void on_timer(unsigned) {
     static Random own[cores] = {Random(1), Random(2), Random(3), Random(4)};
     const unsigned core = hal::this_core();
@@ -32,6 +24,24 @@ void on_timer(unsigned) {
 }
 
 }  // namespace
+
+void call_some(unsigned core, unsigned context, unsigned calls, Random& random) {
+    for (unsigned i = 0; i < calls; ++i) {
+        const auto index = static_cast<unsigned>(random.below(functions));
+        if (function(index)(index) != index + 1) hal::panic("storm: a traced function went wrong");
+        ++called[core][context][index];
+    }
+}
+
+bool start_victims() {
+    for (unsigned core = 1; core < cores; ++core) {
+        if (!hal::start_core(core, run_victim)) return false;
+    }
+    while (running != (1u << cores) - 2) {
+    }
+    hal::enable_interrupts();
+    return true;
+}
 
 unsigned calls_at_once = 100;
 volatile bool stop;

@@ -196,16 +196,19 @@ void BalancedStream::on_return(Core& core, const wire::Event& event) {
         ++orphan_returns_;
         return;
     }
-    while (core.current->stack.size() > at + 1) end(core, *core.current, Left::unwound);
+    auto& stack = core.current->stack;
+    while (stack.size() > at + 1) {
+        const bool tracer = event.unwound && stack.back().function == tracer_function;  // goes on behind it
+        end(core, *core.current, tracer ? Left::returned : Left::unwound);
+    }
     end(core, *core.current, event.unwound ? Left::unwound : Left::returned);
-    const auto& stack = core.current->stack;
     core.unwinding = event.unwound && std::none_of(stack.begin(), stack.end(),
                                                    [](const Open& one) { return one.function == tracer_function; });
 }
 
 void BalancedStream::end_unwinding(Core& core, const wire::StampedRecord& next) {
     const Nanoseconds now = std::max(core.now, time_(next.clock));
-    if (next.record.kind() == wire::Kind::extended) {
+    if (next.record.kind() == wire::Kind::extended && !next.record.is(wire::Extended::tracer_end)) {
         core.unwinding = now == core.now;  // the return's own data
         return;
     }

@@ -22,13 +22,14 @@
 //            its caller's end, when its path is known.
 //   interrupt  One that the firmware tells of is a call, too: of what it interrupted. A `ret` ends it.
 //   unwound  A call that was left without returning (longjmp): the target says so, or the return of
-//            a call below it shows it.
+//            a call below it shows it. If it does so in the tracer's time, the call ended where that began.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "host-tools/profile/call.hpp"
 #include "host-tools/profile/call_stack.hpp"
@@ -43,6 +44,7 @@ namespace nopscope {
 //   Begun called(std::uint32_t parent_node, std::uint32_t site_offset)   every call; 0 is the root
 //   std::uint32_t gap_node()
 //   void passed(std::uint32_t parent_node, std::uint32_t site_offset)    that of a `call` record
+//   void beside(std::uint32_t node, std::uint32_t instructions)          the tracer's, in this path's own time
 //   void closed(const OpenCall&, const ClosedCall&)                      a call with a time
 // and of calls that are told whole:
 //   void told(std::uint32_t site_offset, Ticks, Durations::Inside)       a call with a time
@@ -70,10 +72,8 @@ public:
             const Ticks now = at->clock - not_ours;
             if (record.high() == top->plain_end) {
                 const Ticks ticks = not_negative(now - top->begin);
-                sink_->closed(*top, {.outcome = Outcome::returned,
-                                    .incomplete = top->gaps_before != gaps_,
-                                    .ticks = ticks,
-                                    .self_ticks = not_negative(ticks - top->child)});
+                sink_->closed(*top, {.outcome = Outcome::returned, .incomplete = top->gaps_before != gaps_,
+                                    .ticks = ticks, .self_ticks = not_negative(ticks - top->child)});
                 (--top)->child += ticks;
             } else if (record.kind() == wire::Kind::entry) {
                 if (top == room) break;
@@ -203,13 +203,8 @@ private:
         stack_.push(opened(event.index, now(), begun));
     }
     OpenCall opened(std::uint64_t index, Ticks begin, const Begun& begun) const {
-        return {.index = index,
-                .begin = begin,
-                .child = 0,
-                .total_before = begun.total_before,
-                .path = begun.path,
-                .gaps_before = gaps_,
-                .plain_end = plain_return(index)};
+        return {.index = index, .begin = begin, .child = 0, .total_before = begun.total_before, .path = begun.path,
+                .gaps_before = gaps_, .plain_end = plain_return(index)};
     }
 
     void on_return(const wire::Event& event) {
@@ -218,10 +213,20 @@ private:
             ++counters_.orphan_returns;
             return;
         }
+        if (event.unwound && in_tracer_ && at <= tracer_depth_) return leave_in_tracer(at);
         while (stack_.depth() > at) pop(End::implied);
         pop(event.unwound ? End::unwound : End::returned);
         has_closed_ = true;
         unwinding_ = event.unwound && !in_tracer_;
+    }
+    // A call that was open before: it ended when the tracer began.
+    void leave_in_tracer(std::size_t at) {
+        const Ticks clock = std::exchange(clock_, tracer_begin_ + tracer_child_);
+        while (stack_.depth() > at) pop(End::implied);
+        pop(End::unwound);
+        clock_ = clock;
+        in_tracer_ = has_closed_ = true;
+        tracer_depth_ = stack_.depth();
     }
     // The target unwinds in the entry or hook whose record comes next: the clock stands still until then.
     void pass_unwinding(const wire::Event& event) {
@@ -251,9 +256,12 @@ private:
             tracer_depth_ = stack_.depth();
             tracer_begin_ = clock_;
             tracer_child_ = 0;
+            sink_->beside(stack_.top().path.node, event.argument);
             return;
         case wire::Extended::tracer_end:
-            if (in_tracer_) stop_tracer();
+            if (!in_tracer_) return;
+            stop_tracer();
+            sink_->beside(stack_.top().path.node, event.argument);
             return;
         default:
             if (!wire::is_known(event.extended)) ++counters_.unknown_records;
@@ -278,7 +286,7 @@ private:
             durations_.add(duration_.depth, duration_.site, begin, ticks, away,
                            [this](auto& sums) { place(sums, sink_->gap_node()); });
         sink_->told(duration_.site, ticks, inside);
-        if (in_tracer_) tracer_child_ += not_negative(ticks - inside.ticks);
+        if (in_tracer_ && clock_ - duration_.ticks >= tracer_begin_) tracer_child_ += not_negative(ticks - inside.ticks);
         if (!stack_.top().is_gap()) stack_.top().plain_end = OpenCall::not_plain;
     }
     // The paths of calls that were told whole are known: their caller's node is.
@@ -299,13 +307,8 @@ private:
         if (markers_ == max_markers) collapse_oldest();
         if (stack_.depth() >= max_depth) return;
         ++markers_;
-        stack_.push({.index = stack_.top().index,
-                     .begin = last_before_gap_,
-                     .child = length,
-                     .total_before = 0,
-                     .path = {0, sink_->gap_node()},
-                     .gaps_before = gaps_,
-                     .plain_end = OpenCall::gap_marker});
+        stack_.push({.index = stack_.top().index, .begin = last_before_gap_, .child = length, .total_before = 0,
+                     .path = {0, sink_->gap_node()}, .gaps_before = gaps_, .plain_end = OpenCall::gap_marker});
     }
 
     // Gives up on the calls between the two oldest markers: a target that never returns to below
@@ -362,10 +365,7 @@ private:
         const Ticks ticks = not_negative(end - call.begin);
         const Ticks self = not_negative(ticks - call.child);
         below.child += ticks;
-        sink_->closed(call, {.outcome = outcome,
-                            .incomplete = call.gaps_before != gaps_,
-                            .ticks = ticks,
-                            .self_ticks = self});
+        sink_->closed(call, {.outcome = outcome, .incomplete = call.gaps_before != gaps_, .ticks = ticks, .self_ticks = self});
         return ticks;
     }
 

@@ -22,6 +22,7 @@ public:
         std::uint64_t whole = 0;   // of them, those told whole, by duration records
         std::uint64_t handed = 0;  // of them, those whose caller returned as soon as if by the same RET
         std::uint64_t unwound = 0;  // of them, those that were left without returning
+        std::uint64_t beside = 0;  // instructions of the tracer's, in the calls' own time
         std::uint64_t total_ticks = 0;
         std::uint64_t self_ticks = 0;
     };

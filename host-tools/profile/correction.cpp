@@ -31,15 +31,16 @@ std::vector<Taken> taken_by_node(const std::vector<CallTree::Node>& nodes, const
     const wire::Overhead& graph = overhead(hello, wire::RecorderNumber::graph);
     const wire::Overhead& function = overhead(hello, wire::RecorderNumber::function);
     const wire::Overhead& duration = overhead(hello, wire::RecorderNumber::duration);
-    const Signed tail = graph_overhead(hello) * tail_instructions / graph_instructions;
-    const Signed hook = graph_overhead(hello) * hook_instructions / graph_instructions;
-    const auto calls_by_tail = [&](std::size_t i) -> Signed {
+    const auto cost = [&](Signed instructions) { return graph_overhead(hello) * instructions / graph_instructions; };
+    const Handed handed = handed_of(hello);
+    const Signed tail = cost(tail_instructions), hook = cost(hook_instructions);
+    const auto calls_by_tail = [&](std::size_t i) -> Signed {  // in 1/Handed::one
         const CallTree::Node& node = nodes[i];
         if (!code.tail || tail == 0 || node.parent <= CallTree::overflow) return 0;
         switch (code.tail(nodes[node.parent].function, node.function)) {
         case Tail::never: break;
-        case Tail::maybe: return node.handed;
-        case Tail::always: return node.calls - node.points - node.whole;
+        case Tail::maybe: return std::min(Signed{node.handed} * handed.weight, Signed{node.calls} * Handed::one);
+        case Tail::always: return Signed{node.calls - node.points - node.whole} * Handed::one;
         }
         return 0;
     };
@@ -52,9 +53,9 @@ std::vector<Taken> taken_by_node(const std::vector<CallTree::Node>& nodes, const
         const Signed calls = interrupt ? 0 : Signed{node.calls} - node.points - whole;
         const Signed pad = code.local[node.function] ? hello.landing_pad : 0;
         const Signed no_hook = interrupt ? 0 : node.unwound * hook;
-        const Signed inside = calls * (graph.inside + pad) + whole * (duration.inside + pad) - no_hook;
+        const Signed inside = calls * (graph.inside + pad) + whole * (duration.inside + pad) - no_hook + cost(node.beside);
         const Signed outside = calls * (graph.outside - pad) + whole * (duration.outside - pad) +
-                               Signed{node.points} * (function.outside - pad) + calls_by_tail(i) * tail - no_hook;
+                               Signed{node.points} * (function.outside - pad) + calls_by_tail(i) * tail / Handed::one - no_hook;
         taken[i].self += inside;
         taken[i].total += inside;
         taken[node.parent].self += outside;

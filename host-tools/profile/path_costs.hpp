@@ -6,6 +6,7 @@
 //   tail call   Its entry has to find out that the frame below, which has the same stack pointer, is alive. That
 //               stays in the time of the function that jumps.
 //   longjmp     A call that it leaves has no return: what is measured with one is not in the times.
+//   brackets    What lies before a tracer_begin and after a tracer_end: the target says how many, with them.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +26,21 @@ inline std::int64_t graph_overhead(const HelloInfo& hello) {
     return hello.calibrated && sum > 0 ? sum : 0;
 }
 
-// The ends of two calls that one RET ends are fewer ticks apart: a caller's own way back takes two instructions more. 0:
-// the clock cannot tell.
-inline std::uint64_t handed_within(const HelloInfo& hello) {
+// The ends of two calls that one RET ends are fewer ticks apart: a caller's own way back takes two instructions more. A
+// clock too slow to see these shows such ends so close in a part of the cases that is known, and others, which usually
+// have more to do, seldom: each then stands for more than one.
+struct Handed {
+    static constexpr std::int64_t one = 256;
+    std::uint64_t within = 0;  // ticks
+    std::int64_t weight = one;
+};
+inline Handed handed_of(const HelloInfo& hello) {
     const std::int64_t sum = graph_overhead(hello);
-    if (sum * tail_instructions < graph_instructions * wire::overhead_unit) return 0;
-    return static_cast<std::uint64_t>(sum * (2 * hook_instructions + 1) / graph_instructions / wire::overhead_unit) + 1;
+    if (sum == 0) return {};
+    const std::int64_t apart = sum * (2 * hook_instructions + 1) / graph_instructions;  // 1/256 ticks
+    const auto within = static_cast<std::uint64_t>(apart / wire::overhead_unit) + 1;
+    if (sum * tail_instructions >= graph_instructions * wire::overhead_unit) return {within};
+    return {within, Handed::one * wire::overhead_unit / (wire::overhead_unit - apart % wire::overhead_unit)};
 }
 
 }  // namespace nopscope

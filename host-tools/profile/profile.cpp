@@ -27,7 +27,7 @@ void Profile::on_session(const HelloInfo& hello) {
     if (!hello_) hello_ = hello;
     // What a warm reset has left is sent before that boot measures.
     if (!hello_->calibrated) hello_->take_overheads(hello);
-    handed_within_ = handed_within(*hello_);
+    handed_within_ = handed_of(*hello_).within;
     for_each_context([this](Context& context) { context.handed_within = handed_within_; });
 }
 

@@ -182,6 +182,7 @@ private:
         void passed(std::uint32_t parent, std::uint32_t offset) {
             ++profile_.tree_[called(parent, offset).path.node].points;
         }
+        void beside(std::uint32_t node, std::uint32_t instructions) { profile_.tree_[node].beside += instructions; }
         void closed(const OpenCall& call, const ClosedCall& result);
         void told(std::uint32_t offset, Ticks ticks, const Durations::Inside& inside);
         std::uint32_t placed(std::uint32_t parent, std::uint32_t offset, const Durations::Sum& sum);

@@ -126,6 +126,13 @@ class Context:
             for depth in range(len(self.stack) - 1, -1, -1):
                 call = self.stack[depth]
                 if call[1] is not None and (call[0] - entry) & IDENTITY == 0:
+                    if value & 1 and self.tracer_open and depth < self.tracer_open[2]:
+                        # Open before: it ended where the tracer began, and that goes on.
+                        begin, inside, _ = self.tracer_open
+                        self.clock = begin + inside
+                        self.close_down_to(depth, True)
+                        self.clock, self.tracer_open = clock, [begin, inside, depth]
+                        return None
                     self.close_down_to(depth, True)
                     self.unwinding = bool(value & 1) and self.tracer_open is None
                     return None

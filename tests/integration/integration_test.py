@@ -111,6 +111,7 @@ class Integration(unittest.TestCase):
             out.write_text(json.dumps(truth.as_json(compared)))
         self.assertEqual(compared.faults, [])
         self.assertEqual([(row.name, row.worst()) for row in compared.unexplained()], [])
+        self.assertEqual(compared.too_many_outside(), [])
         self.assertEqual([row.name for row in compared.inexact()], [])
 
     def assert_profiled(self, elf, cpu="max"):

@@ -11,6 +11,8 @@
 //   tail    The caller's own return address was handed on: x30 is what the tracer put in its place, and the stack
 //           pointer is the caller's. Such calls end together.
 //   longjmp A RET that no call expects, or a new call, at a stack pointer that lies above open calls: these were left.
+//           Where longjmp() is known and the tracer is told of it, at its first instruction: from there on it works for
+//           whom it goes to.
 //   interrupt From an entry of the vector table to ERET: a pseudo-call. Calls in it cannot end those below.
 //   tracer  Not counted. From where the core enters the tracer's code until that returns; what the tracer
 //           calls meanwhile (a driver) is its own, unless that is a traced call.
@@ -57,6 +59,7 @@ struct Place {
     bool vector = false;  // an entry of the vector table
     bool body = false;    // where a site's BL returns to
     bool service = false;
+    bool longjmp = false;  // the C library's
 };
 
 class CallShadow {
@@ -83,13 +86,16 @@ public:
             return;
         }
         if (at.tracer) return enter_tracer(last);
+        if (at.longjmp && last == Branch::jump) return begin_longjmp();
         if (state_.where != Where::program) leave_tracer(at, last, read);
         if (state_.where != Where::program || frames_.size() <= base()) return;
         if (at.address == frames_.back().return_address && read.sp() == frames_.back().sp) {
             returned();
         } else if (last == Branch::ret && !at.body) {
             const std::uint64_t sp = read.sp();
-            if (frames_.back().sp <= sp && !is_foreign(sp)) unwind(sp, true, clock());
+            const std::uint64_t end = state_.longjmp ? state_.longjmp_at : clock();
+            state_.longjmp = false;
+            if (frames_.back().sp <= sp && !is_foreign(sp)) unwind(sp, true, end);
         }
     }
 
@@ -153,6 +159,8 @@ private:
         std::uint64_t until_sp = 0;
         std::uint64_t served_until = 0;  // likewise, of a service; 0: none
         std::uint64_t pending = 0;  // the clock at the last function's first instruction
+        bool longjmp = false;       // it runs, since:
+        std::uint64_t longjmp_at = 0;
     };
     struct Frame {
         std::uint64_t return_address = 0, sp = 0, begin = 0;
@@ -189,6 +197,12 @@ private:
         if (state_.where == Where::out && last != Branch::ret) ++state_.depth;
         if (state_.where == Where::program) state_.depth = 0;
         move(Where::tracer);
+    }
+    // The tracer has been told of it and gone on to it.
+    void begin_longjmp() {
+        move(Where::program);
+        state_.longjmp = true;
+        state_.longjmp_at = clock();
     }
     template <typename Read>
     void leave_tracer(const Place& at, Branch last, Read& read) {

@@ -9,9 +9,10 @@
 //     site WORD FUNCTION      the word that toggles, and the function's first instruction
 //     tracer LOW HIGH         code of the tracer's: addresses from LOW to below HIGH
 //     service ADDRESS         a function of the tracer's whose work is the program's
+//     longjmp ADDRESS         the C library's, of an image that tells the tracer before
 //     vectors ADDRESS         of the vector table; none: interrupts are not told apart
 //     stack LOW HIGH          the only one on which calls are followed; none: whatever SP is
-// OUT, written when QEMU exits: {"instructions": N, "program": N, "foreign": N, "unexplained": N, "functions":
+// OUT, written when QEMU exits: {"instructions": N, "program": N, "foreign": N, "unexplained": N, "told_of_longjmp": B, "functions":
 // [{"address": "0x..", "calls": N, "self": N, ...}, ...]}, of all cores together.
 #include "tests/oracle/call_shadow.hpp"
 #include "tests/oracle/qemu_plugin.hpp"
@@ -82,6 +83,7 @@ struct Truth {
     std::unordered_map<std::uint64_t, std::uint32_t> function_at;
     std::vector<Range> tracer;
     std::vector<std::uint64_t> services;
+    std::uint64_t longjmp = 0;
     Range stack, vectors;
     std::deque<Place> places;  // never moved
     std::vector<std::unique_ptr<Core>> cores;
@@ -101,6 +103,10 @@ bool read_map(const std::string& path) {
         if (!(fields >> what >> std::hex >> first)) return false;
         if (what == "vectors") {
             truth.vectors = {first, first + 0x800};
+            continue;
+        }
+        if (what == "longjmp") {
+            truth.longjmp = first;
             continue;
         }
         if (what == "service") {
@@ -165,6 +171,7 @@ Place& place_at(std::uint64_t address) {
     for (const Range& range : truth.tracer) place.tracer = place.tracer || range.has(address);
     place.vector = truth.vectors.has(address) && address % 0x80 == 0;
     for (const std::uint64_t service : truth.services) place.service = place.service || service == address;
+    place.longjmp = truth.longjmp != 0 && address == truth.longjmp;
     place.body = truth.site_at.contains(address - 4);
     return place;
 }
@@ -223,7 +230,8 @@ void on_exit(qemu_plugin_id_t, void*) {
         unexplained += core->shadow.unexplained;
     }
     std::fprintf(file, "{\"instructions\": %" PRIu64 ", \"program\": %" PRIu64 ", \"foreign\": %" PRIu64
-                 ", \"unexplained\": %" PRIu64 ", \"functions\": [", all, program, foreign, unexplained);
+                 ", \"unexplained\": %" PRIu64 ", \"told_of_longjmp\": %s, \"functions\": [", all, program, foreign,
+                 unexplained, truth.longjmp != 0 ? "true" : "false");
     for (std::size_t i = 0; i < truth.sites.size(); ++i) {
         std::fprintf(file, "%s\n{\"address\": \"0x%" PRIx64 "\"", i == 0 ? "" : ",", truth.sites[i].function);
         for (const auto& [name, value] : fields) {

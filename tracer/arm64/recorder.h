@@ -8,6 +8,7 @@
 #define CORE_PROFILED    16     // ticks of the calls that ended at this level
 #define CORE_EVENTED     48     // and CORE_PROFILE_EVENTS
 #define CORE_FRAMES_END  64
+#define CORE_LEFT        80     // position and clock
 #define CORE_AGGREGATES  112
 #define CORE_LIMIT       128    // and CORE_RING
 #define CORE_RING        136    // and CORE_TOP
@@ -69,6 +70,28 @@
     ret     x10
 .endm
 
+// Claims a ring slot. In: x10 core, x14 limit (\full is taken at or above it; none: no limit).
+// Out: x12 position, x11 clock. Changes x13, x16.
+.macro claim full
+1:  ldxr    x12, [x10]
+.ifnb \full
+    cmp     x12, x14
+    b.hs    \full
+.endif
+    read_clock x11
+    add     x13, x12, #8
+    stxr    w16, x13, [x10]
+    cbnz    w16, 1b
+.endm
+
+// Stores a record. In: x12 position, x11 clock, w13 its high word, x15 ring. Changes x11-x13.
+.macro store_record
+    eor     x13, x13, x12, lsr #LAP_SHIFT
+    bfi     x11, x13, #32, #32
+    and     x12, x12, #RING_MASK
+    str     x11, [x15, x12]
+.endm
+
 // Adds one to the counter at x10 + \offset, against interrupts. Changes x11-x13.
 .macro count offset
     add     x11, x10, #\offset
@@ -79,8 +102,13 @@
 .endm
 
 // Calls name(core, SP, return address, body), C++, from a slow path; its result is in x11. Keeps x0-x9, x18,
-// x30 and the stack's alignment; loses the rest of x10-x17. The tracer's C++ has no FP registers.
-.macro call_cxx name
+// x30 and the stack's alignment; loses the rest of x10-x17. The tracer's C++ has no FP registers. \moment: it
+// gets that, too (ring.hpp), and how many of the recorder's instructions came before.
+.macro call_cxx name, moment=0, before=0
+.if \moment
+    ldr     x11, [x10]
+    read_clock x12
+.endif
     sub     sp, sp, #96
     stp     x0, x1, [sp]
     stp     x2, x3, [sp, #16]
@@ -92,6 +120,11 @@
     add     x1, sp, #96
     mov     x2, x9
     mov     x3, x30
+.if \moment
+    mov     x4, x11
+    mov     x5, x12
+    mov     w6, #\before
+.endif
     bl      \name
     mov     x11, x0
     ldp     x0, x1, [sp]
@@ -134,7 +167,7 @@
     adr     x14, \hook
     cmp     x9, x14
     b.eq    2f
-1:  call_cxx nopscope_unwind_at_entry
+1:  call_cxx nopscope_unwind_at_entry, moment=1, before=21
     mrs     x10, NOPSCOPE_TPIDR
     mov     x12, sp
 2:  ldp     x17, x11, [x10, #CORE_TOP]
@@ -161,7 +194,7 @@
 // The top frame is not this call's: calls above it were skipped, or an interrupt has just popped
 // such ones. Panics when none is. Out: x10 core, x17 the frame, x9 its return address.
 .macro special_return
-    call_cxx nopscope_unwind_at_return
+    call_cxx nopscope_unwind_at_return, moment=1, before=7
     mrs     x10, NOPSCOPE_TPIDR
     sub     x17, x11, #FRAME_BYTES
     ldr     x9, [x17]

@@ -25,28 +25,6 @@
 
     .arch armv8-a
 
-// Claims a ring slot. In: x10 core, x14 limit (\full is taken at or above it; none: no limit).
-// Out: x12 position, x11 clock. Changes x13, x16.
-.macro claim full
-1:  ldxr    x12, [x10]
-.ifnb \full
-    cmp     x12, x14
-    b.hs    \full
-.endif
-    read_clock x11
-    add     x13, x12, #8
-    stxr    w16, x13, [x10]
-    cbnz    w16, 1b
-.endm
-
-// Stores a record. In: x12 position, x11 clock, w13 its high word, x15 ring. Changes x11-x13.
-.macro store_record
-    eor     x13, x13, x12, lsr #LAP_SHIFT
-    bfi     x11, x13, #32, #32
-    and     x12, x12, #RING_MASK
-    str     x11, [x15, x12]
-.endm
-
 // Claims, and stores a `ret`. In: x10 core, x15 ring, x14 position of its entry's record. Changes x11-x13, x16.
 .macro put_ret
     claim
@@ -173,18 +151,18 @@ graph_hook nopscope_graph_events_hook, counts=1
 // ---- slow paths ------------------------------------------------------------------------------
 
 // Recording is stopped, the ring is full, or (lossless) the pump has to make room.
-// In: x14 the limit that was met. \again: where to try anew.
-.macro ring_full again
+// In: x14 the limit that was met. \again: where to try anew. \before: instructions from there to here.
+.macro ring_full again, before
     cbz     x14, .Lto_body
     ldr     x11, [x10, #CORE_LOSSLESS]
     cbz     x11, .Ldrop
-    call_cxx nopscope_wait_for_room
+    call_cxx nopscope_wait_for_room, moment=1, before=\before + 5
     cbnz    x11, \again
     mrs     x10, NOPSCOPE_TPIDR
     b       .Ldrop
 .endm
 .Lfunction_full:
-    ring_full nopscope_function_entry
+    ring_full nopscope_function_entry, 5
 // Adaptive: nothing is dropped, the call goes to the profile.
 label nopscope_graph_full
     str     xzr, [x17, #FRAME_SP]
@@ -196,11 +174,11 @@ label nopscope_graph_full
     b       nopscope_profile_found
 label nopscope_graph_full_end
 .Lgraph_refuse:
-    ring_full nopscope_graph_entry
+    ring_full nopscope_graph_entry, 22
 .Lgraph_events_full:
     str     xzr, [x17, #FRAME_SP]
     str     x17, [x10, #CORE_TOP]
-    ring_full nopscope_graph_events_entry
+    ring_full nopscope_graph_events_entry, 19
 .Ldrop:
     count   CORE_DROPPED
 .Lto_body:

@@ -107,6 +107,20 @@ TEST_F(BalancedStreamTest, TheTracerIsInTheStack) {
                                     "0 -(tracer) 120"));
 }
 
+TEST_F(BalancedStreamTest, WhatALongjmpLeavesInTheTracersTimeEndsAndTheTracerGoesOn) {
+    const auto one = target.entry(1);
+    const auto two = target.entry(2);
+    const auto three = target.entry(3);
+    target.extended(wire::Extended::tracer_begin);
+    target.ret(three, 0, 0, true);
+    target.ret(two, 0, 0, true);
+    target.extended(wire::Extended::tracer_end);
+    target.ret(one);
+    target.finish();
+    EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +f2 20", "0 +f3 30", "0 +(tracer) 40", "0 -(tracer) 40", "0 -f3 40 unwound",
+                                    "0 -f2 40 unwound", "0 +(tracer) 40", "0 -(tracer) 50", "0 -f1 60"));
+}
+
 TEST_F(BalancedStreamTest, ATracerWithoutItsEndDoesNotStay) {
     const auto one = target.entry(1);
     target.extended(wire::Extended::tracer_begin);

@@ -28,6 +28,7 @@ struct Calls {
     std::uint32_t gap_node() const { return 1; }
     void passed(std::uint32_t parent, std::uint32_t offset) { called(parent, offset); }
     void told(std::uint32_t, Ticks, const Durations::Inside&) {}
+    void beside(std::uint32_t node, std::uint32_t instructions) { instructions_beside[node] += instructions; }
     std::uint32_t placed(std::uint32_t, std::uint32_t, const Durations::Sum&) { return 2; }
     void closed(const OpenCall& call, const ClosedCall& result) {
         totals[call.path.function] = call.total_before + result.ticks;
@@ -38,6 +39,7 @@ struct Calls {
     }
 
     std::vector<std::pair<std::uint32_t, std::uint32_t>> nodes;
+    std::map<std::uint32_t, std::uint32_t> instructions_beside;  // by node
     std::map<std::uint32_t, std::uint64_t> totals;
     std::map<std::uint32_t, std::uint64_t> calls;
     std::vector<Closed> list;
@@ -61,9 +63,8 @@ protected:
                           .index = next++,
                           .clock = at});
     }
-    void extended(wire::Extended what, std::uint64_t at) {
-        decoder.on_event(
-            {.kind = wire::Kind::extended, .extended = what, .index = next++, .clock = at});
+    void extended(wire::Extended what, std::uint64_t at, std::uint32_t argument = 0) {
+        decoder.on_event({.kind = wire::Kind::extended, .extended = what, .argument = argument, .index = next++, .clock = at});
     }
     void gap(std::uint64_t records) {
         next += records;
@@ -252,6 +253,27 @@ TEST_F(Decoder, AnInterruptInTheTracerKeepsItsTime) {
     expect(1, 7, Outcome::returned, 50, 30);
     expect(2, 1, Outcome::returned, 90, 40);  // 20 + 20 of its own, 50 of the interrupt's
     EXPECT_EQ(decoder.tracer_ticks(), 950u);
+}
+
+TEST_F(Decoder, WhatALongjmpLeavesInTheTracersTimeEndedWhereThatBegan) {
+    const auto a = entry(1, 0);
+    const auto b = entry(2, 10);
+    const auto c = entry(3, 20);
+    extended(wire::Extended::tracer_begin, 50, 9);
+    ret(c, 50, true);
+    ret(entry(7, 55), 60);  // an interrupt's
+    ret(b, 70, true);
+    extended(wire::Extended::tracer_end, 150, 12);
+    ret(a, 160);
+    ASSERT_EQ(calls.list.size(), 4u);
+    expect(0, 3, Outcome::unwound, 30, 30);
+    expect(1, 7, Outcome::returned, 5, 5);
+    expect(2, 2, Outcome::unwound, 45, 10);  // with the interrupt's 5, which came before its end
+    expect(3, 1, Outcome::returned, 65, 20);
+    EXPECT_EQ(decoder.tracer_ticks(), 95u);
+    EXPECT_EQ(calls.instructions_beside.size(), 2u);
+    EXPECT_EQ(calls.instructions_beside[4], 9u) << "of the innermost";
+    EXPECT_EQ(calls.instructions_beside[2], 12u) << "of the one that goes on";
 }
 
 TEST_F(Decoder, ATracerEndThatWasDroppedChargesNobody) {

@@ -7,7 +7,7 @@
 namespace nopscope::truth {
 namespace {
 
-constexpr std::uint64_t stack = 0x9000, entry = 0x500, hook = 0x540, driver = 0x3000;
+constexpr std::uint64_t stack = 0x9000, entry = 0x500, hook = 0x540, driver = 0x3000, longjmp = 0x4100;
 
 class Shadow : public testing::Test {
 protected:
@@ -23,7 +23,8 @@ protected:
                             .tracer = tracer[0].has(address),
                             .vector = address == 0x800,
                             .body = is_body,
-                            .service = address == 0x5c0},
+                            .service = address == 0x5c0,
+                            .longjmp = address == longjmp},
                            registers);
         is_body = false;
         for (unsigned i = 0; i + 1 < count; ++i) shadow.executed();
@@ -113,6 +114,23 @@ TEST_F(Shadow, LongjmpLeavesWhatLiesBelow) {
     EXPECT_EQ(functions[0].self, 14u);
     EXPECT_EQ(functions[0].landings, 1u);
     EXPECT_EQ(functions[0].longjmps_below, 1u);
+}
+
+TEST_F(Shadow, LongjmpWorksForWhomItGoesToWhereTheTracerIsTold) {
+    enter(0, 0x2000, 10, Branch::call);
+    registers.sp_ -= 0x20;
+    enter(1, 0x1040, 7, Branch::call);
+    registers.sp_ -= 0x20;
+    run(0x580, 40, Branch::jump);  // told
+    run(longjmp, 20, Branch::ret);
+    registers.sp_ += 0x20;
+    run(0x1050, 4, Branch::ret);
+    registers.sp_ += 0x20;
+    leave(0x2000);
+    EXPECT_EQ(functions[1].self, 7u);
+    EXPECT_EQ(functions[1].thrown, 1u);
+    EXPECT_EQ(functions[0].self, 34u);
+    EXPECT_EQ(functions[0].inclusive, 41u);
 }
 
 TEST_F(Shadow, AnInterruptsOwnIsToldApart) {

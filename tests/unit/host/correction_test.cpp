@@ -160,17 +160,25 @@ TEST_F(CorrectionOfPaths, WhereTheCodeDoesNotSayTheEndsDo) {
     EXPECT_EQ(row(result, 1).corrected_self_ns, 5 * 100u + (20 + 21 + 22 + 100 + 20) - 5 * (20 + 31) - 2 * 15);
 }
 
-TEST_F(CorrectionOfPaths, AClockThatIsTooSlowToTellTakesNoneForOne) {
+// Two ends of one RET are 21 instructions apart: of 16 calls 11 show a tick between them, 5 two.
+TEST_F(CorrectionOfPaths, AClockThatIsTooSlowToTellCountsThoseThatShowIt) {
     symbols.tails[1].direct = {{2, Tail::maybe}, {3, Tail::always}};
     target.clock_hz = 62'500'000;
     target.overheads[1] = {20 * unit / 16, 31 * unit / 16};
     target.hello();
-    for (const std::uint32_t callee : {2, 3}) {
-        const auto a = target.entry(1, 100);
-        target.ret(target.entry(callee, 100), 100);
-        target.ret(a, 0);
-    }
-    EXPECT_EQ(row(named(), 1).corrected_self_ns, 16 * 200u - 2 * (20 + 31) - 15);
+    const auto calls = [&](std::uint32_t callee, unsigned count, std::uint64_t apart) {
+        for (; count != 0; --count) {
+            const auto a = target.entry(1, 100);
+            target.ret(target.entry(callee, 100), 100);
+            target.ret(a, apart);
+        }
+    };
+    calls(2, 11, 1);
+    calls(2, 5, 2);
+    calls(2, 100, 3);  // no tail calls
+    calls(3, 1, 9);
+    const std::uint64_t raw = 16 * (117 * 100 + 11 + 5 * 2 + 100 * 3 + 9);
+    EXPECT_NEAR(row(named(), 1).corrected_self_ns, raw - 117 * (20 + 31) - (16 + 1) * 15, 3);
 }
 
 TEST_F(CorrectionOfPaths, ACallThatLongjmpLeavesHadNoHook) {

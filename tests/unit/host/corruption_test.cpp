@@ -39,6 +39,7 @@ struct Lister final : SessionSink {
         std::uint32_t gap_node() const { return 1; }
         void passed(std::uint32_t parent, std::uint32_t offset) { called(parent, offset); }
         void told(std::uint32_t, Ticks, const Durations::Inside&) {}
+        void beside(std::uint32_t, std::uint32_t) {}
         std::uint32_t placed(std::uint32_t, std::uint32_t, const Durations::Sum&) { return 2; }
         void closed(const OpenCall& call, const ClosedCall& result) {
             // Times that a gap touches may lack the tracer's share; they are flagged.

@@ -296,6 +296,26 @@ TEST_F(PumpTest, LosslessMakesRoom) {
     EXPECT_EQ(received.stats.back().generated, received.stats.back().delivered);
 }
 
+TEST_F(PumpTest, RoomIsMadeInTheTracersTimeFromWhereTheRecorderCameOn) {
+    open(Mode::lossless);
+    while (ring_put(machine, core, wire::make_record(Kind::call, 0x400, 0), core.limit)) {
+    }
+    const Moment began = moment(machine, core);
+    machine.now += 1000;
+    ASSERT_TRUE(pump.make_room(began, 21));
+    pump.finish();
+    std::vector<wire::Event> own;
+    for (const wire::Event& event : receive().events) {
+        if (event.kind == Kind::extended && event.extended != Extended::sync) own.push_back(event);
+    }
+    ASSERT_EQ(own.size(), 2u);
+    EXPECT_EQ(own[0].extended, Extended::tracer_begin);
+    EXPECT_EQ(own[0].clock, began.clock);
+    EXPECT_EQ(own[0].argument, 21u);
+    EXPECT_EQ(own[1].extended, Extended::tracer_end);
+    EXPECT_GT(own[1].argument, 0u);
+}
+
 TEST_F(PumpTest, LosslessGivesUpBehindAnInterruptedRecorder) {
     open(Mode::lossless);
     core.cursor += record_bytes;  // the interrupted recorder's claim, at the tail

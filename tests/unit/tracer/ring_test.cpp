@@ -51,6 +51,31 @@ TEST(Ring, EveryKindComesBackAsItWasPut) {
     EXPECT_FALSE(ring_peek(t.core, t.core.cursor));
 }
 
+TEST(Ring, TheTracersWorkHasTheTimeItBegan) {
+    CoreUnderTest t;
+    const Moment began = moment(t.machine, t.core);
+    Moment left = began;
+    t.machine.now += 1000;
+    const auto put = [&](Moment* at) { return ring_put(t.machine, t.core, wire::make_record(Kind::call, 9, 0), no_limit, at); };
+    ASSERT_TRUE(put(&left) && put(&left) && put(nullptr) && put(&left));
+    const auto clock = [&](unsigned i) { return ring_peek(t.core, ring_bytes + record_bytes * i)->clock_low(); };
+    EXPECT_EQ(clock(0), began.clock);
+    EXPECT_EQ(clock(1), began.clock) << "nothing else came between";
+    EXPECT_GE(clock(2), began.clock + 1000);
+    EXPECT_GT(clock(3), clock(2)) << "something has";
+}
+// An interrupt that records after the place was read, and before the clock was.
+TEST(Ring, AMomentNeverComesBeforeWhatWasRecorded) {
+    CoreUnderTest t;
+    Interrupting machine(t.core);
+    machine.armed = true;
+    Moment began = moment(machine, t.core);
+    ASSERT_TRUE(ring_put(machine, t.core, wire::make_record(Kind::call, 9, 0), no_limit, &began));
+    const auto handlers = ring_peek(t.core, ring_bytes), ours = ring_peek(t.core, ring_bytes + record_bytes);
+    ASSERT_TRUE(handlers && ours);
+    EXPECT_GT(ours->clock_low(), handlers->clock_low());
+}
+
 TEST(Ring, SyncCarriesTheUpperClock) {
     CoreUnderTest t;
     t.machine.now = 0x123'4567'89ab'cdef & ((std::uint64_t{1} << wire::sync_clock_bits) - 1);
@@ -174,6 +199,56 @@ TEST(ShadowStack, LongjmpClosesTheSkippedCalls) {
     EXPECT_EQ(inner.entry_index(), 2u);
     EXPECT_EQ(outer.entry_index(), 1u);
     EXPECT_EQ(top_frame(t.core)->sp, 0x9000u);
+}
+
+// Three calls of which a longjmp leaves two, at 1000; at 2000 that is found out.
+struct ToldLongjmp : CoreUnderTest {
+    ToldLongjmp() {
+        enter(0x1000, 0x9000);
+        enter(0x2000, 0x8000);
+        enter(0x3000, 0x7000);
+        machine.now = 1000;
+        core.left_position = core.cursor;
+        core.left_clock = machine.now;
+    }
+    // What is recorded then.
+    std::vector<wire::Record> found() {
+        const std::uint64_t from = core.cursor;
+        machine.now = 2000;
+        const Moment now = moment(machine, core);
+        machine.now = 3000;
+        unwind(machine, core, 0x9000, false, {now, 33});
+        std::vector<wire::Record> records;
+        for (std::uint64_t at = from; at != core.cursor; at += record_bytes) records.push_back(*ring_peek(core, at));
+        return records;
+    }
+};
+TEST(ShadowStack, WhatAToldLongjmpLeftEndedWhenItWasTold) {
+    ToldLongjmp t;
+    const std::vector<wire::Record> records = t.found();
+    ASSERT_EQ(records.size(), 6u);
+    EXPECT_TRUE(records[0].is(wire::Extended::tracer_begin) && records[3].is(wire::Extended::tracer_end));
+    for (unsigned i = 0; i < 4; ++i) EXPECT_EQ(records[i].clock_low(), 1000u) << i;
+    EXPECT_TRUE(records[1].unwound() && records[1].entry_index() == 2);
+    EXPECT_TRUE(records[2].unwound() && records[2].entry_index() == 1);
+    EXPECT_EQ(records[0].argument(), told_before);
+    EXPECT_EQ(records[3].argument(), told_after);
+    // What it took to find out.
+    EXPECT_TRUE(records[4].is(wire::Extended::tracer_begin) && records[5].is(wire::Extended::tracer_end));
+    EXPECT_TRUE(records[4].clock_low() >= 2000 && records[4].clock_low() < 3000);
+    EXPECT_GE(records[5].clock_low(), 3000u);
+    EXPECT_EQ(records[4].argument(), 33u);
+    EXPECT_EQ(t.core.own_records, 4u);
+}
+TEST(ShadowStack, AToldLongjmpIsOfNoCallsThatLeftLater) {
+    ToldLongjmp t;
+    ASSERT_TRUE(t.call(0x4000));
+    const std::vector<wire::Record> records = t.found();
+    ASSERT_EQ(records.size(), 2u);
+    for (const wire::Record& record : records) {
+        EXPECT_TRUE(record.unwound());
+        EXPECT_TRUE(record.clock_low() >= 2000 && record.clock_low() < 3000) << "when it was found out";
+    }
 }
 
 TEST(ShadowStack, SameSpNestsForTailCallsAndUnwindsOtherwise) {

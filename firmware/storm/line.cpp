@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The storm that comes from a host, by commands over the line (tests/endurance/line_storm.py): all cores record, core 0
+// pumps, forever.
+#include "firmware/config.hpp"
+#include "firmware/storm/storm.hpp"
+#include "hal/hal.hpp"
+
+namespace storm {
+
+namespace hal = nopscope::hal;
+
+void run_line(unsigned bytes_per_second) {
+    nopscope::Config config = board_config("storm");
+    config.cores = cores;
+    config.line_bytes_per_second = bytes_per_second;
+    config.input = {.try_read = hal::uart_try_read,
+                    .interrupted_pc = hal::interrupted_pc,
+                    .baud = hal::uart_baud(),
+                    .set_baud = hal::uart_set_baud,
+                    .reset = hal::reset};
+    config.recorder = nopscope::Recorder::graph;
+    config.interrupt_depth = hal::interrupt_depth_of;
+    config.panic = hal::panic;
+    const nopscope::Status status = nopscope::init(config);
+    if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
+    hal::uart_listen(7);
+    start_victims();
+    Random random(5);
+    for (;;) {
+        call_some(0, 0, calls_at_once, random);
+        nopscope::pump();
+    }
+}
+
+}  // namespace storm

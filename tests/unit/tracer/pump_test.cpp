@@ -281,6 +281,32 @@ TEST(PumpPanics, InAnyInterruptOfThePumpNothingIsLost) {
     EXPECT_GE(n, 4u);
 }
 
+// Its model has coded records then that no frame has.
+TEST_F(PumpTest, APanicWithinTheEncoderBeginsAGroup) {
+    open();
+    for (int i = 0; i < 300; ++i) call(0x2000 + 8 * (i % 5));
+    pump.flush();
+    EXPECT_EQ(without_own(receive().events).size(), 300u);
+    for (int i = 0; i < 100; ++i) call(0x2000 + 8 * (i % 5));
+    wire::Byte payload[wire::max_payload_bytes];
+    encoders[0].begin(payload, {.index = record_index(core.tail), .clock = core.pumped_clock, .dropped = 0,
+                                .overwritten = 0, .context = 0});
+    int coded = 0;
+    try {
+        encoders[0].fill(100, [&](wire::Record& record, std::uint64_t& clock) {
+            if (coded++ == 50) throw 0;
+            record = wire::make_record(Kind::call, 0x7000 >> 3, 0);
+            clock = core.pumped_clock;
+            return true;
+        });
+    } catch (int) {
+    }
+    pump.enter_panic();
+    const Received received = receive();
+    EXPECT_EQ(received.bad, 0u);
+    EXPECT_EQ(without_own(received.events).size(), 100u);
+}
+
 TEST_F(PumpTest, LosslessMakesRoom) {
     open(Mode::lossless);
     unsigned made = 0;

@@ -5,7 +5,6 @@
 #include "hal/arm64/symbols.hpp"
 #include "hal/hal.hpp"
 #include "tracer/interrupts.hpp"
-#include "tracer/triggers.hpp"
 
 using namespace nopscope;
 using namespace nopscope::selftest;
@@ -89,23 +88,6 @@ SELFTEST("irq_records.what_began_while_stopped_has_no_end") {
     wire::Event events[2];
     REQUIRE(without_masked(recording, events, 2) == 2);
     REQUIRE(begins(events[0], inner) && events[1].kind == wire::Kind::ret);
-    return passed();
-}
-
-// It may come right where the next call would make room.
-SELFTEST("irq_records.where_calls_have_no_room_in_lossless_mode") {
-    REQUIRE(tracer_is_up());
-    static std::uint64_t begun;
-    REQUIRE(set_mode(Mode::lossless) == Status::ok);
-    const Recording recording = record([] {
-        shut_line(true);
-        for (const std::uint64_t before = counters().dropped; counters().dropped == before;) mark(1);
-        begun = interrupt_begin(outer);
-        interrupt_end(begun);
-        shut_line(false);
-    });
-    REQUIRE(set_mode(Mode::stream) == Status::ok);
-    REQUIRE(recording.well_formed && begun != 0);
     return passed();
 }
 

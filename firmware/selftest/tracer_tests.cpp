@@ -5,6 +5,8 @@
 #include "firmware/selftest/traced.hpp"
 #include "hal/arm64/machine.hpp"
 #include "tracer/arm64/patch_site.hpp"
+#include "tracer/interrupts.hpp"
+#include "tracer/triggers.hpp"
 
 using namespace nopscope;
 using namespace nopscope::selftest;
@@ -264,6 +266,22 @@ SELFTEST("tracer.a_full_ring_drops_and_counts_exactly") {
     const Recording rest = record([] {});
     REQUIRE(rest.well_formed);
     REQUIRE(disable(Sites::all()) == Status::ok);
+    return passed();
+}
+
+// An interrupt may come right where the next call would make room.
+SELFTEST("tracer.an_interrupt_has_room_where_calls_have_none") {
+    static std::uint64_t begun;
+    REQUIRE(set_mode(Mode::lossless) == Status::ok);
+    const Recording recording = record([] {
+        shut_line(true);
+        for (const std::uint64_t before = counters().dropped; counters().dropped == before;) mark(1);
+        begun = interrupt_begin(3);
+        interrupt_end(begun);
+        shut_line(false);
+    });
+    REQUIRE(set_mode(Mode::stream) == Status::ok);
+    REQUIRE(recording.well_formed && begun != 0);
     return passed();
 }
 

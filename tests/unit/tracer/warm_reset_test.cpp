@@ -122,7 +122,8 @@ TEST_F(WarmReset, ThePumpCleansWhatIsNewABoundedPieceAtATime) {
 TEST_F(WarmReset, ALineThatGoesOnIsCleanedAgain) {
     make(3);
     for (int i = 0; i < 5; ++i) pump.run();  // all of the ring
-    const auto line = reinterpret_cast<std::uintptr_t>(ring_slot(core, core.cursor)) & ~std::uint64_t{63};
+    while (core.cleaned % 64 == 0) make(1), pump.run();  // to somewhere in a line
+    const auto line = reinterpret_cast<std::uintptr_t>(ring_slot(core, core.cleaned)) & ~std::uint64_t{63};
     machine.poc_cleans.clear();
     make(1);
     pump.run();

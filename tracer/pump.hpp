@@ -8,6 +8,7 @@
 #pragma once
 
 #include "tracer/accounting.hpp"
+#include "tracer/arm64/system.hpp"
 #include "tracer/console_buffer.hpp"
 #include "tracer/keeper.hpp"
 #include "tracer/line.hpp"
@@ -123,6 +124,7 @@ public:
             if (over && marked) put_own(machine_, core, wire::Extended::tracer_end, make_room_after);
             machine_.restore_interrupts(interrupts);
             if (over) return room;
+            relax();
         }
     }
 
@@ -207,8 +209,7 @@ private:
     template <typename Use>
     std::size_t with_console(Use use) {
         const std::uint64_t interrupts = machine_.mask_interrupts();
-        while (__atomic_exchange_n(&console_locked_, 1, __ATOMIC_ACQUIRE) != 0) {
-        }
+        while (__atomic_exchange_n(&console_locked_, 1, __ATOMIC_ACQUIRE) != 0) relax();
         const std::size_t bytes = use();
         __atomic_store_n(&console_locked_, 0, __ATOMIC_RELEASE);
         machine_.restore_interrupts(interrupts);
@@ -219,6 +220,7 @@ private:
     bool lock() {
         while (!try_lock()) {
             if (pumping_core() == machine_.core() + 1) return false;
+            relax();
         }
         return true;
     }
@@ -265,7 +267,8 @@ private:
     bool locked_make_room() {
         Core& core = here();
         bool room = true;
-        while (room && core.cursor - core.tail > ring_bytes / 2) {
+        // A ring that flight mode has begun for overwrites itself.
+        while (room && !modes_.is(Mode::flight) && core.cursor - core.tail > ring_bytes / 2) {
             advance(Until::empty);
             room = !line_.idle() || ring_peek(core, core.tail).has_value();
         }

@@ -322,6 +322,19 @@ TEST_F(PumpTest, LosslessMakesRoom) {
     EXPECT_EQ(received.stats.back().generated, received.stats.back().delivered);
 }
 
+// A ring that is not full any more, since it overwrites itself, is never emptied.
+TEST_F(PumpTest, FlightModeEndsTheWaitForRoom) {
+    static Pump<sim::SimMachine>* the_pump;
+    the_pump = &pump;
+    open(Mode::lossless);
+    config.output.try_write = [](std::uint8_t) { return the_pump->set_mode(Mode::flight); };  // as another core
+    pump.open(config, hello, 7);
+    while (ring_put(machine, core, wire::make_record(Kind::call, 0x400, 0), core.limit)) {
+    }
+    EXPECT_TRUE(pump.make_room());
+    EXPECT_TRUE(ring_put(machine, core, wire::make_record(Kind::call, 0x400, 0), core.limit));
+}
+
 TEST_F(PumpTest, RoomIsMadeInTheTracersTimeFromWhereTheRecorderCameOn) {
     open(Mode::lossless);
     while (ring_put(machine, core, wire::make_record(Kind::call, 0x400, 0), core.limit)) {

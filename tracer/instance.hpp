@@ -116,6 +116,7 @@ void send_profile_events(EventSet set);
 
 }  // namespace nopscope
 
-// Unwinds to an open call with this SP, or panics. Returns the top; the frame below it is the call's.
-extern "C" std::uint64_t nopscope_unwind_at_return(nopscope::Core* here, std::uint64_t sp, std::uint64_t unused,
-                                                   std::uint64_t unused_too, nopscope::Moment began, std::uint32_t before);
+// Unwinds to an open call with this SP, or panics. Found out at `began`, by a recorder after `before` instructions of
+// its own. Returns the top; the frame below it is the call's.
+extern "C" std::uint64_t nopscope_unwind_at_return(nopscope::Core* here, std::uint64_t sp, nopscope::Moment began,
+                                                   std::uint32_t before);

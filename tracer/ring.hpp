@@ -4,6 +4,7 @@
 #pragma once
 
 #include "hal/machine.hpp"
+#include "tracer/arm64/system.hpp"
 #include "tracer/core.hpp"
 
 #include <optional>
@@ -218,8 +219,7 @@ class Locked {
 public:
     Locked(M& machine, std::uint32_t& lock)
         : machine_(machine), lock_(lock), interrupts_(machine.mask_interrupts()) {
-        while (__atomic_exchange_n(&lock_, 1, __ATOMIC_ACQUIRE) != 0) {
-        }
+        while (__atomic_exchange_n(&lock_, 1, __ATOMIC_ACQUIRE) != 0) relax();
     }
     ~Locked() {
         __atomic_store_n(&lock_, 0, __ATOMIC_RELEASE);

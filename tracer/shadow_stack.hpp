@@ -33,12 +33,58 @@ inline void reset_shadow_stack(Core& core, ShadowFrame* frames, std::size_t coun
     set_shadow_end(core);
 }
 
+// Where a longjmp is told of (arm64/longjmp.S): its own instructions before it has read the clock and after, and those of a
+// recorder's way back from unwind(), less what it saves on the usual one, as GCC 15 and 12 make it (tests/oracle/truth.py).
+inline constexpr std::uint32_t told_before = 5;
+inline constexpr std::uint32_t told_after = 2;
+inline constexpr std::uint32_t way_back = __GNUC__ >= 15 ? 80 : 68;
+
+// Who found out that calls were left: when, and after how many of its instructions.
+struct Finder {
+    Moment began;
+    std::uint32_t before = 0;
+};
+
+// Of the calls that one unwind() closes, interrupts masked: when they ended. Where a longjmp was told of and nothing was
+// recorded since, that is then, in a bracket around their returns; another has the work since it was found out.
+template <MachineConcept M>
+class Unwinding {
+public:
+    Unwinding(M& machine, Core& core, const Finder& finder) : machine_(machine), core_(core), finder_(finder) {}
+    // A return is about to be recorded.
+    Moment& ended() {
+        if (core_.left_position == core_.cursor) {
+            left_ = {core_.left_position, core_.left_clock};
+            if (finder_.began.position == core_.cursor) found_ = finder_.began.clock;
+            told_ = put_own(machine_, core_, wire::Extended::tracer_begin, told_before, &left_);
+        }
+        return told_ ? left_ : finder_.began;
+    }
+    ~Unwinding() {
+        if (!told_) return;
+        put_own(machine_, core_, wire::Extended::tracer_end, told_after, &left_);
+        Moment found{found_ != 0 ? core_.cursor : 0, found_};
+        if (!put_own(machine_, core_, wire::Extended::tracer_begin, finder_.before, &found)) return;
+        put_own(machine_, core_, wire::Extended::tracer_end, way_back);
+    }
+    Unwinding(const Unwinding&) = delete;
+    Unwinding& operator=(const Unwinding&) = delete;
+
+private:
+    M& machine_;
+    Core& core_;
+    Finder finder_;
+    Moment left_;
+    std::uint64_t found_ = 0;
+    bool told_ = false;
+};
+
 // As nopscope_graph_events_hook, of a call that ends by longjmp. Interrupts masked. False: its events are not known.
 template <MachineConcept M>
-bool put_unwound_with_events(M& machine, Core& core, const ShadowFrame& frame, wire::Record ret, Moment& began) {
+bool put_unwound_with_events(M& machine, Core& core, const ShadowFrame& frame, wire::Record ret, Moment& ended) {
     const EventSet set{frame.rest[1]};
     if (!set.any() || set.word != core.events) return false;
-    const auto claim = ring_claim(machine, core, set.return_bytes(), no_limit, &began);
+    const auto claim = ring_claim(machine, core, set.return_bytes(), no_limit, &ended);
     const std::uint64_t events = counters_between(frame.rest[0], read_counters());
     const std::uint64_t data[] = {counter_of(events, 0), counter_of(events, 1)};
     const std::uint64_t word = ret.word | static_cast<std::uint32_t>(claim->clock);
@@ -49,7 +95,7 @@ bool put_unwound_with_events(M& machine, Core& core, const ShadowFrame& frame, w
 
 // What a call that ends by longjmp leaves to do, by whose frame it is.
 template <MachineConcept M>
-void close_unwound(M& machine, Core& core, const ShadowFrame& frame, Moment& began) {
+void close_unwound(M& machine, Core& core, const ShadowFrame& frame, Unwinding<M>& unwinding) {
     switch (hook_of(frame.hook)) {
         case Hook::graph:
         case Hook::graph_events: {
@@ -57,8 +103,9 @@ void close_unwound(M& machine, Core& core, const ShadowFrame& frame, Moment& beg
             const auto entry = static_cast<std::uint32_t>(record_index(frame.position));
             const wire::Record ret = wire::make_record(wire::Kind::ret, entry << 1 | unwound, 0);
             const bool counts = hook_of(frame.hook) == Hook::graph_events;
-            if (counts && put_unwound_with_events(machine, core, frame, ret, began)) break;
-            (void)ring_put(machine, core, ret, no_limit, &began);
+            Moment& ended = unwinding.ended();
+            if (counts && put_unwound_with_events(machine, core, frame, ret, ended)) break;
+            (void)ring_put(machine, core, ret, no_limit, &ended);
             break;
         }
         case Hook::profile_events: profile_events_unwound(core, frame); [[fallthrough]];
@@ -74,49 +121,6 @@ void close_unwound(M& machine, Core& core, const ShadowFrame& frame, Moment& beg
     }
 }
 
-// Where a longjmp is told of (arm64/longjmp.S): its own instructions before it has read the clock and after, and those of a
-// recorder's way back from unwind(), less what it saves on the usual one, as GCC 15 and 12 make it (tests/oracle/truth.py).
-inline constexpr std::uint32_t told_before = 5;
-inline constexpr std::uint32_t told_after = 2;
-inline constexpr std::uint32_t way_back = __GNUC__ >= 15 ? 81 : 69;
-
-// Who found out that calls were left: when, and after how many of its instructions.
-struct Finder {
-    Moment began;
-    std::uint32_t before = 0;
-};
-
-// Brackets around what longjmp left, which ended when it was told of, and around the work since it was found out.
-template <MachineConcept M>
-class ToldLongjmp {
-public:
-    // A frame is about to be closed, interrupts masked. `finder` has the time for it if nothing was told.
-    ToldLongjmp(M& machine, Core& core, Finder& finder) : machine_(machine), core_(core), finder_(finder) {
-        left_ = {core.left_position, core.left_clock};
-        if (left_.position != core.cursor) return;
-        if (finder_.began.position == core.cursor) found_ = finder_.began.clock;
-        told_ = put_own(machine_, core_, wire::Extended::tracer_begin, told_before, &left_);
-    }
-    Moment& ended() { return told_ ? left_ : finder_.began; }
-    ~ToldLongjmp() {
-        if (!told_) return;
-        put_own(machine_, core_, wire::Extended::tracer_end, told_after, &left_);
-        Moment found{found_ != 0 ? core_.cursor : 0, found_};
-        if (!put_own(machine_, core_, wire::Extended::tracer_begin, finder_.before, &found)) return;
-        put_own(machine_, core_, wire::Extended::tracer_end, way_back);
-    }
-    ToldLongjmp(const ToldLongjmp&) = delete;
-    ToldLongjmp& operator=(const ToldLongjmp&) = delete;
-
-private:
-    M& machine_;
-    Core& core_;
-    Finder& finder_;
-    Moment left_;
-    std::uint64_t found_ = 0;
-    bool told_ = false;
-};
-
 // Whether a call with this SP shows the top frame to be dead: a lower SP and, when `same_sp_too`, the same. A free frame
 // on top belongs to a call that an interrupt caught while it was pushing or popping: it ends the search.
 inline bool is_top_dead(const Core& core, std::uint64_t sp, bool same_sp_too) {
@@ -129,14 +133,14 @@ inline bool is_top_dead(const Core& core, std::uint64_t sp, bool same_sp_too) {
 template <MachineConcept M>
 std::uint64_t unwind(M& machine, Core& core, std::uint64_t sp, bool same_sp_too, Finder finder = {}) {
     const std::uint64_t interrupts = machine.mask_interrupts();
-    if (is_top_dead(core, sp, same_sp_too)) {
-        ToldLongjmp told(machine, core, finder);
-        do {
+    {
+        Unwinding<M> unwinding(machine, core, finder);
+        while (is_top_dead(core, sp, same_sp_too)) {
             ShadowFrame* const frame = top_frame(core);
             frame->sp = free_frame_sp;
             core.top = reinterpret_cast<std::uintptr_t>(frame);
-            close_unwound(machine, core, *frame, told.ended());
-        } while (is_top_dead(core, sp, same_sp_too));
+            close_unwound(machine, core, *frame, unwinding);
+        }
     }
     machine.restore_interrupts(interrupts);
     return core.top;

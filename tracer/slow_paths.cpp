@@ -14,7 +14,7 @@ constinit Machine machine;
 extern "C" {
 
 // tracer.cpp
-bool nopscope_wait_for_room(Core*, std::uint64_t, std::uint64_t, std::uint64_t, Moment began, std::uint32_t before);
+bool nopscope_wait_for_room(Core*, std::uint64_t sp, Moment began, std::uint32_t before);
 
 // At a call's return: as far as it goes, its duration is in the ring now.
 void nopscope_duration_without_room(Core* here) {
@@ -23,19 +23,18 @@ void nopscope_duration_without_room(Core* here) {
     };
     do {
         if (put_in_context(machine, *here, put)) return;
-    } while (here->lossless != 0 && nopscope_wait_for_room(here, 0, 0, 0, moment(machine, *here), 0));
+    } while (here->lossless != 0 && nopscope_wait_for_room(here, 0, moment(machine, *here), 0));
     add_one(here->dropped);
 }
 
 // At a function's entry; its SP and return address. Returns the shadow stack's top.
-std::uint64_t nopscope_unwind_at_entry(Core* here, std::uint64_t sp, std::uint64_t return_address, std::uint64_t,
-                                       Moment began, std::uint32_t before) {
+std::uint64_t nopscope_unwind_at_entry(Core* here, std::uint64_t sp, Moment began, std::uint32_t before,
+                                       std::uint64_t return_address) {
     return unwind(machine, *here, sp, hook_of(return_address) == Hook::none, {began, before});
 }
 
 // At a hooked call's return. Returns the top; the frame below it is this call's.
-std::uint64_t nopscope_unwind_at_return(Core* here, std::uint64_t sp, std::uint64_t, std::uint64_t, Moment began,
-                                        std::uint32_t before) {
+std::uint64_t nopscope_unwind_at_return(Core* here, std::uint64_t sp, Moment began, std::uint32_t before) {
     const std::uint64_t top = unwind(machine, *here, sp, false, {began, before});
     if (top_frame(*here)->sp != sp) {
         panic("nopscope: a function returned to the hook, but no open call has its stack pointer");

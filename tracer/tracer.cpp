@@ -285,8 +285,7 @@ void guarded(std::uint64_t ip, std::uint64_t parent_ip, Ops* ops, Regs* regs) {
 
 // ---- slow paths of arm64/recorders.S: this, and slow_paths.cpp ------------------------------------------
 
-extern "C" bool nopscope_wait_for_room(Core*, std::uint64_t, std::uint64_t, std::uint64_t, Moment began,
-                                       std::uint32_t before) {
+extern "C" bool nopscope_wait_for_room(Core*, std::uint64_t, Moment began, std::uint32_t before) {
     return line_pump.make_room(began, before);
 }
 

@@ -24,7 +24,7 @@ void run_line(unsigned bytes_per_second) {
     const nopscope::Status status = nopscope::init(config);
     if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
     hal::uart_listen(7);
-    start_victims();
+    if (!start_victims()) hal::panic("storm: a core does not start");
     Random random(5);
     for (;;) {
         call_some(0, 0, calls_at_once, random);

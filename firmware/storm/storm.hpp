@@ -9,8 +9,6 @@
 
 namespace storm {
 
-class Random;
-
 inline constexpr unsigned functions = 64;
 inline constexpr unsigned cores = 4;
 inline constexpr unsigned all_ops = 8;
@@ -19,6 +17,21 @@ using Function = std::uint64_t (*)(std::uint64_t);
 Function function(unsigned index);  // what to call
 std::uint64_t address_of(unsigned index);
 unsigned index_of(std::uint64_t address);
+
+// 64-bit xorshift (Marsaglia 2003).
+class Random {
+public:
+    explicit constexpr Random(std::uint64_t seed) : state_(seed) {}
+    std::uint64_t below(std::uint64_t bound) {
+        state_ ^= state_ << 13;
+        state_ ^= state_ >> 7;
+        state_ ^= state_ << 17;
+        return (state_ >> 20) % bound;
+    }
+
+private:
+    std::uint64_t state_;
+};
 
 // ---- victims.cpp: the other cores -------------------------------------------------------------------
 
@@ -50,20 +63,5 @@ extern nopscope::Ops ops[all_ops];
 extern volatile bool may_see[all_ops][functions];
 extern std::uint64_t saw[all_ops];
 extern std::uint64_t foreign;
-
-// 64-bit xorshift (Marsaglia 2003).
-class Random {
-public:
-    explicit constexpr Random(std::uint64_t seed) : state_(seed) {}
-    std::uint64_t below(std::uint64_t bound) {
-        state_ ^= state_ << 13;
-        state_ ^= state_ >> 7;
-        state_ ^= state_ << 17;
-        return (state_ >> 20) % bound;
-    }
-
-private:
-    std::uint64_t state_;
-};
 
 }  // namespace storm

@@ -149,7 +149,7 @@ public:
 private:
     enum class Where : std::uint8_t { program, tracer, out };  // out: in what the tracer has called
     static constexpr std::uint32_t none = ~0u;                 // an interrupt's pseudo-call
-    static constexpr std::uint64_t long_stay = 1000;           // instructions: more than any recorder takes
+    static constexpr std::uint64_t long_stay = 100'000;        // instructions: more than a recorder takes, or unwinding
 
     struct State {
         Where where = Where::program;

@@ -70,28 +70,6 @@
     ret     x10
 .endm
 
-// Claims a ring slot. In: x10 core, x14 limit (\full is taken at or above it; none: no limit).
-// Out: x12 position, x11 clock. Changes x13, x16.
-.macro claim full
-1:  ldxr    x12, [x10]
-.ifnb \full
-    cmp     x12, x14
-    b.hs    \full
-.endif
-    read_clock x11
-    add     x13, x12, #8
-    stxr    w16, x13, [x10]
-    cbnz    w16, 1b
-.endm
-
-// Stores a record. In: x12 position, x11 clock, w13 its high word, x15 ring. Changes x11-x13.
-.macro store_record
-    eor     x13, x13, x12, lsr #LAP_SHIFT
-    bfi     x11, x13, #32, #32
-    and     x12, x12, #RING_MASK
-    str     x11, [x15, x12]
-.endm
-
 // Adds one to the counter at x10 + \offset, against interrupts. Changes x11-x13.
 .macro count offset
     add     x11, x10, #\offset
@@ -102,8 +80,8 @@
 .endm
 
 // Calls name(core, SP, return address, body), C++, from a slow path; its result is in x11. Keeps x0-x9, x18,
-// x30 and the stack's alignment; loses the rest of x10-x17. The tracer's C++ has no FP registers. \moment: it
-// gets that, too (ring.hpp), and how many of the recorder's instructions came before.
+// x30 and the stack's alignment; loses the rest of x10-x17. The tracer's C++ has no FP registers. \moment:
+// name(core, SP, Moment (ring.hpp), how many of the recorder's instructions came before, return address).
 .macro call_cxx name, moment=0, before=0
 .if \moment
     ldr     x11, [x10]
@@ -118,12 +96,14 @@
     stp     x18, x30, [sp, #80]
     mov     x0, x10
     add     x1, sp, #96
+.if \moment
+    mov     x2, x11
+    mov     x3, x12
+    mov     w4, #\before
+    mov     x5, x9
+.else
     mov     x2, x9
     mov     x3, x30
-.if \moment
-    mov     x4, x11
-    mov     x5, x12
-    mov     w6, #\before
 .endif
     bl      \name
     mov     x11, x0

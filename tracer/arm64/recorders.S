@@ -25,6 +25,28 @@
 
     .arch armv8-a
 
+// Claims a ring slot. In: x10 core, x14 limit (\full is taken at or above it; none: no limit).
+// Out: x12 position, x11 clock. Changes x13, x16.
+.macro claim full
+1:  ldxr    x12, [x10]
+.ifnb \full
+    cmp     x12, x14
+    b.hs    \full
+.endif
+    read_clock x11
+    add     x13, x12, #8
+    stxr    w16, x13, [x10]
+    cbnz    w16, 1b
+.endm
+
+// Stores a record. In: x12 position, x11 clock, w13 its high word, x15 ring. Changes x11-x13.
+.macro store_record
+    eor     x13, x13, x12, lsr #LAP_SHIFT
+    bfi     x11, x13, #32, #32
+    and     x12, x12, #RING_MASK
+    str     x11, [x15, x12]
+.endm
+
 // Claims, and stores a `ret`. In: x10 core, x15 ring, x14 position of its entry's record. Changes x11-x13, x16.
 .macro put_ret
     claim

@@ -152,7 +152,7 @@ TEST_F(Shadow, AnInterruptsOwnIsToldApart) {
 TEST_F(Shadow, WhatTheTracerCallsIsItsOwn) {
     enter(0, 0x2000, 10, Branch::call);
     registers.sp_ -= 0x20;
-    run(entry, 2000, Branch::call);
+    run(entry, 200'000, Branch::call);
     run(driver, 50, Branch::ret);
     run(entry + 8, 5, Branch::ret);
     run(0x1040, 3, Branch::ret);

@@ -251,6 +251,15 @@ TEST(ShadowStack, AToldLongjmpIsOfNoCallsThatLeftLater) {
     }
 }
 
+// As those of the profile: the tracer's notes are for records.
+TEST(ShadowStack, AToldLongjmpThatLeavesNothingRecordedTakesNoRoom) {
+    ToldLongjmp t;
+    for (ShadowFrame& frame : t.memory[0].frames) frame.hook = hook_address(Hook::callback);
+    EXPECT_TRUE(t.found().empty());
+    EXPECT_EQ(t.depth(), 1u);
+    EXPECT_EQ(t.core.own_records, 0u);
+}
+
 TEST(ShadowStack, SameSpNestsForTailCallsAndUnwindsOtherwise) {
     CoreUnderTest t;
     t.enter(0x1000, 0x9000);

@@ -49,7 +49,8 @@ public:
         if (glances() || !(work_waits() || keeper_.lags(cores_))) return unlock();
         as_tracers([this] {
             look();
-            while (advance(Until::paced)) {
+            const std::uint64_t end = machine_.clock() + clock_hz_ / goes_per_second;
+            while (advance(Until::paced) && !due(end)) {
             }
             tidy();
         }, began);
@@ -176,6 +177,7 @@ private:
 
     static constexpr std::size_t console_frame_bytes = 512;
     static constexpr std::uint64_t glance_bytes = 32;
+    static constexpr std::uint64_t goes_per_second = 100;  // of a line that takes bytes faster than one packs them
     // Instructions from where make_room() notes its end to where the recorder tries again, some.
     static constexpr std::uint32_t make_room_after = 80;
 

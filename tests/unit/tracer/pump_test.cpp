@@ -145,6 +145,27 @@ TEST_F(PumpTest, PacesItselfToTheLine) {
 }
 
 // The tracer's own records do not fill a line whose every pump may send but a byte or two.
+// What takes a byte at any time, but more slowly than the pace says: an emulated UART.
+TEST_F(PumpTest, GoesOnForTenMillisecondsAtMost) {
+    static sim::SimMachine* clock;
+    clock = &machine;
+    open(Mode::stream, 1'000'000);
+    config.output.try_write = [](std::uint8_t byte) {
+        clock->now += 10;
+        line_bytes.push_back(byte);
+        return true;
+    };
+    pump.open(config, hello, 7);
+    const std::string said(2000, '.');
+    pump.console(said.data(), said.size());
+    const std::uint64_t before = machine.now += hz;  // a full credit
+    pump.run();
+    EXPECT_GE(machine.now - before, hz / 100);
+    EXPECT_LT(machine.now - before, 2 * hz / 100);
+    for (int i = 0; i < 10; ++i) pump.run();
+    EXPECT_EQ(receive().console, said);
+}
+
 TEST_F(PumpTest, ASlowLineIsNotFilledWithBrackets) {
     open(Mode::stream, 10'000);
     for (int i = 0; i < 1000; ++i) call(0x2000 + 8 * static_cast<std::uint32_t>(i * i % 999));
@@ -305,62 +326,6 @@ TEST_F(PumpTest, APanicWithinTheEncoderBeginsAGroup) {
     const Received received = receive();
     EXPECT_EQ(received.bad, 0u);
     EXPECT_EQ(without_own(received.events).size(), 100u);
-}
-
-TEST_F(PumpTest, LosslessMakesRoom) {
-    open(Mode::lossless);
-    unsigned made = 0;
-    for (; made < 5000; ++made) {
-        while (!ring_put(machine, core, wire::make_record(Kind::call, 0x400, 0), core.limit)) {
-            ASSERT_TRUE(pump.make_room());
-        }
-    }
-    pump.finish();
-    const Received received = receive();
-    EXPECT_EQ(without_own(received.events).size(), made);
-    EXPECT_EQ(received.stats.back().dropped, 0u);
-    EXPECT_EQ(received.stats.back().generated, received.stats.back().delivered);
-}
-
-// A ring that is not full any more, since it overwrites itself, is never emptied.
-TEST_F(PumpTest, FlightModeEndsTheWaitForRoom) {
-    static Pump<sim::SimMachine>* the_pump;
-    the_pump = &pump;
-    open(Mode::lossless);
-    config.output.try_write = [](std::uint8_t) { return the_pump->set_mode(Mode::flight); };  // as another core
-    pump.open(config, hello, 7);
-    while (ring_put(machine, core, wire::make_record(Kind::call, 0x400, 0), core.limit)) {
-    }
-    EXPECT_TRUE(pump.make_room());
-    EXPECT_TRUE(ring_put(machine, core, wire::make_record(Kind::call, 0x400, 0), core.limit));
-}
-
-TEST_F(PumpTest, RoomIsMadeInTheTracersTimeFromWhereTheRecorderCameOn) {
-    open(Mode::lossless);
-    while (ring_put(machine, core, wire::make_record(Kind::call, 0x400, 0), core.limit)) {
-    }
-    const Moment began = moment(machine, core);
-    machine.now += 1000;
-    ASSERT_TRUE(pump.make_room(began, 21));
-    pump.finish();
-    std::vector<wire::Event> own;
-    for (const wire::Event& event : receive().events) {
-        if (event.kind == Kind::extended && event.extended != Extended::sync) own.push_back(event);
-    }
-    ASSERT_EQ(own.size(), 2u);
-    EXPECT_EQ(own[0].extended, Extended::tracer_begin);
-    EXPECT_EQ(own[0].clock, began.clock);
-    EXPECT_EQ(own[0].argument, 21u);
-    EXPECT_EQ(own[1].extended, Extended::tracer_end);
-    EXPECT_GT(own[1].argument, 0u);
-}
-
-TEST_F(PumpTest, LosslessGivesUpBehindAnInterruptedRecorder) {
-    open(Mode::lossless);
-    core.cursor += record_bytes;  // the interrupted recorder's claim, at the tail
-    while (ring_put(machine, core, wire::make_record(Kind::call, 0x400, 0), core.limit)) {
-    }
-    EXPECT_FALSE(pump.make_room());
 }
 
 TEST_F(PumpTest, ConsoleKeepsItsOrderAndLength) {

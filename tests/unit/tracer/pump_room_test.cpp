@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lossless mode: who finds the ring full pumps until there is room, or waits for it.
+#include "tests/unit/tracer/pump_fixture.hpp"
+
+namespace nopscope {
+namespace {
+
+using testing::receive;
+using testing::Received;
+using testing::without_own;
+using wire::Extended;
+using wire::Kind;
+
+using PumpRoom = testing::PumpTest;
+
+TEST_F(PumpRoom, LosslessMakesRoom) {
+    open(Mode::lossless);
+    unsigned made = 0;
+    for (; made < 5000; ++made) {
+        while (!ring_put(machine, core, wire::make_record(Kind::call, 0x400, 0), core.limit)) {
+            ASSERT_TRUE(pump.make_room());
+        }
+    }
+    pump.finish();
+    const Received received = receive();
+    EXPECT_EQ(without_own(received.events).size(), made);
+    EXPECT_EQ(received.stats.back().dropped, 0u);
+    EXPECT_EQ(received.stats.back().generated, received.stats.back().delivered);
+}
+
+// A ring that is not full any more, since it overwrites itself, is never emptied.
+TEST_F(PumpRoom, FlightModeEndsTheWaitForRoom) {
+    static Pump<sim::SimMachine>* the_pump;
+    the_pump = &pump;
+    open(Mode::lossless);
+    config.output.try_write = [](std::uint8_t) { return the_pump->set_mode(Mode::flight); };  // as another core
+    pump.open(config, hello, 7);
+    while (ring_put(machine, core, wire::make_record(Kind::call, 0x400, 0), core.limit)) {
+    }
+    EXPECT_TRUE(pump.make_room());
+    EXPECT_TRUE(ring_put(machine, core, wire::make_record(Kind::call, 0x400, 0), core.limit));
+}
+
+TEST_F(PumpRoom, RoomIsMadeInTheTracersTimeFromWhereTheRecorderCameOn) {
+    open(Mode::lossless);
+    while (ring_put(machine, core, wire::make_record(Kind::call, 0x400, 0), core.limit)) {
+    }
+    const Moment began = moment(machine, core);
+    machine.now += 1000;
+    ASSERT_TRUE(pump.make_room(began, 21));
+    pump.finish();
+    std::vector<wire::Event> own;
+    for (const wire::Event& event : receive().events) {
+        if (event.kind == Kind::extended && event.extended != Extended::sync) own.push_back(event);
+    }
+    ASSERT_EQ(own.size(), 2u);
+    EXPECT_EQ(own[0].extended, Extended::tracer_begin);
+    EXPECT_EQ(own[0].clock, began.clock);
+    EXPECT_EQ(own[0].argument, 21u);
+    EXPECT_EQ(own[1].extended, Extended::tracer_end);
+    EXPECT_GT(own[1].argument, 0u);
+}
+
+TEST_F(PumpRoom, LosslessGivesUpBehindAnInterruptedRecorder) {
+    open(Mode::lossless);
+    core.cursor += record_bytes;  // the interrupted recorder's claim, at the tail
+    while (ring_put(machine, core, wire::make_record(Kind::call, 0x400, 0), core.limit)) {
+    }
+    EXPECT_FALSE(pump.make_room());
+}
+
+}  // namespace
+}  // namespace nopscope

@@ -30,19 +30,20 @@ public:
         count_ = count;
     }
     bool idle() const { return at_ == count_; }
+    bool has_pace() const { return bytes_per_second_ != 0; }
 
     // The pace allows no more than `bytes` now.
     bool allows_only(std::uint64_t bytes) {
         earn();
-        return bytes_per_second_ != 0 && credit_ < (bytes + 1) * clock_hz_;
+        return has_pace() && credit_ < (bytes + 1) * clock_hz_;
     }
     // Sends what the pace and the transmitter allow. True when all of the frame is out.
     bool send() {
         earn();
         for (; at_ < count_; ++at_) {
-            if (bytes_per_second_ != 0 && credit_ < clock_hz_) return false;
+            if (has_pace() && credit_ < clock_hz_) return false;
             if (!output_.try_write(bytes_[at_])) return false;
-            if (bytes_per_second_ != 0) credit_ -= clock_hz_;
+            if (has_pace()) credit_ -= clock_hz_;
         }
         return true;
     }
@@ -63,7 +64,7 @@ private:
     static constexpr std::uint64_t bursts_per_second = 20;
 
     void earn() {
-        if (bytes_per_second_ == 0) return;
+        if (!has_pace()) return;
         const std::uint64_t now = machine_.clock();
         std::uint64_t ticks = now - last_;
         last_ = now;

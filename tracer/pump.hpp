@@ -50,7 +50,7 @@ public:
         as_tracers([this] {
             look();
             const std::uint64_t end = machine_.clock() + clock_hz_ / goes_per_second;
-            while (advance(Until::paced) && !due(end)) {
+            while (advance(Until::paced) && !(line_.has_pace() && due(end))) {
             }
             tidy();
         }, began);
@@ -177,7 +177,7 @@ private:
 
     static constexpr std::size_t console_frame_bytes = 512;
     static constexpr std::uint64_t glance_bytes = 32;
-    static constexpr std::uint64_t goes_per_second = 100;  // of a line that takes bytes faster than one packs them
+    static constexpr std::uint64_t goes_per_second = 100;  // on a line with a pace, which may be slower than that: an emulated one
     // Instructions from where make_room() notes its end to where the recorder tries again, some.
     static constexpr std::uint32_t make_room_after = 80;
 

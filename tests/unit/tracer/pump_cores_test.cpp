@@ -142,7 +142,6 @@ bool write_and_go_on(std::uint8_t byte) {
 
 // The others record faster than this one packs, on a line that takes all.
 TEST_F(PumpCores, APumpEndsThoughTheRingsStayFull) {
-    hello.clock_hz = 1000 * hz;  // long before its 10 ms are over
     open();
     config.output.try_write = write_and_go_on;
     pump.open(config, hello, 7);

@@ -76,7 +76,7 @@ SELFTEST("bti.a_call_through_a_pointer_lands") {
     REQUIRE(compiled("7") == 7);
     const bool has_bti = hal::CpuFeatures::read().bti;
     const Fault fault = expect_fault([](void* f) { (*static_cast<int (*volatile*)()>(f))(); },
-                                     const_cast<int (**)()>(&function));
+                                     static_cast<void*>(const_cast<int (**)()>(&function)));
     REQUIRE(fault.happened == has_bti);
     return passed();
 }

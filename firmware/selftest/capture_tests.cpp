@@ -161,7 +161,7 @@ SELFTEST("captures.dropped_whole_and_counted_once") {
         shut_line(true);
         const std::uint64_t dropped = counters().dropped;
         for (counted = 0; counters().dropped - dropped < 10 && counted < 1000000; ++counted) {
-            counter(3, large);
+            counter(3, static_cast<std::int64_t>(large));
         }
         shut_line(false);
     });

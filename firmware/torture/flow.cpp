@@ -320,9 +320,9 @@ uint64_t library(uint64_t seed) {
     TORTURE_EXPECT(memory != nullptr);
     memset(memory, 'x', 99);
     memory[99] = '\0';
-    memory = static_cast<char*>(realloc(memory, 4000));
-    TORTURE_EXPECT(memory != nullptr && strlen(memory) == 99);
-    free(memory);
+    auto* grown = static_cast<char*>(realloc(memory, 4000));
+    TORTURE_EXPECT(grown != nullptr && strlen(grown) == 99);
+    free(grown);
     const div_t parts = div(-17, 5);
     TORTURE_EXPECT(parts.quot == -3 && parts.rem == -2);
     return mix(seed, number);

@@ -82,7 +82,7 @@ std::vector<Compared> compare(const std::vector<RunSums>& before, const std::vec
             row.p = welch(self_of(both.first), self_of(both.second));
             row.verdict = Verdict::same;
         }
-        rows.push_back(std::move(row));
+        rows.push_back(row);
     }
     std::vector<Compared*> tested;
     for (Compared& row : rows) {
@@ -144,6 +144,7 @@ RunSums sums_of(Names& names, const Report& report, const Profile& profile) {
     RunSums run;
     const PathTree tree = path_tree({report, profile, report.raw});
     std::vector<std::uint32_t> functions;
+    functions.reserve(tree.functions.size());
     for (const FunctionPlace& place : tree.functions) functions.push_back(names.function(place));
     std::vector<std::uint32_t> paths(tree.nodes.size(), Names::root);
     for (std::size_t at = 1; at < tree.nodes.size(); ++at) {

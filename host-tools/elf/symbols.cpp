@@ -92,7 +92,7 @@ const ElfSymbol* symbol_at(const ElfFile& elf, std::uint64_t address) {
 }
 
 std::string demangled(std::string_view name) {
-    const std::string terminated(name);
+    std::string terminated(name);
     if (!name.starts_with("_Z") || name.size() > longest_name_demangled) return terminated;
     int status = 0;
     char* text = abi::__cxa_demangle(terminated.c_str(), nullptr, nullptr, &status);

@@ -55,6 +55,7 @@ std::vector<std::uint64_t> CodeView::hottest(const Report& report) const {
     }
     std::sort(order.begin(), order.end());
     std::vector<std::uint64_t> addresses;
+    addresses.reserve(order.size());
     for (const auto& [share, address] : order) addresses.push_back(address);
     return addresses;
 }

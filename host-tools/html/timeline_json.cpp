@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 
 #include "host-tools/base/text.hpp"
@@ -33,7 +34,7 @@ void add_slots(Json& json, const Row& row, const std::vector<std::uint64_t>& kep
         if (row[at].calls <= kept[at]) continue;
         const double share = static_cast<double>(row[at].busy) / static_cast<double>(std::uint64_t{1} << shift);
         json["slot"].push_back(slot(static_cast<std::int64_t>(at)));
-        json["busy"].push_back(std::min(100, static_cast<int>(share * 100 + 0.5)));
+        json["busy"].push_back(std::min(100l, std::lround(share * 100)));
         json["calls"].push_back(row[at].calls);
     }
 }

@@ -36,6 +36,7 @@ std::vector<PathRow> longest(const std::vector<PathRow>& rows, std::size_t most)
     double beyond = -1;  // the largest weight that has no room
     if (rows.size() > most) {
         std::vector<double> weights;
+        weights.reserve(rows.size());
         for (const PathRow& row : rows) weights.push_back(row.weight);
         std::nth_element(weights.begin(), weights.begin() + static_cast<std::ptrdiff_t>(most), weights.end(),
                          std::greater<>());

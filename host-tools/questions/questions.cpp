@@ -47,6 +47,7 @@ std::string nearest(const Report& report, const std::string& name) {
 
 std::vector<Neighbour> sorted(const std::map<std::uint32_t, Neighbour>& of) {
     std::vector<Neighbour> list;
+    list.reserve(of.size());
     for (const auto& [function, neighbour] : of) list.push_back(neighbour);
     std::stable_sort(list.begin(), list.end(), [](const Neighbour& a, const Neighbour& b) {
         return a.total_ns != b.total_ns ? a.total_ns > b.total_ns : a.calls > b.calls;

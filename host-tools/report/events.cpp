@@ -266,6 +266,7 @@ void json_events(Json& json, const Report& report) {
 
 Json json_node_events(const Report& report, std::uint32_t node) {
     std::vector<EventCell> cells;
+    cells.reserve(report.events.nodes.size());
     for (const auto& of : report.events.nodes) cells.push_back(of[node]);
     return json_cells(report.events, cells);
 }

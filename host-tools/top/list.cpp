@@ -119,7 +119,8 @@ void add_tree(Frame& frame, const Ui& ui, const Lines& lines, std::size_t rows, 
         std::string cells;
         for (const std::string& each : {percent(of.share), human_ns(of.total_ns), human_ns(of.self_ns),
                                         short_count(of.calls)}) {
-            cells += right(each, cell_width) + " ";
+            cells += right(each, cell_width);
+            cells += ' ';
         }
         // Deep paths stay readable: beyond half of the room the depth is a number.
         std::string indent(2 * of.depth, ' ');

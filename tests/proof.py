@@ -92,7 +92,8 @@ def truth(_):
         lines += ["  " + sentence for sentence in found["faults"]]
         for row in rows[:3]:
             of = " ".join(f"{key} {row['true'][key]} reported {row['reported'][key]}" for key in ("self", "inclusive"))
-            lines.append(f"  {row['of_tolerance']:8.2f} of the tolerance: {row['name']}, {row['calls']} calls, {of}; {row['cause'] or ('no known reason' if row['of_tolerance'] > 1 else '-')}")
+            cause = (row["cause"] or "-") if row["of_tolerance"] <= 1 or row["explained"] else "no known reason"
+            lines.append(f"  {row['of_tolerance']:8.2f} of the tolerance: {row['name']}, {row['calls']} calls, {of}; {cause}")
     shown_third, done = run("ctest", "--test-dir", HOST, "-R", "third_party", "--no-tests=error")
     good &= done.returncode == 0
     lines.append(f"third-party programs: {'passed' if done.returncode == 0 else 'NOT passed'} ({shown_third})")

@@ -180,9 +180,9 @@ def compare_times(report, truth):
 
 
 def causes(row):
-    known = (("jumps", "tail calls"), ("unwound", "left by longjmp"), ("landings", "longjmps to it"),
-             ("longjmps_below", "longjmps in it"), ("pumps_below", "pumps"), ("interrupts", "interrupts"),
-             ("open", "open at the end"))
+    known = (("jumps", "tail calls"), ("jumps_below", "tail calls in it"), ("unwound", "left by longjmp"),
+             ("landings", "longjmps to it"), ("longjmps_below", "longjmps in it"), ("pumps_below", "pumps"),
+             ("interrupts", "interrupts"), ("open", "open at the end"))
     return ", ".join(f"{row.counted[key]} {what}" for key, what in known if row.counted[key])
 
 
@@ -214,7 +214,7 @@ def as_json(comparison):
             "outside": len(comparison.outside()), "unexplained": len(comparison.unexplained()),
             "outside_strictly": len(comparison.outside(strict=True)),
             "functions": [{"name": row.name, "calls": row.calls, "tick_ns": row.tick_ns, "of_tolerance": row.worst(),
-                           "true": row.true, "reported": row.told, "raw": row.raw, "cause": causes(row)}
+                           "true": row.true, "reported": row.told, "raw": row.raw, "cause": causes(row), "explained": row.is_explained()}
                           for row in comparison.rows]}
 
 

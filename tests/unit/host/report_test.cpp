@@ -229,7 +229,7 @@ TEST_F(ReportTest, TheGraphIsTheCallTree) {
     const auto json = nlohmann::json::parse(json_graph(result, profile, {}));
     std::vector<std::string> paths;
     for (const auto& node : json["nodes"]) {
-        const auto parent = node["parent"];
+        const auto& parent = node["parent"];
         paths.push_back(
             (parent.is_null()
                  ? ""

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# `./dev storm`.
+
+storm_at_once=1000000
+
+# Random changes of what is traced while three cores run traced code: with the cores at once (races),
+# and one after the other by the instruction (the same run again for the same seed).
+storm() {
+    local operations=${1:-200000} seed=${2:-1} calls=100 finished=0 now
+    setup
+    build virt storm
+    # What takes the time is what the other cores do meanwhile.
+    [ "$operations" -le "$storm_at_once" ] || calls=20
+    SECONDS=0
+    while [ "$finished" -lt "$operations" ]; do
+        now=$((operations - finished < storm_at_once ? operations - finished : storm_at_once))
+        # Why steady: firmware/storm/main.cpp.
+        storm_run "$((2 * finished))" 64 -accel tcg,thread=multi
+        storm_run "$((2 * finished + now))" 32 -icount shift=0
+        finished=$((finished + now))
+        seed=$((seed + 1))
+        [ "$finished" = "$operations" ] ||
+            say "storm: $finished passed. To go on from here: ./dev storm $((operations - finished)) $seed"
+    done
+    say "storm: $operations operations passed, both ways, in $(minutes "$SECONDS")"
+}
+
+minutes() { printf '%d:%02d' "$(($1 / 60))" "$(($1 % 60))"; }
+
+# storm_run BEFORE STEADY QEMU_ARGUMENT...: `now` operations of storm's; BEFORE of both ways lie behind.
+storm_run() {
+    local before=$1 steady=$2 total=$((2 * operations)) line behind
+    shift 2
+    say "storm: $now operations, seed $seed, $*"
+    # shellcheck disable=SC2046  # words
+    $(qemu_command virt storm) -smp 4 "$@" </dev/null \
+            -append "storm operations=$now seed=$seed steady=$steady calls=$calls" |
+        while read -r line; do
+            if [[ $line =~ ^storm:\ ([0-9]+)\ operations ]]; then
+                behind=$((before + BASH_REMATCH[1]))
+                [ ! -t 2 ] || printf '\rstorm: %d %%, %s, %s left ' "$((100 * behind / total))" \
+                    "$(minutes "$SECONDS")" "$(minutes "$((SECONDS * (total - behind) / behind))")" >&2
+            else
+                [ ! -t 2 ] || printf '\r\e[K' >&2
+                printf '%s\n' "$line"
+            fi
+        done
+}

@@ -29,7 +29,7 @@ std::uint64_t ProfiledTimes::percentile(unsigned percent) const {
 bool TargetProfile::on_frame(unsigned number, const std::uint8_t* payload, std::size_t count) {
     wire::ProfileReader reader(payload, count);
     const wire::ProfileHeader header = reader.header();
-    if (!reader.ok()) return false;
+    if (!reader.ok() || header.number == 0) return false;
     ++frames_;
     Core& core = cores_[number];
     if (header.number != core.number) core.next_part = 0;

@@ -174,6 +174,10 @@ TEST_F(EventsTest, OfTheProfileTheLastReadOutOfEachChoiceCounts) {
     profile_events(1, sw_incr, {{8, 1, {1}, {1}}}, 1);
     profile_events(2, sw_incr, {{8, 5, {100}, {90}}});
     EXPECT_THAT(rows(report().profile_events), ElementsAre("1: 9 116 103", "2: 1 4 4"));
+    // Its own frames may be lost.
+    const auto json = nlohmann::json::parse(json_report(made));
+    EXPECT_EQ(json["profile"]["functions"], nlohmann::json::array());
+    EXPECT_EQ(json["profile"]["events"].size(), 1u);
 }
 
 TEST_F(EventsTest, AMalformedFrameOfTheProfileIsCounted) {

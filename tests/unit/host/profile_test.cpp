@@ -248,10 +248,13 @@ TEST_F(TargetProfileTest, MalformedOnesAreCounted) {
     target.hello();
     target.payload()[0] = 0x80;
     target.frame(wire::Stream::profile, 0, 1);
+    send(target, {0, 0, true, 0}, {entry(1, {10})});  // they are numbered from 1
     target.finish();
     const Report result = report();
+    EXPECT_EQ(profile.counters().stream.malformed_frames, 2u);
     EXPECT_FALSE(result.integrity.clean);
     EXPECT_EQ(result.read_out, 0u);
+    EXPECT_TRUE(result.profile.empty());
 }
 
 TEST(Percentile, IsTheEndOfItsBin) {

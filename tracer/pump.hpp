@@ -41,20 +41,24 @@ public:
         open_line(config, hello, session, kept, config.mode);
     }
 
-    // One go within the pace; see nopscope::pump().
-    void run() {
-        const Moment began = moment(machine_, here());
+    Moment now() { return moment(machine_, here()); }
+
+    // One go within the pace; see nopscope::pump(), which began then.
+    void run(Moment began = {}) {
         if (!try_lock()) return;
         if (profile_ != nullptr && !profile_->waits()) profile_->keep_period(machine_.clock());
         if (glances() || !(work_waits() || keeper_.lags(cores_))) return unlock();
-        as_tracers([this] {
+        std::uint64_t interrupts = 0;
+        as_tracers([&] {
             look();
             const std::uint64_t end = machine_.clock() + clock_hz_ / goes_per_second;
             while (advance(Until::paced) && !(line_.has_pace() && due(end))) {
             }
             tidy();
+            interrupts = machine_.mask_interrupts();  // no other pump between this and the end of the bracket
+            release();
         }, began);
-        release();
+        machine_.restore_interrupts(interrupts);
     }
 
     // Now, or when the pump that runs has finished its frame. Any context.

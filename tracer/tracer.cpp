@@ -185,9 +185,10 @@ void start() {
 
 void pump() {
     if (!initialised) return;
-    line_pump.run();
-    adapt();
+    const Moment began = line_pump.now();
     poll_commands();
+    adapt();
+    line_pump.run(began);
 }
 
 Status set_mode(Mode mode) {

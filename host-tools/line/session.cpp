@@ -116,8 +116,12 @@ void SessionReader::on_hello(const wire::ParsedFrame& frame) {
     HelloInfo info =
         to_info(hello, frame.header.session, {frame.payload, frame.payload_bytes});
     if (hello_seen_) {
-        if (in_order(frame.header, core(frame.header.core)) && !info.same_image(hello_)) {
+        if (!in_order(frame.header, core(frame.header.core))) return;
+        if (!info.same_image(hello_)) {
             ++done_.malformed_frames;
+        } else if (info.recovered && !hello_.recovered) {
+            hello_.recovered = true;
+            ++done_.recovered_sessions;
         }
         return;
     }
@@ -131,6 +135,7 @@ void SessionReader::on_hello(const wire::ParsedFrame& frame) {
     hello_ = std::move(info);
     hello_seen_ = true;
     ++done_.sessions;
+    done_.recovered_sessions += hello_.recovered;
     sink_.on_session(hello_);
     in_order(frame.header, core(frame.header.core));
 }

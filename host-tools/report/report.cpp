@@ -227,6 +227,7 @@ Integrity integrity_of(const Profile& profile, const nsc::Counters& counters) {
         {"unknown_frames", stream.unknown_frames, false},
         {"homeless_frames", stream.homeless_frames, true},
         {"unfinished_sessions", stream.unfinished_sessions, true},
+        {"recovered_sessions", stream.recovered_sessions, false},
         {"other_image_sessions", stream.other_image_sessions, true},
         {"inconsistent_cores", stream.inconsistent, true},
         {"stray_zeros", line.stray_zeros, false},

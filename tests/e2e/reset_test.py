@@ -39,6 +39,7 @@ class Reset(unittest.TestCase):
 
     def expect_the_last_calls(self, report, records):
         self.assertEqual(report["sessions"], 2)
+        self.assertEqual(report["integrity"]["recovered_sessions"], 1)
         self.assertTrue(report["flight"])
         self.assertGreater(records, SLOTS - 100)
         self.assertEqual(self.calls(report, "before_the_reset"), 1)
@@ -66,6 +67,7 @@ class Reset(unittest.TestCase):
     def test_a_spoiled_header_is_refused(self):
         report, records, refused, headers = self.run_with("header")
         self.assertEqual((records, refused, headers), (0, 0, 1))
+        self.assertEqual(report["integrity"]["recovered_sessions"], 0)
         self.assertEqual(self.calls(report, "before_the_reset"), 0)
         self.assertEqual(self.calls(report, "after_the_reset"), 1)
 

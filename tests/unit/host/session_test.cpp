@@ -1,64 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bytes -> frames -> sessions: order, loss, resets, and the sums that must always hold.
-#include "host-tools/line/session.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "tests/unit/host/target_stream.hpp"
+#include "tests/unit/host/session_fixture.hpp"
 
 namespace nopscope {
 namespace {
 
 using test::Bytes;
-using test::TargetStream;
-
-struct Sink : SessionSink {
-    void on_session(const HelloInfo& hello) override { sessions.push_back(hello.session); }
-    void on_session_end() override { ++ended; }
-    void on_trace(unsigned core, const TraceBatch& batch) override {
-        gaps += batch.gap;
-        for (std::size_t i = 0; i < batch.records.size(); ++i) {
-            indices.push_back({core, batch.first_index + i});
-        }
-    }
-    void on_console(std::string_view text) override { console += text; }
-    void on_raw_text(std::string_view text) override { raw += text; }
-
-    std::vector<std::uint16_t> sessions;
-    std::vector<std::pair<unsigned, std::uint64_t>> indices;
-    std::string console;
-    std::string raw;
-    int ended = 0;
-    int gaps = 0;
-};
-
-class Session : public testing::Test {
-protected:
-    void read() {
-        reader.feed(target.bytes);
-        reader.finish();
-        counters = reader.counters();
-        EXPECT_EQ(counters.generated, counters.delivered + counters.dropped + counters.lost);
-        EXPECT_EQ(counters.delivered, sink.indices.size());
-    }
-    void four_calls() {
-        for (std::uint32_t i = 0; i < 4; ++i) target.ret(target.entry(i));
-    }
-    void two_megabytes() {
-        for (int i = 0; i < 600'000; ++i) target.entry(1, 1u << 20);
-        target.flush();
-    }
-    void malformed(wire::Stream stream, const Bytes& payload) {
-        std::copy(payload.begin(), payload.end(), target.payload());
-        target.frame(stream, 0, payload.size());
-    }
-
-    TargetStream target;
-    Sink sink;
-    SessionReader reader{sink};
-    StreamCounters counters;
-};
+using test::Session;
 
 TEST_F(Session, AWholeRecording) {
     target.hello();
@@ -217,86 +165,6 @@ TEST_F(Session, CoresAreIndependent) {
                                                    testing::Pair(1, 1)));
     EXPECT_FALSE(counters.complete) << "core 1 never finished";
     EXPECT_EQ(counters.gaps, 0u);
-}
-
-TEST_F(Session, AResetIsANewSession) {
-    target.hello();
-    four_calls();
-    target.finish();
-    target.reset();
-    target.hello();
-    four_calls();
-    target.drop(1);
-    target.flush();
-    read();
-    EXPECT_EQ(counters.sessions, 2u);
-    EXPECT_EQ(counters.generated, 17u);
-    EXPECT_EQ(counters.gaps, 0u);
-    EXPECT_EQ(sink.ended, 2);
-    EXPECT_FALSE(counters.complete) << "the second session did not finish";
-}
-
-TEST_F(Session, FramesWaitForTheirHello) {
-    const std::size_t hello_at = target.bytes.size();
-    target.hello();
-    const Bytes hello(target.bytes.begin() + static_cast<long>(hello_at), target.bytes.end());
-    target.bytes.clear();
-    four_calls();
-    target.flush();
-    target.bytes.insert(target.bytes.end(), hello.begin(), hello.end());
-    four_calls();
-    target.finish();
-    read();
-    EXPECT_EQ(counters.delivered, 16u);
-    EXPECT_EQ(counters.gaps, 0u);
-    EXPECT_EQ(counters.homeless_frames, 0u);
-}
-
-TEST_F(Session, FramesWithoutAHelloAreCountedAndBounded) {
-    two_megabytes();
-    ASSERT_GT(target.bytes.size(), 2u << 20);
-    read();
-    EXPECT_EQ(counters.homeless_frames, target.frame_ends.size());
-    EXPECT_EQ(counters.delivered, 0u);
-    EXPECT_EQ(counters.sessions, 0u);
-}
-
-TEST_F(Session, OnlySoMuchWaitsForAHello) {
-    two_megabytes();
-    target.hello();
-    target.finish();
-    read();
-    EXPECT_GT(counters.homeless_frames, 1000u);
-    EXPECT_GT(counters.delivered, 100'000u);
-    EXPECT_EQ(counters.generated, 600'000u);
-    EXPECT_GT(counters.lost, 200'000u);
-}
-
-TEST_F(Session, AnotherFormatVersionIsRefused) {
-    target.version = 9;
-    target.hello();
-    four_calls();
-    target.finish();
-    read();
-    EXPECT_EQ(counters.refused_version, 9);
-    EXPECT_EQ(counters.delivered, 0u);
-    EXPECT_FALSE(counters.complete);
-}
-
-TEST_F(Session, AnotherImageAfterAResetIsLeftOut) {
-    target.hello();
-    four_calls();
-    target.finish();
-    target.reset();
-    target.build_id = "another";
-    target.hello();
-    four_calls();
-    target.finish();
-    read();
-    EXPECT_EQ(counters.sessions, 1u);
-    EXPECT_EQ(counters.other_image_sessions, 1u);
-    EXPECT_EQ(counters.delivered, 8u);
-    EXPECT_EQ(counters.homeless_frames, 2u);
 }
 
 TEST_F(Session, UnknownStreamsAreSkipped) {

@@ -37,6 +37,7 @@ public:
     std::string image = "demo";
     wire::Clock clock_source = wire::Clock::cntvct;
     bool calibrated = false;
+    bool recovered = false;
     std::int32_t landing_pad = 0;
     std::array<wire::Overhead, wire::overhead_count> overheads{};
     unsigned records_per_frame = 1000;
@@ -61,6 +62,7 @@ public:
         hello.image = as_text(image);
         hello.clock = clock_source;
         hello.calibrated = calibrated;
+        hello.recovered = recovered;
         hello.landing_pad = landing_pad;
         std::copy(overheads.begin(), overheads.end(), hello.overheads);
         frame(wire::Stream::hello, 0, wire::write_hello(hello, builder_.payload()));

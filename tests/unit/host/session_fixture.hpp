@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// A line's bytes, made by a target, and what a SessionReader tells of them.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host-tools/line/session.hpp"
+#include "tests/unit/host/target_stream.hpp"
+
+namespace nopscope::test {
+
+struct Sink : SessionSink {
+    void on_session(const HelloInfo& hello) override { sessions.push_back(hello.session); }
+    void on_session_end() override { ++ended; }
+    void on_trace(unsigned core, const TraceBatch& batch) override {
+        gaps += batch.gap;
+        for (std::size_t i = 0; i < batch.records.size(); ++i) {
+            indices.push_back({core, batch.first_index + i});
+        }
+    }
+    void on_console(std::string_view text) override { console += text; }
+    void on_raw_text(std::string_view text) override { raw += text; }
+
+    std::vector<std::uint16_t> sessions;
+    std::vector<std::pair<unsigned, std::uint64_t>> indices;
+    std::string console;
+    std::string raw;
+    int ended = 0;
+    int gaps = 0;
+};
+
+class Session : public testing::Test {
+protected:
+    void read() {
+        reader.feed(target.bytes);
+        reader.finish();
+        counters = reader.counters();
+        EXPECT_EQ(counters.generated, counters.delivered + counters.dropped + counters.lost);
+        EXPECT_EQ(counters.delivered, sink.indices.size());
+    }
+    void four_calls() {
+        for (std::uint32_t i = 0; i < 4; ++i) target.ret(target.entry(i));
+    }
+    void two_megabytes() {
+        for (int i = 0; i < 600'000; ++i) target.entry(1, 1u << 20);
+        target.flush();
+    }
+    void malformed(wire::Stream stream, const test::Bytes& payload) {
+        std::copy(payload.begin(), payload.end(), target.payload());
+        target.frame(stream, 0, payload.size());
+    }
+
+    test::TargetStream target;
+    Sink sink;
+    SessionReader reader{sink};
+    StreamCounters counters;
+};
+
+}  // namespace nopscope::test

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// What begins a session: resets, frames before their hello, what was kept over a reset, others' hellos.
+#include "tests/unit/host/session_fixture.hpp"
+
+namespace nopscope {
+namespace {
+
+using test::Bytes;
+using test::Session;
+
+TEST_F(Session, AResetIsANewSession) {
+    target.hello();
+    four_calls();
+    target.finish();
+    target.reset();
+    target.hello();
+    four_calls();
+    target.drop(1);
+    target.flush();
+    read();
+    EXPECT_EQ(counters.sessions, 2u);
+    EXPECT_EQ(counters.generated, 17u);
+    EXPECT_EQ(counters.gaps, 0u);
+    EXPECT_EQ(sink.ended, 2);
+    EXPECT_FALSE(counters.complete) << "the second session did not finish";
+}
+
+TEST_F(Session, WhatAWarmResetHasKeptGoesOnUnderItsOldHello) {
+    target.hello();
+    four_calls();
+    target.flush();
+    target.recovered = true;
+    target.hello();
+    target.hello();
+    four_calls();
+    target.finish();
+    target.reset();
+    target.recovered = false;
+    target.hello();
+    read();
+    EXPECT_EQ(counters.sessions, 2u);
+    EXPECT_EQ(counters.recovered_sessions, 1u);
+    EXPECT_EQ(counters.delivered, 16u);
+    EXPECT_EQ(counters.gaps, 0u);
+}
+
+TEST_F(Session, OfWhatAWarmResetHasKeptTheBeginningMayBeUnheard) {
+    target.recovered = true;
+    target.hello();
+    four_calls();
+    target.finish();
+    read();
+    EXPECT_EQ(counters.recovered_sessions, 1u);
+}
+
+TEST_F(Session, FramesWaitForTheirHello) {
+    const std::size_t hello_at = target.bytes.size();
+    target.hello();
+    const Bytes hello(target.bytes.begin() + static_cast<long>(hello_at), target.bytes.end());
+    target.bytes.clear();
+    four_calls();
+    target.flush();
+    target.bytes.insert(target.bytes.end(), hello.begin(), hello.end());
+    four_calls();
+    target.finish();
+    read();
+    EXPECT_EQ(counters.delivered, 16u);
+    EXPECT_EQ(counters.gaps, 0u);
+    EXPECT_EQ(counters.homeless_frames, 0u);
+}
+
+TEST_F(Session, FramesWithoutAHelloAreCountedAndBounded) {
+    two_megabytes();
+    ASSERT_GT(target.bytes.size(), 2u << 20);
+    read();
+    EXPECT_EQ(counters.homeless_frames, target.frame_ends.size());
+    EXPECT_EQ(counters.delivered, 0u);
+    EXPECT_EQ(counters.sessions, 0u);
+}
+
+TEST_F(Session, OnlySoMuchWaitsForAHello) {
+    two_megabytes();
+    target.hello();
+    target.finish();
+    read();
+    EXPECT_GT(counters.homeless_frames, 1000u);
+    EXPECT_GT(counters.delivered, 100'000u);
+    EXPECT_EQ(counters.generated, 600'000u);
+    EXPECT_GT(counters.lost, 200'000u);
+}
+
+TEST_F(Session, AnotherFormatVersionIsRefused) {
+    target.version = 9;
+    target.hello();
+    four_calls();
+    target.finish();
+    read();
+    EXPECT_EQ(counters.refused_version, 9);
+    EXPECT_EQ(counters.delivered, 0u);
+    EXPECT_FALSE(counters.complete);
+}
+
+TEST_F(Session, AnotherImageAfterAResetIsLeftOut) {
+    target.hello();
+    four_calls();
+    target.finish();
+    target.reset();
+    target.build_id = "another";
+    target.hello();
+    four_calls();
+    target.finish();
+    read();
+    EXPECT_EQ(counters.sessions, 1u);
+    EXPECT_EQ(counters.other_image_sessions, 1u);
+    EXPECT_EQ(counters.delivered, 8u);
+    EXPECT_EQ(counters.homeless_frames, 2u);
+}
+
+}  // namespace
+}  // namespace nopscope

@@ -34,7 +34,8 @@ class Folded(exports.Case):
                 self.assertEqual(paths, +expected)
                 # A path's time is rounded to nanoseconds, and so is a function's.
                 calls = exports.by_name(exports.functions(name), key)
-                self.assertEqual(set(own), {of for of, (time,) in calls.items() if time} & set(own))
+                # Corrected, a function of some paths' nanosecond may have none: others' are below zero.
+                self.assertLessEqual(set(own), {of for of, (time,) in calls.items() if time or not raw})
                 for of, (time,) in calls.items():
                     self.assertAlmostEqual(own[of], time, delta=len(nodes) if key != "self_ns" else exports.rounding(name, len(nodes)))
 

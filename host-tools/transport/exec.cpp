@@ -5,6 +5,7 @@
 // emulator would run on for ever.
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -96,16 +97,14 @@ public:
         if (input_ >= 0) ::close(input_);
         input_ = -1;
         // A command that has closed its output is usually about to exit by itself.
-        wait_until(std::chrono::steady_clock::now() + (by_itself() ? grace : 0s));
-        if (!has_ended()) {
-            ended_by_us_ = true;
-            kill(-child_, SIGTERM);
-            if (!wait_until(std::chrono::steady_clock::now() + grace)) {
-                kill(-child_, SIGKILL);
-                wait_until(std::chrono::steady_clock::now() + grace);
-            }
+        wait_until(&ExecSource::has_ended, drain() ? grace : 0s);
+        ended_by_us_ = !has_ended();
+        // With what it started: a shell's end is not that of the emulator it has started.
+        for (const int signal : {SIGTERM, SIGKILL}) {
+            if (is_gone()) break;
+            kill(-child_, signal);
+            wait_until(&ExecSource::is_gone, grace);
         }
-        kill(-child_, SIGKILL);  // what it left behind
         ::close(descriptor_);
         descriptor_ = -1;
         if (ended_by_us_) status_.reset();
@@ -113,30 +112,38 @@ public:
     }
 
 private:
-    // True when the pipe is at its end: the command closed it.
-    bool by_itself() const {
-        std::uint8_t byte = 0;
-        const int flags = fcntl(descriptor_, F_GETFL);
-        fcntl(descriptor_, F_SETFL, flags | O_NONBLOCK);
-        return ::read(descriptor_, &byte, 1) == 0;
+    // Who has a full pipe to write to cannot end. True when the pipe is at its end: the command closed it.
+    bool drain() const {
+        std::uint8_t bytes[65536];  // a pipe's capacity
+        fcntl(descriptor_, F_SETFL, fcntl(descriptor_, F_GETFL) | O_NONBLOCK);
+        return ::read(descriptor_, bytes, sizeof bytes) == 0;
     }
-    bool wait_until(std::chrono::steady_clock::time_point deadline) {
-        while (!has_ended()) {
-            if (std::chrono::steady_clock::now() >= deadline) return false;
+    void wait_until(bool (ExecSource::*what)(), std::chrono::milliseconds longest) {
+        const auto deadline = std::chrono::steady_clock::now() + longest;
+        while (!(this->*what)() && std::chrono::steady_clock::now() < deadline) {
             std::this_thread::sleep_for(5ms);
+            drain();
         }
-        return true;
     }
     bool has_ended() {
-        if (reaped_) return true;
+        reap();
+        return reaped_;
+    }
+    // With all of its group.
+    bool is_gone() {
+        reap();
+        return gone_;
+    }
+    void reap() {
         int status = 0;
-        const pid_t found = waitpid(child_, &status, WNOHANG);
-        if (found == 0 || (found < 0 && errno == EINTR)) return false;
-        reaped_ = true;
-        if (found == child_) {
-            status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+        pid_t found = 0;
+        while ((found = waitpid(-child_, &status, WNOHANG)) != 0) {
+            if (found < 0 && errno == EINTR) continue;
+            gone_ = found < 0;
+            reaped_ |= gone_ || found == child_;
+            if (gone_) break;
+            if (found == child_) status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
         }
-        return true;
     }
 
     Guard guard_;
@@ -146,6 +153,7 @@ private:
     std::string command_;
     std::optional<int> status_;
     bool reaped_ = false;
+    bool gone_ = false;
     bool ended_by_us_ = false;
     std::chrono::steady_clock::time_point last_byte_ = std::chrono::steady_clock::now();
 };
@@ -169,6 +177,7 @@ std::unique_ptr<Source> open_exec(const std::string& command, Way way) {
         close(ends[1]);
         throw Error("cannot make a pipe: " + system_error(errno));
     }
+    prctl(PR_SET_CHILD_SUBREAPER, 1);  // what the command leaves behind is waited for, too
     const pid_t child = fork();
     if (child == 0) become(command, input[0], ends[1]);
     const int error = errno;

@@ -176,6 +176,17 @@ TEST_F(Command, CtrlCLeavesAValidFileAndEndsTheCommand) {
     EXPECT_EQ(kill(-group, 0), -1) << "the command still runs";
 }
 
+// A shell ends at once; what it has started may have something to finish.
+TEST_F(Command, WhatTheCommandHasStartedHasTimeToEnd) {
+    const std::string last_words = dir / "last_words";
+    const std::string slow = "trap 'sleep 0.3; echo bye > " + last_words + "; exit' TERM; while :; do sleep 0.02; done";
+    const std::string command = "exec:cat " + (dir / "line.bin").string() + "; sh -c \"" + slow + "\"; true";
+    const auto begin = std::chrono::steady_clock::now();
+    expect_recorded(run({"record", "--from", command, "-o", nsc()}));
+    EXPECT_TRUE(fs::exists(last_words));
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 60s);
+}
+
 TEST_F(Command, AKilledRecorderLeavesAValidFile) {
     const std::string pid_file = dir / "pid";
     const std::string command =

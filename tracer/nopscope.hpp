@@ -254,11 +254,11 @@ void set_sample(std::uint32_t n);
 Status trace_only_below(const Sites& sites);
 Status trace_everywhere();
 
-// Moves records from the rings to the line, within what the line's pace allows now (if it has one for some
-// 10 ms at most) and no more than what the rings held when it began; returns at once when there is nothing to
-// do, or when a pump is already running below. Any context: an idle loop, a timer interrupt, or both. Then does
-// what the host has asked for; a change of what is traced waits for a pump that finds no callback, and nothing
-// else that would be in its way, below it. Call it at least every quarter wrap of the 32-bit clock (1 s at
+// Does what the host has asked for; a change of what is traced waits for a pump that finds no callback, and
+// nothing else that would be in its way, below it. Then moves records from the rings to the line, within what the
+// line's pace allows now (if it has one for some 10 ms at most) and no more than what the rings held when it
+// began; returns at once when there is nothing to do, or when a pump is already running below. Any context: an
+// idle loop, a timer interrupt, or both. Call it at least every quarter wrap of the 32-bit clock (1 s at
 // 1 GHz), or recorded times may be ambiguous.
 void pump();
 

@@ -43,7 +43,7 @@ public:
 
     Moment now() { return moment(machine_, here()); }
 
-    // One go within the pace; see nopscope::pump(), which began then.
+    // One go within the pace; see nopscope::pump(), whose work began then.
     void run(Moment began = {}) {
         if (!try_lock()) return;
         if (profile_ != nullptr && !profile_->waits()) profile_->keep_period(machine_.clock());
@@ -55,10 +55,9 @@ public:
             while (advance(Until::paced) && !(line_.has_pace() && due(end))) {
             }
             tidy();
-            interrupts = machine_.mask_interrupts();  // no other pump between this and the end of the bracket
-            release();
+            interrupts = give_back();
         }, began);
-        machine_.restore_interrupts(interrupts);
+        let_go(interrupts);
     }
 
     // Now, or when the pump that runs has finished its frame. Any context.
@@ -249,16 +248,20 @@ private:
     }
     void unlock() {
         tidy();
-        release();
+        let_go(give_back());
     }
     void tidy() {
         look();
         keeper_.keep(cores_, state());
     }
-    void release() {
+    // Interrupts are masked from here on: none finds the lock held, and the limit as of who has it not.
+    std::uint64_t give_back() {
         const std::uint64_t interrupts = machine_.mask_interrupts();
         here().margin = modes_.margin();
         ring_set_limit(machine_, here());
+        return interrupts;
+    }
+    void let_go(std::uint64_t interrupts) {
         __atomic_store_n(&locked_, 0, __ATOMIC_RELEASE);
         machine_.restore_interrupts(interrupts);
     }

@@ -275,20 +275,42 @@ TEST_F(PumpTest, AReaderThatBeginsAnywhereReadsWithinThreeSeconds) {
 
 struct Interrupted : PumpTest {
     void TestBody() override {}
-    // What is on the line behind a panic in an interrupt that comes the n-th time that the pump unmasks them.
-    // Nothing: it does so less often.
-    std::optional<Received> panicked_at(unsigned n) {
-        std::optional<Received> line;
+    // An interrupt that does this comes the n-th time that the pump unmasks them. False: it does so less often.
+    template <typename Work>
+    bool interrupted_at(unsigned n, Work work) {
+        bool came = false;
         open();
         for (int i = 0; i < 300; ++i) call(0x2000);
         machine.on_restore = [&] {
-            if (n-- != 0) return;
+            if (came || n-- != 0) return;
+            came = true;
+            work();
+        };
+        pump.run();
+        machine.on_restore = {};
+        return came;
+    }
+    // What is on the line behind a panic there.
+    std::optional<Received> panicked_at(unsigned n) {
+        std::optional<Received> line;
+        interrupted_at(n, [&] {
             machine.on_restore = {};
             pump.enter_panic();
             line = receive();  // on a target nothing comes back
-        };
-        pump.run();
+        });
         return line;
+    }
+    // `<`, `>`: begin and end of the tracer's work on the line behind a pump there, which has something to do.
+    std::optional<std::string> brackets_at(unsigned n) {
+        if (!interrupted_at(n, [&] { pump.send_hello(), pump.run(); })) return {};
+        pump.flush();
+        std::string brackets;
+        for (const wire::Event& event : receive().events) {
+            if (event.kind != Kind::extended) continue;
+            if (event.extended == Extended::tracer_begin) brackets += '<';
+            if (event.extended == Extended::tracer_end) brackets += '>';
+        }
+        return brackets;
     }
 };
 TEST(PumpPanics, InAnyInterruptOfThePumpNothingIsLost) {
@@ -300,6 +322,19 @@ TEST(PumpPanics, InAnyInterruptOfThePumpNothingIsLost) {
         EXPECT_EQ(without_own(received->events).size(), 300u) << n;
     }
     EXPECT_GE(n, 4u);
+}
+
+// A reader takes a begin within another for one whose end is lost.
+TEST(PumpInterrupted, ByAnotherTheBracketsDoNotNest) {
+    unsigned two = 0;
+    for (unsigned n = 0;; ++n) {
+        const std::optional<std::string> brackets = Interrupted().brackets_at(n);
+        if (!brackets) break;
+        EXPECT_EQ(brackets->find("<<"), std::string::npos) << n << ": " << *brackets;
+        EXPECT_EQ(brackets->find(">>"), std::string::npos) << n << ": " << *brackets;
+        two += *brackets == "<><>";
+    }
+    EXPECT_GE(two, 1u);
 }
 
 // Its model has coded records then that no frame has.

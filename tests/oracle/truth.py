@@ -214,7 +214,8 @@ def as_json(comparison):
             "outside": len(comparison.outside()), "unexplained": len(comparison.unexplained()),
             "outside_strictly": len(comparison.outside(strict=True)),
             "functions": [{"name": row.name, "calls": row.calls, "tick_ns": row.tick_ns, "of_tolerance": row.worst(),
-                           "true": row.true, "reported": row.told, "raw": row.raw, "cause": causes(row), "explained": row.is_explained()}
+                           "true": row.true, "reported": row.told, "raw": row.raw, "cause": causes(row),
+                           "explained": row.is_explained()}
                           for row in comparison.rows]}
 
 

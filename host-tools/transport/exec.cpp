@@ -98,7 +98,7 @@ public:
         input_ = -1;
         // A command that has closed its output is usually about to exit by itself.
         wait_until(&ExecSource::has_ended, drain() ? grace : 0s);
-        ended_by_us_ = !has_ended();
+        const bool ended_by_us = !has_ended();
         // With what it started: a shell's end is not that of the emulator it has started.
         for (const int signal : {SIGTERM, SIGKILL}) {
             if (is_gone()) break;
@@ -107,7 +107,7 @@ public:
         }
         ::close(descriptor_);
         descriptor_ = -1;
-        if (ended_by_us_) status_.reset();
+        if (ended_by_us) status_.reset();
         return status_;
     }
 
@@ -125,25 +125,15 @@ private:
             drain();
         }
     }
-    bool has_ended() {
-        reap();
-        return reaped_;
-    }
+    bool has_ended() { return is_gone() || status_; }
     // With all of its group.
     bool is_gone() {
-        reap();
-        return gone_;
-    }
-    void reap() {
         int status = 0;
-        pid_t found = 0;
-        while ((found = waitpid(-child_, &status, WNOHANG)) != 0) {
-            if (found < 0 && errno == EINTR) continue;
-            gone_ = found < 0;
-            reaped_ |= gone_ || found == child_;
-            if (gone_) break;
+        for (pid_t found = 0; !gone_ && (found = waitpid(-child_, &status, WNOHANG)) != 0;) {
+            gone_ = found < 0 && errno == ECHILD;
             if (found == child_) status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
         }
+        return gone_;
     }
 
     Guard guard_;
@@ -152,9 +142,7 @@ private:
     int input_;
     std::string command_;
     std::optional<int> status_;
-    bool reaped_ = false;
     bool gone_ = false;
-    bool ended_by_us_ = false;
     std::chrono::steady_clock::time_point last_byte_ = std::chrono::steady_clock::now();
 };
 

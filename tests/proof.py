@@ -30,8 +30,8 @@ COHERENCE = [
     *(("demo", machine, cores, ["rounds=1", "baud=0"]) for machine in ("virt-a72", "virt-max") for cores in (1, 4)),
     *(("selftest", machine, cores, ["returns", "contexts", "filters", "profile", "triggers", "events", "captures", patched])
       for machine in ("virt-a72", "virt-max") for cores, patched in ((1, "memory.patched"), (4, "core.patched"))),
-    ("storm", "virt-a72", 4, ["operations=15000", "seed=11", "steady=0"]),
-    ("storm", "virt-max", 4, ["operations=15000", "seed=13", "steady=0"]),
+    *(("storm", machine, cores, ["operations=15000", f"seed={seed}", "steady=0", f"cores={cores}"])
+      for machine, seed in (("virt-a72", 11), ("virt-max", 13)) for cores in (1, 4)),
 ]
 TRUTH = [(machine, image, words) for machine in ("virt-max", "virt-a72", "rpi4")
          for image, words in (("demo", ["rounds=1", "baud=0", "pumps=0"]), ("counts", []))]

@@ -11,7 +11,7 @@ namespace hal = nopscope::hal;
 
 void run_line(unsigned bytes_per_second) {
     nopscope::Config config = board_config("storm");
-    config.cores = cores;
+    config.cores = used;
     config.line_bytes_per_second = bytes_per_second;
     config.input = {.try_read = hal::uart_try_read,
                     .interrupted_pc = hal::interrupted_pc,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Command-line words: operations=N (200000), seed=N (1), calls=N (100): how many calls another core
-// makes between two sleeps, steady=N (64): the first N functions are always traced by an ops that
+// Command-line words: operations=N (200000), seed=N (1), cores=N (4), calls=N (100): how many calls another
+// core makes between two sleeps, steady=N (64): the first N functions are always traced by an ops that
 // stays, so their words stay and their slots change; the others' words change, too. QEMU with a
 // thread for each core now and then loses a store to text that another core executes, so steady=64 is
 // for that mode. line=N: the storm comes from a host, over a line of N bytes a second (line.cpp). Exit
@@ -43,13 +43,13 @@ bool swallow(std::uint8_t) { return true; }
 
 bool start() {
     nopscope::Config config = board_config("storm");
-    config.cores = cores;
+    config.cores = used;
     config.output = {swallow, nullptr};
     // As slow as a real one, so that rings fill up, and most of a run is requests and not packing.
     config.line_bytes_per_second = 300'000;
     config.interrupt_depth = hal::interrupt_depth_of;
     config.panic = hal::panic;
-    const std::size_t bytes = nopscope::profile_bytes(cores);
+    const std::size_t bytes = nopscope::profile_bytes(used);
     config.profile_memory = {static_cast<std::byte*>(std::malloc(bytes)), bytes};
     const Status status = nopscope::init(config);
     if (status != Status::ok) hal::panic(nopscope::describe(status));
@@ -134,7 +134,7 @@ void one_operation(Random& random, unsigned long long operation) {
 
 void check_calls() {
     unsigned long long calls = 0;
-    for (unsigned core = 0; core < cores; ++core) {
+    for (unsigned core = 0; core < used; ++core) {
         for (unsigned i = 0; i < functions; ++i) {
             const std::uint64_t made = called[core][0][i] + called[core][1][i];
             calls += made;
@@ -158,7 +158,7 @@ void check_calls() {
 void check_profile() {
     unsigned long long calls = 0;
     for (std::uint32_t site = 0; site < nopscope::site_count(); ++site) {
-        for (unsigned core = 0; core < cores; ++core) {
+        for (unsigned core = 0; core < used; ++core) {
             nopscope::SiteProfile profile;
             if (!nopscope::read_profile(site, core, profile)) continue;
             calls += profile.calls;
@@ -193,8 +193,9 @@ int run() {
     Random random(word("seed=", 1) * 0x9e3779b97f4a7c15u | 1);
     steady_functions = static_cast<unsigned>(word("steady=", functions));
     calls_at_once = static_cast<unsigned>(word("calls=", calls_at_once));
-    if (hal::core_count() < cores || steady_functions > functions) {
-        std::printf("storm: this needs %u cores (-smp %u), and steady=0..%u\n", cores, cores, functions);
+    used = static_cast<unsigned>(word("cores=", cores));
+    if (used == 0 || used > cores || hal::core_count() < used || steady_functions > functions) {
+        std::printf("storm: this needs cores=1..%u, so many of the machine's (-smp), and steady=0..%u\n", cores, functions);
         return 2;
     }
     if (const std::uint64_t rate = word("line=", 0); rate != 0) run_line(static_cast<unsigned>(rate));
@@ -209,9 +210,7 @@ int run() {
             std::printf("storm: %llu operations\n", static_cast<unsigned long long>(n));
         }
     }
-    stop = true;
-    while (running != 0) {
-    }
+    stop_victims();
     check_calls();
     check_profile();
     check_text();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The storm: core 0 changes, at random, which ops trace what, while the other cores run traced code
-// with traced interrupts.
+// with traced interrupts. A core alone has them itself, within its requests, too.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@ namespace storm {
 
 inline constexpr unsigned functions = 64;
 inline constexpr unsigned cores = 4;
+extern unsigned used;  // of the cores
 inline constexpr unsigned all_ops = 8;
 
 using Function = std::uint64_t (*)(std::uint64_t);
@@ -40,10 +41,9 @@ private:
 void run_victim(unsigned core);
 // On all but this one, and with this one's interrupts on from here on. False: one does not start.
 bool start_victims();
+void stop_victims();  // returns when they have stopped
 void call_some(unsigned core, unsigned context, unsigned calls, Random& random);
 extern unsigned calls_at_once;  // in thread context, between two sleeps
-extern volatile bool stop;
-extern volatile std::uint32_t running;  // cores in their loop
 // Calls made of each function, by thread context and by interrupts; by the caller's own count.
 extern std::uint64_t called[cores][2][functions];
 extern volatile std::uint64_t interrupts[cores];

@@ -12,7 +12,9 @@ namespace hal = nopscope::hal;
 namespace {
 
 constexpr unsigned stride = 64;
-constexpr std::uint64_t interrupts_per_second = 5000;
+constexpr std::uint64_t interrupts_per_second = 5000, alone = 50'000;  // alone: almost one for each operation
+volatile bool stop;
+volatile std::uint32_t running;  // cores in their loop
 Random randoms[cores] = {Random(11), Random(22), Random(33), Random(44)};
 
 void on_timer(unsigned) {
@@ -20,7 +22,17 @@ void on_timer(unsigned) {
     const unsigned core = hal::this_core();
     call_some(core, 1, 5, own[core]);
     interrupts[core] = interrupts[core] + 1;
-    hal::timer_arm(hal::clock() + hal::clock_hz() / interrupts_per_second);
+    hal::timer_arm(hal::clock() + hal::clock_hz() / (used == 1 ? alone : interrupts_per_second));
+}
+
+void begin_interrupts() {
+    hal::set_handler(hal::virtual_timer_interrupt, 8, on_timer);
+    hal::timer_arm(hal::clock());
+    hal::enable_interrupts();
+}
+void end_interrupts() {
+    hal::disable_interrupts();
+    hal::timer_disarm();
 }
 
 }  // namespace
@@ -34,18 +46,28 @@ void call_some(unsigned core, unsigned context, unsigned calls, Random& random) 
 }
 
 bool start_victims() {
-    for (unsigned core = 1; core < cores; ++core) {
+    for (unsigned core = 1; core < used; ++core) {
         if (!hal::start_core(core, run_victim)) return false;
     }
-    while (running != (1u << cores) - 2) {
+    while (running != (1u << used) - 2) {
     }
-    hal::enable_interrupts();
+    if (used == 1) {
+        begin_interrupts();
+    } else {
+        hal::enable_interrupts();
+    }
     return true;
 }
+void stop_victims() {
+    stop = true;
+    while (running != 0) {
+    }
+    end_interrupts();
+    hal::enable_interrupts();
+}
 
+unsigned used = cores;
 unsigned calls_at_once = 100;
-volatile bool stop;
-volatile std::uint32_t running;
 std::uint64_t called[cores][2][functions];
 volatile std::uint64_t interrupts[cores];
 
@@ -63,9 +85,7 @@ unsigned index_of(std::uint64_t address) {
 void run_victim(unsigned core) {
     const hal::StackBounds stack = hal::stack_bounds();
     if (nopscope::join(stack.low, stack.high) != nopscope::Status::ok) hal::panic("storm: join");
-    hal::set_handler(hal::virtual_timer_interrupt, 8, on_timer);
-    hal::timer_arm(hal::clock());
-    hal::enable_interrupts();
+    begin_interrupts();
     __atomic_fetch_or(&running, 1u << core, __ATOMIC_RELAXED);
     // Bursts, and sleep until the next interrupt: an emulator with fewer cores than this then comes to
     // each of them soon.
@@ -73,8 +93,7 @@ void run_victim(unsigned core) {
         call_some(core, 0, calls_at_once, randoms[core]);
         hal::wait_for_interrupt();
     }
-    hal::disable_interrupts();
-    hal::timer_disarm();
+    end_interrupts();
     __atomic_fetch_and(&running, ~(1u << core), __ATOMIC_RELEASE);
 }
 

@@ -51,6 +51,14 @@ nopscope::Config::Output output_of(Rtt rtt) {
     return {hal::uart_try_write, hal::uart_drain};
 }
 
+void count_events(const Options& options) {
+    std::uint16_t numbers[2];
+    for (std::uint32_t n = 0; n < options.event_count; ++n) numbers[n] = static_cast<std::uint16_t>(options.events[n]);
+    const auto status = nopscope::count_events({numbers, options.event_count});
+    if (status == nopscope::Status::events_refused) hal::panic(nopscope::describe(nopscope::events_refusal().why));
+    if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
+}
+
 nopscope::Status start_tracing(const Options& options) {
     const auto [low, high] = hal::stack_bounds();
     if (options.rtt != Rtt::no && !hal::rtt_start()) hal::panic("the image is not below 4 GiB: no RTT");
@@ -79,6 +87,7 @@ nopscope::Status start_tracing(const Options& options) {
         hal::set_interrupt_observer({nopscope::interrupt_begin, nopscope::interrupt_end,
                                      nopscope::interrupts_masked, nopscope::interrupts_unmasked});
     }
+    count_events(options);  // before a host can ask for others
     hal::uart_listen(7);
     hal::set_handler(hal::virtual_timer_interrupt, 8, on_timer);
     samples_wanted = options.samples != 0;
@@ -89,14 +98,6 @@ nopscope::Status start_tracing(const Options& options) {
     }
     hal::enable_interrupts();
     return status;
-}
-
-void count_events(const Options& options) {
-    std::uint16_t numbers[2];
-    for (std::uint32_t n = 0; n < options.event_count; ++n) numbers[n] = static_cast<std::uint16_t>(options.events[n]);
-    const auto status = nopscope::count_events({numbers, options.event_count});
-    if (status == nopscope::Status::events_refused) hal::panic(nopscope::describe(nopscope::events_refusal().why));
-    if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
 }
 
 // True when the script ran to its end; prints what it returned, or why not.
@@ -135,7 +136,6 @@ int main() {
     }
     const auto status = start_tracing(options);
     if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
-    count_events(options);
 
     std::printf("%s on %s\n", LUA_RELEASE, hal::board_name());
     const unsigned failed = run_all(options.rounds);

@@ -5,6 +5,7 @@
 #include "hal/machine.hpp"
 #include "tracer/capture.hpp"
 #include "tracer/instance.hpp"
+#include "tracer/ring.hpp"
 #include "tracer/triggers.hpp"
 
 #include <algorithm>
@@ -98,11 +99,14 @@ private:
             case Command::hello: send_hello_soon(); return Answer::ok;
             case Command::stats: report(selected, result); return Answer::ok;
             case Command::start: start(); return Answer::ok;
-            case Command::stop: stop(); return Answer::ok;
+            case Command::stop: stop_and_say(result); return Answer::ok;
             case Command::mark: mark(id); return Answer::ok;
             case Command::snapshot: snapshot(id); return Answer::ok;
             case Command::set_mode: return set_mode_of(request.value);
-            case Command::send_profile: send_profile(); return Answer::ok;
+            case Command::send_profile:
+                result.varint(next_read_out());
+                send_profile();
+                return Answer::ok;
             case Command::set_depth: set_max_depth(id); return Answer::ok;
             case Command::set_min_duration: set_min_duration(request.value); return Answer::ok;
             case Command::set_sample: set_sample(id); return Answer::ok;
@@ -121,6 +125,16 @@ private:
         }
     }
 
+    // What comes before these positions was recorded before the stop. All of it is due.
+    static void stop_and_say(wire::Writer& result) {
+        stop();
+        send_soon();
+        result.varint(in_force.stopped_at());
+        result.varint(hello.cores);
+        for (const Core& core : all_cores().first(hello.cores)) {
+            result.varint(record_index(__atomic_load_n(&core.cursor, __ATOMIC_RELAXED)));
+        }
+    }
     static Answer set_mode_of(std::uint64_t number) {
         if (number > static_cast<std::uint64_t>(Mode::adaptive)) return Answer::unsupported;
         return answer_of(set_mode(static_cast<Mode>(number)));

@@ -4,6 +4,7 @@
 
 #include "tracer/core.hpp"
 #include "tracer/events.hpp"
+#include "tracer/in_force.hpp"
 #include "tracer/moved_sites.hpp"
 #include "tracer/nopscope.hpp"
 #include "tracer/profile.hpp"
@@ -22,6 +23,9 @@ extern bool initialised;    // init() was, and was ok
 extern wire::Hello hello;  // of this session
 
 // ---- tracer.cpp -------------------------------------------------------------------------------------
+
+// For the stats frames; recording.cpp.
+extern InForce in_force;
 
 // By number, those that do not record, too.
 std::span<Core> all_cores();
@@ -51,6 +55,8 @@ void open_names();
 // enable(), but for the functions of `except`.
 Status set_recorder(Recorder recorder, const Sites& which, std::span<const void* const> except);
 std::uint32_t enabled_sites();
+// After a change of them: which recorders are in force, for the stats frames.
+void note_recorders();
 
 // ---- requests from a pump (requests.hpp) ------------------------------------------------------------
 
@@ -71,6 +77,8 @@ void poll_commands();
 std::uint64_t interrupted_pc();
 void send_hello_soon();
 void send_stats_soon();
+// Number of the first read-out of the profile that begins after this; 0: no profile is kept.
+std::uint64_t next_read_out();
 // Runs `use`, which returns the line's new pace, while everything has left; false: not now.
 bool with_quiet_line(std::uint32_t (*use)(void*), void* user);
 

@@ -60,6 +60,7 @@ public:
         return changes;
     }
     bool is(Mode mode) const { return mode_ == mode; }
+    Mode mode() const { return mode_; }
     void set_pace(std::uint64_t pace) {
         pace_ = pace;
         for (Core& core : cores_) {

@@ -10,6 +10,7 @@
 #include "tracer/accounting.hpp"
 #include "tracer/arm64/system.hpp"
 #include "tracer/console_buffer.hpp"
+#include "tracer/in_force.hpp"
 #include "tracer/keeper.hpp"
 #include "tracer/line.hpp"
 #include "tracer/moved_sender.hpp"
@@ -30,9 +31,10 @@ public:
     // `encoders`: one for each of them.
     constexpr Pump(M& machine, std::span<Core> cores, wire::TraceEncoder* encoders,
                    ProfileSender* profile = nullptr, Replies* replies = nullptr,
-                   MovedSender* moved = nullptr)
+                   MovedSender* moved = nullptr, const InForce* in_force = nullptr)
         : machine_(machine), cores_(cores), line_(machine), trace_(machine, encoders),
-          profile_(profile), replies_(replies), moved_(moved), modes_(machine), keeper_(machine) {}
+          profile_(profile), replies_(replies), moved_(moved),
+          in_force_(in_force), modes_(machine), keeper_(machine) {}
 
     // `hello` is kept by pointer; `session` tells this boot from the last.
     // `kept`: what to bring up to date for a warm reset, or null.
@@ -89,7 +91,8 @@ public:
     void send_keys() {
         for (Core& core : cores_) trace_.want_key(core);
     }
-    void send_stats() { stats_due_ = machine_.clock(); }
+    // All cores', one after another.
+    void send_stats() { __atomic_store_n(&stats_owed_, cores_.size(), __ATOMIC_RELAXED); }
 
     // Payload of trace frames so far.
     std::uint64_t trace_bytes() const { return __atomic_load_n(&trace_bytes_, __ATOMIC_RELAXED); }
@@ -197,7 +200,7 @@ private:
         for (const Core& core : cores_) trace_.restart(number_of(core));
         keeper_.open(kept, clock_hz_);
         set_mode(mode);
-        hello_due_ = stats_due_ = machine_.clock();
+        hello_due_ = stats_due_ = mode_since_ = machine_.clock();
     }
 
     // On a slow line most pumps find the same frame and send a few bytes of it: that is worth no brackets.
@@ -305,7 +308,7 @@ private:
 
     bool due(std::uint64_t at) const { return static_cast<std::int64_t>(machine_.clock() - at) >= 0; }
     bool work_waits() const {
-        if (!line_.idle() || !console_.empty() || due(hello_due_) || due(stats_due_)) return true;
+        if (!line_.idle() || !console_.empty() || due(hello_due_) || stats_wait()) return true;
         if (profile_waits() || replies_wait() || moved_waits() || modes_.wait()) return true;
         for (const Core& core : cores_) {
             if (trace_.due(core)) return true;
@@ -326,7 +329,11 @@ private:
         return true;
     }
 
+    bool stats_wait() const {
+        return __atomic_load_n(&stats_owed_, __ATOMIC_RELAXED) != 0 || due(stats_due_);
+    }
     bool queue_stats(Core& core, bool final);
+    void add_state(wire::Stats& stats, const Core& core) const;
 
     PumpState state() const {
         return {session_, hello_sequence_, console_sequence_, modes_.is(Mode::flight),
@@ -334,8 +341,10 @@ private:
     }
 
     void keep_modes() {
+        const Mode before = modes_.mode();
         if (!modes_.keep(here())) return;
-        stats_due_ = machine_.clock();
+        if (modes_.mode() != before) mode_since_ = machine_.clock();
+        send_stats();
         for (const Core& core : cores_) trace_.restart(number_of(core));
     }
 
@@ -353,6 +362,7 @@ private:
     ProfileSender* profile_;
     Replies* replies_;
     MovedSender* moved_;
+    const InForce* in_force_;
     Modes<M> modes_;
     Keeper<M> keeper_;
     ConsoleBuffer console_;
@@ -361,6 +371,8 @@ private:
     std::uint64_t clock_hz_ = 1;
     std::uint64_t hello_due_ = 0;
     std::uint64_t stats_due_ = 0;
+    std::uint64_t stats_owed_ = 0;  // frames, at once
+    std::uint64_t mode_since_ = 0;  // clock
     std::uint64_t console_dropped_ = 0;
     std::uint32_t hello_sequence_ = 0;
     std::uint32_t console_sequence_ = 0;

@@ -38,7 +38,9 @@ bool Pump<M>::advance(Until until) {
         if (wanted && queue_trace(core)) return true;
     }
     if (profile_waits()) return queue_profile();
-    if (due(stats_due_)) {
+    if (stats_wait()) {
+        const std::uint64_t owed = __atomic_load_n(&stats_owed_, __ATOMIC_RELAXED);
+        if (owed != 0) __atomic_store_n(&stats_owed_, owed - 1, __ATOMIC_RELAXED);
         stats_turn_ = (stats_turn_ + 1) % cores_.size();
         stats_due_ = machine_.clock() + clock_hz_ / cores_.size();
         return queue_stats(cores_[stats_turn_], false);
@@ -51,9 +53,21 @@ bool Pump<M>::queue_stats(Core& core, bool final) {
     const std::uint64_t aggregated =
         profile_ != nullptr ? profile_->aggregated(number_of(core)) : 0;
     wire::Stats stats = stats_of(core, machine_.clock(), aggregated, console_dropped_, final ? 1 : 0);
+    if (in_force_ != nullptr && !hello_->recovered) add_state(stats, core);
     if (replies_ != nullptr && number_of(core) == 0) stats.commands_refused = replies_->refused();
     return queue({wire::Stream::stats, number_of(core), session_, core.stats_sequence++},
                  write_stats(stats, frame_.payload()));
+}
+
+template <MachineConcept M>
+void Pump<M>::add_state(wire::Stats& stats, const Core& core) const {
+    stats.has_state = true;
+    stats.recursions = __atomic_load_n(&core.recursions, __ATOMIC_RELAXED);
+    stats.mode = static_cast<std::uint64_t>(modes_.mode());
+    stats.recorders = in_force_->recorders();
+    stats.since = std::max(mode_since_, in_force_->since());
+    stats.stopped_at = in_force_->stopped_at();
+    stats.profile = profile_ != nullptr && profile_->keeps() ? 1 + profile_->last_whole() : 0;
 }
 
 template <MachineConcept M>

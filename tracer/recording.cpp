@@ -5,6 +5,9 @@
 #include "tracer/shadow_stack.hpp"
 
 namespace nopscope {
+
+constinit InForce in_force;
+
 namespace {
 
 constinit Machine machine;
@@ -17,6 +20,8 @@ void stop() {
         // A start() in the middle of that saw a limit that was not 0 yet.
         if (stops_of(core) == 0) apply_stops(machine, core);
     }
+    in_force.set_stopped_at(machine.clock());
+    if (initialised) send_stats_soon();
 }
 
 void send_soon() {

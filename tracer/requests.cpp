@@ -10,6 +10,9 @@
 #include "tracer/return_ops.hpp"
 #include "tracer/unmarked.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace nopscope {
 
 constinit SiteTable sites;
@@ -157,6 +160,7 @@ Status enable(Recorder recorder, const Sites& which) {
             return true;
         });
     }
+    note_recorders();
     return status;
 }
 
@@ -182,6 +186,21 @@ Status count_events(std::span<const std::uint16_t> numbers) {
     const Status status = take_recorders_of_events();
     if (!carried_out(status)) (void)choose_events({});
     return status == Status::ok && !done ? Status::timeout : status;
+}
+
+// What adaptive mode has moved counts as graph's: that is what was asked for.
+void note_recorders() {
+    std::uint32_t now = 0;
+    for (unsigned n = 0; n < std::size(recorders); ++n) {
+        std::uint32_t traced = recorders[n].first->sites;
+        const auto number = static_cast<Recorder>(n + 1);
+        if (number == Recorder::profile) traced -= std::min(traced, moved_sites.away());
+        if (number == Recorder::graph) traced += moved_sites.away();
+        if (traced != 0) now |= 1u << n;
+    }
+    if (now == in_force.recorders()) return;
+    in_force.set_recorders(now, machine.clock());
+    send_stats_soon();
 }
 
 Status disable(const Sites& which) { return enable(Recorder::none, which); }

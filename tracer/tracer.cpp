@@ -39,7 +39,7 @@ constinit ProfileSender profile_sender(profile_memory, sites);
 constinit MovedSender moved_sender(moved_sites, sites);
 constinit wire::TraceEncoder encoders[max_cores]{};
 constinit Pump<Machine> line_pump(machine, cores, encoders, &profile_sender, &command_replies,
-                                  &moved_sender);
+                                  &moved_sender, &in_force);
 constinit CycleClock cycle_clock;
 constinit Counters boot_counters{};
 void (*panic_handler)(const char*) = nullptr;
@@ -95,6 +95,9 @@ void enter_core(std::uint64_t stack_low, std::uint64_t stack_high) {
 }
 
 void prepare_hello(const Config& config) {
+    hello.takes_commands = config.input.try_read != nullptr;
+    hello.refused_sites = {true, boot_counters.refused_misaligned, boot_counters.refused_outside,
+                           boot_counters.refused_words};
     hello.lossless = config.mode == Mode::lossless;
     hello.flight = config.mode == Mode::flight;
     hello.cores = static_cast<std::uint8_t>(config.cores);
@@ -164,7 +167,9 @@ Status init(const Config& config) {
     __atomic_store_n(&nopscope_descriptor.ready, 1, __ATOMIC_RELEASE);
     line_pump.run();
     if (config.recorder == Recorder::none) return Status::ok;
-    return set_recorder(config.recorder, config.trace, config.except);
+    const Status status = set_recorder(config.recorder, config.trace, config.except);
+    note_recorders();
+    return status;
 }
 
 Status join(std::uint64_t stack_low, std::uint64_t stack_high) {
@@ -180,7 +185,9 @@ Status join(std::uint64_t stack_low, std::uint64_t stack_high) {
 
 void start() {
     if (!initialised) return;
+    in_force.set_stopped_at(0);
     for (Core& core : cores) start_core(machine, core, stopped_by_request);
+    send_stats_soon();
 }
 
 void pump() {
@@ -215,6 +222,7 @@ std::uint64_t trace_bytes_sent() { return line_pump.trace_bytes(); }
 void send_moved_from_now_on() { moved_sender.begin(); }
 
 void send_profile() { profile_sender.request(); }
+std::uint64_t next_read_out() { return profile_sender.keeps() ? profile_sender.next_number() : 0; }
 void send_profile_events(EventSet set) { profile_sender.count(set); }
 void finish() {
     if (!initialised) return;

@@ -2,11 +2,16 @@
 #include "host-tools/line/session.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 namespace nopscope {
 namespace {
 
 constexpr std::size_t waiting_limit_bytes = std::size_t{1} << 20;
+
+// A frame's first byte is with the host so soon after the target has read its clock: a pump that uses
+// the whole line comes every 50 ms, and an adapter keeps bytes for up to 16 ms.
+constexpr std::uint64_t on_the_way_ns = 70'000'000;
 
 std::size_t slot(wire::Stream stream) { return static_cast<std::size_t>(stream); }
 bool is_known(wire::Stream stream) {
@@ -39,10 +44,17 @@ HelloInfo to_info(const wire::Hello& hello, std::uint16_t session,
             .calibrated = hello.calibrated,
             .landing_pad = hello.landing_pad,
             .overheads = std::to_array(hello.overheads),
-            .event_costs = hello.event_costs};
+            .event_costs = hello.event_costs,
+            .takes_commands = hello.takes_commands,
+            .refused_sites = hello.refused_sites};
 }
 
 }  // namespace
+
+std::uint64_t utc_now_ns() {
+    const auto since = std::chrono::system_clock::now().time_since_epoch();
+    return static_cast<std::uint64_t>(std::chrono::nanoseconds(since).count());
+}
 
 std::optional<HelloInfo> read_hello_info(std::span<const std::uint8_t> payload, std::uint16_t session) {
     wire::Hello hello;
@@ -171,7 +183,9 @@ void SessionReader::for_each_waiting(Visit visit) const {
     }
 }
 
+// When they came was not kept.
 void SessionReader::replay() {
+    arrival_.reset();
     for_each_waiting([this](const wire::FrameHeader& header, std::span<const std::uint8_t> payload) {
         use(header, payload, [&] { in_session(header, payload.data(), payload.size()); });
     });
@@ -316,6 +330,14 @@ void SessionReader::on_stats(unsigned number, Core& core, const std::uint8_t* pa
     core.has_stats = true;
     core.stats = stats;
     sink_.on_stats(number, stats);
+    if (number == 0) tell_clock_pair(stats);
+}
+
+void SessionReader::tell_clock_pair(const wire::Stats& stats) {
+    if (!arrival_ || arrival_->from_ns > arrival_->to_ns || arrival_->from_ns < on_the_way_ns) return;
+    const std::uint64_t earliest = arrival_->from_ns - on_the_way_ns;
+    const std::uint64_t error = (arrival_->to_ns - earliest + 1) / 2;
+    sink_.on_clock_pair({.clock = stats.now, .utc_ns = earliest + error, .error_ns = error});
 }
 
 void SessionReader::end_session() {

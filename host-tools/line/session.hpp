@@ -46,6 +46,8 @@ struct HelloInfo {
     std::int32_t landing_pad = 0;
     std::array<wire::Overhead, wire::overhead_count> overheads{};  // by wire::RecorderNumber
     wire::EventCosts event_costs{};
+    bool takes_commands = false;
+    wire::RefusedSites refused_sites{};
 
     void take_overheads(const HelloInfo& other) {
         calibrated = other.calibrated;
@@ -86,6 +88,20 @@ inline constexpr std::uint64_t MissingPart::*missing_fields[] = {
     &MissingPart::dropped,
 };
 
+// The target's clock and the host's, of one moment: `utc_ns` is right within `error_ns`, both ways
+// (docs/nsc-format.md, "Clock pairs").
+struct ClockPair {
+    std::uint64_t clock = 0;   // ticks
+    std::uint64_t utc_ns = 0;  // since 1970
+    std::uint64_t error_ns = 0;
+    bool exchanged = false;  // a command's answer has it, so the error is certain; else a frame on its way
+
+    bool operator==(const ClockPair&) const = default;
+};
+
+// The host's clock, ns since 1970.
+std::uint64_t utc_now_ns();
+
 class SessionSink {
 public:
     virtual ~SessionSink() = default;
@@ -96,6 +112,8 @@ public:
     // In sum over a session they are what the counters say. Before the records that follow.
     virtual void on_missing(unsigned /*core*/, const MissingPart&) {}
     virtual void on_stats(unsigned /*core*/, const wire::Stats&) {}
+    // In a session, in order: about one a second while the line is read, none of a raw capture.
+    virtual void on_clock_pair(const ClockPair&) {}
     // False: malformed.
     virtual bool on_profile(unsigned /*core*/, const std::uint8_t* /*payload*/, std::size_t /*count*/) {
         return true;
@@ -178,6 +196,12 @@ public:
     explicit SessionReader(SessionSink& sink) : sink_(sink) {}
 
     void feed(std::span<const std::uint8_t> bytes) { deframer_.feed(bytes, *this); }
+    // When the first byte of the frames that are fed next came, at the earliest and at the latest: utc_now_ns().
+    struct Arrival {
+        std::uint64_t from_ns = 0;
+        std::uint64_t to_ns = 0;
+    };
+    void set_arrival(const Arrival& arrival) { arrival_ = arrival; }
     void show_pending_text() { deframer_.show_pending_text(*this); }
     void finish();
 
@@ -241,6 +265,7 @@ private:
     void on_trace(unsigned number, Core& core, const std::uint8_t* payload, std::size_t count);
     bool deliver(unsigned number, Core& core);
     void on_stats(unsigned number, Core& core, const std::uint8_t* payload, std::size_t count);
+    void tell_clock_pair(const wire::Stats& stats);
     Core& core(unsigned number);
     void tell_missing(unsigned number, Core& core, MissingPart part);
     void tell_dropped(unsigned number, Core& core, std::uint64_t now, std::uint64_t dropped);
@@ -256,6 +281,7 @@ private:
     HelloInfo hello_;
     bool first_seen_ = false;
     HelloInfo first_;
+    std::optional<Arrival> arrival_;
     unsigned finals_ = 0;
     std::array<std::unique_ptr<Core>, 256> cores_{};
     std::vector<wire::StampedRecord> records_;  // of a frame

@@ -31,6 +31,9 @@ public:
     void on_stats(unsigned core, const wire::Stats& stats) override {
         for (SessionSink* sink : sinks_) sink->on_stats(core, stats);
     }
+    void on_clock_pair(const ClockPair& pair) override {
+        for (SessionSink* sink : sinks_) sink->on_clock_pair(pair);
+    }
     bool on_profile(unsigned core, const std::uint8_t* payload, std::size_t count) override {
         bool good = true;
         for (SessionSink* sink : sinks_) good &= sink->on_profile(core, payload, count);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/live/line.hpp"
 
+#include <algorithm>
 #include <thread>
 
 #include "host-tools/base/error.hpp"
@@ -29,12 +30,32 @@ std::unique_ptr<Source> open_line(const LineOptions& options, Way way, const Say
 Source::Result LineReader::wait(std::chrono::milliseconds timeout) {
     if (got_.count != 0 && got_.count < few_bytes) std::this_thread::sleep_for(gathering);
     got_ = {};
-    return got_ = source_.read(buffer_, timeout);
+    const std::uint64_t begin_ns = utc_now_ns();
+    got_ = source_.read(buffer_, timeout);
+    arrival_ = {.from_ns = emptied_ns_, .to_ns = utc_now_ns()};
+    if (got_.count < buffer_.size()) emptied_ns_ = begin_ns;
+    return got_;
+}
+
+// A frame came when its first byte did, maybe with bytes that were read before.
+void LineReader::feed() {
+    auto rest = bytes();
+    const auto zero = std::find(rest.begin(), rest.end(), std::uint8_t{0});
+    if (begun_ && zero != rest.end()) {
+        const auto count = static_cast<std::size_t>(zero - rest.begin()) + 1;
+        reader_.set_arrival(*begun_);
+        reader_.feed(rest.first(count));
+        rest = rest.subspan(count);
+        begun_.reset();
+    }
+    reader_.set_arrival(arrival_);
+    reader_.feed(rest);
+    if (!begun_ && !rest.empty() && rest.back() != 0) begun_ = arrival_;
 }
 
 void LineReader::take(Clock::time_point now) {
     if (got_.count != 0) {
-        reader_.feed(bytes());
+        feed();
         last_byte_ = now;
     } else if (now - last_byte_ > text_silence) {
         reader_.show_pending_text();
@@ -44,6 +65,8 @@ void LineReader::take(Clock::time_point now) {
 void LineReader::cut() {
     static constexpr std::uint8_t delimiter[] = {0};
     reader_.feed(delimiter);
+    begun_.reset();
+    emptied_ns_ = utc_now_ns();
 }
 
 void read_to_the_end(const std::function<bool()>& turn, const std::function<void()>& between) {

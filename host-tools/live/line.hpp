@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,9 +48,15 @@ public:
     const SessionReader& reader() const { return reader_; }
 
 private:
+    void feed();
+
     Source& source_;
     SessionReader reader_;
+    using Arrival = SessionReader::Arrival;
     Source::Result got_;
+    std::uint64_t emptied_ns_ = 0;   // then, or later, a read took all there was; 0: none did yet
+    Arrival arrival_;                // of what was read last
+    std::optional<Arrival> begun_;   // of the first byte of a frame that is not over
     Clock::time_point last_byte_ = Clock::now();
     std::vector<std::uint8_t> buffer_ = std::vector<std::uint8_t>(std::size_t{1} << 16);
 };

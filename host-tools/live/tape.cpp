@@ -8,11 +8,6 @@ namespace {
 
 constexpr std::chrono::milliseconds flush_interval{250};
 
-std::uint64_t unix_ns() {
-    const auto since = std::chrono::system_clock::now().time_since_epoch();
-    return static_cast<std::uint64_t>(std::chrono::nanoseconds(since).count());
-}
-
 // Not below zero: what was missing may have come.
 std::uint64_t since(std::uint64_t now, std::uint64_t before) { return now > before ? now - before : 0; }
 
@@ -22,7 +17,7 @@ Tape::Tape(const std::string& path, const std::string& source, const Symbols* sy
     : path_(path),
       file_(path, {.source = source,
                    .tool = std::string("nopscope ") + version_text,
-                   .started_unix_ns = unix_ns()}),
+                   .started_unix_ns = utc_now_ns()}),
       journal_(file_) {
     if (symbols != nullptr) file_.symbols(*symbols);
 }
@@ -55,7 +50,7 @@ LineCounters Tape::line(const SessionReader& reader) const {
     return line;
 }
 
-void Tape::flush(const SessionReader& reader) { journal_.flush(line(reader), stream(reader), unix_ns()); }
+void Tape::flush(const SessionReader& reader) { journal_.flush(line(reader), stream(reader), utc_now_ns()); }
 
 void Tape::flush_if_due(const SessionReader& reader, LineReader::Clock::time_point now) {
     if (now - flushed_ < flush_interval) return;

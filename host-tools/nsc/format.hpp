@@ -43,6 +43,7 @@ enum class Item : std::uint8_t {
     reply = 8,     // a reply frame's payload
     moved = 9,     // a moved frame's
     profile_events = 10,  // a profile_events frame's
+    clock_pair = 11,      // ClockPair
 };
 
 struct About {

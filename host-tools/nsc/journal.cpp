@@ -111,6 +111,12 @@ void Journal::on_stats(unsigned core, const wire::Stats& stats) {
     item(Item::stats, core, {payload, wire::write_stats(stats, payload)});
 }
 
+void Journal::on_clock_pair(const ClockPair& pair) {
+    Payload payload;
+    payload.varint(pair.clock).varint(pair.utc_ns).varint(pair.error_ns).varint(pair.exchanged);
+    item(Item::clock_pair, 0, payload.bytes());
+}
+
 bool Journal::on_profile(unsigned core, const std::uint8_t* payload, std::size_t count) {
     item(Item::profile, core, {payload, count});
     return true;

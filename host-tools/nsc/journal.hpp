@@ -32,6 +32,7 @@ public:
     void on_trace(unsigned core, const TraceBatch& batch) override;
     void on_missing(unsigned core, const MissingPart& part) override;
     void on_stats(unsigned core, const wire::Stats& stats) override;
+    void on_clock_pair(const ClockPair& pair) override;
     bool on_profile(unsigned core, const std::uint8_t* payload, std::size_t count) override;
     bool on_profile_events(unsigned core, const std::uint8_t* payload, std::size_t count) override;
     bool on_moved(const std::uint8_t* payload, std::size_t count) override;

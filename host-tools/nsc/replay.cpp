@@ -115,6 +115,16 @@ bool Replay::item(Item what, unsigned core, Bytes bytes, bool in_session) {
         if (in.ok() && in_session) sink_.on_missing(core, part);
         return in.ok();
     }
+    case Item::clock_pair: {
+        wire::Reader in(bytes.data(), bytes.size());
+        ClockPair pair;
+        pair.clock = in.varint();
+        pair.utc_ns = in.varint();
+        pair.error_ns = in.varint();
+        pair.exchanged = in.varint() != 0;
+        if (in.ok() && in_session) sink_.on_clock_pair(pair);
+        return in.ok();
+    }
     case Item::reply: {
         wire::Reply reply;
         if (!wire::read_reply(bytes.data(), bytes.size(), reply)) return false;

@@ -12,6 +12,7 @@ INTERRUPT = 5
 MARKER, DURATION, ARGUMENTS, RESULT, COUNTER, MASKED, DATA = 4, 6, 7, 8, 9, 12, 15
 STATS_FIELDS = ("now", "generated", "delivered", "dropped", "unhooked", "foreign", "console_dropped",
                 "final", "overwritten", "aggregated", "filtered")
+LATER_STATS_FIELDS = ("commands_refused", "recursions", "mode", "recorders", "since", "stopped_at", "profile")
 IDENTITY = (1 << 28) - 1  # of an entry, in a ret
 
 
@@ -85,8 +86,11 @@ class Varints:
 
 
 def stats(payload):
+    """What a target does not say is not in it."""
     numbers = Varints(payload)
-    return {name: numbers.next() for name in STATS_FIELDS}
+    fields = {name: numbers.next() for name in STATS_FIELDS}
+    fields |= {name: numbers.next() for name in LATER_STATS_FIELDS if numbers.more()}
+    return fields
 
 
 EVEN, UNLIKELY, UNEXPECTED, LIKELY = 1 << 15, 1 << 12, 3 << 13, 3 << 14

@@ -39,11 +39,23 @@ inline constexpr std::uint16_t EventCosts::*event_cost_fields[] = {
     &EventCosts::profile_inside, &EventCosts::profile_outside,
 };
 
+// Patch sites that the target never changes, by reason. Written behind the event costs.
+struct RefusedSites {
+    bool known = false;
+    std::uint32_t misaligned = 0;  // the slot is not 8-byte aligned
+    std::uint32_t outside = 0;     // not in the text
+    std::uint32_t words = 0;       // the words there are no patch site
+};
+inline constexpr std::uint32_t RefusedSites::*refused_sites_fields[] = {
+    &RefusedSites::misaligned, &RefusedSites::outside, &RefusedSites::words,
+};
+
 struct Hello {
     std::uint16_t version = format_version;
     bool lossless = false;   // the mode it began in; neither: stream
     bool flight = false;
     bool recovered = false;  // found in memory after a warm reset: what came last may be missing
+    bool takes_commands = false;
     std::uint8_t cores = 1;
     std::uint64_t clock_hz = 0;
     std::uint64_t text_base = 0;  // run-time address; sites in trace frames count from here
@@ -59,6 +71,7 @@ struct Hello {
     std::int32_t landing_pad = 0;  // what one takes, in 1/256 ticks; `overheads` are of functions with one
     Overhead overheads[overhead_count] = {};  // by RecorderNumber
     EventCosts event_costs;
+    RefusedSites refused_sites;
 };
 
 inline constexpr std::size_t max_hello_bytes = 128 + 3 * 256;
@@ -68,7 +81,8 @@ inline std::size_t write_hello(const Hello& hello, Byte* to) {
     Writer out(to);
     out.fixed(hello.version);
     out.fixed(static_cast<std::uint8_t>((hello.lossless ? 1 : 0) | (hello.flight ? 2 : 0) |
-                                        (hello.recovered ? 4 : 0)));
+                                        (hello.recovered ? 4 : 0) |
+                                        (hello.takes_commands ? 8 : 0)));
     out.fixed(hello.cores);
     out.fixed(hello.clock_hz);
     out.fixed(hello.text_base);
@@ -91,6 +105,8 @@ inline std::size_t write_hello(const Hello& hello, Byte* to) {
     }
     if (!hello.event_costs.known) return out.size();
     for (const auto field : event_cost_fields) out.varint(hello.event_costs.*field);
+    if (!hello.refused_sites.known) return out.size();
+    for (const auto field : refused_sites_fields) out.varint(hello.refused_sites.*field);
     return out.size();
 }
 
@@ -104,6 +120,7 @@ inline bool read_hello(const Byte* payload, std::size_t count, Hello& hello) {
     hello.lossless = (flags & 1) != 0;
     hello.flight = (flags & 2) != 0;
     hello.recovered = (flags & 4) != 0;
+    hello.takes_commands = (flags & 8) != 0;
     hello.cores = in.fixed<std::uint8_t>();
     hello.clock_hz = in.fixed<std::uint64_t>();
     hello.text_base = in.fixed<std::uint64_t>();
@@ -129,6 +146,12 @@ inline bool read_hello(const Byte* payload, std::size_t count, Hello& hello) {
     if (in.ok() && in.left() != 0) {
         for (const auto field : event_cost_fields) hello.event_costs.*field = static_cast<std::uint16_t>(in.varint());
         hello.event_costs.known = in.ok();
+    }
+    if (in.ok() && in.left() != 0) {
+        for (const auto field : refused_sites_fields) {
+            hello.refused_sites.*field = static_cast<std::uint32_t>(in.varint());
+        }
+        hello.refused_sites.known = in.ok();
     }
     return in.ok() && hello.clock_hz != 0 && hello.cores != 0;
 }

@@ -19,6 +19,14 @@ struct Stats {
     std::uint64_t aggregated = 0;   // calls that the profile has added up, as of its last read-out
     std::uint64_t filtered = 0;     // calls that a filter on the target kept out
     std::uint64_t commands_refused = 0;  // core 0: corrupt, foreign, malformed or unknown
+    // Written together, or none of them: older targets, and sessions kept over a reset.
+    bool has_state = false;
+    std::uint64_t recursions = 0;  // callbacks and captures left out: their context was in one already
+    std::uint64_t mode = 0;        // in force: 0 stream, 1 lossless, 2 flight, 3 adaptive
+    std::uint64_t recorders = 0;   // in force: bit n is RecorderNumber n; 0: none
+    std::uint64_t since = 0;       // clock: mode and recorders are what they are since then
+    std::uint64_t stopped_at = 0;  // clock: recording was stopped then, by request; 0: it is on
+    std::uint64_t profile = 0;     // 0: the target keeps no profile; else 1 + its last whole read-out
 };
 
 inline constexpr std::uint64_t Stats::*stats_fields[] = {
@@ -26,15 +34,22 @@ inline constexpr std::uint64_t Stats::*stats_fields[] = {
     &Stats::unhooked, &Stats::foreign,   &Stats::console_dropped, &Stats::final,
     &Stats::overwritten, &Stats::aggregated, &Stats::filtered,
 };
+inline constexpr std::uint64_t Stats::*state_fields[] = {
+    &Stats::recursions, &Stats::mode,       &Stats::recorders,
+    &Stats::since,      &Stats::stopped_at, &Stats::profile,
+};
 
 inline constexpr std::size_t max_stats_bytes =
-    (sizeof stats_fields / sizeof *stats_fields + 1) * max_varint_bytes;
+    (sizeof stats_fields / sizeof *stats_fields + 1 + sizeof state_fields / sizeof *state_fields) *
+    max_varint_bytes;
 
 // The fields in this order as varints. Returns the payload bytes written.
 inline std::size_t write_stats(const Stats& stats, Byte* to) {
     Writer out(to);
     for (auto field : stats_fields) out.varint(stats.*field);
     out.varint(stats.commands_refused);
+    if (!stats.has_state) return out.size();
+    for (auto field : state_fields) out.varint(stats.*field);
     return out.size();
 }
 
@@ -44,6 +59,10 @@ inline bool read_stats(const Byte* payload, std::size_t count, Stats& stats) {
     stats = {};
     for (auto field : stats_fields) stats.*field = in.varint();
     if (in.left() != 0) stats.commands_refused = in.varint();
+    stats.has_state = in.left() != 0;
+    if (stats.has_state) {
+        for (auto field : state_fields) stats.*field = in.varint();
+    }
     return in.ok();
 }
 

@@ -190,6 +190,27 @@ TEST_F(Nsc, RoundTrip) {
     expect_sums(reader, again);
 }
 
+TEST_F(Nsc, KeepsClockPairsOfTheirSession) {
+    const ClockPair pairs[] = {
+        {.clock = 5, .utc_ns = std::uint64_t{1} << 60, .error_ns = 40'000'000},
+        {.clock = ~std::uint64_t{0}, .utc_ns = 7, .error_ns = 1, .exchanged = true}};
+    TargetStream target;
+    target.hello();
+    target.finish();
+    {
+        nsc::Writer writer(path, {});
+        nsc::Journal journal(writer);
+        SessionReader reader(journal);
+        journal.on_clock_pair(pairs[0]);  // before any session: of nothing
+        reader.feed(target.bytes);
+        for (const ClockPair& pair : pairs) journal.on_clock_pair(pair);
+        journal.flush(reader.line(), reader.counters(), 7);
+    }
+    nsc::Reader reader;
+    const Told again = read(read_whole_file(path), reader);
+    EXPECT_EQ(again.pairs, std::vector(std::begin(pairs), std::end(pairs)));
+}
+
 TEST_F(Nsc, TheReportIsTheLinesOwn) {
     std::mt19937 random(8);
     for (int round = 0; round < 20; ++round) {

@@ -263,5 +263,30 @@ TEST_F(Session, DelimitersWithoutAFrameAreCounted) {
     EXPECT_EQ(reader.line().corrupt_frames, 0u);
 }
 
+// The clock was read before the first byte came, and no more than 70 ms before.
+TEST_F(Session, AStatsFrameOfCore0IsAClockPair) {
+    constexpr std::uint64_t ms = 1'000'000, noon = 1'000'000 * ms;
+    target.cores = 2;
+    target.hello();
+    target.stats(false);
+    target.stats(false, 1);
+    reader.feed(target.bytes);
+    EXPECT_TRUE(sink.pairs.empty());  // nobody has said when it came
+    target.bytes.clear();
+    target.ret(target.entry(1));
+    target.stats(false);
+    target.stats(false, 1);
+    reader.set_arrival({.from_ns = noon, .to_ns = noon + 10 * ms});
+    reader.feed(target.bytes);
+    ASSERT_EQ(sink.pairs.size(), 1u);
+    EXPECT_EQ(sink.pairs[0], (ClockPair{target.clock, noon - 30 * ms, 40 * ms, false}));
+    // The host's clock was set back in between.
+    target.bytes.clear();
+    target.stats(false);
+    reader.set_arrival({.from_ns = noon, .to_ns = noon - ms});
+    reader.feed(target.bytes);
+    EXPECT_EQ(sink.pairs.size(), 1u);
+}
+
 }  // namespace
 }  // namespace nopscope

@@ -38,6 +38,11 @@ struct Told : SessionSink {
         wire::Byte bytes[256];
         item("stats", {bytes, wire::write_stats(stats, bytes)}, core);
     }
+    void on_clock_pair(const ClockPair& pair) override {
+        pairs.push_back(pair);
+        rest.push_back("pair " + std::to_string(pair.clock) + " " + std::to_string(pair.utc_ns) + " " +
+                       std::to_string(pair.error_ns) + (pair.exchanged ? " exchanged" : ""));
+    }
     bool on_profile(unsigned core, const std::uint8_t* payload, std::size_t size) override {
         item("profile", {payload, size}, core);
         return true;
@@ -67,6 +72,7 @@ struct Told : SessionSink {
     std::uint64_t lost = 0;   // in missing parts
     std::map<Key, std::vector<Record>> records;
     std::map<Key, std::vector<Gap>> gaps;
+    std::vector<ClockPair> pairs;
     std::vector<std::string> rest;
 
 private:

@@ -169,5 +169,49 @@ TEST(Stats, RoundTripsAndSkipsLaterFields) {
     EXPECT_FALSE(wire::read_stats(payload, count - 3, back));
 }
 
+TEST(Stats, SayWhatIsInForceOrNothingOfIt) {
+    wire::Byte payload[wire::max_payload_bytes];
+    wire::Stats stats{.generated = 3, .commands_refused = 1};
+    wire::Stats back;
+    const std::size_t without = wire::write_stats(stats, payload);
+    ASSERT_TRUE(wire::read_stats(payload, without, back));
+    EXPECT_FALSE(back.has_state);
+    stats.has_state = true;
+    stats.recursions = 300;
+    stats.mode = 3;
+    stats.recorders = 6;
+    stats.since = std::uint64_t{1} << 63;
+    stats.stopped_at = ~std::uint64_t{0};
+    stats.profile = 9;
+    std::size_t count = wire::write_stats(stats, payload);
+    EXPECT_LE(count, wire::max_stats_bytes);
+    payload[count++] = 5;  // of a later version
+    ASSERT_TRUE(wire::read_stats(payload, count, back));
+    EXPECT_TRUE(back.has_state);
+    for (const auto field : wire::state_fields) EXPECT_EQ(back.*field, stats.*field);
+    for (std::size_t cut = without + 1; cut + 1 < count; ++cut) {
+        EXPECT_FALSE(wire::read_stats(payload, cut, back)) << cut;
+    }
+}
+
+TEST(Hello, SaysWhichSitesAreRefusedAndWhetherItTakesCommands) {
+    wire::Byte payload[wire::max_payload_bytes];
+    wire::Hello hello;
+    hello.clock_hz = 1;
+    hello.event_costs.known = true;
+    wire::Hello back;
+    ASSERT_TRUE(wire::read_hello(payload, wire::write_hello(hello, payload), back));
+    EXPECT_FALSE(back.refused_sites.known);
+    EXPECT_FALSE(back.takes_commands);
+    hello.takes_commands = true;
+    hello.refused_sites = {true, 819, 2, 300};
+    ASSERT_TRUE(wire::read_hello(payload, wire::write_hello(hello, payload), back));
+    EXPECT_TRUE(back.takes_commands);
+    EXPECT_TRUE(back.refused_sites.known);
+    for (const auto field : wire::refused_sites_fields) {
+        EXPECT_EQ(back.refused_sites.*field, hello.refused_sites.*field);
+    }
+}
+
 }  // namespace
 }  // namespace nopscope

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What requests and stop() have made of the recording, for the pump's stats frames.
+#pragma once
+
+#include <cstdint>
+
+namespace nopscope {
+
+// Any context writes, without a lock, and asks for stats frames afterwards; the pump reads. A frame
+// that was made in between is followed by one that is right.
+class InForce {
+public:
+    // `recorders`: bit n is wire::RecorderNumber n.
+    void set_recorders(std::uint32_t recorders, std::uint64_t now) {
+        __atomic_store_n(&since_, now, __ATOMIC_RELAXED);
+        __atomic_store_n(&recorders_, recorders, __ATOMIC_RELEASE);
+    }
+    std::uint32_t recorders() const { return __atomic_load_n(&recorders_, __ATOMIC_ACQUIRE); }
+    std::uint64_t since() const { return __atomic_load_n(&since_, __ATOMIC_RELAXED); }
+
+    // `clock`: after all cores were stopped; 0: started again.
+    void set_stopped_at(std::uint64_t clock) {
+        __atomic_store_n(&stopped_at_, clock, __ATOMIC_RELAXED);
+    }
+    std::uint64_t stopped_at() const { return __atomic_load_n(&stopped_at_, __ATOMIC_RELAXED); }
+
+private:
+    std::uint64_t since_ = 0;  // clock
+    std::uint64_t stopped_at_ = 0;
+    std::uint32_t recorders_ = 0;
+};
+
+}  // namespace nopscope

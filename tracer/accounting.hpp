@@ -10,10 +10,10 @@ namespace nopscope {
 
 // As far as the pump has come: what is still in the ring is in none of them. Each counter is read once,
 // so they agree whatever is recorded meanwhile. The pump only.
-inline wire::Stats stats_of(const Core& core, std::uint64_t now, std::uint64_t aggregated,
-                            std::uint64_t console_dropped, std::uint64_t final) {
+inline wire::Stats stats_of(const Core& core, std::uint64_t now, std::uint64_t console_dropped,
+                            std::uint64_t final) {
     const std::uint64_t dropped = __atomic_load_n(&core.dropped, __ATOMIC_RELAXED);
-    const std::uint64_t filtered = filtered_of(core);
+    const std::uint64_t filtered = filtered_of(core), aggregated = core.aggregated;
     const std::uint64_t delivered = record_index(core.tail) - core.overwritten;
     const std::uint64_t overwritten = core.overwritten + lapped_records(core);
     // All fields at once: clearing them first would be a call of memset.

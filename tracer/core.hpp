@@ -130,6 +130,7 @@ struct alignas(128) Core {
     std::uint64_t jump;              // position; 0: none
     std::uint64_t overwritten;       // records
     std::uint64_t own_records;       // in the ring, not yet sent
+    std::uint64_t aggregated;        // calls, in the last whole read-out of the profile
     std::uint32_t trace_sequence;
     std::uint32_t stats_sequence;
     std::uint32_t profile_sequence;

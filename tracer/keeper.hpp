@@ -10,11 +10,10 @@
 
 namespace nopscope {
 
-// Where the pump's own streams are.
+// What the pump knows besides its cores.
 struct PumpState {
     std::uint16_t session;
-    std::uint32_t hello_sequence;
-    std::uint32_t console_sequence;
+    std::uint64_t console_dropped;
     bool flight;
     bool lossless;
 };
@@ -24,10 +23,30 @@ class Keeper {
 public:
     constexpr explicit Keeper(M& machine) : machine_(machine) {}
 
-    // Null: nothing is kept.
+    // Of a session that begins. Null: nothing is kept.
     void open(Kept* kept, std::uint64_t clock_hz) {
         kept_ = kept;
         period_ticks_ = clock_hz / 100;
+        limit_ = 0;
+        recovers_ = false;
+    }
+    // Of the session that `kept` tells of: only the limit changes, until open().
+    void open_recovered(Kept& kept) {
+        kept_ = &kept;
+        limit_ = kept.sequence_limit;
+        recovers_ = true;
+    }
+
+    // Before the first byte of a frame with this number: the header in memory allows for it.
+    void cover(std::uint32_t sequence, std::span<const Core> cores, const PumpState& state) {
+        sent_ = true;
+        if (kept_ == nullptr || sequence < limit_) return;
+        limit_ = std::uint64_t{sequence} + numbers_ahead;
+        if (recovers_) {
+            write([] {});
+        } else {
+            write_header(cores, state);
+        }
     }
 
     // It has more to do than two records are worth: some 30 instructions for 8 records.
@@ -41,41 +60,48 @@ public:
 
     // A piece of the rings each time; the header when it is out of date.
     void keep(std::span<Core> cores, const PumpState& state) {
-        if (kept_ == nullptr) return;
+        if (kept_ == nullptr || recovers_) return;
         constexpr std::uint64_t piece_bytes = 4096;
-        bool moved = state.hello_sequence != kept_->hello_sequence ||
-                     state.console_sequence != kept_->console_sequence;
-        for (std::size_t n = 0; n < cores.size(); ++n) {
-            clean_ring(machine_, cores[n], piece_bytes);
-            moved |= cores[n].trace_sequence != kept_->core[n].trace_sequence ||
-                     cores[n].stats_sequence != kept_->core[n].stats_sequence;
-        }
-        if (moved || machine_.clock() - kept_->now >= period_ticks_) write_header(cores, state);
+        for (Core& core : cores) clean_ring(machine_, core, piece_bytes);
+        if (sent_ || machine_.clock() - kept_->now >= period_ticks_) write_header(cores, state);
     }
     void keep_all(std::span<Core> cores, const PumpState& state) {
-        if (kept_ == nullptr) return;
+        if (kept_ == nullptr || recovers_) return;
         for (Core& core : cores) clean_ring(machine_, core, ~std::uint64_t{0});
         write_header(cores, state);
     }
 
 private:
-    void write_header(std::span<Core> cores, const PumpState& state) {
+    // So many frames of a stream go without a header for their numbers' sake; the header of a pump
+    // that has sent anything mostly comes first.
+    static constexpr std::uint64_t numbers_ahead = 4096;
+
+    void write_header(std::span<const Core> cores, const PumpState& state) {
+        write([&] {
+            kept_->session = state.session;
+            kept_->flight = state.flight;
+            kept_->lossless = state.lossless;
+            kept_->now = machine_.clock();
+            kept_->console_dropped = state.console_dropped;
+            for (std::size_t n = 0; n < cores.size(); ++n) keep_core(kept_->core[n], cores[n]);
+        });
+        sent_ = false;
+    }
+    template <typename Fill>
+    void write(Fill fill) {
         kept_->crc = ~std::uint64_t{0};  // until it is whole
-        kept_->session = state.session;
-        kept_->flight = state.flight;
-        kept_->lossless = state.lossless;
-        kept_->now = machine_.clock();
-        kept_->hello_sequence = state.hello_sequence;
-        kept_->console_sequence = state.console_sequence;
-        for (std::size_t n = 0; n < cores.size(); ++n) keep_core(kept_->core[n], cores[n]);
+        fill();
+        kept_->sequence_limit = limit_;
         kept_->crc = crc_of(*kept_);
-        clean_to_poc(machine_, reinterpret_cast<std::uintptr_t>(kept_), sizeof *kept_);
-        machine_.data_barrier();
+        clean_header(machine_, *kept_);
     }
 
     M& machine_;
     Kept* kept_ = nullptr;
     std::uint64_t period_ticks_ = 0;
+    std::uint64_t limit_ = 0;  // Kept::sequence_limit
+    bool recovers_ = false;
+    bool sent_ = false;  // frames, since the last header
 };
 
 }  // namespace nopscope

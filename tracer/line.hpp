@@ -29,6 +29,11 @@ public:
         at_ = 0;
         count_ = count;
     }
+    // The end of a frame that another boot has begun; only while idle().
+    void queue_delimiter() {
+        bytes_[0] = 0;
+        queue(1);
+    }
     bool idle() const { return at_ == count_; }
     bool has_pace() const { return bytes_per_second_ != 0; }
 

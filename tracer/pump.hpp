@@ -43,6 +43,7 @@ public:
         open_line(config, hello, session, kept, config.mode);
     }
 
+    void end_cut_frame() { line_.queue_delimiter(); }  // of the boot before; before the first frame
     Moment now() { return moment(machine_, here()); }
 
     // One go within the pace; see nopscope::pump(), whose work began then.
@@ -137,7 +138,7 @@ public:
 
     // Instead of open(): what a warm reset has left, under the session and the sequences it had. Its
     // cores are as recover_core() makes them, and stopped. Then sends all of it. `hello` says so meanwhile.
-    void send_recovered(const Config& config, wire::Hello& hello, const Kept& kept);
+    void send_recovered(const Config& config, wire::Hello& hello, Kept& kept);
 
     // All that a reset would leave behind reaches memory. Waits for the pump of another core.
     void prepare_reset();
@@ -196,12 +197,15 @@ private:
         line_.open(config.output, config.line_bytes_per_second, hello.clock_hz);
         cores_ = cores_.first(config.cores);
         modes_.open(cores_, clock_hz_, config.line_bytes_per_second);
-        hello_sequence_ = console_sequence_ = 0;
+        number_frames_from(0);
+        console_dropped_ = 0;
         for (const Core& core : cores_) trace_.restart(number_of(core));
         keeper_.open(kept, clock_hz_);
         set_mode(mode);
         hello_due_ = stats_due_ = mode_since_ = machine_.clock();
     }
+
+    void number_frames_from(std::uint32_t sequence);  // of all streams
 
     // On a slow line most pumps find the same frame and send a few bytes of it: that is worth no brackets.
     bool glances() {
@@ -325,6 +329,7 @@ private:
         return static_cast<std::uint8_t>(&core - cores_.data());
     }
     bool queue(const wire::FrameHeader& header, std::size_t payload_bytes) {
+        keeper_.cover(header.sequence, cores_, state());
         line_.queue(frame_.encode(header, payload_bytes, line_.buffer()));
         return true;
     }
@@ -336,8 +341,8 @@ private:
     void add_state(wire::Stats& stats, const Core& core) const;
 
     PumpState state() const {
-        return {session_, hello_sequence_, console_sequence_, modes_.is(Mode::flight),
-                modes_.is(Mode::lossless)};
+        return {session_, __atomic_load_n(&console_dropped_, __ATOMIC_RELAXED),
+                modes_.is(Mode::flight), modes_.is(Mode::lossless)};
     }
 
     void keep_modes() {

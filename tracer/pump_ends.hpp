@@ -8,16 +8,30 @@
 namespace nopscope {
 
 template <MachineConcept M>
-void Pump<M>::send_recovered(const Config& config, wire::Hello& hello, const Kept& kept) {
+void Pump<M>::number_frames_from(std::uint32_t sequence) {
+    hello_sequence_ = console_sequence_ = reply_sequence_ = moved_sequence_ = sequence;
+    for (Core& core : cores_) {
+        core.trace_sequence = core.stats_sequence = sequence;
+        core.profile_sequence = core.profile_events_sequence = sequence;
+    }
+}
+
+template <MachineConcept M>
+void Pump<M>::send_recovered(const Config& config, wire::Hello& hello, Kept& kept) {
     const bool flight = hello.flight, lossless = hello.lossless;
     hello.recovered = true;
     hello.flight = kept.flight != 0;
     hello.lossless = kept.lossless != 0;
+    hello.sequences_from = static_cast<std::uint32_t>(kept.sequence_limit);
+    for (Core& core : cores_.first(config.cores)) core.last_sync = core.seen_clock = machine_.clock();
     open_line(config, hello, static_cast<std::uint16_t>(kept.session), nullptr, Mode::stream);
-    hello_sequence_ = static_cast<std::uint32_t>(kept.hello_sequence);
-    console_sequence_ = static_cast<std::uint32_t>(kept.console_sequence);
+    keeper_.open_recovered(kept);
+    number_frames_from(hello.sequences_from);
+    console_dropped_ = kept.console_dropped;
+    end_cut_frame();
     finish(0);
     hello.recovered = false;
+    hello.sequences_from = 0;
     hello.flight = flight;
     hello.lossless = lossless;
 }

@@ -50,9 +50,7 @@ bool Pump<M>::advance(Until until) {
 
 template <MachineConcept M>
 bool Pump<M>::queue_stats(Core& core, bool final) {
-    const std::uint64_t aggregated =
-        profile_ != nullptr ? profile_->aggregated(number_of(core)) : 0;
-    wire::Stats stats = stats_of(core, machine_.clock(), aggregated, console_dropped_, final ? 1 : 0);
+    wire::Stats stats = stats_of(core, machine_.clock(), console_dropped_, final ? 1 : 0);
     if (in_force_ != nullptr && !hello_->recovered) add_state(stats, core);
     if (replies_ != nullptr && number_of(core) == 0) stats.commands_refused = replies_->refused();
     return queue({wire::Stream::stats, number_of(core), session_, core.stats_sequence++},
@@ -74,6 +72,7 @@ template <MachineConcept M>
 bool Pump<M>::queue_profile() {
     const auto [stream, number, payload_bytes] = profile_->next(machine_.clock(), frame_.payload());
     Core& core = cores_[number];
+    core.aggregated = profile_->aggregated(number);
     std::uint32_t& sequence =
         stream == wire::Stream::profile ? core.profile_sequence : core.profile_events_sequence;
     return queue({stream, static_cast<std::uint8_t>(number), session_, sequence++}, payload_bytes);

@@ -81,7 +81,7 @@ void send_what_was_kept(const Config& config) {
     boot_counters.reset_refused = found.refused;
     boot_counters.reset_headers_refused = found.headers_refused;
     if (found.records != 0) line_pump.send_recovered(config, hello, kept);
-    begin_keeping(kept, mine);
+    begin_keeping(machine, kept, mine);
 }
 
 // On the core itself: from here on it records.
@@ -149,14 +149,15 @@ Status init(const Config& config) {
     panic_handler = config.panic;
     prepare_sites(boot_counters);
     prepare_hello(config);
+    const bool is_warm = kept.magic == Kept::right_magic;
+    const std::uint16_t session = session_after(kept, machine.clock());
     send_what_was_kept(config);
     if (config.calibrate) calibrate(hello, memory[0].ring, memory[0].shadow, config);
     for (unsigned core = 0; core < max_cores; ++core) prepare_core(core, config);
     const std::uint64_t now = machine.clock();
-    auto session = static_cast<std::uint16_t>(now ^ now >> 16 ^ now >> 32);
-    session += session == kept.session;
     profile_sender.open(hello.text_base, config.profile_period_ms * (hello.clock_hz / 1000), now);
     line_pump.open(config, hello, session, &kept);
+    if (is_warm && boot_counters.reset_records == 0) line_pump.end_cut_frame();
     open_control(config, session, hello.clock_hz);
     moved_sender.open(hello.text_base, hello.clock_hz);
     open_adaptive(config);

@@ -1,14 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is kept over a warm reset: the rings, which boot does not clear, and this header beside them.
+// What is kept over a warm reset: the rings, which boot does not clear, and this header beside
+// them.
 //
-// The pump brings the header up to date with what it has sent, and cleans it and the rings to the point
-// of coherency, a bounded piece at a time. So a reset that nobody announced finds the header as of the
-// last pump. What was recorded after that is found in the ring: from the header's cursor on, slots hold
-// this lap's parity as far as they were written (and reached memory).
+// The pump brings the header up to date with what it has sent, and cleans it and the rings to the
+// point of coherency, a bounded piece at a time. So a reset that nobody announced finds the header
+// as of the last pump. What was recorded after that is found in the ring: from the header's cursor
+// on, slots hold this lap's parity as far as they were written (and reached memory).
 //
-// Nothing of it is believed: the header must have its CRC and be of this very image, and each record
-// must be of a kind there is, name a site in the table or an entry before it, and not go back in time.
-// Any other is left out, as a slot that was never written.
+// A frame's sequence number is never used twice, whatever the header lags behind. The header holds
+// a limit, `sequence_limit`. Every number of every stream that has gone to the line lies below it,
+// because the pump raises the limit, and cleans the header to memory, before the first byte of a
+// frame that reaches it (Keeper::cover). The next boot numbers all streams of the recovered session
+// from the limit on.
+//
+// - A reset within the writing of the header leaves a wrong CRC: nothing is recovered, and the next
+//   session has another number (session_after).
+// - A session's limit begins at 0, so its first frame writes its first header. Before that the
+//   header is invalid (begin_keeping): nothing of the session before is sent once more.
+// - The boot that sends a recovered session raises the limit in the same way. A reset meanwhile
+//   makes the next boot send the session again, from the new limit on.
+// - The clock has no part in it.
+//
+// Nothing of it is believed: the header must have its CRC and be of this very image, and each
+// record must be of a kind there is, name a site in the table or an entry before it, and not go
+// back in time. Any other is left out, as a slot that was never written.
 #pragma once
 
 #include "tracer/flight.hpp"
@@ -28,8 +43,8 @@ struct KeptCore {
     std::uint64_t dropped;
     std::uint64_t unhooked;
     std::uint64_t foreign;
-    std::uint64_t trace_sequence;
-    std::uint64_t stats_sequence;
+    std::uint64_t filtered;
+    std::uint64_t aggregated;
 };
 
 struct alignas(64) Kept {
@@ -44,8 +59,8 @@ struct alignas(64) Kept {
     std::uint64_t lossless;
     std::uint64_t clock_hz;
     std::uint64_t now;  // clock
-    std::uint64_t hello_sequence;
-    std::uint64_t console_sequence;
+    std::uint64_t sequence_limit;  // every stream's numbers that were used lie below it
+    std::uint64_t console_dropped;
     KeptCore core[max_cores];
     std::uint64_t crc;  // CRC-32C of all before it
 };
@@ -60,6 +75,12 @@ template <MachineConcept M>
 void clean_to_poc(M& machine, Address from, std::size_t bytes) {
     const std::size_t line = machine.poc_line_bytes();
     for (Address at = from & ~(Address{line} - 1); at < from + bytes; at += line) machine.clean_to_poc(at);
+}
+
+template <MachineConcept M>
+void clean_header(M& machine, const Kept& kept) {
+    clean_to_poc(machine, reinterpret_cast<std::uintptr_t>(&kept), sizeof kept);
+    machine.data_barrier();
 }
 
 // What the ring has got since, at most `most` bytes of it.
@@ -87,8 +108,8 @@ inline void keep_core(KeptCore& kept, const Core& core) {
     kept.dropped = __atomic_load_n(&core.dropped, __ATOMIC_RELAXED);
     kept.unhooked = core.unhooked;
     kept.foreign = core.foreign;
-    kept.trace_sequence = core.trace_sequence;
-    kept.stats_sequence = core.stats_sequence;
+    kept.filtered = filtered_of(core);
+    kept.aggregated = core.aggregated;
 }
 
 // What the header must be of: nothing of another image, or of rings elsewhere, can be read.
@@ -103,16 +124,30 @@ inline KeptImage kept_image(const wire::Hello& hello, std::uint64_t clock_hz, st
     return {wire::crc32c(hello.build_id.data, hello.build_id.size, hello.site_table_crc),
             rings ^ ring_log2, hello.cores, clock_hz};
 }
+// A reader takes a number for a later one if it is less than 2^31 ahead: beyond that nothing is
+// recovered.
+inline constexpr std::uint64_t most_sequence_limit = (std::uint64_t{1} << 31) - 1;
 inline bool is_whole(const Kept& kept, const KeptImage& of) {
     return kept.magic == Kept::right_magic && kept.crc == crc_of(kept) && kept.image == of.image &&
-           kept.layout == of.layout && kept.cores == of.cores && kept.clock_hz == of.clock_hz;
+           kept.layout == of.layout && kept.cores == of.cores && kept.clock_hz == of.clock_hz &&
+           kept.sequence_limit <= most_sequence_limit;
 }
-inline void begin_keeping(Kept& kept, const KeptImage& of) {
+// The number of the session that begins. After a warm reset it is the next one, so that it is none
+// of the last 65,535 boots': a clock that begins anew may well read the same again.
+inline std::uint16_t session_after(const Kept& kept, std::uint64_t clock) {
+    if (kept.magic == Kept::right_magic) return static_cast<std::uint16_t>(kept.session + 1);
+    return static_cast<std::uint16_t>(clock ^ clock >> 16 ^ clock >> 32);
+}
+// From here on nothing of the session before is recovered; the rings may be cleared.
+template <MachineConcept M>
+void begin_keeping(M& machine, Kept& kept, const KeptImage& of) {
+    kept.crc = ~std::uint64_t{0};
     kept.magic = Kept::right_magic;
     kept.image = of.image;
     kept.layout = of.layout;
     kept.cores = of.cores;
     kept.clock_hz = of.clock_hz;
+    clean_header(machine, kept);
 }
 
 // Makes of a slot one that was never written.
@@ -199,8 +234,8 @@ Recovered recover_core(Core& core, const KeptCore& kept, std::uint64_t now, std:
     core.pumped_clock = begin.clock;
     core.pumped_context = begin.context;
     core.pumped_site_next = begin.position == kept.tail && kept.site_next != 0;
-    core.trace_sequence = static_cast<std::uint32_t>(kept.trace_sequence);
-    core.stats_sequence = static_cast<std::uint32_t>(kept.stats_sequence);
+    core.filtered = kept.filtered;
+    core.aggregated = kept.aggregated;
     core.reserve = return_reserve_bytes;
     leave_out_implausible(core, begin.clock, clock_hz, is_site, found);
     return found;

@@ -12,6 +12,14 @@
 namespace nopscope {
 namespace {
 
+void say_unknown_sites(const ExportOptions& options, std::uint64_t functions) {
+    if (functions == 0) return;
+    fmt::print(
+        stderr,
+        "nopscope: {}: {} of its functions have no patch site in the image: some of it is wrong\n",
+        options.report.file, functions);
+}
+
 // What was left out, as the sink says.
 std::string stream(const ExportOptions& options, const ExportFormat& format, const Output& output) {
     NamedFile file(options.report);
@@ -21,11 +29,13 @@ std::string stream(const ExportOptions& options, const ExportFormat& format, con
     if (balanced.sessions() == 0) throw Error(options.report.file + ": " + no_report_sentence(file.counters()));
     sink->finish();
     file.say_what_is_amiss();
+    say_unknown_sites(options, balanced.unknown_sites());
     return sink->left_out();
 }
 
 std::string aggregate(const ExportOptions& options, const ExportFormat& format, const Output& output) {
     const Loaded loaded = load(options.report);
+    say_unknown_sites(options, loaded.report.integrity.value("unknown_sites"));
     return format.aggregate(output, {loaded.report, *loaded.profile, options.report.raw});
 }
 

@@ -25,6 +25,7 @@ void BalancedStream::on_session(const HelloInfo& hello) {
     for (const auto& core : cores_) latest = std::max(latest, core ? core->now : 0);
     time_.begin_session(hello.clock_hz, latest);
     base_ = hello.text_base - hello.load_bias;
+    site_count_ = hello.site_count;
     ++sessions_;
 }
 
@@ -126,7 +127,11 @@ void BalancedStream::introduce_site(std::uint32_t number, std::uint32_t offset) 
     }
     const std::uint64_t address = base_ + offset;
     const Symbols* const symbols = symbols_();
-    sink_.on_function(number, place_of(address, symbols != nullptr ? symbols->find(address) : nullptr));
+    const Function* const function = symbols != nullptr ? symbols->find(address) : nullptr;
+    ++functions_introduced_;
+    unknown_sites_ +=
+        symbols != nullptr ? function == nullptr : functions_introduced_ > site_count_;
+    sink_.on_function(number, place_of(address, function));
 }
 
 void BalancedStream::introduce_own(std::uint32_t function) {

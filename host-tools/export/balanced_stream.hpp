@@ -53,6 +53,8 @@ public:
     std::uint64_t sessions() const { return sessions_; }
     // Of calls that were ended at a gap, or whose entry is not known.
     std::uint64_t orphan_returns() const { return orphan_returns_; }
+    // As report.hpp's.
+    std::uint64_t unknown_sites() const { return unknown_sites_; }
 
 private:
     struct Open {
@@ -112,6 +114,9 @@ private:
     std::uint32_t tracks_ = 0;
     std::uint64_t sessions_ = 0;
     std::uint64_t orphan_returns_ = 0;
+    std::uint64_t site_count_ = 0;  // of the image
+    std::uint64_t functions_introduced_ = 0;
+    std::uint64_t unknown_sites_ = 0;
 };
 
 }  // namespace nopscope

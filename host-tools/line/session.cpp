@@ -46,7 +46,8 @@ HelloInfo to_info(const wire::Hello& hello, std::uint16_t session,
             .overheads = std::to_array(hello.overheads),
             .event_costs = hello.event_costs,
             .takes_commands = hello.takes_commands,
-            .refused_sites = hello.refused_sites};
+            .refused_sites = hello.refused_sites,
+            .sequences_from = hello.sequences_from};
 }
 
 }  // namespace
@@ -128,13 +129,11 @@ void SessionReader::on_hello(const wire::ParsedFrame& frame) {
     HelloInfo info =
         to_info(hello, frame.header.session, {frame.payload, frame.payload_bytes});
     if (hello_seen_) {
-        if (!in_order(frame.header, core(frame.header.core))) return;
-        if (!info.same_image(hello_)) {
+        const bool same = info.same_image(hello_);
+        // Whatever its number is, for it says what numbers mean.
+        if (same && info.recovered) resume(info);
+        if (order_of(frame.header, core(frame.header.core)) != Order::seen && !same)
             ++done_.malformed_frames;
-        } else if (info.recovered && !hello_.recovered) {
-            hello_.recovered = true;
-            ++done_.recovered_sessions;
-        }
         return;
     }
     if (first_seen_ && !info.same_image(first_)) {
@@ -147,9 +146,12 @@ void SessionReader::on_hello(const wire::ParsedFrame& frame) {
     hello_ = std::move(info);
     hello_seen_ = true;
     ++done_.sessions;
-    done_.recovered_sessions += hello_.recovered;
     sink_.on_session(hello_);
-    in_order(frame.header, core(frame.header.core));
+    if (hello_.recovered) {
+        hello_.recovered = false;
+        resume(hello_);
+    }
+    order_of(frame.header, core(frame.header.core));
 }
 
 // A frame before its session's hello is kept. False: there is no room.
@@ -192,23 +194,6 @@ void SessionReader::replay() {
     waiting_ = {};
 }
 
-// False: seen before. Counts a gap when frames of this stream are missing.
-bool SessionReader::in_order(const wire::FrameHeader& header, Core& core) {
-    std::uint32_t& next = core.next_sequence[slot(header.stream)];
-    const auto ahead = static_cast<std::int32_t>(header.sequence - next);
-    if (ahead < 0) {
-        ++done_.duplicate_frames;
-        return false;
-    }
-    if (ahead > 0) {
-        // The records that a trace frame takes along are a gap when the next ones come.
-        if (header.stream != wire::Stream::trace) ++done_.gaps;
-        done_.lost_frames += static_cast<std::uint32_t>(ahead);
-    }
-    next = header.sequence + 1;
-    return true;
-}
-
 void SessionReader::in_session(const wire::FrameHeader& header, const std::uint8_t* payload,
                                std::size_t count) {
     if (header.core >= hello_.cores) {
@@ -216,11 +201,15 @@ void SessionReader::in_session(const wire::FrameHeader& header, const std::uint8
         return;
     }
     Core& core = this->core(header.core);
-    const std::uint64_t lost_before = done_.lost_frames;
-    if (!in_order(header, core)) return;
+    const Order order = order_of(header, core);
+    if (order == Order::seen) {
+        if (header.stream == wire::Stream::trace) mind_repeated(core, header, {payload, count});
+        return;
+    }
     switch (header.stream) {
     case wire::Stream::trace:
-        if (done_.lost_frames != lost_before) core.trace.lose();
+        if (order == Order::jumped) core.trace.lose();
+        core.last_trace.assign(payload, payload + count);
         on_trace(header.core, core, payload, count);
         break;
     case wire::Stream::stats:
@@ -358,6 +347,9 @@ void SessionReader::end_session() {
     waiting_ = {};
     cores_ = {};
     finals_ = 0;
+    sequences_from_ = 0;
+    jumps_ = {};
+    jump_count_ = 0;
     open_ = hello_seen_ = ignored_ = false;
 }
 

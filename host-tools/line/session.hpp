@@ -48,6 +48,7 @@ struct HelloInfo {
     wire::EventCosts event_costs{};
     bool takes_commands = false;
     wire::RefusedSites refused_sites{};
+    std::uint32_t sequences_from = 0;  // recovered: of each stream, after the last reset
 
     void take_overheads(const HelloInfo& other) {
         calibrated = other.calibrated;
@@ -233,6 +234,7 @@ private:
 
     struct Core {
         std::array<std::uint32_t, stream_slots> next_sequence{};  // by stream
+        std::vector<std::uint8_t> last_trace;                     // payload of the last trace frame
         std::uint64_t next_index = 0;
         std::uint64_t delivered = 0;
         std::uint64_t dropped = 0;
@@ -248,7 +250,15 @@ private:
         wire::TraceDecoder trace;
     };
 
+    // Frames of a stream that did not come.
+    struct Jump {
+        wire::Stream stream{};
+        std::uint32_t from = 0, to = 0;  // the number that was expected, and the one that came
+    };
+
     void begin_session(std::uint16_t id);
+    void resume(const HelloInfo& info);
+    void forgive(Jump& jump);
     void end_session();
     void on_known_frame(const wire::ParsedFrame& frame);
     std::uint64_t unused_frames() const;
@@ -261,7 +271,10 @@ private:
     void replay();
     void in_session(const wire::FrameHeader& header, const std::uint8_t* payload,
                     std::size_t count);
-    bool in_order(const wire::FrameHeader& header, Core& core);
+    enum class Order { next, jumped, seen };
+    Order order_of(const wire::FrameHeader& header, Core& core);
+    void mind_repeated(Core& core, const wire::FrameHeader& header,
+                       std::span<const std::uint8_t> payload);
     void on_trace(unsigned number, Core& core, const std::uint8_t* payload, std::size_t count);
     bool deliver(unsigned number, Core& core);
     void on_stats(unsigned number, Core& core, const std::uint8_t* payload, std::size_t count);
@@ -283,6 +296,9 @@ private:
     HelloInfo first_;
     std::optional<Arrival> arrival_;
     unsigned finals_ = 0;
+    std::uint32_t sequences_from_ = 0;  // of the last reset of this session; 0: there was none
+    std::vector<Jump> jumps_;           // the last few of this session
+    std::size_t jump_count_ = 0;
     std::array<std::unique_ptr<Core>, 256> cores_{};
     std::vector<wire::StampedRecord> records_;  // of a frame
     std::vector<std::uint8_t> waiting_;  // header, length u16, payload: frames before the hello

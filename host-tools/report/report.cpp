@@ -12,8 +12,6 @@
 namespace nopscope {
 namespace {
 
-constexpr std::size_t summands = 7;  // of integrity: generated and what it is made of
-
 std::uint64_t base_of(const HelloInfo& hello) { return hello.text_base - hello.load_bias; }
 const Function* function_at(std::uint32_t offset, const HelloInfo& hello, const Symbols* symbols) {
     return symbols != nullptr ? symbols->find(base_of(hello) + offset) : nullptr;
@@ -205,54 +203,6 @@ const char* recorder_name(std::size_t number) {
     return names[number];
 }
 
-Integrity integrity_of(const Profile& profile, const nsc::Counters& counters) {
-    const auto& [file, line, stream] = counters;
-    const DecoderCounters& decoder = profile.decoder();
-    Integrity result;
-    result.items = {
-        {"generated", stream.generated, false},
-        {"delivered", stream.delivered, false},
-        {"dropped", stream.dropped, true},
-        {"overwritten", stream.overwritten, false},
-        {"aggregated", stream.aggregated, false},
-        {"filtered", stream.filtered, false},
-        {"lost", stream.lost, true},
-        {"corrupt_frames", line.corrupt_frames, true},
-        {"gaps", stream.gaps, true},
-        {"lost_frames", stream.lost_frames, true},
-        {"duplicate_frames", stream.duplicate_frames, true},
-        {"undecoded_frames", stream.undecoded_frames, true},
-        {"repeated_records", stream.repeated_records, false},
-        {"malformed_frames", stream.malformed_frames, true},
-        {"unknown_frames", stream.unknown_frames, false},
-        {"homeless_frames", stream.homeless_frames, true},
-        {"unfinished_sessions", stream.unfinished_sessions, true},
-        {"recovered_sessions", stream.recovered_sessions, false},
-        {"other_image_sessions", stream.other_image_sessions, true},
-        {"inconsistent_cores", stream.inconsistent, true},
-        {"stray_zeros", line.stray_zeros, false},
-        {"raw_bytes", line.raw_bytes, true},
-        {"cut_bytes", line.cut_bytes, true},
-        {"orphan_returns", decoder.orphan_returns, true},
-        {"too_deep", decoder.too_deep, true},
-        {"unknown_records", decoder.unknown_records, false},
-        {"unhooked", stream.unhooked, true},
-        {"foreign", stream.foreign, true},
-        {"console_dropped", stream.console_dropped, true},
-        {"commands_refused", stream.commands_refused, false},
-        {"incomplete_profiles", profile.on_target().incomplete(), true},
-        {"damaged_chunks", file.damaged_chunks, true},
-        {"skipped_bytes", file.skipped_bytes, true},
-        {"cut_chunk_bytes", file.cut_bytes, true},
-        {"unknown_chunks", file.unknown_chunks, false},
-    };
-    result.complete = stream.complete && stream.refused_version == 0;
-    result.clean = result.complete &&
-                   std::none_of(result.items.begin(), result.items.end(),
-                                [](const auto& item) { return item.spoils && item.value != 0; });
-    return result;
-}
-
 std::string no_report_sentence(const nsc::Counters& counters) {
     const LineCounters& line = counters.line;
     if (const auto version = counters.stream.refused_version; version != 0) {
@@ -289,7 +239,7 @@ Report make_report(const Profile& profile, const nsc::Counters& counters, const 
     report.duration_ns = ticks_to_ns(profile.duration_ticks(), hello.clock_hz);
     report.tracer_ns = ticks_to_ns(profile.tracer_ticks(), hello.clock_hz);
     report.sessions = stream.sessions;
-    report.integrity = integrity_of(profile, counters);
+    report.integrity = integrity_of(profile, counters, symbols);
 
     for (const Missing& missing : profile.missing()) {
         report.missing.push_back({.session = missing.session,
@@ -377,23 +327,6 @@ std::string overhead_line(const Report& report) {
     }
     if (report.read_out != 0) add(wire::RecorderNumber::profile, "profiled call", false);
     return line + (report.raw ? " as measured at boot\n" : " as measured at boot; not off min and max\n");
-}
-
-std::string integrity_line(const Integrity& integrity) {
-    const auto& items = integrity.items;
-    const auto item = [&](std::size_t i) { return fmt::format("{} {}", items[i].name, items[i].value); };
-    std::string line = fmt::format("integrity: {} = {}", item(0), item(1));
-    for (std::size_t i = 2; i < summands; ++i) {
-        const bool always = items[i].name == std::string_view("dropped") ||
-                            items[i].name == std::string_view("lost");
-        if (always || items[i].value != 0) line += " + " + item(i);
-    }
-    line += fmt::format("; {}, {}", item(summands), item(summands + 1));
-    for (std::size_t i = summands + 2; i < items.size(); ++i) {
-        if (items[i].value != 0) line += ", " + item(i);
-    }
-    if (!integrity.complete) line += "; the recording ended before the target did";
-    return line;
 }
 
 }  // namespace nopscope

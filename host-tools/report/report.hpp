@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -150,6 +151,8 @@ struct Integrity {
     std::vector<IntegrityItem> items;  // generated and its summands, corrupt_frames, gaps first
     bool complete = false;  // the target said it was finished, and everything up to there is here
     bool clean = false;     // complete, and no counter that spoils is above zero
+
+    std::uint64_t value(std::string_view name) const;  // 0: there is no such item
 };
 
 // What the recording lacks between two points in time of a core.
@@ -215,7 +218,15 @@ const char* clock_name(wire::Clock clock);
 const char* recorder_name(std::size_t number);  // wire::RecorderNumber
 std::string interrupt_name(std::uint32_t number);
 
-Integrity integrity_of(const Profile& profile, const nsc::Counters& counters);
+// `symbols` may be null, as in make_report().
+Integrity integrity_of(const Profile& profile, const nsc::Counters& counters,
+                       const Symbols* symbols);
+
+// Of different functions, by their offsets: how many have no patch site in the image. Without the
+// image, how many they are beyond its sites. No target makes a record of such a function.
+// (integrity.cpp)
+std::uint64_t unknown_sites(const std::set<std::uint32_t>& offsets, const HelloInfo& hello,
+                            const Symbols* symbols);
 
 // Why a recording without a hello that could be read says nothing.
 std::string no_report_sentence(const nsc::Counters& counters);

@@ -283,14 +283,67 @@ def add_up(profile, core):
             of[5][number] += count
 
 
+def sequences_from(payload):
+    """Of a hello: the number that each stream goes on with after the last reset, or 0."""
+    at = struct.calcsize("<HBBQQQIII")
+    for _ in range(3):
+        at += 1 + payload[at]
+    if payload[2] & 4 == 0 or at == len(payload):
+        return 0
+    numbers = Varints(payload, at + 2)
+    for _ in range((1 + 2 * payload[at + 1] if payload[at + 1] else 0) + 5 + 3):
+        if not numbers.more():
+            return 0
+        numbers.next()
+    return numbers.next() if numbers.more() else 0
+
+
+def behind(number, other):
+    """How far a sequence number lies behind another, signed."""
+    return (number - other + (1 << 31) & 0xFFFFFFFF) - (1 << 31)
+
+
+class Sequences:
+    """Of one session: the order of its frames."""
+
+    def __init__(self):
+        self.expected, self.resumed, self.jumps, self.last = {}, 0, [], {}
+
+    def hello(self, resumed):
+        """What a reset left out is not lost, in streams that have gone on already, too."""
+        if resumed and behind(resumed, self.resumed) > 0:
+            self.resumed = resumed
+            self.jumps = [(resumed if behind(resumed, begin) > 0 and behind(end, resumed) >= 0 else begin, end)
+                          for begin, end in self.jumps]
+
+    def frame(self, stream, number, sequence, payload):
+        """Whether the frame is new, and whether what comes counts on one that is not here."""
+        key = stream, number
+        expected = self.expected.get(key, 0)
+        resumes = self.resumed and behind(expected, self.resumed) <= 0 <= behind(sequence, self.resumed)
+        if resumes:
+            expected = self.resumed
+        ahead = behind(sequence, expected)
+        if ahead < 0:
+            return False, behind(expected, sequence) != 1 or self.last.get(key) != payload
+        if ahead:
+            self.jumps.append((expected, sequence))
+        self.expected[key], self.last[key] = sequence + 1 & 0xFFFFFFFF, payload
+        return True, bool(ahead or resumes)
+
+    def lost(self):
+        return sum(behind(end, begin) for begin, end in self.jumps)
+
+
 def decode(line):
     functions = defaultdict(lambda: {"calls": 0, "self": 0, "total": defaultdict(int)})
     sums = defaultdict(int, corrupt_frames=0, orphan_returns=0)
-    hello, session, cores, expected, kept = None, None, {}, {}, []  # cores of all sessions live on
+    hello, session, cores, order, kept = None, None, {}, Sequences(), []  # cores of all sessions live on
     profile, added, captured = {}, defaultdict(Added), Captured()
-    sums["incomplete_profiles"] = 0
+    sums["incomplete_profiles"] = sums["lost_frames"] = 0
 
     def end_session():
+        sums["lost_frames"] += order.lost()
         for core in cores.values():
             core.finish()
             for name, value in core.sums().items():
@@ -307,7 +360,6 @@ def decode(line):
             sums["incomplete_profiles"] += not core.whole
         added.clear()
         cores.clear()
-        expected.clear()
 
     for frame in frames(line):
         if frame is None:
@@ -316,11 +368,14 @@ def decode(line):
         stream, number, frame_session, sequence, payload = frame
         if frame_session != session:
             end_session()
-            session = frame_session
-        ahead = sequence - expected.get((stream, number), 0) & 0xFFFFFFFF
-        if ahead >> 31:
+            session, order = frame_session, Sequences()
+        if stream == HELLO:
+            order.hello(sequences_from(payload))
+        is_new, jumps = order.frame(stream, number, sequence, payload)
+        if stream == TRACE and jumps and number in cores:
+            cores[number].decoder.lose()
+        if not is_new:
             continue
-        expected[stream, number] = sequence + 1 & 0xFFFFFFFF
         if stream == HELLO:
             names = ("version flags cores clock_hz text_base load_bias site_count crc pace").split()
             hello = dict(zip(names, struct.unpack_from("<HBBQQQIII", payload)))
@@ -334,10 +389,10 @@ def decode(line):
             if stream == STATS:
                 core.stats = stats(payload)
                 continue
-            if ahead:
-                core.decoder.lose()
             core.trace(payload)
     end_session()
+    sites = {site for site in functions if not isinstance(site, tuple)} | set(profile)
+    sums["unknown_sites"] = max(0, len(sites) - hello["site_count"])  # without the image: beyond as many as it has
     base = hello["text_base"] - hello["load_bias"]
     # An interrupt is named, a function's site numbered.
     rows = {site if isinstance(site, tuple) else base + 8 * site: (of["calls"], sum(of["total"].values()), of["self"])

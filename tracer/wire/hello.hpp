@@ -72,9 +72,10 @@ struct Hello {
     Overhead overheads[overhead_count] = {};  // by RecorderNumber
     EventCosts event_costs;
     RefusedSites refused_sites;
+    std::uint32_t sequences_from = 0;  // recovered: number of each stream's first frame since
 };
 
-inline constexpr std::size_t max_hello_bytes = 128 + 3 * 256;
+inline constexpr std::size_t max_hello_bytes = 160 + 3 * 256;
 
 // Returns the payload bytes written; at most max_hello_bytes.
 inline std::size_t write_hello(const Hello& hello, Byte* to) {
@@ -103,10 +104,11 @@ inline std::size_t write_hello(const Hello& hello, Byte* to) {
         out.varint(zigzag(hello.overheads[n].inside));
         out.varint(zigzag(hello.overheads[n].outside));
     }
-    if (!hello.event_costs.known) return out.size();
+    if (!hello.event_costs.known && hello.sequences_from == 0) return out.size();
     for (const auto field : event_cost_fields) out.varint(hello.event_costs.*field);
-    if (!hello.refused_sites.known) return out.size();
+    if (!hello.refused_sites.known && hello.sequences_from == 0) return out.size();
     for (const auto field : refused_sites_fields) out.varint(hello.refused_sites.*field);
+    out.varint(hello.sequences_from);
     return out.size();
 }
 
@@ -153,6 +155,7 @@ inline bool read_hello(const Byte* payload, std::size_t count, Hello& hello) {
         }
         hello.refused_sites.known = in.ok();
     }
+    if (in.ok() && in.left() != 0) hello.sequences_from = static_cast<std::uint32_t>(in.varint());
     return in.ok() && hello.clock_hz != 0 && hello.cores != 0;
 }
 

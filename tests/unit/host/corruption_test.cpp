@@ -119,7 +119,7 @@ protected:
         profile.feed(bytes);
         profile.finish();
         stray_zeros = profile.counters().line.stray_zeros;
-        return integrity_of(profile, profile.counters());
+        return integrity_of(profile, profile.counters(), nullptr);
     }
     // Whole frames may vanish unseen (`frames_only`) where nothing follows that counts them: the
     // last hello or console frame of a session. No record can.

@@ -217,6 +217,36 @@ TEST_F(ReportTest, AWrongImageIsRefused) {
     EXPECT_THROW(make_report(profile, profile.counters(), &names), Error);
 }
 
+TEST_F(ReportTest, AFunctionThatIsNoPatchSiteIsAFaultAndIsShown) {
+    target.hello();
+    for (const std::uint32_t site : {1u, 2u, 70'000u, 2u}) target.ret(target.entry(site), 5);
+    target.argument(wire::Extended::interrupt, 27);
+    target.finish();
+    const Report result = report();
+    EXPECT_EQ(result.integrity.value("unknown_sites"), 1u);
+    EXPECT_FALSE(result.integrity.clean);
+    EXPECT_THAT(integrity_line(result.integrity), HasSubstr("unknown_sites 1"));
+    EXPECT_EQ(nlohmann::json::parse(json_report(result))["integrity"]["unknown_sites"], 1);
+    EXPECT_EQ(row(result, hex_address(TargetStream::text_base + 70'000 * 8)).calls, 1u);
+}
+
+TEST_F(ReportTest, WithoutTheImageMoreFunctionsThanItHasSitesAreAFault) {
+    target.site_count = 3;
+    target.hello();
+    for (const std::uint32_t site : {1u, 2u, 3u}) target.ret(target.entry(site), 5);
+    target.argument(wire::Extended::interrupt, 27);
+    target.flush();
+    profile.feed(target.bytes);
+    EXPECT_EQ(integrity_of(profile, profile.counters(), nullptr).value("unknown_sites"), 0u);
+    target.bytes.clear();
+    target.entry(4);
+    target.entry(5);
+    target.finish();
+    const Report result = report(false);
+    EXPECT_EQ(result.integrity.value("unknown_sites"), 2u);
+    EXPECT_FALSE(result.integrity.clean);
+}
+
 TEST_F(ReportTest, TheGraphIsTheCallTree) {
     target.hello();
     const auto a = target.entry(1);

@@ -38,6 +38,7 @@ public:
     wire::Clock clock_source = wire::Clock::cntvct;
     bool calibrated = false;
     bool recovered = false;
+    std::uint32_t sequences_from = 0;
     std::int32_t landing_pad = 0;
     std::array<wire::Overhead, wire::overhead_count> overheads{};
     unsigned records_per_frame = 1000;
@@ -63,6 +64,7 @@ public:
         hello.clock = clock_source;
         hello.calibrated = calibrated;
         hello.recovered = recovered;
+        hello.sequences_from = sequences_from;
         hello.landing_pad = landing_pad;
         std::copy(overheads.begin(), overheads.end(), hello.overheads);
         frame(wire::Stream::hello, 0, wire::write_hello(hello, builder_.payload()));
@@ -167,13 +169,24 @@ public:
         sequences_.clear();
     }
 
+    // The target starts again and goes on with the session: each stream's numbers begin with `from`, and each core's
+    // next frame is a key frame. `told`: hellos say the number.
+    void warm_reset(std::uint32_t from, bool told = true) {
+        flush();
+        recovered = true;
+        sequences_from = told ? from : 0;
+        sequences_.clear();
+        first_sequence_ = from;
+        for (auto& [number, core] : cores_) core.encoder->restart();
+    }
+
     void raw(std::string_view text) { bytes.insert(bytes.end(), text.begin(), text.end()); }
 
     // A frame whose payload the caller has written to payload().
     wire::Byte* payload() { return builder_.payload(); }
     void frame(wire::Stream stream, std::uint8_t core, std::size_t payload_bytes) {
         const auto key = static_cast<unsigned>(stream) << 8 | core;
-        const wire::FrameHeader header{stream, core, session, sequences_[key]++};
+        const wire::FrameHeader header{stream, core, session, sequence_of(key)++};
         const std::size_t at = bytes.size();
         bytes.resize(at + wire::max_encoded_bytes);
         bytes.resize(at + builder_.encode(header, payload_bytes, bytes.data() + at));
@@ -181,7 +194,7 @@ public:
     }
     // The next frame of this stream is never sent.
     void skip_sequence(wire::Stream stream, std::uint8_t core = 0) {
-        ++sequences_[static_cast<unsigned>(stream) << 8 | core];
+        ++sequence_of(static_cast<unsigned>(stream) << 8 | core);
     }
     std::uint64_t next_index(std::uint8_t core = 0) {
         return cores_[core].first + cores_[core].records.size();
@@ -245,7 +258,10 @@ private:
         core.records.clear();
     }
 
+    std::uint32_t& sequence_of(unsigned key) { return sequences_.try_emplace(key, first_sequence_).first->second; }
+
     wire::FrameBuilder builder_;
+    std::uint32_t first_sequence_ = 0;
     std::map<std::uint8_t, Core> cores_;
     std::map<unsigned, std::uint32_t> sequences_;
 };

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order of a session's frames: what is missing, what comes twice, and what a reset has left out.
+#include <algorithm>
+
+#include "host-tools/line/session.hpp"
+
+namespace nopscope {
+namespace {
+
+constexpr std::size_t jumps_kept = 1024;  // for a recovered session's hello that comes late
+
+// Signed: sequences count modulo 2^32.
+std::int32_t ahead_of(std::uint32_t sequence, std::uint32_t other) {
+    return static_cast<std::int32_t>(sequence - other);
+}
+
+std::size_t slot(wire::Stream stream) { return static_cast<std::size_t>(stream); }
+
+}  // namespace
+
+// Counts a gap when frames of this stream are missing.
+SessionReader::Order SessionReader::order_of(const wire::FrameHeader& header, Core& core) {
+    std::uint32_t& next = core.next_sequence[slot(header.stream)];
+    // The first frame since the reset: up to there, nothing that was sent is missing by its number.
+    const bool resumes = sequences_from_ != 0 && ahead_of(next, sequences_from_) <= 0 &&
+                         ahead_of(header.sequence, sequences_from_) >= 0;
+    if (resumes) next = sequences_from_;
+    const std::int32_t ahead = ahead_of(header.sequence, next);
+    if (ahead < 0) {
+        ++done_.duplicate_frames;
+        return Order::seen;
+    }
+    if (ahead > 0) {
+        // The records that a trace frame takes along are a gap when the next ones come.
+        if (header.stream != wire::Stream::trace) ++done_.gaps;
+        done_.lost_frames += static_cast<std::uint32_t>(ahead);
+        if (jumps_.size() < jumps_kept) jumps_.emplace_back();
+        jumps_[jump_count_++ % jumps_kept] = {header.stream, next, header.sequence};
+    }
+    next = header.sequence + 1;
+    return ahead > 0 || resumes ? Order::jumped : Order::next;
+}
+
+// A frame that comes twice is the last one, again. Another one under its number means that numbers
+// are not what they should be, and nothing is known of the model that the next frames count on.
+void SessionReader::mind_repeated(Core& core, const wire::FrameHeader& header,
+                                  std::span<const std::uint8_t> payload) {
+    const bool is_last = header.sequence + 1 == core.next_sequence[slot(header.stream)];
+    if (!is_last || !std::ranges::equal(payload, core.last_trace)) core.trace.lose();
+}
+
+// The target has been reset, and sends what the session had left. A hello says so once or more.
+void SessionReader::resume(const HelloInfo& info) {
+    const bool is_first = !hello_.recovered;
+    if (is_first) ++done_.recovered_sessions;
+    hello_.recovered = true;
+    if (info.sequences_from == 0) {
+        // A target that tells no numbers may use some again. What its frames count on is not known.
+        for (const auto& core : cores_) {
+            if (core && is_first) core->trace.lose();
+        }
+        return;
+    }
+    if (ahead_of(info.sequences_from, sequences_from_) <= 0) return;
+    sequences_from_ = hello_.sequences_from = info.sequences_from;
+    // Of streams that have gone on already.
+    for (Jump& jump : jumps_) forgive(jump);
+}
+
+// The numbers that the reset left out were not lost.
+void SessionReader::forgive(Jump& jump) {
+    if (ahead_of(sequences_from_, jump.from) <= 0 || ahead_of(jump.to, sequences_from_) < 0) return;
+    done_.lost_frames -= sequences_from_ - jump.from;
+    if (jump.to == sequences_from_ && jump.stream != wire::Stream::trace) --done_.gaps;
+    jump.from = sequences_from_;
+}
+
+}  // namespace nopscope

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a recording's numbers can be believed.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "host-tools/report/report.hpp"
+
+namespace nopscope {
+namespace {
+
+constexpr std::size_t summands = 7;  // generated and what it is made of
+
+// Functions of the trace, of the profile, and those that were moved between the two.
+std::uint64_t unknown_sites_of(const Profile& profile, const Symbols* symbols) {
+    if (!profile.hello()) return 0;
+    std::set<std::uint32_t> offsets;
+    for (std::uint32_t number = FunctionTable::none + 1; number < profile.functions().size();
+         ++number) {
+        offsets.insert(profile.functions().offset(number));
+    }
+    for (const auto& [offset, times] : profile.on_target().functions()) offsets.insert(offset);
+    for (const auto& [offset, events] : profile.events_on_target().functions())
+        offsets.insert(offset);
+    for (const MoveEvent& event : profile.moved().events()) offsets.insert(event.site_offset);
+    return unknown_sites(offsets, *profile.hello(), symbols);
+}
+
+}  // namespace
+
+std::uint64_t unknown_sites(const std::set<std::uint32_t>& offsets, const HelloInfo& hello,
+                            const Symbols* symbols) {
+    const std::uint64_t base = hello.text_base - hello.load_bias;
+    const auto functions = static_cast<std::uint64_t>(
+        std::ranges::count_if(offsets, [](std::uint32_t offset) { return !is_interrupt(offset); }));
+    if (symbols == nullptr) return functions - std::min<std::uint64_t>(functions, hello.site_count);
+    return static_cast<std::uint64_t>(std::ranges::count_if(offsets, [&](std::uint32_t offset) {
+        return !is_interrupt(offset) && symbols->find(base + offset) == nullptr;
+    }));
+}
+
+Integrity integrity_of(const Profile& profile, const nsc::Counters& counters,
+                       const Symbols* symbols) {
+    const auto& [file, line, stream] = counters;
+    const DecoderCounters& decoder = profile.decoder();
+    Integrity result;
+    result.items = {
+        {"generated", stream.generated, false},
+        {"delivered", stream.delivered, false},
+        {"dropped", stream.dropped, true},
+        {"overwritten", stream.overwritten, false},
+        {"aggregated", stream.aggregated, false},
+        {"filtered", stream.filtered, false},
+        {"lost", stream.lost, true},
+        {"corrupt_frames", line.corrupt_frames, true},
+        {"gaps", stream.gaps, true},
+        {"lost_frames", stream.lost_frames, true},
+        {"duplicate_frames", stream.duplicate_frames, true},
+        {"undecoded_frames", stream.undecoded_frames, true},
+        {"repeated_records", stream.repeated_records, false},
+        {"malformed_frames", stream.malformed_frames, true},
+        {"unknown_frames", stream.unknown_frames, false},
+        {"homeless_frames", stream.homeless_frames, true},
+        {"unfinished_sessions", stream.unfinished_sessions, true},
+        {"recovered_sessions", stream.recovered_sessions, false},
+        {"other_image_sessions", stream.other_image_sessions, true},
+        {"inconsistent_cores", stream.inconsistent, true},
+        {"stray_zeros", line.stray_zeros, false},
+        {"raw_bytes", line.raw_bytes, true},
+        {"cut_bytes", line.cut_bytes, true},
+        {"unknown_sites", unknown_sites_of(profile, symbols), true},
+        {"orphan_returns", decoder.orphan_returns, true},
+        {"too_deep", decoder.too_deep, true},
+        {"unknown_records", decoder.unknown_records, false},
+        {"unhooked", stream.unhooked, true},
+        {"foreign", stream.foreign, true},
+        {"console_dropped", stream.console_dropped, true},
+        {"commands_refused", stream.commands_refused, false},
+        {"incomplete_profiles", profile.on_target().incomplete(), true},
+        {"damaged_chunks", file.damaged_chunks, true},
+        {"skipped_bytes", file.skipped_bytes, true},
+        {"cut_chunk_bytes", file.cut_bytes, true},
+        {"unknown_chunks", file.unknown_chunks, false},
+    };
+    result.complete = stream.complete && stream.refused_version == 0;
+    result.clean = result.complete &&
+                   std::none_of(result.items.begin(), result.items.end(),
+                                [](const auto& item) { return item.spoils && item.value != 0; });
+    return result;
+}
+
+std::uint64_t Integrity::value(std::string_view name) const {
+    for (const IntegrityItem& item : items) {
+        if (item.name == name) return item.value;
+    }
+    return 0;
+}
+
+std::string integrity_line(const Integrity& integrity) {
+    const auto& items = integrity.items;
+    const auto item = [&](std::size_t i) {
+        return fmt::format("{} {}", items[i].name, items[i].value);
+    };
+    std::string line = fmt::format("integrity: {} = {}", item(0), item(1));
+    for (std::size_t i = 2; i < summands; ++i) {
+        const bool always = items[i].name == std::string_view("dropped") ||
+                            items[i].name == std::string_view("lost");
+        if (always || items[i].value != 0) line += " + " + item(i);
+    }
+    line += fmt::format("; {}, {}", item(summands), item(summands + 1));
+    for (std::size_t i = summands + 2; i < items.size(); ++i) {
+        if (items[i].value != 0) line += ", " + item(i);
+    }
+    if (!integrity.complete) line += "; the recording ended before the target did";
+    return line;
+}
+
+}  // namespace nopscope

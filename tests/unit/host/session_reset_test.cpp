@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// A session that goes on after a warm reset: its numbers jump, nothing is lost by that, and no
+// record is decoded that the target did not make.
+#include "tests/unit/host/session_fixture.hpp"
+
+namespace nopscope {
+namespace {
+
+using test::Bytes;
+using wire::Stream;
+
+// Of a record that comes to the sink, by its index: what the target has recorded there.
+constexpr std::uint32_t site_of(std::uint64_t index) {
+    return static_cast<std::uint32_t>(index * 7 % 50);
+}
+
+struct CheckingSink : test::Sink {
+    void on_trace(unsigned core, const TraceBatch& batch) override {
+        Sink::on_trace(core, batch);
+        for (std::size_t i = 0; i < batch.records.size(); ++i) {
+            const wire::Record record = batch.records[i].record;
+            invented += record.kind() != wire::Kind::call ||
+                        record.site_low() >> 3 != site_of(batch.first_index + i);
+        }
+    }
+    std::uint64_t invented = 0;
+};
+
+class ResetSession : public testing::Test {
+protected:
+    ResetSession() { target.groups_of_one = false; }
+
+    void calls(unsigned count, std::uint8_t core = 0) {
+        for (unsigned i = 0; i < count; ++i)
+            target.call(site_of(target.next_index(core)), 10 + i % 3, core);
+    }
+    // Some frames of each stream that a session without a profile has.
+    void some_frames() {
+        for (std::uint8_t core = 0; core < target.cores; ++core) {
+            for (unsigned frames = 0; frames < 3; ++frames) {
+                calls(20, core);
+                target.flush();
+            }
+            target.stats(false, core);
+        }
+        target.console("text");
+        reply();
+    }
+    void reply() {
+        wire::Writer out(target.payload());
+        out.fixed(std::uint32_t{1});
+        out.fixed(std::uint8_t{0});
+        out.fixed(std::uint8_t{0});
+        target.frame(Stream::reply, 0, wire::reply_head_bytes);
+    }
+    // The last frame is lost.
+    void take_last() {
+        target.frame_ends.pop_back();
+        target.bytes.resize(target.frame_ends.back());
+    }
+    void read() {
+        reader.feed(target.bytes);
+        reader.finish();
+        counters = reader.counters();
+        EXPECT_EQ(counters.generated, counters.delivered + counters.dropped + counters.lost);
+        EXPECT_EQ(sink.invented, 0u);
+    }
+    void expect_nothing_lost() {
+        EXPECT_EQ(counters.lost, 0u);
+        EXPECT_EQ(counters.lost_frames, 0u);
+        EXPECT_EQ(counters.gaps, 0u);
+        EXPECT_EQ(counters.duplicate_frames, 0u);
+        EXPECT_EQ(counters.undecoded_frames, 0u);
+        EXPECT_EQ(counters.malformed_frames, 0u);
+        EXPECT_EQ(counters.inconsistent, 0u);
+    }
+
+    test::TargetStream target;
+    CheckingSink sink;
+    SessionReader reader{sink};
+    StreamCounters counters;
+};
+
+TEST_F(ResetSession, TheJumpIsNoLossInAnyStream) {
+    target.cores = 2;
+    target.hello();
+    some_frames();
+    target.warm_reset(4096);
+    target.hello();
+    some_frames();
+    target.hello();
+    target.finish();
+    read();
+    expect_nothing_lost();
+    EXPECT_EQ(counters.delivered, 240u);
+    EXPECT_EQ(counters.recovered_sessions, 1u);
+    EXPECT_TRUE(counters.complete);
+}
+
+TEST_F(ResetSession, ASecondResetIsAnotherJump) {
+    target.hello();
+    some_frames();
+    for (const std::uint32_t from : {4096u, 4101u, 1u << 30}) {
+        target.warm_reset(from);
+        target.hello();
+        some_frames();
+    }
+    target.finish();
+    read();
+    expect_nothing_lost();
+    EXPECT_EQ(counters.delivered, 240u);
+    EXPECT_EQ(counters.recovered_sessions, 1u);
+}
+
+TEST_F(ResetSession, TheRestMayBeAllThatIsHeard) {
+    some_frames();
+    target.bytes.clear();
+    target.warm_reset(4096);
+    target.hello();
+    some_frames();
+    target.finish();
+    read();
+    EXPECT_EQ(counters.lost_frames, 0u);
+    EXPECT_EQ(counters.lost, 60u);
+    EXPECT_EQ(counters.delivered, 60u);
+}
+
+TEST_F(ResetSession, WhatCameBeforeTheResetWaitsForTheHelloToo) {
+    some_frames();
+    target.warm_reset(4096);
+    target.hello();
+    some_frames();
+    target.finish();
+    read();
+    expect_nothing_lost();
+    EXPECT_EQ(counters.delivered, 120u);
+}
+
+TEST_F(ResetSession, WhatIsLostBeforeItIsCountedByRecords) {
+    target.hello();
+    some_frames();
+    calls(30);
+    target.flush();
+    take_last();
+    target.warm_reset(4096);
+    target.hello();
+    some_frames();
+    target.finish();
+    read();
+    EXPECT_EQ(counters.lost, 30u);
+    EXPECT_EQ(counters.gaps, 1u);
+    EXPECT_EQ(counters.delivered, 120u);
+}
+
+TEST_F(ResetSession, WhatIsLostAfterItIsLost) {
+    target.hello();
+    some_frames();
+    target.warm_reset(4096);
+    target.hello();
+    calls(20);
+    target.flush();
+    take_last();  // the key frame
+    calls(20);
+    target.flush();
+    target.console("one");
+    take_last();
+    target.console("two");
+    target.finish();
+    read();
+    EXPECT_EQ(counters.lost_frames, 2u);
+    EXPECT_EQ(counters.lost, 40u);
+    EXPECT_EQ(counters.undecoded_frames, 1u);
+    EXPECT_EQ(counters.gaps, 2u);
+}
+
+// The first hello after the reset is lost. Until the next one comes, the jump looks like a loss.
+TEST_F(ResetSession, ALateHelloTakesTheJumpBack) {
+    target.cores = 2;
+    target.hello();
+    some_frames();
+    target.warm_reset(4096);
+    target.hello();
+    take_last();
+    some_frames();
+    target.console("one");
+    take_last();
+    target.console("two");
+    reader.feed(target.bytes);
+    EXPECT_GT(reader.counters().lost_frames, 4000u);
+    target.bytes.clear();
+    target.hello();
+    target.finish();
+    read();
+    EXPECT_EQ(counters.lost_frames, 2u);  // a hello, and a console frame
+    EXPECT_EQ(counters.gaps, 2u);
+    EXPECT_EQ(counters.lost, 0u);
+    EXPECT_EQ(counters.delivered, 240u);
+    EXPECT_EQ(counters.recovered_sessions, 1u);
+}
+
+TEST_F(ResetSession, WithoutAnyHelloTheJumpIsALossAndNothingIsInvented) {
+    target.hello();
+    some_frames();
+    target.warm_reset(4096);
+    target.hello();
+    take_last();
+    calls(20);
+    target.flush();
+    take_last();  // the key frame, too
+    some_frames();
+    target.finish();
+    read();
+    EXPECT_GT(counters.lost_frames, 4000u);
+    EXPECT_EQ(counters.undecoded_frames, 3u);
+    EXPECT_EQ(counters.lost, 80u);
+}
+
+// The number behind the last one that was used, by chance: no jump, and yet the group is a new one.
+TEST_F(ResetSession, ANumberThatGoesOnIsAResetToo) {
+    target.hello();
+    for (unsigned frames = 0; frames < 5; ++frames) calls(20), target.flush();
+    target.warm_reset(5);
+    target.hello();
+    calls(20);
+    target.flush();
+    calls(20);
+    target.flush();
+    read();
+    EXPECT_EQ(counters.delivered, 140u);
+    EXPECT_EQ(counters.undecoded_frames, 0u);
+    EXPECT_EQ(counters.duplicate_frames, 0u);
+}
+
+TEST_F(ResetSession, AFrameThatComesTwiceCostsNothing) {
+    target.hello();
+    for (unsigned frames = 0; frames < 6; ++frames) {
+        const auto begin = static_cast<long>(target.bytes.size());
+        calls(20);
+        target.flush();
+        const Bytes again(target.bytes.begin() + begin, target.bytes.end());
+        target.bytes.insert(target.bytes.end(), again.begin(), again.end());
+    }
+    target.finish();
+    read();
+    EXPECT_EQ(counters.duplicate_frames, 6u);
+    EXPECT_EQ(counters.undecoded_frames, 0u);
+    EXPECT_EQ(counters.delivered, 120u);
+}
+
+// Targets before this field: the boot after the reset uses numbers again.
+class OldTarget : public ResetSession, public testing::WithParamInterface<unsigned> {
+protected:
+    void run(bool hello_comes) {
+        target.hello();
+        for (unsigned frames = 0; frames < 6; ++frames) calls(20), target.flush();
+        target.warm_reset(6 - GetParam(), false);
+        if (hello_comes) target.hello();
+        for (unsigned frames = 0; frames < 6; ++frames) calls(20), target.flush();
+        target.finish();
+        read();
+        EXPECT_EQ(counters.duplicate_frames, GetParam());
+        EXPECT_EQ(counters.delivered, 120u);
+        EXPECT_EQ(counters.lost, 120u);
+        EXPECT_EQ(counters.undecoded_frames, 6 - GetParam());
+    }
+};
+INSTANTIATE_TEST_SUITE_P(Lag, OldTarget, testing::Values(1u, 2u, 5u));
+TEST_P(OldTarget, WhatUsesNumbersAgainIsNotDecodedByTheOldModel) { run(true); }
+TEST_P(OldTarget, NorIfItsHelloIsLost) { run(false); }
+
+}  // namespace
+}  // namespace nopscope

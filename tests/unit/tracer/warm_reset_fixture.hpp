@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// A pump that keeps its header for a warm reset, and the boot after it.
+#pragma once
+
+#include "tests/unit/tracer/pump_fixture.hpp"
+
+namespace nopscope::testing {
+
+inline constexpr std::uint64_t slots = ring_bytes / record_bytes;
+inline constexpr std::uint32_t first_site = 0x2000, site_end = 0x4000;
+
+class WarmReset : public PumpTest {
+protected:
+    WarmReset() {
+        config.output.try_write = try_write;
+        config.clock_hz = hz;
+        config.mode = Mode::flight;
+        kept.session = 6;
+        begin_keeping(machine, kept, image);
+        pump.open(config, hello, 7, &kept);
+    }
+    void make(unsigned count) {
+        for (unsigned i = 0; i < count; ++i) {
+            const std::uint64_t index = record_index(core.cursor);
+            call(first_site + 8 * (index % 1000));
+        }
+    }
+    // The next boot: nothing but ring and header is left.
+    Received boot() {
+        line_bytes.clear();
+        send_what_is_left();
+        if (!line_bytes.empty()) {
+            EXPECT_EQ(line_bytes.front(), 0);  // the end of what the reset has cut off
+            line_bytes.erase(line_bytes.begin());
+        }
+        return receive();
+    }
+    void send_what_is_left() {
+        clear(next);
+        const auto ring_of = [&](unsigned) { return core.ring; };
+        found = recover(kept, image, &next, ring_of, [](std::uint32_t low) {
+            return low >= first_site && low < site_end && low % 8 == 0;
+        });
+        if (found.records == 0) return;
+        Pump<sim::SimMachine> booted{machine, {&next, 1}, encoders.get()};
+        booted.send_recovered(config, hello, kept);
+    }
+    void expect_true(const Received& received, std::uint64_t end) {
+        EXPECT_EQ(received.bad, 0u);
+        ASSERT_FALSE(received.events.empty());
+        for (const wire::Event& event : without_own(received.events)) {
+            ASSERT_EQ(event.site_offset, first_site - 0x1000 + 8 * (event.index % 1000)) << event.index;
+        }
+        EXPECT_EQ(received.events.back().index, end - 1);
+        ASSERT_EQ(received.hellos.size(), 1u);
+        EXPECT_TRUE(received.hellos[0].recovered);
+        EXPECT_TRUE(received.hellos[0].flight);
+        const wire::Stats last = received.stats.back();
+        EXPECT_EQ(last.final, 1u);
+        EXPECT_EQ(last.generated, end);
+        EXPECT_EQ(last.generated, last.delivered + last.overwritten + last.dropped);
+        EXPECT_EQ(last.delivered, received.events.size());
+    }
+
+    Kept kept{};
+    const KeptImage image{1, 2, 1, hz};
+    std::vector<Core> next_core = std::vector<Core>(1);
+    Core& next = next_core[0];
+    Recovered found{};
+};
+
+}  // namespace nopscope::testing

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// Over warm resets, at any byte of the line: no sequence number is used twice, and what was counted stays counted.
+#include "tests/unit/tracer/warm_reset_fixture.hpp"
+
+#include <new>
+#include <random>
+#include <set>
+
+namespace nopscope {
+namespace {
+
+using testing::receive;
+using testing::Received;
+using testing::WarmReset;
+
+// ---- sequence numbers
+// -------------------------------------------------------------------------------
+
+using Stream = std::pair<wire::Stream, unsigned>;  // and the core
+
+// For try_write: what the header allows for, at each byte of the line.
+const Kept* header_at_line = nullptr;
+const KeptImage* image_at_line = nullptr;
+std::vector<std::uint64_t> limits;  // 0: the header is not whole, or a frame has begun before
+std::size_t bytes_to_reset = 0;     // 0: none
+struct Reset {};
+
+bool write_and_look(std::uint8_t byte) {
+    const bool begins = testing::line_bytes.empty() || testing::line_bytes.back() == 0;
+    limits.push_back(
+        begins && is_whole(*header_at_line, *image_at_line) ? header_at_line->sequence_limit : 0);
+    testing::line_bytes.push_back(byte);
+    if (bytes_to_reset != 0 && --bytes_to_reset == 0) throw Reset{};
+    return true;
+}
+
+class WarmSequences : public WarmReset {
+protected:
+    WarmSequences() {
+        header_at_line = &kept;
+        image_at_line = &image;
+        limits.clear();
+        bytes_to_reset = 0;
+        config.output.try_write = write_and_look;
+        config.mode = Mode::stream;
+        WarmReset::pump.set_mode(Mode::stream);
+        pump.open(config, hello, 7, &kept);
+    }
+    // A frame of each stream that needs no other part of the tracer, and of the records several.
+    void some_frames() {
+        make(100);
+        pump.send_hello();
+        pump.send_stats();
+        const auto reply = std::make_unique<Replies::Reply>();
+        replies->post(replies->passing(), wire::Command::mark, wire::Answer::ok);
+        pump.console("text", 4);
+        pump.flush();
+    }
+    // The header in memory must allow for each frame before its first byte is on the line.
+    void expect_covered() {
+        std::size_t begin = 0;
+        for (std::size_t at = 0; at < testing::line_bytes.size(); ++at) {
+            if (testing::line_bytes[at] != 0) continue;
+            std::vector<wire::Byte> chunk(testing::line_bytes.begin() + static_cast<long>(begin),
+                                          testing::line_bytes.begin() + static_cast<long>(at));
+            const wire::ParsedFrame frame = wire::parse_frame(chunk.data(), chunk.size());
+            if (frame.ok) {
+                ASSERT_LT(frame.header.sequence, limits[begin]);
+            }
+            begin = at + 1;
+        }
+    }
+    // Numbers of each stream; none comes twice.
+    std::map<Stream, std::set<std::uint32_t>> used() {
+        std::map<Stream, std::set<std::uint32_t>> numbers;
+        for (const wire::FrameHeader& header : receive().headers) {
+            auto& of = numbers[{header.stream, header.core}];
+            EXPECT_TRUE(of.insert(header.sequence).second)
+                << static_cast<unsigned>(header.stream) << " " << header.sequence;
+        }
+        return numbers;
+    }
+
+    std::unique_ptr<Replies> replies = std::make_unique<Replies>();
+    Pump<sim::SimMachine> pump{machine, cores, encoders.get(), nullptr, replies.get()};
+};
+
+TEST_F(WarmSequences, TheHeaderAllowsForEachFrameBeforeItIsOnTheLine) {
+    for (unsigned round = 0; round < 6000; ++round) some_frames();
+    expect_covered();
+    const auto numbers = used();
+    EXPECT_EQ(numbers.size(), 5u);
+    for (const auto& [stream, of] : numbers) {
+        EXPECT_EQ(*of.begin(), 0u);
+        EXPECT_EQ(*of.rbegin() + 1, of.size());  // without a reset none is left out
+    }
+    EXPECT_GT(numbers.at({wire::Stream::console, 0}).size(), 5999u);
+}
+
+TEST_F(WarmSequences, TheHeaderThatAllowsForThemHasReachedMemory) {
+    some_frames();
+    machine.poc_cleans.clear();
+    for (unsigned round = 0; round < 5000; ++round) pump.console("x", 1), pump.flush();
+    EXPECT_TRUE(machine.poc_cleans.count(reinterpret_cast<std::uintptr_t>(&kept.sequence_limit) &
+                                         ~std::uint64_t{63}));
+}
+
+// At any byte of the line, and again while the next boot sends the rest, the header being what
+// memory has.
+TEST_F(WarmSequences, NoNumberIsUsedTwiceWhateverTheResetsCutOff) {
+    std::mt19937_64 random(11);
+    for (unsigned round = 0; round < 60; ++round) {
+        some_frames();
+        std::vector<wire::Byte> line;
+        const auto until_reset = [&](auto work) {
+            bytes_to_reset = 1 + random() % 3000;
+            try {
+                work();
+            } catch (const Reset&) {
+            }
+            bytes_to_reset = 0;
+            line.insert(line.end(), testing::line_bytes.begin(), testing::line_bytes.end());
+            testing::line_bytes.clear();
+        };
+        until_reset([&] {
+            for (unsigned i = 0; i < 20; ++i) some_frames();
+        });
+        for (unsigned resets = 0; resets < 2; ++resets) {
+            until_reset([&] { send_what_is_left(); });
+        }
+        until_reset([&] {
+            send_what_is_left();
+            bytes_to_reset = 0;
+        });
+        testing::line_bytes = line;
+        testing::decoders.clear();
+        (void)used();
+        // A session of its own for the next round.
+        begin_keeping(machine, kept, image);
+        const std::uint64_t ring = core.ring;
+        clear(core);
+        core.ring = ring;
+        for (std::uint64_t& word : memory[0].ring) word = 0;
+        core.cursor = core.tail = core.seen = ring_bytes;
+        core.reserve = return_reserve_bytes;
+        core.pumped_clock = core.seen_clock = core.last_sync = machine.now;
+        ::new (&pump) Pump<sim::SimMachine>{machine, cores, encoders.get(), nullptr, replies.get()};
+        pump.open(config, hello, 7, &kept);
+    }
+}
+
+TEST_F(WarmSequences, TheRestOfASessionBeginsBehindAllThatWasUsedAndSaysWhere) {
+    some_frames();
+    const auto before = used();
+    make(50);
+    const std::uint64_t limit = kept.sequence_limit;
+    testing::line_bytes.clear();
+    send_what_is_left();
+    const std::vector<wire::Byte> line = testing::line_bytes;
+    EXPECT_EQ(line.front(), 0);
+    testing::line_bytes.erase(testing::line_bytes.begin());
+    const Received received = receive();
+    EXPECT_EQ(received.bad, 0u);
+    ASSERT_FALSE(received.hellos.empty());
+    EXPECT_EQ(received.hellos[0].sequences_from, limit);
+    EXPECT_TRUE(received.traces.at(0).key);
+    std::map<Stream, std::uint32_t> first;
+    for (const wire::FrameHeader& header : received.headers)
+        first.try_emplace({header.stream, header.core}, header.sequence);
+    EXPECT_EQ(first.size(), 3u);
+    for (const auto& [stream, sequence] : first) {
+        EXPECT_EQ(sequence, limit);
+        if (before.contains(stream)) {
+            EXPECT_GT(sequence, *before.at(stream).rbegin());
+        }
+    }
+    // Streams that had nothing left to send.
+    EXPECT_EQ(next.profile_sequence, limit);
+    EXPECT_EQ(next.profile_events_sequence, limit);
+    EXPECT_GT(kept.sequence_limit, limit);
+    EXPECT_EQ(hello.sequences_from, 0u);
+}
+
+TEST_F(WarmSequences, TheNextSessionBeginsAtZeroInEveryStream) {
+    some_frames();
+    make(50);
+    testing::line_bytes.clear();
+    clear(next);
+    (void)recover(
+        kept, image, &next, [&](unsigned) { return core.ring; },
+        [](std::uint32_t) { return true; });
+    Pump<sim::SimMachine> booted{machine, {&next, 1}, encoders.get(), nullptr, replies.get()};
+    replies->post(replies->passing(), wire::Command::mark, wire::Answer::ok);
+    booted.send_recovered(config, hello, kept);
+    begin_keeping(machine, kept, image);
+    testing::line_bytes.clear();
+    limits.clear();
+    booted.open(config, hello, 7, &kept);
+    booted.send_hello();
+    booted.console("x", 1);
+    replies->post(replies->passing(), wire::Command::mark, wire::Answer::ok);
+    booted.flush();
+    expect_covered();
+    for (const auto& [stream, of] : used())
+        EXPECT_EQ(*of.begin(), 0u) << static_cast<unsigned>(stream.first);
+}
+
+TEST_F(WarmSequences, BeforeASessionsFirstFrameNothingOfTheOneBeforeIsLeft) {
+    some_frames();
+    pump.prepare_reset();
+    ASSERT_TRUE(is_whole(kept, image));
+    machine.poc_cleans.clear();
+    begin_keeping(machine, kept, image);
+    EXPECT_FALSE(is_whole(kept, image));
+    EXPECT_TRUE(
+        machine.poc_cleans.count(reinterpret_cast<std::uintptr_t>(&kept.crc) & ~std::uint64_t{63}));
+}
+
+TEST_F(WarmSequences, ANumberOfNoReader) {
+    some_frames();
+    pump.prepare_reset();
+    kept.sequence_limit = most_sequence_limit;
+    kept.crc = crc_of(kept);
+    EXPECT_TRUE(is_whole(kept, image));
+    ++kept.sequence_limit;
+    kept.crc = crc_of(kept);
+    EXPECT_FALSE(is_whole(kept, image));
+}
+
+// Also one whose header was never whole; and whatever a clock that begins again at 0 reads.
+TEST_F(WarmSequences, EachSessionHasAnotherNumberThanThoseBefore) {
+    kept.crc = 0;
+    EXPECT_EQ(session_after(kept, 5), 8);
+    kept.session = 0xffff;
+    EXPECT_EQ(session_after(kept, 5), 0);
+    kept.magic = 0;
+    EXPECT_EQ(session_after(kept, 0x1'0002'0004), 7);
+}
+
+// What was counted of old stays counted, and the clock of this boot is no record's.
+TEST_F(WarmSequences, CountsGoOnAndNothingIsAddedToTheRing) {
+    some_frames();
+    core.filtered = 11;
+    core.passed = 4;
+    core.aggregated = 22;
+    pump.prepare_reset();
+    kept.console_dropped = 33;
+    kept.crc = crc_of(kept);
+    make(20);
+    const std::uint64_t end = record_index(core.cursor);
+    for (const std::uint64_t now : {std::uint64_t{5}, std::uint64_t{1} << 40}) {
+        machine.now = now;
+        const Received received = boot();
+        EXPECT_EQ(received.bad, 0u);
+        EXPECT_EQ(received.events.back().index, end - 1);
+        const wire::Stats last = received.stats.back();
+        EXPECT_EQ(last.filtered, 15u);
+        EXPECT_EQ(last.aggregated, 22u);
+        EXPECT_EQ(last.console_dropped, 33u);
+        EXPECT_EQ(last.generated, end + 15 + 22);
+    }
+}
+
+}  // namespace
+}  // namespace nopscope

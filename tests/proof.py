@@ -107,11 +107,12 @@ def storm(operations):
     good, lines = True, []
     steered = max(60, operations // 500)
     for command in (("./dev", "storm", operations, 1), *(("tests/endurance/line_storm.py", machine, steered, 7)
-                                                         for machine in ("virt-max", "virt-max-smp4"))):
+                                                         for machine in ("virt-max", "virt-max-smp4")),
+                    ("tests/endurance/reset_storm.py", "--resets", 300, "--seed", 7)):
         shown, done = run(*command)
         good &= done.returncode == 0
         said = (done.stdout + done.stderr).splitlines()
-        lines += [line for line in said if line.startswith(("storm:", "line storm:", "  "))][-6:] if done.returncode == 0 else \
+        lines += [line for line in said if line.startswith(("storm:", "line storm:", "reset storm:", "  "))][-6:] if done.returncode == 0 else \
             [f"not passed: {shown}", last_lines(done)]
         lines.append(f"again: {shown}")
     return good, lines

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The storm that comes from a host, by commands over the line (tests/endurance/line_storm.py): all cores record, core 0
-// pumps, forever.
+// The storm that comes from a host, by commands over the line (tests/endurance/line_storm.py): all
+// cores record, core 0 pumps, forever. The word mode=lossless, flight or adaptive says in which
+// mode; without it, stream.
+#include <cstdlib>
+#include <cstring>
+
 #include "firmware/config.hpp"
 #include "firmware/storm/storm.hpp"
 #include "hal/hal.hpp"
@@ -8,6 +12,15 @@
 namespace storm {
 
 namespace hal = nopscope::hal;
+
+static nopscope::Mode mode() {
+    const auto has = [](const char* word) {
+        return std::strstr(hal::command_line(), word) != nullptr;
+    };
+    if (has("mode=lossless")) return nopscope::Mode::lossless;
+    if (has("mode=flight")) return nopscope::Mode::flight;
+    return has("mode=adaptive") ? nopscope::Mode::adaptive : nopscope::Mode::stream;
+}
 
 void run_line(unsigned bytes_per_second) {
     nopscope::Config config = board_config("storm");
@@ -18,7 +31,12 @@ void run_line(unsigned bytes_per_second) {
                     .baud = hal::uart_baud(),
                     .set_baud = hal::uart_set_baud,
                     .reset = hal::reset};
+    config.mode = mode();
     config.recorder = nopscope::Recorder::graph;
+    if (config.mode == nopscope::Mode::adaptive) {
+        const std::size_t bytes = nopscope::profile_bytes(used);
+        config.profile_memory = {static_cast<std::byte*>(std::malloc(bytes)), bytes};
+    }
     config.interrupt_depth = hal::interrupt_depth_of;
     config.panic = hal::panic;
     const nopscope::Status status = nopscope::init(config);

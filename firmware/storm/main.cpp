@@ -3,7 +3,7 @@
 // core makes between two sleeps, steady=N (64): the first N functions are always traced by an ops that
 // stays, so their words stay and their slots change; the others' words change, too. QEMU with a
 // thread for each core now and then loses a store to text that another core executes, so steady=64 is
-// for that mode. line=N: the storm comes from a host, over a line of N bytes a second (line.cpp). Exit
+// for that mode. line=N: the storm comes from a host, over a line of N bytes a second, in a mode (line.cpp). Exit
 // status 0: nothing was lost, nothing foreign was seen, and every word of text is what the state says.
 #include <cstdio>
 #include <cstdlib>

@@ -43,13 +43,23 @@ def waited(condition, what, seconds=60):
         time.sleep(0.05)
 
 
+def connected(path):
+    """To a socket of the emulator's, which is there before it listens."""
+    end = socket.socket(socket.AF_UNIX)
+
+    def connects():
+        return path.exists() and end.connect_ex(str(path)) == 0
+
+    waited(connects, f"the emulator's socket {path.name}")
+    return end
+
+
 class FaultyLine:
     """Between the target's socket and one host after another. While no host is there, what the target sends is gone."""
 
     def __init__(self, target, path, seed):
         self.well, self.done = False, collections.Counter()
-        self.target = socket.socket(socket.AF_UNIX)
-        self.target.connect(str(target))
+        self.target = connected(target)
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(str(path))
         self.listener.listen(4)
@@ -116,11 +126,8 @@ class Storm:
         command[command.index("stdio")] = f"unix:{directory / 'target'},server=on,wait=on"
         command[command.index("-monitor") + 1] = f"unix:{directory / 'monitor'},server=on,wait=off"
         self.qemu = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        waited((directory / "target").exists, "the emulator's socket")
         self.line = FaultyLine(directory / "target", directory / "host", seed)
-        self.monitor = socket.socket(socket.AF_UNIX)
-        waited((directory / "monitor").exists, "the emulator's monitor")
-        self.monitor.connect(str(directory / "monitor"))
+        self.monitor = connected(directory / "monitor")
         self.record()
 
     def record(self):

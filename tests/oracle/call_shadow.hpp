@@ -1,27 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// One core's calls and their instructions, from what it executes: an independent shadow of the call stack.
+// One core's calls and their instructions, from what it executes: an independent shadow of the call
+// stack.
 //
-// Told, just before each instruction executes: that it does (`executed`), and before that, where it applies, that
-// a block begins with it, that it is a function's first, a patch site's BL, or a branch of some kind. Control is
-// somewhere else than behind the last instruction only where a block begins, so whatever must be noticed is
-// noticed there.
+// Told, just before each instruction executes: that it does (`executed`), and before that, where it
+// applies, that a block begins with it, that it is a function's first, a patch site's BL, or a
+// branch of some kind. Control is somewhere else than behind the last instruction only where a
+// block begins, so whatever must be noticed is noticed there.
 //
-//   call    The site's word is executed while it is a BL. The call began with the function's first instruction.
-//   return  Execution reaches the return address that the call had, with the call's stack pointer.
-//   tail    The caller's own return address was handed on: x30 is what the tracer put in its place, and the stack
+//   call    The site's word is executed while it is a BL. The call began with the function's first
+//   instruction. return  Execution reaches the return address that the call had, with the call's
+//   stack pointer. tail    The caller's own return address was handed on: x30 is what the tracer
+//   put in its place, and the stack
 //           pointer is the caller's. Such calls end together.
-//   longjmp A RET that no call expects, or a new call, at a stack pointer that lies above open calls: these were left.
-//           Where longjmp() is known and the tracer is told of it, at its first instruction: from there on it works for
-//           whom it goes to.
-//   interrupt From an entry of the vector table to ERET: a pseudo-call. Calls in it cannot end those below.
-//   tracer  Not counted. From where the core enters the tracer's code until that returns; what the tracer
+//   longjmp A RET that no call expects, or a new call, at a stack pointer that lies above open
+//   calls: these were left.
+//           Where longjmp() is known and the tracer is told of it, at its first instruction: from
+//           there on it works for whom it goes to.
+//   interrupt From an entry of the vector table to ERET: a pseudo-call. Calls in it cannot end
+//   those below. tracer  Not counted. From where the core enters the tracer's code until that
+//   returns; what the tracer
 //           calls meanwhile (a driver) is its own, unless that is a traced call.
-//   service Counted: what the program has the tracer do in place of something else, as printing to the console.
+//   reset   Execution reaches the code that the core is started with: what was open is gone.
+//   service Counted: what the program has the tracer do in place of something else, as printing to
+//   the console.
 //
-// A return address that lies in the tracer is looked through; nothing the tracer has written is read.
+// A return address that lies in the tracer is looked through; nothing the tracer has written is
+// read.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
 namespace nopscope::truth {
@@ -60,12 +70,39 @@ struct Place {
     bool body = false;    // where a site's BL returns to
     bool service = false;
     bool longjmp = false;  // the C library's
+    bool boot = false;     // where a core begins after a reset
+};
+
+// Which calls there were, each with the calls that were open around it. Number 0 is no call.
+class CallPaths {
+public:
+    struct Path {
+        std::uint32_t around = 0;
+        std::uint32_t function = 0;
+    };
+    std::uint32_t call(std::uint32_t around, std::uint32_t function) {
+        const auto [found, is_new] =
+            numbers_.try_emplace({around, function}, static_cast<std::uint32_t>(paths_.size()));
+        if (is_new) paths_.push_back({around, function});
+        return found->second;
+    }
+    const std::vector<Path>& paths() const { return paths_; }
+
+private:
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> numbers_;
+    std::vector<Path> paths_{1};
 };
 
 class CallShadow {
 public:
-    CallShadow(std::vector<Counted>& functions, const std::vector<Range>& tracer, Range stack)
-        : functions_(functions), tracer_(tracer), stack_(stack), active_(functions.size()) {}
+    // `paths`: of all cores; null: they are not kept.
+    CallShadow(std::vector<Counted>& functions, const std::vector<Range>& tracer, Range stack,
+               CallPaths* paths = nullptr)
+        : functions_(functions),
+          tracer_(tracer),
+          stack_(stack),
+          paths_(paths),
+          active_(functions.size()) {}
 
     void executed() { ++raw_; }
     void branch(Branch kind) { state_.last = kind; }
@@ -74,6 +111,7 @@ public:
     // `read`: has sp() and lr(), of this core, now.
     template <typename Read>
     void begin_block(const Place& at, Read& read) {
+        if (at.boot) return reset();
         const Branch last = state_.last;
         state_.last = Branch::none;
         if (at.vector) return interrupt(last);
@@ -120,6 +158,7 @@ public:
                            .begin = begin,
                            .function = function,
                            .tail = tail,
+                           .path = paths_ != nullptr ? paths_->call(path(), function) : 0,
                            .below = state_});
         ++active_[function];
         last_event_ = begin;
@@ -168,9 +207,18 @@ private:
         std::uint64_t longjmps = 0, pumps = 0, jumps = 0;  // in it and its callees
         std::uint32_t function = none;
         bool tail = false;
+        std::uint32_t path = 0;  // an interrupt's: of the call that it interrupts
         State below{};  // of what was called from, or interrupted
     };
 
+    std::uint32_t path() const { return frames_.empty() ? 0 : frames_.back().path; }
+    void reset() {
+        move(Where::program);
+        frames_.clear();
+        levels_.clear();
+        std::ranges::fill(active_, 0);
+        state_ = {};
+    }
     std::size_t base() const { return levels_.empty() ? 0 : levels_.back() + 1; }
     bool is_foreign(std::uint64_t sp) const { return stack_.high != 0 && !(sp > stack_.low && sp <= stack_.high); }
     bool in_tracer(std::uint64_t address) const {
@@ -235,7 +283,7 @@ private:
         State below = state_;
         below.last = last;
         levels_.push_back(frames_.size());
-        frames_.push_back({.begin = clock(), .below = below});
+        frames_.push_back({.begin = clock(), .path = path(), .below = below});
         move(Where::program);
         state_ = {};
     }
@@ -295,6 +343,7 @@ private:
     std::vector<Counted>& functions_;
     const std::vector<Range>& tracer_;
     Range stack_;
+    CallPaths* paths_;
     std::vector<std::uint32_t> active_;  // open calls of each function
     std::vector<Frame> frames_;
     std::vector<std::size_t> levels_;  // where the pseudo-calls of open interrupts lie

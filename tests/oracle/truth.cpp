@@ -1,22 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// The independent times: a QEMU plugin that keeps a shadow of the calls of patch-site functions and counts the
-// instructions of each, its own and with its callees', the tracer's left out (call_shadow.hpp says how). With
-// -icount shift=0 an instruction is a nanosecond, so these are what nopscope's corrected times must come to.
+// The independent times: a QEMU plugin that keeps a shadow of the calls of patch-site functions and
+// counts the instructions of each, its own and with its callees', the tracer's left out
+// (call_shadow.hpp says how). With -icount shift=0 an instruction is a nanosecond, so these are
+// what nopscope's corrected times must come to.
 //
-//     qemu-system-aarch64 ... -plugin libtruth.so,map=MAP,out=OUT
+//     qemu-system-aarch64 ... -plugin libtruth.so,map=MAP,out=OUT[,paths=on]
 //
 // MAP, hex, as tests/oracle/truth.py writes it:
 //     site WORD FUNCTION      the word that toggles, and the function's first instruction
 //     tracer LOW HIGH         code of the tracer's: addresses from LOW to below HIGH
 //     service ADDRESS         a function of the tracer's whose work is the program's
 //     longjmp ADDRESS         the C library's, of an image that tells the tracer before
+//     boot ADDRESS            where cores begin after a reset
 //     vectors ADDRESS         of the vector table; none: interrupts are not told apart
 //     stack LOW HIGH          the only one on which calls are followed; none: whatever SP is
-// OUT, written when QEMU exits: {"instructions": N, "program": N, "foreign": N, "unexplained": N, "told_of_longjmp": B, "functions":
+// OUT, written when QEMU exits: {"instructions": N, "program": N, "foreign": N, "unexplained": N,
+// "told_of_longjmp": B, "functions":
 // [{"address": "0x..", "calls": N, "self": N, ...}, ...]}, of all cores together.
+//
+// paths=on: no instructions are counted, which makes it faster, and OUT has no times. It has
+// "paths" instead: for each path of calls [the number of the path around its last call, or 0, and
+// that call's address]. Paths count from 1.
 #include "tests/oracle/call_shadow.hpp"
 #include "tests/oracle/qemu_plugin.hpp"
+#include "tests/oracle/this_core.hpp"
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
@@ -66,8 +75,9 @@ private:
 };
 
 struct Core {
-    Core(std::vector<Counted>& functions, const std::vector<Range>& tracer, Range stack)
-        : shadow(functions, tracer, stack) {}
+    Core(std::vector<Counted>& functions, const std::vector<Range>& tracer, Range stack,
+         CallPaths* paths)
+        : shadow(functions, tracer, stack, paths) {}
     Registers registers;
     CallShadow shadow;
 };
@@ -82,12 +92,14 @@ struct Truth {
     std::unordered_map<std::uint64_t, std::uint32_t> site_at;  // by address of the word
     std::unordered_map<std::uint64_t, std::uint32_t> function_at;
     std::vector<Range> tracer;
-    std::vector<std::uint64_t> services;
+    std::vector<std::uint64_t> services, boots;
     std::uint64_t longjmp = 0;
     Range stack, vectors;
     std::deque<Place> places;  // never moved
     std::vector<std::unique_ptr<Core>> cores;
     std::string out;
+    CallPaths paths;
+    bool keeps_paths = false;
 };
 
 // Never destroyed: QEMU calls on_exit after this library's static destructors.
@@ -107,6 +119,10 @@ bool read_map(const std::string& path) {
         }
         if (what == "longjmp") {
             truth.longjmp = first;
+            continue;
+        }
+        if (what == "boot") {
+            truth.boots.push_back(first);
             continue;
         }
         if (what == "service") {
@@ -145,15 +161,16 @@ Branch branch_of(std::uint32_t word) {
 }
 bool is_eret(std::uint32_t word) { return (word & 0xfffff000) == 0xd69f0000; }
 
-CallShadow& shadow_of(unsigned vcpu) { return truth.cores[vcpu]->shadow; }
+Core& core_of(unsigned vcpu) { return *truth.cores[this_core::number(vcpu)]; }
+CallShadow& shadow_of(unsigned vcpu) { return core_of(vcpu).shadow; }
 
 void on_block(unsigned vcpu, void* place) {
-    Core& core = *truth.cores[vcpu];
+    Core& core = core_of(vcpu);
     core.shadow.begin_block(*static_cast<const Place*>(place), core.registers);
 }
 void on_function(unsigned vcpu, void*) { shadow_of(vcpu).at_function(); }
 void on_call(unsigned vcpu, void* index) {
-    Core& core = *truth.cores[vcpu];
+    Core& core = core_of(vcpu);
     core.shadow.call(static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(index)), core.registers);
 }
 template <Branch kind>
@@ -172,6 +189,7 @@ Place& place_at(std::uint64_t address) {
     place.vector = truth.vectors.has(address) && address % 0x80 == 0;
     for (const std::uint64_t service : truth.services) place.service = place.service || service == address;
     place.longjmp = truth.longjmp != 0 && address == truth.longjmp;
+    place.boot = std::ranges::count(truth.boots, address) != 0;
     place.body = truth.site_at.contains(address - 4);
     return place;
 }
@@ -194,14 +212,16 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
         if (kind == Branch::call) tell(instruction, on_branch<Branch::call>);
         if (kind == Branch::jump) tell(instruction, on_branch<Branch::jump>);
         if (kind == Branch::ret) tell(instruction, on_branch<Branch::ret>);
-        tell(instruction, on_instruction);
+        if (!truth.keeps_paths) tell(instruction, on_instruction);
         if (is_eret(word)) tell(instruction, on_eret);
     }
 }
 
 void on_core(qemu_plugin_id_t, unsigned vcpu) {
+    this_core::is_there(vcpu);
     if (truth.cores.size() <= vcpu) truth.cores.resize(vcpu + 1);
-    truth.cores[vcpu] = std::make_unique<Core>(truth.functions, truth.tracer, truth.stack);
+    truth.cores[vcpu] = std::make_unique<Core>(truth.functions, truth.tracer, truth.stack,
+                                               truth.keeps_paths ? &truth.paths : nullptr);
     if (!truth.cores[vcpu]->registers.known()) qemu_plugin_outs("truth: this QEMU gives no sp and x30\n");
 }
 
@@ -216,6 +236,16 @@ constexpr struct {
     {"longjmps_below", &Counted::longjmps_below}, {"pumps_below", &Counted::pumps_below},
     {"jumps_below", &Counted::jumps_below},
 };
+
+void print_paths(std::FILE* file) {
+    std::fputs(", \"paths\": [", file);
+    const auto& paths = truth.paths.paths();
+    for (std::size_t i = 1; i < paths.size(); ++i) {
+        std::fprintf(file, "%s\n[%" PRIu32 ", \"0x%" PRIx64 "\"]", i == 1 ? "" : ",",
+                     paths[i].around, truth.sites[paths[i].function].function);
+    }
+    std::fputs("\n]", file);
+}
 
 void on_exit(qemu_plugin_id_t, void*) {
     std::FILE* const file = std::fopen(truth.out.c_str(), "w");
@@ -239,7 +269,9 @@ void on_exit(qemu_plugin_id_t, void*) {
         }
         std::fputs("}", file);
     }
-    std::fputs("\n]}\n", file);
+    std::fputs("\n]", file);
+    if (truth.keeps_paths) print_paths(file);
+    std::fputs("}\n", file);
     std::fclose(file);
 }
 
@@ -250,6 +282,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t*, int argc, char*
     for (int i = 0; i < argc; ++i) {
         if (std::strncmp(argv[i], "map=", 4) == 0) map = argv[i] + 4;
         if (std::strncmp(argv[i], "out=", 4) == 0) truth.out = argv[i] + 4;
+        if (std::strcmp(argv[i], "paths=on") == 0) truth.keeps_paths = true;
     }
     if (truth.out.empty() || !read_map(map)) {
         std::fputs("truth: needs out=FILE and map=FILE, with sites and the tracer's ranges, as truth.py writes it\n",

@@ -69,6 +69,7 @@ def plugin_map(elf):
     lines += [f"service {image.symbols[name]:x}" for name in SERVICES if name in image.symbols]
     if "__wrap_longjmp" in image.symbols and "longjmp" in image.symbols:  # tracer/arm64/longjmp.S
         lines.append(f"longjmp {image.symbols['longjmp']:x}")
+    lines += [f"boot {image.symbols[name]:x}" for name in ("_start", "nopscope_secondary_start") if name in image.symbols]
     if "nopscope_vectors" in image.symbols:
         lines.append(f"vectors {image.symbols['nopscope_vectors']:x}")
     if "__stack_low" in image.symbols:

@@ -24,7 +24,8 @@ protected:
                             .vector = address == 0x800,
                             .body = is_body,
                             .service = address == 0x5c0,
-                            .longjmp = address == longjmp},
+                            .longjmp = address == longjmp,
+                            .boot = address == 0},
                            registers);
         is_body = false;
         for (unsigned i = 0; i + 1 < count; ++i) shadow.executed();
@@ -51,7 +52,8 @@ protected:
 
     std::vector<Counted> functions{4};
     std::vector<Range> tracer{{entry, 0x600}};
-    CallShadow shadow{functions, tracer, {0x8000, stack}};
+    CallPaths paths;
+    CallShadow shadow{functions, tracer, {0x8000, stack}, &paths};
     Registers registers{0x8f00, 0};
     bool is_body = false;
 };
@@ -71,6 +73,26 @@ TEST_F(Shadow, ACallHasWhatIsBetweenItsEntryAndItsReturn) {
     EXPECT_EQ(functions[0].made, 1u);
     EXPECT_EQ(shadow.clock(), 25u);
     EXPECT_EQ(shadow.all_instructions(), 25u + 2 * (31 + 20));
+}
+
+TEST_F(Shadow, AResetEndsWhateverWasOpen) {
+    const auto last_path = [&] { return paths.paths().back(); };
+    enter(0, 0x2000, 10, Branch::call);
+    enter(1, 0x2100, 10);
+    EXPECT_EQ(last_path().function, 1u);
+    EXPECT_EQ(paths.paths()[last_path().around].function, 0u);
+    run(0x800, 5, Branch::call);  // an interrupt
+    enter(2, 0x2200, 10);
+    EXPECT_EQ(paths.paths()[last_path().around].function, 1u);
+    run(0, 5);
+    enter(3, 0x2100, 10);
+    EXPECT_EQ(last_path().function, 3u);
+    EXPECT_EQ(last_path().around, 0u);
+    run(0, 5);
+    enter(0, 0x2000, 10, Branch::call);
+    enter(1, 0x2100, 10);
+    EXPECT_EQ(paths.paths().size(), 5u);  // none, 0, 0-1, 0-1-2, 3
+    EXPECT_EQ(shadow.unexplained, 0u);
 }
 
 TEST_F(Shadow, TailCallsEndTogether) {

@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Resets that nobody announces, at any moment, in every mode, on one core and on four, over perfect and damaged lines: whatever
+they cut off, a recording has no call in it that was not made.
+
+    reset_storm.py [--resets N] [--seed N] [--only TEXT] [--keep DIRECTORY]
+
+N resets (40) are shared out among the runs. A reset is the emulator's: memory keeps what it has. Of each run's recording it is
+checked, event by event and not by sums:
+
+- each function is a patch site of the image;
+- no function has more calls than the plugin (tests/oracle/truth.cpp) has counted of it, all boots together;
+- each caller and callee of the call graph occur in the plugin's paths. Where records may be missing in between, the caller is any
+  call that was open around the callee; in lossless mode on a perfect line it is the next one.
+
+Exit status 1: one of these is not so, or a recording's sums are not exact, or a perfect line does not read as one.
+"""
+
+import argparse
+import collections
+import json
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / "e2e"), str(HERE.parent / "oracle")]
+import machines  # noqa: E402
+import sites  # noqa: E402
+import truth  # noqa: E402
+from line_storm import FaultyLine, PARTS, connected, waited  # noqa: E402
+
+# Of one core and of four: the image, its words, and what QEMU is told besides the machine (line_storm.py says why one thread).
+IMAGES = {
+    "virt-max": ("demo", ["rounds=1000000", "baud=3000000", "interrupts=1"], []),
+    "virt-max-smp4": ("storm", ["line=300000", "calls=20"], ["-accel", "tcg,thread=single"]),
+}
+MODES = ("lossless", "stream", "flight", "adaptive")
+RUNS = [(machine, mode, well) for machine in IMAGES for mode in MODES for well in (True, False)]
+# On a perfect line nothing of this comes but by a reset that cuts a frame off.
+NEVER = ("duplicate_frames", "malformed_frames", "unknown_sites", "inconsistent_cores", "homeless_frames", "other_image_sessions")
+MOST_BYTES = 150_000  # of the line, between two resets
+FLIGHT_SECONDS = 0.5  # in flight mode the line is quiet
+HANG_SECONDS = 60
+
+
+class CountedLine(FaultyLine):
+    """Knows how many bytes the target has sent."""
+
+    sent = 0
+
+    def spoilt(self, pending, data, dice):
+        self.sent += len(data)
+        return super().spoilt(pending, data, dice)
+
+
+def plugin(elf, directory):
+    """As the truth's, but calls are followed on every stack."""
+    path = directory / "truth.map"
+    path.write_text("".join(line + "\n" for line in truth.plugin_map(elf).splitlines() if not line.startswith("stack")))
+    return ["-plugin", f"{truth.os.environ['NOPSCOPE_TRUTH']},map={path},out={directory / 'truth'},paths=on"]
+
+
+def record(directory, run, resets, seed):
+    """Returns the recording, and what the plugin has seen."""
+    machine, mode, well = run
+    image, words, options = IMAGES[machine]
+    elf, dice = machines.elf_of(machine, image), random.Random(seed)
+    command = machines.qemu_command(machine, image, [*words, f"mode={mode}"], icount=False) + options + plugin(elf, directory) + ["-S"]
+    command[command.index("stdio")] = f"unix:{directory / 'target'},server=on,wait=on"
+    command[command.index("-monitor") + 1] = f"unix:{directory / 'monitor'},server=on,wait=off"
+    recording, raw = directory / "line.nsc", directory / "line.raw"
+    qemu = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    recorder = None
+    try:
+        line = CountedLine(directory / "target", directory / "host", seed)
+        line.well = well
+        recorder = subprocess.Popen(
+            [machines.NOPSCOPE, "record", "-q", "--from", f"unix:{directory / 'host'}", "--image", elf, "-o", recording, "--raw", raw],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        monitor = connected(directory / "monitor")
+        waited(lambda: line.host is not None, "the recorder's connection")
+        monitor.sendall(b"cont\n")
+        for _ in range(resets):
+            # Often so early that what the boot before has left is still being sent, or not even begun.
+            before, most = line.sent, dice.choice((1, 500, 20_000, MOST_BYTES, MOST_BYTES))
+            if most > 1:
+                waited(lambda: line.sent > before, "a boot's first byte")
+            end, until = line.sent + dice.randrange(most), time.monotonic() + (FLIGHT_SECONDS if mode == "flight" else HANG_SECONDS)
+            while line.sent < end and time.monotonic() < until:
+                time.sleep(0.001)
+            monitor.sendall(b"system_reset\n")
+        before = line.sent
+        waited(lambda: line.sent > before + 2000, "the last boot")
+        monitor.sendall(b"quit\n")
+        qemu.wait(machines.HANG_SECONDS)
+        size = -1
+        while raw.stat().st_size != size:
+            size = raw.stat().st_size
+            time.sleep(0.1)
+        recorder.send_signal(signal.SIGINT)
+        errors = recorder.communicate(timeout=machines.HANG_SECONDS)[1]
+    finally:
+        qemu.kill()
+        qemu.wait()
+        if recorder:
+            recorder.send_signal(signal.SIGKILL)
+            recorder.wait()
+    if recorder.returncode != 0:
+        raise AssertionError(f"the recorder: exit status {recorder.returncode}: {errors}")
+    return recording, elf, json.loads((directory / "truth").read_text())
+
+
+class Seen:
+    """What the plugin has: calls by function, and pairs of a caller, next or further around, and its callee."""
+
+    def __init__(self, plugins):
+        self.calls = {int(row["address"], 16): row["calls"] for row in plugins["functions"]}
+        self.next, self.around = set(), set()
+        functions, above = [None], [frozenset()]  # of each path: its last call, and the functions around it
+        for around, address in plugins["paths"]:
+            function = int(address, 16)
+            functions.append(function)
+            above.append(above[around] | ({functions[around]} - {None}))
+            self.next.add((functions[around], function))
+            self.around.update((caller, function) for caller in above[-1])
+
+
+def faults(report, graph, seen, exact):
+    """Of a recording: what was not so. A sentence each; how many events they are."""
+    found, invented = [], 0
+
+    def fault(sentence, events):
+        nonlocal invented
+        found.append(sentence)
+        invented += events
+
+    for function in report["functions"]:
+        address, calls = int(function["address"], 16), function["calls"]
+        if address not in seen.calls:
+            fault(f"{address:#x} is no patch site, and has {calls} calls", calls)
+        elif calls > seen.calls[address]:
+            fault(f"{function['name']} has {calls} calls, and was called {seen.calls[address]} times", calls - seen.calls[address])
+    pairs = collections.Counter()
+    for node in graph["nodes"]:
+        parent = None if node["parent"] is None else graph["nodes"][node["parent"]]
+        if node["address"] is None or parent is None or parent["address"] is None:
+            continue  # an interrupt, or behind a gap, or the first on its stack
+        pairs[int(parent["address"], 16), int(node["address"], 16), parent["name"], node["name"]] += node["calls"]
+    for (caller, callee, name, called), calls in pairs.items():
+        if (caller, callee) not in (seen.next if exact else seen.around):
+            fault(f"{name} calls {called} {calls} times, and never did", calls)
+    return found, invented, sum(pairs.values())
+
+
+def check(run, recording, elf, plugins):
+    """Returns counts; prints and counts what was not so."""
+    machine, mode, well = run
+    report = json.loads(machines.nopscope("report", recording, "--image", elf, "--format", "json").stdout)
+    graph = json.loads(machines.nopscope("graph", recording, "--image", elf, "--format", "json").stdout)
+    found, invented, paired = faults(report, graph, Seen(plugins), exact=well and mode == "lossless" and machine == "virt-max")
+    sums = report["integrity"]
+    if sums["generated"] != sum(sums[part] for part in PARTS):
+        found.append(f"the sums are not exact: {sums}")
+    found += [f"{name} is {sums[name]}" for name in (NEVER if well else ("unknown_sites",)) if sums.get(name, 0)]
+    # A reset cuts off one frame at most, and what that had in it is all that a perfect line loses.
+    if well and sums["lost_frames"]:
+        found.append(f"{sums['lost_frames']} frames are lost on a perfect line")
+    calls = sum(function["calls"] for function in report["functions"])
+    return collections.Counter(
+        faults=len(found), invented=invented, calls=calls, pairs=paired, sessions=report["sessions"],
+        **{name: sums[name] for name in ("recovered_sessions", "corrupt_frames", "lost", "repeated_records")}), found
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--resets", type=int, default=40)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--keep", type=pathlib.Path)
+    arguments = parser.parse_args()
+    runs = [run for run in RUNS if arguments.only in shown(run)]
+    total, wrong = collections.Counter(), 0
+    for number, run in enumerate(runs):
+        resets = arguments.resets // len(runs) + (number < arguments.resets % len(runs))
+        if resets == 0:
+            continue
+        with machines.Directory() as directory:
+            if arguments.keep:
+                directory = arguments.keep / shown(run).replace(" ", "-").replace(",", "")
+                directory.mkdir(parents=True)
+            recording, elf, plugins = record(directory, run, resets, arguments.seed * 1000 + number)
+            counts, found = check(run, recording, elf, plugins)
+        total += counts
+        total["resets"] += resets
+        wrong += bool(found)
+        print(f"reset storm: {shown(run)}: {resets} resets, " + ", ".join(f"{name} {counts[name]}" for name in counts), flush=True)
+        for sentence in found[:10]:
+            print(f"  {sentence}", flush=True)
+    print(f"reset storm: {total['resets']} resets, {total['invented']} invented events in {total['calls']} calls and {total['pairs']} "
+          f"pairs; {total['recovered_sessions']} sessions recovered, {wrong} of {len(runs)} runs with a fault")
+    return 1 if wrong or not total["recovered_sessions"] or not total["pairs"] else 0
+
+
+def shown(run):
+    machine, mode, well = run
+    return f"{machine}, {mode}, {'perfect' if well else 'damaged'} line"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -69,6 +69,9 @@ EventSet events_chosen() { return chosen; }
 
 Status check_events(std::span<const std::uint16_t> numbers) {
     if (numbers.size() > wire::max_events) return refuse(wire::EventRefusal::too_many);
+    if (numbers.size() == 2 && numbers[0] == numbers[1]) {
+        return refuse(wire::EventRefusal::twice, numbers[0]);
+    }
     Wanted wanted{numbers, {}};
     check_here(wanted);
     machine.run_on_other_cores(
@@ -133,6 +136,7 @@ const char* describe(wire::EventRefusal why) {
         case EventRefusal::mode: return "events are not counted in adaptive mode";
         case EventRefusal::ring_too_small:
             return "the ring has no room for all open calls' returns with their events";
+        case EventRefusal::twice: return "the same event is named twice";
     }
     return "unknown";
 }

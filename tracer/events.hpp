@@ -17,7 +17,7 @@
 
 namespace nopscope {
 
-// Up to two events, instead of those before; none: nothing is counted any more. Calls that are open meanwhile are
+// Up to two different events, instead of those before; none: nothing is counted any more. Calls that are open meanwhile are
 // recorded without events. What the profile has added up is cleared when others are chosen: read it out before
 // (send_profile()). What is traced stays so. As enable(), and its errors; events_refused: nothing was changed, and
 // events_refusal() says why.
@@ -25,7 +25,7 @@ Status count_events(std::span<const std::uint16_t> numbers);
 
 struct EventsRefusal {
     wire::EventRefusal why;
-    std::uint16_t event;     // absent: which
+    std::uint16_t event;     // absent, twice: which
     std::uint8_t counters;   // too_few_counters: how many there are
 };
 EventsRefusal events_refusal();

@@ -110,6 +110,8 @@ std::string CommandClient::where(const Answered& answered) {
     constexpr std::uint32_t brk = 0xd4200000, immediate = 0x001fffe0;  // BRK #imm16
     return fmt::format(": at {} there is {:#010x}{}, not {:#010x}", hex_address(address), found,
                        (found & ~immediate) == brk ? " (BRK: a debugger's breakpoint?)" : "", expected);
+    case wire::EventRefusal::twice:
+        return fmt::format(": {} ({:#x}) is named twice", event_name(event), event);
 }
 
 void CommandClient::on_session(std::uint16_t session) {

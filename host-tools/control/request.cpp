@@ -223,8 +223,11 @@ Bytes events_of(const Words& words) {
             refuse(fmt::format("{}: no such event: give a number, as 0x11, or one of {}", for_cell(*word),
                                event_names()));
         }
-        if (std::find(words.begin() + 1, word, *word) != word) {
-            refuse(fmt::format("{} is there twice", for_cell(*word)));
+        const auto same = std::find_if(words.begin() + 1, word, [&](const std::string& other) {
+            return event_number(other) == event;
+        });
+        if (same != word) {
+            refuse(fmt::format("{} and {} are the same event: name it once", for_cell(*same), for_cell(*word)));
         }
         arguments.push_back(static_cast<std::uint8_t>(*event));
         arguments.push_back(static_cast<std::uint8_t>(*event >> 8));

@@ -2,6 +2,15 @@
 #include "host-tools/profile/events.hpp"
 
 namespace nopscope {
+namespace {
+
+// Of an `events` argument. Older targets may count one event on both counters; its sums hold it once.
+unsigned different_events(std::uint32_t argument) {
+    const unsigned count = wire::event_count(argument);
+    return count == 2 && wire::event_of(argument, 0) == wire::event_of(argument, 1) ? 1 : count;
+}
+
+}  // namespace
 
 EventChildren::Counts counts_of(const WithData& record) {
     EventChildren::Counts counts{};
@@ -14,8 +23,8 @@ EventChildren::Counts counts_of(const WithData& record) {
 void CallEvents::add(const WithData& record, std::uint32_t node, const EventChildren::Counts& inside, bool whole) {
     const std::uint32_t argument = record.head().argument;
     const EventChildren::Counts counts = counts_of(record);
-    const unsigned events = wire::event_count(argument);
-    for (unsigned n = 0; n < events; ++n) {
+    const bool both = wire::event_count(argument) == 2;
+    for (unsigned n = 0; n < different_events(argument); ++n) {
         const std::uint32_t number = wire::event_of(argument, n);
         const auto known = by_number_.find(number);
         if (known == by_number_.end() && by_number_.size() == max_events) continue;
@@ -23,7 +32,7 @@ void CallEvents::add(const WithData& record, std::uint32_t node, const EventChil
         if (nodes.size() <= node) nodes.resize(node + 1);
         EventSums& sums = nodes[node];
         ++sums.calls;
-        sums.both += events == 2;
+        sums.both += both;
         sums.total += counts[n];
         if (whole && counts[n] > inside[n]) sums.self += counts[n] - inside[n];
     }
@@ -42,12 +51,12 @@ bool TargetEvents::on_frame(unsigned core, const std::uint8_t* payload, std::siz
 
 void TargetEvents::on_session_end() {
     for (const auto& [key, entry] : last_) {
-        const unsigned events = wire::event_count(key.which);
-        for (unsigned n = 0; n < events; ++n) {
+        const bool both = wire::event_count(key.which) == 2;
+        for (unsigned n = 0; n < different_events(key.which); ++n) {
             EventSums& sums = sum_[key.site][wire::event_of(key.which, n)];
             const auto self = static_cast<std::int64_t>(entry.self[n]);
             sums.calls += entry.calls;
-            sums.both += events == 2 ? entry.calls : 0;
+            sums.both += both ? entry.calls : 0;
             sums.total += entry.total[n];
             sums.self += self > 0 ? entry.self[n] : 0;
         }

@@ -253,7 +253,8 @@ class Refused(unittest.TestCase):
     def test_what_the_host_does_not_know(self):
         for options, sentence in ((["--event", "cache_misses"], "no such event.*sw_incr, l1i_cache_refill"),
                                   (["--event", "0x10000"], "no such event"),
-                                  (["--event", "sw_incr", "--event", "sw_incr"], "there twice"),
+                                  (["--event", "sw_incr", "--event", "sw_incr"], "the same event"),
+                                  (["--event", "cpu_cycles", "--event", "0x11"], "the same event"),
                                   (["--event", "0", "--event", "1", "--event", "2"], "at most 2")):
             done = machines.nopscope("record", "--from", "-", "-o", "/dev/null", *options, status=2)
             self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)

@@ -15,6 +15,7 @@ enum class EventRefusal : std::uint8_t {
     recorder = 5,        // one is in use, or is asked for, that does not count events
     mode = 6,            // adaptive
     ring_too_small = 7,  // for all open calls' returns
+    twice = 8,           // the same event on both counters: sums by event would hold it twice
 };
 
 }  // namespace nopscope::wire

@@ -92,6 +92,19 @@ TEST_F(EventsTest, TwoAreKeptApart) {
     EXPECT_THAT(rows(made.events, 1), ElementsAre("1: 1 300 200", "2: 1 100 100"));
 }
 
+// A target of before count_events() refused that, from both of its recorders.
+TEST_F(EventsTest, OneEventOnBothCountersIsSummedOnce) {
+    const auto outer = target.entry(1);
+    ret(outer, {4, 4}, sw_incr, sw_incr);
+    const std::uint32_t which = wire::events_argument(sw_incr, sw_incr);
+    wire::ProfileEventsWriter out(target.payload(), which);
+    out.put({8 * 2, 5, {60, 60}, {50, 50}});
+    target.flush();
+    target.frame(wire::Stream::profile_events, 0, out.finish({1, 0, true, 1, which}));
+    ASSERT_EQ(report().events.columns.size(), 1u);
+    EXPECT_THAT(rows(made.events), ElementsAre("1: 1 4 4", "2: 5 60 50"));
+}
+
 TEST_F(EventsTest, ARecursiveFunctionsTotalIsTheOutermosts) {
     const auto outer = target.entry(1), inner = target.entry(1), innermost = target.entry(1);
     ret(innermost, {1});

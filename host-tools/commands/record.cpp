@@ -41,7 +41,7 @@ public:
         events_drawn_ = events_;
         const StreamCounters stream = reader.counters();
         fmt::print(
-            stderr, "\r\x1b[K{} events, {:.0f} k/s, {} bytes, dropped {}, lost {}, corrupt {}",
+            stderr, "\r\x1b[K{} events, {:.0f} k/s, {} bytes of the line, dropped {}, lost {}, corrupt {}",
             with_commas(events_), rate / 1000, with_commas(reader.line().bytes),
             with_commas(stream.dropped), with_commas(stream.lost), reader.line().corrupt_frames);
         line_drawn_ = true;
@@ -191,10 +191,10 @@ Exit record(const RecordOptions& options) {
 
     const StreamCounters stream = to.reader().counters();
     fmt::print(stderr,
-               "nopscope: {}: {} bytes, {} events in {} session{}; dropped {}, lost {}, "
-               "corrupt_frames {}, gaps {}\n",
-               options.output, with_commas(line.bytes), with_commas(stream.delivered),
-               stream.sessions, stream.sessions == 1 ? "" : "s", with_commas(stream.dropped),
+               "nopscope: {}: {} bytes, from {} bytes of the line; {} events in {} session{}; dropped {}, "
+               "lost {}, corrupt_frames {}, gaps {}\n",
+               options.output, with_commas(to.tape.file_bytes()), with_commas(line.bytes),
+               with_commas(stream.delivered), stream.sessions, stream.sessions == 1 ? "" : "s", with_commas(stream.dropped),
                with_commas(stream.lost), line.corrupt_frames, stream.gaps);
     if (stream.refused_version != 0) {
         throw Error(fmt::format("the target speaks trace format {}, and this nopscope reads {}",

@@ -62,7 +62,8 @@ Exit serve_line(const ServeOptions& options) {
     });
     if (!options.output.empty() && live.status().recording.on) {
         const SideRecording of = live.stop_recording();
-        say(fmt::format("{}: {} bytes, {} events", of.path, with_commas(of.bytes), with_commas(of.records)));
+        say(fmt::format("{}: {} bytes, from {} bytes of the line; {} events", of.path,
+                        with_commas(of.file_bytes), with_commas(of.line_bytes), with_commas(of.records)));
     }
     return live.status().state == LineState::failed ? Exit::input : Exit::ok;
 }

@@ -225,6 +225,7 @@ void Live::end_tape(nsc::EndReason reason) {
     tee_.remove(tape->sink());
     try {
         tape->end(line_->reader(), reason, std::nullopt);
+        last_recording_.file_bytes = tape->file_bytes();
     } catch (const Error& error) {
         last_recording_.error = error.what();
     }
@@ -234,7 +235,8 @@ SideRecording Live::recording_locked() const {
     if (!tape_) return last_recording_;
     return {.path = tape_->path(),
             .on = true,
-            .bytes = tape_->line(line_->reader()).bytes,
+            .line_bytes = tape_->line(line_->reader()).bytes,
+            .file_bytes = tape_->file_bytes(),
             .records = tape_->stream(line_->reader()).delivered,
             .error = {}};
 }

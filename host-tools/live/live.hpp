@@ -67,7 +67,8 @@ struct CoreStatus {
 struct SideRecording {
     std::string path;  // empty: there was none yet
     bool on = false;
-    std::uint64_t bytes = 0;    // of the line
+    std::uint64_t line_bytes = 0;
+    std::uint64_t file_bytes = 0;
     std::uint64_t records = 0;
     std::string error;          // it has ended because of this; a sentence
 };

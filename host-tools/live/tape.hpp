@@ -27,6 +27,7 @@ public:
     void end(const SessionReader& reader, nsc::EndReason reason, std::optional<int> exit_status);
 
     const std::string& path() const { return path_; }
+    std::uint64_t file_bytes() const { return file_.bytes(); }
     // Since it began.
     StreamCounters stream(const SessionReader& reader) const;
     LineCounters line(const SessionReader& reader) const;

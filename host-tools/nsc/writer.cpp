@@ -91,6 +91,7 @@ void Writer::put(std::span<const std::uint8_t> bytes) {
             failure_ = "cannot write " + path_ + ": " + system_error(errno);
             return;
         }
+        bytes_ += static_cast<std::uint64_t>(count);
         bytes = bytes.subspan(static_cast<std::size_t>(count));
     }
 }

@@ -26,12 +26,14 @@ public:
     void chunk(Type type, std::span<const std::uint8_t> payload);
     // Throws Error: something could not be written.
     void check() const;
+    std::uint64_t bytes() const { return bytes_; }  // of the file, so far
 
 private:
     void put(std::span<const std::uint8_t> bytes);
 
     std::string path_;
     int file_ = -1;
+    std::uint64_t bytes_ = 0;
     std::string failure_;  // a sentence; empty: there was none
 };
 

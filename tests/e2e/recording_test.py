@@ -105,6 +105,14 @@ class Recordings(unittest.TestCase):
         self.assertEqual(calls, sorted(calls), "a longer part never has less")
         self.assertGreater(calls[-1], 0)
 
+    def test_the_last_line_says_how_long_file_and_line_are(self):
+        said = re.search(r": ([0-9,]+) bytes, from ([0-9,]+) bytes of the line; ([0-9,]+) events", self.run_.errors)
+        file, line, events = (int(number.replace(",", "")) for number in said.groups())
+        self.assertEqual(file, self.run_.recording.stat().st_size)
+        self.assertEqual(line, len(self.run_.line))
+        self.assertEqual(events, self.whole["integrity"]["delivered"])
+        self.assertNotEqual(file, line)
+
     def test_a_raw_capture_is_a_recording_too(self):
         raw = self.directory / "raw"
         raw.write_bytes(self.run_.line)

@@ -196,7 +196,7 @@ TEST_F(Top, WhatIsWrongIsSaid) {
     EXPECT_THAT(text, HasSubstr("Connection refused"));
     EXPECT_THAT(text, HasSubstr("dropped 12.3k"));
     EXPECT_THAT(text, HasSubstr("No space left"));
-    now.status.recording = {.path = "y.nsc", .on = true, .bytes = 1, .records = 1234, .error = {}};
+    now.status.recording = {.path = "y.nsc", .on = true, .line_bytes = 1, .file_bytes = 1, .records = 1234, .error = {}};
     EXPECT_THAT(drawn(), HasSubstr("recording  y.nsc  1,234 records"));
 }
 

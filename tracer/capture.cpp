@@ -85,13 +85,11 @@ Arguments* find(std::uint32_t mask) {
 }
 
 // All but `stays`.
-Status detach_arguments(const Sites& sites, const Arguments* stays) {
+void detach_arguments(Steps& steps, const Sites& sites, const Arguments* stays) {
     for (Arguments& one : captures) {
         if (&one == stays || one.sites == 0) continue;
-        const Status status = detach(one, sites);
-        if (status != Status::ok) return status;
+        steps.then([&] { return detach(one, sites); });
     }
-    return Status::ok;
 }
 
 }  // namespace
@@ -104,21 +102,32 @@ void counter(std::uint32_t id, std::int64_t value) {
     put(*core, wire::Extended::counter, id << 1 | wide, data);
 }
 
-Status capture_arguments(const Sites& sites, std::uint8_t mask) {
-    Arguments* const capture = mask != 0 ? find(mask) : nullptr;
+Steps change_captures(const Sites& sites, std::uint8_t mask, bool result) {
+    Steps steps;
     if (mask != 0) {
-        if (capture == nullptr) return Status::too_many;
-        const Status status = attach(*capture, sites);
-        if (status != Status::ok) return status;
+        Arguments* const capture = find(mask);
+        steps.then([&] { return capture != nullptr ? attach(*capture, sites) : Status::too_many; });
+        detach_arguments(steps, sites, capture);
     }
-    return detach_arguments(sites, capture);
+    if (result) steps.then([&] { return attach(result_capture, sites); });
+    return steps;
+}
+Steps end_captures(const Sites& sites) {
+    Steps steps;
+    detach_arguments(steps, sites, nullptr);
+    steps.then([&] { return detach(result_capture, sites); });
+    return steps;
 }
 
-Status capture_result(const Sites& sites) { return attach(result_capture, sites); }
-
-Status capture_nothing(const Sites& sites) {
-    const Status status = detach_arguments(sites, nullptr);
-    return status == Status::ok ? detach(result_capture, sites) : status;
+Status capture_arguments(const Sites& sites, std::uint8_t mask) {
+    if (mask != 0) return change_captures(sites, mask, false).status();
+    Steps steps;
+    detach_arguments(steps, sites, nullptr);
+    return steps.status();
 }
+
+Status capture_result(const Sites& sites) { return change_captures(sites, 0, true).status(); }
+
+Status capture_nothing(const Sites& sites) { return end_captures(sites).status(); }
 
 }  // namespace nopscope

@@ -21,7 +21,7 @@ void counter(std::uint32_t id, std::int64_t value);
 // At each entry of these functions, before what the recorder makes of it: one record with the
 // registers of `mask`, bit n for xn, as they are there; whether they are arguments is not known here.
 // Instead of the last mask of these functions; 0: none. As attach(), and its errors; too_many: more
-// than 8 masks at a time.
+// than 8 masks at a time. An error may leave both masks attached.
 Status capture_arguments(const Sites& sites, std::uint8_t mask);
 // At each return of these functions, after what the recorder makes of it: one record with x0. Of calls
 // that return, on the context's own stack (ReturnOps).

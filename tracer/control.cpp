@@ -3,7 +3,6 @@
 #include "tracer/control.hpp"
 
 #include "hal/machine.hpp"
-#include "tracer/capture.hpp"
 #include "tracer/instance.hpp"
 #include "tracer/ring.hpp"
 #include "tracer/triggers.hpp"
@@ -20,7 +19,7 @@ namespace {
 using wire::Answer;
 using wire::Command;
 
-Answer answer_of(Status status) {
+constexpr Answer answer_of(Status status) {
     switch (status) {
         case Status::ok: return Answer::ok;
         case Status::unexpected_text: return Answer::unexpected_text;
@@ -57,19 +56,21 @@ public:
 
     std::optional<Answer> perform(const CommandRequest& request, const SiteBits& selected,
                                   wire::Writer& result) {
-        const auto answer = answer_to(request, selected, result);
-        if (answer == Answer::unexpected_text) {
+        const auto outcome = answer_to(request, selected, result);
+        if (!outcome) return std::nullopt;
+        if (outcome->partly) result.fixed(static_cast<std::uint8_t>(outcome->answer));
+        if (outcome->answer == Answer::unexpected_text) {
             const LastError where = last_error();
             result.fixed(where.address);
             result.fixed(where.found);
             result.fixed(where.expected);
-        } else if (answer == Answer::events_refused) {
+        } else if (outcome->answer == Answer::events_refused) {
             const EventsRefusal refusal = events_refusal();
             result.fixed(static_cast<std::uint8_t>(refusal.why));
             result.fixed(refusal.event);
             result.fixed(refusal.counters);
         }
-        return answer;
+        return outcome->partly ? Answer::partly : outcome->answer;
     }
 
     bool switch_baud(std::uint32_t baud) {
@@ -92,8 +93,20 @@ public:
     }
 
 private:
-    static std::optional<Answer> answer_to(const CommandRequest& request, const SiteBits& selected,
-                                           wire::Writer& result) {
+    struct Outcome {
+        constexpr Outcome(Answer answer) : answer(answer) {}
+        constexpr Outcome(Steps steps) : answer(answer_of(steps.status())), partly(steps.partly()) {}
+        Answer answer;  // partly: of the step that was refused
+        bool partly = false;
+    };
+
+    static std::optional<Outcome> answer_to(const CommandRequest& request, const SiteBits& selected,
+                                            wire::Writer& result) {
+        static_assert(wire::most_argument(Command::mark) <= ~std::uint32_t{0} &&
+                      wire::most_argument(Command::snapshot) <= ~std::uint32_t{0} &&
+                      wire::most_argument(Command::set_depth) <= ~std::uint32_t{0} &&
+                      wire::most_argument(Command::set_sample) <= ~std::uint32_t{0} &&
+                      wire::most_argument(Command::set_baud) <= ~std::uint32_t{0});
         const auto id = static_cast<std::uint32_t>(request.value);
         switch (request.what) {
             case Command::hello: send_hello_soon(); return Answer::ok;
@@ -113,7 +126,9 @@ private:
             case Command::set_recorder: return set_recorder(request);
             case Command::set_subtree:
                 return change(request, [](const CommandRequest& asked) {
-                    return asked.value != 0 ? trace_only_below(chosen) : trace_everywhere();
+                    return Steps().then([&] {
+                        return asked.value != 0 ? trace_only_below(chosen) : trace_everywhere();
+                    });
                 });
             case Command::set_capture: return change(request, capture);
             case Command::set_events: return change(request, count);
@@ -155,47 +170,47 @@ private:
     }
 
     // Makes a request of thread context's, if that may be done now.
-    static std::optional<Answer> change(const CommandRequest& request,
-                                        Status (*make)(const CommandRequest&)) {
+    static std::optional<Outcome> change(const CommandRequest& request,
+                                         Steps (*make)(const CommandRequest&)) {
         struct Work {
             const CommandRequest& request;
-            Status (*make)(const CommandRequest&);
-            Status status;
+            Steps (*make)(const CommandRequest&);
+            Steps steps;
         };
-        Work work{request, make, Status::ok};
+        Work work{request, make, {}};
         const bool done = try_request(
             [](void* user) {
                 Work& work = *static_cast<Work*>(user);
-                work.status = work.make(work.request);
+                work.steps = work.make(work.request);
             },
             &work);
         if (!done) return std::nullopt;
-        return answer_of(work.status);
+        return work.steps;
     }
-    static Status capture(const CommandRequest& request) {
+    static Steps capture(const CommandRequest& request) {
         const auto mask = static_cast<std::uint8_t>(request.value);
-        if (mask == 0 && request.flags == 0) return capture_nothing(chosen);
-        const Status status = mask != 0 ? capture_arguments(chosen, mask) : Status::ok;
-        return status == Status::ok && request.flags != 0 ? capture_result(chosen) : status;
+        if (mask == 0 && request.flags == 0) return end_captures(chosen);
+        return change_captures(chosen, mask, request.flags != 0);
     }
-    static Status count(const CommandRequest& request) {
+    static Steps count(const CommandRequest& request) {
         std::uint16_t numbers[wire::max_events + 1]{};
         for (unsigned n = 0; n < wire::max_events; ++n) {
             numbers[n] = static_cast<std::uint16_t>(request.value >> 16 * n);
         }
-        return count_events({numbers, std::min<std::size_t>(request.flags, std::size(numbers))});
+        return count_in_steps({numbers, std::min<std::size_t>(request.flags, std::size(numbers))});
     }
     static Recorder recorder_of(const CommandRequest& request) {
         if (request.value == wire::recorder_as_before) return recorder_set_last();
         return static_cast<Recorder>(request.value);
     }
-    static std::optional<Answer> set_recorder(const CommandRequest& request) {
+    static std::optional<Outcome> set_recorder(const CommandRequest& request) {
         const bool known = request.value <= static_cast<std::uint64_t>(Recorder::sampled);
-        if (!known && request.value != wire::recorder_as_before) return Answer::unsupported;
+        if (!known && request.value != wire::recorder_as_before) return Outcome(Answer::unsupported);
         return change(request, [](const CommandRequest& asked) {
-            const Status status = enable(recorder_of(asked), chosen);
-            const bool only = (asked.flags & wire::only_selected) != 0;
-            return status == Status::ok && only ? disable(others) : status;
+            Steps steps;
+            steps.then([&] { return enable(recorder_of(asked), chosen); });
+            if ((asked.flags & wire::only_selected) != 0) steps.then([] { return disable(others); });
+            return steps;
         });
     }
 };

@@ -161,8 +161,18 @@ private:
                 break;
             default: return Answer::unknown;
         }
-        if (!in.ok() || in.left() != 0) return Answer::malformed;
+        if (!in.ok() || in.left() != 0 || !is_in_range(request_)) return Answer::malformed;
         return selected == selected_.count() ? Answer::ok : Answer::selection;
+    }
+
+    static bool is_in_range(const CommandRequest& request) {
+        if (request.value > wire::most_argument(request.what)) return false;
+        switch (request.what) {
+            case Command::set_baud: return request.value != 0;
+            case Command::set_recorder:
+            case Command::set_capture: return request.flags <= 1;
+            default: return true;
+        }
     }
 
     void perform() {
@@ -178,8 +188,7 @@ private:
         pending_ = false;
         const Answer said = answer.value_or(Answer::busy);
         if (said == Answer::ok) change_line();
-        const bool has_result = said == Answer::ok || said == Answer::unexpected_text || said == Answer::events_refused;
-        replies_.post(*reply_, request_.what, said, has_result ? result.size() : 0);
+        replies_.post(*reply_, request_.what, said, wire::has_result(said) ? result.size() : 0);
     }
 
     // Before the reply is posted: the line stays quiet behind it.

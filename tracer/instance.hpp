@@ -10,6 +10,7 @@
 #include "tracer/profile.hpp"
 #include "tracer/replies.hpp"
 #include "tracer/site_table.hpp"
+#include "tracer/steps.hpp"
 #include "tracer/wire/hello.hpp"
 
 #include <span>
@@ -82,9 +83,18 @@ std::uint64_t next_read_out();
 // Runs `use`, which returns the line's new pace, while everything has left; false: not now.
 bool with_quiet_line(std::uint32_t (*use)(void*), void* user);
 
+// ---- capture.cpp and the rest of the tracer ---------------------------------------------------------
+
+// capture_arguments(), unless `mask` is 0, then capture_result(), if `result` says so.
+Steps change_captures(const Sites& sites, std::uint8_t mask, bool result);
+// capture_nothing().
+Steps end_captures(const Sites& sites);
+
 // ---- events.cpp and the rest of the tracer ----------------------------------------------------------
 
 EventSet events_chosen();
+// count_events(). Partly: none are counted any more.
+Steps count_in_steps(std::span<const std::uint16_t> numbers);
 // Whether each core that has joined can count them. Within a request, as the next.
 Status check_events(std::span<const std::uint16_t> numbers);
 Status refuse_events(wire::EventRefusal why);

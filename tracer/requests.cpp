@@ -93,21 +93,30 @@ std::uint64_t profile_entry() {
 // changed while another ops, which finds the cells by the functions' addresses, has its place.
 Status take_recorders_of_events() {
     Ops& graph = events_chosen().any() ? graph_events_ops : graph_ops;
-    const Status status = replace(family_of(Recorder::graph), Family::of(graph));
-    if (!carried_out(status) || !profile_memory.made()) return status;
+    Steps steps;
+    steps.then([&] { return replace(family_of(Recorder::graph), Family::of(graph)); });
+    if (!carried_out(steps.status()) || !profile_memory.made()) return steps.status();
     Family& profile = family_of(Recorder::profile);
     const Family all = profile;
-    if (all.first->direct == profile_entry()) return status;
+    if (all.first->direct == profile_entry()) return steps.status();
     if (all.first->sites == 0) {
         profile_memory.set_entry(profile_entry());
-        return status;
+        return steps.status();
     }
     parked_ops.direct = profile_entry();
-    const Status parked = replace(profile, Family::of(parked_ops));
-    if (!carried_out(parked)) return parked;
-    profile_memory.set_entry(profile_entry());
-    const Status back = replace(profile, all);
-    return carried_out(back) && !carried_out(parked) ? parked : back;
+    steps.then([&] { return replace(profile, Family::of(parked_ops)); });
+    steps.then([&] {
+        profile_memory.set_entry(profile_entry());
+        return replace(profile, all);
+    });
+    return steps.status();
+}
+
+Status may_count(std::span<const std::uint16_t> numbers) {
+    for (const Recorder other : {Recorder::function, Recorder::duration, Recorder::sampled}) {
+        if (is_in_use(other)) return refuse_events(wire::EventRefusal::recorder);
+    }
+    return is_adaptive() ? refuse_events(wire::EventRefusal::mode) : check_events(numbers);
 }
 
 }  // namespace
@@ -164,29 +173,31 @@ Status enable(Recorder recorder, const Sites& which) {
     return status;
 }
 
-Status count_events(std::span<const std::uint16_t> numbers) {
-    if (!initialised) return Status::not_initialised;
+Steps count_in_steps(std::span<const std::uint16_t> numbers) {
+    Steps steps;
+    if (!initialised) return steps.then([] { return Status::not_initialised; });
     const Requesting<Machine> alone(request_lock);
-    if (numbers.empty() && !events_chosen().any()) return Status::ok;
+    if (numbers.empty() && !events_chosen().any()) return steps;
     if (!numbers.empty()) {
-        for (const Recorder other : {Recorder::function, Recorder::duration, Recorder::sampled}) {
-            if (is_in_use(other)) return refuse_events(wire::EventRefusal::recorder);
+        if (const Status status = may_count(numbers); status != Status::ok) {
+            return steps.then([&] { return status; });
         }
-        if (is_adaptive()) return refuse_events(wire::EventRefusal::mode);
-        const Status status = check_events(numbers);
-        if (status != Status::ok) return status;
     }
-    bool done = choose_events({});
-    // Nobody adds to a cell any more.
-    done = wait_until_quiescent() && done;
-    if (!numbers.empty()) {
-        profile_memory.clear_events();
-        done = choose_events(numbers) && done;
-    }
-    const Status status = take_recorders_of_events();
-    if (!carried_out(status)) (void)choose_events({});
-    return status == Status::ok && !done ? Status::timeout : status;
+    steps.then([&] {
+        bool done = choose_events({});
+        // Nobody adds to a cell any more.
+        done = wait_until_quiescent() && done;
+        if (!numbers.empty()) {
+            profile_memory.clear_events();
+            done = choose_events(numbers) && done;
+        }
+        return done ? Status::ok : Status::timeout;
+    });
+    steps.then(take_recorders_of_events);
+    if (!carried_out(steps.status())) (void)choose_events({});
+    return steps;
 }
+Status count_events(std::span<const std::uint16_t> numbers) { return count_in_steps(numbers).status(); }
 
 // What adaptive mode has moved counts as graph's: that is what was asked for.
 void note_recorders() {
@@ -227,11 +238,13 @@ Status detach(Ops& ops, const Sites& which) {
 
 Status set_filter(Ops& ops, const Sites& which) {
     const Requesting<Machine> alone(request_lock);
-    const Status added = attach(ops, which);
-    if (!carried_out(added)) return added;
-    const Family one[] = {Family::of(ops)};
-    // What it waits for, late cores of the first change are in, too.
-    return change_sets({.remove = one}, NamedSelection::others(sites, names, which));
+    Steps steps;
+    steps.then([&] { return attach(ops, which); });
+    steps.then([&] {
+        const Family one[] = {Family::of(ops)};
+        return change_sets({.remove = one}, NamedSelection::others(sites, names, which));
+    });
+    return steps.status();
 }
 
 bool synchronize() { return initialised && wait_until_quiescent(); }

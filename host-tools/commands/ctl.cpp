@@ -43,7 +43,7 @@ std::string over_line(const CtlOptions& options) {
         return !got.closed;
     });
     listener.client = &client;
-    return perform(options.request, {client, symbols ? &*symbols : nullptr, listener.hello});
+    return perform(options.request, {client, symbols ? &*symbols : nullptr, listener.hello}).text;
 }
 
 }  // namespace

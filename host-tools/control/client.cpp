@@ -45,28 +45,45 @@ const char* describe(wire::Answer answer) {
         return "its firmware does not offer this: see Config::input and docs/control.md";
     case wire::Answer::busy:
         return "for a second it found no moment in which it could be done: its pump must also run "
-               "outside of callbacks, and Config::input needs interrupted_pc; nothing was changed";
+               "outside of callbacks, and Config::input needs interrupted_pc";
     case wire::Answer::selection:
         return "another host has selected functions meanwhile: try again, from one host at a time";
     case wire::Answer::unexpected_text:
-        return "a patch site does not hold what the tracer wrote there; nothing was changed";
+        return "a patch site does not hold what the tracer wrote there";
     case wire::Answer::out_of_reach:
-        return "a recorder is more than 128 MiB away from a function; nothing was changed";
+        return "a recorder is more than 128 MiB away from a function";
     case wire::Answer::too_many:
-        return "too many ops on one function, or too many different sets of them; nothing was changed";
+        return "too many ops on one function, or too many different sets of them";
     case wire::Answer::conflict:
-        return "one of the functions has an ops with a direct entry of its own; nothing was changed";
+        return "one of the functions has an ops with a direct entry of its own";
     case wire::Answer::no_profile_memory:
         return "its firmware gives the profile no memory: set Config::profile_memory";
     case wire::Answer::events_refused:
-        return "it cannot count the PMU's events like that; nothing was changed";
+        return "it cannot count the PMU's events like that";
     case wire::Answer::timeout:
         return "it is done, but a core of the target stayed in the tracer's code for a second";
+    case wire::Answer::partly:
+        return "a part of it is done, and the rest is refused";
     }
     return "it answers in a way that this nopscope does not know: use a newer one";
 }
 
 namespace {
+
+bool changes_nothing(wire::Answer answer) {
+    switch (answer) {
+    case wire::Answer::busy:
+    case wire::Answer::unexpected_text:
+    case wire::Answer::out_of_reach:
+    case wire::Answer::too_many:
+    case wire::Answer::conflict:
+    case wire::Answer::no_profile_memory:
+    case wire::Answer::events_refused:
+        return true;
+    default:
+        return false;
+    }
+}
 
 // Of events_refused.
 std::string why_no_events(wire::Reader in) {
@@ -93,26 +110,45 @@ std::string why_no_events(wire::Reader in) {
         return ": adaptive mode and events exclude each other: give --mode stream";
     case wire::EventRefusal::ring_too_small:
         return ": its ring is too small for all open calls' returns with their events (NOPSCOPE_RING_LOG2)";
+    case wire::EventRefusal::twice:
+        return fmt::format(": {} ({:#x}) is named twice", event_name(event), event);
     }
     return {};
 }
 
-}  // namespace
-
 // Of unexpected_text: which site, and what is there. Older targets do not say.
-std::string CommandClient::where(const Answered& answered) {
-    wire::Reader in(answered.result.data(), answered.result.size());
-    if (answered.answer == wire::Answer::events_refused) return why_no_events(in);
-    if (answered.answer != wire::Answer::unexpected_text) return {};
+std::string what_is_there(wire::Reader in) {
     const auto address = in.fixed<std::uint64_t>();
     const auto found = in.fixed<std::uint32_t>(), expected = in.fixed<std::uint32_t>();
     if (!in.ok()) return {};
     constexpr std::uint32_t brk = 0xd4200000, immediate = 0x001fffe0;  // BRK #imm16
     return fmt::format(": at {} there is {:#010x}{}, not {:#010x}", hex_address(address), found,
                        (found & ~immediate) == brk ? " (BRK: a debugger's breakpoint?)" : "", expected);
-    case wire::EventRefusal::twice:
-        return fmt::format(": {} ({:#x}) is named twice", event_name(event), event);
 }
+
+std::string with_details(wire::Answer answer, const wire::Reader& in) {
+    switch (answer) {
+    case wire::Answer::unexpected_text:
+        return describe(answer) + what_is_there(in);
+    case wire::Answer::events_refused:
+        return describe(answer) + why_no_events(in);
+    default:
+        return describe(answer);
+    }
+}
+
+// A sentence: what the target refuses, why, and what became of the request.
+std::string refusal(wire::Answer answer, wire::Reader in) {
+    if (answer != wire::Answer::partly) {
+        return fmt::format("the target refuses: {}{}", with_details(answer, in),
+                           changes_nothing(answer) ? "; nothing was changed" : "");
+    }
+    const auto rest = static_cast<wire::Answer>(in.fixed<std::uint8_t>());
+    return fmt::format("the target refuses a part: {}; what came before that part is done",
+                       with_details(rest, in));
+}
+
+}  // namespace
 
 void CommandClient::on_session(std::uint16_t session) {
     if (session_ != session) last_number_.reset();
@@ -202,11 +238,14 @@ CommandClient::Bytes CommandClient::request(wire::Command what, std::span<const 
             throw Error("the target has not answered the command, which it may have done or not: see "
                         "`ctl stats`, then try again");
         }
-        if (answered->answer == wire::Answer::ok) return answered->result;
+        late_ |= answered->answer == wire::Answer::timeout;
+        if (answered->answer == wire::Answer::ok || answered->answer == wire::Answer::timeout) {
+            return answered->result;
+        }
         const bool again = answered->answer == wire::Answer::busy && attempt < tries_when_busy;
         if (answered->answer == wire::Answer::stale) last_number_.reset();
         if (!again) {
-            throw Error(fmt::format("the target refuses: {}{}", describe(answered->answer), where(*answered)));
+            throw Error(refusal(answered->answer, {answered->result.data(), answered->result.size()}));
         }
     }
 }

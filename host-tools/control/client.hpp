@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "host-tools/transport/source.hpp"
@@ -32,8 +33,10 @@ public:
     // Waits for a session. Throws Error where none comes.
     void wait_for_target();
     // Returns the result. Throws Error, a sentence saying what to do, where the target refuses, or does
-    // not answer within some seconds.
+    // not answer within some seconds. What the target has done with a timeout is done: take_late() says so.
     Bytes request(wire::Command what, std::span<const std::uint8_t> arguments = {});
+    // A core stayed in the tracer's code for a second, in a request since the last call.
+    bool take_late() { return std::exchange(late_, false); }
     // Both sides' rate. Throws Error when the target does not answer at the new one: then both are back
     // at the old one.
     void set_baud(std::uint32_t baud);
@@ -57,7 +60,6 @@ private:
         wire::Answer answer;
         Bytes result;
     };
-    static std::string where(const Answered& answered);
     // Nothing: no answer.
     std::optional<Answered> exchange(std::uint32_t number, wire::Command what,
                                      std::span<const std::uint8_t> arguments, unsigned attempts);
@@ -78,6 +80,7 @@ private:
     std::optional<Answered> answered_;
     std::uint32_t pings_ = 0;
     std::uint64_t repeated_ = 0;
+    bool late_ = false;
 };
 
 // One sentence.

@@ -30,8 +30,11 @@ std::uint64_t number(std::string_view text, std::uint64_t most) {
     }
     return value;
 }
-std::uint64_t number_or_0(const Words& words, std::uint64_t most) {
-    return words.size() > 1 ? number(words[1], most) : 0;
+std::uint64_t number_or_0(const Words& words, Command what) {
+    return words.size() > 1 ? number(words[1], wire::most_argument(what)) : 0;
+}
+std::uint64_t number_of(const Words& words, Command what) {
+    return number(words[1], wire::most_argument(what));
 }
 
 // "10ms" -> seconds.
@@ -49,7 +52,7 @@ double seconds(std::string_view text) {
 
 std::uint64_t one_in(std::string_view text) {
     if (text.starts_with("1/")) text.remove_prefix(2);
-    const std::uint64_t value = number(text, 1u << 24);
+    const std::uint64_t value = number(text, wire::most_argument(Command::set_sample));
     if (value == 0) refuse("expected 1/N, N from 1");
     return value;
 }
@@ -147,7 +150,7 @@ std::string stats(const ControlRequest&, const TargetSide& target) {
 }
 
 std::string baud(const ControlRequest& request, const TargetSide& target) {
-    const auto wanted = static_cast<std::uint32_t>(number(request.words[1], 100'000'000));
+    const auto wanted = static_cast<std::uint32_t>(number_of(request.words, Command::set_baud));
     target.client.set_baud(wanted);
     return fmt::format("the line runs at {} baud", wanted);
 }
@@ -160,7 +163,7 @@ std::string plain(const ControlRequest&, const TargetSide& target) {
 }
 template <Command what>
 std::string with_id(const ControlRequest& request, const TargetSide& target) {
-    target.client.request(what, varint(number_or_0(request.words, (1u << 25) - 1)));
+    target.client.request(what, varint(number_or_0(request.words, what)));
     return "ok";
 }
 std::string mode(const ControlRequest& request, const TargetSide& target) {
@@ -168,7 +171,7 @@ std::string mode(const ControlRequest& request, const TargetSide& target) {
     return "ok";
 }
 std::string depth(const ControlRequest& request, const TargetSide& target) {
-    target.client.request(Command::set_depth, varint(number(request.words[1], 65536)));
+    target.client.request(Command::set_depth, varint(number_of(request.words, Command::set_depth)));
     return "ok";
 }
 std::string sample(const ControlRequest& request, const TargetSide& target) {
@@ -176,10 +179,14 @@ std::string sample(const ControlRequest& request, const TargetSide& target) {
     return "ok";
 }
 std::string min_duration(const ControlRequest& request, const TargetSide& target) {
-    const double ticks = seconds(request.words[1]) * static_cast<double>(target.hello.clock_hz);
-    target.client.request(Command::set_min_duration,
-                          varint(static_cast<std::uint64_t>(std::llround(ticks))));
-    return fmt::format("recording calls of {} ticks and more", std::llround(ticks));
+    const double wanted = seconds(request.words[1]) * static_cast<double>(target.hello.clock_hz);
+    const std::uint64_t most = wire::most_argument(Command::set_min_duration);
+    if (!(wanted <= static_cast<double>(most))) {
+        refuse(fmt::format("{} are more than {} ticks of the target's clock", request.words[1], most));
+    }
+    const auto ticks = static_cast<std::uint64_t>(std::llround(wanted));
+    target.client.request(Command::set_min_duration, varint(ticks));
+    return fmt::format("recording calls of {} ticks and more", ticks);
 }
 
 std::string reset(const ControlRequest&, const TargetSide& target) {
@@ -297,21 +304,25 @@ const char* control_verbs() {
 void check(const ControlRequest& request) {
     const Verb& verb = verb_of(request);
     const std::string name = verb.name;
-    if (name == "mark" || name == "snapshot") number_or_0(request.words, (1u << 25) - 1);
+    if (name == "mark" || name == "snapshot") number_or_0(request.words, Command::mark);
     if (name == "capture") captured(request.words[1]);
     if (name == "events") events_of(request.words);
-    if (name == "baud" && number(request.words[1], 100'000'000) == 0) refuse("baud 0 is no rate");
-    if (name == "depth") number(request.words[1], 65536);
+    if (name == "baud" && number_of(request.words, Command::set_baud) == 0) refuse("baud 0 is no rate");
+    if (name == "depth") number_of(request.words, Command::set_depth);
     if (name == "min-duration") seconds(request.words[1]);
     if (name == "sample") one_in(request.words[1]);
     if (name == "mode") choice_of(modes, request.words[1]);
     if (!request.recorder.empty()) choice_of(recorders, request.recorder);
 }
 
-std::string perform(const ControlRequest& request, const TargetSide& target) {
+Performed perform(const ControlRequest& request, const TargetSide& target) {
     const Verb& verb = verb_of(request);
     target.client.wait_for_target();
-    return verb.perform(request, target);
+    (void)target.client.take_late();
+    Performed done{.text = verb.perform(request, target)};
+    done.late = target.client.take_late();
+    if (done.late) done.text += "; a core of the target stayed in the tracer's code for a second meanwhile";
+    return done;
 }
 
 std::string to_json(const ControlRequest& request) {

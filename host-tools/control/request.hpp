@@ -26,8 +26,12 @@ struct TargetSide {
 
 // Throws Error, Exit::usage, where the words make no sense.
 void check(const ControlRequest& request);
-// Does it. Returns a line or a few to print. Throws Error.
-std::string perform(const ControlRequest& request, const TargetSide& target);
+struct Performed {
+    std::string text;   // a line or a few to print
+    bool late = false;  // a core did not come in time: `text` says so, too
+};
+// Does it. Throws Error.
+Performed perform(const ControlRequest& request, const TargetSide& target);
 
 // The verbs, for --help.
 const char* control_verbs();

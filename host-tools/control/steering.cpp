@@ -21,7 +21,8 @@ void Steering::begin_session() {
     const bool first = sessions_ == 1;
     try {
         for (const ControlRequest& request : options_.at_start) {
-            perform(request, {client_, symbols_, hello_});
+            const Performed done = perform(request, {client_, symbols_, hello_});
+            if (done.late) say_(done.text);
         }
     } catch (const Error& error) {
         if (first) throw;
@@ -31,7 +32,7 @@ void Steering::begin_session() {
 
 ControlAnswer Steering::answer(const ControlRequest& request) {
     try {
-        return {Exit::ok, perform(request, {client_, symbols_, hello_})};
+        return {Exit::ok, perform(request, {client_, symbols_, hello_}).text};
     } catch (const Error& error) {
         return {error.code(), error.what()};
     }

@@ -217,8 +217,8 @@ class Pulled(unittest.TestCase):
             return done.stdout + done.stderr
 
         said = trace(3)
-        self.assertRegex(said, f"nothing was changed: at {word:#x} there is 0xd4200000 .BRK: a debugger's "
-                               "breakpoint.*, not 0x")
+        self.assertRegex(said, f"wrote there: at {word:#x} there is 0xd4200000 .BRK: a debugger's breakpoint.*, "
+                               "not 0x[0-9a-f]*; nothing was changed")
         with Debugger(target.stub) as debugger:
             self.assertEqual(debugger.read(word, 4), bytes.fromhex("000020d4"))
             debugger.write(word, old)

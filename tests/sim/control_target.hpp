@@ -80,6 +80,7 @@ public:
     bool sends = true;         // the line takes replies
     bool quiet = true;         // all of it has left
     wire::Answer says = wire::Answer::ok;
+    wire::Answer refused_rest = wire::Answer::ok;  // partly: of the step that was refused
     std::uint32_t sites = 100;
     std::uint32_t rate = 3000000;
     unsigned resets = 0;
@@ -93,7 +94,8 @@ public:
                                         wire::Writer& result) {
         if (request.what == wire::Command::set_recorder && !ready) return std::nullopt;
         done.push_back(request);
-        result.varint(done.size());
+        if (says == wire::Answer::partly) result.fixed(static_cast<std::uint8_t>(refused_rest));
+        else result.varint(done.size());
         return says;
     }
     bool switch_baud(std::uint32_t wanted) {

@@ -42,6 +42,21 @@ enum class Command : std::uint8_t {
 };
 inline constexpr unsigned command_count = 21;
 
+// The largest number that such a command takes as its first argument; more is malformed. Others: their argument
+// is no number, or a byte that is checked where it is used.
+constexpr std::uint64_t most_argument(Command what) {
+    switch (what) {
+        case Command::mark:
+        case Command::snapshot: return argument_mask;
+        case Command::set_depth: return 1u << 16;
+        case Command::set_sample: return 1u << 24;
+        case Command::set_min_duration: return std::uint64_t{1} << 62;
+        case Command::set_baud: return 100'000'000;
+        case Command::set_subtree: return 1;
+        default: return ~std::uint64_t{0};
+    }
+}
+
 enum class Answer : std::uint8_t {
     ok = 0,
     unknown = 1,          // no such command in this version
@@ -58,8 +73,13 @@ enum class Answer : std::uint8_t {
     no_profile_memory = 12,
     timeout = 13,         // done, but a core was still in the tracer's code after a second
     events_refused = 14,  // result: EventRefusal u8, event u16, event counters u8; nothing was changed
+    partly = 15,          // a part was done, the next refused; result: the refusal u8, and its own result
 };
-inline constexpr unsigned answer_count = 15;
+inline constexpr unsigned answer_count = 16;
+constexpr bool has_result(Answer answer) {
+    return answer == Answer::ok || answer == Answer::unexpected_text || answer == Answer::events_refused ||
+           answer == Answer::partly;
+}
 
 inline constexpr std::uint8_t recorder_as_before = 0xff;  // what was set last
 inline constexpr std::uint8_t only_selected = 1;          // set_recorder's flag

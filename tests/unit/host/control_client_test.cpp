@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <sstream>
 
 #include "host-tools/base/error.hpp"
+#include "host-tools/base/pmu_events.hpp"
 #include "host-tools/control/client.hpp"
 #include "host-tools/control/request.hpp"
 #include "tests/sim/control_target.hpp"
@@ -119,6 +121,38 @@ TEST(CommandClient, SaysWhyATargetRefuses) {
     for (unsigned n = 0; n <= wire::answer_count; ++n) {
         EXPECT_GT(std::string(describe(static_cast<wire::Answer>(n))).size(), 1u);
     }
+}
+
+// What was done with a timeout is done, and said once.
+TEST(CommandClient, ATimeoutIsNoRefusal) {
+    Host host;
+    host.line.target.says = wire::Answer::timeout;
+    EXPECT_EQ(complaint_of(host, Command::start), "");
+    EXPECT_TRUE(host.client.take_late());
+    host.line.target.says = wire::Answer::ok;
+    EXPECT_EQ(complaint_of(host, Command::start), "");
+    EXPECT_FALSE(host.client.take_late());
+}
+
+// Every answer: the sentence says that nothing was changed, or that a part was, never both.
+TEST(CommandClient, SaysWhatWasDone) {
+    for (unsigned n = 1; n < wire::answer_count; ++n) {
+        const auto answer = static_cast<wire::Answer>(n);
+        if (answer == wire::Answer::timeout || answer == wire::Answer::partly) continue;
+        Host host;
+        host.line.target.says = answer;
+        const std::string whole = complaint_of(host, Command::start);
+        EXPECT_THAT(whole, HasSubstr(describe(answer))) << n;
+        host.line.target.says = wire::Answer::partly;
+        host.line.target.refused_rest = answer;
+        const std::string part = complaint_of(host, Command::start);
+        EXPECT_THAT(part, HasSubstr(describe(answer))) << n;
+        EXPECT_THAT(part, HasSubstr("what came before that part is done")) << n;
+        EXPECT_EQ(part.find("nothing was changed"), std::string::npos) << part;
+    }
+    Host host;
+    host.line.target.says = wire::Answer::conflict;
+    EXPECT_THAT(complaint_of(host, Command::start), HasSubstr("nothing was changed"));
 }
 
 TEST(CommandClient, GivesUpOnATargetThatDoesNotAnswer) {
@@ -252,6 +286,67 @@ TEST(ControlRequest, WordsThatMakeNoSenseAreRefusedBeforeTheLineIsOpened) {
         request.words = words;
         EXPECT_NO_THROW(check(request)) << words[0];
     }
+}
+
+// Each verb whose argument is a number: the largest that its command takes, and one more.
+TEST(ControlRequest, ANumberThatItsCommandDoesNotTakeIsRefused) {
+    const std::pair<const char*, Command> verbs[] = {{"mark", Command::mark},
+                                                     {"snapshot", Command::snapshot},
+                                                     {"depth", Command::set_depth},
+                                                     {"sample", Command::set_sample},
+                                                     {"baud", Command::set_baud}};
+    for (const auto& [verb, what] : verbs) {
+        const std::uint64_t most = wire::most_argument(what);
+        EXPECT_NO_THROW(check({.words = {verb, std::to_string(most)}})) << verb;
+        for (const std::string& more : {std::to_string(most + 1), std::string("4294967296"),
+                                        std::string("18446744073709551616"), std::string("-1")}) {
+            try {
+                check({.words = {verb, more}});
+                ADD_FAILURE() << verb << " " << more;
+            } catch (const Error& error) {
+                EXPECT_THAT(error.what(), HasSubstr(std::to_string(most))) << verb << " " << more;
+            }
+        }
+    }
+}
+TEST(ControlRequest, AShortestDurationThatTheClockDoesNotReachIsRefused) {
+    Host host;
+    HelloInfo hello;
+    hello.clock_hz = std::uint64_t{1} << 62;
+    const ControlRequest request{.words = {"min-duration", "2s"}};
+    EXPECT_THROW(perform(request, {host.client, nullptr, hello}), Error);
+    EXPECT_TRUE(host.line.target.done.empty());
+    hello.clock_hz = 1'000'000'000;
+    EXPECT_EQ(perform(request, {host.client, nullptr, hello}).text, "recording calls of 2000000000 ticks and more");
+}
+TEST(ControlRequest, SaysThatACoreWasLate) {
+    Host host;
+    host.line.target.says = wire::Answer::timeout;
+    const Performed done = perform({.words = {"start"}}, {host.client, nullptr, {}});
+    EXPECT_TRUE(done.late);
+    EXPECT_THAT(done.text, HasSubstr("stayed in the tracer's code for a second"));
+}
+
+// Each event that has a name, by every pair of its spellings: its sums would hold it twice.
+TEST(ControlRequest, AnEventIsNamedOnceHoweverItIsSpelt) {
+    const auto refused = [](const std::string& first, const std::string& second) {
+        try {
+            check({.words = {"events", first, second}});
+        } catch (const Error& error) {
+            return std::string(error.what()).find("the same event") != std::string::npos;
+        }
+        return false;
+    };
+    std::istringstream list(event_list());
+    unsigned known = 0;
+    for (std::string hex, name; list >> hex >> name; ++known) {
+        const std::string spelt[] = {name, hex, std::to_string(*event_number(hex))};
+        for (const std::string& first : spelt) {
+            for (const std::string& second : spelt) EXPECT_TRUE(refused(first, second)) << first << second;
+        }
+    }
+    EXPECT_GT(known, 60u);
+    EXPECT_FALSE(refused("cpu_cycles", "0x12"));
 }
 
 TEST(ControlRequest, SurvivesTheControlSocket) {

@@ -125,6 +125,58 @@ TEST_F(ControlTest, ArgumentsThatAreMissingOrTooMany) {
     EXPECT_TRUE(target.done.empty());
 }
 
+// Every command, with every number there is at the ends of a range or of a width: what is done has the number that
+// came, or the command is refused and nothing is done.
+TEST_F(ControlTest, ANumberIsTakenAsItIsOrRefused) {
+    std::uint32_t number = 0;
+    for (unsigned which = 0; which < wire::command_count; ++which) {
+        const auto what = static_cast<Command>(which);
+        if (what == Command::ping) continue;
+        const std::uint64_t most = wire::most_argument(what);
+        unsigned taken = 0;
+        for (unsigned bit = 0; bit < 64; ++bit) {
+            const std::uint64_t power = std::uint64_t{1} << bit;
+            for (const std::uint64_t value : {power - 1, power, power + 1, most, most + 1, ~std::uint64_t{0}}) {
+                wire::Byte bytes[wire::max_varint_bytes];
+                wire::Writer out(bytes);
+                out.varint(value);
+                target.done.clear();
+                const SentReply reply = target.ask(++number, what, Bytes(bytes, bytes + out.size()));
+                const bool is_number = what == Command::mark || what == Command::snapshot ||
+                                       what == Command::set_depth || what == Command::set_sample ||
+                                       what == Command::set_min_duration;
+                if (reply.answer != Answer::ok) {
+                    EXPECT_TRUE(target.done.empty());
+                    EXPECT_TRUE(!is_number || value > most) << which << " " << value;
+                    --number;
+                } else if (is_number) {
+                    ++taken;
+                    ASSERT_EQ(target.done.size(), 1u);
+                    EXPECT_EQ(target.done[0].value, value) << which;
+                    EXPECT_LE(value, most) << which;
+                }
+            }
+        }
+        if (most != ~std::uint64_t{0} && what != Command::set_baud && what != Command::set_subtree) {
+            EXPECT_NE(taken, 0u) << which;
+        }
+    }
+}
+
+// Bytes that say yes or no, and a rate: others than those that are known make no sense.
+TEST_F(ControlTest, BytesOutOfTheirRangeAreRefused) {
+    EXPECT_EQ(target.ask(1, Command::set_baud, {0, 0, 0, 0}).answer, Answer::malformed);
+    EXPECT_EQ(target.ask(1, Command::set_baud, {0xff, 0xff, 0xff, 0xff}).answer, Answer::malformed);
+    for (unsigned byte = 2; byte < 256; ++byte) {
+        const auto more = static_cast<std::uint8_t>(byte);
+        EXPECT_EQ(target.ask(1, Command::set_subtree, {more, 0}).answer, Answer::malformed);
+        EXPECT_EQ(target.ask(1, Command::set_recorder, {1, more, 0}).answer, Answer::malformed);
+        EXPECT_EQ(target.ask(1, Command::set_capture, {1, more, 0}).answer, Answer::malformed);
+    }
+    EXPECT_TRUE(target.done.empty());
+    EXPECT_EQ(target.ask(1, Command::set_capture, {1, 1, 0}).answer, Answer::ok);
+}
+
 TEST_F(ControlTest, ASelectionIsWhatItsRangesSay) {
     target.ask(1, Command::select_add, {10, 3, 0, 2, 80, 5});  // 10..14, 95..99
     EXPECT_EQ(target.sent.back().result, Bytes{10});

@@ -6,6 +6,7 @@
 #include "hal/machine.hpp"
 #include "tracer/capture.hpp"
 #include "tracer/events.hpp"
+#include "tracer/instance.hpp"
 #include "tracer/interrupts.hpp"
 #include "tracer/nopscope.hpp"
 #include "tracer/samples.hpp"
@@ -171,7 +172,9 @@ nopscope_status nopscope_count_events(const std::uint16_t* numbers, std::size_t 
 const char* nopscope_events_refusal() { return describe(events_refusal().why); }
 std::size_t nopscope_profile_bytes(unsigned cores) { return profile_bytes(cores); }
 void nopscope_send_profile() { send_profile(); }
-std::uint64_t nopscope_interrupt_begin(std::uint32_t number) { return interrupt_begin(number); }
+std::uint64_t nopscope_interrupt_begin(std::uint32_t number) {
+    return interrupt_begin_at(number, reinterpret_cast<std::uint64_t>(__builtin_return_address(0)));
+}
 void nopscope_interrupt_end(std::uint64_t begun) { interrupt_end(begun); }
 void nopscope_interrupts_masked(std::uint64_t where) { interrupts_masked(where); }
 void nopscope_interrupts_unmasked() { interrupts_unmasked(); }

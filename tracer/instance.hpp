@@ -83,6 +83,11 @@ std::uint64_t next_read_out();
 // Runs `use`, which returns the line's new pace, while everything has left; false: not now.
 bool with_quiet_line(std::uint32_t (*use)(void*), void* user);
 
+// ---- interrupts.cpp and the rest of the tracer ------------------------------------------------------
+
+// interrupt_begin(), called from `where`.
+std::uint64_t interrupt_begin_at(std::uint32_t number, std::uint64_t where);
+
 // ---- capture.cpp and the rest of the tracer ---------------------------------------------------------
 
 // capture_arguments(), unless `mask` is 0, then capture_result(), if `result` says so.

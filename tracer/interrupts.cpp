@@ -11,12 +11,23 @@ namespace {
 
 constinit Machine machine;
 
+// Where a traced function that is open returns to, it may take its return address for: a hook. `sp`: below its frame.
+std::uint64_t real_address(std::uint64_t address, std::uint64_t sp) {
+    if (!is_return_hook(address)) return address;
+    const std::uint64_t real = hooked_return_address_of(sp, ~std::uint64_t{0});
+    return real != 0 ? real : address;
+}
+
 bool is_stopped(const Core& core) { return __atomic_load_n(&core.limit, __ATOMIC_RELAXED) == 0; }
 
 }  // namespace
 
 std::uint64_t interrupt_begin(std::uint32_t number) {
-    interrupts_masked(reinterpret_cast<std::uint64_t>(__builtin_return_address(0)));
+    return interrupt_begin_at(number, reinterpret_cast<std::uint64_t>(__builtin_return_address(0)));
+}
+
+std::uint64_t interrupt_begin_at(std::uint32_t number, std::uint64_t where) {
+    interrupts_masked(where);
     Core* const core = joined_core();
     if (core == nullptr || is_stopped(*core) || core->aggregates != 0) return 0;
     std::uint64_t position = 0;
@@ -42,7 +53,7 @@ void interrupt_end(std::uint64_t begun) {
 void interrupts_masked(std::uint64_t where) {
     Core* const core = joined_core();
     if (core == nullptr || core->masked_since != 0) return;
-    core->masked_where = where;
+    core->masked_where = real_address(where, reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
     core->masked_since = machine.clock();
 }
 

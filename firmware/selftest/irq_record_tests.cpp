@@ -2,9 +2,12 @@
 // Interrupts in the recording, and how long they are masked.
 #include "firmware/selftest/capture.hpp"
 #include "firmware/selftest/selftest.hpp"
+#include "firmware/selftest/traced.hpp"
 #include "hal/arm64/symbols.hpp"
 #include "hal/hal.hpp"
+#include "tracer/instance.hpp"
 #include "tracer/interrupts.hpp"
+#include "tracer/return_ops.hpp"
 
 using namespace nopscope;
 using namespace nopscope::selftest;
@@ -88,6 +91,32 @@ SELFTEST("irq_records.what_began_while_stopped_has_no_end") {
     wire::Event events[2];
     REQUIRE(without_masked(recording, events, 2) == 2);
     REQUIRE(begins(events[0], inner) && events[1].kind == wire::Kind::ret);
+    return passed();
+}
+
+// A traced function's return address is a hook: the one behind it is recorded, whatever traces the function.
+SELFTEST("irq_records.a_traced_function_names_its_caller") {
+    REQUIRE(tracer_is_up() && disable(Sites::all()) == Status::ok);
+    static ReturnOps noting(nullptr, [](std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallData*) {});
+    static const void* const traced[] = {reinterpret_cast<const void*>(masks), reinterpret_cast<const void*>(calls_back)};
+    constexpr Recorder recorders[] = {Recorder::none,     Recorder::graph,   Recorder::profile,
+                                      Recorder::duration, Recorder::sampled, Recorder::graph};
+    std::uint64_t where[std::size(recorders)] = {};
+    for (unsigned n = 0; n < std::size(recorders); ++n) {
+        REQUIRE(enable(recorders[n], Sites::of(traced)) == Status::ok);
+        // With two hooks at last.
+        if (n + 1 == std::size(recorders)) REQUIRE(attach(noting, Sites::of(traced)) == Status::ok);
+        const Recording recording = record([] {
+            joined_core()->longest_masked = 0;
+            calls_back([] { masks(1000); });  // each time from the same place
+        });
+        REQUIRE(recording.well_formed);
+        for (std::size_t i = 0; i + 2 < recording.events.size(); ++i) {
+            if (recording.events[i].extended == wire::Extended::masked) where[n] = recording.events[i + 1].data;
+        }
+        REQUIRE(where[n] != 0 && lies_in_text(wire::sampled_offset(where[n])) && where[n] == where[0]);
+    }
+    REQUIRE(detach(noting) == Status::ok && disable(Sites::all()) == Status::ok);
     return passed();
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "firmware/selftest/traced.hpp"
 
+#include "hal/hal.hpp"
+#include "tracer/interrupts.hpp"
+
 #include <csetjmp>
 
 namespace nopscope::selftest {
@@ -50,6 +53,13 @@ volatile bool armed = true;
 [[gnu::noinline]] void calls_back(void (*function)()) {
     function();
     asm volatile("");
+}
+// What firmware does that masks interrupts: it says its own return address.
+[[gnu::noinline]] void masks(std::uint64_t ticks) {
+    interrupts_masked(reinterpret_cast<std::uint64_t>(__builtin_return_address(0)));
+    for (const std::uint64_t end = hal::clock() + ticks; hal::clock() < end;) {
+    }
+    interrupts_unmasked();
 }
 [[gnu::noinline]] void jumps_back(void (*function)()) { function(); }
 [[gnu::noinline]] void breaks_in_frame() { asm volatile("brk #42" ::: "x30"); }

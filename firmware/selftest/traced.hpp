@@ -22,6 +22,7 @@ std::uint64_t catches_often(unsigned times);
 
 void calls_back(void (*function)());
 void jumps_back(void (*function)());  // by a jump
+void masks(std::uint64_t ticks);      // says that it masks interrupts, for so long, and who called it
 void breaks();  // BRK, in a function without a frame
 void breaks_in_frame();
 

@@ -29,6 +29,7 @@ inline wire::Stats stats_of(const Core& core, std::uint64_t now, std::uint64_t c
         .overwritten = overwritten,
         .aggregated = aggregated,
         .filtered = filtered,
+        .stray_returns = core.stray_returns,
     };
 }
 

@@ -35,6 +35,7 @@ SAME_VALUE(NOPSCOPE_WRONG_MEMORY, Status::wrong_memory);
 SAME_VALUE(NOPSCOPE_TEXT_NOT_WRITABLE, Status::text_not_writable);
 SAME_VALUE(NOPSCOPE_CORES_RUNNING, Status::cores_running);
 SAME_VALUE(NOPSCOPE_EVENTS_REFUSED, Status::events_refused);
+SAME_VALUE(NOPSCOPE_RING_TOO_SMALL, Status::ring_too_small);
 SAME_VALUE(NOPSCOPE_NO_RECORDER, Recorder::none);
 SAME_VALUE(NOPSCOPE_FUNCTION, Recorder::function);
 SAME_VALUE(NOPSCOPE_GRAPH, Recorder::graph);
@@ -196,7 +197,8 @@ struct nopscope_counters nopscope_counters() {
             .filtered = now.filtered,
             .unhooked = now.unhooked,
             .foreign = now.foreign,
-            .recursions = now.recursions};
+            .recursions = now.recursions,
+            .stray_returns = now.stray_returns};
 }
 struct nopscope_last_error nopscope_last_error() {
     const LastError error = last_error();

@@ -31,16 +31,37 @@ Context& context_of(Core& core) {
     return *core.context;
 }
 
+std::uint64_t room_left(const Core& core) { return ring_bytes / 2 - own_reserve_bytes - core.reserve; }
+
 // The first time on this core: room for its calls' returns.
 Status bind(Core& core, Context& context) {
     const std::uint32_t here = machine.core() + 1;
     if (&context == &mains[machine.core()] || context.core == here) return Status::ok;
     if (context.frames == nullptr || context.core != 0) return Status::conflict;
-    const std::uint64_t reserve = core.reserve + reserve_of(core, context);
-    if ((reserve + own_reserve_bytes) * 2 > ring_bytes) return Status::too_many;
+    const std::uint64_t needed = reserve_of(core, context);
+    if (needed > room_left(core)) return Status::ring_too_small;
     context.core = here;
-    core.reserve = reserve;
+    core.reserve += needed;
     return Status::ok;
+}
+
+// On no core is room for the returns of so many more frames' calls, or all cores together have none for these and those of
+// the contexts that have not run yet. Which core they will run on is not known.
+bool lacks_room(std::size_t frames) {
+    std::uint64_t most = 0, all = 0;
+    for (unsigned n = 0; n < hello.cores; ++n) {
+        const std::uint64_t left = room_left(all_cores()[n]);
+        all += left;
+        if (left > most) most = left;
+    }
+    const std::uint64_t return_bytes = all_cores()[0].return_bytes;
+    const std::uint64_t needed = (frames - 1) * return_bytes;
+    std::uint64_t waiting = 0;
+    const Locked locked(machine, created_lock);
+    for (const Context* context = created; context != nullptr; context = context->next) {
+        if (context->core == 0) waiting += (context->count - 1) * return_bytes;
+    }
+    return needed > most || needed + waiting > all;
 }
 
 // In the context that runs from here on, so many calls of the functions that are traced below are open.
@@ -95,6 +116,7 @@ Status context_create(Context& context, std::span<ContextFrame> frames, std::uin
     if (frames.size() < 2 || stack_low >= stack_high || context.frames != nullptr) {
         return Status::bad_config;
     }
+    if (lacks_room(frames.size())) return Status::ring_too_small;
     auto* const shadow = reinterpret_cast<ShadowFrame*>(frames.data());
     for (std::size_t i = 0; i < frames.size(); ++i) {
         shadow[i].hook = 0;
@@ -121,7 +143,10 @@ Status context_switch(Context& to) {
     const Locked locked(machine, core->context_lock);
     if (&context_of(*core) == &to) return Status::ok;
     const Status status = bind(*core, to);
-    if (status == Status::ok) swap_to(*core, to);
+    if (status != Status::ok) return status;
+    swap_to(*core, to);
+    // Calls that have returned elsewhere meanwhile end here.
+    if (top_frame(*core)->sp == stray_frame_sp) unwind(machine, *core, stray_frame_sp + 1, false);
     return status;
 }
 
@@ -147,6 +172,15 @@ Status context_destroy(Context& context) {
     *link = context.next;
     context.frames = nullptr;
     return Status::ok;
+}
+
+std::uint64_t take_stray_of_contexts(std::uint64_t sp, std::uint64_t hook) {
+    const Locked locked(machine, created_lock);
+    std::uint64_t found = 0;
+    for (Context* context = created; context != nullptr && found == 0; context = context->next) {
+        found = take_stray({frames_of(*context), context->count}, sp, hook);
+    }
+    return found;
 }
 
 void forget_ops_of_contexts(ReturnOps& ops) {

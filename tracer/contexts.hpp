@@ -49,7 +49,8 @@ struct Context {
 
 // Any context, any core, after init(). `frames` holds one open call less than it has. SP bounds as in
 // Config: the task begins with an SP below stack_high. bad_config: too few frames (2), bounds the
-// wrong way round, or a context that is in use.
+// wrong way round, or a context that is in use. ring_too_small: no ring has room for the returns of this context's
+// calls, or all together have none for those of all contexts: give fewer frames, or a larger ring.
 Status context_create(Context& context, std::span<ContextFrame> frames, std::uint64_t stack_low,
                       std::uint64_t stack_high);
 
@@ -57,8 +58,9 @@ Status context_create(Context& context, std::span<ContextFrame> frames, std::uin
 // between, so mask interrupts if theirs are traced. It masks them itself for a few stores. Switching
 // to the context that runs is nothing.
 // conflict: a context stays on the core where it first ran, and must have been created.
-// too_many: the ring is too small to have room for the returns of all contexts' calls. Nothing has
-// changed then: what runs on the other stack is foreign.
+// ring_too_small: this core's ring has no room for the returns of all its contexts' calls, which context_create() cannot
+// know where contexts go to several cores. Nothing has changed then: what runs on the other stack is foreign, and calls
+// of `to` that were open return without a record (Counters::stray_returns).
 Status context_switch(Context& to);
 
 // What the core began in. On the core.

@@ -76,6 +76,9 @@ struct ShadowFrame {
     std::uint64_t rest[4];
 };
 inline constexpr std::uint64_t free_frame_sp = 0;
+// Of a frame whose call has returned on another context's shadow stack: below every stack, and dead to the next
+// call or return that looks.
+inline constexpr std::uint64_t stray_frame_sp = 8;
 
 struct alignas(128) Core {
     // Only this core changes what is in their exclusives granule (CTR_EL0.ERG; 64 bytes on Cortex-A).
@@ -165,6 +168,10 @@ struct alignas(128) Core {
     std::uint64_t masked_since;    // clock; 0: not masked
     std::uint64_t masked_where;    // address
     std::uint64_t longest_masked;  // ticks, of those recorded
+    // Of calls that return where their frames are not on top (strays.hpp).
+    std::uint64_t stray_returns;
+    std::uint64_t graves;  // address of max_graves; 0: none are kept
+    std::uint64_t buried;  // so far
 };
 
 // All zero; the compiler would call memset.

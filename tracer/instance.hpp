@@ -139,7 +139,8 @@ void send_profile_events(EventSet set);
 
 }  // namespace nopscope
 
-// Unwinds to an open call with this SP, or panics. Found out at `began`, by a recorder after `before` instructions of
-// its own. Returns the top; the frame below it is the call's.
+// Unwinds to an open call with this SP. Found out at `began`, by a recorder after `before` instructions of its own, in
+// `hook`. Returns the top; the frame below it is the call's. If there is none: where the call returns to, and
+// stray_return (strays.hpp); or panics.
 extern "C" std::uint64_t nopscope_unwind_at_return(nopscope::Core* here, std::uint64_t sp, nopscope::Moment began,
-                                                   std::uint32_t before);
+                                                   std::uint32_t before, std::uint64_t hook);

@@ -42,6 +42,7 @@ enum nopscope_status {
     NOPSCOPE_TEXT_NOT_WRITABLE,
     NOPSCOPE_CORES_RUNNING,
     NOPSCOPE_EVENTS_REFUSED,
+    NOPSCOPE_RING_TOO_SMALL,
 };
 const char* nopscope_describe(enum nopscope_status status);
 
@@ -191,6 +192,7 @@ struct nopscope_counters {
     uint64_t unhooked;
     uint64_t foreign;
     uint64_t recursions;
+    uint64_t stray_returns;
 };
 struct nopscope_counters nopscope_counters(void);
 

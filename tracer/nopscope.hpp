@@ -43,6 +43,7 @@ enum class [[nodiscard]] Status : std::uint8_t {
     text_not_writable,  // neither text itself nor its alias is
     cores_running,      // other cores are on already: they may run what init() is about to write
     events_refused,     // what is asked for cannot count the PMU's events (events.hpp); nothing was changed
+    ring_too_small,     // no room for the returns of all contexts' calls (contexts.hpp); nothing was changed
 };
 // One sentence, static storage.
 const char* describe(Status status);
@@ -334,6 +335,7 @@ struct Counters {
     std::uint64_t unhooked;    // calls whose return is not seen: the shadow stack was full
     std::uint64_t foreign;     // calls whose return is not seen: SP outside the bounds
     std::uint64_t recursions;  // callbacks not made: this context was in one
+    std::uint64_t stray_returns;  // of hooked calls, without a record: their context was not the one that ran
 };
 Counters counters();
 

@@ -79,7 +79,10 @@ extern "C" std::uint64_t nopscope_on_return(ReturnRegs* regs) {
     Core& core = *current_core();
     ShadowFrame* frame = top_frame(core);
     if (frame->sp != regs->sp) {
-        frame = reinterpret_cast<ShadowFrame*>(nopscope_unwind_at_return(&core, regs->sp, {}, 0)) - 1;
+        const std::uint64_t hook = hook_address(Hook::callback);
+        const std::uint64_t top = nopscope_unwind_at_return(&core, regs->sp, {}, 0, hook);
+        if ((top & stray_return) != 0) return top - stray_return;
+        frame = reinterpret_cast<ShadowFrame*>(top) - 1;
     }
     // Where it is taken already, by a callback below, that keeps `ops` alive as well.
     const Guard guard(core);

@@ -7,6 +7,7 @@
 #include "tracer/hooks.hpp"
 #include "tracer/profile.hpp"
 #include "tracer/stops.hpp"
+#include "tracer/strays.hpp"
 
 namespace nopscope {
 
@@ -137,6 +138,7 @@ std::uint64_t unwind(M& machine, Core& core, std::uint64_t sp, bool same_sp_too,
         Unwinding<M> unwinding(machine, core, finder);
         while (is_top_dead(core, sp, same_sp_too)) {
             ShadowFrame* const frame = top_frame(core);
+            bury(core, *frame);
             frame->sp = free_frame_sp;
             core.top = reinterpret_cast<std::uintptr_t>(frame);
             close_unwound(machine, core, *frame, unwinding);
@@ -153,6 +155,13 @@ void for_each_open(const Core& core, Visit visit) {
     for (; frame->sp < core.stack_high; --frame) {
         if (frame->sp != free_frame_sp && !visit(*frame)) return;
     }
+}
+
+// An open call of this context has this SP.
+inline bool has_open(const Core& core, std::uint64_t sp) {
+    bool found = false;
+    for_each_open(core, [&](const ShadowFrame& frame) { return !(found = frame.sp == sp); });
+    return found;
 }
 
 // The address behind the hooks: where a call really returns to whose return address is `address`, one

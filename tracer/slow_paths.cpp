@@ -33,13 +33,20 @@ std::uint64_t nopscope_unwind_at_entry(Core* here, std::uint64_t sp, Moment bega
     return unwind(machine, *here, sp, hook_of(return_address) == Hook::none, {began, before});
 }
 
-// At a hooked call's return. Returns the top; the frame below it is this call's.
-std::uint64_t nopscope_unwind_at_return(Core* here, std::uint64_t sp, Moment began, std::uint32_t before) {
-    const std::uint64_t top = unwind(machine, *here, sp, false, {began, before});
-    if (top_frame(*here)->sp != sp) {
-        panic("nopscope: a function returned to the hook, but no open call has its stack pointer");
+// At a hooked call's return. Returns the top; the frame below it is this call's. Or return_address + stray_return: the
+// call's frame is not on this shadow stack.
+std::uint64_t nopscope_unwind_at_return(Core* here, std::uint64_t sp, Moment began, std::uint32_t before,
+                                        std::uint64_t hook) {
+    if (has_open(*here, sp)) {
+        const std::uint64_t top = unwind(machine, *here, sp, false, {began, before});
+        if (top_frame(*here)->sp == sp) return top;
     }
-    return top;
+    std::uint64_t address = take_stray_of_contexts(sp, hook);
+    if (address == 0) address = take_stray_of_cores(sp, hook);
+    if (address == 0) address = exhume(*here, sp, hook);
+    if (address == 0) panic("nopscope: a function returned to the hook, but no open call has its stack pointer");
+    add_one(here->stray_returns);
+    return address + stray_return;
 }
 }
 

@@ -38,6 +38,9 @@ const char* describe(Status status) {
         case Status::too_many: return "too many ops on one function, or too many different sets of them";
         case Status::conflict:
             return "a function can have one direct entry, or one ops that redirects, not two of these";
+        case Status::ring_too_small:
+            return "the ring has no room for the returns of all contexts' calls: give contexts fewer frames, or "
+                   "a larger ring (NOPSCOPE_RING_LOG2)";
         case Status::timeout: return "a core did not leave the tracer's code within a second";
     }
     return "unknown status";

@@ -29,6 +29,7 @@ Address address_of(const char* label) { return reinterpret_cast<std::uintptr_t>(
 struct CoreMemory {
     alignas(64) std::uint64_t ring[ring_bytes / sizeof(std::uint64_t)];
     alignas(64) ShadowFrame shadow[shadow_frames + 1];
+    Grave graves[max_graves];
 };
 [[gnu::section(".nopscope.ring")]] CoreMemory memory[max_cores];
 [[gnu::section(".nopscope.ring")]] Kept kept;
@@ -67,6 +68,7 @@ void prepare_core(unsigned number, const Config& config) {
     const volatile std::uint32_t* depth = &thread_context;
     if (config.interrupt_depth != nullptr) depth = config.interrupt_depth(number);
     core.depth = reinterpret_cast<std::uintptr_t>(depth);
+    core.graves = reinterpret_cast<std::uintptr_t>(own.graves);
     for (std::uint64_t& guard : core.guards) guard = reinterpret_cast<std::uintptr_t>(&guard);
 }
 
@@ -218,6 +220,11 @@ void run_as_tracers(void (*work)(void* user), void* user) {
 void forget_ops_of_calls(ReturnOps& ops) {
     for (CoreMemory& core : memory) forget_ops(core.shadow, ops);
 }
+std::uint64_t take_stray_of_cores(std::uint64_t sp, std::uint64_t hook) {
+    std::uint64_t found = 0;
+    for (unsigned n = 0; n < max_cores && found == 0; ++n) found = take_stray(memory[n].shadow, sp, hook);
+    return found;
+}
 std::uint32_t line_bytes_a_second() { return hello.line_bytes_per_second; }
 std::uint64_t trace_bytes_sent() { return line_pump.trace_bytes(); }
 void send_moved_from_now_on() { moved_sender.begin(); }
@@ -259,6 +266,7 @@ Counters counters() {
         now.unhooked += core.unhooked;
         now.foreign += core.foreign;
         now.recursions += core.recursions;
+        now.stray_returns += core.stray_returns;
     }
     return now;
 }

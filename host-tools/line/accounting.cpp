@@ -28,6 +28,7 @@ void SessionReader::account(const Core& core, StreamCounters& sum) {
         if (core.is_final && !agrees) ++sum.inconsistent;
         sum.unhooked += stats.unhooked;
         sum.foreign += stats.foreign;
+        sum.stray_returns += stats.stray_returns;
         sum.console_dropped += stats.console_dropped;
         sum.commands_refused += stats.commands_refused;
         sum.aggregated += stats.aggregated;

@@ -165,6 +165,7 @@ struct StreamCounters {
     std::uint64_t commands_refused = 0;
     std::uint64_t sessions = 0;
     std::uint64_t unfinished_sessions = 0;  // that ended without every core's final stats
+    std::uint64_t stray_returns = 0;        // calls whose return made no record: another context ran
     std::uint64_t recovered_sessions = 0;   // kept in memory over a warm reset, all or the rest, and sent after it
     bool complete = false;                  // every core of the last session sent its final stats
     std::uint16_t refused_version = 0;      // of a hello in a format this reader does not know
@@ -187,6 +188,7 @@ inline constexpr std::uint64_t StreamCounters::*stream_fields[] = {
     &StreamCounters::foreign,          &StreamCounters::console_dropped,
     &StreamCounters::sessions,         &StreamCounters::unfinished_sessions,
     &StreamCounters::commands_refused, &StreamCounters::recovered_sessions,
+    &StreamCounters::stray_returns,
 };
 static_assert(sizeof(StreamCounters) ==
                   (std::size(stream_fields) + stream_slots + 1) * sizeof(std::uint64_t),

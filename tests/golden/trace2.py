@@ -12,7 +12,8 @@ INTERRUPT = 5
 MARKER, DURATION, ARGUMENTS, RESULT, COUNTER, MASKED, DATA = 4, 6, 7, 8, 9, 12, 15
 STATS_FIELDS = ("now", "generated", "delivered", "dropped", "unhooked", "foreign", "console_dropped",
                 "final", "overwritten", "aggregated", "filtered")
-LATER_STATS_FIELDS = ("commands_refused", "recursions", "mode", "recorders", "since", "stopped_at", "profile")
+LATER_STATS_FIELDS = ("commands_refused", "recursions", "mode", "recorders", "since", "stopped_at", "profile",
+                      "stray_returns")
 IDENTITY = (1 << 28) - 1  # of an entry, in a ret
 
 

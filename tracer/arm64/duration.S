@@ -107,7 +107,7 @@ end_of nopscope_duration_hook
 .Lto_body:
     to_body
 .Lduration_mismatch:
-    special_return
+    special_return nopscope_duration_hook
     b       .Lduration_end
 .Lduration_full:
     call_cxx nopscope_duration_without_room

@@ -207,7 +207,7 @@ label \found\()_end
 .endm
 .macro profile_slow_hook hook
 .Lmismatch_\hook:
-    special_return
+    special_return \hook
     b       .Lpop_\hook
 // A new minimum, a new maximum, or both. In: x15 the cell, x11 the duration. Keeps x9, x13.
 .Lextreme_\hook:

@@ -172,10 +172,15 @@
 .endm
 
 // The top frame is not this call's: calls above it were skipped, or an interrupt has just popped
-// such ones. Panics when none is. Out: x10 core, x17 the frame, x9 its return address.
-.macro special_return
-    call_cxx nopscope_unwind_at_return, moment=1, before=7
-    mrs     x10, NOPSCOPE_TPIDR
+// such ones. Out: x10 core, x17 the frame, x9 its return address. If its frame is on no stack of this context's
+// (strays.hpp), goes on to the caller. Panics when it is nowhere.
+.macro special_return hook
+    adr     x9, \hook
+    call_cxx nopscope_unwind_at_return, moment=1, before=8
+    tbz     x11, #0, 1f
+    sub     x9, x11, #1
+    ret     x9
+1:  mrs     x10, NOPSCOPE_TPIDR
     sub     x17, x11, #FRAME_BYTES
     ldr     x9, [x17]
 .endm

@@ -211,7 +211,7 @@ label nopscope_graph_full_end
     ldp     x14, x15, [x10, #CORE_LIMIT]
     b       .Lpush_\entry
 .Lmismatch_\hook:
-    special_return
+    special_return \hook
     ldr     x15, [x10, #CORE_RING]
     b       .Lpop_\hook
 .endm

@@ -27,6 +27,8 @@ struct Stats {
     std::uint64_t since = 0;       // clock: mode and recorders are what they are since then
     std::uint64_t stopped_at = 0;  // clock: recording was stopped then, by request; 0: it is on
     std::uint64_t profile = 0;     // 0: the target keeps no profile; else 1 + its last whole read-out
+    // Behind those.
+    std::uint64_t stray_returns = 0;  // of hooked calls, without a record: their context was not the one that ran
 };
 
 inline constexpr std::uint64_t Stats::*stats_fields[] = {
@@ -40,7 +42,7 @@ inline constexpr std::uint64_t Stats::*state_fields[] = {
 };
 
 inline constexpr std::size_t max_stats_bytes =
-    (sizeof stats_fields / sizeof *stats_fields + 1 + sizeof state_fields / sizeof *state_fields) *
+    (sizeof stats_fields / sizeof *stats_fields + 2 + sizeof state_fields / sizeof *state_fields) *
     max_varint_bytes;
 
 // The fields in this order as varints. Returns the payload bytes written.
@@ -50,6 +52,7 @@ inline std::size_t write_stats(const Stats& stats, Byte* to) {
     out.varint(stats.commands_refused);
     if (!stats.has_state) return out.size();
     for (auto field : state_fields) out.varint(stats.*field);
+    out.varint(stats.stray_returns);
     return out.size();
 }
 
@@ -63,6 +66,7 @@ inline bool read_stats(const Byte* payload, std::size_t count, Stats& stats) {
     if (stats.has_state) {
         for (auto field : state_fields) stats.*field = in.varint();
     }
+    if (in.left() != 0) stats.stray_returns = in.varint();
     return in.ok();
 }
 

@@ -86,7 +86,7 @@ void swap_to(Core& core, Context& to) {
     const std::uint64_t now = machine.clock();
     from.profiled = core.profiled;
     from.left = now;
-    core.profiled = to.profiled + (now - to.left);
+    core.profiled = to.profiled + ((now - to.left) << profiled_shift);
     // Each counts its own events.
     from.evented = core.evented;
     core.evented = to.evented;

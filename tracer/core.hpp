@@ -84,8 +84,8 @@ struct alignas(128) Core {
     // Only this core changes what is in their exclusives granule (CTR_EL0.ERG; 64 bytes on Cortex-A).
     std::uint64_t cursor;
     std::uint64_t events;    // what the graph recorder counts: EventSet (events.hpp); 0: nothing
-    std::uint64_t profiled;  // ticks
-    std::uint64_t sample_gap;   // calls to pass over between two that are recorded
+    std::uint64_t profiled;  // 1/256 ticks
+    std::uint64_t profile_cost;  // of a profiled call, what recording it takes of its caller: 1/256 ticks
     std::uint64_t passed;       // calls, by nopscope_sampled_entry
     std::uint64_t sample_next;  // value of `passed`; 0: look at `limit`
     std::uint64_t evented;         // as `profiled`, of two events, 32 bits each
@@ -94,7 +94,7 @@ struct alignas(128) Core {
     std::uint64_t unused;
     std::uint64_t left_position;  // of the cursor at the last longjmp that was told
     std::uint64_t left_clock;     // the clock then, read behind it
-    std::uint64_t unused_too;
+    std::uint64_t sample_gap;   // calls to pass over between two that are recorded
     std::uint64_t overflowed;  // calls that found the ring full, and went to the profile
     std::uint64_t aggregates;  // 1: they do (adaptive)
     std::uint64_t cells;  // bytes from core 0's profile cells to this core's
@@ -186,13 +186,14 @@ inline void clear(Core& core) {
 static_assert(offsetof(Core, cursor) == 0);
 static_assert(offsetof(Core, events) == 8);
 static_assert(offsetof(Core, profiled) == 16);
-static_assert(offsetof(Core, sample_gap) == 24);
+static_assert(offsetof(Core, profile_cost) == 24);
 static_assert(offsetof(Core, passed) == 32);
 static_assert(offsetof(Core, sample_next) == 40);
 static_assert(offsetof(Core, evented) == 48);
 static_assert(offsetof(Core, profile_events) == 56);
 static_assert(offsetof(Core, frames_end) == 64);
 static_assert(offsetof(Core, left_position) == 80 && offsetof(Core, left_clock) == 88);
+static_assert(offsetof(Core, sample_gap) == 96);
 static_assert(offsetof(Core, aggregates) == 112);
 static_assert(offsetof(Core, cells) == 120);
 static_assert(offsetof(Core, limit) == 128);

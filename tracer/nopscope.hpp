@@ -275,7 +275,9 @@ void send_profile();
 struct SiteProfile {
     std::uint64_t calls;
     std::uint64_t total;  // entry to return, of each call
-    std::uint64_t self;   // without profiled calls and interrupts inside, and without the pump
+    // Without profiled calls and interrupts inside, and what recording those took, and without the pump. As a
+    // signed number, for the cost is a mean: a call or two may have come out below zero.
+    std::uint64_t self;
     std::uint64_t min;    // the largest number: no call
     std::uint64_t max;
     std::uint64_t bins[63];

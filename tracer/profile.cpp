@@ -19,11 +19,11 @@ bool read_profile(std::uint32_t index, unsigned core, SiteProfile& out) {
     if (!profile_memory.made() || index >= site_count() || core >= profile_memory.cores()) return false;
     const ProfileCell& cell = profile_memory.cell(core, index);
     out.total = cell.total;
-    out.self = cell.self;
     out.min = cell.min;
     out.max = cell.max;
     out.calls = 0;
     for (unsigned n = 0; n < wire::profile_bins; ++n) out.calls += out.bins[n] = cell.count(n);
+    out.self = static_cast<std::uint64_t>(cell.self_ticks(out.calls, profile_memory.cost()));
     return true;
 }
 

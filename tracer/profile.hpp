@@ -10,6 +10,14 @@
 //            profiled = before + duration                       (at one instant)
 //            self = duration - inside
 //
+// What recording a call takes of its caller is no call's own time either (Core::profile_cost, measured at boot: what the
+// caller's time has of it). So each call adds its `cost` to what it leaves behind:
+//
+//     exit:  profiled = before + duration + cost
+//            self = duration + cost - inside                    (the cost once too often: ProfileCell::self_ticks)
+//
+// `profiled`, `cost` and `self` are in 1/256 ticks, for the cost is less than a tick on some clocks.
+//
 // "At one instant": an interrupt that is profiled itself changes `profiled`, so a load and a store of
 // it that nothing came between, with the clock read in the middle, are one instant for it. The recorder
 // uses exclusives, C++ compares. Whatever lies outside of both is the caller's.
@@ -19,13 +27,17 @@
 #include "tracer/core.hpp"
 #include "tracer/counting.hpp"
 #include "tracer/family.hpp"
+#include "tracer/wire/hello.hpp"
 #include "tracer/wire/profile.hpp"
 
 #include <span>
 
 namespace nopscope {
 
-// Ticks. One core changes it, another may read it. Zeroed but for `min`.
+inline constexpr unsigned profiled_shift = 8;  // Core::profiled is in 1/2^8 ticks
+static_assert(1u << profiled_shift == wire::overhead_unit);
+
+// Ticks, but for `self`. One core changes it, another may read it. Zeroed but for `min`.
 struct alignas(16) ProfileCell {
     struct Events {
         std::uint64_t total;
@@ -37,9 +49,14 @@ struct alignas(16) ProfileCell {
     std::uint64_t min;
     std::uint64_t max;
     std::uint64_t total;  // the recorder knows the cell by this one's address
-    std::uint64_t self;
+    std::uint64_t self;   // 1/256 ticks, and Core::profile_cost for each call
     std::uint64_t bins[63];  // of durations, by leading zeros from 2 on. Their sum is the number of calls
 
+    // Of `calls` calls, all there are. Without profiled calls inside, and what recording those took.
+    std::int64_t self_ticks(std::uint64_t calls, std::uint64_t cost) const {
+        const std::uint64_t all = __atomic_load_n(&self, __ATOMIC_RELAXED) - calls * cost;
+        return static_cast<std::int64_t>(all + (1u << (profiled_shift - 1))) >> profiled_shift;
+    }
     // Of the wire's bin: calls whose duration has so many significant bits.
     std::uint64_t count(unsigned bits) const {
         return __atomic_load_n(&bins[wire::profile_bins - 1 - bits], __ATOMIC_RELAXED);
@@ -86,12 +103,14 @@ template <MachineConcept M>
 void profile_unwound(M& machine, Core& core, const ShadowFrame& frame) {
     const std::uint64_t begin = frame.rest[0], before = frame.rest[1];
     const auto duration = [&](const ProfileInstant& at) { return at.clock - begin; };
-    const ProfileInstant end = profile_instant(
-        machine, core, [&](const ProfileInstant& at) { return before + duration(at); });
+    const auto after = [&](const ProfileInstant& at) {
+        return before + (duration(at) << profiled_shift) + core.profile_cost;
+    };
+    const ProfileInstant end = profile_instant(machine, core, after);
     ProfileCell& cell = cell_of(frame);
     const std::uint64_t ticks = duration(end);
     cell.total += ticks;
-    cell.self += ticks - (end.profiled - before);
+    cell.self += after(end) - end.profiled;
     if (ticks < cell.min) cell.min = ticks;
     if (ticks > cell.max) cell.max = ticks;
     ++cell.bins[ProfileCell::bin_of(ticks)];
@@ -122,7 +141,7 @@ public:
           begin_(profile_instant(machine, core, [](const ProfileInstant& at) { return at.profiled; })) {}
     ~NotProfiled() {
         (void)profile_instant(machine_, core_, [this](const ProfileInstant& at) {
-            return begin_.profiled + (at.clock - begin_.clock);
+            return begin_.profiled + ((at.clock - begin_.clock) << profiled_shift);
         });
     }
     NotProfiled(const NotProfiled&) = delete;
@@ -153,6 +172,9 @@ public:
         return true;
     }
     bool is_open() const { return cells_ != 0; }
+    // Core::profile_cost of all cores.
+    void set_cost(std::uint64_t cost) { cost_ = cost; }
+    std::uint64_t cost() const { return cost_; }
     std::uint32_t sites() const { return sites_; }
     unsigned cores() const { return cores_; }
     // From core 0's cells to this core's.
@@ -216,6 +238,7 @@ private:
 
     std::uintptr_t ops_ = 0;
     std::uintptr_t cells_ = 0;
+    std::uint64_t cost_ = 0;
     std::uint32_t sites_ = 0;
     unsigned cores_ = 0;
     bool made_ = false;

@@ -104,12 +104,13 @@ private:
     void put(wire::ProfileWriter& out, const ProfileCell& cell) {
         const std::uint64_t min = read(cell.min);
         if (min == ~std::uint64_t{0}) return;  // never called
+        std::uint64_t calls = 0;
+        for (unsigned bin = 0; bin < wire::profile_bins; ++bin) calls += cell.count(bin);
         out.put(static_cast<std::uint32_t>(sites_.function(site_) - text_base_), read(cell.total),
-                static_cast<std::int64_t>(read(cell.self)), min, read(cell.max),
-                [&](unsigned bin) {
-                    const std::uint64_t calls = cell.count(bin);
-                    calls_ += calls;
-                    return calls;
+                cell.self_ticks(calls, memory_.cost()), min, read(cell.max), [&](unsigned bin) {
+                    const std::uint64_t count = cell.count(bin);
+                    calls_ += count;
+                    return count;
                 });
     }
 

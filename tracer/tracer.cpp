@@ -60,6 +60,7 @@ void prepare_core(unsigned number, const Config& config) {
     core.ring = reinterpret_cast<std::uintptr_t>(own.ring);
     core.cursor = core.tail = core.seen = ring_bytes;
     core.cells = profile_memory.distance(number);
+    core.profile_cost = profile_memory.cost();
     core.stops = stopped_absent;
     core.reserve = return_reserve_bytes;
     core.return_bytes = record_bytes;
@@ -155,6 +156,8 @@ Status init(const Config& config) {
     const std::uint16_t session = session_after(kept, machine.clock());
     send_what_was_kept(config);
     if (config.calibrate) calibrate(hello, memory[0].ring, memory[0].shadow, config);
+    const std::int32_t cost = hello.overheads[static_cast<unsigned>(wire::RecorderNumber::profile)].outside;
+    profile_memory.set_cost(cost > 0 ? static_cast<std::uint64_t>(cost) : 0);
     for (unsigned core = 0; core < max_cores; ++core) prepare_core(core, config);
     const std::uint64_t now = machine.clock();
     profile_sender.open(hello.text_base, config.profile_period_ms * (hello.clock_hz / 1000), now);

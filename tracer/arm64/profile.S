@@ -15,6 +15,7 @@
 
 #include "tracer/arm64/recorder.h"
 
+#define PROFILED_SHIFT   8      // profile.hpp
 #define CORE_CELLS       120    // distance of its cells from core 0's; and CORE_LIMIT
 
 #define OPS_DATA         40     // the cell of core 0, at its total
@@ -99,14 +100,15 @@ function \hook
     str     x17, [x10, #CORE_TOP]
 .endif
     add     x10, x10, #CORE_PROFILED
-1:  ldxr    x16, [x10]
+1:  ldxp    x16, x30, [x10]             // and its cost
     read_clock x11
     subs    x11, x11, x12
     csel    x11, x11, xzr, pl           // the duration; the counter may have been read too early
-    add     x13, x14, x11               // before the call, and the call
-    stxr    w17, x13, [x10]
+    add     x13, x14, x11, lsl #PROFILED_SHIFT
+    add     x13, x13, x30               // before the call, the call, and what recording it takes
+    stxp    w17, x13, x30, [x10]
     cbnz    w17, 1b
-    sub     x13, x13, x16               // self: the duration less the calls that ended in it
+    sub     x13, x13, x16               // self: less the calls that ended in it
     ldp     x16, x17, [x15, #CELL_MIN]
     cmp     x11, x16
     ccmp    x11, x17, #CARRY, hs        // not below the minimum: above the maximum?

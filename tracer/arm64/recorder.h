@@ -5,7 +5,7 @@
 #include "tracer/arm64/labels.h"
 
 #define CORE_EVENTS      8      // beside the cursor, which is at 0
-#define CORE_PROFILED    16     // ticks of the calls that ended at this level
+#define CORE_PROFILED    16     // 1/256 ticks of the calls that ended at this level; and CORE_PROFILE_COST
 #define CORE_EVENTED     48     // and CORE_PROFILE_EVENTS
 #define CORE_FRAMES_END  64
 #define CORE_LEFT        80     // position and clock

@@ -4,7 +4,7 @@
 #include "tracer/arm64/recorder.h"
 
 #define CORE_PASSED      32     // and CORE_SAMPLE_NEXT: changed together, by exclusives
-#define CORE_SAMPLE_GAP  24
+#define CORE_SAMPLE_GAP  96
 
     .arch armv8-a
 

@@ -109,7 +109,7 @@ TEST(NotProfiled, TimeIsInNobodysSelf) {
         machine.now += 30;
         core.profiled += 10;  // an interrupt that is profiled
     }
-    EXPECT_EQ(core.profiled, 50u + 30);  // its time is in the tracer's, once
+    EXPECT_EQ(core.profiled, 50u + (30 << profiled_shift));  // its time is in the tracer's, once
 }
 
 class ProfileUnwind : public ::testing::Test, public testing::CoreUnderTest {
@@ -121,7 +121,12 @@ protected:
                   reinterpret_cast<std::uintptr_t>(&cells.memory.cell(0, site).total),
                   {machine.now, here().profiled}};
     }
-    ProfileUnwind() { (void)cells.memory.family(entry_address); }
+    static constexpr std::uint64_t cost = 700;  // no whole ticks
+    ProfileUnwind() {
+        (void)cells.memory.family(entry_address);
+        core.profile_cost = cost;
+    }
+    static std::uint64_t fixed(std::uint64_t ticks) { return ticks << profiled_shift; }
     Cells cells{4, 1};
 };
 
@@ -133,17 +138,19 @@ TEST_F(ProfileUnwind, SkippedCallsEndInnermostFirst) {
     machine.now += 5;
     profiled(2, 0x7000);
     machine.now += 3;
-    core.profiled += 2;  // a call inside the innermost ended
+    core.profiled += fixed(2) + cost;  // a call inside the innermost ended
     const std::uint64_t records = core.cursor;
     unwind(machine, core, 0x8900, false);
     EXPECT_EQ(depth(), 1u);
     EXPECT_EQ(core.cursor, records + record_bytes);
     const ProfileCell& inner = cells.memory.cell(0, 2);
     const ProfileCell& outer = cells.memory.cell(0, 1);
-    EXPECT_EQ(inner.total, inner.self + 2);
-    EXPECT_EQ(outer.total, outer.self + inner.total);
+    // Each has its own cost once too often.
+    EXPECT_EQ(inner.self, fixed(inner.total - 2) - cost + cost);
+    EXPECT_EQ(outer.self, fixed(outer.total - inner.total) - cost + cost);
     EXPECT_GE(outer.total, inner.total + 5);
-    EXPECT_EQ(core.profiled, outer.total);
+    EXPECT_EQ(core.profiled, fixed(outer.total) + cost);
+    EXPECT_EQ(inner.self_ticks(1, cost), static_cast<std::int64_t>(inner.total) - 2 - 3);  // 700 are 2.7 ticks
     EXPECT_EQ(inner.min, inner.total);
     EXPECT_EQ(inner.max, inner.total);
     EXPECT_EQ(inner.bins[ProfileCell::bin_of(inner.total)], 1u);
@@ -163,7 +170,7 @@ protected:
     void add(unsigned core, std::uint32_t site, std::uint64_t ticks) {
         ProfileCell& cell = cells.memory.cell(core, site);
         cell.total += ticks;
-        cell.self += ticks / 2;
+        cell.self += (ticks / 2 << profiled_shift) + cells.memory.cost();
         cell.min = std::min(cell.min, ticks);
         cell.max = std::max(cell.max, ticks);
         ++cell.bins[ProfileCell::bin_of(ticks)];
@@ -239,6 +246,26 @@ TEST_F(ReadOut, HasEachFunctionThatWasCalledOnce) {
         if (header.last) ++core, part = 0;
     }
     EXPECT_EQ(core, core_count);
+}
+
+// Of what recording the callees took nothing is left, and of its own cost neither, rounded once.
+TEST_F(ReadOut, SelfIsWithoutTheCalleesCost) {
+    for (const std::uint64_t cost : {0u, 1u, 255u, 256u, 2817u}) {
+        cells.memory.set_cost(cost);
+        ProfileCell& cell = cells.memory.cell(0, 0);
+        cell = {};
+        cell.self = (std::uint64_t{5000} << profiled_shift) + 7 * cost - 100 * cost;  // 7 calls made 100
+        cell.bins[20] = 4;
+        cell.bins[33] = 3;
+        const double exact = 5000.0 - 100.0 * static_cast<double>(cost) / wire::overhead_unit;
+        EXPECT_NEAR(static_cast<double>(cell.self_ticks(7, cost)), exact, 0.5) << cost;
+        open_all();
+        sender.request();
+        profiling.flush();
+        const Found all = found();
+        EXPECT_EQ((all.entries.at({0, 0}).self), cell.self_ticks(7, cost)) << cost;
+        EXPECT_EQ((all.entries.at({0, 0}).calls()), 7u);
+    }
 }
 
 TEST_F(ReadOut, AFunctionWithAllBinsFits) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `diff`: what became slower, faster, new, gone.
+#include "host-tools/diff/clones.hpp"
 #include "host-tools/diff/diff.hpp"
 
 #include <fmt/format.h>
@@ -43,7 +44,9 @@ std::string change_text(double before, double after) {
 class Comparison {
 public:
     explicit Comparison(const DiffOptions& options) : options_(options) {
-        difference_ = compare(runs(options.before), runs(options.after));
+        std::vector<RunSums> before = runs(options.before), after = runs(options.after);
+        names_ = fold_clones(names_, before, after);
+        difference_ = compare(before, after);
     }
 
     std::string text() const {
@@ -55,6 +58,7 @@ public:
                    ? fmt::format("slower and faster: significant at a false discovery rate of {:.0f} % (Welch's test)\n",
                                  100 * significant_rate)
                    : std::string("one run on a side: nothing says which differences are more than chance\n");
+        out += spans_text();
         for (const Verdict verdict : {Verdict::slower, Verdict::faster, Verdict::fresh, Verdict::gone}) {
             out += section(verdict, difference_.functions, false);
         }
@@ -68,10 +72,13 @@ public:
         json["after"] = options_.after;
         json["tested"] = difference_.tested;
         json["self_ns"] = {{"before", difference_.before_ns}, {"after", difference_.after_ns}, {"p", difference_.p}};
+        json["span_ns"] = {{"before", difference_.before_span_ns}, {"after", difference_.after_span_ns}};
         json["functions"] = Json::array();
         for (const Compared& row : difference_.functions) {
             Json one = json_of(row);
             const FunctionPlace& place = names_.place(row.number);
+            one["clones"] = Json::array();
+            for (const std::string& name : names_.clones(row.number)) one["clones"].push_back(to_utf8(name));
             one["name"] = to_utf8(place.name);
             one["file"] = to_utf8(place.file);
             json["functions"].push_back(std::move(one));
@@ -160,6 +167,18 @@ private:
     static std::string count(const std::vector<std::string>& files) {
         return fmt::format("{} run{}", files.size(), files.size() == 1 ? "" : "s");
     }
+    // Times are sums over what was recorded.
+    std::string spans_text() const {
+        const double before = difference_.before_span_ns, after = difference_.after_span_ns;
+        if (std::max(before, after) <= similar_spans * std::min(before, after)) return {};
+        return fmt::format("recorded spans differ: {} before, {} after; the times below are sums over them\n",
+                           human_ns(before), human_ns(after));
+    }
+    std::string name_text(std::uint32_t function) const {
+        std::string text = for_cell(names_.place(function).name), list;
+        for (const std::string& name : names_.clones(function)) list += (list.empty() ? "" : ", ") + for_cell(name);
+        return list.empty() ? text : fmt::format("{} (sum of {})", text, list);
+    }
     std::string probability(double p) const { return difference_.tested ? fmt::format(", p {:.3g}", p) : std::string(); }
 
     std::string section(Verdict verdict, const std::vector<Compared>& rows, bool paths) const {
@@ -178,7 +197,7 @@ private:
             Line line{signed_time(row.change_ns()), change_text(row.before.self_ns, row.after.self_ns), human_ns(row.before.self_ns),
                       human_ns(row.after.self_ns), calls_text(row.before.calls), calls_text(row.after.calls)};
             if (difference_.tested) line.push_back(fmt::format("{:.2g}", row.p));
-            line.push_back(paths ? path_text(row.number) : for_cell(names_.place(row.number).name));
+            line.push_back(paths ? path_text(row.number) : name_text(row.number));
             line.push_back(paths ? std::string() : short_place(names_.place(row.number)));
             lines.push_back(std::move(line));
         }

@@ -142,6 +142,7 @@ double welch(const std::vector<double>& a, const std::vector<double>& b) {
 
 RunSums sums_of(Names& names, const Report& report, const Profile& profile) {
     RunSums run;
+    run.span_ns = static_cast<double>(report.duration_ns);
     const PathTree tree = path_tree({report, profile, report.raw});
     std::vector<std::uint32_t> functions;
     functions.reserve(tree.functions.size());
@@ -169,14 +170,19 @@ RunSums sums_of(Names& names, const Report& report, const Profile& profile) {
 Difference compare(const std::vector<RunSums>& before, const std::vector<RunSums>& after) {
     Difference result;
     result.tested = before.size() > 1 && after.size() > 1;
-    std::vector<double> whole[2];
-    for (const RunSums& run : before) whole[0].push_back(run.self_ns);
-    for (const RunSums& run : after) whole[1].push_back(run.self_ns);
+    const auto all = [](const std::vector<RunSums>& runs, double RunSums::*of) {
+        std::vector<double> values;
+        for (const RunSums& run : runs) values.push_back(run.*of);
+        return values;
+    };
+    const std::vector<double> whole[] = {all(before, &RunSums::self_ns), all(after, &RunSums::self_ns)};
     const auto mean = [](const std::vector<double>& values) {
         return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
     };
     result.before_ns = mean(whole[0]);
     result.after_ns = mean(whole[1]);
+    result.before_span_ns = mean(all(before, &RunSums::span_ns));
+    result.after_span_ns = mean(all(after, &RunSums::span_ns));
     result.p = welch(whole[0], whole[1]);
     result.functions = compare(before, after, &RunSums::functions, result.tested);
     result.paths = compare(before, after, &RunSums::paths, result.tested);

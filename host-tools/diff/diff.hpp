@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recordings before a change, and after it: what became slower, faster, new, gone, by function and by call path.
 //
-// Functions are the same by name and file, paths by their functions' names. Times are means over the runs of each side.
+// Functions are the same by name and file, clones by their origin (clones.hpp), paths by their functions' names. Times are means over the runs of each side.
 // With two runs of each or more, a difference is significant where Welch's test says so at a false discovery rate of
 // 5 % over all that were compared (Benjamini, Hochberg 1995); with fewer there is nothing to test with.
 #pragma once
@@ -32,11 +32,20 @@ public:
     std::size_t function_count() const { return places_.size(); }
     std::vector<std::uint32_t> functions_of(std::uint32_t path) const;  // the outermost first
 
+    // Of a function that is the sum of several (clones.hpp): their names. Of others none.
+    void add_clone(std::uint32_t function, const std::string& name) { clones_[function].push_back(name); }
+    bool is_sum(std::uint32_t function) const { return clones_.contains(function); }
+    std::vector<std::string> clones(std::uint32_t function) const {
+        const auto found = clones_.find(function);
+        return found != clones_.end() ? found->second : std::vector<std::string>();
+    }
+
 private:
     std::map<std::pair<std::string, std::string>, std::uint32_t> numbers_;  // by name and file
     std::vector<FunctionPlace> places_;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> path_numbers_;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> paths_{{root, 0}};  // caller's, function
+    std::map<std::uint32_t, std::vector<std::string>> clones_;
 };
 
 struct Amounts {
@@ -50,6 +59,7 @@ struct RunSums {
     std::map<std::uint32_t, Amounts> functions;  // by their numbers
     std::map<std::uint32_t, Amounts> paths;
     double self_ns = 0;  // of all functions
+    double span_ns = 0;  // from the first event to the last
 };
 RunSums sums_of(Names& names, const Report& report, const Profile& profile);
 
@@ -70,11 +80,15 @@ struct Difference {
     bool tested = false;
     double before_ns = 0;  // all functions' self, means
     double after_ns = 0;
+    double before_span_ns = 0;  // recorded, means
+    double after_span_ns = 0;
     double p = 1;          // likewise of the whole
     std::vector<Compared> functions;  // the largest change first, whichever way
     std::vector<Compared> paths;
 };
 inline constexpr double significant_rate = 0.05;
+// Spans that differ by more than this factor are said: sums of times over them are no comparison of speed.
+inline constexpr double similar_spans = 1.25;
 
 // At least one run on each side.
 Difference compare(const std::vector<RunSums>& before, const std::vector<RunSums>& after);

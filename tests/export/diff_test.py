@@ -13,15 +13,24 @@ import unittest
 import exports
 
 MAIN, WORK, REST, OLD, NEW = range(1, 6)
+NAMES = {MAIN: "main", WORK: "work", REST: "rest", OLD: "old", NEW: "new"}
 
 
 def trace(calls):
-    """One call of MAIN, with these calls inside: [(function, ns)]."""
-    now, out = 1000, struct.pack("<BIQ", 0, MAIN, 1000)
-    for function, length in calls:
-        out += struct.pack("<BIQ", 0, function, now) + struct.pack("<BIQ", 1, function, now + length)
+    """One call of MAIN, with these calls inside: [(function, own ns, calls inside...)]."""
+    out = b""
+
+    def call(now, function, length, *inside):
+        nonlocal out
+        out += struct.pack("<BIQ", 0, function, now)
+        for one in inside:
+            now = call(now, *one)
         now += length
-    return out + struct.pack("<BIQ", 1, MAIN, now + 1000)
+        out += struct.pack("<BIQ", 1, function, now)
+        return now
+
+    call(1000, MAIN, 1000, *calls)
+    return out
 
 
 class Diff(unittest.TestCase):
@@ -31,14 +40,14 @@ class Diff(unittest.TestCase):
         self.directory = pathlib.Path(holder.name)
         self.count = 0
 
-    def run_of(self, *calls):
+    def run_of(self, *calls, names=None):
         self.count += 1
-        events, names = self.directory / "calls.ev13", self.directory / "names.txt"
+        events, list_of_names = self.directory / "calls.ev13", self.directory / "names.txt"
         events.write_bytes(trace(calls))
-        names.write_text("".join(f"{number} {number * 8} {name}\n" for number, name in
-                                 ((MAIN, "main"), (WORK, "work"), (REST, "rest"), (OLD, "old"), (NEW, "new"))))
+        named = NAMES | (names or {})
+        list_of_names.write_text("".join(f"{number} {number * 8} {name}\n" for number, name in named.items()))
         recording = self.directory / f"{self.count}.nsc"
-        subprocess.run([os.environ["NOPSCOPE_REPORT_BENCH"], events, "--tick-hz", "1000000000", "--names", names,
+        subprocess.run([os.environ["NOPSCOPE_REPORT_BENCH"], events, "--tick-hz", "1000000000", "--names", list_of_names,
                         "--nsc", recording], check=True, stdout=subprocess.DEVNULL)
         return recording
 
@@ -78,6 +87,65 @@ class Diff(unittest.TestCase):
         p = {row["name"]: row["p"] for row in answer["functions"]}
         self.assertAlmostEqual(p["work"], 2.666e-12, delta=1e-14)
         self.assertAlmostEqual(p["rest"], 0.7748, delta=1e-4)
+
+    def clones(self, before, after, before_names, after_names):
+        _, answer = self.verdicts(self.run_of(*before, names=before_names), self.run_of(*after, names=after_names))
+        self.assertEqual(sum(row["before"]["self_ns"] for row in answer["functions"]), answer["self_ns"]["before"])
+        self.assertEqual(sum(row["after"]["self_ns"] for row in answer["functions"]), answer["self_ns"]["after"])
+        return {row["name"]: (row["verdict"], row["before"], row["after"], row["clones"])
+                for row in answer["functions"]}, {tuple(row["path"]): row for row in answer["paths"]}
+
+    def test_a_clone_is_its_origin_in_the_other_build(self):
+        for clone in ("work.constprop.0", "work.isra.0", "work.constprop.1.isra.0", "work.lto_priv.3",
+                      "work.llvm.123456789", "work.part.0", "work.part.0.cold", "work [clone .constprop.0]",
+                      "work [clone .isra.0] [clone .part.2]"):
+            with self.subTest(clone):
+                rows, paths = self.clones([(WORK, 10_000)], [(WORK, 13_000)], {}, {WORK: clone})
+                amounts = [{"calls": 1, "self_ns": ns, "total_ns": ns} for ns in (10_000, 13_000)]
+                self.assertEqual(rows["work"], ("slower", *amounts, ["work", clone]))
+                self.assertEqual(set(rows), {"main", "work"})
+                self.assertEqual(paths["main", "work"]["verdict"], "slower")
+
+    def test_what_only_looks_like_a_clone_is_none(self):
+        for other in ("work.c", "work.0", "work.partial.0", "working", "work.part", ".part.0", "work [clone]"):
+            with self.subTest(other):
+                rows, _ = self.clones([(WORK, 10_000)], [(WORK, 13_000)], {}, {WORK: other})
+                expected = {"main": "same", "work": "gone", other: "new"}
+                if other == "work.part":
+                    expected = {"main": "same", "work": "slower"}  # a suffix needs no number
+                self.assertEqual({name: row[0] for name, row in rows.items()}, expected)
+
+    def test_the_same_clones_on_both_sides_are_compared_one_by_one(self):
+        names = {REST: "work.part.0", OLD: "work.constprop.0"}
+        rows, _ = self.clones([(WORK, 1_000, (REST, 500)), (OLD, 300)], [(WORK, 2_000, (REST, 500)), (OLD, 200)], names, names)
+        self.assertEqual({name: row[0] for name, row in rows.items()},
+                         {"main": "same", "work": "slower", "work.part.0": "same", "work.constprop.0": "faster"})
+        self.assertEqual(rows["work"][3], [])
+
+    # Three calls of work: one by itself, one that goes on in a piece, one of another version. The piece also comes
+    # without its origin, which its caller has taken in.
+    def test_several_clones_of_one_origin_are_summed(self):
+        names = {REST: "work.part.0", OLD: "work.constprop.0"}
+        rows, paths = self.clones(
+            [(WORK, 1_000), (WORK, 1_500), (WORK, 600), (WORK, 50)],
+            [(WORK, 1_000), (WORK, 700, (REST, 800)), (OLD, 500), (REST, 30), (NEW, 10, (WORK, 5, (WORK, 2, (REST, 1))))],
+            {}, names)
+        verdict, before, after, clones = rows["work"]
+        self.assertEqual((verdict, sorted(clones)), ("faster", ["work", "work.constprop.0", "work.part.0"]))
+        self.assertEqual(before, {"calls": 4, "self_ns": 3_150, "total_ns": 3_150})
+        self.assertEqual(after, {"calls": 6, "self_ns": 3_038, "total_ns": 3_038})
+        self.assertEqual(paths["main", "work"]["after"], {"calls": 4, "self_ns": 3_030, "total_ns": 3_030})
+        self.assertEqual(paths["main", "new", "work", "work"]["after"], {"calls": 1, "self_ns": 3, "total_ns": 3})
+        before, after = self.run_of((WORK, 1_000)), self.run_of((WORK, 1_000, (REST, 800)), names=names)
+        self.assertIn("work (sum of work, work.part.0)", self.diff(before, after))
+
+    def test_spans_that_differ_are_said(self):
+        short, other, long = self.run_of((WORK, 10_000)), self.run_of((WORK, 11_000)), self.run_of(*[(WORK, 10_000)] * 9)
+        self.assertNotIn("spans", self.diff(short, other))
+        for one, two in ((short, long), (long, short)):
+            self.assertRegex(self.diff(one, two), "(?m)^recorded spans differ: .* before, .* after; the times below are sums")
+        _, answer = self.verdicts(short, long)
+        self.assertEqual(answer["span_ns"], {"before": 11_000, "after": 91_000})
 
     def test_it_fails_above_what_was_asked(self):
         before = self.run_of((WORK, 10_000), (REST, 90_000))

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/diff/clones.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace nopscope {
+namespace {
+
+constexpr std::string_view suffixes[] = {"part", "constprop", "isra", "cold", "lto_priv", "llvm", "localalias"};
+
+bool is_number(std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+void trim(std::string_view& name) {
+    while (name.ends_with(' ')) name.remove_suffix(1);
+}
+
+// Takes ".part.0" off the end. False: there is no such suffix, or nothing before it.
+bool take_suffix(std::string_view& name, bool& is_piece) {
+    std::string_view rest = name;
+    std::size_t dot = rest.rfind('.');
+    if (dot == std::string_view::npos) return false;
+    std::string_view word = rest.substr(dot + 1);
+    if (is_number(word)) {
+        rest = rest.substr(0, dot);
+        dot = rest.rfind('.');
+        if (dot == std::string_view::npos) return false;
+        word = rest.substr(dot + 1);
+    }
+    if (dot == 0 || std::find(std::begin(suffixes), std::end(suffixes), word) == std::end(suffixes)) return false;
+    is_piece |= word == "part" || word == "cold";
+    name = rest.substr(0, dot);
+    return true;
+}
+
+// Takes " [clone .part.0]" off the end, all that is in the brackets.
+bool take_brackets(std::string_view& name, bool& is_piece) {
+    constexpr std::string_view begin = " [clone ";
+    const std::size_t at = name.rfind(begin);
+    if (!name.ends_with(']') || at == std::string_view::npos || at == 0) return false;
+    // With something before it, which take_suffix() wants.
+    std::string_view inside = name.substr(at + begin.size() - 1, name.size() - 1 - (at + begin.size() - 1));
+    bool piece = false;
+    while (take_suffix(inside, piece)) {
+    }
+    trim(inside);
+    if (!inside.empty()) return false;
+    is_piece |= piece;
+    name = name.substr(0, at);
+    return true;
+}
+
+struct Member {
+    std::uint32_t family = 0;  // number among the new names
+    bool is_piece = false;
+};
+
+// By the old numbers.
+std::vector<Member> members_of(const Names& names, const std::vector<RunSums>& before,
+                               const std::vector<RunSums>& after, Names& folded) {
+    const auto seen = [](const std::vector<RunSums>& runs) {
+        std::set<std::uint32_t> all;
+        for (const RunSums& run : runs) {
+            for (const auto& [number, amounts] : run.functions) all.insert(number);
+        }
+        return all;
+    };
+    const std::set<std::uint32_t> in_before = seen(before), in_after = seen(after);
+    std::map<std::pair<std::string_view, std::string_view>, std::vector<std::uint32_t>> families;
+    for (std::uint32_t number = 0; number < names.function_count(); ++number) {
+        const FunctionPlace& place = names.place(number);
+        families[{clone_name(place.name).origin, place.file}].push_back(number);
+    }
+    std::vector<Member> members(names.function_count());
+    for (const auto& [of, numbers] : families) {
+        const bool differ = std::any_of(numbers.begin(), numbers.end(), [&](std::uint32_t number) {
+            return in_before.contains(number) != in_after.contains(number);
+        });
+        const bool folds = differ && numbers.size() > 1;
+        for (const std::uint32_t number : numbers) {
+            FunctionPlace place = names.place(number);
+            const CloneName name = clone_name(place.name);
+            if (folds) place.name = std::string(name.origin);
+            members[number] = {folded.function(place), folds && name.is_piece};
+            if (folds) folded.add_clone(members[number].family, names.place(number).name);
+        }
+    }
+    return members;
+}
+
+struct Paths {
+    std::vector<std::uint32_t> to;       // by the old path: the new one
+    std::vector<bool> goes_on;           // it is part of the caller's
+    std::vector<bool> is_outermost;      // of a family: no path above is of it
+};
+Paths fold_paths(const Names& names, const std::vector<Member>& members, Names& folded) {
+    Paths paths;
+    paths.to.assign(names.path_count(), Names::root);
+    paths.goes_on.assign(names.path_count(), false);
+    paths.is_outermost.assign(names.path_count(), true);
+    for (std::uint32_t path = 1; path < names.path_count(); ++path) {
+        const std::uint32_t caller = paths.to[names.caller(path)];
+        const Member& member = members[names.last(path)];
+        paths.goes_on[path] = member.is_piece && caller != Names::root && folded.last(caller) == member.family;
+        paths.to[path] = paths.goes_on[path] ? caller : folded.path(caller, member.family);
+        if (!folded.is_sum(member.family)) continue;
+        for (std::uint32_t above = names.caller(path); above != Names::root; above = names.caller(above)) {
+            if (members[names.last(above)].family == member.family) paths.is_outermost[path] = false;
+        }
+    }
+    return paths;
+}
+
+RunSums fold(const RunSums& run, const Names& names, const std::vector<Member>& members, const Paths& paths,
+             const Names& folded) {
+    RunSums result;
+    result.self_ns = run.self_ns;
+    result.span_ns = run.span_ns;
+    std::map<std::uint32_t, double> totals;  // of families, by their paths
+    std::map<std::uint32_t, double> going_on;  // calls that are none
+    for (const auto& [path, amounts] : run.paths) {
+        const std::uint32_t family = members[names.last(path)].family;
+        Amounts& to = result.paths[paths.to[path]];
+        to.self_ns += amounts.self_ns;
+        if (paths.is_outermost[path]) totals[family] += amounts.total_ns;
+        if (paths.goes_on[path]) {
+            going_on[family] += amounts.calls;
+        } else {
+            to.calls += amounts.calls;
+            to.total_ns += amounts.total_ns;
+        }
+    }
+    for (const auto& [number, amounts] : run.functions) {
+        const std::uint32_t family = members[number].family;
+        Amounts& to = result.functions[family];
+        to.calls += amounts.calls;
+        to.self_ns += amounts.self_ns;
+        to.total_ns += amounts.total_ns;
+    }
+    for (auto& [family, amounts] : result.functions) {
+        if (!folded.is_sum(family)) continue;
+        amounts.calls -= going_on[family];
+        if (totals.contains(family)) amounts.total_ns = totals[family];
+    }
+    return result;
+}
+
+}  // namespace
+
+CloneName clone_name(std::string_view name) {
+    CloneName found{name};
+    while (take_suffix(found.origin, found.is_piece) || take_brackets(found.origin, found.is_piece)) {
+    }
+    return found;
+}
+
+Names fold_clones(const Names& names, std::vector<RunSums>& before, std::vector<RunSums>& after) {
+    Names folded;
+    const std::vector<Member> members = members_of(names, before, after, folded);
+    const Paths paths = fold_paths(names, members, folded);
+    for (std::vector<RunSums>* const side : {&before, &after}) {
+        for (RunSums& run : *side) run = fold(run, names, members, paths, folded);
+    }
+    return folded;
+}
+
+}  // namespace nopscope

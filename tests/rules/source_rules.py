@@ -23,7 +23,9 @@ INCLUDES = [
     ("tracer/", r"tracer/|hal/machine\.hpp$|hal/arm64/(?:cpu|machine)\.hpp$"),
     ("hal/machine.hpp", r"hal/arm64/machine\.hpp$"),
     ("hal/", r"hal/"),
-    ("firmware/selftest/", rf"firmware/|hal/|{PUBLIC}|tracer/wire/|tracer/arm64/patch_site\.hpp$"),
+    # What boot measures, or a lost task does, is set from within.
+    ("firmware/selftest/", rf"firmware/|hal/|{PUBLIC}|tracer/wire/|tracer/arm64/patch_site\.hpp$|tracer/instance\.hpp$"),
+    ("firmware/torture/", rf"firmware/|hal/|{PUBLIC}|tracer/instance\.hpp$"),
     ("firmware/bench/", rf"firmware/|hal/|{PUBLIC}|tracer/wire/"),
     ("firmware/storm/", rf"firmware/|hal/|{PUBLIC}|tracer/arm64/patch_site\.hpp$"),
     ("firmware/", rf"firmware/|hal/|{PUBLIC}"),

@@ -101,8 +101,7 @@ void swap_to(Core& core, Context& to) {
     core.stack_low = to.stack_low;
     core.stack_high = to.stack_high;
     core.context = &to;
-    core.context_number = to.number;
-    core.unsaid = 1;
+    switch_context(machine, core, to.number);
     from.below = core.below;
     set_below(core, core.subtree != 0 ? to.below : 0);
     apply_stops_locked(machine, core);
@@ -131,7 +130,8 @@ Status context_create(Context& context, std::span<ContextFrame> frames, std::uin
     context.count = static_cast<std::uint32_t>(frames.size());
     context.core = context.below = 0;
     const Locked locked(machine, created_lock);
-    context.number = ++last_number & wire::argument_mask;
+    last_number = (last_number + 1) % wire::several_contexts;
+    context.number = last_number;
     context.next = created;
     created = &context;
     return Status::ok;

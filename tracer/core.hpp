@@ -172,6 +172,11 @@ struct alignas(128) Core {
     std::uint64_t stray_returns;
     std::uint64_t graves;  // address of max_graves; 0: none are kept
     std::uint64_t buried;  // so far
+    // While `unsaid`, under the lock: the cursor at the first switch since the last record, the
+    // clock then, and the clock at the last switch.
+    std::uint64_t switch_position;
+    std::uint64_t left_context_clock;
+    std::uint64_t entered_context_clock;
 };
 
 // All zero; the compiler would call memset.

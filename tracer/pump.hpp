@@ -275,7 +275,7 @@ private:
 
     void look() {
         for (Core& core : cores_) {
-            core.seen_clock = machine_.clock();
+            core.seen_clock = clock_of_next(machine_, core);
             core.seen = __atomic_load_n(&core.cursor, __ATOMIC_RELAXED);
         }
     }

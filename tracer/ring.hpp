@@ -161,10 +161,13 @@ inline std::uint64_t own_limit(const Core& core) {
     return __atomic_load_n(&core.tail, __ATOMIC_RELAXED) + ring_bytes -
            core.reserve;
 }
-// A record of the tracer's own. False: there was no room.
+// A record of the tracer's own. Nothing is unsaid, and interrupts are masked. False: there was no
+// room.
 template <MachineConcept M>
-bool put_own(M& machine, Core& core, wire::Extended what, std::uint32_t argument = 0, Moment* began = nullptr) {
-    if (!ring_put(machine, core, wire::make_extended(what, argument), own_limit(core), began)) return false;
+bool put_own_said(M& machine, Core& core, wire::Extended what, std::uint32_t argument = 0,
+                  Moment* began = nullptr) {
+    const wire::Record record = wire::make_extended(what, argument);
+    if (!ring_put(machine, core, record, own_limit(core), began)) return false;
     __atomic_fetch_add(&core.own_records, 1, __ATOMIC_RELAXED);
     return true;
 }
@@ -234,22 +237,68 @@ private:
     std::uint64_t interrupts_;
 };
 
+// The core runs context `number` from now on. Locked. say_context() puts the record.
 template <MachineConcept M>
-bool put_context(M& machine, Core& core, std::uint32_t number, std::uint64_t limit) {
-    const std::uint32_t payload = number << 4 | static_cast<std::uint32_t>(wire::Extended::context);
-    return ring_put(machine, core, wire::make_record(wire::Kind::extended, payload, 0), limit);
+void switch_context(M& machine, Core& core, std::uint32_t number) {
+    const Moment now = moment(machine, core);
+    if (core.unsaid == 0 || core.switch_position != now.position) {
+        core.switch_position = now.position;
+        core.left_context_clock = now.clock;
+    }
+    core.entered_context_clock = now.clock;
+    core.context_number = number;
+    core.unsaid = 1;
 }
 
-// Puts the record of the last switch of context into the ring, if it is not there. In flight mode one
-// of the context that was left comes before it: so the first such record in what is left of the ring
-// names the context that the ring begins in. Locked. False: no room.
+// Now, or when the switch was whose record comes next: no later record has an earlier clock.
 template <MachineConcept M>
-bool say_context(M& machine, Core& core, std::uint64_t limit) {
+std::uint64_t clock_of_next(M& machine, Core& core) {
+    const std::uint64_t now = machine.clock();
+    if (__atomic_load_n(&core.unsaid, __ATOMIC_RELAXED) == 0) return now;
+    const Locked locked(machine, core.context_lock);
+    const bool is_next = core.unsaid != 0 && core.switch_position == core.cursor;
+    return is_next ? core.left_context_clock : now;
+}
+
+// Puts the record of the last switch of context into the ring, if it is not there. Locked. False:
+// no room.
+//
+// The record may come late: the ring was full, or recording stopped. It has the clock of the switch
+// all the same, if nothing was recorded since. Contexts that ran in between have no record of their
+// own: one for all of them (several_contexts) keeps their time from the context that was left.
+//
+// In flight mode a record of the context that was left comes first: so the first such record in
+// what is left of the ring names the context that the ring begins in.
+//
+// `began`: as ring_claim()'s, of a record that is to follow.
+template <MachineConcept M>
+bool say_context(M& machine, Core& core, std::uint64_t limit, Moment* began = nullptr) {
     if (core.unsaid == 0) return true;
-    if (core.flight != 0 && !put_context(machine, core, core.said_context, limit)) return false;
-    if (!put_context(machine, core, core.context_number, limit)) return false;
+    const bool several = core.left_context_clock != core.entered_context_clock;
+    const std::uint64_t bytes =
+        (1u + (core.flight != 0 ? 1u : 0u) + (several ? 1u : 0u)) * record_bytes;
+    Moment left{core.switch_position, core.left_context_clock};
+    const std::optional<Claim> claim = ring_claim(machine, core, bytes, limit, &left);
+    if (!claim) return false;
+    const bool in_time = left.position != core.switch_position;
+    const std::uint64_t entered = in_time ? core.entered_context_clock : claim->clock;
+    std::uint64_t position = claim->position;
+    const auto store = [&](std::uint32_t number, std::uint64_t clock) {
+        ring_store(core, position,
+                   wire::make_extended(wire::Extended::context, number, clock).word);
+        position += record_bytes;
+    };
+    if (core.flight != 0) store(core.said_context, claim->clock);
+    if (several) store(wire::several_contexts, claim->clock);
+    store(core.context_number, entered);
     core.said_context = core.context_number;
     core.unsaid = 0;
+    const auto since = [entered](std::uint64_t clock) {
+        return static_cast<std::int64_t>(clock - entered);
+    };
+    if (began != nullptr && began->position == claim->position && since(began->clock) >= 0) {
+        began->position = position;
+    }
     return true;
 }
 
@@ -261,6 +310,16 @@ bool put_in_context(M& machine, Core& core, Put put,
     const Locked locked(machine, core.context_lock);
     const std::uint64_t limit = limit_of(core);
     return say_context(machine, core, limit) && put(limit);
+}
+
+// A record of the tracer's own, in the context that runs: its time is nobody else's. Any context
+// that does not hold the lock. False: there was no room for it, or for the record of the switch.
+template <MachineConcept M>
+bool put_own(M& machine, Core& core, wire::Extended what, std::uint32_t argument = 0,
+             Moment* began = nullptr) {
+    const Locked locked(machine, core.context_lock);
+    return say_context(machine, core, own_limit(core), began) &&
+           put_own_said(machine, core, what, argument, began);
 }
 
 // Sets `limit`, unless recording is stopped (0, which stays). A switch of context that has not been

@@ -54,19 +54,23 @@ public:
     Unwinding(M& machine, Core& core, const Finder& finder) : machine_(machine), core_(core), finder_(finder) {}
     // A return is about to be recorded.
     Moment& ended() {
-        if (core_.left_position == core_.cursor) {
+        // A return may come before the record of its switch, since it names its entry: a bracket
+        // may not.
+        if (core_.left_position == core_.cursor && core_.unsaid == 0) {
             left_ = {core_.left_position, core_.left_clock};
             if (finder_.began.position == core_.cursor) found_ = finder_.began.clock;
-            told_ = put_own(machine_, core_, wire::Extended::tracer_begin, told_before, &left_);
+            told_ =
+                put_own_said(machine_, core_, wire::Extended::tracer_begin, told_before, &left_);
         }
         return told_ ? left_ : finder_.began;
     }
     ~Unwinding() {
         if (!told_) return;
-        put_own(machine_, core_, wire::Extended::tracer_end, told_after, &left_);
+        put_own_said(machine_, core_, wire::Extended::tracer_end, told_after, &left_);
         Moment found{found_ != 0 ? core_.cursor : 0, found_};
-        if (!put_own(machine_, core_, wire::Extended::tracer_begin, finder_.before, &found)) return;
-        put_own(machine_, core_, wire::Extended::tracer_end, way_back);
+        if (!put_own_said(machine_, core_, wire::Extended::tracer_begin, finder_.before, &found))
+            return;
+        put_own_said(machine_, core_, wire::Extended::tracer_end, way_back);
     }
     Unwinding(const Unwinding&) = delete;
     Unwinding& operator=(const Unwinding&) = delete;

@@ -111,6 +111,7 @@ bool nests(std::span<const wire::Event> events, unsigned& switches, bool all = t
     for (const wire::Event& event : events) {
         const auto index = static_cast<std::uint32_t>(event.index) & wire::entry_index_mask;
         if (event.kind == Kind::extended) {
+            if (!all && event.argument == wire::several_contexts) continue;
             for (at = 0; at < 3 && numbers[at] != event.argument;) ++at;
             if (at == 3) return false;
             ++switches;

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two cooperative tasks, each with its own tree of calls in the report; a mark and a trigger.
+//
+// Words of the command line: `switches=many`: then they do little but switch, so that the ring is
+// full at a switch, too.
 #include "hal/hal.hpp"
 #include "tracer/contexts.hpp"
 #include "tracer/nopscope.hpp"
 #include "tracer/triggers.hpp"
+
+#include <string.h>
 
 namespace hal = nopscope::hal;
 
@@ -21,6 +26,9 @@ struct Task {
 static Task tasks[2];
 static std::uint64_t main_sp;
 static Task* running;
+static bool many_switches;
+
+[[gnu::noinline]] void runs_again() { asm volatile(""); }
 
 // In turn; when both are done, or one is and it was its turn, main.
 [[gnu::noinline]] void give_way() {
@@ -35,6 +43,7 @@ static Task* running;
         hal::panic("tasks: no switch");
     }
     selftest_switch_stacks(from != nullptr ? &from->sp : &main_sp, to != nullptr ? to->sp : main_sp);
+    if (many_switches) runs_again();  // an entry is the first record of the task, not a return
     asm volatile("");
 }
 
@@ -56,6 +65,9 @@ static Task* running;
     asm volatile("");
 }
 
+[[gnu::noinline]] void switch_often() {
+    for (unsigned i = 0; i < 15'000; ++i) give_way();
+}
 [[gnu::noinline]] void alpha() {
     for (unsigned i = 0; i < 10; ++i) alpha_step(i);
 }
@@ -64,7 +76,8 @@ static Task* running;
 }
 static void task_begins() {
     hal::enable_interrupts();
-    if (running == &tasks[0]) alpha();
+    if (many_switches) switch_often();
+    else if (running == &tasks[0]) alpha();
     else beta();
     running->done = true;
     give_way();
@@ -89,6 +102,7 @@ static void create(Task& task) {
 }
 
 int main() {
+    many_switches = strstr(hal::command_line(), "switches=many") != nullptr;
     const auto [low, high] = hal::stack_bounds();
     const auto status = nopscope::init({.image = "tasks",
                                         .board = hal::board_name(),

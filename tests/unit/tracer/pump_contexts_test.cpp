@@ -2,6 +2,8 @@
 // Switches of context in the ring, and what the pump makes of them; what is due at once.
 #include "tests/unit/tracer/pump_fixture.hpp"
 
+#include <random>
+
 namespace nopscope {
 namespace {
 
@@ -9,24 +11,79 @@ using testing::receive;
 using testing::Received;
 using wire::Extended;
 using wire::Kind;
+using Words = std::vector<std::string>;
 
 class PumpContexts : public testing::PumpTest {
 protected:
     // As contexts.cpp does.
     void switch_to(std::uint32_t number, Core& of) {
         const Locked locked(machine, of.context_lock);
-        of.context_number = number;
-        of.unsaid = 1;
+        switch_context(machine, of, number);
         ring_set_limit_locked(machine, of);
     }
-    void switch_to(std::uint32_t number) { switch_to(number, here()); }
+    void switch_to(std::uint32_t number) {
+        switch_to(number, here());
+        switches.push_back({core.entered_context_clock, number});
+    }
+    void fill() {
+        while (call(0x2000)) {
+        }
+    }
+    void fill_own() {
+        while (put_own(machine, core, Extended::sync)) {
+        }
+    }
+    static bool is(const wire::Event& event, Extended what) {
+        return event.kind == Kind::extended && event.extended == what;
+    }
+    // Those whose records were asked for: "context number clock", "begin clock", "end clock".
+    static std::vector<std::string> switches_and_brackets(const Received& received) {
+        std::vector<std::string> list;
+        for (const wire::Event& event : received.events) {
+            const std::string clock = " " + std::to_string(event.clock);
+            if (is(event, Extended::context))
+                list.push_back("context " + std::to_string(event.argument) + clock);
+            if (is(event, Extended::tracer_begin)) list.push_back("begin" + clock);
+            if (is(event, Extended::tracer_end)) list.push_back("end");
+        }
+        return list;
+    }
+    // The context that ran at that time, and when it was left.
+    std::pair<std::uint32_t, std::uint64_t> truth(std::uint64_t clock) const {
+        std::size_t at = 0;
+        while (at + 1 < switches.size() && switches[at + 1].first <= clock) ++at;
+        return {switches[at].second,
+                at + 1 < switches.size() ? switches[at + 1].first : ~std::uint64_t{0}};
+    }
+    // Nothing between two records is given to a context that did not run then.
+    void expect_true(const Received& received) {
+        ASSERT_EQ(received.bad, 0u);
+        for (const wire::Event& event : received.events) {
+            const auto [ran, until] = truth(last);
+            if (reader != wire::several_contexts && event.clock != last) {
+                ASSERT_EQ(reader, ran) << "at " << last << ", record " << event.index;
+                ASSERT_LE(event.clock, until) << "record " << event.index;
+            }
+            if (is(event, Extended::context)) reader = event.argument;
+            several += reader == wire::several_contexts;
+            last = event.clock;
+            brackets += is(event, Extended::tracer_begin);
+        }
+    }
+
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> switches{{0, 0}};  // clock, context
+    std::uint32_t reader = 0;
+    std::uint64_t last = machine.now;
+    unsigned several = 0, brackets = 0;
     // The context of each event, as a reader knows it.
     static std::vector<std::uint32_t> contexts_of(const Received& received) {
         std::vector<std::uint32_t> list;
         std::uint32_t now = 0;
         for (const wire::Event& event : received.events) {
-            if (event.kind != Kind::extended) list.push_back(now);
-            else if (event.extended == Extended::context) now = event.argument;
+            if (event.kind != Kind::extended)
+                list.push_back(now);
+            else if (event.extended == Extended::context)
+                now = event.argument;
         }
         return list;
     }
@@ -88,6 +145,151 @@ TEST_F(PumpContexts, TheyAreNotTheTracersOwnRecords) {
     pump.flush();
     EXPECT_EQ(core.own_records, 0u);
     EXPECT_EQ(receive().bad, 0u);
+}
+
+// The ring is full when the task is switched, and the new one has to make room first.
+TEST_F(PumpContexts, RoomIsMadeInTheContextThatWaitsForIt) {
+    open(Mode::lossless);
+    fill();
+    switch_to(9);
+    EXPECT_EQ(core.unsaid, 1u);
+    const std::uint64_t switched = core.entered_context_clock;
+    machine.now += 1000;
+    const Moment began = moment(machine, core);
+    machine.now += 50;
+    ASSERT_TRUE(pump.make_room(began, 21));
+    pump.finish();
+    const auto list = switches_and_brackets(receive());
+    ASSERT_EQ(list.size(), 3u);
+    EXPECT_EQ(list[0], "context 9 " + std::to_string(switched));
+    EXPECT_EQ(list[1], "begin " + std::to_string(began.clock));
+}
+
+TEST_F(PumpContexts, ThePumpIsInTheContextThatCallsIt) {
+    open();
+    fill();
+    switch_to(9);
+    pump.run(moment(machine, core));
+    pump.flush();
+    const auto list = switches_and_brackets(receive());
+    ASSERT_EQ(list.size(), 3u);
+    EXPECT_EQ(list[0], "context 9 " + std::to_string(core.entered_context_clock));
+    EXPECT_EQ(list[1].substr(0, 5), "begin");
+}
+
+// A switch that comes after the work began is not before it.
+TEST_F(PumpContexts, AWorkThatBeganBeforeTheSwitchBeginsAfterIt) {
+    open();
+    core.limit = 0;
+    const Moment began = moment(machine, core);
+    machine.now += 100;
+    switch_to(3);
+    machine.now += 100;
+    pump.as_tracers([] {}, began);
+    pump.flush();
+    const auto list = switches_and_brackets(receive());
+    ASSERT_EQ(list.size(), 3u);
+    EXPECT_EQ(list[0], "context 3 " + std::to_string(core.entered_context_clock));
+    EXPECT_GT(std::stoull(list[1].substr(6)), core.entered_context_clock);
+}
+
+TEST_F(PumpContexts, ALateRecordHasTheClockOfItsSwitchAndHidesNobodyBetween) {
+    open();
+    core.limit = 0;
+    switch_to(3);
+    const std::uint64_t left = core.entered_context_clock;
+    machine.now += 100;
+    switch_to(4);
+    const std::uint64_t entered = core.entered_context_clock;
+    machine.now += 100;
+    pump.as_tracers([] {});
+    pump.flush();
+    const auto list = switches_and_brackets(receive());
+    ASSERT_EQ(list.size(), 4u);
+    EXPECT_EQ(list[0],
+              "context " + std::to_string(wire::several_contexts) + " " + std::to_string(left));
+    EXPECT_EQ(list[1], "context 4 " + std::to_string(entered));
+}
+
+// A return comes without a limit, and the record of the switch after it.
+TEST_F(PumpContexts, ALateRecordIsNotBeforeAReturn) {
+    open();
+    ASSERT_TRUE(enter(0x2000, 0x9000));
+    core.limit = 0;
+    switch_to(3);
+    machine.now += 100;
+    leave();
+    const std::uint64_t left = machine.now;
+    machine.now += 100;
+    core.limit = 1;
+    ring_set_limit(machine, core);
+    pump.flush();
+    const Received received = receive();
+    EXPECT_EQ(received.bad, 0u);
+    ASSERT_EQ(switches_and_brackets(received).size(), 1u);
+    EXPECT_TRUE(is(received.events.back(), Extended::context));
+    EXPECT_GT(received.events.back().clock, left);
+}
+
+// Not even the tracer's own record has room: then it is not made, and entries wait as well.
+TEST_F(PumpContexts, WithoutAnyRoomTheTracerHasNoRecordEither) {
+    open();
+    fill();
+    fill_own();
+    switch_to(9);
+    const std::uint64_t switched = core.entered_context_clock;
+    const std::uint64_t cursor = core.cursor;
+    EXPECT_FALSE(put_own(machine, core, Extended::tracer_begin));
+    EXPECT_FALSE(call(0x2000));
+    EXPECT_EQ(core.cursor, cursor);
+    EXPECT_EQ(core.unsaid, 1u);
+    pump.flush();
+    EXPECT_EQ(core.unsaid, 0u);
+    ASSERT_TRUE(call(0x3000));
+    pump.flush();
+    const Received received = receive();
+    EXPECT_EQ(switches_and_brackets(received), Words{"context 9 " + std::to_string(switched)});
+    EXPECT_EQ(received.events.back().site_offset, 0x2000u);
+    EXPECT_GT(core.dropped, 0u);
+}
+
+class PumpContextsInMode : public PumpContexts, public ::testing::WithParamInterface<Mode> {};
+INSTANTIATE_TEST_SUITE_P(Modes, PumpContextsInMode,
+                         ::testing::Values(Mode::stream, Mode::lossless));
+
+TEST_P(PumpContextsInMode, NobodyHasTheTimeOfAnother) {
+    const Mode mode = GetParam();
+    open(mode);
+    std::mt19937 random(7);
+    for (int step = 0; step < 20000; ++step) {
+        machine.now += random() % 50;
+        testing::transmitter_room =
+            mode == Mode::lossless || random() % 3 == 0 ? ~std::size_t{0} : random() % 200;
+        const unsigned what = random() % 100;
+        if (what < 10)
+            switch_to(random() % 5);
+        else if (what == 10)
+            stop_core(core, stopped_by_request);
+        else if (what < 13)
+            start_core(machine, core, stopped_by_request);
+        else if (what == 13)
+            pump.run(random() % 2 != 0 ? moment(machine, core) : Moment{});
+        else if (what == 14)
+            pump.as_tracers([] {});
+        else
+            for (unsigned i = random() % 60; i-- > 0;) {
+                if (!call(0x2000) && mode == Mode::lossless && core.limit != 0)
+                    (void)pump.make_room(moment(machine, core));
+            }
+        if (step % 50 == 0) expect_true(receive());
+        if (HasFatalFailure()) return;
+    }
+    start_core(machine, core, stopped_by_request);
+    testing::transmitter_room = ~std::size_t{0};
+    pump.finish();
+    expect_true(receive());
+    EXPECT_GT(several, 0u);
+    EXPECT_GT(brackets, 100u);
 }
 
 TEST_F(PumpContexts, TheReserveKeepsEntriesOut) {

@@ -46,8 +46,7 @@ protected:
     }
     void switch_to(std::uint32_t number) {
         const Locked locked(machine, core.context_lock);
-        core.context_number = number;
-        core.unsaid = 1;
+        switch_context(machine, core, number);
         ring_set_limit_locked(machine, core);
     }
     void run(unsigned times = 10) {

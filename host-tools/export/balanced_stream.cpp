@@ -86,6 +86,7 @@ void BalancedStream::on_trace(unsigned number, const TraceBatch& batch) {
         const wire::Record record = stamped.record;
         if (core.unwinding) [[unlikely]]
             end_unwinding(core, stamped);
+        core.before = core.now;
         core.now = std::max(core.now, time_(stamped.clock));
         if (record.high() == core.current->stack.back().plain_end) {
             end(core, *core.current, Left::returned);
@@ -162,11 +163,13 @@ void BalancedStream::end_all(Core& core, Left how) {
 }
 
 // The track of the context that is left shows it, where it has anything to show.
-void BalancedStream::enter(Core& core, Context& to) {
+void BalancedStream::enter(Core& core, Context& to, Nanoseconds left) {
     if (core.current == &to) return;
     if (core.current->stack.size() > 1 && core.current->stack.size() <= max_depth) {
         core.current->away = true;
+        const Nanoseconds now = std::exchange(core.now, left);
         begin(core, away_function, core.current->stack.back().index, Open::no_call);
+        core.now = now;
     }
     core.current = &to;
     core.unwinding = false;
@@ -192,7 +195,7 @@ void BalancedStream::on_return(Core& core, const wire::Event& event) {
         // Before the record of its switch: recording was stopped, or the ring full.
         for (const auto& one : core.contexts) {
             if (one.get() == core.current || find(*one, event) == 0) continue;
-            enter(core, *one);
+            enter(core, *one, core.before);
             at = find(*one, event);
             break;
         }
@@ -228,7 +231,7 @@ void BalancedStream::on_extended(Core& core, const wire::Event& event) {
     Context& context = *core.current;
     switch (event.extended) {
     case wire::Extended::context:
-        return enter(core, this->context(core, event.argument));
+        return enter(core, this->context(core, event.argument), core.now);
     case wire::Extended::interrupt:
         context.duration.wanted = 0;
         on_entry(core, interrupt_offset(event.argument), event.index);

@@ -75,13 +75,15 @@ private:
         Context* current = nullptr;
         WithData with_data;
         Nanoseconds now = 0;
+        Nanoseconds before = 0;  // of the last record but one
         bool unwinding = false;
         Nanoseconds absent_to[2] = {0, 0};  // lost, dropped
     };
 
     Core& core(unsigned number);
     Context& context(Core& core, std::uint32_t number);
-    void enter(Core& core, Context& to);
+    // The core left the context that ran at `left`.
+    void enter(Core& core, Context& to, Nanoseconds left);
     std::uint32_t site(std::uint32_t offset);
     void introduce_site(std::uint32_t number, std::uint32_t offset);
     void introduce_own(std::uint32_t function);

@@ -15,7 +15,8 @@
 //            the stack; what comes after is a child of the marker, not of a call that may be over.
 //            When a call below the marker returns, the marker's calls and the gap itself count as
 //            its children (not as its own time), and those between it and the marker are `lost`:
-//            they ended unseen, and are charged up to the gap.
+//            they ended unseen, and are charged up to the gap. If the session ends first, no call
+//            below the marker has own time since the gap.
 //   context  The core ran another context's calls (docs/trace-format.md); each context has its own decoder.
 //            What is open meanwhile has that time in its total, as if it were a call's, and not as its own.
 //   whole    A call may be told at its end, by one record and its data. It waits in Durations for
@@ -124,8 +125,7 @@ public:
         after_gap_ = true;
     }
 
-    // The core comes back to this context at `clock`. Of the time since its last event `tracer` ticks
-    // were the tracer's, in other contexts.
+    // The core is back in this context at `clock`; since it left, the tracer had `tracer` ticks elsewhere.
     void resume(std::uint64_t clock, Ticks tracer) {
         if (!started_) return;
         const Ticks away = not_negative(clock - clock_ - tracer);
@@ -133,9 +133,8 @@ public:
         unwinding_ = false;
         elsewhere_ += tracer;
         stops_.remember(clock_, tracer_ticks_ + elsewhere_);
-        if (after_gap_) return;  // the gap's length has it
+        if (after_gap_) return;  // the gap's length will have it: end_gap()
         away_.add(away, now());
-        if (stack_.empty()) return;
         stack_.top().child += away;
         if (in_tracer_ && stack_.depth() == tracer_depth_) tracer_child_ += away;
     }
@@ -160,6 +159,7 @@ public:
 
     // The session is over: what is open stays so, up to the last event.
     void finish() {
+        if (after_gap_) end_gap();
         if (in_tracer_) stop_tracer();
         while (!stack_.empty()) pop(End::session);
         durations_.take_all([this](auto& sums) { place(sums, stack_.top().path.node); });
@@ -294,18 +294,18 @@ private:
         for (const auto& [site, sum] : sums) place(sum->children, sink_->placed(node, site, *sum));
     }
 
-    // The first event after a gap: what follows hangs from a marker. Its `child` begins as the
-    // gap's own length, which is no call's time.
+    // The first event after a gap, or the session's end: what follows hangs from a marker. Its
+    // `child` begins as the gap's own length, which is no call's time.
     void end_gap() {
         after_gap_ = false;
-        if (stack_.empty()) return;
         const Ticks length = not_negative(now() - last_before_gap_);
-        if (stack_.top().is_gap()) {
+        away_.add(length, now());
+        if (stack_.empty()) return;
+        if (!stack_.top().is_gap() && markers_ == max_markers) collapse_oldest();
+        if (stack_.top().is_gap() || stack_.depth() >= max_depth) {
             stack_.top().child += length;
             return;
         }
-        if (markers_ == max_markers) collapse_oldest();
-        if (stack_.depth() >= max_depth) return;
         ++markers_;
         stack_.push({.index = stack_.top().index, .begin = last_before_gap_, .child = length, .total_before = 0,
                      .path = {0, sink_->gap_node()}, .gaps_before = gaps_, .plain_end = OpenCall::gap_marker});
@@ -336,7 +336,8 @@ private:
         OpenCall& below = stack_.top();
         if (call.is_gap()) {
             --markers_;
-            carry_ = {true, call.begin, call.child + carry_.after};
+            const Ticks since = not_negative(now() - call.begin);
+            carry_ = {true, call.begin, end == End::session ? since : call.child + carry_.after};
             return;
         }
         if (end == End::implied && carry_.active) {

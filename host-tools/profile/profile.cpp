@@ -10,7 +10,8 @@ Profile::Core::Core(const Core& other, Profile& profile)
       number(other.number),
       with_data(other.with_data),
       last_clock(other.last_clock),
-      tracer_ticks(other.tracer_ticks) {
+      tracer_ticks(other.tracer_ticks),
+      runs(other.runs) {
     for (const auto& context : other.contexts) {
         contexts.push_back(std::make_unique<Context>(*context, profile));
         if (context.get() == other.current) current = contexts.back().get();
@@ -73,8 +74,11 @@ void Profile::on_session_end() {
     }
     for (; missing_before_ < missing_.size(); ++missing_before_) {
         Missing& missing = missing_[missing_before_];
-        missing.part.from = not_negative(missing.part.from - first);
-        missing.part.to = not_negative(missing.part.to - first);
+        // Before the first stats frame the session's begin is the least that is known, and the last
+        // one is younger than the last record.
+        const std::uint64_t length = not_negative(last - first);
+        missing.part.from = std::min(not_negative(missing.part.from - first), length);
+        missing.part.to = std::min(not_negative(missing.part.to - first), length);
         missing.session = sessions_;
     }
     ++sessions_;
@@ -89,7 +93,7 @@ void Profile::on_trace(unsigned number, const TraceBatch& batch) {
     if (!slot) slot = std::make_unique<Core>(*this, number & 0xff);
     if (batch.gap) {
         slot->on_gap();
-        slot->enter(slot->context(batch.context), batch.base);
+        slot->enter(slot->context(batch.context), batch.base, batch.base);
     }
     slot->on_records(batch.records, batch.first_index);
 }
@@ -115,27 +119,38 @@ Profile::Context& Profile::Core::context(std::uint32_t wanted) {
     return *contexts.emplace_back(std::make_unique<Context>(profile_, wanted));
 }
 
-void Profile::Core::enter(Context& to, std::uint64_t clock) {
+void Profile::Core::enter(Context& to, std::uint64_t left, std::uint64_t entered) {
     if (&to == current) return;
-    current->decoder.suspend(clock);
+    const bool ran = runs;
+    stop_running(left);
+    runs = ran;
+    to.entered = entered;
+    current->decoder.suspend(left);
     tracer_ticks += current->decoder.tracer_ticks() - current->counted;
     current->counted = current->decoder.tracer_ticks();
     current->left_at = tracer_ticks;
-    to.decoder.resume(clock, tracer_ticks - to.left_at);
+    to.decoder.resume(entered, tracer_ticks - to.left_at);
     current = &to;
 }
 
+void Profile::Core::stop_running(std::uint64_t clock) {
+    if (runs) current->ran_ticks += not_negative(clock - current->entered);
+    runs = false;
+}
+
 void Profile::Core::on_event(const wire::Event& event) {
-    last_clock = event.clock;
+    if (!std::exchange(runs, true)) current->entered = event.clock;
+    const std::uint64_t before = std::exchange(last_clock, event.clock);
     if (event.kind == wire::Kind::extended && event.extended == wire::Extended::context) {
-        return enter(context(event.argument), event.clock);
+        return enter(context(event.argument), event.clock, event.clock);
     }
     // A return that comes before the record of its switch: recording was stopped, or the ring full.
+    // When the switch was is unknown, so the time since the last record is neither context's.
     if (event.kind == wire::Kind::ret && contexts.size() > 1 &&
         !current->decoder.has_entry_of(event)) {
         for (const auto& one : contexts) {
             if (one->decoder.has_entry_of(event)) {
-                enter(*one, event.clock);
+                enter(*one, before, event.clock);
                 break;
             }
         }
@@ -171,19 +186,38 @@ void Profile::Core::on_data() {
 }
 
 void Profile::Core::on_gap() {
+    stop_running(last_clock);
     for (const auto& one : contexts) one->decoder.on_gap();
 }
 
 // What is open in a context ends with the session, not when the context ran last.
 void Profile::Core::finish() {
+    stop_running(last_clock);
     Context* const last = current;
-    for (const auto& one : contexts) enter(*one, last_clock);
-    enter(*last, last_clock);
+    for (const auto& one : contexts) enter(*one, last_clock, last_clock);
+    enter(*last, last_clock, last_clock);
     for (const auto& one : contexts) {
         one->decoder.finish();
         one->event_children.forget();
+        ContextTimes times = one->take_times();
+        times.core = number;
+        const bool any = (times.ran_ticks | times.self_ticks | times.tracer_ticks) != 0;
+        if (any && profile_.contexts_.size() < max_context_times)
+            profile_.contexts_.push_back(times);
     }
     current = contexts.front().get();
+}
+
+ContextTimes Profile::Context::take_times() {
+    Ticks self = 0;
+    for (const FunctionTimes& of : times) self += of.self_ticks;
+    return {.session = profile_.sessions_,
+            .core = 0,
+            .context = number,
+            .ran_ticks = std::exchange(ran_ticks, 0),
+            .self_ticks = self - std::exchange(self_before, self),
+            .tracer_ticks =
+                decoder.tracer_ticks() - std::exchange(tracer_before, decoder.tracer_ticks())};
 }
 
 void Profile::Context::told(std::uint32_t offset, Ticks ticks, const Durations::Inside& inside) {

@@ -67,6 +67,17 @@ struct Missing {
     std::uint64_t session = 0;
 };
 
+// A context of a core in one session: how long it ran, and of that in its calls and for the tracer.
+// The rest of the time it ran outside of all calls, or a gap keeps it unknown in which.
+struct ContextTimes {
+    std::uint64_t session = 0;
+    unsigned core = 0;
+    std::uint32_t context = 0;
+    std::uint64_t ran_ticks = 0;
+    std::uint64_t self_ticks = 0;
+    std::uint64_t tracer_ticks = 0;
+};
+
 // What a profile knows, but what is open: that is its cores'.
 struct ProfileSums {
     std::optional<HelloInfo> hello_;
@@ -91,6 +102,7 @@ struct ProfileSums {
     std::uint64_t sessions_ = 0;      // that are over
     std::uint64_t tracer_ticks_ = 0;
     std::uint64_t duration_ticks_ = 0;
+    std::vector<ContextTimes> contexts_;
 };
 
 class Profile : public SessionSink, private ProfileSums {
@@ -126,6 +138,9 @@ public:
     // In the order in which it was noticed; parts beyond max_missing are only in the counters.
     static constexpr std::size_t max_missing = std::size_t{1} << 16;
     const std::vector<Missing>& missing() const { return missing_; }
+    // Of the sessions that are over; those beyond max_context_times are left out.
+    static constexpr std::size_t max_context_times = std::size_t{1} << 16;
+    const std::vector<ContextTimes>& contexts() const { return contexts_; }
     std::uint64_t tracer_ticks() const { return tracer_ticks_; }
     std::uint64_t duration_ticks() const { return duration_ticks_; }  // first to last event
     // Of one core: in functions that are not left out, by number; functions beyond the list are in it.
@@ -167,7 +182,11 @@ private:
               decoder(other.decoder, *this),
               event_children(other.event_children),
               left_at(other.left_at),
-              counted(other.counted) {}
+              counted(other.counted),
+              entered(other.entered),
+              ran_ticks(other.ran_ticks),
+              self_before(other.self_before),
+              tracer_before(other.tracer_before) {}
 
         [[gnu::always_inline]] Begun called(std::uint32_t parent, std::uint32_t offset) {
             const Path path = profile_.paths_.find(parent, offset);
@@ -186,6 +205,8 @@ private:
         void closed(const OpenCall& call, const ClosedCall& result);
         void told(std::uint32_t offset, Ticks ticks, const Durations::Inside& inside);
         std::uint32_t placed(std::uint32_t parent, std::uint32_t offset, const Durations::Sum& sum);
+        // Of the session that is over.
+        ContextTimes take_times();
         // The events of the call that has just returned.
         void take_events(const WithData& record);
         // An interrupt has none of its own: those of its calls are of calls around it.
@@ -207,6 +228,10 @@ private:
         EventChildren event_children;
         Ticks left_at = 0;  // the core's tracer_ticks then
         Ticks counted = 0;  // of the decoder's tracer ticks, in the core's
+        Ticks entered = 0;  // when it last began to run
+        Ticks ran_ticks = 0;
+        Ticks self_before = 0;    // in sessions that are over
+        Ticks tracer_before = 0;  // likewise
     };
 
     // One core: its contexts, of which one runs.
@@ -217,7 +242,9 @@ private:
         Core(const Core& other, Profile& profile);
 
         Context& context(std::uint32_t number);
-        void enter(Context& to, std::uint64_t clock);
+        // The core has left the context that ran at `left`, and is in `to` since `entered`.
+        void enter(Context& to, std::uint64_t left, std::uint64_t entered);
+        void stop_running(std::uint64_t clock);
         void on_records(std::span<const wire::StampedRecord> records, std::uint64_t index);
         void on_event(const wire::Event& event);
         void on_data();
@@ -233,6 +260,7 @@ private:
         WithData with_data;
         std::uint64_t last_clock = 0;  // of the last event
         Ticks tracer_ticks = 0;  // of the contexts that were left
+        bool runs = false;       // a record came since the session's begin and the last gap
     };
     template <typename Visit>
     void for_each_context(Visit visit) {

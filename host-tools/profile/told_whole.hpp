@@ -3,6 +3,7 @@
 // when the clock of calls stood still, as the target's clock did not.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 
@@ -55,18 +56,23 @@ private:
     Ticks forgotten_ = 0;
 };
 
-// Times in other contexts, until a call that was told whole takes them: the last ones.
+// Times in other contexts and in gaps, until a call that was told whole takes them: the last ones.
 class Away {
 public:
     void add(Ticks ticks, Ticks at) {
         if (last_.size() == max_kept) last_.pop_front();
         last_.push_back({ticks, at});
     }
-    // Those since a call's begin.
+    // Those since a call's begin. A call may have begun within a gap: the rest stays.
     Ticks take(Ticks begin) {
         Ticks sum = 0;
         for (; !last_.empty() && not_negative(last_.back().at - begin) != 0; last_.pop_back()) {
-            sum += last_.back().ticks;
+            Time& last = last_.back();
+            const Ticks inside = std::min(last.ticks, last.at - begin);
+            sum += inside;
+            if (inside == last.ticks) continue;
+            last = {last.ticks - inside, begin};
+            break;
         }
         return sum;
     }

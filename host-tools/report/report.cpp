@@ -251,6 +251,7 @@ Report make_report(const Profile& profile, const nsc::Counters& counters, const 
                                   .dropped = missing.part.dropped});
     }
 
+    report.contexts = profile.contexts();
     const std::vector<FunctionTimes> times = profile.times();
     CodeFacts code{.local = std::vector<bool>(times.size()), .tail = {}};
     std::vector<bool>& local = code.local;

@@ -205,6 +205,7 @@ struct Report {
     std::map<std::uint32_t, ValueSeries> counters;
     std::vector<MarkRow> marks;
     std::vector<MaskedRow> masked;
+    std::vector<ContextTimes> contexts;  // in the order of the recording's sessions
 
     // Of functions, not of interrupts alone, which are told with any recorder.
     bool has_calls() const;

@@ -20,8 +20,10 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "oracle"))
+sys.path.append(str(HERE.parent / "golden"))
 from qemu import HANG_SECONDS, MACHINES, kernel_of  # noqa: E402
 import sites  # noqa: E402
+import times  # noqa: E402
 
 NOPSCOPE = os.environ["NOPSCOPE"]
 BUILD_ROOT = pathlib.Path(os.environ["NOPSCOPE_BUILD_ROOT"])
@@ -57,13 +59,28 @@ def elf_of(machine, image):
     return BUILD_ROOT / MACHINES[machine][0] / "firmware" / f"{image}.elf"
 
 
+checked = set()
+
+
+def check_times(*recordings):
+    """Every recording that a test makes or reads goes through here once: its time must go to who spent it."""
+    for path in map(pathlib.Path, recordings):
+        if path.suffix != ".nsc" or not path.is_file():
+            continue
+        of = path.stat()
+        if (path, of.st_size, of.st_mtime_ns) not in checked:
+            times.check(NOPSCOPE, path)
+            checked.add((path, of.st_size, of.st_mtime_ns))
+
+
 def nopscope(*arguments, status=0):
-    """Runs the command; its exit status must be `status`."""
+    """Runs the command; its exit status must be `status`. The recordings that it makes or reads are checked."""
     done = subprocess.run([NOPSCOPE, *map(str, arguments)], capture_output=True, text=True,
                           timeout=HANG_SECONDS, errors="replace")
     if done.returncode != status:
         raise AssertionError(f"nopscope {shlex.join(map(str, arguments))}: exit status "
                              f"{done.returncode}\n{done.stdout}{done.stderr}")
+    check_times(*[word for word in arguments if str(word).endswith(".nsc")] if status == 0 else [])
     return done
 
 
@@ -100,6 +117,7 @@ def record(directory, machine, image, words=(), icount=True, oracle=False, optio
                            str(elf), "-o", str(recording), "--raw", str(raw), *options], capture_output=True,
                           text=True, errors="replace", timeout=HANG_SECONDS,
                           stdin=subprocess.DEVNULL)
+    check_times(recording)
     return Run(done.returncode, done.stdout, done.stderr,
                raw.read_bytes(), recording, elf,
                json.loads(counts.read_text()) if oracle else None)

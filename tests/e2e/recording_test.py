@@ -154,6 +154,7 @@ class Recordings(unittest.TestCase):
             process = int(qemu.read_text())
             recorder.send_signal(number)
             recorder.wait(timeout=30)
+            machines.check_times(path)
             while is_running(process):
                 self.assertLess(time.monotonic(), deadline, "the emulator outlives its recorder")
                 time.sleep(0.05)

@@ -11,6 +11,8 @@ import sys
 import unittest
 
 import machines
+from trace2 import CONTEXT, EXTENDED, TRACER_BEGIN, TRACER_END
+from wire import Line
 
 DECODE = machines.HERE.parent / "golden" / "decode.py"
 
@@ -78,6 +80,30 @@ class Tasks(unittest.TestCase):
     def test_marks_are_where_they_were_made(self):
         marks = [(mark["id"], mark["function"]) for mark in self.graph["markers"]]
         self.assertEqual(sorted(marks), [(7, "alpha_step"), (9, "beta_step")])
+
+
+class ManySwitches(unittest.TestCase):
+    def test_the_pump_is_in_the_task_that_waits_for_it(self):
+        """In lossless mode a full ring is emptied by the next task's first call, or by the switch's record."""
+        with machines.Directory() as directory:
+            run = machines.record(directory, MACHINE, "tasks", ["switches=many"])  # checks every tick
+            self.assertEqual(run.status, 0, run.errors)
+            report = run.report_json()
+            line = Line(run.line)
+        self.assertTrue(report["integrity"]["clean"], report["integrity"])
+        contexts, unpaired, began, pumped = 0, 0, False, 0
+        for event in line.events:
+            what = event.value & 15 if event.kind == EXTENDED else None
+            contexts += what == CONTEXT
+            unpaired += what == CONTEXT and began
+            if what in (TRACER_BEGIN, TRACER_END):
+                began = what == TRACER_BEGIN
+                pumped += began
+        self.assertGreater(contexts, 30_000)
+        self.assertGreater(pumped, 3)
+        self.assertEqual(unpaired, 0, "a switch within the pump")
+        calls = sum(f["calls"] for f in report["functions"])
+        self.assertGreater(calls, 30_000)
 
 
 if __name__ == "__main__":

@@ -240,6 +240,7 @@ def integrity(path):
         return None
     if done.returncode != 0:
         raise AssertionError(f"{path.name}: report: {done.stderr}")
+    machines.check_times(path)
     sums = json.loads(done.stdout)["integrity"]
     if sums["generated"] != sum(sums[part] for part in PARTS):
         raise AssertionError(f"{path.name}: {sums}")

@@ -52,6 +52,7 @@ def main(directory):
                    stdout=subprocess.DEVNULL)
     torture = (directory / "torture.nsc").read_bytes()
     (directory / "hostile.nsc").write_bytes(hostile_names.renamed(torture))
+    machines.check_times(*directory.glob("*.nsc"))
 
 
 def with_pauses():

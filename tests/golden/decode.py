@@ -43,9 +43,10 @@ class Context:
         self.unwinding = False
         self.tracer += tracer
         self.elsewhere += tracer
-        if self.gap_begin is None and self.stack:
+        if self.gap_begin is None:
             ticks = max(0, clock - since - tracer)
-            self.stack[-1][3] += ticks
+            if self.stack:
+                self.stack[-1][3] += ticks
             if self.tracer_open and len(self.stack) == self.tracer_open[2]:
                 self.tracer_open[1] += ticks
 
@@ -83,7 +84,9 @@ class Context:
             if self.tracer_open and len(self.stack) < self.tracer_open[2]:
                 self.tracer_open = None
             last = ended and len(self.stack) == depth
-            if call[1] is None:
+            if call[1] is None and not ended:
+                marker = (call[2], max(0, self.now() - call[2]))  # since then nobody is known to be open
+            elif call[1] is None:
                 marker = (call[2], call[3] + (marker[1] if marker else 0))
             elif marker and ended and not last:
                 _, total = self.close(call, marker[0])
@@ -103,19 +106,21 @@ class Context:
         of["calls"] += 1
         self.stack.append([index, site, self.now(), 0, of["total"][id(self)]])
 
+    def end_gap(self):
+        if self.gap_begin is not None and self.stack:
+            length = max(0, self.now() - self.gap_begin)
+            if self.stack[-1][1] is None:
+                self.stack[-1][3] += length
+            else:
+                self.stack.append([None, None, self.gap_begin, length, 0])
+        self.gap_begin = None
+
     def event(self, kind, value, index, clock):
         if self.unwinding and kind != EXTENDED:
             self.tracer += max(0, clock - self.clock)
         self.unwinding = self.unwinding and kind == EXTENDED and clock == self.clock
         self.clock = clock
-        if self.gap_begin is not None:
-            if self.stack:
-                length = max(0, self.now() - self.gap_begin)
-                if self.stack[-1][1] is None:
-                    self.stack[-1][3] += length
-                else:
-                    self.stack.append([None, None, self.gap_begin, length, 0])
-            self.gap_begin = None
+        self.end_gap()
         if kind in (CALL, ENTRY):
             if kind == ENTRY:
                 self.begin(value, index)
@@ -153,6 +158,7 @@ class Context:
 
     def finish(self):
         if self.clock is not None:
+            self.end_gap()
             if self.tracer_open:
                 self.end_tracer()
             self.close_down_to(0, False)
@@ -173,28 +179,30 @@ class Core:
     def tracer_in_all(self):
         return sum(context.own_tracer() for context in self.contexts.values())
 
-    def enter(self, number, clock):
+    def enter(self, number, clock, since=None):
+        """`since`: when the core left the other context, at the latest."""
         if number == self.current:
             return
+        since = clock if since is None else since
         old = self.contexts[self.current]
         if old.clock is not None and old.gap_begin is None:
-            old.clock = clock
+            old.clock = since
         old.left_at = self.tracer_in_all()
-        self.left[self.current] = clock
+        self.left[self.current] = since
         new = self.contexts.setdefault(number, Context(self.functions))
         if number in self.left:
             new.away(self.left[number], clock, self.tracer_in_all() - new.left_at)
         self.current = number
 
     def event(self, kind, value, index, clock):
-        self.clock = clock
+        before, self.clock = self.clock, clock
         self.values.send((index, kind, value, clock))
         if kind == EXTENDED and value & 15 == CONTEXT:
             return self.enter(value >> 4, clock)
         if kind == RET and not self.contexts[self.current].has(value >> 1):
             for number, context in self.contexts.items():
                 if context.has(value >> 1):
-                    self.enter(number, clock)
+                    self.enter(number, clock, before)
                     break
         return self.contexts[self.current].event(kind, value, index, clock)
 

@@ -31,13 +31,15 @@ def zstd(frame):
 
 
 def chunks(data):
-    """(type, payload) of a file that nothing has damaged."""
+    """(type, payload) of a file that nothing has damaged. It may have been cut."""
     assert data[:8] == b"\x89NSC\r\n\x1a\n"
     assert struct.unpack_from("<HHI", data, 8) == (2, 0, crc32c(data[:12]))
     at = 16
-    while at < len(data):
+    while at + 16 <= len(data):
         kind, size, payload_crc, crc = struct.unpack_from("<4sIII", data, at)
         payload = data[at + 16:at + 16 + size]
+        if len(payload) < size:
+            return
         assert crc == crc32c(data[at:at + 12]) and payload_crc == crc32c(payload) and size <= 64 << 20
         yield kind.decode(), payload
         at += 16 + size

@@ -1,88 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the decoder makes of one core's records: identity, nesting, time.
-#include "host-tools/profile/call_decoder.hpp"
-
-#include <gtest/gtest.h>
-
-#include <map>
+#include "tests/unit/host/decoder_fixture.hpp"
 
 namespace nopscope {
 namespace {
 
-struct Closed {
-    std::uint32_t site = 0;
-    Outcome outcome{};
-    bool incomplete = false;
-    std::uint64_t ticks = 0;
-    std::uint64_t self = 0;
-    std::uint32_t parent = 0;  // site of the node above; 0 for none, 999 for a gap
-};
-
-// Sites stand for functions, nodes are numbered paths.
-struct Calls {
-    Begun called(std::uint32_t parent, std::uint32_t offset) {
-        nodes.push_back({parent, offset / 8});
-        ++calls[offset / 8];
-        return {{offset / 8, static_cast<std::uint32_t>(nodes.size() + 1)}, totals[offset / 8]};
-    }
-    std::uint32_t gap_node() const { return 1; }
-    void passed(std::uint32_t parent, std::uint32_t offset) { called(parent, offset); }
-    void told(std::uint32_t, Ticks, const Durations::Inside&) {}
-    void beside(std::uint32_t node, std::uint32_t instructions) { instructions_beside[node] += instructions; }
-    std::uint32_t placed(std::uint32_t, std::uint32_t, const Durations::Sum&) { return 2; }
-    void closed(const OpenCall& call, const ClosedCall& result) {
-        totals[call.path.function] = call.total_before + result.ticks;
-        const std::uint32_t above = nodes[call.path.node - 2].first;
-        const std::uint32_t parent = above == 0 ? 0 : above == 1 ? 999 : nodes[above - 2].second;
-        list.push_back({call.path.function, result.outcome, result.incomplete, result.ticks,
-                        result.self_ticks, parent});
-    }
-
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> nodes;
-    std::map<std::uint32_t, std::uint32_t> instructions_beside;  // by node
-    std::map<std::uint32_t, std::uint64_t> totals;
-    std::map<std::uint32_t, std::uint64_t> calls;
-    std::vector<Closed> list;
-};
-
-class Decoder : public testing::Test {
-protected:
-    std::uint64_t entry(std::uint32_t site, std::uint64_t at) {
-        decoder.on_event(
-            {.kind = wire::Kind::entry, .site_offset = site * 8, .index = next, .clock = at});
-        return next++;
-    }
-    void call(std::uint32_t site, std::uint64_t at) {
-        decoder.on_event(
-            {.kind = wire::Kind::call, .site_offset = site * 8, .index = next++, .clock = at});
-    }
-    void ret(std::uint64_t entry, std::uint64_t at, bool unwound = false) {
-        decoder.on_event({.kind = wire::Kind::ret,
-                          .unwound = unwound,
-                          .entry_index = static_cast<std::uint32_t>(entry) & wire::entry_index_mask,
-                          .index = next++,
-                          .clock = at});
-    }
-    void extended(wire::Extended what, std::uint64_t at, std::uint32_t argument = 0) {
-        decoder.on_event({.kind = wire::Kind::extended, .extended = what, .argument = argument, .index = next++, .clock = at});
-    }
-    void gap(std::uint64_t records) {
-        next += records;
-        decoder.on_gap();
-    }
-    void expect(std::size_t at, std::uint32_t site, Outcome outcome, std::uint64_t ticks,
-                std::uint64_t self) {
-        ASSERT_LT(at, calls.list.size());
-        EXPECT_EQ(calls.list[at].site, site);
-        EXPECT_EQ(calls.list[at].outcome, outcome);
-        EXPECT_EQ(calls.list[at].ticks, ticks);
-        EXPECT_EQ(calls.list[at].self, self);
-    }
-
-    Calls calls;
-    CallDecoder<Calls> decoder{calls};
-    std::uint64_t next = 0;
-};
+using test::Calls;
+using test::Decoder;
 
 TEST_F(Decoder, NestedCallsAndSelfTime) {
     const auto a = entry(1, 100);

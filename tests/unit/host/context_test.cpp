@@ -116,14 +116,16 @@ TEST_F(Contexts, WhatIsOpenAtTheEndRanOnUntilThen) {
 }
 
 // Recording was stopped, or the ring full: the switch has no record, the return names its entry.
+// When the switch was is unknown, so the time before the return is neither's.
 TEST_F(Contexts, AReturnFindsItsContext) {
     const auto a = target.entry(1);
     context(1);
     const auto b = target.entry(2);
+    target.argument(Extended::marker, 1, 6);
     target.ret(a);
     target.ret(b);
-    expect(1, 1, 30, 10);
-    expect(2, 1, 20, 10);
+    expect(1, 1, 36, 10);
+    expect(2, 1, 26, 6);
     EXPECT_EQ(of(1).unwound + of(2).unwound, 0u);
 }
 
@@ -159,6 +161,64 @@ TEST_F(Contexts, AGapDoesNotConfuseThem) {
     EXPECT_EQ(paths(), (Paths{"1", "2", "2>4", "?>3"}));
     EXPECT_EQ(profile.decoder().orphan_returns, 0u);
     EXPECT_EQ(of(2).incomplete + of(4).incomplete, 0u);
+}
+
+// What is open in a context that does not run again is not its own time, and not the time of all
+// others.
+TEST_F(Contexts, AfterAGapNobodyHasTimeInWhichItDidNotRun) {
+    target.entry(1);
+    context(7);
+    const auto b = target.entry(2);
+    target.flush();
+    target.entry(9, 30);
+    target.lose();
+    target.skip_sequence(wire::Stream::trace);
+    target.ret(target.entry(3, 500));
+    target.ret(b, 200);
+    expect(1, 1, 30 + 500 + 10 + 200 + 20, 10);
+    expect(2, 1, 30 + 500 + 10 + 200, 200);
+    const auto& list = profile.contexts();
+    ASSERT_EQ(list.size(), 2u);
+    EXPECT_EQ(list[0].context, 0u);
+    EXPECT_EQ(list[0].ran_ticks, 10u);
+    EXPECT_EQ(list[0].self_ticks, 10u);
+    EXPECT_EQ(list[1].context, 7u);
+    EXPECT_EQ(list[1].ran_ticks, 10u + 10 + 200);
+    EXPECT_EQ(list[1].self_ticks, 10u + 200);
+}
+
+TEST_F(Contexts, TheReportSaysHowLongEachRan) {
+    target.ret(target.entry(1), 30);
+    context(2, 7);
+    target.ret(target.entry(2, 3), 50);
+    target.tracer(1000);
+    context(0, 5);
+    target.ret(target.entry(2, 3), 20);
+    (void)of(1);
+    const auto json = nlohmann::json::parse(json_report(*result))["contexts"];
+    ASSERT_EQ(json.size(), 2u);
+    EXPECT_EQ(json[0]["ran_ticks"], 30 + 7 + 3 + 20);
+    EXPECT_EQ(json[0]["self_ticks"], 30 + 20);
+    EXPECT_EQ(json[0]["tracer_ticks"], 0);
+    EXPECT_EQ(json[1]["context"], 2);
+    EXPECT_EQ(json[1]["self_ticks"], 50);
+    EXPECT_EQ(json[1]["tracer_ticks"], 1000);
+    EXPECT_EQ(json[1]["session"], 0);
+}
+
+TEST_F(Contexts, WhatIsMissingLiesWithinTheRecording) {
+    target.entry(1);
+    target.entry(2, 40);
+    target.drop(5);
+    target.clock += 1000;  // the last stats frame is younger than the last record
+    (void)of(1);
+    ASSERT_EQ(result->missing.size(), 1u);
+    EXPECT_EQ(result->missing[0].dropped, 5u);
+    EXPECT_EQ(result->missing[0].to_ns, 40u);
+    for (const MissingRow& row : result->missing) {
+        EXPECT_LE(row.from_ns, row.to_ns);
+        EXPECT_LE(row.to_ns, result->duration_ns);
+    }
 }
 
 TEST_F(Contexts, AnyNumberOfThemIsRead) {
@@ -215,6 +275,24 @@ TEST_F(Contexts, Golden) {
         if (round == 25) target.ret(open[1], 8);
     }
     target.ret(open[2]);
+    // A task that pumps outside of all calls gives way meanwhile.
+    context(5, 20);
+    target.extended(Extended::tracer_begin, 4);
+    context(0, 30);
+    target.ret(target.entry(4, 7), 400);
+    context(5, 2);
+    target.extended(Extended::tracer_end, 60);
+    target.entry(2, 9);
+    context(6, 5);
+    // After the last gap neither 5 nor what is open in 0 runs again.
+    target.flush();
+    target.entry(1, 40);
+    target.lose();
+    target.skip_sequence(wire::Stream::trace);
+    target.entry(3, 300);
+    target.tracer(50);
+    context(wire::several_contexts, 25);
+    context(6, 90);
     (void)of(1);
     test::expect_golden("contexts.bin", std::string(target.bytes.begin(), target.bytes.end()));
     sort_rows(result->functions, SortKey::self, 0);

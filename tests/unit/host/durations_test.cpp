@@ -137,6 +137,32 @@ TEST(Durations, InsideAnOpenCallTheyAreItsChildren) {
                        {"4", "1 10 10 10 10 1"}, {"/4", "1 10 10"}}));
 }
 
+// A call that is told whole has no time of its own in a gap, and one that began there only what
+// came after.
+TEST(Durations, AGapIsNobodysTime) {
+    Told told;
+    told.entry(9, 100);
+    const std::size_t before = told.records.size();
+    told.duration(2, 3, 350, 380);
+    told.duration(1, 2, 120, 400);
+    const std::span<const StampedRecord> all(told.records);
+    Profile profile;
+    profile.on_session({});
+    profile.on_trace(0, {.first_index = 0, .records = all.first(before)});
+    profile.on_trace(
+        0, {.first_index = before + 5, .records = all.subspan(before), .gap = true, .base = 360});
+    profile.on_session_end();
+    const auto times = profile.times();
+    const auto self = [&](std::uint32_t site) {
+        std::uint32_t number = 1;
+        while (profile.functions().offset(number) != 8 * site) ++number;
+        return times[number].self_ticks;
+    };
+    EXPECT_EQ(self(3), 0u);  // it began before the first record after the gap, at 380
+    EXPECT_EQ(self(2), 20u);
+    EXPECT_EQ(self(9), 0u);
+}
+
 TEST(Durations, WithoutTheirCallersTheySayThat) {
     Told told;
     told.duration(2, 3, 120, 150);

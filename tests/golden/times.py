@@ -1,0 +1,297 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Whether time goes to who spent it. A third reader: it gives each interval between two records of a core to one context,
+and there to a call, to the tracer, to nothing or to a gap. Written from docs/trace-format.md, "What a reader does".
+
+    times.py NOPSCOPE RECORDING.nsc     prints what was checked; fails (1) where `nopscope report` disagrees
+
+Of each context that ran: self time (as nopscope says it) + the tracer's + time without an open call + time in gaps = the
+time that it ran, in ticks. Of each core: the sum of these, and of time in gaps that no context has, = last clock - first clock.
+All but the self time is counted here, never a difference.
+"""
+import json
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+
+from nsc2 import block, chunks, zstd
+from trace2 import CONTEXT, DURATION, ENTRY, EXTENDED, IDENTITY, INTERRUPT, RET, TRACER_BEGIN, TRACER_END
+
+MOST_RECORDS = 400_000  # of a recording that is checked tick by tick; a larger one takes too long
+MOST_MARKERS = 64       # gaps without a return from before them
+MARKER = None
+
+
+class Context:
+    """The open calls, outermost first: [index of the entry, or MARKER; ticks while it was innermost]."""
+
+    def __init__(self):
+        self.calls, self.started = [], False
+        self.after_gap = False   # since the last gap this context has no record
+        self.unwinding = False   # the last call ended by longjmp: the target works on
+        self.bracket = None      # [number of calls that were open, ticks]: an open tracer_begin
+        self.ran = self.own = self.tracer = self.nothing = self.gaps = 0
+        self.whole = False       # it has calls that are told at their ends
+        self.unpaired = 0        # brackets of the tracer without begin or end, or with a gap inside
+
+    def give(self, ticks, kind):
+        """Time up to a record of this kind."""
+        self.ran += ticks
+        if self.after_gap:
+            self.gaps += ticks
+        elif self.unwinding and kind != EXTENDED:
+            self.tracer += ticks
+        elif self.bracket and self.bracket[0] == len(self.calls):
+            self.bracket[1] += ticks
+        else:
+            self.give_to(len(self.calls), ticks)
+
+    def give_to(self, depth, ticks):
+        if depth:
+            self.calls[depth - 1][1] += ticks
+        else:
+            self.nothing += ticks
+
+    def end_bracket(self):
+        if self.bracket:
+            self.tracer += self.bracket[1]
+        self.bracket = None
+
+    def forget_bracket(self):
+        """It has no end: nothing is known of the tracer."""
+        self.unpaired += self.bracket is not None
+        if self.bracket:
+            self.give_to(*self.bracket)
+        self.bracket = None
+
+    def gap(self):
+        self.unwinding = False
+        if self.started:
+            self.end_bracket()
+            self.after_gap = True
+
+    def end_gap(self):
+        self.after_gap = False
+        if not self.calls or self.calls[-1][0] is MARKER:
+            return
+        markers = [n for n, call in enumerate(self.calls) if call[0] is MARKER]
+        if len(markers) == MOST_MARKERS:
+            first, second = markers[:2]
+            self.own += sum(ticks for _, ticks in self.calls[first + 1:second])
+            self.calls[first][1] += self.calls[second][1]
+            del self.calls[first + 1:second + 1]
+        self.calls.append([MARKER, 0])
+
+    def find(self, entry):
+        """How many calls are below the one with this entry, or None."""
+        for below in range(len(self.calls) - 1, -1, -1):
+            index = self.calls[below][0]
+            if index is not MARKER and (index - entry) & IDENTITY == 0:
+                return below
+        return None
+
+    def close(self, below, unwound):
+        """The call with so many below it has returned: those above it are over."""
+        if self.bracket and unwound and below < self.bracket[0]:
+            self.bracket[0] = below  # it ended where the bracket begins
+        elif self.bracket and below < self.bracket[0]:
+            self.forget_bracket()
+        # It was open all along: what no call since the gap has is its own.
+        self.own += sum(ticks for _, ticks in self.calls[below:])
+        del self.calls[below:]
+
+    def event(self, kind, value, index, clock, before):
+        self.unwinding = self.unwinding and kind == EXTENDED and clock == before
+        self.started = True
+        if self.after_gap:
+            self.end_gap()
+        if kind == ENTRY or (kind == EXTENDED and value & 15 == INTERRUPT):
+            self.calls.append([index, 0])
+        elif kind == RET:
+            below = self.find(value >> 1)
+            if below is not None:
+                self.close(below, value & 1)
+                self.unwinding = bool(value & 1) and self.bracket is None
+        elif kind == EXTENDED and value & 15 == TRACER_BEGIN:
+            self.forget_bracket()
+            self.bracket = [len(self.calls), 0]
+        elif kind == EXTENDED and value & 15 == TRACER_END:
+            self.unpaired += self.bracket is None
+            self.end_bracket()
+        elif kind == EXTENDED and value & 15 == DURATION:
+            self.whole = True
+
+    def finish(self):
+        self.end_bracket()
+        for index, ticks in self.calls:
+            # Since a gap nobody has shown the calls below it to be open.
+            if index is MARKER:
+                self.gaps += ticks
+            else:
+                self.own += ticks
+        self.calls = []
+
+
+class Core:
+    """A core of a session."""
+
+    def __init__(self):
+        self.contexts, self.current = defaultdict(Context), 0
+        self.first = self.clock = self.next = None
+        self.gaps = 0             # of no context
+        self.backwards = False
+
+    def enter(self, number):
+        self.contexts[self.current].unwinding = False
+        self.current = number
+
+    def record(self, index, word, clock, told):
+        kind, value = word >> 32 & 3, word >> 35
+        if self.first is None:
+            self.first = self.clock = clock
+        ticks, before, self.clock = clock - self.clock, self.clock, clock
+        self.backwards |= ticks < 0
+        if index != (self.next or 0):
+            self.gaps += ticks
+            ticks = 0
+            for context in self.contexts.values():
+                context.gap()
+            self.enter(told[1])
+        self.next = index + 1
+        context = self.contexts[self.current]
+        if kind == RET and context.find(value >> 1) is None:
+            for number, other in self.contexts.items():
+                if other.find(value >> 1) is not None:
+                    # The switch has no record: when it was is unknown.
+                    self.gaps += ticks
+                    ticks = 0
+                    self.enter(number)
+                    context = other
+                    break
+        context.give(ticks, kind)
+        if kind == EXTENDED and value & 15 == CONTEXT:
+            self.enter(value >> 4)
+        else:
+            context.event(kind, value, index, clock, before)
+
+    def finish(self):
+        for context in self.contexts.values():
+            context.finish()
+
+
+def read(data):
+    """{(session, core): Core} of a recording, which may have been cut; None: it is damaged, or too large."""
+    cores, count = defaultdict(Core), 0
+    try:
+        parts = list(chunks(data))
+    except AssertionError:
+        return None
+    for kind, payload in parts:
+        if kind != "TRCE":
+            continue
+        session, number, records, told = block(zstd(payload))
+        count += len(records)
+        if count > MOST_RECORDS:
+            return None
+        core = cores[session - 1, number]
+        for index, word, clock in records:
+            core.record(index, word, clock, told.get(index))
+    for core in cores.values():
+        core.finish()
+    return cores
+
+
+def faults_of(name, core, theirs, is_whole):
+    """`theirs`: {context: what the report says}. `is_whole`: no record is missing."""
+    if core.backwards:
+        return []
+    found, ran = [], 0
+    unpaired = sum(context.unpaired for context in core.contexts.values())
+    if unpaired and is_whole:
+        found.append(f"{name}: {unpaired} brackets of the tracer without a begin or an end in their context")
+    for number in core.contexts.keys() | theirs.keys():
+        of, said = core.contexts[number], theirs.get(number, {"ran_ticks": 0, "self_ticks": 0, "tracer_ticks": 0})
+        who = f"{name}, context {number}"
+        counted = of.tracer + of.nothing + of.gaps
+        ran += said["ran_ticks"]
+        if said["ran_ticks"] != of.ran:
+            found.append(f"{who}: it ran for {of.ran} ticks, and the report says {said['ran_ticks']}")
+        if of.whole:
+            if said["self_ticks"] > of.ran:
+                found.append(f"{who}: {said['self_ticks']} ticks self, and it ran for {of.ran}")
+            continue
+        if said["tracer_ticks"] != of.tracer:
+            found.append(f"{who}: {of.tracer} ticks were the tracer's, and the report says {said['tracer_ticks']}")
+        if said["self_ticks"] + counted != of.ran:
+            found.append(f"{who}: self {said['self_ticks']} + tracer {of.tracer} + no call {of.nothing} + gaps {of.gaps} = "
+                         f"{said['self_ticks'] + counted}, and it ran for {of.ran}")
+        if said["self_ticks"] != of.own:
+            found.append(f"{who}: self {said['self_ticks']}, here {of.own}")
+    if ran + core.gaps != core.clock - core.first:
+        found.append(f"{name}: contexts {ran} + gaps {core.gaps}, and it has {core.clock - core.first}")
+    return found
+
+
+def faults_of_rows(report):
+    """What holds of any recorder."""
+    found, longest = [], report["duration_ns"] * report["cores"] + 1
+    rows = report["functions"] + report.get("interrupts", [])
+    for row in rows:
+        who = row.get("name", row.get("interrupt"))
+        # A function's total counts each context's: one that waits runs on in it.
+        limit = longest * max(1, len(report["contexts"]))
+        if not 0 <= row["self_ns"] <= longest or not 0 <= row["total_ns"] <= limit:
+            found.append(f"{who}: self {row['self_ns']}, total {row['total_ns']} ns of {longest}")
+        if row["corrected_self_ns"] > row["self_ns"] + len(rows):
+            found.append(f"{who}: corrected {row['corrected_self_ns']}, raw {row['self_ns']} ns")
+    if not report.get("adaptive"):  # where the functions have the profile's in them
+        rows += report.get("profile", {"functions": []})["functions"]
+    raw, corrected = (sum(row[key] for row in rows) for key in ("self_ns", "corrected_self_ns"))
+    if abs(raw - report["overhead"]["subtracted_ns"] - corrected) > len(rows) + 1:
+        found.append(f"self {raw} ns - subtracted {report['overhead']['subtracted_ns']} is not {corrected}, the corrected self")
+    for row in report["gaps_list"]:
+        if not 0 <= row["from_ns"] <= row["to_ns"] <= report["duration_ns"] + 1:
+            found.append(f"missing from {row['from_ns']} to {row['to_ns']} ns of {report['duration_ns']}")
+    return found
+
+
+def faults(data, report):
+    """What is wrong with the report's times of a recording: a sentence each; None: it is too large to be checked."""
+    cores = read(data)
+    found = faults_of_rows(report)
+    if cores is None:
+        return found or None
+    is_whole = not any(report["integrity"][name] for name in ("dropped", "overwritten", "lost", "gaps"))
+    said = defaultdict(dict)
+    for row in report["contexts"]:
+        said[row["session"], row["core"]][row["context"]] = row
+    for (session, number), core in cores.items():
+        found += faults_of(f"session {session}, core {number}", core, said.pop((session, number), {}), is_whole)
+    return found + [f"session {session}, core {number}: it has no records" for session, number in said]
+
+
+def check(nopscope, recording):
+    """Of every recording that a test makes. What cannot be read is no recording: that is for the test to say."""
+    path = pathlib.Path(recording)
+    data = path.read_bytes()
+    with tempfile.NamedTemporaryFile(suffix=".nsc") as copy:  # it may be growing
+        copy.write(data)
+        copy.flush()
+        done = subprocess.run([nopscope, "report", copy.name, "--format", "json"], capture_output=True, text=True,
+                              timeout=300, check=False)
+    if done.returncode != 0:
+        return "it has no report"
+    found = faults(data, json.loads(done.stdout))
+    if found:
+        raise AssertionError(f"{path.name}: time does not go to who spent it:\n" + "\n".join(found))
+    return f"damaged, or more than {MOST_RECORDS} records: only what holds of any" if found is None else "every tick"
+
+
+if __name__ == "__main__":
+    try:
+        print(check(sys.argv[1], sys.argv[2]))
+    except (AssertionError, struct.error) as error:
+        sys.exit(str(error))

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whose time it is where records are missing and where a context does not run.
+#include "tests/unit/host/decoder_fixture.hpp"
+
+namespace nopscope {
+namespace {
+
+using test::Decoder;
+
+// Nobody has shown that it was still open, and it did not run.
+TEST_F(Decoder, AContextThatDoesNotRunAfterAGapHasNoTimeOfIt) {
+    entry(1, 0);
+    entry(2, 20);
+    decoder.suspend(50);
+    gap(3);
+    decoder.resume(1000, 400);  // as at the session's end; the tracer had 400 elsewhere
+    decoder.finish();
+    expect(0, 2, Outcome::open, 580, 30);
+    expect(1, 1, Outcome::open, 600, 20);
+    EXPECT_TRUE(calls.list[0].incomplete);
+}
+
+TEST_F(Decoder, TheTimeAwayWithAGapInsideIsNoCallsOwn) {
+    const auto a = entry(1, 0);
+    decoder.suspend(50);
+    gap(3);
+    decoder.resume(500, 0);
+    decoder.suspend(510);
+    gap(2);
+    decoder.resume(800, 0);
+    call(9, 810);
+    ret(a, 830);
+    expect(0, 1, Outcome::returned, 830, 50 + 20);
+}
+
+TEST_F(Decoder, AfterAGapTheSessionsEndShowsNoCallToBeOpen) {
+    entry(1, 0);
+    entry(2, 10);
+    call(9, 30);
+    gap(1);
+    ret(entry(3, 100), 110);
+    call(9, 150);
+    decoder.finish();
+    expect(0, 3, Outcome::returned, 10, 10);
+    expect(1, 2, Outcome::open, 140, 20);
+    expect(2, 1, Outcome::open, 150, 10);
+}
+
+TEST_F(Decoder, NorDoSeveralGaps) {
+    entry(1, 0);
+    call(9, 5);
+    gap(1);
+    entry(2, 100);
+    call(9, 120);
+    gap(1);
+    call(9, 180);
+    entry(3, 200);
+    call(9, 210);
+    gap(1);
+    decoder.finish();
+    expect(0, 3, Outcome::open, 10, 10);
+    expect(1, 2, Outcome::open, 110, 20);
+    expect(2, 1, Outcome::open, 210, 5);
+}
+
+// A task that pumps outside of all calls gives way meanwhile.
+TEST_F(Decoder, TheTimeAwayIsNotTheTracers) {
+    extended(wire::Extended::tracer_begin, 10);
+    decoder.suspend(20);
+    decoder.resume(520, 0);
+    extended(wire::Extended::tracer_end, 530);
+    EXPECT_EQ(decoder.tracer_ticks(), 20u);
+    const auto a = entry(1, 540);
+    extended(wire::Extended::tracer_begin, 550);
+    decoder.suspend(560);
+    decoder.resume(700, 0);
+    extended(wire::Extended::tracer_end, 710);
+    ret(a, 720);
+    EXPECT_EQ(decoder.tracer_ticks(), 40u);
+    expect(0, 1, Outcome::returned, 160, 20);
+}
+
+}  // namespace
+}  // namespace nopscope

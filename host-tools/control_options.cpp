@@ -80,6 +80,8 @@ void add_line(CLI::App* command, LineOptions& options, const char* image_help) {
     command->add_option("--image", options.image, image_help);
     command->add_option("--memory-base", options.memory.base,
                         "file: is an image of the target's memory, from this address on");
+    command->add_flag("--keep-tracing", options.keep_tracing,
+                      "Read out what the target has counted at the end of the recording, but do not stop it");
     command->add_flag("--resume", options.memory.resume, "gdb: let the target run on when it has been read");
 }
 

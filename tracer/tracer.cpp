@@ -232,7 +232,11 @@ std::uint32_t line_bytes_a_second() { return hello.line_bytes_per_second; }
 std::uint64_t trace_bytes_sent() { return line_pump.trace_bytes(); }
 void send_moved_from_now_on() { moved_sender.begin(); }
 
-void send_profile() { profile_sender.request(); }
+// With the moves, or a reader would not know what is in the profile only.
+void send_profile() {
+    moved_sender.request();
+    profile_sender.request();
+}
 std::uint64_t next_read_out() { return profile_sender.keeps() ? profile_sender.next_number() : 0; }
 void send_profile_events(EventSet set) { profile_sender.count(set); }
 void finish() {

@@ -7,7 +7,7 @@ namespace nopscope {
 namespace {
 
 volatile sig_atomic_t came = 0;
-void on_signal(int /*number*/) { came = 1; }
+void on_signal(int /*number*/) { came = came < 2 ? came + 1 : 2; }
 
 }  // namespace
 
@@ -21,5 +21,6 @@ void catch_interrupts() {
 }
 
 bool interrupted() { return came != 0; }
+int interruptions() { return came; }
 
 }  // namespace nopscope

@@ -7,5 +7,6 @@ namespace nopscope {
 // From now on they end no more than what is waited for; and a write to a line that is gone says so.
 void catch_interrupts();
 bool interrupted();
+int interruptions();  // how many: 0, 1, or 2 and more
 
 }  // namespace nopscope

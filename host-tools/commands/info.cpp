@@ -177,6 +177,7 @@ Json recording_json(const nsc::Reader& file, const Profile& profile, const Repor
                       {"console", stream.frames_by_stream[3]},
                       {"stats", stream.frames_by_stream[4]},
                       {"profile", stream.frames_by_stream[5]}};
+    json_target(json, report);
     json["integrity"] = json_integrity(report.integrity);
     return json;
 }

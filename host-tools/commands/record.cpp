@@ -13,6 +13,7 @@
 #include "host-tools/base/interrupt.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/commands/commands.hpp"
+#include "host-tools/control/ending.hpp"
 #include "host-tools/line/tee.hpp"
 #include "host-tools/live/tape.hpp"
 
@@ -99,6 +100,7 @@ struct Destination {
     RawFile raw;
     Tape tape;
     Monitor monitor;
+    Ending ending;
     Tee tee;
     LineReader line;
 
@@ -107,7 +109,9 @@ struct Destination {
           tape(options.output, options.line.from, symbols),
           monitor(options.quiet, symbols),
           tee(tape.sink(), monitor),
-          line(source, tee) {}
+          line(source, tee) {
+        tee.add(ending);
+    }
     const SessionReader& reader() const { return line.reader(); }
     void flush() { tape.flush(reader()); }
 };
@@ -118,22 +122,39 @@ public:
 
     // Reads once. False: it is over.
     bool turn() {
+        if (is_ending_) return turn_of_the_end();
         if (reason_) return false;
-        const Source::Result got = to_.line.wait(interrupted() ? 0ms : 50ms);
         const auto now = Clock::now();
-        to_.raw.write(to_.line.bytes());
-        to_.line.take(now);
-        to_.tape.flush_if_due(to_.reader(), now);
-        to_.monitor.progress(to_.reader(), now);
+        const bool closed = read(interrupted() ? 0ms : 50ms);
         if (!over_) over_since_ = now;
         over_ = to_.reader().recording_is_over();
-        reason_ = why_end(got.closed, now);
+        reason_ = why_end(closed, now);
         return !reason_;
     }
     // Once it is over.
     nsc::EndReason reason() const { return *reason_; }
 
+    // The end is the host's choice: the target may be asked, and turn() goes on until a person gives up.
+    bool begin_end() {
+        const bool chosen = *reason_ == nsc::EndReason::interrupted || *reason_ == nsc::EndReason::duration;
+        is_ending_ = chosen && !over_ && to_.reader().has_session();
+        interruptions_ = interruptions();
+        return is_ending_;
+    }
+    bool was_given_up() const { return interruptions() > interruptions_; }
+
 private:
+    // True: the line is closed.
+    bool read(std::chrono::milliseconds timeout) {
+        const Source::Result got = to_.line.wait(timeout);
+        const auto now = Clock::now();
+        to_.raw.write(to_.line.bytes());
+        to_.line.take(now);
+        to_.tape.flush_if_due(to_.reader(), now);
+        to_.monitor.progress(to_.reader(), now);
+        return got.closed;
+    }
+    bool turn_of_the_end() { return !is_closed_ && !was_given_up() && !(is_closed_ = read(50ms)); }
     std::optional<nsc::EndReason> why_end(bool closed, Clock::time_point now) const {
         if (interrupted()) return nsc::EndReason::interrupted;
         if (closed) return over_ ? nsc::EndReason::target_finished : nsc::EndReason::line_closed;
@@ -153,9 +174,29 @@ private:
     Clock::time_point over_since_ = start_;
     bool over_ = false;
     std::optional<nsc::EndReason> reason_;
+    bool is_ending_ = false;
+    bool is_closed_ = false;
+    int interruptions_ = 0;  // when the end began
 };
 
 void say(const std::string& sentence) { fmt::print(stderr, "nopscope: {}\n", for_terminal(sentence)); }
+
+// Asks the target for what it has counted. False: it did not come, which has been said.
+bool end_recording(Destination& to, Recording& recording, Steering* steering, const RecordOptions& options) {
+    if (!recording.begin_end()) return true;
+    if (steering == nullptr || !(to.ending.can_ask() || options.line.steering.steers())) {
+        if (const std::string sentence = to.ending.unread(); !sentence.empty()) say(sentence);
+        return true;
+    }
+    to.monitor.clear_progress();
+    const Ending::Line line{.client = steering->client(),
+                            .turn = [&] { return recording.turn(); },
+                            .frames = [&] { return to.reader().line().frames; },
+                            .tell = [&](const ClockPair& pair) { to.tee.on_clock_pair(pair); }};
+    const std::string sentence = to.ending.run(line, options.line.keep_tracing);
+    if (!sentence.empty()) say(sentence);
+    return sentence.empty() || recording.was_given_up();
+}
 
 }  // namespace
 
@@ -165,19 +206,22 @@ Exit record(const RecordOptions& options) {
     catch_interrupts();
     const bool steers = options.line.steering.steers();
     // The line first: a port that is not there must not cost an older recording.
-    const auto source = open_line(options.line, steers ? Way::both : Way::in, say);
+    const bool one_way = goes_one_way(options.line) && !steers;  // else open_line says why not
+    const auto source = open_line(options.line, one_way ? Way::in : Way::both, say);
     Destination to(*source, options, symbols ? &*symbols : nullptr);
     Recording recording(to, options);
     const auto turn = [&] { return recording.turn(); };
     std::optional<Steering> steering;
+    bool all_came = true;
     try {
-        if (steers) {
+        if (!one_way) {
             steering.emplace(*source, symbols ? &*symbols : nullptr, options.line.steering, turn, say);
             to.monitor.steering = &*steering;
         }
         read_to_the_end(turn, [&] {
-            if (steering) steering->serve(to.reader().counters().gaps);
+            if (steers) steering->serve(to.reader().counters().gaps);
         });
+        all_came = end_recording(to, recording, steering ? &*steering : nullptr, options);
     } catch (const Error&) {
         to.flush();
         to.monitor.clear_progress();
@@ -207,7 +251,7 @@ Exit record(const RecordOptions& options) {
         fmt::print(stderr, "nopscope: the command ended with exit status {}\n", *status);
         return Exit::target_failed;
     }
-    return Exit::ok;
+    return all_came ? Exit::ok : Exit::input;
 }
 
 }  // namespace nopscope

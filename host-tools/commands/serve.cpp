@@ -4,7 +4,9 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
+#include <optional>
 
 #include "host-tools/base/interrupt.hpp"
 #include "host-tools/base/text.hpp"
@@ -17,6 +19,20 @@ namespace {
 
 void say(const std::string& sentence) { fmt::print(stderr, "nopscope: {}\n", for_terminal(sentence)); }
 
+// The last page was closed, and none was opened since: a page that is loaded anew comes back within that time.
+class ClosedPage {
+public:
+    bool is_for_good(std::size_t pages) {
+        const auto now = std::chrono::steady_clock::now();
+        if (pages != 0) seen_ = now;
+        return pages == 0 && seen_ && now - *seen_ > grace;
+    }
+
+private:
+    static constexpr std::chrono::seconds grace{5};
+    std::optional<std::chrono::steady_clock::time_point> seen_;
+};
+
 // Who can reach it must not be everybody.
 std::string token_for(const ServeOptions& options, const ListenAddress& at) {
     if (!options.token.empty()) {
@@ -26,22 +42,19 @@ std::string token_for(const ServeOptions& options, const ListenAddress& at) {
     return at.is_loopback ? "" : make_token();
 }
 
-// Until a person ends it; `turn` is called some times a second.
-void serve(const ServeOptions& options, Shown& shown, const std::function<void()>& turn) {
+// Until a person ends it, or `turn` does, which is called some times a second.
+void serve(const ServeOptions& options, Shown& shown, const std::function<bool(const Server&)>& turn) {
     const ListenAddress at = listen_address(options.listen);
     const Server server(at, token_for(options, at), shown);
     print(server.url() + "\n");
     std::fflush(stdout);
     if (isatty(STDERR_FILENO) != 0) say("open that in a browser; Ctrl-C ends it");
-    while (!interrupted()) {
-        turn();
-        poll(nullptr, 0, 200);
-    }
+    while (!interrupted() && turn(server)) poll(nullptr, 0, 200);
 }
 
 Exit serve_file(const ServeOptions& options) {
     ShownFile shown(options.page.report.file, view_of_file(options.page));
-    serve(options, shown, [] {});
+    serve(options, shown, [](const Server&) { return true; });
     return Exit::ok;
 }
 
@@ -53,19 +66,25 @@ Exit serve_line(const ServeOptions& options) {
     ShownLine shown(live, options.page.title.empty() ? options.line.from : options.page.title,
                     options.page.report.raw, code ? &*code : nullptr);
     LineState state = LineState::waiting;
-    serve(options, shown, [&] {
+    ClosedPage closed;
+    serve(options, shown, [&](const Server& server) {
         const Status now = live.status();
-        if (now.state == std::exchange(state, now.state)) return;
+        if (!options.output.empty() && closed.is_for_good(server.pages())) return false;
+        if (now.state == std::exchange(state, now.state)) return true;
         // Where nothing was heard there is nothing to show.
         if (now.state == LineState::failed && now.stream.sessions == 0) throw Error(now.sentence);
         if (!now.sentence.empty()) say(now.sentence);
+        return true;
     });
+    ControlAnswer ended;
     if (!options.output.empty() && live.status().recording.on) {
+        ended = live.end_recording([before = interruptions()] { return interruptions() > before; });
+        if (!ended.text.empty()) say(ended.text);
         const SideRecording of = live.stop_recording();
         say(fmt::format("{}: {} bytes, from {} bytes of the line; {} events", of.path,
                         with_commas(of.file_bytes), with_commas(of.line_bytes), with_commas(of.records)));
     }
-    return live.status().state == LineState::failed ? Exit::input : Exit::ok;
+    return live.status().state == LineState::failed ? Exit::input : ended.status;
 }
 
 }  // namespace

@@ -27,7 +27,11 @@ using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
 volatile sig_atomic_t interrupted = 0;
-void on_signal(int number) { interrupted = number; }
+volatile sig_atomic_t interruptions = 0;
+void on_signal(int number) {
+    interrupted = number;
+    interruptions = interruptions < 2 ? interruptions + 1 : 2;
+}
 
 void catch_signals() {
     struct sigaction action {};
@@ -157,7 +161,7 @@ void wait(Live& live, double seconds) {
     }
 }
 
-Exit once(Live& live, const TopOptions& options) {
+void once(Live& live, const TopOptions& options) {
     wait(live, options.after);
     const Look before = live.look(options.raw);
     wait(live, options.interval);
@@ -172,7 +176,17 @@ Exit once(Live& live, const TopOptions& options) {
     } else {
         print(top::text_of(top::draw_once(lines, look, rates, options.sort, options.top, 110)));
     }
-    return Exit::ok;
+}
+
+Exit end_recording(Live& live) {
+    if (!live.status().recording.on) return Exit::ok;
+    const int before = interruptions;
+    const ControlAnswer ended = live.end_recording([before] { return interruptions > before; });
+    if (!ended.text.empty()) fmt::print(stderr, "nopscope: {}\n", for_terminal(ended.text));
+    if (!live.status().recording.on) return ended.status;
+    const SideRecording done = live.stop_recording();
+    fmt::print(stderr, "nopscope: {}: {} records\n", done.path, with_commas(done.records));
+    return ended.status;
 }
 
 }  // namespace
@@ -184,15 +198,15 @@ Exit watch(const TopOptions& options) {
     take_a_locale();
     catch_signals();
     Live live(options.live);
-    if (options.once) return once(live, options);
-    Screen(live, options).run();
-    const Status status = live.status();
-    if (status.recording.on) {
-        const SideRecording done = live.stop_recording();
-        fmt::print(stderr, "nopscope: {}: {} records\n", done.path, with_commas(done.records));
+    if (options.once) {
+        once(live, options);
+    } else {
+        Screen(live, options).run();
     }
+    const Exit ended = end_recording(live);
+    const Status status = live.status();
     if (status.state == LineState::failed) throw Error(status.sentence);
-    return Exit::ok;
+    return ended;
 }
 
 }  // namespace nopscope

@@ -8,6 +8,7 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/pmu_events.hpp"
 #include "host-tools/base/text.hpp"
+#include "host-tools/line/session.hpp"
 
 namespace nopscope {
 namespace {
@@ -162,6 +163,7 @@ void CommandClient::on_frames(std::uint64_t count) {
 
 void CommandClient::on_reply(const wire::Reply& reply) {
     if (!awaiting_ || reply.number != awaited_ || reply.what != awaited_what_) return;
+    answered_ns_ = utc_now_ns();
     answered_ = {reply.answer, Bytes(reply.result, reply.result + reply.result_bytes)};
     awaiting_ = false;
 }
@@ -194,6 +196,7 @@ std::optional<CommandClient::Answered> CommandClient::exchange(
     awaited_what_ = what;
     const std::uint16_t session = *session_;
     const auto bytes = encoded(session, number, what, arguments);
+    sent_ns_ = utc_now_ns();
     for (unsigned attempt = 0; attempt < attempts && session_ == session; ++attempt) {
         awaiting_ = true;
         repeated_ += attempt != 0;

@@ -44,6 +44,9 @@ public:
     // After a reset: waits for the session that follows. Throws Error where none comes.
     void wait_for_other_session();
 
+    // utc_now_ns() before the last request was sent for the first time, and when its answer was here.
+    std::pair<std::uint64_t, std::uint64_t> exchanged() const { return {sent_ns_, answered_ns_}; }
+
     // For tests.
     struct Patience {
         std::chrono::milliseconds answer{400};  // then it is sent again
@@ -78,6 +81,8 @@ private:
     std::uint32_t awaited_ = 0;
     wire::Command awaited_what_{};
     std::optional<Answered> answered_;
+    std::uint64_t sent_ns_ = 0;
+    std::uint64_t answered_ns_ = 0;
     std::uint32_t pings_ = 0;
     std::uint64_t repeated_ = 0;
     bool late_ = false;

@@ -33,6 +33,7 @@ public:
     void serve(std::uint64_t gaps);
     // Likewise: does it. What is wrong is in the answer.
     ControlAnswer answer(const ControlRequest& request);
+    CommandClient& client() { return client_; }
 
 private:
     void begin_session();

@@ -213,13 +213,16 @@ Json facts(const Report& report) {
     add("board", report.board);
     add("cores", std::to_string(report.cores));
     add("clock", fmt::format("{}, {:.3f} MHz", clock_name(report.clock), static_cast<double>(report.clock_hz) / 1e6));
-    add("mode", std::string(mode_text(report)));
+    add("mode", mode_text(report));
+    for (const HeadLine& line : head_lines(report)) add(line.name, line.text, line.spoils);
     add("recorded", human_ns(report.duration_ns));
     add("of it, the tracer's", human_ns(report.tracer_ns));
     add("sessions", std::to_string(report.sessions));
     add("times", overhead_line(report));
     for (const IntegrityItem& item : report.integrity.items) {
-        if (item.value != 0) add(item.name, with_commas(item.value), item.spoils);
+        const bool at_least = report.integrity.at_least && item.name == std::string_view("generated");
+        const std::string value = (at_least ? "at least " : "") + with_commas(item.value);
+        if (item.value != 0) add(item.name, value, item.spoils);
     }
     for (const MissingRow& row : report.missing) {
         if (list.size() > 200) break;

@@ -6,11 +6,19 @@
 
 namespace nopscope {
 
+namespace {
+
+// Nothing was recorded after these stats, but returns of calls that were open.
+bool is_last_word(const wire::Stats& stats) { return stats.final == 1 || stats.stopped_at != 0; }
+
+}  // namespace
+
 // What one core's session comes to, were it to end now.
 void SessionReader::account(const Core& core, StreamCounters& sum) {
     std::uint64_t missing = core.missing;
     sum.gaps += core.gaps;
     std::uint64_t elsewhere = 0;  // calls that made no record, dropped ones aside
+    bool is_said = false;         // the target has said how many it generated, up to what is here
     if (core.has_stats) {
         const wire::Stats& stats = core.stats;
         elsewhere = stats.aggregated + stats.filtered;
@@ -26,6 +34,7 @@ void SessionReader::account(const Core& core, StreamCounters& sum) {
                             stats.generated == end + stats.dropped + elsewhere &&
                             stats.dropped == core.dropped;
         if (core.is_final && !agrees) ++sum.inconsistent;
+        is_said = is_last_word(stats) && core.next_index <= end;
         sum.unhooked += stats.unhooked;
         sum.foreign += stats.foreign;
         sum.stray_returns += stats.stray_returns;
@@ -39,7 +48,9 @@ void SessionReader::account(const Core& core, StreamCounters& sum) {
     sum.dropped += core.dropped;
     sum.overwritten += overwritten;
     sum.lost += missing - overwritten;
-    sum.generated += core.delivered + missing + core.dropped + elsewhere;
+    const std::uint64_t known = core.delivered + missing + core.dropped + elsewhere;
+    sum.generated += is_said ? core.stats.generated : known;
+    sum.generated_at_least += !is_said && core.has_frames();
 }
 
 StreamCounters SessionReader::counters() const {

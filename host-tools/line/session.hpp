@@ -139,7 +139,9 @@ public:
 inline constexpr std::size_t stream_slots = static_cast<std::size_t>(wire::Stream::profile_events) + 1;
 
 // Cumulative over sessions. generated == delivered + dropped + overwritten + aggregated + filtered +
-// lost, always. A record is one, and so is a call that was kept from making any.
+// lost, if no core is inconsistent. A record is one, and so is a call that was kept from making any.
+// `generated` is what the targets' last stats say. Where they say nothing that holds (generated_at_least)
+// it is the sum of what is known, so there may have been more.
 struct StreamCounters {
     std::uint64_t generated = 0;
     std::uint64_t delivered = 0;
@@ -167,6 +169,7 @@ struct StreamCounters {
     std::uint64_t unfinished_sessions = 0;  // that ended without every core's final stats
     std::uint64_t stray_returns = 0;        // calls whose return made no record: another context ran
     std::uint64_t recovered_sessions = 0;   // kept in memory over a warm reset, all or the rest, and sent after it
+    std::uint64_t generated_at_least = 0;   // cores, over sessions, whose part of `generated` is a lower bound
     bool complete = false;                  // every core of the last session sent its final stats
     std::uint16_t refused_version = 0;      // of a hello in a format this reader does not know
     std::array<std::uint64_t, stream_slots> frames_by_stream{};
@@ -189,6 +192,7 @@ inline constexpr std::uint64_t StreamCounters::*stream_fields[] = {
     &StreamCounters::sessions,         &StreamCounters::unfinished_sessions,
     &StreamCounters::commands_refused, &StreamCounters::recovered_sessions,
     &StreamCounters::stray_returns,
+    &StreamCounters::generated_at_least,
 };
 static_assert(sizeof(StreamCounters) ==
                   (std::size(stream_fields) + stream_slots + 1) * sizeof(std::uint64_t),
@@ -250,6 +254,9 @@ private:
         bool is_final = false;
         wire::Stats stats;
         wire::TraceDecoder trace;
+
+        // Of its own. A core that never recorded has none, or stats.
+        bool has_frames() const { return has_stats || started || missing != 0; }
     };
 
     // Frames of a stream that did not come.

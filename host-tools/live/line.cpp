@@ -19,6 +19,10 @@ constexpr std::chrono::milliseconds gathering{1};
 
 }  // namespace
 
+bool goes_one_way(const LineOptions& options) {
+    return options.from == "-" || options.from.starts_with("file:") || is_memory(options.from, options.memory);
+}
+
 std::unique_ptr<Source> open_line(const LineOptions& options, Way way, const Say& say) {
     if (!is_memory(options.from, options.memory)) return open_source(options.from, way);
     if (options.steering.steers()) {

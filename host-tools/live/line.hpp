@@ -21,7 +21,11 @@ struct LineOptions {
     std::string image;  // the ELF that runs there; empty: not known
     MemoryOptions memory;
     SteeringOptions steering;
+    bool keep_tracing = false;  // the end of a recording does not stop the target
 };
+
+// Nothing can be sent to it: a file, standard input, a target's memory.
+bool goes_one_way(const LineOptions& options);
 
 // What a person should know, one sentence.
 using Say = std::function<void(const std::string&)>;

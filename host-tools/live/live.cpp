@@ -11,9 +11,6 @@ using namespace std::chrono_literals;
 bool comes_back(const std::string& uri) {
     return uri.starts_with("serial:") || uri.starts_with("tcp:") || uri.starts_with("unix:");
 }
-bool goes_one_way(const LineOptions& line) {
-    return line.from == "-" || line.from.starts_with("file:") || is_memory(line.from, line.memory);
-}
 
 std::string why_waiting(const Status& status) {
     if (status.stream.refused_version != 0) return no_report_sentence({{}, status.line, status.stream});
@@ -93,6 +90,7 @@ void Live::start(LastingSource::Open open, bool comes_back) {
         watch_.steering = steering_.get();
         steers_ = options_.line.steering.steers();
     }
+    tee_.add(ending_);
     if (!options_.record.empty()) start_recording(options_.record);
     thread_ = std::thread([this] { run(); });
 }
@@ -147,8 +145,9 @@ bool Live::turn() {
 void Live::between_turns() {
     if (!steering_) return;
     if (auto asked = next_asked()) {
-        const ControlAnswer answer = steering_->answer(asked->request);
-        steers_ |= answer.status == Exit::ok;
+        const ControlAnswer answer =
+            asked->is_end ? end_of_recording() : steering_->answer(asked->request);
+        steers_ |= answer.status == Exit::ok && !asked->is_end;
         asked->answer.set_value(answer);
     }
     if (!steers_) return;
@@ -158,6 +157,37 @@ void Live::between_turns() {
         gaps = line_->reader().counters().gaps;
     }
     steering_->serve(gaps);
+}
+
+ControlAnswer Live::end_of_recording() {
+    if (!ending_.can_ask() && !steers_) return {Exit::ok, ending_.unread()};
+    const Ending::Line line{
+        .client = steering_->client(),
+        .turn = [this] { return turn(); },
+        .frames = [this] {
+            const std::lock_guard lock(mutex_);
+            return line_->reader().line().frames;
+        },
+        .tell = [this](const ClockPair& pair) {
+            const std::lock_guard lock(mutex_);
+            tee_.on_clock_pair(pair);
+        }};
+    const std::string sentence = ending_.run(line, options_.line.keep_tracing);
+    return {sentence.empty() || stop_ ? Exit::ok : Exit::input, sentence};
+}
+
+ControlAnswer Live::end_recording(const std::function<bool()>& give_up) {
+    std::future<ControlAnswer> answer;
+    {
+        const std::lock_guard lock(asked_mutex_);
+        if (takes_no_more_) return {};
+        if (!takes_commands_) return {Exit::ok, ending_.unread()};
+        answer = asked_.emplace_back(Asked{.request = {}, .is_end = true, .answer = {}}).answer.get_future();
+    }
+    while (answer.wait_for(50ms) != std::future_status::ready) {
+        if (give_up()) stop_ = true;
+    }
+    return answer.get();
 }
 
 std::optional<Live::Asked> Live::next_asked() {
@@ -185,7 +215,7 @@ std::future<ControlAnswer> Live::ask(ControlRequest request) {
     }
     const std::lock_guard lock(asked_mutex_);
     if (takes_no_more_) return answered({Exit::input, "the line is over"});
-    return asked_.emplace_back(Asked{std::move(request), {}}).answer.get_future();
+    return asked_.emplace_back(Asked{.request = std::move(request), .is_end = false, .answer = {}}).answer.get_future();
 }
 
 void Live::write_tape(LineReader::Clock::time_point now) {

@@ -24,6 +24,7 @@
 #include <thread>
 #include <vector>
 
+#include "host-tools/control/ending.hpp"
 #include "host-tools/export/balanced_stream.hpp"
 #include "host-tools/html/timeline.hpp"
 #include "host-tools/line/tee.hpp"
@@ -119,6 +120,10 @@ public:
     // Asked between two reads; one after another. Answers within some seconds, at the line's end at the latest.
     // What is wrong is in the answer, a sentence.
     std::future<ControlAnswer> ask(ControlRequest request);
+    // Before stop_recording(), at an end that a person chooses: the target stops tracing (unless
+    // LineOptions::keep_tracing) and sends what it has counted, which is waited for until `give_up` says so:
+    // then nothing more is read. The text is empty, or what a person should know.
+    ControlAnswer end_recording(const std::function<bool()>& give_up);
     // From now on, all that is heard into this file. Throws Error, also where one is on already.
     void start_recording(const std::string& path);
     // Throws Error, also where none is on. Says what is in it.
@@ -129,6 +134,7 @@ public:
 private:
     struct Asked {
         ControlRequest request;
+        bool is_end = false;  // no request: the end of the recording
         std::promise<ControlAnswer> answer;
     };
     void start(LastingSource::Open open, bool comes_back);
@@ -138,6 +144,7 @@ private:
     void end(LineState state, const std::string& sentence);
     void note(const std::string& sentence);
     std::optional<Asked> next_asked();
+    ControlAnswer end_of_recording();
     void write_tape(LineReader::Clock::time_point now);
     Status status_locked() const;
     std::vector<CoreStatus> cores_locked() const;
@@ -160,6 +167,7 @@ private:
     Timeline timeline_;
     BalancedStream events_;  // for the timeline
     Watch watch_;
+    Ending ending_;
     Tee tee_;
     std::unique_ptr<LineReader> line_;  // its wait() is the reading thread's
     std::unique_ptr<Tape> tape_;

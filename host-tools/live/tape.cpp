@@ -38,6 +38,7 @@ void Tape::begin_within(const SessionReader& reader, const Profile& profile) {
 StreamCounters Tape::stream(const SessionReader& reader) const {
     StreamCounters stream = reader.counters();
     for (const auto field : stream_fields) stream.*field = since(stream.*field, stream_before_.*field);
+    stream.generated_at_least = reader.counters().generated_at_least;
     for (std::size_t i = 0; i < stream.frames_by_stream.size(); ++i) {
         stream.frames_by_stream[i] = since(stream.frames_by_stream[i], stream_before_.frames_by_stream[i]);
     }

@@ -171,13 +171,18 @@ bool Replay::counters(wire::Reader in) {
     StreamCounters stream;
     read_list(in, std::size(line_fields),
               [&](std::size_t i, std::uint64_t value) { line.*line_fields[i] = value; });
-    read_list(in, std::size(stream_fields),
-              [&](std::size_t i, std::uint64_t value) { stream.*stream_fields[i] = value; });
+    bool says_at_least = false;
+    read_list(in, std::size(stream_fields), [&](std::size_t i, std::uint64_t value) {
+        stream.*stream_fields[i] = value;
+        says_at_least |= stream_fields[i] == &StreamCounters::generated_at_least;
+    });
     read_list(in, stream.frames_by_stream.size(),
               [&](std::size_t i, std::uint64_t value) { stream.frames_by_stream[i] = value; });
     stream.complete = in.varint() != 0;
     stream.refused_version = static_cast<std::uint16_t>(in.varint());
     if (!in.ok()) return false;
+    // Older recorders added up what came.
+    if (!says_at_least) stream.generated_at_least = !stream.complete || stream.unfinished_sessions != 0;
     line_ = line;
     stream_ = stream;
     return true;
@@ -187,8 +192,9 @@ void Replay::finish() {
     end_session();
     if (stream_.delivered > records_) {
         stream_.lost += stream_.delivered - records_;
-    } else {
+    } else if (stream_.delivered != records_) {
         stream_.generated += records_ - stream_.delivered;
+        stream_.generated_at_least = std::max<std::uint64_t>(stream_.generated_at_least, 1);
     }
     stream_.delivered = records_;
     stream_.gaps += gaps_;

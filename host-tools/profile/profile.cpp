@@ -50,6 +50,7 @@ void Profile::on_session_end() {
     on_target_.on_session_end();
     events_on_target_.on_session_end();
     moved_.on_session_end(first, sessions_);
+    state_.on_session_end(any ? std::optional(first) : std::nullopt, sessions_);
     for (const auto& core : cores_) {
         if (core) core->finish();
     }

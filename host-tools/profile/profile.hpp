@@ -23,6 +23,7 @@
 #include "host-tools/profile/samples.hpp"
 #include "host-tools/profile/path_costs.hpp"
 #include "host-tools/profile/target_profile.hpp"
+#include "host-tools/profile/target_state.hpp"
 
 namespace nopscope {
 
@@ -88,6 +89,7 @@ struct ProfileSums {
     std::vector<DurationBins> durations_;
     TargetProfile on_target_;
     MovedFunctions moved_;
+    TargetState state_;
     DecoderCounters decoder_;
     std::vector<Marker> markers_;
     std::vector<Masked> masked_;
@@ -124,6 +126,7 @@ public:
     const std::vector<DurationBins>& durations() const { return durations_; }
     const TargetProfile& on_target() const { return on_target_; }
     const MovedFunctions& moved() const { return moved_; }
+    const TargetState& state() const { return state_; }
     const DecoderCounters& decoder() const { return decoder_; }
     // In the order of the recording; those beyond max_markers are left out.
     static constexpr std::size_t max_markers = std::size_t{1} << 16;
@@ -151,7 +154,9 @@ public:
     void on_session_end() override;
     void on_trace(unsigned core, const TraceBatch& batch) override;
     void on_missing(unsigned core, const MissingPart& part) override;
+    void on_stats(unsigned core, const wire::Stats& stats) override { state_.on_stats(core, stats); }
     bool on_profile(unsigned core, const std::uint8_t* payload, std::size_t count) override {
+        state_.on_profile(core, payload, count);
         return on_target_.on_frame(core, payload, count);
     }
     bool on_profile_events(unsigned core, const std::uint8_t* payload, std::size_t count) override {

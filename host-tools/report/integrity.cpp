@@ -83,6 +83,7 @@ Integrity integrity_of(const Profile& profile, const nsc::Counters& counters,
         {"cut_chunk_bytes", file.cut_bytes, true},
         {"unknown_chunks", file.unknown_chunks, false},
     };
+    result.at_least = stream.generated_at_least != 0;
     result.complete = stream.complete && stream.refused_version == 0;
     result.clean = result.complete &&
                    std::none_of(result.items.begin(), result.items.end(),
@@ -102,7 +103,8 @@ std::string integrity_line(const Integrity& integrity) {
     const auto item = [&](std::size_t i) {
         return fmt::format("{} {}", items[i].name, items[i].value);
     };
-    std::string line = fmt::format("integrity: {} = {}", item(0), item(1));
+    std::string line = fmt::format("integrity: {}{} {} = {}", items[0].name,
+                                   integrity.at_least ? " at least" : "", items[0].value, item(1));
     for (std::size_t i = 2; i < summands; ++i) {
         const bool always = items[i].name == std::string_view("dropped") ||
                             items[i].name == std::string_view("lost");

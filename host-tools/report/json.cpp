@@ -10,6 +10,7 @@ namespace nopscope {
 Json json_integrity(const Integrity& integrity) {
     Json json;
     for (const IntegrityItem& item : integrity.items) json[item.name] = item.value;
+    json["generated_is"] = integrity.at_least ? "at least" : "exact";
     json["complete"] = integrity.complete;
     json["clean"] = integrity.clean;
     return json;
@@ -72,6 +73,7 @@ std::string json_report(const Report& report) {
     json["sessions"] = report.sessions;
     json["lossless"] = report.lossless;
     json["flight"] = report.flight;
+    json_target(json, report);
     json["integrity"] = json_integrity(report.integrity);
     json["overhead"] = json_overhead(report);
     Json& missing = json["gaps_list"] = Json::array();

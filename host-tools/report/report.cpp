@@ -290,7 +290,10 @@ Report make_report(const Profile& profile, const nsc::Counters& counters, const 
         [&](std::uint32_t offset) { return named_row<FunctionPlace>(offset, hello, symbols); },
         [&](std::uint32_t offset) { return has_no_landing_pad(function_at(offset, hello, symbols)); });
     report.adaptive = profile.moved().any_frame();
-    if (!report.adaptive) return report;
+    if (!report.adaptive) {
+        add_target(report, profile);
+        return report;
+    }
     join_profile(report);
     report.moves = profile.moved().moves();
     for (const MoveEvent& event : profile.moved().events()) {
@@ -300,6 +303,7 @@ Report make_report(const Profile& profile, const nsc::Counters& counters, const 
         row.session = event.session;
         report.moved.push_back(std::move(row));
     }
+    add_target(report, profile);
     return report;
 }
 

@@ -149,6 +149,7 @@ struct IntegrityItem {
 
 struct Integrity {
     std::vector<IntegrityItem> items;  // generated and its summands, corrupt_frames, gaps first
+    bool at_least = false;  // generated is a lower bound: there may have been more
     bool complete = false;  // the target said it was finished, and everything up to there is here
     bool clean = false;     // complete, and no counter that spoils is above zero
 
@@ -166,6 +167,24 @@ struct MissingRow {
     std::uint64_t dropped = 0;
 
     std::uint64_t all() const { return lost + overwritten + dropped; }
+};
+
+// What the target says of itself. Not known of older targets.
+struct TargetRow {
+    std::string in_force;  // "graph, lossless"
+    std::uint64_t from_ns = 0;  // since the session's first event
+    std::uint64_t session = 0;
+};
+struct TargetFacts {
+    bool known = false;
+    std::vector<TargetRow> in_force;  // in order
+    std::optional<std::uint64_t> stopped_ns;  // recording was stopped by request then
+    bool keeps_profile = false;
+    std::optional<std::uint64_t> read_ns;  // the profile was read last then; nothing: never
+    std::vector<std::string> only_there;   // functions that were moved to the profile, which was not read since
+    std::uint64_t recursions = 0;          // callbacks and captures left out
+    std::uint32_t sites = 0;
+    wire::RefusedSites refused;
 };
 
 struct Report {
@@ -195,6 +214,7 @@ struct Report {
     bool adaptive = false;  // then `functions` are those of the trace and of the profile together
     std::uint64_t moves = 0;
     std::vector<MoveRow> moved;
+    TargetFacts target;
     SampleReport samples;
     EventTable events;          // of calls in the trace
     EventTable profile_events;
@@ -257,8 +277,19 @@ inline std::uint64_t self_of(const EventCell& cell, bool raw) { return raw ? cel
 
 // "src/lvm.c:1139": the last two components, enough to find it, short enough for a table.
 std::string short_place(const FunctionPlace& row);
-// The mode that the first session began in; adaptive if the target ever was.
-std::string_view mode_text(const Report& report);
+// Which recorder and mode were in force when (head.cpp): "graph, lossless until 1.2 s; then profile, adaptive".
+// Of an older target the mode that the first session began in; adaptive if it ever was.
+std::string mode_text(const Report& report);
+
+// What a reader should know before the tables, each a line: nothing where there is nothing to say.
+struct HeadLine {
+    const char* name;
+    std::string text;
+    bool spoils;  // figures are missing
+};
+std::vector<HeadLine> head_lines(const Report& report);
+void add_target(Report& report, const Profile& profile);  // after `moved`
+void json_target(nlohmann::ordered_json& json, const Report& report);  // `target`, if it is known
 std::string text_report(const Report& report);
 std::string json_report(const Report& report);
 std::string csv_report(const Report& report);

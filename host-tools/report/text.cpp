@@ -105,12 +105,6 @@ std::string short_place(const FunctionPlace& row) {
     return fmt::format("{}:{}", for_cell(tail), row.line);
 }
 
-std::string_view mode_text(const Report& report) {
-    if (report.adaptive) return "adaptive";
-    if (report.lossless) return "lossless";
-    return report.flight ? "flight" : "stream";
-}
-
 std::string text_report(const Report& report) {
     std::string out;
     auto to = std::back_inserter(out);
@@ -130,6 +124,7 @@ std::string text_report(const Report& report) {
         report.sessions > 1 ? fmt::format("; the target was reset {} time{}", report.sessions - 1,
                                           report.sessions == 2 ? "" : "s")
                             : std::string());
+    for (const HeadLine& line : head_lines(report)) out += fmt::format("{}: {}\n", line.name, line.text);
     out += overhead_line(report) + "\n";
     const bool only_others = report.read_out != 0 || report.samples.count != 0;
     if (!report.functions.empty() || !only_others) out += function_table(report) + "\n";

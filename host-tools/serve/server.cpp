@@ -123,6 +123,8 @@ public:
         thread_.join();
     }
 
+    std::size_t pages() const { return followers_; }
+
     ListenAddress at;
     const std::string token;
 
@@ -230,6 +232,8 @@ Server::Server(const ListenAddress& at, const std::string& token, Shown& shown)
 Server::~Server() = default;
 
 const ListenAddress& Server::at() const { return web_->at; }
+
+std::size_t Server::pages() const { return web_->pages(); }
 
 std::string Server::url() const { return web_->at.url() + (web_->token.empty() ? "" : "?token=" + web_->token); }
 

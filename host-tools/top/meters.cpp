@@ -126,6 +126,13 @@ void add_meters(Frame& frame, const Ui& ui, const Look& look, const Rates& rates
     if (status.recording.on || !status.recording.error.empty()) {
         frame.lines.push_back(recording_line(status.recording));
     }
+    if (look.report && look.report->target.known) {
+        FrameLine line{{"target  ", Style::plain}, {mode_text(*look.report), Style::plain}};
+        for (const HeadLine& head : head_lines(*look.report)) {
+            line.push_back({fmt::format("  {}: {}", head.name, head.text), head.spoils ? Style::warn : Style::plain});
+        }
+        frame.lines.push_back(std::move(line));
+    }
     for (const std::string& sentence : {status.sentence, status.note}) {
         if (!sentence.empty()) frame.lines.push_back({{for_cell(sentence), style_of(status.state)}});
     }

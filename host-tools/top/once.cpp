@@ -52,6 +52,7 @@ std::string json_once(const std::vector<FunctionLine>& lines, const Look& look, 
         json["image"] = json_image(*look.report);
         json["duration_ns"] = look.report->duration_ns;
         json["sessions"] = look.report->sessions;
+        json_target(json, *look.report);
         json["integrity"] = json_integrity(look.report->integrity);
     }
     Json functions = Json::array();

@@ -240,6 +240,14 @@ class Core:
         for context in self.contexts.values():
             context.finish()
 
+    def generated(self, elsewhere):
+        """What the target says, if that is its last word on all that came; else what is known."""
+        said = self.stats or {"final": 0}
+        if said["final"] or said.get("stopped_at"):
+            if self.next_index <= said["delivered"] + said["overwritten"]:
+                return said["generated"]
+        return self.delivered + self.missing + self.dropped + elsewhere
+
     def sums(self):
         aggregated = filtered = 0
         if self.stats:
@@ -249,7 +257,7 @@ class Core:
             end = self.stats["delivered"] + self.stats["overwritten"]
             self.missing += max(0, end - self.next_index)
         overwritten = min(self.overwritten, self.missing)
-        return {"delivered": self.delivered, "dropped": self.dropped, "overwritten": overwritten,
+        return {"generated": self.generated(aggregated + filtered), "delivered": self.delivered, "dropped": self.dropped, "overwritten": overwritten,
                 "aggregated": aggregated, "filtered": filtered, "lost": self.missing - overwritten}
 
 
@@ -356,7 +364,6 @@ def decode(line):
             core.finish()
             for name, value in core.sums().items():
                 sums[name] += value
-                sums["generated"] += value
             sums["undecoded_frames"] += core.undecoded
             sums["repeated_records"] += core.repeated
             sums["malformed_frames"] += core.malformed

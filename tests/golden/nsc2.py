@@ -15,6 +15,7 @@ from trace2 import (CONSOLE, CONTEXT, DATA, ENTRY, EXTENDED, HELLO, IDENTITY, PR
                     TraceDecoder, Varints, crc32c, frames)
 
 ITEM_OF = {STATS: 1, PROFILE: 2, CONSOLE: 3, 7: 8, 8: 9}
+CLOCK_PAIR = 11
 CLOCK = (1 << 64) - 1
 
 
@@ -176,6 +177,19 @@ class Spoken:
             next_index[core] = index
 
 
+def check_clock_pairs(told):
+    """Those that are not exchanged have the clock of a stats frame of core 0."""
+    clocks = {(session, Varints(item).next()) for session, kind, core, item in told.items
+              if kind == ITEM_OF[STATS] and core == 0}
+    for session, kind, _, item in told.items:
+        if kind != CLOCK_PAIR:
+            continue
+        numbers = Varints(item)
+        clock, utc, error, exchanged = (numbers.next() for _ in range(4))
+        assert not numbers.more() and exchanged in (0, 1) and error <= utc
+        assert exchanged or (session, clock) in clocks, "a clock pair of nothing"
+
+
 def main():
     with open(sys.argv[1], "rb") as file:
         told = Recording(file.read())
@@ -186,6 +200,7 @@ def main():
     assert told.hellos == spoken.hellos, "hellos"
     assert told.records == spoken.records, "records"
     assert told.gaps == spoken.gaps, "gaps"
+    check_clock_pairs(told)
     known = {key: count for key, count in told.items.items() if key[1] in ITEM_OF.values()}
     assert known == spoken.items, "items"
     count = sum(len(records) for records in told.records.values())

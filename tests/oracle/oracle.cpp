@@ -11,6 +11,9 @@
 //
 //     {"instructions": N, "sites": [{"address": "0x..", "bl": N, "other": N, "own": N}, ...]}
 //
+// With stop=ADDRESS, hex, each site also has "before": its "bl" when the instruction there was executed for
+// the first time.
+//
 // `address` is the function's; `other` counts executions of the word while it was not a BL; `own` the
 // instructions of the function itself. Where END is not given it is 0.
 //
@@ -32,6 +35,7 @@
 #include <atomic>
 #include <cinttypes>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <fstream>
@@ -61,6 +65,7 @@ struct Counted {
     Counter bl = 0;
     Counter other = 0;
     Counter own = 0;
+    Counter before = 0;  // of bl, at the stop
 };
 
 struct Oracle {
@@ -69,6 +74,8 @@ struct Oracle {
     std::unordered_map<std::uint64_t, std::size_t> site_at;  // by address of the word
     std::map<std::uint64_t, std::size_t> function_at;        // by its address; of those with an end
     Counter instructions = 0;
+    std::uint64_t stop = 0;  // an address; 0: none
+    std::atomic<bool> stopped = false;
     std::string out;
 };
 
@@ -101,6 +108,12 @@ void count(qemu_plugin_insn* instruction, Counter& counter) {
     qemu_plugin_register_vcpu_insn_exec_cb(instruction, add_one, QEMU_PLUGIN_CB_NO_REGS, &counter);
 }
 
+// Nothing else runs meanwhile if the target has one core.
+void note_stop(unsigned, void*) {
+    if (oracle.stopped.exchange(true)) return;
+    for (Counted& counted : oracle.counted) counted.before = counted.bl.load();
+}
+
 // The function that an instruction lies in; null: none.
 Counted* function_around(std::uint64_t address) {
     auto found = oracle.function_at.upper_bound(address);
@@ -115,6 +128,9 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
         qemu_plugin_insn* instruction = qemu_plugin_tb_get_insn(block, i);
         count(instruction, oracle.instructions);
         const std::uint64_t address = qemu_plugin_insn_vaddr(instruction);
+        if (oracle.stop != 0 && address == oracle.stop) {
+            qemu_plugin_register_vcpu_insn_exec_cb(instruction, note_stop, QEMU_PLUGIN_CB_NO_REGS, nullptr);
+        }
         if (Counted* const function = function_around(address)) count(instruction, function->own);
         const auto site = oracle.site_at.find(address);
         if (site == oracle.site_at.end()) continue;
@@ -135,9 +151,10 @@ void on_exit(qemu_plugin_id_t, void*) {
     for (std::size_t i = 0; i < oracle.sites.size(); ++i) {
         std::fprintf(file,
                      "%s\n{\"address\": \"0x%" PRIx64 "\", \"bl\": %" PRIu64 ", \"other\": %" PRIu64
-                     ", \"own\": %" PRIu64 "}",
+                     ", \"own\": %" PRIu64 "%s",
                      i == 0 ? "" : ",", oracle.sites[i].function, oracle.counted[i].bl.load(),
-                     oracle.counted[i].other.load(), oracle.counted[i].own.load());
+                     oracle.counted[i].other.load(), oracle.counted[i].own.load(), oracle.stopped ? "" : "}");
+        if (oracle.stopped) std::fprintf(file, ", \"before\": %" PRIu64 "}", oracle.counted[i].before.load());
     }
     std::fputs("\n]}\n", file);
     std::fclose(file);
@@ -150,6 +167,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t*, int argc, char*
     for (int i = 0; i < argc; ++i) {
         if (std::strncmp(argv[i], "sites=", 6) == 0) sites = argv[i] + 6;
         if (std::strncmp(argv[i], "out=", 4) == 0) oracle.out = argv[i] + 4;
+        if (std::strncmp(argv[i], "stop=", 5) == 0) oracle.stop = std::strtoull(argv[i] + 5, nullptr, 16);
     }
     if (oracle.out.empty() || !read_sites(sites)) {
         std::fputs(

@@ -263,6 +263,43 @@ TEST_F(Session, DelimitersWithoutAFrameAreCounted) {
     EXPECT_EQ(reader.line().corrupt_frames, 0u);
 }
 
+// Only what the target has said last of all is how many it generated.
+TEST_F(Session, GeneratedIsWhatTheTargetSaysOrAtLeastWhatCame) {
+    const auto counted = [&] {
+        reader.feed(target.bytes);
+        target.bytes.clear();
+        return reader.counters();
+    };
+    target.hello();
+    four_calls();
+    target.flush();
+    EXPECT_EQ(counted().generated_at_least, 1u);
+    EXPECT_EQ(counted().generated, 8u);
+    target.stats(false);  // it goes on recording
+    EXPECT_EQ(counted().generated_at_least, 1u);
+    target.state.has_state = true;
+    target.state.stopped_at = 5;
+    target.stats(false);
+    EXPECT_EQ(counted().generated_at_least, 0u);
+    four_calls();  // it has been started again
+    target.flush();
+    EXPECT_EQ(counted().generated_at_least, 1u);
+    EXPECT_EQ(counted().generated, 16u);
+    target.finish();
+    EXPECT_EQ(counted().generated_at_least, 0u);
+}
+
+TEST_F(Session, FinalStatsThatContradictTheRecordsAreNotMadeToAgree) {
+    target.hello();
+    four_calls();
+    target.flush();
+    wire::Stats stats{.generated = 100, .delivered = 8, .final = 1};
+    target.frame(wire::Stream::stats, 0, wire::write_stats(stats, target.payload()));
+    reader.feed(target.bytes);
+    EXPECT_EQ(reader.counters().generated, 100u);
+    EXPECT_EQ(reader.counters().inconsistent, 1u);
+}
+
 // The clock was read before the first byte came, and no more than 70 ms before.
 TEST_F(Session, AStatsFrameOfCore0IsAClockPair) {
     constexpr std::uint64_t ms = 1'000'000, noon = 1'000'000 * ms;

@@ -41,6 +41,8 @@ public:
     std::uint32_t sequences_from = 0;
     std::int32_t landing_pad = 0;
     std::array<wire::Overhead, wire::overhead_count> overheads{};
+    wire::RefusedSites refused_sites;
+    wire::Stats state;  // what stats frames say of the target, if it has any
     unsigned records_per_frame = 1000;
     bool groups_of_one = true;  // each trace frame is a key frame
     std::uint64_t clock = 1000;
@@ -58,6 +60,8 @@ public:
         hello.site_count = site_count;
         hello.site_table_crc = site_table_crc;
         hello.line_bytes_per_second = 300000;
+        hello.refused_sites = refused_sites;
+        hello.event_costs.known = refused_sites.known;
         hello.build_id = as_text(build_id);
         hello.board = as_text(board);
         hello.image = as_text(image);
@@ -156,7 +160,12 @@ public:
         stats.delivered = of.first;
         stats.dropped = of.dropped;
         stats.final = final ? 1 : 0;
+        add_state(stats);
         frame(wire::Stream::stats, core, wire::write_stats(stats, builder_.payload()));
+    }
+    void add_state(wire::Stats& stats) const {
+        stats.has_state = state.has_state;
+        for (const auto field : wire::state_fields) stats.*field = state.*field;
     }
     void finish() {
         for (std::uint8_t core = 0; core < cores; ++core) stats(true, core);

@@ -149,27 +149,26 @@ TEST(Hello, RoundTripsAndKnowsAnotherVersion) {
     EXPECT_EQ(back.version, 3);
 }
 
-TEST(Stats, RoundTripsAndSkipsLaterFields) {
+TEST(Stats, RoundTrip) {
     wire::Byte payload[wire::max_payload_bytes];
     wire::Stats stats;
     stats.generated = 1u << 20;
     stats.dropped = 77;
     stats.final = 1;
     stats.commands_refused = 9;
-    std::size_t count = wire::write_stats(stats, payload);
-    payload[count++] = 5;
+    const std::size_t count = wire::write_stats(stats, payload);
     wire::Stats back;
     ASSERT_TRUE(wire::read_stats(payload, count, back));
     EXPECT_EQ(back.generated, 1u << 20);
     EXPECT_EQ(back.dropped, 77u);
     EXPECT_EQ(back.final, 1u);
     EXPECT_EQ(back.commands_refused, 9u);
-    ASSERT_TRUE(wire::read_stats(payload, count - 2, back));  // may be missing
+    ASSERT_TRUE(wire::read_stats(payload, count - 1, back));  // may be missing
     EXPECT_EQ(back.commands_refused, 0u);
-    EXPECT_FALSE(wire::read_stats(payload, count - 3, back));
+    EXPECT_FALSE(wire::read_stats(payload, count - 2, back));
 }
 
-TEST(Stats, SayWhatIsInForceOrNothingOfIt) {
+TEST(Stats, SayWhatIsInForceOrNothingOfItAndLaterFieldsAreSkipped) {
     wire::Byte payload[wire::max_payload_bytes];
     wire::Stats stats{.generated = 3, .commands_refused = 1};
     wire::Stats back;

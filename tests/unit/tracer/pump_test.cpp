@@ -126,6 +126,45 @@ TEST_F(PumpTest, DroppedIsExactInStreamMode) {
     EXPECT_EQ(last.delivered, received.events.size());
 }
 
+TEST_F(PumpTest, SaysWhatIsInForceAndOfAllCoresAtOnceWhenAsked) {
+    InForce in_force;
+    Pump<sim::SimMachine> telling{machine, cores, encoders.get(), nullptr, nullptr, nullptr, &in_force};
+    open();
+    telling.open(config, hello, 7);
+    telling.flush();
+    core.recursions = 3;
+    machine.now += 1000;
+    in_force.set_recorders(2, machine.now);
+    in_force.set_stopped_at(machine.now + 1);
+    (void)receive();
+    line_bytes.clear();
+    telling.run();  // none is due
+    EXPECT_TRUE(receive().stats.empty());
+    telling.send_stats();
+    telling.run();
+    wire::Stats last = receive().stats.back();
+    EXPECT_TRUE(last.has_state);
+    EXPECT_EQ(last.recursions, 3u);
+    EXPECT_EQ(last.mode, 0u);
+    EXPECT_EQ(last.recorders, 2u);
+    EXPECT_EQ(last.since, in_force.since());
+    EXPECT_EQ(last.stopped_at, in_force.stopped_at());
+    EXPECT_EQ(last.profile, 0u);
+    // A change of mode is told at once.
+    machine.now += 500;
+    line_bytes.clear();
+    telling.set_mode(Mode::lossless);
+    telling.run();
+    last = receive().stats.back();
+    EXPECT_EQ(last.mode, 1u);
+    EXPECT_GT(last.since, in_force.since());
+    // What pumps without it (a session that a reset has left) says nothing.
+    line_bytes.clear();
+    pump.send_stats();
+    pump.flush();
+    EXPECT_FALSE(receive().stats.back().has_state);
+}
+
 TEST_F(PumpTest, PacesItselfToTheLine) {
     constexpr std::uint32_t rate = 10'000;
     open(Mode::stream, rate);

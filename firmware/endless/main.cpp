@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// endless.elf: a firmware that never ends, so its recording has the end that a host chooses. All of it is
+// thread context, the pump too: when a command stops the tracing no traced call is open but forever()'s.
+// Command-line words: adaptive, for that mode instead of lossless; profile, for that recorder instead of
+// graph's; deaf, to take no commands; baud=N, the line's pace (0: none).
+#include "firmware/config.hpp"
+#include "hal/hal.hpp"
+
+#include <cstdlib>
+#include <cstring>
+
+namespace hal = nopscope::hal;
+
+namespace {
+
+NOPSCOPE_NOTRACE const char* word(const char* name) { return std::strstr(hal::command_line(), name); }
+
+alignas(128) std::byte profile_memory[1 << 20];
+volatile std::uint32_t sink;
+
+[[gnu::noinline]] void leaf(std::uint32_t n) { sink = sink * 5 + n; }
+[[gnu::noinline]] void second_leaf(std::uint32_t n) { sink = sink ^ n; }
+[[gnu::noinline]] void middle(std::uint32_t n) {
+    for (std::uint32_t i = 0; i < n % 7; ++i) leaf(i);
+    second_leaf(n);
+}
+[[gnu::noinline]] void recursive(std::uint32_t n) {
+    if (n != 0) recursive(n - 1);
+    sink = n;
+}
+[[gnu::noinline]] void outer(std::uint32_t n) {
+    middle(n);
+    recursive(n % 5);
+}
+[[gnu::noinline]] void forever() {
+    for (std::uint32_t n = 0;; ++n) {
+        outer(n);
+        if (n % 16 == 0) nopscope::pump();
+    }
+}
+
+NOPSCOPE_NOTRACE void start() {
+    const char* const baud = word("baud=");
+    const bool adaptive = word("adaptive") != nullptr, profiles = word("profile") != nullptr;
+    nopscope::Config config = board_config("endless");
+    config.line_bytes_per_second = (baud != nullptr ? std::strtoul(baud + 5, nullptr, 10) : hal::uart_baud()) / 10;
+    if (word("deaf") == nullptr) {
+        config.input.try_read = hal::uart_try_read;
+        config.input.interrupted_pc = hal::interrupted_pc;
+    }
+    config.mode = adaptive ? nopscope::Mode::adaptive : nopscope::Mode::lossless;
+    config.recorder = profiles ? nopscope::Recorder::profile : nopscope::Recorder::graph;
+    config.profile_memory = profile_memory;
+    config.interrupt_depth = hal::interrupt_depth_of;
+    const auto status = nopscope::init(config);
+    if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
+    hal::set_console({nopscope::console_write, nopscope::enter_panic});
+    hal::uart_listen(7);
+    hal::enable_interrupts();
+}
+
+}  // namespace
+
+NOPSCOPE_NOTRACE int main() {
+    start();
+    forever();
+}

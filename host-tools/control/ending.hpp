@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The end that the host chooses (docs/control.md, "The end"): the target stops tracing, sends what it still
+// has and what it has counted, and the host waits for that, as long as something comes.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "host-tools/base/error.hpp"
+#include "host-tools/control/client.hpp"
+#include "host-tools/line/session.hpp"
+
+namespace nopscope {
+
+// Listens to the line from the beginning, so that it knows what has come when the end is chosen.
+class Ending final : public SessionSink {
+public:
+    struct Patience {
+        std::chrono::milliseconds silence{5000};  // with no frame at all
+        std::chrono::milliseconds all{120000};
+    };
+    struct Line {
+        CommandClient& client;
+        std::function<bool()> turn;             // reads once; false: the line is over, or a person gives up
+        std::function<std::uint64_t()> frames;  // that the line has brought so far
+        std::function<void(const ClockPair&)> tell;
+    };
+
+    // The target has said that it takes commands.
+    bool can_ask() const { return hello_ && hello_->takes_commands; }
+    // A sentence where the target keeps a profile of which nothing came, and it is not asked; else empty.
+    std::string unread() const;
+    // Returns a sentence about what did not come; empty: all did.
+    std::string run(const Line& line, bool keep_tracing);
+    void set_patience(const Patience& patience) { patience_ = patience; }
+
+    void on_session(const HelloInfo& hello) override;
+    void on_session_end() override {}
+    void on_trace(unsigned core, const TraceBatch& batch) override;
+    void on_stats(unsigned core, const wire::Stats& stats) override;
+    bool on_profile(unsigned core, const std::uint8_t* payload, std::size_t count) override;
+
+private:
+    struct Core {
+        bool has_stats = false;
+        wire::Stats stats;             // the last
+        std::uint64_t next_index = 0;  // of its records
+        std::uint64_t read_out = 0;    // number of the last one that has come to its end
+        std::uint64_t to_come = 0;     // records before this index were made before the stop
+    };
+    void stop(const Line& line);
+    void read_out(const Line& line);
+    void take_stats(const Line& line);
+    // False: it did not come.
+    bool wait(const Line& line, const std::function<bool()>& came) const;
+    bool all(const std::function<bool(const Core&)>& is) const;
+
+    Patience patience_;
+    std::optional<HelloInfo> hello_;  // of the session that is open, or was last
+    std::array<Core, 256> cores_{};
+    std::chrono::steady_clock::time_point begin_{};
+};
+
+}  // namespace nopscope

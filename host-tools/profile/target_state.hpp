@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a target says of itself in its stats frames: which recorder and mode are in force since when, what
+// recursion left out, and when its profile was read.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "tracer/wire/stats.hpp"
+
+namespace nopscope {
+
+// Times are ticks since the session's first event.
+struct InForceChange {
+    std::uint64_t ticks = 0;
+    std::uint64_t mode = 0;       // wire::Stats::mode
+    std::uint64_t recorders = 0;  // wire::Stats::recorders
+    std::uint64_t session = 0;
+
+    bool same(const InForceChange& other) const { return mode == other.mode && recorders == other.recorders; }
+};
+
+// Of the last session that says any of it.
+struct ProfileReading {
+    bool kept = false;  // the target keeps a profile
+    std::optional<std::uint64_t> ticks;  // when it was read last, whole; nothing: never
+    std::uint64_t session = 0;
+};
+
+class TargetState {
+public:
+    // A target whose firmware changes them all the time: later ones are left out.
+    static constexpr std::size_t max_changes = 4096;
+
+    void on_stats(unsigned core, const wire::Stats& stats);
+    // Any profile frame; a malformed one means nothing.
+    void on_profile(unsigned core, const std::uint8_t* payload, std::size_t count);
+    // `first`: clock of the session's first event; nothing: there was none.
+    void on_session_end(std::optional<std::uint64_t> first, std::uint64_t session);
+
+    // After the last session's end.
+    bool is_known() const { return known_; }
+    const std::vector<InForceChange>& changes() const { return changes_; }
+    // Recording was stopped by request when the last session ended: since its first event.
+    std::optional<std::uint64_t> stopped_ticks() const { return stopped_; }
+    std::uint64_t recursions() const { return recursions_; }
+    const ProfileReading& reading() const { return reading_; }
+
+private:
+    struct Core {
+        wire::Stats last;
+        std::uint64_t read_clock = 0;  // of the last part of its last read-out
+        bool is_read = false;
+    };
+    std::map<unsigned, Core> cores_;  // of this session
+    std::vector<wire::Stats> told_;   // of this session, by change
+    bool known_ = false;
+    std::vector<InForceChange> changes_;
+    std::optional<std::uint64_t> stopped_;
+    std::uint64_t recursions_ = 0;
+    ProfileReading reading_;
+};
+
+}  // namespace nopscope

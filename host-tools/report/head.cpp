@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// The head of a report: what the target says of itself, and what is missing because of it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "host-tools/base/text.hpp"
+#include "host-tools/report/json.hpp"
+#include "host-tools/report/report.hpp"
+
+namespace nopscope {
+namespace {
+
+std::string in_force_text(const InForceChange& change) {
+    static constexpr const char* modes[] = {"stream", "lossless", "flight", "adaptive"};
+    std::string text;
+    for (std::size_t n = 0; n < wire::overhead_count; ++n) {
+        if ((change.recorders >> n & 1) == 0) continue;
+        text += fmt::format("{}{}", text.empty() ? "" : " and ", recorder_name(n));
+    }
+    if (text.empty()) text = "no recorder";
+    return text + ", " + (change.mode < std::size(modes) ? modes[change.mode] : "an unknown mode");
+}
+
+// The last moves that were told of the last session.
+std::vector<std::string> not_read_since(const Report& report, const ProfileReading& reading) {
+    std::map<std::uint64_t, const MoveRow*> last;
+    for (const MoveRow& row : report.moved) {
+        if (row.session == reading.session) last[row.address] = &row;
+    }
+    std::vector<std::string> names;
+    for (const auto& [address, row] : last) {
+        const bool read = report.target.read_ns && row->at_ns <= *report.target.read_ns;
+        if (row->to_profile && !read) names.push_back(row->name);
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+std::string refused_text(const TargetFacts& target) {
+    const wire::RefusedSites& refused = target.refused;
+    std::string why;
+    const auto add = [&](std::uint32_t count, const char* reason) {
+        if (count != 0) why += fmt::format("{}{} {}", why.empty() ? "" : ", ", with_commas(count), reason);
+    };
+    add(refused.misaligned, "not 8-byte aligned");
+    add(refused.outside, "outside of the text");
+    add(refused.words, "not the words of a patch site");
+    if (why.empty()) return {};
+    const std::uint64_t all = std::uint64_t{refused.misaligned} + refused.outside + refused.words;
+    return fmt::format("{} of {} functions with a patch site cannot be traced: {}", with_commas(all),
+                       with_commas(target.sites), why);
+}
+
+std::string list_of(const std::vector<std::string>& names) {
+    constexpr std::size_t shown = 8;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(shown, names.size()); ++i) text += (i != 0 ? ", " : "") + for_cell(names[i]);
+    if (names.size() > shown) text += fmt::format(" and {} more", names.size() - shown);
+    return text;
+}
+
+std::string old_mode_text(const Report& report) {
+    if (report.adaptive) return "adaptive";
+    if (report.lossless) return "lossless";
+    return report.flight ? "flight" : "stream";
+}
+
+}  // namespace
+
+void add_target(Report& report, const Profile& profile) {
+    const TargetState& state = profile.state();
+    const HelloInfo& hello = *profile.hello();
+    const auto ns = [&](std::uint64_t ticks) { return ticks_to_ns(ticks, hello.clock_hz); };
+    TargetFacts& target = report.target;
+    target.known = state.is_known();
+    for (const InForceChange& change : state.changes()) {
+        target.in_force.push_back({in_force_text(change), ns(change.ticks), change.session});
+    }
+    if (state.stopped_ticks()) target.stopped_ns = ns(*state.stopped_ticks());
+    target.keeps_profile = state.reading().kept;
+    if (state.reading().ticks) target.read_ns = ns(*state.reading().ticks);
+    target.recursions = state.recursions();
+    target.sites = hello.site_count;
+    target.refused = hello.refused_sites;
+    target.only_there = not_read_since(report, state.reading());
+}
+
+std::string mode_text(const Report& report) {
+    const auto& rows = report.target.in_force;
+    if (rows.empty()) return old_mode_text(report);
+    std::string text = rows.front().in_force;
+    for (std::size_t i = 1; i < rows.size(); ++i) {
+        constexpr std::size_t shown = 4;
+        if (i == shown) {
+            return text + fmt::format("; and {} more changes, at last {}", rows.size() - shown, rows.back().in_force);
+        }
+        const bool is_reset = rows[i].session != rows[i - 1].session;
+        if (is_reset && rows[i].in_force == rows[i - 1].in_force) continue;
+        text += is_reset ? fmt::format("; in session {} {}", rows[i].session + 1, rows[i].in_force)
+                         : fmt::format(" until {}; then {}", human_ns(rows[i].from_ns), rows[i].in_force);
+    }
+    if (report.target.stopped_ns) text += fmt::format("; stopped at {}", human_ns(*report.target.stopped_ns));
+    return text;
+}
+
+std::vector<HeadLine> head_lines(const Report& report) {
+    const TargetFacts& target = report.target;
+    std::vector<HeadLine> lines;
+    if (std::string text = refused_text(target); !text.empty()) lines.push_back({"refused", std::move(text), true});
+    if (target.read_ns) {
+        lines.push_back({"profile read", "last at " + human_ns(*target.read_ns), false});
+    } else if (target.keeps_profile) {
+        lines.push_back({"profile read", "never: calls that the target has only counted are missing", true});
+    }
+    if (!target.only_there.empty()) {
+        lines.push_back({"on the target only",
+                         fmt::format("calls, since they were moved to the profile, of {}", list_of(target.only_there)),
+                         true});
+    }
+    if (target.recursions != 0) {
+        lines.push_back({"left out",
+                         fmt::format("{} callbacks and captures, which came from inside another one",
+                                     with_commas(target.recursions)),
+                         true});
+    }
+    return lines;
+}
+
+void json_target(Json& json, const Report& report) {
+    const TargetFacts& target = report.target;
+    if (!target.known && !target.refused.known) return;
+    const auto number = [](const std::optional<std::uint64_t>& value) { return value ? Json(*value) : Json(nullptr); };
+    Json in_force = Json::array();
+    for (const TargetRow& row : target.in_force) {
+        in_force.push_back({{"what", row.in_force}, {"from_ns", row.from_ns}, {"session", row.session}});
+    }
+    Json only_there = Json::array();
+    for (const std::string& name : target.only_there) only_there.push_back(to_utf8(name));
+    json["target"] = {{"in_force", std::move(in_force)},
+                      {"stopped_ns", number(target.stopped_ns)},
+                      {"keeps_profile", target.keeps_profile},
+                      {"profile_read_ns", number(target.read_ns)},
+                      {"on_target_only", std::move(only_there)},
+                      {"recursions", target.recursions},
+                      {"refused_sites",
+                       {{"misaligned", target.refused.misaligned},
+                        {"outside", target.refused.outside},
+                        {"words", target.refused.words}}}};
+}
+
+}  // namespace nopscope

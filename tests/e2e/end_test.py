@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The end that the host chooses: what an endless firmware has counted is in the recording, up to the stop.
+
+    end_test.py [TEST]...
+"""
+
+import json
+import shlex
+import signal
+import subprocess
+import sys
+import time
+import unittest
+import urllib.request
+
+import machines  # puts tests/oracle on the path
+import sites
+import wire  # puts tests/golden on the path  # noqa: F401
+import nsc2
+from trace2 import Varints
+
+MACHINE = "virt-max"
+IMAGE = "endless"
+ELF = machines.elf_of(MACHINE, IMAGE)
+STOP = "_ZN8nopscope4stopEv"
+
+
+def qemu(directory, *words, plugin=True):
+    command = machines.qemu_command(MACHINE, IMAGE, words, icount=False)
+    if plugin:
+        arguments = machines.oracle_arguments(ELF, directory / "sites", directory / "counts", False)
+        arguments[1] += f",stop={sites.Image(ELF).symbols[STOP]:x}"
+        command += arguments
+    return "exec:" + shlex.join(command)
+
+
+class Recorder:
+    def __init__(self, directory, uri, *options, verb="record"):
+        self.path = directory / "line.nsc"
+        self.counts = directory / "counts"
+        self.begin = time.time()
+        self.process = subprocess.Popen(
+            [machines.NOPSCOPE, verb, "--from", uri, "--image", ELF, "-o", self.path, *map(str, options)],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def wait_for_bytes(self, count):
+        deadline = time.monotonic() + 60
+        while not self.path.exists() or self.path.stat().st_size < count:
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise AssertionError(f"nothing is recorded: {self.process.stderr.read()}")
+            time.sleep(0.05)
+
+    def end(self, number=None):
+        """Its exit status and what it said. `number`: a signal to send first."""
+        if number is not None:
+            self.process.send_signal(number)
+        errors = self.process.communicate(timeout=machines.HANG_SECONDS)[1]
+        self.seconds = time.time() - self.begin
+        return self.process.returncode, errors
+
+    def report(self):
+        return json.loads(machines.nopscope("report", self.path, "--image", ELF, "--format", "json").stdout)
+
+    def text(self):
+        return machines.nopscope("report", self.path, "--image", ELF).stdout
+
+    def kill(self):
+        self.process.kill()
+        self.process.communicate()
+
+
+def clock_pairs(path):
+    """[(clock, utc, error, exchanged)], and the target's rate."""
+    recording = nsc2.Recording(path.read_bytes())
+    pairs = []
+    for _, kind, _, item in recording.items:
+        if kind == nsc2.CLOCK_PAIR:
+            numbers = Varints(item)
+            pairs.append(tuple(numbers.next() for _ in range(4)))
+            assert not numbers.more()
+    hertz = int.from_bytes(recording.hellos[0][1][4:12], "little")
+    return sorted(pairs), hertz
+
+
+class End(unittest.TestCase):
+    def setUp(self):
+        self.directory = machines.Directory()
+        self.path = self.directory.__enter__()
+        self.recorders = []
+
+    def tearDown(self):
+        for recorder in self.recorders:
+            recorder.kill()
+        self.directory.cleanup()
+
+    def start(self, uri, *options, verb="record"):
+        self.recorders.append(Recorder(self.path, uri, *options, verb=verb))
+        return self.recorders[-1]
+
+    def check_counts(self, recorder):
+        """Each function's calls, of the trace and of the profile, are the plugin's up to the stop."""
+        report = recorder.report()
+        told = {f["address"]: f["calls"] for f in report["functions"]}
+        if "adaptive" not in report:
+            for f in report.get("profile", {"functions": []})["functions"]:
+                told[f["address"]] = told.get(f["address"], 0) + f["calls"]
+        counts = json.loads(recorder.counts.read_text())
+        seen = {site["address"]: site["before"] for site in counts["sites"] if site["before"]}
+        self.assertEqual({int(address, 16): calls for address, calls in told.items()},
+                         {int(address, 16): calls for address, calls in seen.items()})
+        self.assertGreater(sum(seen.values()), 10000)
+        integrity = report["integrity"]
+        self.assertEqual(integrity["generated_is"], "exact")
+        self.assertEqual(integrity["generated"], integrity["delivered"] + integrity["aggregated"])
+        self.assertEqual((integrity["lost"], integrity["dropped"], integrity["gaps"]), (0, 0, 0))
+        self.assertIsNotNone(report["target"]["stopped_ns"])
+        return report
+
+    def check_clock_pairs(self, recorder):
+        """They agree with the one that an exchange has made certain; the target's clock here is the host's."""
+        pairs, hertz = clock_pairs(recorder.path)
+        certain = [pair for pair in pairs if pair[3]]
+        self.assertEqual(len(certain), 1)
+        self.assertGreaterEqual(len(pairs), 3)
+        at, utc, error, _ = certain[0]
+        self.assertLess(error, 10**9)
+        self.assertTrue(recorder.begin * 1e9 < utc < time.time() * 1e9)
+        for clock, one, its_error, exchanged in pairs:
+            expected = utc + (clock - at) * 10**9 // hertz
+            self.assertLessEqual(abs(one - expected), its_error + error, (clock, exchanged))
+
+    def test_adaptive_after_a_duration(self):
+        recorder = self.start(qemu(self.path, "baud=115200"), "-q", "--mode", "adaptive", "--duration", 4)
+        self.assertEqual(recorder.end()[0], 0)
+        report = self.check_counts(recorder)
+        self.assertGreater(report["integrity"]["aggregated"], report["integrity"]["delivered"])
+        target = report["target"]
+        self.assertEqual([row["what"] for row in target["in_force"]][-1], "graph, adaptive")
+        self.assertEqual(target["on_target_only"], [])
+        self.assertGreaterEqual(target["profile_read_ns"], target["stopped_ns"])
+        text = recorder.text()
+        self.assertIn("adaptive; stopped at", text)
+        self.assertRegex(text, "profile read: last at [0-9.]+ m?s")
+        self.check_clock_pairs(recorder)
+
+    def test_a_profile_after_ctrl_c(self):
+        recorder = self.start(qemu(self.path, "profile"), "-q")
+        time.sleep(1.5)
+        self.assertEqual(recorder.end(signal.SIGINT)[0], 0)
+        self.check_counts(recorder)
+
+    def test_a_lossless_trace_after_sigterm(self):
+        recorder = self.start(qemu(self.path, "baud=3000000"), "-q")
+        recorder.wait_for_bytes(20000)
+        self.assertEqual(recorder.end(signal.SIGTERM)[0], 0)
+        self.check_counts(recorder)
+
+    def test_serve_after_its_page_was_closed(self):
+        recorder = self.start(qemu(self.path, "baud=115200", "adaptive"), "--listen", "127.0.0.1:0", verb="serve")
+        url = recorder.process.stdout.readline().strip()
+        with urllib.request.urlopen(url.rstrip("/") + "/events", timeout=30) as page:
+            for _ in range(4):
+                page.readline()
+        self.assertEqual(recorder.end()[0], 0)
+        self.check_counts(recorder)
+
+    def test_without_input_the_unread_profile_is_said(self):
+        recorder = self.start(qemu(self.path, "deaf", "profile", plugin=False), "-q", "--duration", 2)
+        status, errors = recorder.end()
+        self.assertEqual(status, 0)
+        self.assertIn("keeps a profile that was never read out, and takes no commands", errors)
+        self.assertIn("profile read: never", recorder.text())
+        self.assertEqual(recorder.report()["integrity"]["generated_is"], "at least")
+
+    def test_a_target_that_never_answers_is_not_waited_for_for_ever(self):
+        raw = self.path / "raw"
+        first = self.start(qemu(self.path, plugin=False), "-q", "--raw", raw)
+        first.wait_for_bytes(20000)
+        first.kill()
+        uri = f"exec:cat {raw}; exec sleep 1000"
+        silent = self.start(uri, "-q", "--duration", 1)
+        status, errors = silent.end()
+        self.assertEqual(status, 3)
+        self.assertIn("does not answer commands", errors)
+        self.assertIn("what the target has counted since it was last read is not in the recording", errors)
+        self.assertLess(silent.seconds, 25)
+        # Who does not want to wait says so once more.
+        hasty = self.start(uri, "-q")
+        hasty.wait_for_bytes(10000)
+        hasty.process.send_signal(signal.SIGINT)
+        time.sleep(0.5)
+        begin = time.monotonic()
+        self.assertEqual(hasty.end(signal.SIGINT)[0], 0)
+        self.assertLess(time.monotonic() - begin, 4)
+
+    def test_keep_tracing_and_start(self):
+        line = self.path / "line"
+        command = machines.qemu_command(MACHINE, IMAGE, ["baud=3000000"], icount=False)
+        command[command.index("stdio")] = f"unix:{line},server=on,wait=off"
+        with subprocess.Popen(command, stdin=subprocess.DEVNULL) as target:
+            try:
+                deadline = time.monotonic() + 60
+                while not line.exists() and time.monotonic() < deadline:
+                    time.sleep(0.05)
+                self.keep_and_stop(f"unix:{line}")
+            finally:
+                target.kill()
+
+    def keep_and_stop(self, uri):
+        def state():
+            return machines.nopscope("ctl", "--from", uri, "stats").stdout
+
+        kept = self.start(uri, "-q", "--keep-tracing", "--duration", 1)
+        self.assertEqual(kept.end()[0], 0)
+        self.assertNotIn("stopped at", kept.text())
+        self.assertIn("recording", state())
+        self.assertNotIn("stopped", state())
+        stopped = self.start(uri, "-q", "--duration", 1)
+        self.assertEqual(stopped.end()[0], 0)
+        self.assertIn("stopped at", stopped.text())
+        self.assertIn("stopped", state())
+        machines.nopscope("ctl", "--from", uri, "start")
+        self.assertNotIn("stopped", state())
+
+
+if __name__ == "__main__":
+    unittest.main()

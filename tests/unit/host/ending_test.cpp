@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// The end that the host chooses, against a target that answers as a test says.
+#include "host-tools/control/ending.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <thread>
+
+#include "tracer/wire/profile.hpp"
+
+namespace nopscope {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using wire::Command;
+
+// Takes each command at once, and sends a frame a turn of what has been put into `coming`.
+class EndingTest : public ::testing::Test, protected Source {
+protected:
+    EndingTest() {
+        HelloInfo hello;
+        hello.session = 7;
+        hello.cores = 2;
+        hello.takes_commands = true;
+        ending.on_session(hello);
+        client.on_session(7);
+        client.set_patience({.answer = 1ms, .attempts = 3, .hello = 5ms, .hello_behind = 5ms, .trial = 1ms});
+        ending.set_patience({.silence = 30ms, .all = 5000ms});
+    }
+
+    Result read(std::span<std::uint8_t>, std::chrono::milliseconds) override { return {}; }
+    void write(std::span<const std::uint8_t> bytes) override {
+        std::vector<std::uint8_t> frame(bytes.begin() + 1, bytes.end() - 1);  // without delimiters
+        const wire::ParsedFrame parsed = wire::parse_frame(frame.data(), frame.size());
+        ASSERT_TRUE(parsed.ok);
+        if (is_mute) return;
+        number = parsed.header.sequence;
+        what = static_cast<Command>(parsed.payload[0]);
+        if (*what != Command::ping) asked.push_back(*what);
+    }
+    bool turn() {
+        if (what) answer(*what);
+        else if (!coming.empty()) {
+            coming.front()();
+            coming.erase(coming.begin());
+            ++frames;
+        }
+        return !is_closed;
+    }
+    void answer(Command command) {
+        what.reset();
+        wire::Byte bytes[wire::max_result_bytes];
+        wire::Writer out(bytes);
+        switch (command) {
+        case Command::ping: out.varint(0), out.varint(0); break;
+        case Command::stop:
+            for (const std::uint64_t each : {50, 2, 10, 20}) out.varint(each);
+            break;
+        case Command::send_profile: out.varint(read_out); break;
+        default: out.varint(60);
+        }
+        client.on_reply({number, command, wire::Answer::ok, bytes, out.size()});
+    }
+    // A core's whole read-out of that number.
+    auto profile(unsigned core, std::uint64_t its_number) {
+        return [this, core, its_number] {
+            wire::Byte payload[wire::max_payload_bytes];
+            wire::ProfileWriter out(payload);
+            ending.on_profile(core, payload, out.finish({its_number, 0, true, 55}));
+        };
+    }
+    auto stats(unsigned core, std::uint64_t now, std::uint64_t delivered) {
+        return [this, core, now, delivered] {
+            ending.on_stats(core, {.now = now, .delivered = delivered, .has_state = true});
+        };
+    }
+    std::string run(bool keep_tracing = false) {
+        return ending.run({.client = client,
+                           .turn = [this] { return turn(); },
+                           .frames = [this] { return frames; },
+                           .tell = [this](const ClockPair& pair) { pairs.push_back(pair); }},
+                          keep_tracing);
+    }
+
+    Ending ending;
+    CommandClient client{*this, [this] { return turn(); }};
+    std::vector<std::function<void()>> coming;
+    std::vector<Command> asked;
+    std::vector<ClockPair> pairs;
+    std::optional<Command> what;
+    std::uint32_t number = 0;
+    std::uint64_t read_out = 4;
+    std::uint64_t frames = 0;
+    bool is_mute = false;
+    bool is_closed = false;
+};
+
+TEST_F(EndingTest, StopsReadsOutAndTakesWhatWasRecordedBefore) {
+    coming = {stats(0, 51, 10), profile(0, 4), stats(1, 52, 20), profile(1, 4), stats(0, 60, 10), stats(1, 61, 20)};
+    const std::uint64_t before = utc_now_ns();
+    EXPECT_EQ(run(), "");
+    const std::uint64_t after = utc_now_ns();
+    EXPECT_THAT(asked, ElementsAre(Command::stop, Command::send_profile, Command::stats));
+    EXPECT_TRUE(coming.empty());
+    ASSERT_EQ(pairs.size(), 1u);
+    EXPECT_EQ(pairs[0].clock, 60u);
+    EXPECT_TRUE(pairs[0].exchanged);
+    EXPECT_GE(pairs[0].utc_ns - pairs[0].error_ns, before);
+    EXPECT_LE(pairs[0].utc_ns + pairs[0].error_ns, after + 1);
+}
+
+TEST_F(EndingTest, WhatKeepsTracingIsNotStopped) {
+    coming = {profile(0, 5), profile(1, 4), stats(0, 60, 1), stats(1, 60, 1)};
+    EXPECT_EQ(run(true), "");
+    EXPECT_THAT(asked, ElementsAre(Command::send_profile, Command::stats));
+}
+
+TEST_F(EndingTest, AReadOutFromBeforeIsNotTheOne) {
+    coming = {profile(0, 3), profile(1, 4)};
+    EXPECT_THAT(run(), HasSubstr("the profile did not come whole"));
+}
+
+TEST_F(EndingTest, RecordsThatAreOnTheWayAreWaitedFor) {
+    coming = {profile(0, 4), profile(1, 4), stats(0, 60, 10), stats(1, 60, 19)};
+    EXPECT_THAT(run(), HasSubstr("what the target had recorded before the end did not come whole"));
+    coming = {profile(0, 4), profile(1, 4), stats(0, 59, 10), stats(1, 60, 20)};
+    EXPECT_THAT(run(), HasSubstr("did not come whole"));
+}
+
+TEST_F(EndingTest, ATargetThatKeepsNoProfileIsNotWaitedFor) {
+    read_out = 0;
+    coming = {stats(0, 60, 10), stats(1, 60, 20)};
+    EXPECT_EQ(run(), "");
+}
+
+TEST_F(EndingTest, ASlowLineIsWaitedForAsLongAsItBringsSomething) {
+    for (int n = 0; n < 40; ++n) coming.push_back([] { std::this_thread::sleep_for(2ms); });
+    for (const auto& last : {profile(0, 4), profile(1, 4)}) coming.push_back(last);
+    for (const auto& last : {stats(0, 60, 10), stats(1, 60, 20)}) coming.push_back(last);
+    EXPECT_EQ(run(), "");
+    // But not for ever.
+    ending.set_patience({.silence = 30ms, .all = 40ms});
+    read_out = 9;
+    for (int n = 0; n < 400; ++n) coming.push_back([] { std::this_thread::sleep_for(2ms); });
+    EXPECT_THAT(run(), HasSubstr("did not come whole"));
+    EXPECT_GT(coming.size(), 300u);
+}
+
+TEST_F(EndingTest, ATargetThatDoesNotAnswerAndALineThatClosesAreSaid) {
+    is_mute = true;
+    EXPECT_THAT(run(), HasSubstr("does not answer commands"));
+    is_closed = true;
+    EXPECT_THAT(run(), HasSubstr("the line closed"));
+    EXPECT_THAT(run(), HasSubstr("what the target has counted since it was last read is not in the recording"));
+}
+
+TEST_F(EndingTest, AnUnreadProfileIsSaidWhereNobodyIsAsked) {
+    EXPECT_EQ(ending.unread(), "");
+    ending.on_stats(1, {.has_state = true, .profile = 1});
+    EXPECT_THAT(ending.unread(), HasSubstr("never read out"));
+    profile(1, 1)();
+    EXPECT_EQ(ending.unread(), "");
+}
+
+}  // namespace
+}  // namespace nopscope

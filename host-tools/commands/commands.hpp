@@ -61,6 +61,7 @@ struct ExportOptions {
     ReportOptions report;  // file, image, raw
     std::string format;    // a name of export_formats()
     std::string output;
+    bool cut_tracer = false;
 };
 Exit export_recording(const ExportOptions& options);
 

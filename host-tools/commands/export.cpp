@@ -23,8 +23,9 @@ void say_unknown_sites(const ExportOptions& options, std::uint64_t functions) {
 // What was left out, as the sink says.
 std::string stream(const ExportOptions& options, const ExportFormat& format, const Output& output) {
     NamedFile file(options.report);
-    const auto sink = format.stream(output);
-    BalancedStream balanced(*sink, [&] { return file.symbols(); }, options.report.file);
+    const TimeAxis axis = options.cut_tracer ? TimeAxis::without_tracer : TimeAxis::wall;
+    const auto sink = format.stream(output, axis);
+    BalancedStream balanced(*sink, [&] { return file.symbols(); }, options.report.file, axis);
     file.read(balanced);
     if (balanced.sessions() == 0) throw Error(options.report.file + ": " + no_report_sentence(file.counters()));
     sink->finish();
@@ -45,6 +46,10 @@ Exit export_recording(const ExportOptions& options) {
     const ExportFormat* const format = find_export_format(options.format);
     if (format == nullptr) {
         throw Error(fmt::format("--to {}: no such format; there are {}", options.format, export_format_names()),
+                    Exit::usage);
+    }
+    if (options.cut_tracer && format->stream == nullptr) {
+        throw Error(fmt::format("--cut-tracer: {} has sums, which are without the tracer's time already", format->name),
                     Exit::usage);
     }
     Output output(options.output, format->kind);

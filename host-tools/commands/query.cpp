@@ -46,7 +46,7 @@ Database tables_of(const ReportOptions& options) {
     if (is_database(options.file)) return open(options.file, SQLITE_OPEN_READONLY);
     Database database = open("", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);  // a file without a name
     NamedFile file(options);
-    const auto sink = sqlite_sink(database.get());
+    const auto sink = sqlite_sink(database.get(), TimeAxis::wall);
     BalancedStream balanced(*sink, [&] { return file.symbols(); }, options.file);
     file.read(balanced);
     if (balanced.sessions() == 0) throw Error(options.file + ": " + no_report_sentence(file.counters()));

@@ -26,6 +26,7 @@ void BalancedStream::on_session(const HelloInfo& hello) {
     time_.begin_session(hello.clock_hz, latest);
     base_ = hello.text_base - hello.load_bias;
     site_count_ = hello.site_count;
+    clock_pair_.reset();
     ++sessions_;
 }
 
@@ -35,12 +36,19 @@ void BalancedStream::on_session_end() {
         end_all(*core, Left::open);
         core->current = core->contexts.front().get();
         core->with_data = {};
+        core->cut = 0;
+        core->stops.restart(0);
     }
 }
 
 BalancedStream::Core& BalancedStream::core(unsigned number) {
     auto& slot = cores_[number & 0xff];
     if (!slot) {
+        if (++core_count_ > 1 && cuts_) {
+            throw Error("--cut-tracer: several cores are in " + origin_ +
+                            ", and without the tracer's time they have no common axis",
+                        Exit::usage);
+        }
         slot = std::make_unique<Core>();
         slot->number = number & 0xff;
         slot->current = &context(*slot, 0);
@@ -84,10 +92,13 @@ void BalancedStream::on_trace(unsigned number, const TraceBatch& batch) {
     std::uint64_t index = batch.first_index;
     for (const wire::StampedRecord& stamped : batch.records) {
         const wire::Record record = stamped.record;
+        if (cuts_ && core.current->stack.back().function == tracer_function) [[unlikely]]
+            cut(core, stamped.clock);
         if (core.unwinding) [[unlikely]]
             end_unwinding(core, stamped);
         core.before = core.now;
-        core.now = std::max(core.now, time_(stamped.clock));
+        core.clock = stamped.clock;
+        core.now = std::max(core.now, time_(stamped.clock - core.cut));
         if (record.high() == core.current->stack.back().plain_end) {
             end(core, *core.current, Left::returned);
         } else if (record.kind() == wire::Kind::entry) {
@@ -101,19 +112,47 @@ void BalancedStream::on_trace(unsigned number, const TraceBatch& batch) {
         }
         ++index;
     }
+    if (clock_pair_) [[unlikely]]
+        tell_clock_pair();
 }
 
 void BalancedStream::on_missing(unsigned number, const MissingPart& part) {
     Core& core = this->core(number);
     const bool is_drop = part.lost == 0 && part.overwritten == 0;
     Nanoseconds& before = core.absent_to[is_drop ? 1 : 0];
-    const Nanoseconds from = std::max(before, time_(part.from));
-    before = std::max(from, time_(part.to));
+    const Nanoseconds from = std::max(before, time_at(core, part.from));
+    before = std::max(from, time_at(core, part.to));
     sink_.absence(core.number, {from, before, part.lost, part.overwritten, part.dropped});
+}
+
+// By the axis, of a time that may lie before the last record.
+Nanoseconds BalancedStream::time_at(const Core& core, std::uint64_t clock) {
+    return time_(cuts_ ? clock - core.stops.before(clock) : clock);
+}
+
+// The clock stands still from the last record to this one.
+void BalancedStream::cut(Core& core, std::uint64_t clock) {
+    core.cut += not_negative(clock - core.clock);
+    core.stops.remember(clock, core.cut);
 }
 
 void BalancedStream::on_console(std::string_view text) {
     sink_.console(text, cores_[0] ? cores_[0]->now : 0);
+}
+
+// One that comes before the session's first record waits for it: it is later, and must not begin the axis.
+void BalancedStream::on_clock_pair(const ClockPair& pair) {
+    if (cuts_) return;
+    clock_pair_ = pair;
+    if (time_.started()) tell_clock_pair();
+}
+
+void BalancedStream::tell_clock_pair() {
+    sink_.time_pair({.time = time_(clock_pair_->clock),
+                     .utc_ns = clock_pair_->utc_ns,
+                     .error_ns = clock_pair_->error_ns,
+                     .exchanged = clock_pair_->exchanged});
+    clock_pair_.reset();
 }
 
 void BalancedStream::introduce_site(std::uint32_t number, std::uint32_t offset) {
@@ -142,14 +181,16 @@ void BalancedStream::introduce_own(std::uint32_t function) {
 }
 
 void BalancedStream::begin(Core& core, std::uint32_t function, std::uint64_t index, std::uint32_t plain_end) {
-    if (function >= first_own_function) introduce_own(function);
     core.current->stack.push_back({index, function, plain_end});
+    if (function == tracer_function && cuts_) return;
+    if (function >= first_own_function) introduce_own(function);
     sink_.entry(core.current->track, function, core.now);
 }
 
 void BalancedStream::end(Core& core, Context& of, Left how) {
     const std::uint32_t function = of.stack.back().function;
     of.stack.pop_back();
+    if (function == tracer_function && cuts_) return;
     sink_.leave(of.track, function, core.now, how);
 }
 
@@ -215,13 +256,14 @@ void BalancedStream::on_return(Core& core, const wire::Event& event) {
 }
 
 void BalancedStream::end_unwinding(Core& core, const wire::StampedRecord& next) {
-    const Nanoseconds now = std::max(core.now, time_(next.clock));
+    const Nanoseconds now = std::max(core.now, time_(next.clock - core.cut));
     if (next.record.kind() == wire::Kind::extended && !next.record.is(wire::Extended::tracer_end)) {
         core.unwinding = now == core.now;  // the return's own data
         return;
     }
     core.unwinding = false;
     if (now == core.now || core.current->stack.size() > max_depth) return;
+    if (cuts_) return cut(core, next.clock);
     introduce_own(tracer_function);
     sink_.entry(core.current->track, tracer_function, core.now);
     sink_.leave(core.current->track, tracer_function, now, Left::returned);
@@ -252,7 +294,7 @@ void BalancedStream::on_extended(Core& core, const wire::Event& event) {
         if (!context.duration.data(event.data)) break;
         // Hostile ticks may say that it began at any time.
         sink_.whole(context.track, site(context.duration.site),
-                    std::min(core.now, time_(event.clock - context.duration.ticks)), core.now,
+                    std::min(core.now, time_at(core, event.clock - context.duration.ticks)), core.now,
                     context.duration.depth);
         return;
     default:

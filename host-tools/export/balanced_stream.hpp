@@ -12,6 +12,7 @@
 //            left, it unwinds until the next entry or return: that time is the tracer's, as in CallDecoder.
 //   open     What is open when its session ends, ends with the core's last event.
 //   tracer   Between tracer_begin and tracer_end the track shows `tracer_function`, so that it is nobody's own time.
+//            On TimeAxis::without_tracer the clock stands still instead, as CallDecoder's does.
 //   context  While another context runs, a track that has open calls shows `away_function`, for the same reason.
 //   time     Of a core it never goes back: a clock that does stands still.
 //   orphans  Returns of calls that are not open are left out.
@@ -20,6 +21,7 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -40,15 +42,18 @@ public:
     static constexpr std::size_t max_contexts = 1024;               // of a core; more count as the last one
 
     // `symbols` may give null: functions are then named by address. `origin` is what errors begin with.
-    BalancedStream(EventSink& sink, std::function<const Symbols*()> symbols, std::string origin)
-        : sink_(sink), symbols_(std::move(symbols)), origin_(std::move(origin)) {}
+    BalancedStream(EventSink& sink, std::function<const Symbols*()> symbols, std::string origin,
+                   TimeAxis axis = TimeAxis::wall)
+        : sink_(sink), symbols_(std::move(symbols)), origin_(std::move(origin)), cuts_(axis == TimeAxis::without_tracer) {}
 
-    // Throws Error when the symbols are of another image.
+    // Throws Error when the symbols are of another image. on_trace() and on_missing() throw it when the tracer's time
+    // is cut out and a second core has records.
     void on_session(const HelloInfo& hello) override;
     void on_session_end() override;
     void on_trace(unsigned core, const TraceBatch& batch) override;
     void on_missing(unsigned core, const MissingPart& part) override;
     void on_console(std::string_view text) override;
+    void on_clock_pair(const ClockPair& pair) override;
 
     std::uint64_t sessions() const { return sessions_; }
     // Of calls that were ended at a gap, or whose entry is not known.
@@ -76,11 +81,17 @@ private:
         WithData with_data;
         Nanoseconds now = 0;
         Nanoseconds before = 0;  // of the last record but one
+        std::uint64_t clock = 0;  // of the last record
+        Ticks cut = 0;            // the tracer's time, where it is cut out
+        Stops stops;              // when
         bool unwinding = false;
         Nanoseconds absent_to[2] = {0, 0};  // lost, dropped
     };
 
     Core& core(unsigned number);
+    void tell_clock_pair();
+    static void cut(Core& core, std::uint64_t clock);
+    Nanoseconds time_at(const Core& core, std::uint64_t clock);
     Context& context(Core& core, std::uint32_t number);
     // The core left the context that ran at `left`.
     void enter(Core& core, Context& to, Nanoseconds left);
@@ -104,6 +115,7 @@ private:
     EventSink& sink_;
     std::function<const Symbols*()> symbols_;
     std::string origin_;
+    bool cuts_;
     TickTime time_;
     FunctionTable functions_;
     std::uint32_t introduced_ = 1;  // the table's numbers below it; they come in order
@@ -112,6 +124,8 @@ private:
     std::uint32_t own_introduced_ = 0;
     std::vector<std::uint32_t> path_;
     std::array<std::unique_ptr<Core>, 256> cores_;
+    unsigned core_count_ = 0;
+    std::optional<ClockPair> clock_pair_;  // that is not told yet
     std::uint64_t base_ = 0;  // link-time address of text_base
     std::uint32_t tracks_ = 0;
     std::uint64_t sessions_ = 0;

@@ -15,20 +15,30 @@ struct EndedCall {
     std::uint32_t depth = 0;  // calls around it
     Nanoseconds from = 0;
     Nanoseconds to = 0;
-    Nanoseconds self = 0;  // without the calls inside
+    Nanoseconds duration = 0;  // from `from` to `to` without the tracer's own time: what `report --raw` adds up
+    Nanoseconds self = 0;      // without the calls inside
     Left how{};
 };
 
 class CallSink : public EventSink {
 public:
-    void on_track(const Track& track) override { open_.resize(track.number + 1); }
-    void entry(const Track& track, std::uint32_t, Nanoseconds now) final {
-        open_[track.number].push_back({now, 0, ++entries_});
+    void on_track(const Track& track) override {
+        open_.resize(track.number + 1);
+        if (track.core >= cores_.size()) cores_.resize(track.core + 1);
+    }
+    void entry(const Track& track, std::uint32_t function, Nanoseconds now) final {
+        Core& core = cores_[track.core];
+        core.run_to(now);
+        core.in_tracer = function == tracer_function;
+        open_[track.number].push_back({now, 0, core.tracer, ++entries_, core.in_tracer});
     }
     void leave(const Track& track, std::uint32_t function, Nanoseconds now, Left how) final {
+        Core& core = cores_[track.core];
+        core.run_to(now);
         auto& calls = open_[track.number];
         const Open call = calls.back();
         calls.pop_back();
+        core.in_tracer = !calls.empty() && calls.back().is_tracer;
         const Nanoseconds total = now - call.from;
         if (!calls.empty()) calls.back().inside += total;
         ended(track, {.number = call.number,
@@ -37,6 +47,7 @@ public:
                       .depth = static_cast<std::uint32_t>(calls.size()),
                       .from = call.from,
                       .to = now,
+                      .duration = total - (core.tracer - call.tracer),
                       .self = total - call.inside,
                       .how = how});
     }
@@ -48,10 +59,23 @@ private:
     struct Open {
         Nanoseconds from;
         Nanoseconds inside;
+        Nanoseconds tracer;  // of its core, when the call began
         std::uint64_t number;
+        bool is_tracer;
+    };
+    struct Core {
+        Nanoseconds tracer = 0;  // its own time until `last`
+        Nanoseconds last = 0;
+        bool in_tracer = false;  // since then
+
+        void run_to(Nanoseconds now) {
+            if (in_tracer) tracer += now - last;
+            last = now;
+        }
     };
     std::uint64_t entries_ = 0;
     std::vector<std::vector<Open>> open_;  // by track
+    std::vector<Core> cores_;
 };
 
 }  // namespace nopscope

@@ -1,122 +1,168 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chrome's Trace Event Format: an array of complete events (X), whose order is free. Times are in
-// microseconds, with three digits behind the point: nothing is rounded. Each track is a thread; each core has one
-// more for what is missing.
+// Chrome's Trace Event Format: a begin and an end event (B, E) for each call, in the order in which they were
+// recorded. Times are in microseconds, with three digits behind the point: nothing is rounded. Each track is a
+// thread; each core has one more for what is missing.
+//
+// speedscope sorts begins and ends apart and takes ends first where their times are equal, so a call that begins
+// and ends at one time would stay open. Such an event gets three digits more: it is later than the event before it
+// by one picosecond. speedscope also appends an event's `args` to its name, so calls have none; the functions'
+// places are in `otherData`.
 #include <fmt/compile.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
 #include <set>
 #include <unordered_map>
+#include <vector>
 
-#include "host-tools/export/call_sink.hpp"
 #include "host-tools/export/formats.hpp"
 #include "host-tools/export/json_text.hpp"
 
 namespace nopscope {
 namespace {
 
+// Perfetto takes thread 0 for the process itself, so the first track is thread 1.
+constexpr std::uint32_t first_thread = 1;
 constexpr std::uint32_t first_absence_thread = 1'000'000;
+constexpr std::uint32_t console_thread = 1'999'999;
+constexpr std::uint32_t first_whole_thread = 2'000'000;
 
-class Chrome : public CallSink {
+class Chrome : public EventSink {
 public:
-    explicit Chrome(const Output& output) : file_(output.path()) {
-        file_.write(
-            "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
-            "{\"ph\":\"M\",\"pid\":1,\"tid\":0,\"name\":\"process_name\",\"args\":{\"name\":\"nopscope\"}}");
+    Chrome(const Output& output, TimeAxis axis) : file_(output.path()), axis_(axis) {
+        file_.write("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
+                    "{\"ph\":\"M\",\"pid\":1,\"tid\":0,\"name\":\"process_name\",\"args\":{\"name\":\"nopscope, raw times\"}}");
     }
 
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
-        std::string& tail = names_[number] = "\",\"name\":" + json_string(place.name);
-        if (!place.file.empty()) {
-            tail +=
-                fmt::format(",\"args\":{{\"at\":{}", json_string(place.file + ":" + std::to_string(place.line)));
-        } else {
-            tail += ",\"args\":{\"at\":\"\"";
-        }
+        names_[number] = "\"name\":" + json_string(without_nul(place.name));
+        if (place.file.empty()) return;
+        places_ += fmt::format("{}{{{},\"file\":{},\"line\":{}}}", places_.empty() ? "" : ",\n", names_[number],
+                               json_string(place.file), place.line);
     }
     void on_track(const Track& track) override {
-        CallSink::on_track(track);
-        thread(track.number, fmt::format("core {}, context {}", track.core, track.context));
+        lasts_.resize(track.number + 1);
+        name_thread(thread(track), fmt::format("core {}, context {}", track.core, track.context));
+    }
+    void entry(const Track& track, std::uint32_t function, Nanoseconds now) override {
+        call(track, 'B', function, now);
+        file_.write("}");
+    }
+    void leave(const Track& track, std::uint32_t function, Nanoseconds now, Left how) override {
+        call(track, 'E', function, now);
+        if (how != Left::returned) {
+            file_.write(",\"left\":\"");
+            file_.write(left_text(how));
+            file_.write("\"");
+        }
+        file_.write("}");
     }
     void point(const Track& track, std::uint32_t function, Nanoseconds now) override {
-        event(track.number, "i", now, R"("s":"t","cat":"call)" + names_[function] + "}");
+        event(thread(track), 'i', now, R"("s":"t","cat":"call",)" + names_[function]);
     }
+    // Those of a thread are not told in the order of their begins, so each depth has a thread of its own.
     void whole(const Track& track, std::uint32_t function, Nanoseconds from, Nanoseconds to,
-               std::uint32_t) override {
-        complete(track.number, from, to, "whole" + names_[function] + "}");
+               std::uint32_t depth) override {
+        const auto next = first_whole_thread + static_cast<std::uint32_t>(whole_threads_.size());
+        const auto [at, is_new] = whole_threads_.try_emplace({track.number, depth}, next);
+        if (is_new) {
+            name_thread(next, fmt::format("core {}, context {}: told whole, depth {}", track.core, track.context, depth));
+        }
+        complete(at->second, from, to, R"("cat":"whole",)" + names_[function]);
     }
     void absence(std::uint32_t core, const Absence& absence) override {
         const bool is_drop = absence.lost == 0 && absence.overwritten == 0;
         const std::uint32_t tid = first_absence_thread + 2 * core + (is_drop ? 1 : 0);
-        if (named_.insert(tid).second) thread(tid, fmt::format("core {}: {}", core, is_drop ? "dropped" : "lost"));
+        name_once(tid, fmt::format("core {}: {}", core, is_drop ? "dropped" : "lost"));
         complete(tid, absence.from, absence.to,
-                 fmt::format(R"(gap","name":"gap","args":{{"lost":{},"overwritten":{},"dropped":{}}})",
+                 fmt::format(R"("cat":"gap","name":"gap","args":{{"lost":{},"overwritten":{},"dropped":{}}})",
                              absence.lost, absence.overwritten, absence.dropped));
     }
     void mark(const Track& track, std::uint32_t id, Nanoseconds now) override {
-        event(track.number, "i", now,
+        event(thread(track), 'i', now,
               fmt::format(R"("s":"p","cat":"mark","name":"mark {0}","args":{{"id":{0}}})", id));
     }
-    void counter(const Track&, std::uint32_t id, std::int64_t value, Nanoseconds now) override {
-        event(0, "C", now, fmt::format(R"("name":"counter {}","args":{{"value":{}}})", id, value));
+    void counter(const Track& track, std::uint32_t id, std::int64_t value, Nanoseconds now) override {
+        event(thread(track), 'C', now, fmt::format(R"("name":"counter {}","args":{{"value":{}}})", id, value));
     }
+    // Instants of one time nest in Perfetto, and it drops those beyond 512: each is 1 ns later than the one before.
     void console(std::string_view bytes, Nanoseconds now) override {
-        event(0, "i", now, fmt::format(R"("s":"g","cat":"console","name":{})", json_string(bytes)));
+        name_once(console_thread, "console");
+        console_ = std::max(now, console_ + 1);
+        event(console_thread, 'i', console_,
+              fmt::format(R"("s":"t","cat":"console","name":{})", json_string(without_nul(bytes))));
+    }
+    void time_pair(const TimePair& pair) override {
+        pairs_ += (pairs_.empty() ? "" : ",\n") + time_pair_json(pair);
     }
     void finish() override {
-        file_.write("\n]}\n");
+        file_.write(fmt::format("\n],\n\"otherData\":{{\"exporter\":\"nopscope\",\"times\":{},\n\"clock_pairs\":[{}],\n",
+                                json_string(times_text(axis_)), pairs_));
+        file_.write("\"functions\":[\n");
+        file_.write(places_);
+        file_.write("]}}\n");
         file_.close();
     }
 
-protected:
-    void ended(const Track& track, const EndedCall& call) override {
-        begin_event(track.number, "X", call.from);
-        duration(call.to - call.from);
-        file_.write("\"cat\":\"call");
-        file_.write(names_[call.function]);
-        if (call.how != Left::returned) {
-            file_.write(",\"left\":\"");
-            file_.write(left_text(call.how));
-            file_.write("\"");
-        }
-        file_.write("}}");
-    }
-
 private:
-    void begin_event(std::uint32_t tid, std::string_view phase, Nanoseconds at) {
-        char* const to = file_.room(160);
-        file_.used(fmt::format_to(to, FMT_COMPILE(",\n{{\"ph\":\"{}\",\"pid\":1,\"tid\":{},\"ts\":{}.{:03},"),
-                                  phase, tid, at / 1000, at % 1000));
+    struct Last {
+        Nanoseconds at = 0;
+        std::uint32_t equal = 0;  // events of that time before it
+    };
+    static constexpr std::uint32_t most_equal = 999;
+
+    static std::uint32_t thread(const Track& track) { return first_thread + track.number; }
+
+    void begin_event(std::uint32_t tid, char phase, Nanoseconds at, std::uint32_t picoseconds = 0) {
+        char* to = file_.room(160);
+        to = fmt::format_to(to, FMT_COMPILE(",\n{{\"ph\":\"{}\",\"pid\":1,\"tid\":{},\"ts\":{}.{:03}"), phase, tid,
+                            at / 1000, at % 1000);
+        if (picoseconds != 0) to = fmt::format_to(to, FMT_COMPILE("{:03}"), picoseconds);
+        *to++ = ',';
+        file_.used(to);
     }
-    void duration(Nanoseconds ns) {
-        char* const to = file_.room(64);
-        file_.used(fmt::format_to(to, FMT_COMPILE("\"dur\":{}.{:03},"), ns / 1000, ns % 1000));
+    void call(const Track& track, char phase, std::uint32_t function, Nanoseconds now) {
+        Last& last = lasts_[track.number];
+        last.equal = now == last.at ? std::min(last.equal + 1, most_equal) : 0;
+        last.at = now;
+        begin_event(thread(track), phase, now, last.equal);
+        file_.write("\"cat\":\"call\",");
+        file_.write(names_[function]);
     }
-    void event(std::uint32_t tid, std::string_view phase, Nanoseconds at, std::string_view rest) {
+    void event(std::uint32_t tid, char phase, Nanoseconds at, std::string_view rest) {
         begin_event(tid, phase, at);
         file_.write(rest);
         file_.write("}");
     }
     void complete(std::uint32_t tid, Nanoseconds from, Nanoseconds to, std::string_view rest) {
-        begin_event(tid, "X", from);
-        duration(to - from);
-        file_.write("\"cat\":\"");
-        file_.write(rest);
-        file_.write("}");
+        begin_event(tid, 'X', from);
+        file_.write(fmt::format("\"dur\":{}.{:03},{}}}", (to - from) / 1000, (to - from) % 1000, rest));
     }
-    void thread(std::uint32_t tid, std::string_view name) {
+    void name_thread(std::uint32_t tid, std::string_view name) {
         file_.write(fmt::format(
             ",\n{{\"ph\":\"M\",\"pid\":1,\"tid\":{},\"name\":\"thread_name\",\"args\":{{\"name\":\"{}\"}}}}", tid,
             name));
     }
+    void name_once(std::uint32_t tid, std::string_view name) {
+        if (named_.insert(tid).second) name_thread(tid, name);
+    }
 
     FileWriter file_;
-    std::unordered_map<std::uint32_t, std::string> names_;  // from behind the category on, args open
+    TimeAxis axis_;
+    std::unordered_map<std::uint32_t, std::string> names_;  // by function: its name as a member
+    std::string places_;
+    std::string pairs_;
+    std::vector<Last> lasts_;  // by track
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> whole_threads_;  // by track and depth
     std::set<std::uint32_t> named_;
+    Nanoseconds console_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<EventSink> chrome_sink(const Output& output) { return std::make_unique<Chrome>(output); }
+std::unique_ptr<EventSink> chrome_sink(const Output& output, TimeAxis axis) {
+    return std::make_unique<Chrome>(output, axis);
+}
 
 }  // namespace nopscope

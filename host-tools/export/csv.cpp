@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line for each call, when it ends, and for each event.
+// A line for each call, when it ends, and for each event. The first says what the times are.
+#include <fmt/format.h>
+
 #include <charconv>
 #include <optional>
 #include <unordered_map>
@@ -14,8 +16,9 @@ namespace {
 
 class Csv : public CallSink {
 public:
-    explicit Csv(const Output& output) : file_(output.path()) {
-        file_.write("kind,core,context,depth,begin_ns,end_ns,self_ns,how,name,file,line,address,value\n");
+    Csv(const Output& output, TimeAxis axis) : file_(output.path()) {
+        file_.write("kind,core,context,depth,begin_ns,end_ns,duration_ns,self_ns,how,name,file,line,address,value\n");
+        file_.write("note,,,,,,,,," + csv_cell(times_text(axis)) + ",,,,\n");
     }
 
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
@@ -56,21 +59,29 @@ public:
     void console(std::string_view bytes, Nanoseconds now) override {
         line("console", {}, {}, now, {}, {}, {}, csv_cell(bytes) + ",,,");
     }
+    void time_pair(const TimePair& pair) override {
+        file_.write(fmt::format("utc,,,,{},,,,{},,,,,{}\n", pair.time, pair.error_ns, pair.utc_ns));
+    }
     void finish() override { file_.close(); }
 
 protected:
     void ended(const Track& track, const EndedCall& call) override {
-        line("call", track, call.depth, call.from, call.to, call.self, left_text(call.how), names_[call.function]);
+        line("call", track, call.depth, call.from, call.to, {call.duration, call.self}, left_text(call.how),
+             names_[call.function]);
     }
 
 private:
     using Number = std::optional<std::uint64_t>;
+    struct Lengths {
+        Number duration;
+        Number self;
+    };
     static constexpr std::string_view no_name = ",,,";
 
-    void line(std::string_view kind, const Track& track, Number depth, Number from, Number to, Number self,
+    void line(std::string_view kind, const Track& track, Number depth, Number from, Number to, const Lengths& lengths,
               std::string_view how, std::string_view name, std::string_view value = {}) {
         file_.write(kind);
-        for (const Number number : {Number(track.core), Number(track.context), depth, from, to, self}) {
+        for (const Number number : {Number(track.core), Number(track.context), depth, from, to, lengths.duration, lengths.self}) {
             char text[24] = {','};
             char* end = text + 1;
             if (number) end = std::to_chars(end, text + sizeof text, *number).ptr;
@@ -89,6 +100,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<EventSink> csv_sink(const Output& output) { return std::make_unique<Csv>(output); }
+std::unique_ptr<EventSink> csv_sink(const Output& output, TimeAxis axis) {
+    return std::make_unique<Csv>(output, axis);
+}
 
 }  // namespace nopscope

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -34,10 +35,11 @@ enum Class : std::uint8_t {
     value_class,
     sample_class,
     console_class,
-    function_class
+    function_class,
+    utc_class
 };
 
-constexpr char metadata_head[] = R"(/* CTF 1.8 */
+constexpr char metadata_start[] = R"(/* CTF 1.8 */
 
 typealias integer { size = 8; align = 8; signed = false; } := u8;
 typealias integer { size = 32; align = 8; signed = false; } := u32;
@@ -45,9 +47,8 @@ typealias integer { size = 64; align = 8; signed = false; } := u64;
 typealias integer { size = 64; align = 8; signed = true; } := s64;
 
 trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; }; };
-env { tracer_name = "nopscope"; tracer_major = 1; tracer_minor = 0; };
-clock { name = target; description = "the target's clock"; freq = 1000000000; offset = 0; };
-
+)";
+constexpr char metadata_types[] = R"(
 typealias integer { size = 64; align = 8; signed = false; map = clock.target.value; } := time64;
 typealias integer { size = 27; align = 1; signed = false; map = clock.target.value; } := time27;
 )";
@@ -76,6 +77,7 @@ event { id = 7; name = "value"; fields := struct { function_number function; cap
 event { id = 8; name = "sample"; fields := struct { u32 depth; function_number path[depth]; }; };
 event { id = 9; name = "console"; fields := struct { string text; }; };
 event { id = 10; name = "function"; fields := struct { function_number function; u64 address; string file; u32 line; }; };
+event { id = 11; name = "utc"; fields := struct { u64 time; u64 utc; u64 error; }; };
 )";
 
 // A string literal of the metadata.
@@ -90,7 +92,7 @@ std::string literal(std::string_view text) {
 
 class Ctf : public EventSink {
 public:
-    explicit Ctf(const Output& output) : directory_(output.path()) {}
+    Ctf(const Output& output, TimeAxis axis) : directory_(output.path()), axis_(axis) {}
 
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
         functions_[number] = literal(place.name);
@@ -140,6 +142,10 @@ public:
     void console(std::string_view bytes, Nanoseconds) override {
         Stream& of = stream(0);
         event({}, console_class, of.last).text(for_terminal(bytes));
+    }
+    void time_pair(const TimePair& pair) override {
+        if (!first_pair_) first_pair_ = pair;
+        event({}, utc_class, stream(0).last).add(pair.time).add(pair.utc_ns).add(pair.error_ns);
     }
     void finish() override;
 
@@ -194,11 +200,25 @@ private:
         of.packet.clear();
     }
 
+    std::string clock() const;
+
     fs::path directory_;
+    TimeAxis axis_;
+    std::optional<TimePair> first_pair_;
     std::map<std::uint32_t, std::string> functions_;  // by number, as literals
     std::unordered_map<std::uint32_t, FunctionPlace> places_;  // that no event has told yet
     std::vector<std::unique_ptr<Stream>> streams_;
 };
+
+// A reader adds the offset to the stamps: with it they are UTC, as the first pair says.
+std::string Ctf::clock() const {
+    std::string text = "clock { name = target; freq = 1000000000; description = ";
+    if (!first_pair_) return text + "\"the target's clock\"; offset = 0; };\n";
+    const TimePair& pair = *first_pair_;
+    if (pair.utc_ns < pair.time) return text + literal(time_pair_text(pair)) + "; offset = 0; };\n";
+    return text + fmt::format("{}; precision = {}; offset = {}; absolute = true; }};\n", literal(time_pair_text(pair)),
+                              pair.error_ns, pair.utc_ns - pair.time);
+}
 
 void Ctf::finish() {
     for (std::uint32_t core = 0; core < streams_.size(); ++core) {
@@ -207,7 +227,11 @@ void Ctf::finish() {
         streams_[core]->file.close();
     }
     FileWriter file(directory_ / "metadata");
-    file.write(metadata_head);
+    file.write(metadata_start);
+    file.write(fmt::format("env {{ tracer_name = \"nopscope\"; tracer_major = 1; tracer_minor = 0; times = {}; }};\n",
+                           literal(times_text(axis_))));
+    file.write(clock());
+    file.write(metadata_types);
     file.write("typealias enum : u32 {");
     for (const auto& [number, name] : functions_) file.write(fmt::format("\n    {} = {},", name, number));
     // A list may not be empty.
@@ -227,6 +251,8 @@ void Ctf::finish() {
 
 }  // namespace
 
-std::unique_ptr<EventSink> ctf_sink(const Output& output) { return std::make_unique<Ctf>(output); }
+std::unique_ptr<EventSink> ctf_sink(const Output& output, TimeAxis axis) {
+    return std::make_unique<Ctf>(output, axis);
+}
 
 }  // namespace nopscope

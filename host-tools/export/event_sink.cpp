@@ -22,8 +22,33 @@ const char* left_text(Left how) {
     return "unknown";
 }
 
+const char* times_text(TimeAxis axis) {
+    switch (axis) {
+    case TimeAxis::wall:
+        return "times are raw: as recorded, with what recording took in them; (tracer) is the tracer's own time";
+    case TimeAxis::without_tracer:
+        return "times are raw: as recorded, with what recording took in them; the tracer's own time is cut out";
+    }
+    return "";
+}
+
+std::string time_pair_text(const TimePair& pair) {
+    return fmt::format("{} ns is {} ns UTC, within {} ns", pair.time, pair.utc_ns, pair.error_ns);
+}
+
+std::string time_pair_json(const TimePair& pair) {
+    return fmt::format(R"({{"ns":{},"utc_ns":{},"error_ns":{},"exchanged":{}}})", pair.time, pair.utc_ns,
+                       pair.error_ns, pair.exchanged);
+}
+
 std::string captured_name(std::uint32_t what) {
     return what == Captured::result ? "result" : fmt::format("x{}", what);
+}
+
+std::string without_nul(std::string_view text) {
+    std::string out;
+    for (const char c : text) c == '\0' ? out += "\\x00" : out += c;
+    return out;
 }
 
 std::string EventSink::left_out() const {

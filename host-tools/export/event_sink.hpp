@@ -14,8 +14,28 @@
 
 namespace nopscope {
 
-// Nanoseconds of the target's clock. A session that follows another begins after it, however its clock began.
+// Nanoseconds of the target's clock, one axis for all cores. A session that follows another begins after it, however
+// its clock began. A stamp is the nearest whole nanosecond to the clock's tick.
 using Nanoseconds = std::uint64_t;
+
+enum class TimeAxis : std::uint8_t {
+    wall,            // the target's clock runs on while a core works for the tracer
+    without_tracer,  // it stands still then; recordings of one core only
+};
+// What a format says of its times: one sentence.
+const char* times_text(TimeAxis axis);
+
+// A ClockPair on the axis of the stamps.
+struct TimePair {
+    Nanoseconds time = 0;
+    std::uint64_t utc_ns = 0;    // since 1970
+    std::uint64_t error_ns = 0;
+    bool exchanged = false;    // the error is certain
+};
+// "52000 ns is 1763834000123456789 ns UTC, within 800 ns".
+std::string time_pair_text(const TimePair& pair);
+// {"ns":52000,"utc_ns":1763834000123456789,"error_ns":800,"exchanged":true}
+std::string time_pair_json(const TimePair& pair);
 
 // One context of a core, and nothing but calls that lie inside each other.
 struct Track {
@@ -54,6 +74,8 @@ struct CapturedValue {
     std::int64_t value = 0;
 };
 std::string captured_name(std::uint32_t what);  // "x0" to "x7", "result"
+// A NUL becomes \x00: Perfetto ends a name at it.
+std::string without_nul(std::string_view text);
 
 // What a format may leave out. Counted, and said in the end.
 enum class LeftOut : std::uint8_t { points, whole, absences, marks, counters, values, samples, console };
@@ -88,6 +110,8 @@ public:
     }
     // The target's bytes; `now` is the time of the last event of core 0 before it.
     virtual void console(std::string_view /*bytes*/, Nanoseconds /*now*/) { leave_out(LeftOut::console); }
+    // Not of TimeAxis::without_tracer. A format that has no place for it passes over it.
+    virtual void time_pair(const TimePair&) {}
     // All events are told; what the format has at its end is written.
     virtual void finish() = 0;
 

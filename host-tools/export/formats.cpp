@@ -8,7 +8,7 @@ using enum Output::Kind;
 
 constexpr ExportFormat formats[] = {
     {"callgrind", "sums by function and call: callgrind_annotate, KCachegrind", file, nullptr, write_callgrind},
-    {"chrome", "JSON of every call: chrome://tracing, Perfetto, Speedscope", file, chrome_sink, nullptr},
+    {"chrome", "JSON of every call: ui.perfetto.dev, speedscope.app", file, chrome_sink, nullptr},
     {"csv", "a table with a line for each call and event", file, csv_sink, nullptr},
     {"ctf", "a CTF 1.8 directory of every call and event: babeltrace2, Trace Compass", directory, ctf_sink,
      nullptr},

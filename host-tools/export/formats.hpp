@@ -27,7 +27,7 @@ struct ExportFormat {
     std::string_view what;  // one line of help
     Output::Kind kind = Output::Kind::file;
     // One of the two.
-    std::unique_ptr<EventSink> (*stream)(const Output&) = nullptr;
+    std::unique_ptr<EventSink> (*stream)(const Output&, TimeAxis) = nullptr;
     // Returns what was left out, as EventSink::left_out().
     std::string (*aggregate)(const Output&, const Aggregated&) = nullptr;
 };
@@ -39,15 +39,15 @@ const ExportFormat* find_export_format(std::string_view name);
 std::string export_format_names();
 
 // One file each.
-std::unique_ptr<EventSink> chrome_sink(const Output& output);
-std::unique_ptr<EventSink> csv_sink(const Output& output);
-std::unique_ptr<EventSink> ctf_sink(const Output& output);
-std::unique_ptr<EventSink> perfetto_sink(const Output& output);
-std::unique_ptr<EventSink> speedscope_sink(const Output& output);
-std::unique_ptr<EventSink> sqlite_sink(const Output& output);
-std::unique_ptr<EventSink> sqlite_sink(sqlite3* database);  // an empty one, which stays the caller's
-std::unique_ptr<EventSink> trace_cmd_sink(const Output& output);
-std::unique_ptr<EventSink> uftrace_sink(const Output& output);
+std::unique_ptr<EventSink> chrome_sink(const Output& output, TimeAxis axis);
+std::unique_ptr<EventSink> csv_sink(const Output& output, TimeAxis axis);
+std::unique_ptr<EventSink> ctf_sink(const Output& output, TimeAxis axis);
+std::unique_ptr<EventSink> perfetto_sink(const Output& output, TimeAxis axis);
+std::unique_ptr<EventSink> speedscope_sink(const Output& output, TimeAxis axis);
+std::unique_ptr<EventSink> sqlite_sink(const Output& output, TimeAxis axis);
+std::unique_ptr<EventSink> sqlite_sink(sqlite3* database, TimeAxis axis);  // an empty one, which stays the caller's
+std::unique_ptr<EventSink> trace_cmd_sink(const Output& output, TimeAxis axis);
+std::unique_ptr<EventSink> uftrace_sink(const Output& output, TimeAxis axis);
 std::string write_callgrind(const Output& output, const Aggregated& from);
 std::string write_folded(const Output& output, const Aggregated& from);
 std::string write_gmon(const Output& output, const Aggregated& from);

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Perfetto's TracePacket protobuf. A core is a packet sequence: its names are interned there, and its
 // timestamps are differences of a clock of its own, so an entry takes some 19 bytes and a return 13. A
-// context is a thread; counters, samples, what is missing, the console, and calls that are told whole have tracks of
-// their own.
+// context is a thread; counters, samples, what is missing, and calls that are told whole have tracks of their own. The
+// console is a log.
+//
+// Perfetto's importer keeps 512 slices open on a track (kMaxDepth): it drops the begin of a deeper one, but not its end,
+// and instants of one time nest, too. So every further 512 levels of a context are on a child track.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <set>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "host-tools/base/text.hpp"
@@ -22,7 +27,7 @@ namespace trace { enum : std::uint32_t { packet = 1 }; }
 namespace packet {
 enum : std::uint32_t {
     clock_snapshot = 6, timestamp = 8, sequence_id = 10, track_event = 11, interned_data = 12, sequence_flags = 13,
-    timestamp_clock_id = 58, defaults = 59, track_descriptor = 60,
+    android_log = 39, timestamp_clock_id = 58, defaults = 59, track_descriptor = 60,
 };
 }
 namespace defaults { enum : std::uint32_t { track_event = 11, timestamp_clock_id = 58 }; }
@@ -41,18 +46,21 @@ namespace location { enum : std::uint32_t { iid = 1, file = 2, function = 3, lin
 namespace descriptor {
 enum : std::uint32_t { uuid = 1, name = 2, process = 3, thread = 4, parent = 5, counter = 8 };
 }
-namespace process { enum : std::uint32_t { pid = 1, name = 6 }; }
+namespace process { enum : std::uint32_t { pid = 1, command_line = 2, name = 6 }; }
 namespace thread { enum : std::uint32_t { pid = 1, tid = 2, name = 5 }; }
+
+namespace log { enum : std::uint32_t { events = 1, pid = 2, tid = 3, timestamp = 5, tag = 6, priority = 7, message = 8 }; }
 
 enum Type : std::uint32_t { begin = 1, end = 2, instant = 3, counter_type = 4 };
 constexpr std::uint32_t state_cleared = 1;
 constexpr std::uint32_t needs_state = 2;
+constexpr std::uint32_t real_time = 1;
 constexpr std::uint32_t boot_time = 6;
+constexpr std::uint32_t log_info = 4;
 constexpr std::uint32_t own_clock = 64;
 
 // Tracks, by number and kind.
 constexpr std::uint64_t process_uuid = 1;
-constexpr std::uint64_t console_uuid = 2;
 constexpr std::uint64_t uuid(std::uint64_t kind, std::uint64_t number) { return kind << 48 | number; }
 constexpr std::uint64_t context_kind = 0;
 constexpr std::uint64_t first_context = 16;
@@ -60,23 +68,31 @@ constexpr std::uint64_t counter_kind = 1;
 constexpr std::uint64_t missing_kind = 2;
 constexpr std::uint64_t samples_kind = 3;
 constexpr std::uint64_t whole_kind = 4;
+constexpr std::uint64_t deeper_kind = 5;
 
-std::uint64_t context_uuid(const Track& track) { return uuid(context_kind, first_context + track.number); }
+constexpr std::size_t max_depth = 512;
+// Of the levels from 512 x `level` on.
+std::uint64_t context_uuid(const Track& track, std::size_t level = 0) {
+    return level == 0 ? uuid(context_kind, first_context + track.number)
+                      : uuid(deeper_kind, std::uint64_t{track.number} << 16 | level);
+}
 
 class Perfetto : public EventSink {
 public:
-    explicit Perfetto(const Output& output) : file_(output.path()) {
+    Perfetto(const Output& output, TimeAxis axis) : file_(output.path()) {
         Proto of;
         of.number(descriptor::uuid, process_uuid);
-        of.message(descriptor::process, Proto().number(process::pid, 1).bytes(process::name, "nopscope"));
+        of.message(descriptor::process, Proto().number(process::pid, 1).bytes(process::name, "nopscope, raw times")
+                                            .bytes(process::command_line, times_text(axis)));
         packet(Proto().message(packet::track_descriptor, of));
     }
 
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
-        functions_[number] = {to_utf8(place.name), to_utf8(place.file), place.line};
+        functions_[number] = {to_utf8(without_nul(place.name)), to_utf8(without_nul(place.file)), place.line};
     }
     void on_track(const Track& track) override {
         if (track.core >= cores_.size()) cores_.resize(track.core + 1);
+        stacks_.emplace_back();
         const std::string name = track.context == 0 ? fmt::format("core {}", track.core)
                                                     : fmt::format("core {}, context {}", track.core, track.context);
         Proto of;
@@ -89,16 +105,20 @@ public:
     }
 
     void entry(const Track& track, std::uint32_t function, Nanoseconds now) override {
-        named(track, function, now, Type::begin);
+        Stack& stack = stacks_[track.number];
+        named(track, level(track, stack.depth++), function, now, Type::begin);
+        stack.instants = 0;
     }
     void leave(const Track& track, std::uint32_t, Nanoseconds now, Left how) override {
         Core& core = started(track, now);
-        if (how != Left::returned) return leave_otherwise(track, core, now, how);
-        Open open = start(core, track, now, Type::end);
-        finish(open);
+        Stack& stack = stacks_[track.number];
+        stack.instants = 0;
+        const std::uint64_t on = level(track, --stack.depth);
+        if (how != Left::returned) return leave_otherwise(track, on, core, now, how);
+        finish(start(core, track, on, now, Type::end));
     }
     void point(const Track& track, std::uint32_t function, Nanoseconds now) override {
-        named(track, function, now, Type::instant);
+        named(track, instant_on(track, now), function, now, Type::instant);
     }
     void whole(const Track& track, std::uint32_t function, Nanoseconds from, Nanoseconds to,
                std::uint32_t depth) override {
@@ -121,7 +141,7 @@ public:
         at(absence.to, Proto().number(event::type, Type::end).number(event::track_uuid, on));
     }
     void mark(const Track& track, std::uint32_t id, Nanoseconds now) override {
-        at(now, Proto().number(event::type, Type::instant).number(event::track_uuid, context_uuid(track))
+        at(now, Proto().number(event::type, Type::instant).number(event::track_uuid, instant_on(track, now))
                     .bytes(event::name, fmt::format("mark {}", id)));
     }
     void counter(const Track&, std::uint32_t id, std::int64_t value, Nanoseconds now) override {
@@ -133,7 +153,7 @@ public:
     void value(const Track& track, const CapturedValue& captured, Nanoseconds now) override {
         const std::string what = captured_name(captured.what);
         Proto of;
-        of.number(event::type, Type::instant).number(event::track_uuid, context_uuid(track));
+        of.number(event::type, Type::instant).number(event::track_uuid, instant_on(track, now));
         of.bytes(event::name, functions_[captured.function].name + " " + what);
         of.message(event::annotations,
                    Proto().bytes(annotation::name, what).integer(annotation::int_value, captured.value));
@@ -155,9 +175,25 @@ public:
                     .message(event::callstack, stack));
     }
     void console(std::string_view bytes, Nanoseconds now) override {
-        describe(console_uuid, "console");
-        at(now, Proto().number(event::type, Type::instant).number(event::track_uuid, console_uuid)
-                    .bytes(event::name, to_utf8(bytes)));
+        // A log's times are the host's: without a pair of clocks, the target's as if it began in 1970.
+        if (!has_real_time_) time_pair({.time = now, .utc_ns = now});
+        packet(Proto().number(packet::sequence_id, others_sequence)
+                   .message(packet::android_log, Proto().message(log::events, Proto()
+                                                                                  .number(log::pid, 1)
+                                                                                  .number(log::tid, 1)
+                                                                                  .number(log::timestamp, now + utc_minus_time_)
+                                                                                  .bytes(log::tag, "console")
+                                                                                  .number(log::priority, log_info)
+                                                                                  .bytes(log::message, to_utf8(without_nul(bytes))))));
+    }
+    void time_pair(const TimePair& pair) override {
+        has_real_time_ = true;
+        utc_minus_time_ = pair.utc_ns - pair.time;
+        Proto clocks;
+        for (const auto& [id, at] : {std::pair{boot_time, pair.time}, std::pair{real_time, pair.utc_ns}}) {
+            clocks.message(clock_snapshot::clocks, Proto().number(clock::id, id).number(clock::timestamp, at));
+        }
+        packet(Proto().number(packet::sequence_id, others_sequence).message(packet::clock_snapshot, clocks));
     }
     void finish() override { file_.close(); }
 
@@ -166,6 +202,12 @@ private:
         std::string name;
         std::string file;
         std::uint32_t line = 0;
+    };
+    struct Stack {
+        std::size_t depth = 0;
+        std::size_t levels = 1;    // tracks that are described
+        std::size_t instants = 0;  // of the time `at`, since the last begin or end
+        Nanoseconds at = 0;
     };
     struct Core {
         bool started = false;
@@ -198,6 +240,28 @@ private:
         of.message(event::annotations, Proto().bytes(annotation::name, name).number(annotation::uint_value, value));
     }
 
+    std::uint64_t level(const Track& track, std::size_t depth) {
+        if (depth < max_depth) [[likely]]
+            return context_uuid(track);
+        return deeper(track, std::min<std::size_t>(depth / max_depth, 0xffff));
+    }
+    [[gnu::noinline]] std::uint64_t deeper(const Track& track, std::size_t level) {
+        for (std::size_t& levels = stacks_[track.number].levels; levels <= level; ++levels) {
+            Proto of;
+            of.number(descriptor::uuid, context_uuid(track, levels));
+            of.number(descriptor::parent, context_uuid(track, levels - 1));
+            of.bytes(descriptor::name, fmt::format("from depth {} on", levels * max_depth));
+            packet(Proto().number(packet::sequence_id, track.core + 1).message(packet::track_descriptor, of));
+        }
+        return context_uuid(track, level);
+    }
+    // The track of an instant: Perfetto takes it as a slice inside the instants of the same time.
+    std::uint64_t instant_on(const Track& track, Nanoseconds now) {
+        Stack& stack = stacks_[track.number];
+        if (std::exchange(stack.at, now) != now) stack.instants = 0;
+        return level(track, stack.depth + stack.instants++);
+    }
+
     Core& started(const Track& track, Nanoseconds now) {
         Core& core = cores_[track.core];
         if (!core.started) [[unlikely]]
@@ -221,7 +285,7 @@ private:
         packet(of);
     }
 
-    Open start(Core& core, const Track& track, Nanoseconds now, Type type) {
+    Open start(Core& core, const Track& track, std::uint64_t on, Nanoseconds now, Type type) {
         char* to = file_.room(128);
         Open open{};
         *to++ = trace::packet << 3 | 2;
@@ -237,7 +301,7 @@ private:
         open.event = to++;
         *to++ = event::type << 3;
         *to++ = static_cast<char>(type);
-        if (const std::uint64_t on = context_uuid(track); on != core.default_track) [[unlikely]] {
+        if (on != core.default_track) [[unlikely]] {
             *to++ = event::track_uuid << 3;
             to = put_varint(to, on);
         }
@@ -249,12 +313,12 @@ private:
         *open.packet = static_cast<char>(open.end - open.packet - 1);
         file_.used(open.end);
     }
-    void named(const Track& track, std::uint32_t function, Nanoseconds now, Type type) {
+    void named(const Track& track, std::uint64_t on, std::uint32_t function, Nanoseconds now, Type type) {
         Core& core = started(track, now);
         const std::string& name = function < core.interned.size() && !core.interned[function].empty()
                                       ? core.interned[function]
                                       : intern(core, track, function);
-        Open open = start(core, track, now, type);
+        Open open = start(core, track, on, now, type);
         open.end = std::copy(name.begin(), name.end(), open.end);
         finish(open);
     }
@@ -281,8 +345,8 @@ private:
                    .message(packet::interned_data, data));
         return known = naming.text();
     }
-    void leave_otherwise(const Track& track, Core& core, Nanoseconds now, Left how) {
-        Open open = start(core, track, now, Type::end);
+    void leave_otherwise(const Track& track, std::uint64_t on, Core& core, Nanoseconds now, Left how) {
+        Open open = start(core, track, on, now, Type::end);
         Proto of;
         of.message(event::annotations,
                    Proto().bytes(annotation::name, "left").bytes(annotation::string_value, left_text(how)));
@@ -295,11 +359,16 @@ private:
     FileWriter file_;
     std::unordered_map<std::uint32_t, Function> functions_;
     std::vector<Core> cores_;
+    std::vector<Stack> stacks_;  // by track
+    bool has_real_time_ = false;
+    std::uint64_t utc_minus_time_ = 0;
     std::set<std::uint64_t> described_;
 };
 
 }  // namespace
 
-std::unique_ptr<EventSink> perfetto_sink(const Output& output) { return std::make_unique<Perfetto>(output); }
+std::unique_ptr<EventSink> perfetto_sink(const Output& output, TimeAxis axis) {
+    return std::make_unique<Perfetto>(output, axis);
+}
 
 }  // namespace nopscope

@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 
 class Speedscope : public EventSink {
 public:
-    explicit Speedscope(const Output& output)
-        : file_(output.path()), events_(output.path(), events_name), samples_(output.path(), samples_name) {}
+    Speedscope(const Output& output, TimeAxis axis)
+        : file_(output.path()), axis_(axis), events_(output.path(), events_name), samples_(output.path(), samples_name) {}
     ~Speedscope() override {
         std::error_code ignored;
         for (std::uint32_t track = 0; track < events_.tracks(); ++track) {
@@ -61,6 +61,9 @@ public:
             text += fmt::format("{}{}", i == 0 ? "" : ",", frames_.at(path[i]));
         samples_.write(track.number, text + "]");
     }
+    void time_pair(const TimePair& pair) override {
+        pairs_ += (pairs_.empty() ? "" : ",\n") + time_pair_json(pair);
+    }
     void finish() override;
 
 private:
@@ -101,6 +104,8 @@ private:
     }
 
     FileWriter file_;
+    TimeAxis axis_;
+    std::string pairs_;
     TrackFiles events_;
     TrackFiles samples_;
     std::unordered_map<std::uint32_t, std::size_t> frames_;  // function -> index in the list
@@ -113,7 +118,10 @@ void Speedscope::finish() {
     events_.flush();
     samples_.flush();
     file_.write("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"nopscope\",\n"
-                "\"profiles\":[\n");
+                "\"name\":\"nopscope, raw times\",\n");
+    // speedscope passes over this member.
+    file_.write(fmt::format("\"nopscope\":{{\"times\":{},\"clock_pairs\":[{}]}},\n\"profiles\":[\n",
+                            json_string(times_text(axis_)), pairs_));
     for (const Profile& of : tracks_) {
         if (of.events != 0) {
             head(of, "evented", "", "nanoseconds", of.begin, of.end);
@@ -137,6 +145,8 @@ void Speedscope::finish() {
 
 }  // namespace
 
-std::unique_ptr<EventSink> speedscope_sink(const Output& output) { return std::make_unique<Speedscope>(output); }
+std::unique_ptr<EventSink> speedscope_sink(const Output& output, TimeAxis axis) {
+    return std::make_unique<Speedscope>(output, axis);
+}
 
 }  // namespace nopscope

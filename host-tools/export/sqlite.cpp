@@ -18,13 +18,17 @@ namespace {
 constexpr char schema[] = R"(
 PRAGMA journal_mode = OFF;
 PRAGMA synchronous = OFF;
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 BEGIN;
-CREATE TABLE functions(id INTEGER PRIMARY KEY, name TEXT NOT NULL, file TEXT, line INTEGER, address INTEGER);
+CREATE TABLE about(key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE clock_pairs(time_ns INTEGER NOT NULL, utc_ns INTEGER NOT NULL, error_ns INTEGER NOT NULL,
+                         exchanged INTEGER NOT NULL);
+CREATE TABLE functions(id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, file TEXT, line INTEGER,
+                       address INTEGER);
 CREATE TABLE tracks(id INTEGER PRIMARY KEY, core INTEGER NOT NULL, context INTEGER NOT NULL);
 CREATE TABLE calls(id INTEGER PRIMARY KEY, parent INTEGER, track INTEGER NOT NULL, function INTEGER NOT NULL,
                    depth INTEGER NOT NULL, begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL,
-                   self_ns INTEGER NOT NULL, how TEXT NOT NULL);
+                   duration_ns INTEGER NOT NULL, self_ns INTEGER NOT NULL, how TEXT NOT NULL);
 CREATE TABLE points(track INTEGER NOT NULL, function INTEGER NOT NULL, time_ns INTEGER NOT NULL);
 CREATE TABLE whole_calls(track INTEGER NOT NULL, function INTEGER NOT NULL, depth INTEGER NOT NULL,
                          begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL);
@@ -37,10 +41,13 @@ CREATE TABLE captured(track INTEGER NOT NULL, function INTEGER NOT NULL, what TE
 CREATE TABLE samples(id INTEGER PRIMARY KEY, track INTEGER NOT NULL, time_ns INTEGER NOT NULL);
 CREATE TABLE sample_frames(sample INTEGER NOT NULL, depth INTEGER NOT NULL, function INTEGER NOT NULL);
 CREATE TABLE console(time_ns INTEGER NOT NULL, text TEXT NOT NULL);
-CREATE VIEW named_calls AS
-    SELECT c.id, c.parent, t.core, t.context, f.name, c.depth, c.begin_ns, c.end_ns, c.end_ns - c.begin_ns AS duration_ns,
-           c.self_ns, c.how
+CREATE VIEW named_slices AS
+    SELECT c.id, c.parent, t.core, t.context, f.kind, f.name, c.depth, c.begin_ns, c.end_ns, c.duration_ns,
+           c.end_ns - c.begin_ns AS wall_ns, c.self_ns, c.how
       FROM calls c JOIN functions f ON f.id = c.function JOIN tracks t ON t.id = c.track;
+CREATE VIEW named_calls AS
+    SELECT id, parent, core, context, kind, name, depth, begin_ns, end_ns, duration_ns, wall_ns, self_ns, how
+      FROM named_slices WHERE kind IN ('function', 'interrupt');
 )";
 constexpr char at_the_end[] = R"(
 CREATE INDEX calls_by_function ON calls(function);
@@ -50,19 +57,19 @@ COMMIT;
 
 class Sqlite : public CallSink {
 public:
-    explicit Sqlite(const Output& output) : path_(output.path().string()), is_ours_(true) {
+    Sqlite(const Output& output, TimeAxis axis) : path_(output.path().string()), is_ours_(true) {
         check(sqlite3_open(path_.c_str(), &database_));
-        check(sqlite3_exec(database_, schema, nullptr, nullptr, nullptr));
+        begin(axis);
     }
-    explicit Sqlite(sqlite3* database) : path_("the temporary database"), is_ours_(false), database_(database) {
-        check(sqlite3_exec(database_, schema, nullptr, nullptr, nullptr));
+    Sqlite(sqlite3* database, TimeAxis axis) : path_("the temporary database"), is_ours_(false), database_(database) {
+        begin(axis);
     }
     ~Sqlite() override { close(); }
     Sqlite(const Sqlite&) = delete;
     Sqlite& operator=(const Sqlite&) = delete;
 
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
-        insert(functions_, number, Text(for_cell(place.name)), Optional{for_cell(place.file)}, place.line,
+        insert(functions_, number, Text(kind_of(number, place)), Text(for_cell(place.name)), Optional{for_cell(place.file)}, place.line,
                place.address);
     }
     void on_track(const Track& track) override {
@@ -95,6 +102,9 @@ public:
     void console(std::string_view bytes, Nanoseconds now) override {
         insert(console_, now, Text(for_terminal(bytes)));
     }
+    void time_pair(const TimePair& pair) override {
+        insert(pairs_, pair.time, pair.utc_ns, pair.error_ns, pair.exchanged);
+    }
     void finish() override {
         check(sqlite3_exec(database_, at_the_end, nullptr, nullptr, nullptr));
         close();
@@ -103,7 +113,7 @@ public:
 protected:
     void ended(const Track& track, const EndedCall& call) override {
         insert(calls_, call.number, Parent{call.parent}, track.number, call.function, call.depth, call.from,
-               call.to, call.self, Text(left_text(call.how)));
+               call.to, call.duration, call.self, Text(left_text(call.how)));
     }
 
 private:
@@ -119,6 +129,17 @@ private:
     struct Optional {
         std::string text;  // empty: null
     };
+
+    void begin(TimeAxis axis) {
+        check(sqlite3_exec(database_, schema, nullptr, nullptr, nullptr));
+        insert(about_, Text("exporter"), Text("nopscope"));
+        insert(about_, Text("times"), Text(times_text(axis)));
+    }
+    static const char* kind_of(std::uint32_t number, const FunctionPlace& place) {
+        if (number == tracer_function) return "tracer";
+        if (number == away_function) return "other context";
+        return place.interrupt ? "interrupt" : "function";
+    }
 
     template <typename... Values>
     void insert(Insert& into, const Values&... values) {
@@ -152,8 +173,8 @@ private:
         throw Error(fmt::format("cannot write {}: {}", path_, sqlite3_errmsg(database_)));
     }
     void close() {
-        for (Insert* one : {&functions_, &tracks_, &calls_, &points_, &whole_, &gaps_, &marks_, &counters_,
-                            &captured_, &samples_, &frames_, &console_}) {
+        for (Insert* one : {&about_, &pairs_, &functions_, &tracks_, &calls_, &points_, &whole_, &gaps_, &marks_,
+                            &counters_, &captured_, &samples_, &frames_, &console_}) {
             sqlite3_finalize(std::exchange(one->statement, nullptr));
         }
         sqlite3* const database = std::exchange(database_, nullptr);
@@ -164,6 +185,8 @@ private:
     bool is_ours_;
     sqlite3* database_ = nullptr;
     std::uint64_t sample_count_ = 0;
+    Insert about_{"about"};
+    Insert pairs_{"clock_pairs"};
     Insert functions_{"functions"};
     Insert tracks_{"tracks"};
     Insert calls_{"calls"};
@@ -180,7 +203,11 @@ private:
 
 }  // namespace
 
-std::unique_ptr<EventSink> sqlite_sink(const Output& output) { return std::make_unique<Sqlite>(output); }
-std::unique_ptr<EventSink> sqlite_sink(sqlite3* database) { return std::make_unique<Sqlite>(database); }
+std::unique_ptr<EventSink> sqlite_sink(const Output& output, TimeAxis axis) {
+    return std::make_unique<Sqlite>(output, axis);
+}
+std::unique_ptr<EventSink> sqlite_sink(sqlite3* database, TimeAxis axis) {
+    return std::make_unique<Sqlite>(database, axis);
+}
 
 }  // namespace nopscope

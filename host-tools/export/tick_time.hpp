@@ -20,6 +20,8 @@ public:
         latest_ = latest;
         started_ = false;
     }
+    // The session's first time is known: those before it may still be told.
+    bool started() const { return started_; }
     std::uint64_t operator()(std::uint64_t clock) {
         const std::uint64_t in_second = clock - second_;
         if (!started_ || in_second >= fast_ticks_) [[unlikely]]

@@ -98,7 +98,8 @@ struct Page {
 
 class TraceCmd : public EventSink {
 public:
-    explicit TraceCmd(const Output& output) : file_(output.path()), pages_(output.path(), pages_name) {}
+    TraceCmd(const Output& output, TimeAxis axis)
+        : file_(output.path()), axis_(axis), pages_(output.path(), pages_name) {}
     ~TraceCmd() override {
         std::error_code ignored;
         for (std::uint32_t core = 0; core < pages_.tracks(); ++core) fs::remove(pages_.path(core), ignored);
@@ -166,6 +167,9 @@ public:
     void console(std::string_view bytes, Nanoseconds) override {
         if (!cores_.empty()) print({}, cores_[0].last, "console: " + for_cell(bytes));
     }
+    void time_pair(const TimePair& pair) override {
+        if (!cores_.empty()) print({}, cores_[0].last, "clock: " + time_pair_text(pair));
+    }
     void finish() override;
 
 private:
@@ -218,6 +222,7 @@ private:
         } while (!text.empty());
     }
     void put(std::uint32_t core, Nanoseconds now, const Record& record) {
+        if (!std::exchange(has_said_times_, true)) print({0, core, 0}, now, times_text(axis_));
         Page& page = cores_[core];
         constexpr std::size_t most_head = 12;
         if (page.data.size() + most_head + record.bytes().size() > page_room) flush(core);
@@ -265,6 +270,8 @@ private:
     }
 
     FileWriter file_;
+    TimeAxis axis_;
+    bool has_said_times_ = false;
     TrackFiles pages_;
     std::unordered_map<std::uint32_t, std::uint64_t> addresses_;  // by function's number
     std::map<std::uint64_t, std::string> symbols_;
@@ -316,6 +323,8 @@ void TraceCmd::finish() {
 
 }  // namespace
 
-std::unique_ptr<EventSink> trace_cmd_sink(const Output& output) { return std::make_unique<TraceCmd>(output); }
+std::unique_ptr<EventSink> trace_cmd_sink(const Output& output, TimeAxis axis) {
+    return std::make_unique<TraceCmd>(output, axis);
+}
 
 }  // namespace nopscope

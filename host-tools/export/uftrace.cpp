@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "host-tools/base/text.hpp"
@@ -26,7 +27,8 @@ constexpr char session[] = "0123456789abcdef";
 
 class Uftrace : public EventSink {
 public:
-    explicit Uftrace(const Output& output) : directory_(output.path()), records_(output.path(), records_name) {}
+    Uftrace(const Output& output, TimeAxis axis)
+        : directory_(output.path()), records_(output.path(), records_name), about_(times_text(axis)) {}
 
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
         std::string name = for_cell(place.name);
@@ -47,6 +49,10 @@ public:
     void point(const Track& track, std::uint32_t function, Nanoseconds now) override {
         record(track, type_entry, function, now, depths_[track.number]);
         record(track, type_exit, function, now, depths_[track.number]);
+    }
+    // The first: a line of `uftrace info` has 4 KiB.
+    void time_pair(const TimePair& pair) override {
+        if (!std::exchange(has_pair_, true)) about_ += "; " + time_pair_text(pair);
     }
     void finish() override;
 
@@ -75,6 +81,8 @@ private:
 
     fs::path directory_;
     TrackFiles records_;
+    std::string about_;  // shown as the command line
+    bool has_pair_ = false;
     std::vector<std::string> functions_;
     std::unordered_map<std::uint32_t, std::uint64_t> addresses_;
     std::vector<Track> tracks_;
@@ -96,13 +104,13 @@ void Uftrace::finish() {
     to = put_little(to, std::uint16_t{sizeof header});
     *to++ = 1;  // little-endian
     *to++ = 2;  // 64 bits
-    // Tasks and sessions, relative symbols, the largest depth; below: the program, the tasks.
+    // Tasks and sessions, relative symbols, the largest depth; below: the program, its command line, the tasks.
     to = put_little(to, std::uint64_t{1u << 1 | 1u << 5 | 1u << 6});
-    to = put_little(to, std::uint64_t{1u << 0 | 1u << 7});
+    to = put_little(to, std::uint64_t{1u << 0 | 1u << 3 | 1u << 7});
     put_little(to, std::uint16_t{1024});
     write("info", std::string(header, sizeof header) +
-                      fmt::format("exename:{}\ntaskinfo:lines=2\ntaskinfo:nr_tid={}\ntaskinfo:tids={}\n", program,
-                                  tracks_.size(), tasks));
+                      fmt::format("exename:{}\ncmdline:nopscope export: {}\ntaskinfo:lines=2\ntaskinfo:nr_tid={}\n"
+                                  "taskinfo:tids={}\n", program, about_, tracks_.size(), tasks));
     write("task.txt", task_lines);
     // Without a stack to tell it where user space ends, uftrace takes every address for the kernel's.
     write(fmt::format("sid-{}.map", session),
@@ -118,6 +126,8 @@ void Uftrace::finish() {
 
 }  // namespace
 
-std::unique_ptr<EventSink> uftrace_sink(const Output& output) { return std::make_unique<Uftrace>(output); }
+std::unique_ptr<EventSink> uftrace_sink(const Output& output, TimeAxis axis) {
+    return std::make_unique<Uftrace>(output, axis);
+}
 
 }  // namespace nopscope

@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Chrome's trace JSON, read by Python's json module."""
+"""Chrome's trace JSON, read by Python's json module as Perfetto's importer takes it, and imported by speedscope itself."""
 
 import collections
 import decimal
 import json
 
 import exports
+import hostile_names
+import speedscope_page
+
+DEEPEST = 512  # slices that Perfetto keeps open on a thread; "deep" goes beyond
 
 
 def ns(microseconds):
@@ -16,36 +20,55 @@ def ns(microseconds):
 class Chrome(exports.Case):
     FORMAT = "chrome"
 
-    def events(self, name):
-        with open(self.export(name), encoding="utf-8") as file:
-            events = json.load(file, parse_float=decimal.Decimal)["traceEvents"]
+    def load(self, name, *options):
+        with open(self.export(name, *options), encoding="utf-8") as file:
+            data = json.load(file, parse_float=decimal.Decimal)
+        events = data["traceEvents"]
         threads = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
-        return events, threads
+        self.assertRegex(data["otherData"]["times"], "^times are raw")
+        return data, events, threads
+
+    def sums(self, events, threads):
+        """In the order of time, and where that is equal in the file's: Perfetto's importer sorts so."""
+        sums = exports.Sums()
+        for event in sorted((event for event in events if event.get("cat") == "call"), key=lambda event: event["ts"]):
+            tid = event["tid"]
+            core = int(threads[tid].split(",")[0].removeprefix("core "))
+            if event["ph"] == "B":
+                sums.begin(tid, event["name"], ns(event["ts"]), core)
+            elif event["ph"] == "E":
+                sums.end(tid, ns(event["ts"]), core, event["name"])
+            else:
+                self.assertEqual(event["ph"], "i")
+                sums.point(event["name"])
+        return sums
 
     def test_calls_and_times_are_the_report_s(self):
-        for name in (*exports.WITH_CALLS, "hostile"):
-            events, threads = self.events(name)
-            calls, points = [], []
-            depths = {}
-            # A viewer has no depths: of two that begin together the longer one is around the other, and of two
-            # with the same times the one that is written later.
-            spans = [(event["tid"], ns(event["ts"]), -ns(event["dur"]), -number, event["name"])
-                     for number, event in enumerate(events) if event["ph"] == "X" and event["cat"] == "call"]
-            for tid, begin, minus, _, of in sorted(spans):
-                stack = depths.setdefault(tid, [])
-                while stack and (stack[-1] <= begin and stack[-1] < begin - minus or stack[-1] < begin):
-                    stack.pop()
-                calls.append((tid, int(threads[tid].split(",")[0].removeprefix("core ")), of, begin, begin - minus,
-                              len(stack)))
-                stack.append(begin - minus)
-            sums = exports.sums_of_calls(calls)
-            for event in events:
-                if event["ph"] == "i" and event.get("cat") == "call":
-                    sums.point(event["name"])
-            self.check_events(name, sums)
+        for name, options in (*exports.RUNS, ("hostile", ())):
+            _, events, threads = self.load(name, *options)
+            self.check_events(name, self.sums(events, threads), options, spelt=hostile_names.without_nul)
+            self.check_form(events)
+
+    def check_form(self, events):
+        last = {}
+        for event in events:
+            self.assertEqual(event["tid"] == 0, event["name"] == "process_name")  # Perfetto: 0 is the process itself
+            if event.get("cat") != "call":
+                continue
+            self.assertNotIn("args", event)  # speedscope appends them to the name
+            if event["ph"] != "i":
+                # speedscope takes an end first where times are equal. A double has 53 bits.
+                self.assertGreater(float(event["ts"]), last.get(event["tid"], -1))
+                last[event["tid"]] = float(event["ts"])
+
+    def test_places_are_in_the_file(self):
+        data, _, _ = self.load("torture")
+        self.assertEqual({place["name"]: (place["file"], place["line"]) for place in data["otherData"]["functions"]},
+                         {row["name"]: (row["file"], row["line"])
+                          for row in exports.report("torture")["functions"] if row["file"]})
 
     def test_marks_counters_and_gaps(self):
-        events, _ = self.events("captured")
+        _, events, _ = self.load("captured")
         report = exports.report("captured")
         self.assertEqual(sorted(e["args"]["id"] for e in events if e.get("cat") == "mark"),
                          sorted(mark["id"] for mark in report["markers"]))
@@ -56,7 +79,7 @@ class Chrome(exports.Case):
         self.assertEqual({name: (len(its), min(its), max(its)) for name, its in values.items()},
                          {f"counter {c['id']}": (c["count"], c["min"], c["max"]) for c in report["counters"]})
         self.assertRegex(self.said, "has no place for [0-9]+ captured values")
-        events, _ = self.events("stream")
+        _, events, _ = self.load("stream")
         self.assertEqual(sorted(tuple(e["args"].values()) for e in events if e.get("cat") == "gap"),
                          sorted((g["lost"], g["overwritten"], g["dropped"])
                                 for g in exports.report("stream")["gaps_list"]))
@@ -65,6 +88,31 @@ class Chrome(exports.Case):
         self.export("samples")
         count = exports.report("samples")["samples"]["count"]
         self.assertIn(f"nopscope: chrome has no place for {count:,} samples: left out", self.said)
+
+    def imported(self, name, *options):
+        text = self.export(name, *options).read_text(encoding="utf-8")
+        rows = speedscope_page.imported(self.directory, text)
+        self.assertFalse([row for row in rows if "{" in row])
+        return {of: own for of, (_, own) in rows.items()}, {of: total for of, (total, _) in rows.items()}
+
+    def test_speedscope_gives_a_function_the_report_s_share(self):
+        for options in ((), (exports.CUT,)):
+            own, total = self.imported("demo", *options)
+            of_calls = sum(own.values()) - own.get(exports.TRACER, 0)
+            rows = exports.report("demo")["functions"]
+            whole = sum(row["self_ns"] for row in exports.functions("demo"))
+            self.assertIn("luaV_execute", own)
+            for row in rows:
+                if row["self_ns"] > whole // 1000:
+                    self.assertAlmostEqual(own[row["name"]] / of_calls, row["self_ns"] / whole, delta=0.002, msg=row["name"])
+                if options:
+                    self.assertAlmostEqual(total[row["name"]], row["total_ns"], delta=0.006 * max(row["total_ns"], 1000))
+
+    def test_speedscope_nests_calls_of_one_time_as_they_were(self):
+        own, total = self.imported("equal")
+        for row in exports.report("equal")["functions"]:
+            for found, expected in ((own, row["self_ns"]), (total, row["total_ns"])):
+                self.assertAlmostEqual(found.get(row["name"], 0), expected, delta=0.006 * max(expected, 1000), msg=row["name"])
 
 
 if __name__ == "__main__":

@@ -18,20 +18,26 @@ class Csv(exports.Case):
     FORMAT = "csv"
 
     def test_calls_and_times_are_the_report_s(self):
-        for name in exports.WITH_CALLS:
-            rows = read(self.export(name))
+        for name, options in exports.RUNS:
+            rows = read(self.export(name, *options))
+            self.assertRegex(rows[0]["name"], "^times are raw")
             calls = [row for row in rows if row["kind"] == "call"]
             sums = exports.sums_of_calls(
                 (f"{row['core']}.{row['context']}", int(row["core"]), row["name"], int(row["begin_ns"]),
                  int(row["end_ns"]), int(row["depth"])) for row in calls)
-            own = collections.Counter()
+            own, durations = collections.Counter(), collections.Counter()
             for row in calls:
                 own[row["name"]] += int(row["self_ns"])
+                durations[row["name"]] += int(row["duration_ns"])
             self.assertEqual(own, sums.self_)
+            for row in exports.functions(name):
+                if exports.is_plain(name, row):  # none inside another
+                    self.assertAlmostEqual(durations[row["name"]], row["total_ns"], msg=(name, row["name"]),
+                                           delta=exports.rounding(name) * (1 + sums.total_lengths[row["name"]]))
             for row in rows:
                 if row["kind"] == "point":
                     sums.point(row["name"])
-            self.check_events(name, sums)
+            self.check_events(name, sums, options)
 
     def test_the_other_events(self):
         rows = read(self.export("captured"))

@@ -31,9 +31,9 @@ class Ctf(exports.Case):
             self.assertIsNotNone(match, line)
             yield match[3], int(match[1]) * 10 ** 9 + int(match[2]), int(match[4]), int(match[5]), match[6]
 
-    def sums(self, name):
+    def sums(self, name, options=()):
         sums = exports.Sums()
-        for kind, at, core, context, fields in self.events(self.export(name)):
+        for kind, at, core, context, fields in self.events(self.export(name, *options)):
             if kind in ("entry", "return", "point"):
                 of = label(FUNCTION.match(fields))
                 if kind == "entry":
@@ -45,8 +45,12 @@ class Ctf(exports.Case):
         return sums
 
     def test_calls_and_times_are_the_report_s(self):
-        for name in exports.WITH_CALLS:
-            self.check_events(name, self.sums(name))
+        for name, options in exports.RUNS:
+            self.check_events(name, self.sums(name, options), options)
+
+    def test_it_says_that_times_are_raw(self):
+        metadata = (self.export("tasks") / "metadata").read_text(encoding="utf-8")
+        self.assertRegex(metadata, 'times = "times are raw: ')
 
     def test_the_other_events(self):
         kinds = collections.defaultdict(list)

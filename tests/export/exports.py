@@ -5,6 +5,7 @@ From the environment: NOPSCOPE (the command), NOPSCOPE_RECORDINGS (what make_rec
 """
 
 import collections
+import dataclasses
 import functools
 import json
 import os
@@ -19,6 +20,10 @@ RECORDINGS = pathlib.Path(os.environ["NOPSCOPE_RECORDINGS"])
 HANG_SECONDS = 120
 
 WITH_CALLS = ("torture", "tasks", "stream", "contexts", "captured", "gaps", "pauses")
+CUT = "--cut-tracer"
+# Of formats with every event: recordings, and the options of `export`.
+RUNS = (*((name, ()) for name in (*WITH_CALLS, "torture-54", "tasks-54", "tasks-62", "demo", "equal", "deep")),
+        *((name, (CUT,)) for name in ("torture-54", "tasks", "demo")))
 TRACER, AWAY = "(tracer)", "(other context)"
 
 
@@ -53,9 +58,9 @@ def graph(name):
     return json.loads(run(NOPSCOPE, "graph", recording(name), "--format", "json").stdout)
 
 
-def rounding(name, most):
-    """What sums may differ by: where a tick is no whole number of nanoseconds, each summand is rounded."""
-    return 0 if 10 ** 9 % report(name)["clock_hz"] == 0 else most
+def rounding(name):
+    """By how many nanoseconds a length may be off: where a tick is no whole number of them, each stamp is rounded."""
+    return 0 if 10 ** 9 % report(name)["clock_hz"] == 0 else 1
 
 
 def by_name(rows, *keys):
@@ -67,39 +72,72 @@ def by_name(rows, *keys):
     return {name: tuple(values) for name, values in sums.items()}
 
 
+@dataclasses.dataclass
+class Open:
+    name: str
+    begin: int
+    tracer: int
+    tracer_lengths: int
+    inside: int = 0
+    lengths: int = 0
+
+
 class Sums:
     """Calls, total and self time of functions by name, as `report` counts them: total counts once however often
-    a function is on the stack, and nothing of the tracer's own time."""
+    a function is on the stack, and nothing of the tracer's own time. Beside a time is of how many lengths it is made:
+    each may be rounded."""
 
     def __init__(self):
         self.calls = collections.Counter()
         self.total = collections.Counter()
+        self.total_lengths = collections.Counter()
         self.self_ = collections.Counter()
-        self.stacks = collections.defaultdict(list)  # by track: [name, begin, children, the tracer's before]
-        self.tracer = collections.Counter()          # by core
+        self.self_lengths = collections.Counter()
+        self.stacks = collections.defaultdict(list)  # by track: Open
+        self.tracer = collections.Counter()          # by core: its time until `now`
+        self.tracer_lengths = collections.Counter()
+        self.now = collections.Counter()
+        self.in_tracer = collections.defaultdict(set)  # by core: tracks
         self.last = collections.Counter()            # by track
         self.failures = []
 
     def begin(self, track, name, at, core=0):
-        self.check_order(track, at)
-        self.stacks[track].append([name, at, 0, self.tracer[core]])
+        self.run_to(track, core, at)
+        self.stacks[track].append(Open(name, at, self.tracer[core], self.tracer_lengths[core]))
+        self.look(track, core)
 
     def end(self, track, at, core=0, name=None):
-        self.check_order(track, at)
+        self.run_to(track, core, at)
         if not self.stacks[track]:
             self.failures.append(f"{track}: an end at {at} of nothing")
             return
-        of, begin, children, tracer = self.stacks[track].pop()
+        call = self.stacks[track].pop()
+        self.look(track, core)
+        of = call.name
         if name is not None and name != of:
             self.failures.append(f"{track}: {name} ends at {at}, and {of} was innermost")
         self.calls[of] += 1
-        self.self_[of] += at - begin - children
-        if of == TRACER:
-            self.tracer[core] += at - begin - children
-        elif all(of != outer[0] for outer in self.stacks[track]):
-            self.total[of] += at - begin - (self.tracer[core] - tracer)
+        self.self_[of] += at - call.begin - call.inside
+        self.self_lengths[of] += 1 + call.lengths
+        if of != TRACER and all(of != outer.name for outer in self.stacks[track]):
+            self.total[of] += at - call.begin - (self.tracer[core] - call.tracer)
+            self.total_lengths[of] += 1 + self.tracer_lengths[core] - call.tracer_lengths
         if self.stacks[track]:
-            self.stacks[track][-1][2] += at - begin
+            self.stacks[track][-1].inside += at - call.begin
+            self.stacks[track][-1].lengths += 1
+
+    def run_to(self, track, core, at):
+        self.check_order(track, at)
+        if self.in_tracer[core]:
+            self.tracer[core] += at - self.now[core]
+            self.tracer_lengths[core] += 1
+        self.now[core] = at
+
+    def look(self, track, core):
+        if self.stacks[track] and self.stacks[track][-1].name == TRACER:
+            self.in_tracer[core].add(track)
+        else:
+            self.in_tracer[core].discard(track)
 
     def point(self, name):
         self.calls[name] += 1
@@ -110,9 +148,9 @@ class Sums:
         self.last[track] = at
 
 
-def sums_of_calls(calls):
+def sums_of_calls(calls, sums=None):
     """Of calls as (track, core, name, begin, end, depth): in any order, if those at the same time lie in order."""
-    sums = Sums()
+    sums = sums or Sums()
     by_track = collections.defaultdict(list)
     for call in calls:
         by_track[call[0]].append(call)
@@ -142,6 +180,31 @@ def sums_of_calls(calls):
     return sums
 
 
+def rows_of(name, directory, table):
+    """Of the sqlite export."""
+    path = directory / f"{name}-{table}.sqlite"
+    run(NOPSCOPE, "export", recording(name), "--to", "sqlite", "-o", path)
+    return json.loads(run("sqlite3", "-json", path, f"SELECT * FROM {table}").stdout or "[]")
+
+
+@functools.cache
+def recursive(name):
+    """Names of functions that are in their own paths."""
+    paths, found = {}, set()
+    for node in graph(name)["nodes"]:
+        above = paths.get(node["parent"], ())
+        if node["name"] in above:
+            found.add(node["name"])
+        paths[node["id"]] = (*above, node["name"])
+    return found
+
+
+def is_plain(name, row):
+    """No call of it lies inside another, and none was cut by a gap: its total is the sum of its calls."""
+    shared = [other for other in functions(name) if other["name"] == row["name"]]
+    return len(shared) == 1 and not row["incomplete"] and not row["lost"] and row["name"] not in recursive(name)
+
+
 class Case(unittest.TestCase):
     FORMAT = None
     maxDiff = 4000
@@ -157,9 +220,9 @@ class Case(unittest.TestCase):
                         *options).stderr.decode()
         return out
 
-    def check_events(self, name, sums, spelt=str):
+    def check_events(self, name, sums, options=(), spelt=str):
         """Every function's calls, and its times where no gap lies in them. `spelt` is what the format makes of a name."""
-        tolerance = rounding(name, 2)
+        off = rounding(name)
         self.assertEqual(sums.failures[:5], [])
         self.assertEqual({track: stack for track, stack in sums.stacks.items() if stack}, {}, "all calls end")
         rows = [row | {"name": spelt(row["name"])} for row in functions(name)]
@@ -168,15 +231,22 @@ class Case(unittest.TestCase):
         found = {of: count for of, count in sums.calls.items() if of not in (TRACER, spelt(AWAY))}
         self.assertEqual(found, {of: row[0] for of, row in expected.items()})
         shared = collections.Counter(row["name"] for row in rows)
-        for of, (calls, total, own, incomplete, lost) in expected.items():
-            with self.subTest(recording=name, function=of):
+        for of, (_, total, own, incomplete, lost) in expected.items():
+            with self.subTest(recording=name, options=options, function=of):
+                # The report's is rounded, too.
+                total_off, self_off = off and 1 + sums.total_lengths[of], off and 1 + sums.self_lengths[of]
                 if incomplete or lost:
-                    self.assertLessEqual(sums.total[of], total + tolerance * calls)
+                    # A gap hides which of a function's calls lie in each other.
+                    self.assertTrue(of in recursive(name) or sums.total[of] <= total + total_off)
                 elif shared[of] == 1:
-                    self.assertAlmostEqual(sums.total[of], total, delta=tolerance * calls)
+                    self.assertAlmostEqual(sums.total[of], total, delta=total_off)
                 if not incomplete and not lost:
-                    self.assertAlmostEqual(sums.self_[of], own, delta=tolerance * calls)
-        self.assertAlmostEqual(sums.self_[TRACER], report(name)["tracer_ns"], delta=tolerance * 100)
+                    self.assertAlmostEqual(sums.self_[of], own, delta=self_off)
+        if CUT in options:
+            self.assertEqual(sums.calls[TRACER], 0)
+        else:
+            self.assertAlmostEqual(sums.self_[TRACER], report(name)["tracer_ns"],
+                                   delta=off and 1 + sum(sums.tracer_lengths.values()))
 
     def check_sums(self, name, found, key):
         """{function: its self time}, or calls..."""

@@ -70,6 +70,11 @@ def name(number):
     return NAMES[which] + (b"" if again == 0 else b"%d" % again)
 
 
+def without_nul(name):
+    """As perfetto and chrome have it: Perfetto ends a name at a NUL."""
+    return name.replace("\0", "\\x00")
+
+
 def renamed_symbols(payload):
     """docs/nsc-format.md, SYMB: every function that has a site gets a hostile name and file."""
     reader = Reader(payload)
@@ -95,10 +100,13 @@ def chunks(recording):
 
 def renamed(recording):
     out = bytearray(recording[:FILE_HEADER])
-    for kind, chunk in chunks(recording):
+    for kind, one in chunks(recording):
         if kind == SYMBOLS:
-            payload = renamed_symbols(chunk[HEADER:])
-            header = struct.pack("<III", kind, len(payload), crc32c(payload))
-            chunk = header + struct.pack("<I", crc32c(header)) + payload
-        out += chunk
+            one = chunk(kind, renamed_symbols(one[HEADER:]))
+        out += one
     return bytes(out)
+
+
+def chunk(kind, payload):
+    header = struct.pack("<III", kind, len(payload), crc32c(payload))
+    return header + struct.pack("<I", crc32c(header)) + payload

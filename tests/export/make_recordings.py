@@ -9,8 +9,12 @@ tasks     several contexts of a core, with marks
 samples   samples alone, from the demo
 stream, contexts, captured, profile   the golden lines: gaps, a reset, several cores, values, counters
 hostile   torture's records under the names of hostile_names.py
-pauses    calls that are seconds apart, by a clock whose tick is no whole number of nanoseconds
+demo      the demo's first calls
 gaps      the demo's, of which most blocks of records are missing
+pauses    calls that are seconds apart, by a clock whose tick is no whole number of nanoseconds
+equal     calls that begin and end at one time
+deep      calls inside each other, deeper than Perfetto goes on one track
+torture-54, tasks-54, tasks-62   the same records by a clock of 54 MHz, and of 62.5 MHz
 """
 
 import os
@@ -28,7 +32,7 @@ import hostile_names  # noqa: E402
 IMAGES = {"torture": ("torture", ["seed=7"]), "tasks": ("tasks", []),
           "samples": ("demo", ["rounds=1", "baud=0", "samples=20000", "recorder=none", "interrupts=1"]),
           "gaps": ("demo", ["rounds=1", "baud=0", "interrupts=1"])}
-TRACE = 0x45435254
+TRACE, SESSION = 0x45435254, 0x53534553
 GOLDEN = ("stream", "contexts", "captured", "profile")
 
 
@@ -41,15 +45,20 @@ def main(directory):
             if run.status != 0:
                 raise SystemExit(f"{image}: {run.errors}")
             shutil.copy(run.recording, directory / f"{name}.nsc")
-    gaps = directory / "gaps.nsc"
-    gaps.write_bytes(with_holes(gaps.read_bytes()))
+    whole = (directory / "gaps.nsc").read_bytes()
+    (directory / "demo.nsc").write_bytes(with_blocks(whole, range(1, 7)))
+    (directory / "gaps.nsc").write_bytes(with_blocks(whole, (2, 5)))
     for name in GOLDEN:
         subprocess.run([machines.NOPSCOPE, "record", "-q", "--from", f"file:{HERE.parent / 'golden' / name}.bin",
                         "-o", directory / f"{name}.nsc"], check=True)
-    calls = directory / "pauses.ev13"
-    calls.write_bytes(with_pauses())
-    subprocess.run([os.environ["NOPSCOPE_REPORT_BENCH"], calls, "--nsc", directory / "pauses.nsc"], check=True,
-                   stdout=subprocess.DEVNULL)
+    for name, events in (("pauses", with_pauses()), ("equal", at_one_time()), ("deep", deep())):
+        calls = directory / f"{name}.ev13"
+        calls.write_bytes(b"".join(struct.pack("<BIQ", *event) for event in events))
+        subprocess.run([os.environ["NOPSCOPE_REPORT_BENCH"], calls, "--nsc", directory / f"{name}.nsc"], check=True,
+                       stdout=subprocess.DEVNULL)
+    for name, hertz in (("torture-54", 54_000_000), ("tasks-54", 54_000_000), ("tasks-62", 62_500_000)):
+        recording = (directory / f"{name[:-3]}.nsc").read_bytes()
+        (directory / f"{name}.nsc").write_bytes(by_clock(recording, hertz))
     torture = (directory / "torture.nsc").read_bytes()
     (directory / "hostile.nsc").write_bytes(hostile_names.renamed(torture))
     machines.check_times(*directory.glob("*.nsc"))
@@ -57,20 +66,56 @@ def main(directory):
 
 def with_pauses():
     """Calls that are seconds apart: what has few bits for a time must say so."""
-    now, out = 1, b""
+    now, out = 1, []
     for length in (0, 100, 2 ** 27 - 1, 2 ** 27, 2 ** 27 + 1, 2 ** 32 + 7, 10 ** 10, 1, 2 ** 28 + 3):
         for kind, function in ((0, 1), (0, 2), (1, 2), (1, 1)):
             now += length
-            out += struct.pack("<BIQ", kind, function, now)
+            out.append((kind, function, now))
     return out
 
 
-def with_holes(recording):
-    """With two of its blocks of records: small ones."""
+def at_one_time():
+    """What sorts by time must keep as it is: in each round some calls begin, end, or do both at the same time."""
+    out = []
+    for base in range(1000, 200_000, 2000):
+        out += [(0, 1, base), (0, 2, base), (0, 3, base), (1, 3, base), (1, 2, base), (0, 4, base), (1, 4, base)]
+        out += [(0, 2, base + 500), (0, 3, base + 700), (1, 3, base + 900), (1, 2, base + 900), (0, 3, base + 900)]
+        out += [(1, 3, base + 1000), (0, 3, base + 1000), (1, 3, base + 1300), (1, 1, base + 1300)]
+    return out
+
+
+def deep():
+    """Three stretches of calls inside each other, the last with calls around a multiple of 512."""
+    out, now = [], 1000
+    for depth in (600, 1500, 1025):
+        for kind, functions in ((0, range(depth)), (1, reversed(range(depth)))):
+            for function in functions:
+                now += 100
+                out.append((kind, function % 700, now))
+                if kind == 0 and function % 512 == 511:
+                    out += [(0, 800, now), (1, 800, now + 50)] + [(0, 801, now + 50), (1, 801, now + 80)]
+    return out
+
+
+def by_clock(recording, hertz):
+    """With another rate in its hellos (docs/trace-format.md): the records' ticks stay as they are."""
+    out = bytearray(recording[:hostile_names.FILE_HEADER])
+    for kind, chunk in hostile_names.chunks(recording):
+        payload = chunk[hostile_names.HEADER:]
+        if kind == SESSION:
+            before = struct.pack("<Q", 10 ** 9)
+            assert payload.count(before) == 1
+            chunk = hostile_names.chunk(kind, payload.replace(before, struct.pack("<Q", hertz)))
+        out += chunk
+    return bytes(out)
+
+
+def with_blocks(recording, wanted):
+    """With so many of its blocks of records."""
     kept, number = bytearray(recording[:hostile_names.FILE_HEADER]), 0
     for kind, chunk in hostile_names.chunks(recording):
         number += kind == TRACE
-        if kind != TRACE or number in (2, 5):
+        if kind != TRACE or number in wanted:
             kept += chunk
     return bytes(kept)
 

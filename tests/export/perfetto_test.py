@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Perfetto: decoded by protoc with the published field numbers, its clocks and interning followed as
-Perfetto documents them."""
+Perfetto documents them, and its slices nested as trace_processor's SliceTracker does: at most 512 on a track,
+instants of one time inside each other, ends that do not say of what."""
 
 import collections
 import pathlib
@@ -11,19 +12,55 @@ import hostile_names
 from protoc import decode, one
 
 SCHEMA = pathlib.Path(__file__).resolve().parent / "perfetto_trace.proto"
-BOOT_TIME = 6
+REAL_TIME, BOOT_TIME = 1, 6
+MAX_DEPTH = 512  # kMaxDepth there
 
 
 class Trace:
-    def __init__(self, path):
-        self.sums = exports.Sums()
+    def __init__(self, path, sums=None, key=lambda name: name):
+        self.sums = sums or exports.Sums()
+        self.key = key    # of a function's name, in the sums
         self.tracks = {}  # uuid: descriptor
         self.named = {}   # uuid: its thread's or its own name
         self.events = collections.defaultdict(list)  # name of track: (time, type, name, event)
         self.locations = {}
         self.sequences = {}
+        self.parents = {}  # uuid: its parent's
+        self.slices = collections.defaultdict(list)  # by uuid, until they are sorted: (time, type, name, core, is a call)
+        self.real_minus_boot = None
+        self.number = 0    # of events
+        self.log = []      # (boot time, text)
         for packet in decode(SCHEMA, "perfetto.protos.Trace", path)["packet"]:
             self.packet(packet)
+        self.nest()
+
+    def root(self, uuid):
+        """The context of a track of deeper levels."""
+        while not one(self.tracks[uuid], "thread"):
+            uuid = self.parents[uuid]
+        return uuid
+
+    def nest(self):
+        """The slices as Perfetto's importer has them. Their levels lie one above the other on a context."""
+        stacks = collections.defaultdict(list)  # by uuid: True, or the time of an instant
+        events = sorted(((at, number, uuid, kind, name, core, is_call) for uuid, its in self.slices.items()
+                         for at, number, kind, name, core, is_call in its))
+        for at, _, uuid, kind, name, core, is_call in events:
+            stack = stacks[uuid]
+            while stack and stack[-1] is not True and (stack[-1] < at or kind != "TYPE_INSTANT"):
+                stack.pop()
+            if kind == "TYPE_SLICE_END":
+                assert stack and stack[-1] is True, f"an end at {at} of nothing"
+                stack.pop()
+                self.sums.end(self.root(uuid), at, core)
+                continue
+            assert len(stack) < MAX_DEPTH, f"{name} at {at} is dropped: too deep"
+            stack.append(True if kind == "TYPE_SLICE_BEGIN" else at)
+            if kind == "TYPE_SLICE_BEGIN":
+                self.sums.begin(self.root(uuid), self.key(name), at, core)
+            elif is_call:
+                self.sums.point(self.key(name))
+        self.deepest = max((len(its) for its in stacks.values()), default=0)
 
     def packet(self, packet):
         if descriptor := one(packet, "track_descriptor"):
@@ -32,7 +69,18 @@ class Trace:
             self.tracks[uuid] = descriptor
             thread = one(descriptor, "thread")
             self.named[uuid] = one(thread, "thread_name") if thread else one(descriptor, "name")
+            self.parents[uuid] = one(descriptor, "parent_uuid")
+            assert not thread or one(thread, "tid") > 0
+            if process := one(descriptor, "process"):
+                self.about = one(process, "process_name"), process["cmdline"]
             return
+        if clocks := one(packet, "clock_snapshot", {}).get("clocks", []):
+            at = {one(clock, "clock_id"): one(clock, "timestamp") for clock in clocks}
+            if REAL_TIME in at:
+                self.real_minus_boot = at[REAL_TIME] - at[BOOT_TIME]
+        for line in one(packet, "android_log", {}).get("events", []):
+            assert self.real_minus_boot is not None  # a log's clock is REALTIME
+            self.log.append((one(line, "timestamp") - self.real_minus_boot, one(line, "message")))
         number = one(packet, "trusted_packet_sequence_id")
         if one(packet, "sequence_flags", 0) & 1:
             clocks = {one(clock, "clock_id"): clock for clock in one(packet, "clock_snapshot")["clocks"]}
@@ -54,6 +102,7 @@ class Trace:
             self.event(packet, sequence, event)
 
     def event(self, packet, sequence, event):
+        self.number += 1
         if sequence:
             sequence["now"] += one(packet, "timestamp")
             at = sequence["now"]
@@ -69,29 +118,33 @@ class Trace:
             if place := one(event, "source_location_iid"):
                 self.locations[name] = sequence["places"][place]
         self.events[track].append((at, kind, name, event))
-        if not one(self.tracks[uuid], "thread"):
+        if not one(self.tracks[uuid], "thread") and not track.startswith("from depth "):
             return
-        core = int(track.split(",")[0].removeprefix("core "))
-        if kind == "TYPE_SLICE_BEGIN":
-            self.sums.begin(uuid, name, at, core)
-        elif kind == "TYPE_SLICE_END":
-            self.sums.end(uuid, at, core)
-        elif iid:
-            self.sums.point(name)
+        core = int(self.named[self.root(uuid)].split(",")[0].removeprefix("core "))
+        self.slices[uuid].append((at, self.number, kind, name, core, bool(iid)))
 
 
 class Perfetto(exports.Case):
     FORMAT = "perfetto"
     traces = {}
 
-    def trace(self, name):
-        if name not in self.traces:
-            self.traces[name] = Trace(self.export(name))
-        return self.traces[name]
+    def trace(self, name, *options):
+        key = name, options
+        if key not in self.traces:
+            self.traces[key] = Trace(self.export(name, *options))
+        return self.traces[key]
 
     def test_calls_and_times_are_the_report_s(self):
-        for name in exports.WITH_CALLS:
-            self.check_events(name, self.trace(name).sums)
+        for name, options in exports.RUNS:
+            trace = self.trace(name, *options)
+            self.check_events(name, trace.sums, options)
+            self.assertRegex(" ".join([trace.about[0], *trace.about[1]]), "^nopscope, raw times times are raw: ")
+
+    def test_the_console_is_a_log(self):
+        shown = self.trace("tasks").log
+        self.assertEqual("".join(text for _, text in shown),
+                         "".join(row["text"] for row in exports.rows_of("tasks", self.directory, "console")))
+        self.assertGreater(len(shown), 0)
 
     def test_source_lines(self):
         trace = self.trace("torture")
@@ -152,7 +205,7 @@ class Perfetto(exports.Case):
 
     def test_hostile_names(self):
         trace = self.trace("hostile")
-        self.check_events("hostile", trace.sums)
+        self.check_events("hostile", trace.sums, spelt=hostile_names.without_nul)
         self.assertIn(hostile_names.NAMES[0].decode(), trace.sums.calls)
 
 

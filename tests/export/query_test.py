@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import pathlib
+import re
 import tempfile
 import unittest
 
@@ -43,6 +44,32 @@ class Query(unittest.TestCase):
             self.assertEqual([int(row[1]) for row in rows[1:]], [row["calls"] for row in shell])
             # A shown name is one line, whatever its bytes.
             self.assertEqual(query(self.database, CALLS).stdout.count(b"\n"), len(shell) + 1)
+
+    def test_the_queries_of_the_pages_agree_with_report(self):
+        root = pathlib.Path(__file__).resolve().parent.parent.parent
+        readme = re.search(r"nopscope query run.nsc '([^']*)'", (root / "README.md").read_text())[1]
+        cli = re.search(r'nopscope query run.nsc "([^"]*)"', (root / "docs/cli.md").read_text())[1]
+        for name in ("tasks", "demo"):  # torture has calls without a time, which are in another table
+            sums = exports.by_name(exports.functions(name), "calls", "self_ns", "open")
+            longest = {}
+            for row in exports.functions(name):
+                longest[row["name"]] = max(longest.get(row["name"], 0), row["max_ns"] or 0)
+            answers = [json.loads(query(exports.recording(name), sql, "--format", "json").stdout) for sql in (readme, cli)]
+            for row in answers[0]:
+                self.assertEqual((row["calls"], row["self_ns"]), sums[row["name"]][:2])  # (tracer) is none of them
+            self.assertGreater(len(answers[0]), 5)
+            for row in answers[1]:
+                if sums[row["name"]][2] == 0:  # an open one's end is the session's
+                    self.assertEqual(row["MAX(duration_ns)"], longest[row["name"]])
+            self.assertGreater(len(answers[1]), 5)
+        slowest, inside = re.search(r"```sql\n(.*?;)\n(.*?;)\n```", (root / "docs/exports.md").read_text(), re.DOTALL).groups()
+        first, *_ = json.loads(query(exports.recording("demo"), slowest, "--format", "json").stdout)
+        self.assertEqual(first["duration_ns"], next(row["max_ns"] for row in exports.functions("demo")
+                                                    if row["name"] == "luaV_execute"))
+        children = json.loads(query(exports.recording("demo"), inside.replace("4711", str(first["id"])), "--format",
+                                    "json").stdout)
+        self.assertNotIn(exports.TRACER, [row["name"] for row in children])
+        self.assertLessEqual(sum(row["SUM(duration_ns)"] for row in children), first["duration_ns"])
 
     def test_what_a_column_can_be(self):
         sql = "SELECT NULL AS a, -1 AS b, 2.5 AS c, '=1+1,\"' AS d"

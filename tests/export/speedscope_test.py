@@ -1,36 +1,25 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""speedscope's file: by the published format, and imported by speedscope itself, in headless Chromium.
+"""speedscope's file: by the published format, and imported by speedscope itself."""
 
-From the environment besides: NOPSCOPE_SPEEDSCOPE, speedscope's release as npm has it.
-"""
-
-import base64
 import collections
-import html
 import json
-import os
-import pathlib
-import re
-import tempfile
 
 import exports
-
-NS = {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9, "": 1}
-CELL = r'<td class="\w+">([\d.]+)(ns|µs|ms|s|) \([^)]*\)<div.*?</td>'
-ROW = re.compile(CELL + CELL + r"<td[^>]*><span[^>]*></span>(.*?)</td></tr>", re.DOTALL)
+import speedscope_page
 
 
 class Speedscope(exports.Case):
     FORMAT = "speedscope"
 
-    def load(self, name):
-        data = json.loads(self.export(name).read_text(encoding="utf-8"))
+    def load(self, name, *options):
+        data = json.loads(self.export(name, *options).read_text(encoding="utf-8"))
         return data, [frame["name"] for frame in data["shared"]["frames"]]
 
     def test_calls_and_times_are_the_report_s(self):
-        for name in (*exports.WITH_CALLS, "hostile"):
-            data, frames = self.load(name)
+        for name, options in (*exports.RUNS, ("hostile", ())):
+            data, frames = self.load(name, *options)
+            self.assertRegex(data["nopscope"]["times"], "^times are raw")
             sums = exports.Sums()
             events = []
             for number, profile in enumerate(data["profiles"]):
@@ -45,7 +34,7 @@ class Speedscope(exports.Case):
                     sums.begin(number, frames[event["frame"]], at, core)
                 else:
                     sums.end(number, at, core, frames[event["frame"]])
-            self.check_events(name, sums)
+            self.check_events(name, sums, options)
 
     def test_samples(self):
         data, frames = self.load("samples")
@@ -53,25 +42,7 @@ class Speedscope(exports.Case):
         self.assertEqual(own_samples(data, frames), {of: count for of, (count,) in expected.items() if count})
 
     def imported(self, data, profile):
-        """{function: (total, self)} of speedscope's table of a profile."""
-        script = self.directory / "profile.js"
-        text = json.dumps(data | {"activeProfileIndex": profile}).encode()
-        script.write_text(f"speedscope.loadFileFromBase64('x.json', '{base64.b64encode(text).decode()}')")
-        page = pathlib.Path(os.environ["NOPSCOPE_SPEEDSCOPE"]) / "index.html"
-        rows = []
-        for _ in range(5):  # the page may be taken before it is drawn
-            done = exports.run("chromium", "--headless", "--no-sandbox", "--enable-unsafe-swiftshader",
-                               f"--user-data-dir={tempfile.mkdtemp(dir=self.directory)}", "--window-size=1400,12000",
-                               "--virtual-time-budget=20000", "--dump-dom",
-                               f"{page.as_uri()}#localProfilePath={script}&view=sandwich")
-            if rows := ROW.findall(done.stdout.decode()):
-                break
-        self.assertTrue(rows, "speedscope shows no table")
-        sums = collections.defaultdict(lambda: (0, 0))
-        for total, total_unit, own, own_unit, name in rows:
-            before = sums[html.unescape(name)]
-            sums[html.unescape(name)] = (before[0] + float(total) * NS[total_unit], before[1] + float(own) * NS[own_unit])
-        return sums
+        return speedscope_page.imported(self.directory, json.dumps(data | {"activeProfileIndex": profile}))
 
     def test_speedscope_imports_it(self):
         data, _ = self.load("tasks")

@@ -16,8 +16,8 @@ class Sqlite(exports.Case):
         return json.loads(text) if text else []
 
     def test_calls_and_times_are_the_report_s(self):
-        for name in (*exports.WITH_CALLS, "hostile"):
-            path = self.export(name)
+        for name, options in (*exports.RUNS, ("hostile", ())):
+            path = self.export(name, *options)
             self.assertEqual(self.query(path, "PRAGMA integrity_check"), [{"integrity_check": "ok"}])
             calls = self.query(path, "SELECT track, core, name, begin_ns, end_ns, depth FROM calls "
                                      "JOIN functions ON functions.id = function JOIN tracks ON tracks.id = track")
@@ -28,11 +28,31 @@ class Sqlite(exports.Case):
             for point in self.query(path, "SELECT name FROM points JOIN functions ON functions.id = function"):
                 sums.point(point["name"])
             if name != "hostile":  # control characters are escaped
-                self.check_events(name, sums)
+                self.check_events(name, sums, options)
+                self.check_durations(path, name, sums)
             else:
                 self.assertEqual(sum(sums.calls.values()) - sums.calls[exports.TRACER],
                                  sum(row["calls"] for row in exports.report(name)["functions"]))
                 self.assertIn(hostile_names.NAMES[0].decode(), sums.calls)
+
+    def check_durations(self, path, name, sums):
+        """A call's duration is the report's; what is no call of the firmware's is not in the view of calls."""
+        rows = {row["name"]: row for row in self.query(
+            path, "SELECT name, COUNT(*) n, SUM(duration_ns) total, MIN(duration_ns) low, MAX(duration_ns) high, "
+                  "SUM(wall_ns) wall FROM named_calls GROUP BY name")}
+        points = {row["name"] for row in self.query(
+            path, "SELECT DISTINCT name FROM points JOIN functions ON functions.id = function")}
+        self.assertLessEqual(set(rows), {row["name"] for row in exports.functions(name)})
+        for row in exports.functions(name):
+            of = row["name"]
+            if of in points or not exports.is_plain(name, row):
+                continue
+            off = exports.rounding(name)
+            self.assertEqual(rows[of]["n"], row["calls"])
+            self.assertLessEqual(rows[of]["total"], rows[of]["wall"])
+            self.assertAlmostEqual(rows[of]["total"], row["total_ns"], delta=off * (1 + sums.total_lengths[of]), msg=(name, of))
+        about, = self.query(path, "SELECT value FROM about WHERE key = 'times'")
+        self.assertRegex(about["value"], "^times are raw")
 
     def test_parents_are_the_calls_around(self):
         path = self.export("torture")

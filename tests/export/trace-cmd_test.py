@@ -22,10 +22,10 @@ class TraceCmd(exports.Case):
     def lines(self, path, *options):
         return exports.run("trace-cmd", "report", "-t", *options, path).stdout.decode(errors="replace").split("\n")
 
-    def sums(self, name):
+    def sums(self, name, options=()):
         sums = exports.Sums()
         begins = collections.defaultdict(list)
-        for line in self.lines(self.export(name), "-R"):
+        for line in self.lines(self.export(name, *options), "-R"):
             if not (match := LINE.match(line)):
                 continue
             at, core, task, fields = int(match[4]) * 10 ** 9 + int(match[5]), int(match[3]), match[2], match[7]
@@ -46,8 +46,8 @@ class TraceCmd(exports.Case):
         return sums
 
     def test_calls_and_times_are_the_report_s(self):
-        for name in exports.WITH_CALLS:
-            self.check_events(name, self.sums(name), spelt)
+        for name, options in exports.RUNS:
+            self.check_events(name, self.sums(name, options), options, spelt)
 
     def test_the_function_graph_plugin_s_view(self):
         """Its durations: a function of one line has "f();", others are closed by an exit that does not name them."""
@@ -62,6 +62,7 @@ class TraceCmd(exports.Case):
 
     def test_printed_events(self):
         text = "\n".join(self.lines(self.export("captured")))
+        self.assertRegex(text, "print: .*: times are raw: ")
         report = exports.report("captured")
         self.assertEqual(sorted(map(int, re.findall(r"print: .*: mark (\d+)$", text, re.MULTILINE))),
                          sorted(mark["id"] for mark in report["markers"]))

@@ -20,8 +20,8 @@ class Uftrace(exports.Case):
         return exports.run("uftrace", verb, "--no-pager", "--color=no", "-d", path, *options).stdout.decode()
 
     def test_calls_and_times_are_the_report_s(self):
-        for name in exports.WITH_CALLS:
-            path = self.export(name)
+        for name, options in exports.RUNS:
+            path = self.export(name, *options)
             sums = exports.Sums()
             cores = tracks_of(name, self.directory)
             events = []
@@ -34,9 +34,10 @@ class Uftrace(exports.Case):
                     sums.begin(task, of, at, cores[task])
                 else:
                     sums.end(task, at, cores[task], of)
-            self.check_events(name, sums)
+            self.check_events(name, sums, options)
             if name in ("torture", "tasks", "captured"):
                 self.check_report(self.uftrace("report", path), sums)
+                self.assertRegex(self.uftrace("info", path), "nopscope export: times are raw: ")
 
     def check_report(self, text, sums):
         """uftrace's own sums, of three digits."""
@@ -92,10 +93,7 @@ class Uftrace(exports.Case):
 
 def tracks_of(name, directory):
     """Task -> core, from the table of the same recording: tasks are numbered as tracks appear."""
-    path = directory / "tracks.sqlite"
-    exports.run(exports.NOPSCOPE, "export", exports.recording(name), "--to", "sqlite", "-o", path)
-    rows = exports.run("sqlite3", path, "SELECT id + 1, core FROM tracks").stdout.decode()
-    return {int(task): int(core) for task, core in (row.split("|") for row in rows.splitlines())}
+    return {row["id"] + 1: row["core"] for row in exports.rows_of(name, directory, "tracks")}
 
 
 if __name__ == "__main__":

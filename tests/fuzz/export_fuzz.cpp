@@ -2,7 +2,7 @@
 // What exports, the page and the answers to questions are made of: whatever was recorded and whatever functions are
 // called, nothing crashes, what is JSON is JSON, and a page has no script but its own.
 //
-//     flags u8    bit 0: the rest describes frames (frames.hpp), else it is a line
+//     flags u8    bit 0: the rest describes frames (frames.hpp), else it is a line; bit 1: the tracer's time is cut out
 //     format u8   modulo: one of export_formats(), or the page
 //     names u8    bytes of functions' names that follow, one after each line feed
 #include <unistd.h>
@@ -42,8 +42,8 @@ void name_sites(Symbols& symbols, const HelloInfo& hello) {
 
 class Named final : public BalancedStream {
 public:
-    Named(EventSink& sink, Symbols& symbols)
-        : BalancedStream(sink, [&symbols] { return &symbols; }, "fuzz"), symbols_(symbols) {}
+    Named(EventSink& sink, Symbols& symbols, TimeAxis axis = TimeAxis::wall)
+        : BalancedStream(sink, [&symbols] { return &symbols; }, "fuzz", axis), symbols_(symbols) {}
     void on_session(const HelloInfo& hello) override {
         name_sites(symbols_, hello);
         BalancedStream::on_session(hello);
@@ -92,13 +92,13 @@ void page(Bytes line, Symbols& symbols) {
     must(times(full, "</script") == times(empty, "</script") && times(full, "<!--") <= times(empty, "<!--"));
 }
 
-void exported(const ExportFormat& format, Bytes line, Symbols& symbols) {
+void exported(const ExportFormat& format, Bytes line, Symbols& symbols, TimeAxis axis) {
     static const std::filesystem::path name =
         std::filesystem::temp_directory_path() / ("nopscope-fuzz-" + std::to_string(getpid()));
     const Output output(name, format.kind);
     if (format.stream != nullptr) {
-        const auto sink = format.stream(output);
-        Named stream(*sink, symbols);
+        const auto sink = format.stream(output, axis);
+        Named stream(*sink, symbols, axis);
         StreamCounters counters;
         feed(stream, line, counters);
         sink->finish();
@@ -137,7 +137,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::size_t chosen = data[1] % (formats.size() + 1);
     try {
         if (chosen == formats.size()) page(line, symbols);
-        else exported(formats[chosen], line, symbols);
+        else exported(formats[chosen], line, symbols, (data[0] & 2) != 0 ? TimeAxis::without_tracer : TimeAxis::wall);
     } catch (const Error&) {
     }
     return 0;

@@ -68,6 +68,9 @@ public:
         for (const std::uint32_t function : path) text += " " + name(function);
         say("{} sample{}", track.number, text);
     }
+    void time_pair(const TimePair& pair) override {
+        say("{} is {} +- {}{}", pair.time, pair.utc_ns, pair.error_ns, pair.exchanged ? " exchanged" : "");
+    }
     void finish() override {
         for (const auto& track : tracks_) {
             if (!track.open.empty()) wrong.push_back("still open at the end: " + name(track.open.back()));

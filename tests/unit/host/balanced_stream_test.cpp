@@ -13,8 +13,10 @@ namespace {
 
 using testing::Contains;
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::IsSupersetOf;
+using testing::Not;
 
 class BalancedStreamTest : public testing::Test {
 protected:
@@ -28,8 +30,8 @@ protected:
         symbols.build_id = target.build_id;
         target.hello();
     }
-    const std::vector<std::string>& told() {
-        BalancedStream stream(checker, [this] { return &symbols; }, "x.nsc");
+    const std::vector<std::string>& told(TimeAxis axis = TimeAxis::wall) {
+        BalancedStream stream(checker, [this] { return &symbols; }, "x.nsc", axis);
         SessionReader reader(stream);
         reader.feed(target.bytes);
         reader.finish();
@@ -105,6 +107,63 @@ TEST_F(BalancedStreamTest, TheTracerIsInTheStack) {
     target.finish();
     EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +(tracer) 10", "0 -(tracer) 60", "0 -f1 70", "0 +(tracer) 70",
                                     "0 -(tracer) 120"));
+}
+
+TEST_F(BalancedStreamTest, TheClockStandsStillWhereTheTracersTimeIsCutOut) {
+    const auto one = target.entry(1);
+    target.tracer(50);
+    const auto two = target.entry(2);
+    target.extended(wire::Extended::tracer_begin);
+    const auto three = target.entry(3);  // an interrupt's: its time is its own
+    target.ret(three, 7);
+    target.extended(wire::Extended::tracer_end);
+    target.ret(two);
+    target.with_data(wire::Extended::duration, 1, {4, 50});  // 20 of it the tracer's
+    target.ret(one);
+    target.finish();
+    EXPECT_THAT(told(TimeAxis::without_tracer),
+                ElementsAre("0 +f1 10", "0 +f2 20", "0 +f3 30", "0 -f3 37", "0 -f2 47", "0 =f4 27..57 depth 1", "0 -f1 67"));
+}
+
+TEST_F(BalancedStreamTest, TwoCoresHaveNoAxisWithoutTheTracersTime) {
+    target.cores = 2;
+    target.ret(target.entry(1));
+    target.ret(target.entry(1, 10, 1), 10, 1);
+    target.finish();
+    try {
+        told(TimeAxis::without_tracer);
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), Exit::usage);
+        EXPECT_EQ(std::string(error.what()),
+                  "--cut-tracer: several cores are in x.nsc, and without the tracer's time they have no common axis");
+    }
+}
+
+TEST_F(BalancedStreamTest, PairsOfClocksAreOnTheAxisOfTheStamps) {
+    HelloInfo hello;
+    hello.clock_hz = 54'000'000;
+    BalancedStream stream(checker, [] { return nullptr; }, "x.nsc");
+    std::vector<wire::StampedRecord> records{{wire::make_record(wire::Kind::entry, 1, 27), 27}};
+    const auto session = [&] {
+        stream.on_session(hello);
+        // Before the first record: it is told after it.
+        stream.on_clock_pair({.clock = 54, .utc_ns = 5'000, .error_ns = 70});
+        stream.on_trace(0, {.records = records});
+        stream.on_clock_pair({.clock = 81, .utc_ns = 5'500, .error_ns = 9, .exchanged = true});
+        stream.on_session_end();
+    };
+    session();
+    session();  // a reset: a millisecond later
+    EXPECT_THAT(checker.told, ElementsAre("0 +0x8 500", "1000 is 5000 +- 70", "1500 is 5500 +- 9 exchanged", "0 -0x8 500 open",
+                                          "0 +0x8 1000500", "1001000 is 5000 +- 70", "1001500 is 5500 +- 9 exchanged",
+                                          "0 -0x8 1000500 open"));
+    checker.told.clear();
+    BalancedStream cut(checker, [] { return nullptr; }, "x.nsc", TimeAxis::without_tracer);
+    cut.on_session(hello);
+    cut.on_trace(0, {.records = records});
+    cut.on_clock_pair({.clock = 81, .utc_ns = 5'500, .error_ns = 9});
+    EXPECT_THAT(checker.told, Not(Contains(HasSubstr("is 5500"))));
 }
 
 TEST_F(BalancedStreamTest, WhatALongjmpLeavesInTheTracersTimeEndsAndTheTracerGoesOn) {

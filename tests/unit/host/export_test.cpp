@@ -81,6 +81,13 @@ TEST(ExportFormats, AreSortedHaveOneWayAndBriefHelp) {
     EXPECT_EQ(find_export_format("Perfetto"), nullptr);
 }
 
+// How often `part` is in `text`.
+std::size_t times(std::string_view text, std::string_view part) {
+    std::size_t count = 0;
+    for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++count;
+    return count;
+}
+
 class OutputTest : public testing::Test {
 protected:
     OutputTest() : directory(fs::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name()) {
@@ -97,6 +104,69 @@ protected:
     }
     fs::path directory;
 };
+
+TEST_F(OutputTest, EveryEventFormatSaysThatTimesAreRawAndHasTheUtc) {
+    for (const ExportFormat& format : export_formats()) {
+        if (format.stream == nullptr) continue;
+        const Output output(directory / "x", format.kind);
+        const auto sink = format.stream(output, TimeAxis::wall);
+        const Track track;
+        sink->on_track(track);
+        sink->on_function(1, {.name = "f", .file = {}});
+        sink->entry(track, 1, 1000);
+        sink->time_pair({.time = 1500, .utc_ns = 1'700'000'000'000'001'500, .error_ns = 77, .exchanged = true});
+        sink->leave(track, 1, 2000, Left::returned);
+        sink->finish();
+        std::string bytes;
+        if (format.kind == Output::Kind::file) {
+            bytes = read(output.path());
+        } else {
+            for (const auto& file : fs::directory_iterator(output.path())) bytes += read(file.path());
+        }
+        EXPECT_THAT(bytes, HasSubstr("times are raw")) << format.name;
+        // Perfetto's varint; SQLite's numbers are big-endian; the others' are decimal.
+        const std::string varint = Proto().varint(1'700'000'000'000'001'500).text();
+        const std::string big_endian = "\x17\x97\x9c\xfe\x36\x2a\x05\xdc";
+        const bool has_it = times(bytes, "1700000000000001500") + times(bytes, varint) + times(bytes, big_endian) != 0;
+        EXPECT_TRUE(has_it) << format.name;
+    }
+}
+
+TEST_F(OutputTest, PerfettoHasEach512LevelsOnATrackOfTheirOwn) {
+    const Output output(directory / "x", Output::Kind::file);
+    const auto sink = find_export_format("perfetto")->stream(output, TimeAxis::wall);
+    const Track track;
+    sink->on_track(track);
+    sink->on_function(1, {.name = "f", .file = {}});
+    for (int i = 0; i < 600; ++i) sink->entry(track, 1, 1000);
+    for (int i = 0; i < 1000; ++i) sink->mark(track, 7, 2000);  // instants of one time nest, from level 600 to 1599
+    for (int i = 0; i < 600; ++i) sink->leave(track, 1, 3000, Left::returned);
+    sink->finish();
+    const std::string bytes = read(output.path());
+    for (const char* name : {"from depth 512 on", "from depth 1024 on", "from depth 1536 on"}) {
+        EXPECT_EQ(times(bytes, name), 1u) << name;
+    }
+    EXPECT_EQ(times(bytes, "from depth"), 3u);
+}
+
+TEST_F(OutputTest, ChromeEventsOfOneTimeHaveAnOrder) {
+    const Output output(directory / "x", Output::Kind::file);
+    const auto sink = find_export_format("chrome")->stream(output, TimeAxis::wall);
+    const Track track;
+    sink->on_track(track);
+    sink->on_function(1, {.name = "f", .file = {}});
+    sink->on_function(2, {.name = "g", .file = {}});
+    sink->entry(track, 1, 123'456);
+    sink->entry(track, 2, 123'456);
+    sink->leave(track, 2, 123'456, Left::returned);
+    sink->leave(track, 1, 123'457, Left::unwound);
+    sink->finish();
+    const std::string text = read(output.path());
+    EXPECT_THAT(text, HasSubstr(R"({"ph":"B","pid":1,"tid":1,"ts":123.456,"cat":"call","name":"f"},)"));
+    EXPECT_THAT(text, HasSubstr(R"({"ph":"B","pid":1,"tid":1,"ts":123.456001,"cat":"call","name":"g"},)"));
+    EXPECT_THAT(text, HasSubstr(R"({"ph":"E","pid":1,"tid":1,"ts":123.456002,"cat":"call","name":"g"},)"));
+    EXPECT_THAT(text, HasSubstr(R"({"ph":"E","pid":1,"tid":1,"ts":123.457,"cat":"call","name":"f","left":"unwound"})"));
+}
 
 TEST_F(OutputTest, LargeAndSmallWritesAreInOrder) {
     std::string expected;

@@ -50,9 +50,10 @@ std::string text(const Loaded& loaded) {
     std::vector<Line> lines{{"interrupt", "calls", "total", "load", "min", "p50", "p99", "max", ""}};
     for (const Interrupt& one : interrupts_of(loaded)) {
         const auto time = [&](std::uint64_t ns) { return one.latency.timed != 0 ? human_ns(ns) : std::string("-"); };
+        const std::uint64_t total = total_of(*one.row, report.raw);
         const double cores = static_cast<double>(report.duration_ns) * report.cores;
-        lines.push_back({std::to_string(*one.row->interrupt), with_commas(one.row->calls), human_ns(one.row->total_ns),
-                         fmt::format("{:.2f}%", cores > 0 ? 100 * static_cast<double>(one.row->total_ns) / cores : 0),
+        lines.push_back({std::to_string(*one.row->interrupt), with_commas(one.row->calls), human_ns(total),
+                         fmt::format("{:.2f}%", cores > 0 ? 100 * static_cast<double>(total) / cores : 0),
                          time(one.latency.min_ns), time(one.latency.per_mille_ns(500)),
                          time(one.latency.per_mille_ns(990)), time(one.latency.max_ns), ""});
     }
@@ -74,9 +75,10 @@ Json json(const Loaded& loaded) {
         const auto time = [&](std::uint64_t ns) { return one.latency.timed != 0 ? Json(ns) : Json(nullptr); };
         json["interrupts"].push_back({{"interrupt", *one.row->interrupt},
                                       {"calls", one.row->calls},
-                                      {"total_ns", one.row->total_ns},
-                                      {"self_ns", one.row->self_ns},
+                                      {"total_ns", total_of(*one.row, loaded.report.raw)},
+                                      {"self_ns", self_of(*one.row, loaded.report.raw)},
                                       {"min_ns", time(one.latency.min_ns)},
+                                      {"mean_ns", time(one.latency.mean_ns)},
                                       {"p50_ns", time(one.latency.per_mille_ns(500))},
                                       {"p99_ns", time(one.latency.per_mille_ns(990))},
                                       {"max_ns", time(one.latency.max_ns)}});

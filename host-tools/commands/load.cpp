@@ -41,6 +41,7 @@ Loaded load(const ReportOptions& options, bool durations,
     Loaded loaded;
     if (durations) loaded.profile->count_durations();
     NamedFile file(options);
+    loaded.profile->know_code(code_of_calls([&file] { return file.symbols(); }));
     if (also) {
         const auto second = also(file);
         Tee both(*loaded.profile, *second);
@@ -48,6 +49,7 @@ Loaded load(const ReportOptions& options, bool durations,
     } else {
         file.read(*loaded.profile);
     }
+    loaded.profile->know_code({});  // it asked `file`
     try {
         loaded.report = make_report(*loaded.profile, file.counters(), file.symbols(), options.raw);
     } catch (const Error& error) {

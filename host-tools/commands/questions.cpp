@@ -97,9 +97,10 @@ std::string latency_text(const Loaded& loaded, std::uint32_t function) {
     std::string out = head(row, fmt::format("{} calls, {} of them seen from begin to end", with_commas(row.calls),
                                             with_commas(latency.timed)));
     if (latency.timed == 0) return out;
-    out += fmt::format("min {}, p50 {}, p90 {}, p99 {}, p99.9 {}, max {}; as recorded, percentiles rounded up by a quarter at most\n",
-                       human_ns(latency.min_ns), human_ns(latency.per_mille_ns(500)), human_ns(latency.per_mille_ns(900)),
-                       human_ns(latency.per_mille_ns(990)), human_ns(latency.per_mille_ns(999)), human_ns(latency.max_ns));
+    out += fmt::format("min {}, mean {}, p50 {}, p90 {}, p99 {}, p99.9 {}, max {}; {}percentiles rounded up by a quarter at most\n",
+                       human_ns(latency.min_ns), human_ns(latency.mean_ns), human_ns(latency.per_mille_ns(500)), human_ns(latency.per_mille_ns(900)),
+                       human_ns(latency.per_mille_ns(990)), human_ns(latency.per_mille_ns(999)), human_ns(latency.max_ns),
+                       loaded.report.raw ? "as recorded, " : "");
     const std::vector<Latency::Bin> bins = shown_bins(latency);
     std::uint64_t most = 1;
     for (const Latency::Bin& bin : bins) most = std::max(most, bin.calls);
@@ -114,7 +115,9 @@ void latency_json(const Loaded& loaded, std::uint32_t function, Json& json) {
     json["calls"] = loaded.report.by_number[function].calls;
     json["timed"] = latency.timed;
     const auto known = [&](std::uint64_t ns) { return latency.timed != 0 ? Json(ns) : Json(nullptr); };
+    json["raw"] = loaded.report.raw;
     json["min_ns"] = known(latency.min_ns);
+    json["mean_ns"] = known(latency.mean_ns);
     for (const auto& [name, part] : {std::pair("p50_ns", 500u), {"p90_ns", 900u}, {"p99_ns", 990u}, {"p999_ns", 999u}}) {
         json[name] = known(latency.per_mille_ns(part));
     }

@@ -44,8 +44,10 @@ Json functions_of(const Names& names, const Difference& difference) {
                         {"total", whole(after.total_ns)},
                         {"self", whole(after.self_ns)},
                         {"min", nullptr},
+                        {"mean", after.calls > 0 ? Json(whole(after.total_ns / after.calls)) : Json()},
                         {"max", nullptr},
                         {"share", difference.after_ns > 0 ? after.self_ns / difference.after_ns : 0},
+                        {"doubtful", false},
                         {"notes", note.empty() ? Json::array() : Json::array({note})},
                         {"bins", Json::array()}});
     }

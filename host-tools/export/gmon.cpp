@@ -27,13 +27,13 @@ void put(FileWriter& to, Integer value) {
     to.write({bytes, static_cast<std::size_t>(put_little(bytes, value) - bytes)});
 }
 
-struct Sums {
+struct ByAddress {
     std::map<std::uint64_t, std::uint64_t> self_ns;                            // by address
     std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> calls;  // from, to
 };
 
-Sums sums_of(const PathTree& tree) {
-    Sums sums;
+ByAddress sums_of(const PathTree& tree) {
+    ByAddress sums;
     for (std::size_t i = 1; i < tree.nodes.size(); ++i) {
         const TreeNode& node = tree.nodes[i];
         const std::uint64_t address = tree.functions[node.function].address;
@@ -46,7 +46,7 @@ Sums sums_of(const PathTree& tree) {
     return sums;
 }
 
-void write_histogram(FileWriter& file, const Sums& sums) {
+void write_histogram(FileWriter& file, const ByAddress& sums) {
     const std::uint64_t low = sums.self_ns.begin()->first & ~(bin_bytes - 1);
     const std::uint64_t bins = (sums.self_ns.rbegin()->first - low) / bin_bytes + 1;
     if (bins > most_bins) {
@@ -78,7 +78,7 @@ void write_histogram(FileWriter& file, const Sums& sums) {
 
 std::string write_gmon(const Output& output, const Aggregated& from) {
     const PathTree tree = path_tree(from);
-    const Sums sums = sums_of(tree);
+    const ByAddress sums = sums_of(tree);
     FileWriter file(output.path());
     file.write("gmon");
     put(file, std::uint32_t{1});

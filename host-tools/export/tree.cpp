@@ -40,7 +40,7 @@ FunctionPlace of_no_function(const char* name) { return {.name = name, .file = {
 
 void add_trace(Builder& to, const Aggregated& from) {
     const auto& nodes = from.profile.tree().nodes();
-    const std::uint64_t hz = from.report.clock_hz;
+    const std::vector<Times>& times_of = from.raw ? from.report.raw_nodes : from.report.nodes;
     std::vector<std::uint32_t> number(nodes.size());
     const auto of_no_call = [&](const char* name) { return to.node(0, to.function(of_no_function(name))); };
     // `overflow` is both: paths beyond the room, and calls below them.
@@ -52,13 +52,15 @@ void add_trace(Builder& to, const Aggregated& from) {
         } else {
             if (node.parent == CallTree::after_gap && number[CallTree::after_gap] == 0) {
                 number[CallTree::after_gap] = of_no_call("(callers lost in a gap)");
+                to.tree().nodes[number[CallTree::after_gap]].total_ns = times_of[CallTree::after_gap].total_ns;
             }
             number[i] = to.node(number[node.parent], to.function(from.report.by_number[node.function]));
         }
         TreeNode& into = to.tree().nodes[number[i]];
         into.calls += node.calls;
-        into.self_ns += from.raw ? ticks_to_ns(node.self_ticks, hz) : fixed_to_ns(from.report.nodes[i].self, hz);
-        into.total_ns += from.raw ? ticks_to_ns(node.total_ticks, hz) : fixed_to_ns(from.report.nodes[i].total, hz);
+        const Times& times = times_of[i];
+        into.self_ns += times.self_ns;
+        into.total_ns += times.total_ns;
         to.tree().has_times = from.report.has_calls();
     }
 }
@@ -77,6 +79,7 @@ void add_profile(Builder& to, const Aggregated& from) {
         into.calls += row.calls;
         into.self_ns += self_of(row, from.raw);
         into.total_ns += total_of(row, from.raw);
+        to.tree().nodes[root].total_ns += total_of(row, from.raw);
         to.tree().has_times = true;
     }
 }

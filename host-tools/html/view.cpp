@@ -111,14 +111,23 @@ std::vector<PathRow> paths_of(const PathTree& tree) {
 }
 
 // Of the target's profile: bins of a doubling each.
-Json json_bins(const ProfileRow& row, std::uint64_t clock_hz) {
+Json json_bins(const ProfileRow& row, bool raw, std::uint64_t clock_hz) {
     Json json = Json::array();
+    const auto from_ns = [&](unsigned bin) {
+        const FixedTicks from = bin == 0 ? 0 : (FixedTicks{1} << (bin - 1)) * wire::overhead_unit;
+        const FixedTicks taken = raw ? 0 : row.taken;
+        return fixed_to_ns(from > taken ? from - taken : 0, clock_hz);
+    };
     unsigned last = wire::profile_bins;
     while (last > 0 && row.bins[last - 1] == 0) --last;
     unsigned at = 0;
     while (at < last && row.bins[at] == 0) ++at;
     for (; at < last; ++at) {
-        json.push_back({ticks_to_ns(at == 0 ? 0 : std::uint64_t{1} << (at - 1), clock_hz), row.bins[at]});
+        if (!json.empty() && json.back()[0] == from_ns(at)) {
+            json.back()[1] = json.back()[1].get<std::uint64_t>() + row.bins[at];
+        } else {
+            json.push_back({from_ns(at), row.bins[at]});
+        }
     }
     return json;
 }
@@ -132,7 +141,9 @@ Json json_function(const FunctionRow& row, bool raw) {
     note(row.unwound, "left by longjmp or an exception");
     note(row.lost, "ended in a gap");
     note(row.incomplete, "with a gap inside");
+    note(row.dropped, "records dropped while it was open: its self time may contain them");
     note(row.profiled, "in the target's profile");
+    const std::optional<CallTimes> call = call_of(row, raw);
     return {{"name", to_utf8(row.name)},
             {"file", to_utf8(row.file)},
             {"line", row.line},
@@ -140,9 +151,11 @@ Json json_function(const FunctionRow& row, bool raw) {
             {"calls", row.calls},
             {"total", total_of(row, raw)},
             {"self", self_of(row, raw)},
-            {"min", row.min_ns ? Json(*row.min_ns) : Json(nullptr)},
-            {"max", row.max_ns ? Json(*row.max_ns) : Json(nullptr)},
+            {"min", call ? Json(call->min_ns) : Json(nullptr)},
+            {"mean", call ? Json(call->mean_ns) : Json(nullptr)},
+            {"max", call ? Json(call->max_ns) : Json(nullptr)},
             {"share", row.share},
+            {"doubtful", is_doubtful(row)},
             {"notes", std::move(notes)},
             {"bins", Json::array()}};
 }
@@ -155,8 +168,9 @@ FunctionRow as_function(const ProfileRow& from) {
     row.self_ns = from.self_ns;
     row.corrected_total_ns = from.corrected_total_ns;
     row.corrected_self_ns = from.corrected_self_ns;
-    row.min_ns = from.min_ns;
-    row.max_ns = from.max_ns;
+    row.timed = from.calls;
+    row.call = from.call;
+    row.corrected_call = from.corrected_call;
     row.share = from.share;
     return row;
 }
@@ -183,7 +197,7 @@ Json json_functions(const Report& report, const Profile& profile, const PathTree
     }
     for (const ProfileRow& row : report.profile) {
         if (row.calls == 0 || traced.contains(row.address)) continue;
-        put(as_function(row))["bins"] = json_bins(row, report.clock_hz);
+        put(as_function(row))["bins"] = json_bins(row, report.raw, report.clock_hz);
     }
     for (std::uint32_t n = 0; n < profile.durations().size(); ++n) {
         const auto found = at.find(key_of(report.by_number[n]));
@@ -194,8 +208,12 @@ Json json_functions(const Report& report, const Profile& profile, const PathTree
     return list;
 }
 
-std::string complaint(const Integrity& integrity) {
+std::string complaint(const Report& report) {
+    const Integrity& integrity = report.integrity;
     std::string text = integrity.complete ? "" : "ends early";
+    if (const Loss loss = loss_of(report); loss.dropped + loss.lost != 0) {
+        text += fmt::format("{}{:.1f} % missing", text.empty() ? "" : ", ", 100 * loss.share());
+    }
     for (const IntegrityItem& item : integrity.items) {
         if (!item.spoils || item.value == 0) continue;
         text += fmt::format("{}{} {}", text.empty() ? "" : ", ", item.name, with_commas(item.value));
@@ -208,6 +226,7 @@ Json facts(const Report& report) {
     const auto add = [&](const char* name, const std::string& value, bool spoils = false) {
         if (!value.empty()) list.push_back({{"name", name}, {"value", to_utf8(value)}, {"spoils", spoils}});
     };
+    add("missing", loss_line(report), true);
     add("image", report.image);
     add("build-id", report.build_id);
     add("board", report.board);
@@ -253,7 +272,7 @@ std::string view_json(const Report& report, const Profile& profile, const std::s
     json["version"] = 1;
     json["title"] = to_utf8(title);
     json["headline"] = to_utf8(headline);
-    json["complaint"] = complaint(report.integrity);
+    json["complaint"] = complaint(report);
     json["facts"] = facts(report);
     json["duration"] = report.duration_ns;
     const PathTree tree = path_tree({report, profile, report.raw});

@@ -74,6 +74,7 @@ Live::Live(LiveOptions options, LastingSource::Open open, bool comes_back)
 
 void Live::start(LastingSource::Open open, bool comes_back) {
     profile_.count_durations();
+    profile_.know_code(code_of_calls([this] { return symbols(); }));
     if (options_.timeline) tee_.add(events_);
     if (comes_back) {
         auto lasting = std::make_unique<LastingSource>(std::move(open));

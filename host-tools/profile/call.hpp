@@ -29,6 +29,7 @@ struct Path {
 struct Begun {
     Path path;
     std::uint64_t total_before = 0;  // of the function
+    std::uint64_t taken_before = 0;  // by recording, in 1/256 ticks: see call_costs.hpp
 };
 
 // Of the return that ends a call, all but the clock, where it is plain.
@@ -46,6 +47,7 @@ struct OpenCall {
     Ticks begin = 0;                 // without the tracer's
     Ticks child = 0;                 // spent in calls that have closed
     std::uint64_t total_before = 0;  // the function's total when the call began: see close()
+    std::uint64_t taken_before = 0;  // likewise, what recording had taken: see call_costs.hpp
     Path path;
     std::uint32_t gaps_before = 0;  // gaps this core had when the call began
     std::uint32_t plain_end = 0;    // the return that ends it, all but the clock

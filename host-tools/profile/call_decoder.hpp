@@ -154,6 +154,15 @@ public:
     const OpenCall& top() const { return stack_.top(); }
     // A gap lies inside.
     bool has_gap(const OpenCall& call) const { return call.gaps_before != gaps_; }
+    // The clock that calls' begins and ends are read off: without the tracer's time. At an earlier point of the target's.
+    Ticks time() const { return now(); }
+    Ticks time_at(std::uint64_t clock) const { return clock - stops_.before(clock); }
+    template <typename Visit>
+    void for_each_open(Visit visit) const {
+        for (std::size_t at = 1; at <= stack_.depth(); ++at) {
+            if (!stack_[at].is_gap()) visit(stack_[at]);
+        }
+    }
     // The return's entry is open here.
     bool has_entry_of(const wire::Event& event) const { return stack_.find(event) != 0; }
 
@@ -203,7 +212,8 @@ private:
         stack_.push(opened(event.index, now(), begun));
     }
     OpenCall opened(std::uint64_t index, Ticks begin, const Begun& begun) const {
-        return {.index = index, .begin = begin, .child = 0, .total_before = begun.total_before, .path = begun.path,
+        return {.index = index, .begin = begin, .child = 0, .total_before = begun.total_before,
+                .taken_before = begun.taken_before, .path = begun.path,
                 .gaps_before = gaps_, .plain_end = plain_return(index)};
     }
 
@@ -307,7 +317,7 @@ private:
             return;
         }
         ++markers_;
-        stack_.push({.index = stack_.top().index, .begin = last_before_gap_, .child = length, .total_before = 0,
+        stack_.push({.index = stack_.top().index, .begin = last_before_gap_, .child = length, .total_before = 0, .taken_before = 0,
                      .path = {0, sink_->gap_node()}, .gaps_before = gaps_, .plain_end = OpenCall::gap_marker});
     }
 

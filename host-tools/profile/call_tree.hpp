@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "host-tools/elf/tail_calls.hpp"
+
 namespace nopscope {
 
 class CallTree {
@@ -17,6 +19,11 @@ public:
     struct Node {
         std::uint32_t parent = 0;
         std::uint32_t function = 0;
+        // Of each of its calls, by call_costs.hpp.
+        std::int64_t inside = 0;
+        std::int64_t outside = 0;
+        Tail tail = Tail::never;
+        bool no_landing_pad = false;
         std::uint64_t calls = 0;
         std::uint64_t points = 0;  // of them, those without a time: `call` records
         std::uint64_t whole = 0;   // of them, those told whole, by duration records

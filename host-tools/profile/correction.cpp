@@ -3,37 +3,20 @@
 
 #include <algorithm>
 
-#include "host-tools/profile/paths.hpp"
-
 namespace nopscope {
 namespace {
 
-__extension__ using Signed = __int128;  // 1/256 ticks
+using Signed = SignedFixedTicks;
 
-// What recording took, of a path's total and self.
-struct Taken {
-    Signed total = 0;
-    Signed self = 0;
-};
-
-FixedTicks less(std::uint64_t ticks, Signed taken) {
-    const Signed rest = Signed{ticks} * wire::overhead_unit - taken;
-    return rest > 0 ? static_cast<FixedTicks>(rest) : 0;
-}
-
-const wire::Overhead& overhead(const HelloInfo& hello, wire::RecorderNumber recorder) {
-    return hello.overheads[static_cast<std::size_t>(recorder)];
-}
-
-// A path's number is above its caller's.
-std::vector<Taken> taken_by_node(const std::vector<CallTree::Node>& nodes, const FunctionTable& functions,
+// What recording took of each path's self time. A path's number is above its caller's.
+std::vector<Signed> taken_by_node(const std::vector<CallTree::Node>& nodes, const FunctionTable& functions,
                                  const HelloInfo& hello, const CodeFacts& code) {
-    const wire::Overhead& graph = overhead(hello, wire::RecorderNumber::graph);
-    const wire::Overhead& function = overhead(hello, wire::RecorderNumber::function);
-    const wire::Overhead& duration = overhead(hello, wire::RecorderNumber::duration);
-    const auto cost = [&](Signed instructions) { return graph_overhead(hello) * instructions / graph_instructions; };
+    const CallCosts costs(hello);
+    const auto cost = [&](Signed instructions) {
+        return Signed{costs.graph_sum} * instructions / graph_instructions;
+    };
     const Handed handed = handed_of(hello);
-    const Signed tail = cost(tail_instructions), hook = cost(hook_instructions);
+    const Signed tail = costs.tail, hook = costs.hook;
     const auto calls_by_tail = [&](std::size_t i) -> Signed {  // in 1/Handed::one
         const CallTree::Node& node = nodes[i];
         if (!code.tail || tail == 0 || node.parent <= CallTree::overflow) return 0;
@@ -44,7 +27,7 @@ std::vector<Taken> taken_by_node(const std::vector<CallTree::Node>& nodes, const
         }
         return 0;
     };
-    std::vector<Taken> taken(nodes.size());
+    std::vector<Signed> taken(nodes.size());
     for (std::size_t i = nodes.size(); i-- > CallTree::overflow + 1;) {
         const CallTree::Node& node = nodes[i];
         const Signed whole = node.whole;
@@ -53,53 +36,34 @@ std::vector<Taken> taken_by_node(const std::vector<CallTree::Node>& nodes, const
         const Signed calls = interrupt ? 0 : Signed{node.calls} - node.points - whole;
         const Signed pad = code.local[node.function] ? hello.landing_pad : 0;
         const Signed no_hook = interrupt ? 0 : node.unwound * hook;
-        const Signed inside = calls * (graph.inside + pad) + whole * (duration.inside + pad) - no_hook + cost(node.beside);
-        const Signed outside = calls * (graph.outside - pad) + whole * (duration.outside - pad) +
-                               Signed{node.points} * (function.outside - pad) + calls_by_tail(i) * tail / Handed::one - no_hook;
-        taken[i].self += inside;
-        taken[i].total += inside;
-        taken[node.parent].self += outside;
-        taken[node.parent].total += outside + taken[i].total;
+        const Signed inside = calls * (costs.graph.inside + pad) + whole * (costs.duration.inside + pad) - no_hook + cost(node.beside);
+        const Signed outside = calls * (costs.graph.outside - pad) + whole * (costs.duration.outside - pad) +
+                               Signed{node.points} * (costs.function.outside - pad) + calls_by_tail(i) * tail / Handed::one - no_hook;
+        taken[i] += inside;
+        taken[node.parent] += outside;
     }
     return taken;
 }
 
 }  // namespace
 
-Correction correct(const Profile& profile, const std::vector<FunctionTimes>& times,
-                   const CodeFacts& code) {
-    const auto& nodes = profile.tree().nodes();
-    Correction result;
-    result.nodes.resize(nodes.size());
-    result.functions.resize(times.size());
-    if (!profile.hello()) return result;
-    const std::vector<Taken> taken = taken_by_node(nodes, profile.functions(), *profile.hello(), code);
-    std::vector<Taken> of_function(times.size());
-    for_each_path(nodes, times.size(), [&](std::uint32_t node, bool outermost) {
-        Taken& of = of_function[nodes[node].function];
-        of.self += taken[node].self;
-        if (outermost) of.total += taken[node].total;
-    });
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-        result.nodes[i] = {less(nodes[i].total_ticks, taken[i].total),
-                           less(nodes[i].self_ticks, taken[i].self)};
-    }
-    for (std::size_t i = 0; i < times.size(); ++i) {
-        CorrectedTimes& of = result.functions[i];
-        of = {less(times[i].total_ticks, of_function[i].total),
-              less(times[i].self_ticks, of_function[i].self)};
-        const FixedTicks raw = FixedTicks{times[i].self_ticks} * wire::overhead_unit;
-        if (raw > of.self) result.subtracted += raw - of.self;
-    }
-    return result;
+Sums correct(const Profile& profile, const std::vector<FunctionTimes>& times, const CodeFacts& code) {
+    if (!profile.hello()) return sum_up(profile, times, {});
+    return sum_up(profile, times,
+                  taken_by_node(profile.tree().nodes(), profile.functions(), *profile.hello(), code));
 }
 
-CorrectedTimes correct(const ProfiledTimes& times, const HelloInfo& hello, bool local) {
-    const Signed inside =
-        Signed{times.calls} * (Signed{overhead(hello, wire::RecorderNumber::profile).inside} +
-                               (local ? hello.landing_pad : 0));
-    const std::int64_t self = std::max<std::int64_t>(times.self_ticks, 0);
-    return {less(times.total_ticks, inside), less(static_cast<std::uint64_t>(self), inside)};
+// What else is known to be in a function's self may come off it here. Its total loses what its single calls lose (`each`
+// of them), so that the mean stays between min and max.
+CorrectedProfile correct(const ProfiledTimes& times, const HelloInfo& hello, bool local) {
+    const std::int64_t each = CallCosts(hello).profile.inside + (local ? hello.landing_pad : std::int64_t{0});
+    const Signed inside = Signed{times.calls} * each;
+    const auto less = [&](Signed ticks) { return ticks * wire::overhead_unit - inside; };
+    const auto ns = [&](Signed fixed) {
+        return fixed > 0 ? fixed_to_ns(static_cast<FixedTicks>(fixed), hello.clock_hz) : 0;
+    };
+    const Signed self = less(std::max<std::int64_t>(times.self_ticks, 0));
+    return {{ns(less(times.total_ticks)), ns(self)}, ns(-self), each};
 }
 
 }  // namespace nopscope

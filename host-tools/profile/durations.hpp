@@ -34,12 +34,14 @@ public:
         std::uint64_t calls = 0;
         Ticks total_ticks = 0;
         Ticks self_ticks = 0;
+        std::uint64_t inner = 0;  // calls inside these, however deep
         std::map<std::uint32_t, std::unique_ptr<Sum>> children;  // by site offset
     };
     using Sums = std::map<std::uint32_t, std::unique_ptr<Sum>>;
     struct Inside {
         Ticks ticks = 0;       // of calls inside, which is not the call's own
         Ticks same_ticks = 0;  // of those, of the same function's
+        std::uint64_t calls = 0;  // however deep
     };
 
     bool empty() const { return levels_.empty(); }
@@ -50,7 +52,7 @@ public:
     Inside add(std::uint32_t depth, std::uint32_t site, Ticks begin, Ticks ticks, Ticks elsewhere,
                Orphans orphans) {
         auto call = std::make_unique<Sum>();
-        Inside inside{elsewhere, 0};
+        Inside inside{.ticks = elsewhere};
         const std::uint32_t level = depth < max_depth ? depth : max_depth;
         for (auto at = levels_.upper_bound(level); at != levels_.end(); at = levels_.erase(at)) {
             if (not_negative(begin - at->second.begin) != 0) {
@@ -59,6 +61,7 @@ public:
             }
             for (auto& [its_site, sum] : at->second.calls) {
                 inside.ticks += sum->total_ticks;
+                inside.calls += sum->calls + sum->inner;
                 merge(call->children[its_site], std::move(sum));
             }
         }
@@ -66,6 +69,7 @@ public:
         call->calls = 1;
         call->total_ticks = ticks;
         call->self_ticks = not_negative(ticks - inside.ticks);
+        call->inner = inside.calls;
         const auto [at, is_new] = levels_.try_emplace(level);
         if (is_new) at->second.begin = begin;
         merge(at->second.calls[site], std::move(call));
@@ -112,12 +116,14 @@ private:
         to->calls += from->calls;
         to->total_ticks += from->total_ticks;
         to->self_ticks += from->self_ticks;
+        to->inner += from->inner;
         for (auto& [site, sum] : from->children) merge(to->children[site], std::move(sum));
     }
     static Sums copy(const Sums& from) {
         Sums to;
         for (const auto& [site, sum] : from) {
-            to[site] = std::make_unique<Sum>(Sum{sum->calls, sum->total_ticks, sum->self_ticks, copy(sum->children)});
+            to[site] = std::make_unique<Sum>(
+                Sum{sum->calls, sum->total_ticks, sum->self_ticks, sum->inner, copy(sum->children)});
         }
         return to;
     }

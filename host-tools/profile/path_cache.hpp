@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "host-tools/profile/call.hpp"
+#include "host-tools/profile/call_costs.hpp"
 #include "host-tools/profile/call_tree.hpp"
 #include "host-tools/profile/function_table.hpp"
 
@@ -13,8 +14,8 @@ namespace nopscope {
 // ever changes, so nothing has to be forgotten.
 class PathCache {
 public:
-    PathCache(FunctionTable& functions, CallTree& tree)
-        : functions_(functions), tree_(tree), slots_(std::size_t{1} << slot_bits) {}
+    PathCache(FunctionTable& functions, CallTree& tree, const CallCosts& costs, const CodeOfCalls& code)
+        : functions_(functions), tree_(tree), costs_(costs), code_(code), slots_(std::size_t{1} << slot_bits) {}
 
     [[gnu::always_inline]] Path find(std::uint32_t parent, std::uint32_t offset) {
         const std::uint64_t key = std::uint64_t{parent} << 32 | offset;
@@ -32,11 +33,16 @@ private:
     };
     [[gnu::noinline, gnu::cold]] void fill(Slot& slot, std::uint64_t key) {
         const std::uint32_t function = functions_.number_of_any(static_cast<std::uint32_t>(key));
-        slot = {key, {function, tree_.child(static_cast<std::uint32_t>(key >> 32), function)}};
+        const std::size_t known = tree_.nodes().size();
+        const std::uint32_t node = tree_.child(static_cast<std::uint32_t>(key >> 32), function);
+        if (node >= known) costs_.set(tree_, functions_, node, code_);
+        slot = {key, {function, node}};
     }
 
     FunctionTable& functions_;
     CallTree& tree_;
+    const CallCosts& costs_;
+    const CodeOfCalls& code_;
     std::vector<Slot> slots_;
 };
 

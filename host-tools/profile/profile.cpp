@@ -25,11 +25,24 @@ Profile::Profile(const Profile& other) : SessionSink(), ProfileSums(other) {
 }
 
 void Profile::on_session(const HelloInfo& hello) {
-    if (!hello_) hello_ = hello;
     // What a warm reset has left is sent before that boot measures.
-    if (!hello_->calibrated) hello_->take_overheads(hello);
+    const bool anew = !hello_ || (!hello_->calibrated && hello.calibrated);
+    if (!hello_) hello_ = hello;
+    if (anew) {
+        hello_->take_overheads(hello);
+        measured();
+    }
     handed_within_ = handed_of(*hello_).within;
     for_each_context([this](Context& context) { context.handed_within = handed_within_; });
+}
+
+void Profile::measured() {
+    costs_ = CallCosts(*hello_);
+    for (std::uint32_t node = 0; node < tree_.nodes().size(); ++node) costs_.set(tree_, functions_, node, code_);
+    for (DurationsOf& of : durations_) of.corrected = {};
+    for_each_context([](Context& context) {
+        for (FunctionTimes& of : context.times) of.forget_corrected();
+    });
 }
 
 void Profile::on_session_end() {
@@ -86,6 +99,7 @@ void Profile::on_session_end() {
 }
 
 void Profile::on_missing(unsigned core, const MissingPart& part) {
+    if (part.dropped != 0 && cores_[core & 0xff]) cores_[core & 0xff]->on_dropped(part.from, part.dropped);
     if (missing_.size() < max_missing) missing_.push_back({.part = part, .core = core, .session = 0});
 }
 
@@ -191,6 +205,25 @@ void Profile::Core::on_gap() {
     for (const auto& one : contexts) one->decoder.on_gap();
 }
 
+// Records were dropped at times since `from` that are not known: so calls that were open since then may have called
+// what is missing, and have its time as their own.
+void Profile::Core::on_dropped(std::uint64_t from, std::uint64_t count) {
+    for (const auto& one : contexts) {
+        const auto& decoder = one->decoder;
+        if (!decoder.started()) continue;
+        const Ticks since = decoder.time_at(from);
+        std::vector<bool> touched(one->times.size());
+        for (std::size_t i = 0; i < touched.size(); ++i) {
+            const Ticks end = one->times[i].last_end;
+            touched[i] = end != 0 && (end == since || not_negative(end - since) != 0);
+        }
+        decoder.for_each_open([&](const OpenCall& call) { touched[call.path.function] = true; });
+        for (std::size_t i = 0; i < touched.size(); ++i) {
+            if (touched[i]) one->times[i].dropped += count;
+        }
+    }
+}
+
 // What is open in a context ends with the session, not when the context ran last.
 void Profile::Core::finish() {
     stop_running(last_clock);
@@ -205,6 +238,7 @@ void Profile::Core::finish() {
         const bool any = (times.ran_ticks | times.self_ticks | times.tracer_ticks) != 0;
         if (any && profile_.contexts_.size() < max_context_times)
             profile_.contexts_.push_back(times);
+        for (FunctionTimes& of : one->times) of.last_end = 0;
     }
     current = contexts.front().get();
 }
@@ -225,12 +259,16 @@ void Profile::Context::told(std::uint32_t offset, Ticks ticks, const Durations::
     const std::uint32_t function = profile_.functions_.number(offset);
     FunctionTimes& of = function < times.size() ? times[function] : make_room(function);
     ++of.calls;
-    ++of.timed;
     of.total_ticks += not_negative(ticks - inside.same_ticks);
     of.self_ticks += not_negative(ticks - inside.ticks);
-    of.min_ticks = std::min(of.min_ticks, ticks);
-    of.max_ticks = std::max(of.max_ticks, ticks);
-    if (counts_durations) profile_.add_duration(function, ticks);
+    const wire::Overhead& each = profile_.costs_.duration;
+    const std::uint64_t both = static_cast<std::uint64_t>(std::int64_t{each.inside} + each.outside);
+    const auto corrected = static_cast<std::int64_t>(ticks * wire::overhead_unit - inside.calls * both -
+                                                     static_cast<std::uint64_t>(std::int64_t{each.inside}));
+    taken += both;
+    of.last_end = decoder.time();
+    of.time(ticks, corrected);
+    if (counts_durations) profile_.add_duration(function, ticks, corrected);
 }
 
 std::uint32_t Profile::Context::placed(std::uint32_t parent, std::uint32_t offset,
@@ -275,6 +313,13 @@ std::vector<FunctionTimes> Profile::times() const {
             to.incomplete += from.incomplete;
             if (from.min_ticks < to.min_ticks) to.min_ticks = from.min_ticks;
             if (from.max_ticks > to.max_ticks) to.max_ticks = from.max_ticks;
+            to.timed_ticks += from.timed_ticks;
+            to.corrected_sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(to.corrected_sum) +
+                                                         static_cast<std::uint64_t>(from.corrected_sum));
+            to.corrected_min = std::min(to.corrected_min, from.corrected_min);
+            to.corrected_max = std::max(to.corrected_max, from.corrected_max);
+            to.uncorrected += from.uncorrected;
+            to.dropped += from.dropped;
         }
     });
     return sum;

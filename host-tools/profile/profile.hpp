@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "host-tools/line/session.hpp"
+#include "host-tools/profile/call_costs.hpp"
 #include "host-tools/profile/call_decoder.hpp"
 #include "host-tools/profile/call_tree.hpp"
 #include "host-tools/profile/captured.hpp"
@@ -38,6 +39,41 @@ struct FunctionTimes {
     std::uint64_t lost = 0;   // ended inside a gap
     std::uint64_t unwound = 0;
     std::uint64_t incomplete = 0;  // a gap lies inside
+    std::uint64_t timed_ticks = 0;  // of `timed` calls, those inside each other counted each
+    // The same less what recording took, in 1/256 ticks; with what a landing pad takes (call_costs.hpp). Of `timed`
+    // calls but those that ended before a boot had measured what it takes.
+    std::int64_t corrected_sum = 0;
+    std::int64_t corrected_min = INT64_MAX;
+    std::int64_t corrected_max = INT64_MIN;
+    std::uint64_t uncorrected = 0;
+    // Records that its core dropped while a call of it was open, at most: a call that was dropped is in its caller's
+    // self time. See Profile::on_missing().
+    std::uint64_t dropped = 0;
+    std::uint64_t last_end = 0;  // of a call, in this session, on the decoder's clock; 0: there is none
+
+    void time(std::uint64_t ticks, std::int64_t corrected) {
+        ++timed;
+        timed_ticks += ticks;
+        if (ticks < min_ticks) min_ticks = ticks;
+        if (ticks > max_ticks) max_ticks = ticks;
+        // Modulo 2^64: outside data may have any clock.
+        corrected_sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(corrected_sum) +
+                                                  static_cast<std::uint64_t>(corrected));
+        if (corrected < corrected_min) corrected_min = corrected;
+        if (corrected > corrected_max) corrected_max = corrected;
+    }
+    void forget_corrected() {
+        corrected_sum = 0;
+        corrected_min = INT64_MAX;
+        corrected_max = INT64_MIN;
+        uncorrected = timed;
+    }
+};
+
+// A function's calls by duration: as recorded, and less what recording took but for landing pads.
+struct DurationsOf {
+    DurationBins raw;
+    DurationBins corrected;
 };
 
 // A point in time that the firmware, or a trigger of it, has marked.
@@ -84,9 +120,11 @@ struct ProfileSums {
     std::optional<HelloInfo> hello_;
     FunctionTable functions_;
     CallTree tree_;
+    CallCosts costs_;
+    CodeOfCalls code_;
     bool counts_durations_ = false;
     std::uint64_t handed_within_ = 0;  // ticks
-    std::vector<DurationBins> durations_;
+    std::vector<DurationsOf> durations_;
     TargetProfile on_target_;
     MovedFunctions moved_;
     TargetState state_;
@@ -123,7 +161,9 @@ public:
     // Before the first record: calls will be counted by duration, too, those whose min and max count.
     void count_durations() { counts_durations_ = true; }
     // By function number; shorter than times() where the last functions have none.
-    const std::vector<DurationBins>& durations() const { return durations_; }
+    const std::vector<DurationsOf>& durations() const { return durations_; }
+    // Before the first record: single calls will be corrected by what the code says of their paths, too.
+    void know_code(CodeOfCalls code) { code_ = std::move(code); }
     const TargetProfile& on_target() const { return on_target_; }
     const MovedFunctions& moved() const { return moved_; }
     const TargetState& state() const { return state_; }
@@ -181,6 +221,7 @@ private:
               handed_within(other.handed_within),
               last_end(other.last_end),
               last_node(other.last_node),
+              taken(other.taken),
               profile_(profile),
               times(other.times),
               known(other.known),
@@ -200,13 +241,19 @@ private:
             FunctionTimes& of = times[path.function];
             ++of.calls;
             ++profile_.tree_[path.node].calls;
-            return {path, of.total_ticks};
+            return {path, of.total_ticks, taken};
         }
         std::uint32_t gap_node() const { return CallTree::after_gap; }
         void passed(std::uint32_t parent, std::uint32_t offset) {
-            ++profile_.tree_[called(parent, offset).path.node].points;
+            CallTree::Node& node = profile_.tree_[called(parent, offset).path.node];
+            ++node.points;
+            taken += static_cast<std::uint64_t>(profile_.costs_.function.outside -
+                                                (node.no_landing_pad ? profile_.costs_.landing_pad : 0));
         }
-        void beside(std::uint32_t node, std::uint32_t instructions) { profile_.tree_[node].beside += instructions; }
+        void beside(std::uint32_t node, std::uint32_t instructions) {
+            profile_.tree_[node].beside += instructions;
+            taken += static_cast<std::uint64_t>(profile_.costs_.of_instructions(instructions));
+        }
         void closed(const OpenCall& call, const ClosedCall& result);
         void told(std::uint32_t offset, Ticks ticks, const Durations::Inside& inside);
         std::uint32_t placed(std::uint32_t parent, std::uint32_t offset, const Durations::Sum& sum);
@@ -226,6 +273,7 @@ private:
         Ticks handed_within;      // between two returns, if the first is a tail call's
         Ticks last_end = 0;       // of a call
         std::uint32_t last_node = 0;
+        std::uint64_t taken = 0;  // by recording, in 1/256 ticks: call_costs.hpp
         Profile& profile_;
         std::vector<FunctionTimes> times;
         std::uint32_t known = 0;  // their number, which times.size() takes a division for
@@ -254,6 +302,7 @@ private:
         void on_event(const wire::Event& event);
         void on_data();
         void on_gap();
+        void on_dropped(std::uint64_t from, std::uint64_t count);
         void finish();
 
         static constexpr std::size_t max_contexts = 1024;
@@ -282,26 +331,47 @@ private:
         }
     }
 
-    [[gnu::noinline, gnu::cold]] void add_duration(std::uint32_t function, Ticks ticks) {
+    [[gnu::noinline, gnu::cold]] void add_duration(std::uint32_t function, Ticks ticks, std::int64_t corrected) {
         if (function >= durations_.size()) durations_.resize(function + 1);
-        durations_[function].add(ticks);
+        constexpr Ticks most = ~Ticks{0} / wire::overhead_unit;
+        durations_[function].raw.add(std::min(ticks, most) * wire::overhead_unit);
+        durations_[function].corrected.add(corrected > 0 ? static_cast<std::uint64_t>(corrected) : 0);
     }
+    void measured();  // what recording takes is known, or known anew
 
-    PathCache paths_{functions_, tree_};
+    PathCache paths_{functions_, tree_, costs_, code_};
     std::array<std::unique_ptr<Core>, 256> cores_;
 };
 
 // Here, so that the decoder's loop has it inline.
 inline void Profile::Context::closed(const OpenCall& call, const ClosedCall& result) {
+    CallTree::Node& node = profile_.tree_[call.path.node];
+    const Ticks end = call.begin + result.ticks;
+    if (end - last_end < handed_within) [[unlikely]] {
+        CallTree::Node& last = profile_.tree_[last_node];
+        if (last.parent == call.path.node && result.outcome == Outcome::returned) {
+            ++last.handed;
+            if (last.tail == Tail::maybe) taken += static_cast<std::uint64_t>(profile_.costs_.tail);
+        }
+    }
+    last_end = end;
+    last_node = call.path.node;
+    node.total_ticks += result.ticks;
+    node.self_ticks += result.self_ticks;
+
     FunctionTimes& of = times[call.path.function];
+    of.last_end = end;
     const std::uint64_t total = call.total_before + result.ticks;
     of.self_ticks += result.self_ticks;
+    // Of a call that was left without returning the return's hook did not run.
+    std::uint64_t not_run = 0;
     switch (result.outcome) {
     case Outcome::returned:
         break;
     case Outcome::unwound:
         ++of.unwound;
-        ++profile_.tree_[call.path.node].unwound;
+        ++node.unwound;
+        if (!is_interrupt(profile_.functions_.offset(node.function))) not_run = static_cast<std::uint64_t>(profile_.costs_.hook);
         break;
     case Outcome::open:
         ++of.open;
@@ -310,6 +380,9 @@ inline void Profile::Context::closed(const OpenCall& call, const ClosedCall& res
         ++of.lost;
         break;
     }
+    taken += static_cast<std::uint64_t>(node.inside) - not_run;
+    const auto corrected = static_cast<std::int64_t>(result.ticks * wire::overhead_unit - (taken - call.taken_before));
+    taken += static_cast<std::uint64_t>(node.outside) - not_run;
     if (result.outcome == Outcome::lost) {
         // Calls since the gap have been added to the total already.
         if (total > of.total_ticks) of.total_ticks = total;
@@ -319,22 +392,10 @@ inline void Profile::Context::closed(const OpenCall& call, const ClosedCall& res
     if (result.incomplete) {
         ++of.incomplete;
     } else if (result.outcome != Outcome::open && result.outcome != Outcome::lost) {
-        ++of.timed;
-        if (result.ticks < of.min_ticks) of.min_ticks = result.ticks;
-        if (result.ticks > of.max_ticks) of.max_ticks = result.ticks;
+        of.time(result.ticks, corrected);
         if (counts_durations) [[unlikely]]
-            profile_.add_duration(call.path.function, result.ticks);
+            profile_.add_duration(call.path.function, result.ticks, corrected);
     }
-    CallTree::Node& node = profile_.tree_[call.path.node];
-    node.total_ticks += result.ticks;
-    node.self_ticks += result.self_ticks;
-    const Ticks end = call.begin + result.ticks;
-    if (end - last_end < handed_within) [[unlikely]] {
-        CallTree::Node& last = profile_.tree_[last_node];
-        if (last.parent == call.path.node && result.outcome == Outcome::returned) ++last.handed;
-    }
-    last_end = end;
-    last_node = call.path.node;
 }
 
 }  // namespace nopscope

@@ -62,8 +62,7 @@ void add(std::map<std::uint32_t, Neighbour>& to, std::uint32_t neighbour, const 
     Neighbour& one = to[neighbour];
     one.function = neighbour;
     one.calls += node.calls;
-    one.total_ns += report.raw ? ticks_to_ns(node.total_ticks, report.clock_hz)
-                               : fixed_to_ns(report.nodes[number].total, report.clock_hz);
+    one.total_ns += report.of_node(number).total_ns;
 }
 
 }  // namespace
@@ -125,17 +124,24 @@ std::uint64_t Latency::per_mille_ns(unsigned part) const {
 
 Latency latency_of(const Report& report, const Profile& profile, std::uint32_t function) {
     Latency latency;
-    const FunctionRow& row = report.by_number[function];
-    latency.min_ns = row.min_ns.value_or(0);
-    latency.max_ns = row.max_ns.value_or(0);
+    const CallTimes call = call_of(report.by_number[function], report.raw).value_or(CallTimes{});
+    latency.min_ns = call.min_ns;
+    latency.mean_ns = call.mean_ns;
+    latency.max_ns = call.max_ns;
     if (function >= profile.durations().size()) return latency;
-    const auto& calls = profile.durations()[function].calls;
+    const DurationsOf& of = profile.durations()[function];
+    const auto& calls = (report.raw ? of.raw : of.corrected).calls;
+    const std::int64_t pad = !report.raw && report.no_landing_pad[function] ? report.landing_pad : 0;
     unsigned last = DurationBins::count;
     while (last > 0 && calls[last - 1] == 0) --last;
     unsigned bin = 0;
     while (bin < last && calls[bin] == 0) ++bin;
     for (; bin < last; ++bin) {
-        latency.bins.push_back({ticks_to_ns(DurationBins::first_of(bin), report.clock_hz), calls[bin]});
+        const SignedFixedTicks from = SignedFixedTicks{DurationBins::first_of(bin)} - pad;
+        const std::uint64_t ns = from > 0 ? fixed_to_ns(static_cast<FixedTicks>(from), report.clock_hz) : 0;
+        // Of less than a nanosecond there are several.
+        if (latency.bins.empty() || latency.bins.back().from_ns != ns) latency.bins.push_back({ns, 0});
+        latency.bins.back().calls += calls[bin];
         latency.timed += calls[bin];
     }
     return latency;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What people ask of a recording: who calls a function, what it calls, how long it takes, how deep it gets.
-// Times are the report's: corrected, unless it is raw; durations of single calls are as recorded.
+// Times are the report's, of single calls, too: corrected, unless it is raw.
 #pragma once
 
 #include <string>
@@ -36,6 +36,7 @@ struct Latency {
     };
     std::uint64_t timed = 0;  // of the function's calls: those that were seen from begin to end
     std::uint64_t min_ns = 0;
+    std::uint64_t mean_ns = 0;
     std::uint64_t max_ns = 0;
     std::vector<Bin> bins;  // from the first to the last that is not empty; the last ends at max_ns
 

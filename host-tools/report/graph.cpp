@@ -22,17 +22,9 @@ struct Shown {
 
 using Children = std::vector<std::vector<std::uint32_t>>;
 
-// What is shown: corrected, or as recorded.
-CorrectedTimes times_of(const Report& report, const Profile& profile, std::uint32_t node) {
-    if (!report.raw) return report.nodes[node];
-    const CallTree::Node& raw = profile.tree().nodes()[node];
-    return {FixedTicks{raw.total_ticks} * wire::overhead_unit,
-            FixedTicks{raw.self_ticks} * wire::overhead_unit};
-}
-
 Children sorted_children(const Report& report, const Profile& profile) {
     const auto& nodes = profile.tree().nodes();
-    const auto total = [&](std::uint32_t node) { return times_of(report, profile, node).total; };
+    const auto total = [&](std::uint32_t node) { return report.of_node(node).total_ns; };
     Children children(nodes.size());
     for (std::uint32_t i = CallTree::overflow + 1; i < nodes.size(); ++i) {
         children[nodes[i].parent].push_back(i);
@@ -52,7 +44,7 @@ std::vector<Shown> shown_nodes(const Report& report, const Profile& profile,
     const auto& nodes = profile.tree().nodes();
     const Children children = sorted_children(report, profile);
     const auto total = [&](std::uint32_t node) {
-        return static_cast<double>(times_of(report, profile, node).total);
+        return static_cast<double>(report.of_node(node).total_ns);
     };
     double all = 0;
     for (const std::uint32_t top : children[CallTree::root]) {
@@ -108,11 +100,11 @@ std::string text_graph(const Report& report, const Profile& profile, const Graph
     constexpr unsigned deepest_indent = 60;
     for (const Shown& at : shown_nodes(report, profile, options)) {
         const CallTree::Node& node = nodes[at.node];
-        const CorrectedTimes times = times_of(report, profile, at.node);
+        const Times& times = report.of_node(at.node);
         const unsigned indent = 2 * std::min(at.depth, deepest_indent);
         fmt::format_to(to, "{:>12}  {:>8}  {:>8}  {:>5.1f} %  ", with_commas(node.calls),
-                       human_ns(fixed_to_ns(times.total, report.clock_hz)),
-                       human_ns(fixed_to_ns(times.self, report.clock_hz)), at.share * 100);
+                       human_ns(times.total_ns),
+                       human_ns(times.self_ns), at.share * 100);
         for (std::size_t i = 0; i < report.events.columns.size(); ++i) {
             const EventCell& cell = report.events.nodes[i][at.node];
             fmt::format_to(to, "{:>{}}  {:>12}  ", with_commas(total_of(cell, report.raw)),
@@ -121,7 +113,7 @@ std::string text_graph(const Report& report, const Profile& profile, const Graph
         fmt::format_to(to, "{:{}}{}\n", "", indent, for_cell(name_of(report, node, at.node)));
     }
     if (!only_samples && report.samples.count != 0) out += "\n";
-    return out + text_sampled_graph(report, options) + "\n" + text_marks(report) + overhead_line(report) + integrity_line(report.integrity) + "\n";
+    return out + text_sampled_graph(report, options) + "\n" + text_marks(report) + loss_line(report) + overhead_line(report) + integrity_line(report.integrity) + "\n";
 }
 
 std::string json_graph(const Report& report, const Profile& profile, const GraphOptions& options) {
@@ -131,6 +123,7 @@ std::string json_graph(const Report& report, const Profile& profile, const Graph
     json["clock_hz"] = report.clock_hz;
     json["integrity"] = json_integrity(report.integrity);
     json["overhead"] = json_overhead(report);
+    json["loss"] = json_loss(report);
     Json& list = json["nodes"] = Json::array();
     std::vector<std::size_t> path;  // positions in `list` of the last node of each depth
     for (const Shown& at : shown_nodes(report, profile, options)) {
@@ -145,10 +138,10 @@ std::string json_graph(const Report& report, const Profile& profile, const Graph
                         {"name", to_utf8(name_of(report, node, at.node))},
                         {"address", pseudo ? Json(nullptr) : Json(hex_address(row.address))},
                         {"calls", node.calls},
-                        {"total_ns", ticks_to_ns(node.total_ticks, report.clock_hz)},
-                        {"self_ns", ticks_to_ns(node.self_ticks, report.clock_hz)},
-                        {"corrected_total_ns", fixed_to_ns(report.nodes[at.node].total, report.clock_hz)},
-                        {"corrected_self_ns", fixed_to_ns(report.nodes[at.node].self, report.clock_hz)}});
+                        {"total_ns", report.raw_nodes[at.node].total_ns},
+                        {"self_ns", report.raw_nodes[at.node].self_ns},
+                        {"corrected_total_ns", report.nodes[at.node].total_ns},
+                        {"corrected_self_ns", report.nodes[at.node].self_ns}});
         if (!report.events.columns.empty()) list.back()["events"] = json_node_events(report, at.node);
     }
     json["markers"] = json_marks(report);

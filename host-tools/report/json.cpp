@@ -29,6 +29,7 @@ Json json_overhead(const Report& report) {
     json["clock"] = clock_name(report.clock);
     json["calibrated"] = report.calibrated;
     json["subtracted_ns"] = report.subtracted_ns;
+    json["below_zero_ns"] = report.below_zero_ns;
     if (!report.calibrated) return json;
     json["landing_pad_ns"] = overhead_ns(report.landing_pad, report.clock_hz);
     for (std::size_t n = 0; n < report.overheads.size(); ++n) {
@@ -60,10 +61,23 @@ Json json_masked(const Report& report) {
     return list;
 }
 
-std::string json_report(const Report& report) {
-    const auto number = [](const std::optional<std::uint64_t>& value) {
-        return value ? Json(*value) : Json(nullptr);
+namespace {
+
+// As recorded, and corrected; null: no call was seen from begin to end.
+void json_call(Json& json, const std::optional<CallTimes>& raw, const std::optional<CallTimes>& corrected) {
+    const auto put = [&](const char* prefix, const std::optional<CallTimes>& of) {
+        const auto number = [&](std::uint64_t CallTimes::*part) { return of ? Json((*of).*part) : Json(nullptr); };
+        json[std::string(prefix) + "min_ns"] = number(&CallTimes::min_ns);
+        json[std::string(prefix) + "mean_ns"] = number(&CallTimes::mean_ns);
+        json[std::string(prefix) + "max_ns"] = number(&CallTimes::max_ns);
     };
+    put("", raw);
+    put("corrected_", corrected);
+}
+
+}  // namespace
+
+std::string json_report(const Report& report) {
     Json json;
     json["image"] = json_image(report);
     json["clock_hz"] = report.clock_hz;
@@ -76,6 +90,7 @@ std::string json_report(const Report& report) {
     json_target(json, report);
     json["integrity"] = json_integrity(report.integrity);
     json["overhead"] = json_overhead(report);
+    json["loss"] = json_loss(report);
     Json& missing = json["gaps_list"] = Json::array();
     for (const MissingRow& row : report.missing) {
         missing.push_back({{"session", row.session},
@@ -104,13 +119,15 @@ std::string json_report(const Report& report) {
                     {"self_ns", row.self_ns},
                     {"corrected_total_ns", row.corrected_total_ns},
                     {"corrected_self_ns", row.corrected_self_ns},
-                    {"min_ns", number(row.min_ns)},
-                    {"max_ns", number(row.max_ns)},
+                    {"timed", row.timed},
                     {"share", row.share},
                     {"open", row.open},
                     {"lost", row.lost},
                     {"unwound", row.unwound},
-                    {"incomplete", row.incomplete}});
+                    {"incomplete", row.incomplete},
+                    {"dropped", row.dropped},
+                    {"doubtful", is_doubtful(row)}});
+        json_call(one, row.call, row.corrected_call);
         if (report.adaptive && !row.interrupt) one["profiled"] = row.profiled;
         (row.interrupt ? interrupts : functions).push_back(std::move(one));
     }
@@ -137,7 +154,8 @@ std::string json_report(const Report& report) {
         for (std::size_t n = 0; n < row.bins.size(); ++n) {
             if (row.bins[n] != 0) bins.push_back({n, row.bins[n]});
         }
-        json["profile"]["functions"].push_back({{"name", to_utf8(row.name)},
+        Json& functions_of_profile = json["profile"]["functions"];
+        functions_of_profile.push_back({{"name", to_utf8(row.name)},
                                                 {"address", hex_address(row.address)},
                                                 {"file", to_utf8(row.file)},
                                                 {"line", row.line},
@@ -146,13 +164,13 @@ std::string json_report(const Report& report) {
                                                 {"self_ns", row.self_ns},
                                                 {"corrected_total_ns", row.corrected_total_ns},
                                                 {"corrected_self_ns", row.corrected_self_ns},
-                                                {"min_ns", row.min_ns},
-                                                {"avg_ns", row.avg_ns},
-                                                {"p50_ns", row.p50_ns},
-                                                {"p99_ns", row.p99_ns},
-                                                {"max_ns", row.max_ns},
+                                                {"p50_ns", row.percentiles_ns[0]},
+                                                {"p99_ns", row.percentiles_ns[1]},
+                                                {"corrected_p50_ns", row.corrected_percentiles_ns[0]},
+                                                {"corrected_p99_ns", row.corrected_percentiles_ns[1]},
                                                 {"share", row.share},
                                                 {"bins", std::move(bins)}});
+        json_call(functions_of_profile.back(), call_of(row, true), call_of(row, false));
     }
     json_events(json, report);
     return json_text(json);

@@ -14,6 +14,7 @@ using Json = nlohmann::ordered_json;
 Json json_integrity(const Integrity& integrity);
 Json json_image(const Report& report);
 Json json_overhead(const Report& report);
+Json json_loss(const Report& report);
 Json json_marks(const Report& report);
 Json json_place(const FunctionPlace& place);  // name, address, file, line
 Json json_masked(const Report& report);

@@ -57,21 +57,46 @@ void add_masked(Report& report, const Profile& profile, const HelloInfo& hello, 
     }
 }
 
-void add_times(FunctionRow& row, const FunctionTimes& times, const CorrectedTimes& corrected,
-               std::uint64_t clock_hz) {
+// Of calls, in 1/256 ticks: what is below zero is zero.
+struct FixedCalls {
+    SignedFixedTicks min = 0;
+    SignedFixedTicks sum = 0;
+    SignedFixedTicks max = 0;
+};
+// A call takes no longer than all of them; but sums are settled and rounded by path (profile/sums.hpp), so a call may
+// come out some nanoseconds above its function's total.
+CallTimes call_times(const FixedCalls& calls, std::uint64_t count, std::uint64_t total_ns, std::uint64_t clock_hz) {
+    const auto ns = [&](SignedFixedTicks fixed) {
+        return fixed > 0 ? fixed_to_ns(static_cast<FixedTicks>(fixed), clock_hz) : 0;
+    };
+    const std::uint64_t min = std::min(ns(calls.min), total_ns), max = std::min(ns(calls.max), total_ns);
+    return {min, std::clamp((ns(calls.sum) + count / 2) / count, min, std::max(min, max)), max};
+}
+
+void add_times(FunctionRow& row, const FunctionTimes& times, const Times& raw, const Times& corrected,
+               std::int64_t pad, std::uint64_t clock_hz) {
     row.calls = times.calls;
-    row.total_ns = ticks_to_ns(times.total_ticks, clock_hz);
-    row.self_ns = ticks_to_ns(times.self_ticks, clock_hz);
-    row.corrected_total_ns = fixed_to_ns(corrected.total, clock_hz);
-    row.corrected_self_ns = fixed_to_ns(corrected.self, clock_hz);
+    row.total_ns = raw.total_ns;
+    row.self_ns = raw.self_ns;
+    row.corrected_total_ns = corrected.total_ns;
+    row.corrected_self_ns = corrected.self_ns;
+    row.timed = times.timed;
     if (times.timed != 0) {
-        row.min_ns = ticks_to_ns(times.min_ticks, clock_hz);
-        row.max_ns = ticks_to_ns(times.max_ticks, clock_hz);
+        const auto fixed = [](std::uint64_t ticks) { return SignedFixedTicks{ticks} * wire::overhead_unit; };
+        row.call = call_times({fixed(times.min_ticks), fixed(times.timed_ticks), fixed(times.max_ticks)},
+                              times.timed, row.total_ns, clock_hz);
+    }
+    if (times.timed > times.uncorrected) {
+        const std::uint64_t calls = times.timed - times.uncorrected;
+        row.corrected_call = call_times({times.corrected_min - pad, times.corrected_sum - SignedFixedTicks{calls} * pad,
+                                         times.corrected_max - pad},
+                                        calls, row.corrected_total_ns, clock_hz);
     }
     row.open = times.open;
     row.lost = times.lost;
     row.unwound = times.unwound;
     row.incomplete = times.incomplete;
+    row.dropped = times.dropped;
 }
 
 std::uint64_t positive(std::int64_t ticks) {
@@ -87,6 +112,11 @@ void add_shares(std::vector<Row>& rows, bool raw) {
     }
 }
 
+template <typename Row>
+std::int64_t subtracted_of(const Row& row) {
+    return static_cast<std::int64_t>(row.self_ns - row.corrected_self_ns);
+}
+
 void add_profile(Report& report, const TargetProfile& profile, const HelloInfo& hello,
                  const Symbols* symbols) {
     const auto ns = [&](std::uint64_t ticks) { return ticks_to_ns(ticks, hello.clock_hz); };
@@ -96,20 +126,45 @@ void add_profile(Report& report, const TargetProfile& profile, const HelloInfo& 
         row.calls = times.calls;
         row.total_ns = ns(times.total_ticks);
         row.self_ns = ns(positive(times.self_ticks));
-        const CorrectedTimes corrected =
+        const CorrectedProfile corrected =
             correct(times, hello, has_no_landing_pad(function_at(offset, hello, symbols)));
-        row.corrected_total_ns = fixed_to_ns(corrected.total, hello.clock_hz);
-        row.corrected_self_ns = fixed_to_ns(corrected.self, hello.clock_hz);
-        if (row.self_ns > row.corrected_self_ns) report.subtracted_ns += row.self_ns - row.corrected_self_ns;
-        row.min_ns = ns(times.min_ticks);
-        if (times.calls != 0) row.avg_ns = row.total_ns / times.calls;
-        row.p50_ns = ns(times.percentile(50));
-        row.p99_ns = ns(times.percentile(99));
-        row.max_ns = ns(times.max_ticks);
+        row.corrected_total_ns = corrected.times.total_ns;
+        row.corrected_self_ns = corrected.times.self_ns;
+        report.below_zero_ns += corrected.below_zero_ns;
+        report.subtracted_ns += subtracted_of(row);
         row.bins = times.bins;
+        row.taken = static_cast<std::uint64_t>(corrected.each);
+        if (times.calls != 0) {
+            const auto less = [&](std::uint64_t ticks, SignedFixedTicks taken) {
+                return SignedFixedTicks{ticks} * wire::overhead_unit - taken;
+            };
+            const auto all = [&](SignedFixedTicks each, std::uint64_t total_ns) {
+                return call_times({less(times.min_ticks, each),
+                                   less(times.total_ticks, each * static_cast<SignedFixedTicks>(times.calls)),
+                                   less(times.max_ticks, each)},
+                                  times.calls, total_ns, hello.clock_hz);
+            };
+            row.call = all(0, row.total_ns);
+            row.corrected_call = all(corrected.each, row.corrected_total_ns);
+        }
+        for (std::size_t i = 0; i < row.percentiles_ns.size(); ++i) {
+            const std::uint64_t ticks = times.percentile(i == 0 ? 50 : 99);
+            const SignedFixedTicks rest = SignedFixedTicks{ticks} * wire::overhead_unit - corrected.each;
+            row.percentiles_ns[i] = std::min(ns(ticks), row.call.max_ns);
+            row.corrected_percentiles_ns[i] =
+                std::min(rest > 0 ? fixed_to_ns(static_cast<FixedTicks>(rest), hello.clock_hz) : 0,
+                         row.corrected_call.max_ns);
+        }
         report.profile.push_back(std::move(row));
     }
     add_shares(report.profile, report.raw);
+}
+
+CallTimes joined(const std::optional<CallTimes>& a, std::uint64_t calls, const CallTimes& b, std::uint64_t more) {
+    if (!a) return b;
+    const auto sum = [](std::uint64_t ns, std::uint64_t count) { return SignedFixedTicks{ns} * SignedFixedTicks{count}; };
+    const SignedFixedTicks mean = (sum(a->mean_ns, calls) + sum(b.mean_ns, more)) / (SignedFixedTicks{calls} + more);
+    return {std::min(a->min_ns, b.min_ns), static_cast<std::uint64_t>(mean), std::max(a->max_ns, b.max_ns)};
 }
 
 // Of a target in adaptive mode the trace has some of a function's calls, and the profile the others.
@@ -130,14 +185,17 @@ void join_profile(Report& report) {
         row.self_ns += from.self_ns;
         row.corrected_total_ns += from.corrected_total_ns;
         row.corrected_self_ns += from.corrected_self_ns;
-        row.min_ns = std::min(row.min_ns.value_or(from.min_ns), from.min_ns);
-        row.max_ns = std::max(row.max_ns.value_or(from.max_ns), from.max_ns);
+        row.call = joined(row.call, row.timed, from.call, from.calls);
+        row.corrected_call = joined(row.corrected_call, row.timed, from.corrected_call, from.calls);
+        row.timed += from.calls;
     }
     add_shares(report.functions, report.raw);
 }
 
-std::uint64_t max_of(const FunctionRow& row) { return row.max_ns.value_or(0); }
-std::uint64_t max_of(const ProfileRow& row) { return row.max_ns; }
+template <typename Row>
+std::uint64_t max_of(const Row& row, bool raw) {
+    return call_of(row, raw).value_or(CallTimes{}).max_ns;
+}
 
 template <typename Row>
 void sort_by(std::vector<Row>& rows, SortKey key, std::size_t top, bool raw) {
@@ -150,7 +208,7 @@ void sort_by(std::vector<Row>& rows, SortKey key, std::size_t top, bool raw) {
         case SortKey::calls:
             return row.calls;
         case SortKey::max:
-            return max_of(row);
+            return max_of(row, raw);
         }
         return self_of(row, raw);
     };
@@ -164,18 +222,6 @@ void sort_by(std::vector<Row>& rows, SortKey key, std::size_t top, bool raw) {
 }
 
 }  // namespace
-
-std::uint64_t ticks_to_ns(std::uint64_t ticks, std::uint64_t clock_hz) {
-    __extension__ using Wide = unsigned __int128;
-    return static_cast<std::uint64_t>((Wide{ticks} * 1'000'000'000u + clock_hz / 2) / clock_hz);
-}
-
-std::uint64_t fixed_to_ns(FixedTicks ticks, std::uint64_t clock_hz) {
-    const FixedTicks per_second = FixedTicks{clock_hz} * wire::overhead_unit;
-    // Whole seconds apart: a hostile clock's ticks times 10^9 would not fit.
-    return static_cast<std::uint64_t>(ticks / per_second * 1'000'000'000u +
-                                      (ticks % per_second * 1'000'000'000u + per_second / 2) / per_second);
-}
 
 double overhead_ns(std::int32_t fixed, std::uint64_t clock_hz) {
     return fixed * 1e9 / (static_cast<double>(clock_hz) * wire::overhead_unit);
@@ -201,6 +247,19 @@ const char* recorder_name(std::size_t number) {
     static constexpr const char* names[wire::overhead_count] = {"function", "graph", "profile", "duration",
                                                                 "sampled"};
     return names[number];
+}
+
+CodeOfCalls code_of_calls(std::function<const Symbols*()> symbols) {
+    return {.tail =
+                [symbols](std::uint64_t caller, std::uint64_t callee) {
+                    const Symbols* const known = symbols();
+                    return known != nullptr ? known->tail(caller, callee) : Tail::never;
+                },
+            .has_no_landing_pad =
+                [symbols](std::uint64_t function) {
+                    const Symbols* const known = symbols();
+                    return known != nullptr && has_no_landing_pad(known->find(function));
+                }};
 }
 
 std::string no_report_sentence(const nsc::Counters& counters) {
@@ -266,8 +325,9 @@ Report make_report(const Profile& profile, const nsc::Counters& counters, const 
             return symbols->tail(base_of(hello) + from, base_of(hello) + to);
         };
     }
-    Correction correction = correct(profile, times, code);
-    report.subtracted_ns = fixed_to_ns(correction.subtracted, hello.clock_hz);
+    Sums as_recorded = sum_up(profile, times, {});
+    Sums corrected = correct(profile, times, code);
+    report.below_zero_ns = corrected.below_zero_ns;
     for (std::uint32_t number = 0; number < times.size(); ++number) {
         FunctionRow row;
         if (number == FunctionTable::none) {
@@ -275,11 +335,14 @@ Report make_report(const Profile& profile, const nsc::Counters& counters, const 
         } else {
             row = named_row<FunctionRow>(profile.functions().offset(number), hello, symbols);
         }
-        add_times(row, times[number], correction.functions[number], hello.clock_hz);
+        add_times(row, times[number], as_recorded.functions[number], corrected.functions[number],
+                  local[number] ? hello.landing_pad : 0, hello.clock_hz);
+        report.subtracted_ns += subtracted_of(row);
         report.by_number.push_back(row);
         if (row.calls != 0) report.functions.push_back(std::move(row));
     }
-    report.nodes = std::move(correction.nodes);
+    report.nodes = std::move(corrected.nodes);
+    report.raw_nodes = std::move(as_recorded.nodes);
     add_shares(report.functions, raw);
     add_profile(report, profile.on_target(), hello, symbols);
     add_masked(report, profile, hello, symbols);
@@ -289,6 +352,7 @@ Report make_report(const Profile& profile, const nsc::Counters& counters, const 
         report, profile, local,
         [&](std::uint32_t offset) { return named_row<FunctionPlace>(offset, hello, symbols); },
         [&](std::uint32_t offset) { return has_no_landing_pad(function_at(offset, hello, symbols)); });
+    report.no_landing_pad = local;
     report.adaptive = profile.moved().any_frame();
     if (!report.adaptive) {
         add_target(report, profile);
@@ -331,7 +395,7 @@ std::string overhead_line(const Report& report) {
         add(wire::RecorderNumber::graph, "traced call", true);
     }
     if (report.read_out != 0) add(wire::RecorderNumber::profile, "profiled call", false);
-    return line + (report.raw ? " as measured at boot\n" : " as measured at boot; not off min and max\n");
+    return line + " as measured at boot\n";
 }
 
 }  // namespace nopscope

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A profile with names and nanoseconds: what every output format shows. Times are as recorded, and
-// `corrected`: less what recording took (profile/correction.hpp); min, max and what comes from the bins of
-// the target's profile are as recorded only.
+// `corrected`: less what recording took (profile/correction.hpp). What a table shows of calls (total, self, min,
+// mean, max, percentiles) is all of one kind.
 #pragma once
 
 #include <array>
@@ -33,6 +33,13 @@ struct FunctionPlace {
 // Of a function, its address.
 std::uint64_t key_of(const FunctionPlace& place);
 
+// Of single calls: those that were seen from begin to end. min <= mean <= max <= the row's total.
+struct CallTimes {
+    std::uint64_t min_ns = 0;
+    std::uint64_t mean_ns = 0;
+    std::uint64_t max_ns = 0;
+};
+
 // From the records of a trace.
 struct FunctionRow : FunctionPlace {
     std::uint64_t calls = 0;
@@ -40,13 +47,15 @@ struct FunctionRow : FunctionPlace {
     std::uint64_t self_ns = 0;
     std::uint64_t corrected_total_ns = 0;
     std::uint64_t corrected_self_ns = 0;
-    std::optional<std::uint64_t> min_ns;  // absent: no call of it returned with all of it seen
-    std::optional<std::uint64_t> max_ns;
+    std::optional<CallTimes> call;  // absent: no call of it returned with all of it seen
+    std::optional<CallTimes> corrected_call;
+    std::uint64_t timed = 0;  // of `calls`: those that `call` is of
     double share = 0;  // self of all functions' self, both corrected unless Report::raw, 0..1
     std::uint64_t open = 0;
     std::uint64_t lost = 0;
     std::uint64_t unwound = 0;
     std::uint64_t incomplete = 0;
+    std::uint64_t dropped = 0;   // records, while a call of it was open: they may be of its callees
     std::uint64_t profiled = 0;  // of `calls`: those that the target's profile has
 };
 
@@ -57,11 +66,11 @@ struct ProfileRow : FunctionPlace {
     std::uint64_t self_ns = 0;
     std::uint64_t corrected_total_ns = 0;  // the calls that it made are still recorded in it
     std::uint64_t corrected_self_ns = 0;
-    std::uint64_t min_ns = 0;
-    std::uint64_t avg_ns = 0;
-    std::uint64_t p50_ns = 0;  // upper bounds: ends of bins
-    std::uint64_t p99_ns = 0;
-    std::uint64_t max_ns = 0;
+    CallTimes call;
+    CallTimes corrected_call;
+    std::array<std::uint64_t, 2> percentiles_ns{};  // p50, p99: upper bounds, ends of bins
+    std::array<std::uint64_t, 2> corrected_percentiles_ns{};
+    std::uint64_t taken = 0;  // by recording of each call, in 1/256 ticks: off the bins' ends
     double share = 0;  // likewise, of all profiled functions' self
     std::array<std::uint64_t, wire::profile_bins> bins{};
 };
@@ -156,6 +165,18 @@ struct Integrity {
     std::uint64_t value(std::string_view name) const;  // 0: there is no such item
 };
 
+// How much of what the target recorded is not in the recording. What flight mode overwrites is no loss.
+struct Loss {
+    std::uint64_t events = 0;  // that there were
+    std::uint64_t dropped = 0;  // for want of room in the ring: the line is too slow
+    std::uint64_t lost = 0;     // on the line
+    std::vector<std::string> helps;  // options of `record`, and advice
+
+    double share() const {
+        return events == 0 ? 0 : static_cast<double>(dropped + lost) / static_cast<double>(events);
+    }
+};
+
 // What the recording lacks between two points in time of a core.
 struct MissingRow {
     std::uint64_t session = 0;
@@ -196,7 +217,8 @@ struct Report {
     bool calibrated = false;  // else nothing is taken off
     std::array<wire::Overhead, wire::overhead_count> overheads{};
     std::int32_t landing_pad = 0;  // hello's
-    std::uint64_t subtracted_ns = 0;  // from the self times of `functions` together
+    std::int64_t subtracted_ns = 0;   // from all self times of `functions` and `profile` together
+    std::uint64_t below_zero_ns = 0;  // more was to be subtracted, of functions that are 0 now
     bool raw = false;                 // what texts show, and what rows are sorted by
     unsigned cores = 0;
     bool lossless = false;
@@ -208,7 +230,9 @@ struct Report {
     std::vector<MissingRow> missing;     // in the order of the recording
     std::vector<FunctionRow> functions;  // unsorted
     std::vector<FunctionRow> by_number;  // by the profile's function number, for the call tree
-    std::vector<CorrectedTimes> nodes;   // by node of the call tree
+    std::vector<Times> nodes;            // by node of the call tree, corrected
+    std::vector<Times> raw_nodes;        // likewise, as recorded
+    std::vector<bool> no_landing_pad;    // by function number
     std::uint64_t read_out = 0;          // number of the last one of the profile; 0: there is none
     std::vector<ProfileRow> profile;     // unsorted
     bool adaptive = false;  // then `functions` are those of the trace and of the profile together
@@ -227,12 +251,12 @@ struct Report {
     std::vector<MaskedRow> masked;
     std::vector<ContextTimes> contexts;  // in the order of the recording's sessions
 
+    // Of a node of the call tree, as texts show it.
+    const Times& of_node(std::size_t node) const { return raw ? raw_nodes[node] : nodes[node]; }
     // Of functions, not of interrupts alone, which are told with any recorder.
     bool has_calls() const;
 };
 
-std::uint64_t ticks_to_ns(std::uint64_t ticks, std::uint64_t clock_hz);
-std::uint64_t fixed_to_ns(FixedTicks ticks, std::uint64_t clock_hz);
 // Of what hello's overheads are in.
 double overhead_ns(std::int32_t fixed, std::uint64_t clock_hz);
 const char* clock_name(wire::Clock clock);
@@ -248,6 +272,9 @@ Integrity integrity_of(const Profile& profile, const nsc::Counters& counters,
 // (integrity.cpp)
 std::uint64_t unknown_sites(const std::set<std::uint32_t>& offsets, const HelloInfo& hello,
                             const Symbols* symbols);
+// For Profile::know_code(): `symbols` is asked when a path is met first; null: nothing is known.
+CodeOfCalls code_of_calls(std::function<const Symbols*()> symbols);
+
 
 // Why a recording without a hello that could be read says nothing.
 std::string no_report_sentence(const nsc::Counters& counters);
@@ -271,6 +298,16 @@ std::uint64_t total_of(const Row& row, bool raw) {
 template <typename Row>
 std::uint64_t self_of(const Row& row, bool raw) {
     return raw ? row.self_ns : row.corrected_self_ns;
+}
+inline std::optional<CallTimes> call_of(const FunctionRow& row, bool raw) {
+    return raw ? row.call : row.corrected_call;
+}
+inline std::optional<CallTimes> call_of(const ProfileRow& row, bool raw) {
+    if (row.calls == 0) return {};
+    return raw ? row.call : row.corrected_call;
+}
+inline const std::array<std::uint64_t, 2>& percentiles_of(const ProfileRow& row, bool raw) {
+    return raw ? row.percentiles_ns : row.corrected_percentiles_ns;
 }
 inline std::uint64_t total_of(const EventCell& cell, bool raw) { return raw ? cell.total : cell.corrected_total; }
 inline std::uint64_t self_of(const EventCell& cell, bool raw) { return raw ? cell.self : cell.corrected_self; }
@@ -320,6 +357,13 @@ nlohmann::ordered_json json_node_events(const Report& report, std::uint32_t node
 std::string csv_event_heads(const EventTable& table);  // each begins with a comma
 std::string csv_events(const EventTable& table, std::uint64_t address);
 std::string text_events(const Report& report);
+
+// What is missing (loss.cpp). A row is doubtful if a gap lies in its calls, or if its core dropped records
+// while one of them was open: a call that was dropped is not hooked, so its time is its caller's self time.
+Loss loss_of(const Report& report);
+std::string loss_line(const Report& report);  // empty: nothing is missing
+inline bool has_gaps(const FunctionRow& row) { return row.incomplete != 0 || row.lost != 0; }
+inline bool is_doubtful(const FunctionRow& row) { return has_gaps(row) || row.dropped != 0; }  // its self time
 
 // What has been taken off the times in the text, per event, or why nothing was.
 std::string overhead_line(const Report& report);

@@ -15,7 +15,9 @@
 namespace nopscope {
 namespace {
 
-std::string ns_cell(const std::optional<std::uint64_t>& ns) { return ns ? human_ns(*ns) : "-"; }
+std::string cell_of(const std::optional<CallTimes>& of, std::uint64_t CallTimes::*part) {
+    return of ? human_ns((*of).*part) : "-";
+}
 
 std::string notes(const FunctionRow& row) {
     std::string text;
@@ -31,10 +33,7 @@ std::string notes(const FunctionRow& row) {
     return text.empty() ? text : text + "]";
 }
 
-// Figures that a gap touches: calls were not seen, or not all of their time is known.
-bool is_touched(const FunctionRow& row) { return row.incomplete != 0 || row.lost != 0; }
-
-// The worst of what is missing, and the mark that is_touched() puts.
+// The worst of what is missing, and what the marks mean.
 std::string missing_lines(const Report& report) {
     if (report.missing.empty()) return {};
     constexpr std::size_t shown = 5;
@@ -60,8 +59,9 @@ std::string missing_lines(const Report& report) {
                            report.sessions > 1 ? fmt::format(" of session {}", row.session + 1) : "",
                            what);
     }
-    if (std::any_of(report.functions.begin(), report.functions.end(), is_touched)) {
-        out += "  ~ marks figures of calls that were open across a gap in the records\n";
+    if (std::any_of(report.functions.begin(), report.functions.end(), is_doubtful)) {
+        out += "  ~ marks figures of calls that were open across a gap in the records, and self times of calls that were\n"
+               "    open while records were dropped: what a dropped call takes is its caller's\n";
     }
     return out + "\n";
 }
@@ -70,25 +70,27 @@ std::string function_table(const Report& report) {
     std::vector<Line> lines;
     lines.push_back({"calls", "total", "self", "share", "min", "max", "function", "defined at"});
     for (const FunctionRow& row : report.functions) {
-        const char* const mark = is_touched(row) ? "~" : "";
+        const char* const mark = has_gaps(row) ? "~" : "";
+        const std::optional<CallTimes> call = call_of(row, report.raw);
         lines.push_back({with_commas(row.calls), mark + human_ns(total_of(row, report.raw)),
-                         mark + human_ns(self_of(row, report.raw)),
-                         fmt::format("{:.1f} %", row.share * 100), ns_cell(row.min_ns),
-                         ns_cell(row.max_ns), for_cell(row.name) + notes(row), short_place(row)});
+                         (is_doubtful(row) ? "~" : "") + human_ns(self_of(row, report.raw)),
+                         fmt::format("{:.1f} %", row.share * 100), cell_of(call, &CallTimes::min_ns),
+                         cell_of(call, &CallTimes::max_ns), for_cell(row.name) + notes(row), short_place(row)});
     }
     return table(lines);
 }
 
 std::string profile_table(const Report& report) {
     std::vector<Line> lines;
-    lines.push_back({"calls", "total", "self", "share", "min", "avg", "p50 <=", "p99 <=", "max", "function",
+    lines.push_back({"calls", "total", "self", "share", "min", "mean", "p50 <=", "p99 <=", "max", "function",
                      "defined at"});
     for (const ProfileRow& row : report.profile) {
+        const std::optional<CallTimes> call = call_of(row, report.raw);
+        const auto [p50, p99] = percentiles_of(row, report.raw);
         lines.push_back({with_commas(row.calls), human_ns(total_of(row, report.raw)),
-                         human_ns(self_of(row, report.raw)),
-                         fmt::format("{:.1f} %", row.share * 100), human_ns(row.min_ns),
-                         human_ns(row.avg_ns), human_ns(row.p50_ns), human_ns(row.p99_ns),
-                         human_ns(row.max_ns), for_cell(row.name), short_place(row)});
+                         human_ns(self_of(row, report.raw)), fmt::format("{:.1f} %", row.share * 100),
+                         cell_of(call, &CallTimes::min_ns), cell_of(call, &CallTimes::mean_ns), human_ns(p50),
+                         human_ns(p99), cell_of(call, &CallTimes::max_ns), for_cell(row.name), short_place(row)});
     }
     return fmt::format("profile, read-out {}; p50 and p99 are upper ends of powers of two ticks\n",
                        report.read_out) +
@@ -117,6 +119,7 @@ std::string text_report(const Report& report) {
                        : fmt::format("{} at ", clock_name(report.clock)),
                    static_cast<double>(report.clock_hz) / 1e6,
                    report.build_id.empty() ? "(none)" : report.build_id);
+    out += loss_line(report);
     fmt::format_to(
         to, "{} recorded, of which {} for the tracer; {}{}\n", human_ns(report.duration_ns),
         human_ns(report.tracer_ns),
@@ -145,8 +148,9 @@ std::string csv_report(const Report& report) {
         return fmt::format("{},{},{},{}", csv_cell(row.name), hex_address(row.address),
                            csv_cell(row.file), row.line);
     };
-    const auto number = [](const std::optional<std::uint64_t>& value) {
-        return value ? std::to_string(*value) : std::string();
+    // "min,mean,max", empty where no call was seen from begin to end.
+    const auto calls = [](const std::optional<CallTimes>& of) {
+        return of ? fmt::format("{},{},{}", of->min_ns, of->mean_ns, of->max_ns) : std::string(",,");
     };
     std::map<std::uint64_t, const SampleRow*> sampled;
     for (const SampleRow& row : report.samples.functions) sampled[row.address] = &row;
@@ -155,25 +159,29 @@ std::string csv_report(const Report& report) {
         return found ? fmt::format("{},{}", found.mapped()->self, found.mapped()->total) : std::string("0,0");
     };
     const bool profile = !report.has_calls() && report.read_out != 0;
-    std::string columns = profile ? "calls,total_ns,self_ns,min_ns,avg_ns,p50_ns,p99_ns,max_ns,share,corrected_total_ns,"
-                                    "corrected_self_ns"
-                                  : "calls,total_ns,self_ns,min_ns,max_ns,share,open,lost,unwound,incomplete,"
-                                    "corrected_total_ns,corrected_self_ns";
+    const std::string of_calls = "min_ns,mean_ns,max_ns", corrected = "corrected_total_ns,corrected_self_ns,"
+                                                                    "corrected_min_ns,corrected_mean_ns,corrected_max_ns";
+    const std::string columns =
+        "calls,total_ns,self_ns," + of_calls +
+        (profile ? ",p50_ns,p99_ns,share," : ",share,open,lost,unwound,incomplete,") + corrected +
+        (profile ? ",corrected_p50_ns,corrected_p99_ns" : "");
     std::string out = "name,address,file,line," + columns + ",samples,sampled_total" +
                       csv_event_heads(profile ? report.profile_events : report.events) + "\n";
     if (profile) {
         for (const ProfileRow& row : report.profile) {
-            out += fmt::format("{},{},{},{},{},{},{},{},{},{:.6f},{},{},{}{}\n", place(row), row.calls, row.total_ns,
-                               row.self_ns, row.min_ns, row.avg_ns, row.p50_ns, row.p99_ns, row.max_ns, row.share,
-                               row.corrected_total_ns, row.corrected_self_ns, samples(row),
-                               csv_events(report.profile_events, row.address));
+            const auto& [p50, p99] = row.percentiles_ns;
+            const auto& [corrected_p50, corrected_p99] = row.corrected_percentiles_ns;
+            out += fmt::format("{},{},{},{},{},{},{},{:.6f},{},{},{},{},{},{}{}\n", place(row), row.calls, row.total_ns,
+                               row.self_ns, calls(row.call), p50, p99, row.share, row.corrected_total_ns,
+                               row.corrected_self_ns, calls(row.corrected_call), corrected_p50, corrected_p99,
+                               samples(row), csv_events(report.profile_events, row.address));
         }
     } else {
         for (const FunctionRow& row : report.functions) {
-            out += fmt::format("{},{},{},{},{},{},{:.6f},{},{},{},{},{},{},{}{}\n", place(row), row.calls, row.total_ns,
-                               row.self_ns, number(row.min_ns), number(row.max_ns), row.share, row.open, row.lost,
-                               row.unwound, row.incomplete, row.corrected_total_ns, row.corrected_self_ns,
-                               samples(row), csv_events(report.events, row.address));
+            out += fmt::format("{},{},{},{},{},{:.6f},{},{},{},{},{},{},{},{}{}\n", place(row), row.calls, row.total_ns,
+                               row.self_ns, calls(row.call), row.share, row.open, row.lost, row.unwound,
+                               row.incomplete, row.corrected_total_ns, row.corrected_self_ns,
+                               calls(row.corrected_call), samples(row), csv_events(report.events, row.address));
         }
     }
     const std::string empty(static_cast<std::size_t>(std::count(columns.begin(), columns.end(), ',')), ',');

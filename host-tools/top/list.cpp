@@ -24,7 +24,7 @@ std::string cell_of(const FunctionLine& line, Column column) {
     case Column::calls:
         return short_count(line.calls);
     case Column::self:
-        return human_ns(line.self_ns);
+        return (line.doubtful ? "~" : "") + human_ns(line.self_ns);
     case Column::total:
         return human_ns(line.total_ns);
     case Column::share:

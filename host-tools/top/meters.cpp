@@ -133,6 +133,9 @@ void add_meters(Frame& frame, const Ui& ui, const Look& look, const Rates& rates
         }
         frame.lines.push_back(std::move(line));
     }
+    std::string loss = look.report ? loss_line(*look.report) : std::string();
+    if (!loss.empty()) loss.pop_back();  // its newline
+    if (!loss.empty()) frame.lines.push_back({{std::move(loss), Style::bad}});
     for (const std::string& sentence : {status.sentence, status.note}) {
         if (!sentence.empty()) frame.lines.push_back({{for_cell(sentence), style_of(status.state)}});
     }

@@ -54,6 +54,7 @@ std::string json_once(const std::vector<FunctionLine>& lines, const Look& look, 
         json["sessions"] = look.report->sessions;
         json_target(json, *look.report);
         json["integrity"] = json_integrity(look.report->integrity);
+        json["loss"] = json_loss(*look.report);
     }
     Json functions = Json::array();
     Json interrupts = Json::array();
@@ -66,6 +67,7 @@ std::string json_once(const std::vector<FunctionLine>& lines, const Look& look, 
         function["calls"] = line.calls;
         function["self_ns"] = line.self_ns;
         function["total_ns"] = line.total_ns;
+        function["doubtful"] = line.doubtful;
         function["share"] = line.share;
         function["p50_ns"] = or_null(line.p50_ns);
         function["p99_ns"] = or_null(line.p99_ns);

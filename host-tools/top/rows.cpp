@@ -47,8 +47,8 @@ void add_durations(std::vector<FunctionLine>& lines, const Report& report, const
     for (const ProfileRow& row : report.profile) {
         const auto found = at.find(key_of(row));
         if (found == at.end() || row.calls == 0 || found->second->p50_ns) continue;
-        found->second->p50_ns = row.p50_ns;
-        found->second->p99_ns = row.p99_ns;
+        found->second->p50_ns = percentiles_of(row, report.raw)[0];
+        found->second->p99_ns = percentiles_of(row, report.raw)[1];
     }
 }
 
@@ -172,6 +172,7 @@ std::vector<FunctionLine> function_lines(const Look& look, const Rates& rates) {
     for (const FunctionRow& row : report.functions) {
         lines.push_back(line_of(row, report.raw, rates));
         lines.back().open = row.open;
+        lines.back().doubtful = is_doubtful(row);
         traced.insert(key_of(row));
     }
     for (const ProfileRow& row : report.profile) {

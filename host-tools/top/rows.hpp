@@ -28,6 +28,7 @@ struct FunctionLine {
     std::uint64_t calls = 0;
     std::uint64_t self_ns = 0;
     std::uint64_t total_ns = 0;
+    bool doubtful = false;  // self_ns may contain calls that are missing
     double share = 0;
     std::optional<std::uint64_t> p50_ns;  // upper ends of bins; nothing: no call was seen from begin to end
     std::optional<std::uint64_t> p99_ns;

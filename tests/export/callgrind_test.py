@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Callgrind's format, read by callgrind_annotate."""
 
+import itertools
 import re
 
 import exports
@@ -36,19 +37,21 @@ class Callgrind(exports.Case):
         return found
 
     def test_self_and_inclusive_times(self):
-        for name in ("torture", "tasks", "captured", "gaps"):
-            path = self.export(name, "--raw")
+        for name, raw in itertools.product(("torture", "tasks", "captured", "gaps"), (True, False)):
+            self_key, total_key = ("self_ns", "total_ns") if raw else ("corrected_self_ns", "corrected_total_ns")
+            path = self.export(name, *["--raw"] * raw)
             own = self.annotate(path)
             inclusive = self.annotate(path, "--inclusive=yes")
-            rows = exports.by_name(exports.functions(name), "self_ns", "total_ns")
+            rows = exports.by_name(exports.functions(name), self_key, total_key)
             nodes = exports.graph(name)["nodes"]
             self.assertTrue(rows)
             for of, (time, total) in rows.items():
-                with self.subTest(recording=name, function=of):
-                    self.assertAlmostEqual(own.get(of, [0])[0], time, delta=exports.rounding(name, len(nodes)))
+                with self.subTest(recording=name, raw=raw, function=of):
+                    self.assertEqual(own.get(of, [0])[0], time)
                     # The time of a gap is in the totals of those around it, and nobody's own.
                     if name != "gaps" and of not in recursive_or_shared(name):
-                        self.assertAlmostEqual(inclusive.get(of, [0])[0], total_of(of, nodes), delta=exports.rounding(name, len(nodes)))
+                        self.assertEqual(inclusive.get(of, [0])[0], total_of(of, nodes, total_key))
+                        self.assertEqual(inclusive.get(of, [0])[0], total)
 
     def test_calls(self):
         text = self.annotate_tree(self.export("torture", "--raw"))
@@ -103,9 +106,9 @@ def recursive_or_shared(name):
     return found | {of for of, its in addresses.items() if len(its) > 1}
 
 
-def total_of(of, nodes):
+def total_of(of, nodes, key):
     """From the paths, as a path in a gap has its own."""
-    return sum(node["total_ns"] for node in nodes if node["name"] == of)
+    return sum(node[key] for node in nodes if node["name"] == of)
 
 
 if __name__ == "__main__":

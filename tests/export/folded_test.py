@@ -27,18 +27,12 @@ class Folded(exports.Case):
                     own[functions[-1]] += weight
                     paths[tuple(functions)] += weight
                 nodes = exports.graph(name)["nodes"]
-                at_zero = {node["name"] for node in nodes if node["self_ns"] and not node[key]}
                 expected, at = collections.Counter(), {}
                 for node in nodes:
                     at[node["id"]] = at.get(node["parent"], ()) + (node["name"],)
                     expected[at[node["id"]]] += node[key]
                 self.assertEqual(paths, +expected)
-                # A path's time is rounded to nanoseconds, and so is a function's.
-                calls = exports.by_name(exports.functions(name), key)
-                # Only of paths that would be below zero, corrected, may a function have less than the others.
-                self.assertLessEqual(set(own), {of for of, (time,) in calls.items() if time or of in at_zero})
-                for of, (time,) in calls.items():
-                    self.assertAlmostEqual(own[of], time, delta=len(nodes) if key != "self_ns" else exports.rounding(name, len(nodes)))
+                self.check_sums(name, own, key)
 
     def test_samples_alone(self):
         own = collections.Counter()

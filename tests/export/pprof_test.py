@@ -3,6 +3,7 @@
 """pprof's profile, read by `go tool pprof`."""
 
 import collections
+import itertools
 import re
 
 import exports
@@ -32,8 +33,9 @@ class Pprof(exports.Case):
         return types.replace("[dflt]", "").split(), found, names
 
     def test_calls_and_times_by_function_and_path(self):
-        for name in exports.WITH_CALLS:
-            types, samples, names = self.raw(self.export(name, "--raw"))
+        for name, raw in itertools.product(exports.WITH_CALLS, (True, False)):
+            key = "self_ns" if raw else "corrected_self_ns"
+            types, samples, names = self.raw(self.export(name, *["--raw"] * raw))
             self.assertEqual(types[:2], ["calls/count", "time/nanoseconds"])
             paths = collections.defaultdict(lambda: [0, 0])
             for values, stack in samples:
@@ -44,15 +46,14 @@ class Pprof(exports.Case):
             for node in exports.graph(name)["nodes"]:
                 at[node["id"]] = at.get(node["parent"], ()) + (node["name"],)
                 expected[at[node["id"]]][0] += node["calls"]
-                expected[at[node["id"]]][1] += node["self_ns"]
+                expected[at[node["id"]]][1] += node[key]
             self.assertEqual(paths, {path: values for path, values in expected.items() if any(values)})
             own, calls = collections.Counter(), collections.Counter()
             for path, values in paths.items():
                 calls[path[-1]] += values[0]
                 own[path[-1]] += values[1]
-            for of, (count, time) in exports.by_name(exports.functions(name), "calls", "self_ns").items():
-                self.assertEqual(calls[of], count)
-                self.assertAlmostEqual(own[of], time, delta=exports.rounding(name, len(expected)))
+            self.check_sums(name, calls, "calls")
+            self.check_sums(name, own, key)
 
     def test_samples(self):
         types, samples, names = self.raw(self.export("samples"))

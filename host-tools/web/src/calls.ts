@@ -3,7 +3,7 @@
 import { showCode } from "./code";
 import { callLines } from "./code_model";
 import { make, patch } from "./dom";
-import { histogram } from "./functions";
+import { histogram, selfTime } from "./functions";
 import { keyOf, nameOf, percentile, type View } from "./model";
 import * as text from "./text";
 import { neighbours, type Neighbour } from "./tree";
@@ -19,9 +19,10 @@ export function showCalls(host: HTMLElement, view: View, fn: number, chosen: (fn
     const { callers, callees } = neighbours(view.paths, fn);
     const facts = [
         ["calls", text.count(of.calls)],
-        ["self", `${text.time(of.self)} (${text.percent(of.share)})`],
+        ["self", `${selfTime(of)} (${text.percent(of.share)})`],
         ["total", text.time(of.total)],
         ["shortest", text.time(of.min)],
+        ["mean", text.time(of.mean)],
         ["p50", text.time(percentile(of, 0.5))],
         ["p99", text.time(percentile(of, 0.99))],
         ["longest", text.time(of.max)],

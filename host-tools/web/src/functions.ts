@@ -22,18 +22,19 @@ interface Column {
 
 const columns: Column[] = [
     { key: "calls", head: "calls", title: "", by: (f) => f.calls, cell: (f) => text.count(f.calls) },
-    { key: "self", head: "self", title: "in the function itself", by: (f) => f.self, cell: (f) => text.time(f.self) },
+    { key: "self", head: "self", title: "in the function itself", by: (f) => f.self, cell: (f) => selfTime(f) },
     { key: "share", head: "share", title: "of all functions' self", by: (f) => f.share, cell: (f, all) => share(f, all) },
     { key: "total", head: "total", title: "with what it calls", by: (f) => f.total, cell: (f) => text.time(f.total) },
-    { key: "mean", head: "mean", title: "total of a call", by: mean, cell: (f) => text.time(f.calls ? mean(f) : null) },
+    { key: "mean", head: "mean", title: "of a call", by: (f) => f.mean ?? -1, cell: (f) => text.time(f.mean) },
     { key: "p50", head: "p50", title: "half of the calls take no longer", by: (f) => percentile(f, 0.5) ?? -1, cell: (f) => text.time(percentile(f, 0.5)) },
     { key: "p99", head: "p99", title: "99 of 100 calls take no longer", by: (f) => percentile(f, 0.99) ?? -1, cell: (f) => text.time(percentile(f, 0.99)) },
     { key: "max", head: "max", title: "the longest call", by: (f) => f.max ?? -1, cell: (f) => text.time(f.max) },
     { key: "bins", head: "durations", title: "calls by duration, the same for all functions: each bar is twice as long as the one before it; height: logarithm", by: (f) => f.bins.length, cell: (f, all) => octaves(f, all) },
 ];
 
-function mean(of: FunctionData): number {
-    return of.calls ? of.total / of.calls : 0;
+// "~": it may contain calls that are missing (the row's notes say why).
+export function selfTime(of: FunctionData): string {
+    return (of.doubtful ? "~" : "") + text.time(of.self);
 }
 
 function share(of: FunctionData, all: All): Node {

@@ -13,9 +13,11 @@ export interface FunctionData {
     calls: number;
     total: number;
     self: number;
-    min: number | null;
+    min: number | null; // of calls that were seen from begin to end, as mean, max and bins
+    mean: number | null;
     max: number | null;
     share: number; // of all functions' self, 0..1
+    doubtful: boolean; // its self time may contain calls that are missing
     notes: string[]; // why its times may be short of the truth
     bins: [number, number][]; // calls whose duration is at least so many ns, ascending; empty: not known
 }

@@ -70,8 +70,8 @@ TEST_F(AdaptiveTest, CallsAreTheTracesAndTheProfilesTogether) {
     EXPECT_EQ(both->calls, 6u);
     EXPECT_EQ(both->profiled, 5u);
     EXPECT_EQ(both->total_ns, 30 + 5 * 70u);
-    EXPECT_EQ(both->min_ns, 30u);
-    EXPECT_EQ(both->max_ns, 70u);
+    EXPECT_EQ(both->call->min_ns, 30u);
+    EXPECT_EQ(both->call->max_ns, 70u);
     EXPECT_NEAR(one->share + both->share, 1, 1e-9);
     const std::string text = text_report(result);
     EXPECT_THAT(text, HasSubstr("[5 in the profile]"));
@@ -104,7 +104,7 @@ TEST_F(AdaptiveTest, AFunctionThatIsOnlyInTheProfileHasARow) {
     ASSERT_NE(row(result, 3), nullptr);
     EXPECT_EQ(row(result, 3)->calls, 7u);
     EXPECT_EQ(row(result, 3)->profiled, 7u);
-    EXPECT_EQ(row(result, 3)->min_ns, 20u);
+    EXPECT_EQ(row(result, 3)->call->min_ns, 20u);
 }
 
 TEST_F(AdaptiveTest, OtherRecordingsAreAsTheyWere) {

@@ -146,8 +146,8 @@ TEST_F(ReportTest, NumbersAreExact) {
     EXPECT_EQ(two.calls, 3u);
     EXPECT_EQ(two.total_ns, 17u * 16);
     EXPECT_EQ(two.self_ns, 17u * 16);
-    EXPECT_EQ(two.min_ns, 3u * 16);
-    EXPECT_EQ(two.max_ns, 9u * 16);
+    EXPECT_EQ(two.call->min_ns, 3u * 16);
+    EXPECT_EQ(two.call->max_ns, 9u * 16);
     EXPECT_EQ(two.address, TargetStream::text_base + 16);
     EXPECT_EQ(two.line, 12u);
     const FunctionRow& one = row(result, "f1");
@@ -157,11 +157,11 @@ TEST_F(ReportTest, NumbersAreExact) {
     EXPECT_EQ(result.tracer_ns, 1000u * 16);
     const FunctionRow& three = row(result, "f3");
     EXPECT_EQ(three.calls, 1u);
-    EXPECT_EQ(three.min_ns, std::nullopt);
+    EXPECT_FALSE(three.call);
     const FunctionRow& four = row(result, "f4");
     EXPECT_EQ(four.open, 1u);
     EXPECT_EQ(four.total_ns, 5u * 16);
-    EXPECT_EQ(four.max_ns, std::nullopt);
+    EXPECT_FALSE(four.call);
     EXPECT_EQ(result.duration_ns, (30u + 1000 + 10 + 10 + 5) * 16);
     EXPECT_TRUE(result.integrity.clean);
 }

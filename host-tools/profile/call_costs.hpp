@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// What recording a call takes, by its path, as the target measured it at boot: `inside` lies in the call's own time,
+// `outside` in its caller's. In 1/256 ticks.
+//
+// The decoder keeps a clock of these (Profile::Context::taken): a call's return adds its `inside`, and then its
+// `outside`. What lies between a call's entry and its return on that clock is what recording took of the call, so
+// each call's duration is corrected by its own constants. A landing pad moves the same time from `outside` to
+// `inside` of each call of a function: callers never see it, and the report takes it off min, mean, max and the
+// bounds of bins, exactly.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "host-tools/elf/tail_calls.hpp"
+#include "host-tools/line/session.hpp"
+#include "host-tools/profile/call_tree.hpp"
+#include "host-tools/profile/function_table.hpp"
+#include "host-tools/profile/path_costs.hpp"
+
+namespace nopscope {
+
+// What the code says of functions, by their link-time addresses; asked once for each path.
+struct CodeOfCalls {
+    std::function<Tail(std::uint64_t caller, std::uint64_t callee)> tail;
+    std::function<bool(std::uint64_t function)> has_no_landing_pad;
+};
+
+struct CallCosts {
+    CallCosts() = default;
+    explicit CallCosts(const HelloInfo& hello)
+        : graph(overhead(hello, wire::RecorderNumber::graph)),
+          function(overhead(hello, wire::RecorderNumber::function)),
+          duration(overhead(hello, wire::RecorderNumber::duration)),
+          profile(overhead(hello, wire::RecorderNumber::profile)),
+          base(hello.text_base - hello.load_bias),
+          landing_pad(hello.landing_pad),
+          graph_sum(graph_overhead(hello)),
+          tail(of_instructions(tail_instructions)),
+          hook(of_instructions(hook_instructions)) {}
+
+    // Of the graph recorder's instructions, each taken to be as long as the others.
+    std::int64_t of_instructions(std::uint32_t count) const {
+        return static_cast<std::int64_t>(__extension__ __int128{graph_sum} * count / graph_instructions);
+    }
+    // A path's. An interrupt's begin and end are not measured.
+    void set(CallTree& tree, const FunctionTable& functions, std::uint32_t number, const CodeOfCalls& code) const {
+        CallTree::Node& node = tree[number];
+        const std::uint32_t offset = functions.offset(node.function);
+        const bool usual = number == CallTree::overflow || (number > CallTree::overflow && !is_interrupt(offset));
+        node.inside = usual ? graph.inside : 0;
+        node.outside = usual ? graph.outside : 0;
+        node.tail = Tail::never;
+        node.no_landing_pad = false;
+        if (!usual || number == CallTree::overflow) return;
+        node.no_landing_pad = code.has_no_landing_pad && code.has_no_landing_pad(base + offset);
+        if (node.parent <= CallTree::overflow || !code.tail || tail == 0) return;
+        const std::uint32_t caller = functions.offset(tree[node.parent].function);
+        if (is_interrupt(caller)) return;
+        node.tail = code.tail(base + caller, base + offset);
+        if (node.tail == Tail::always) node.outside += tail;
+    }
+
+    wire::Overhead graph;
+    wire::Overhead function;
+    wire::Overhead duration;
+    wire::Overhead profile;
+    std::uint64_t base = 0;  // link-time address of offset 0
+    std::int64_t landing_pad = 0;
+    std::int64_t graph_sum = 0;  // inside and outside
+    std::int64_t tail = 0;  // more, of a tail call's entry: in its caller's time
+    std::int64_t hook = 0;  // less, of a call that longjmp left: of either
+
+private:
+    static const wire::Overhead& overhead(const HelloInfo& hello, wire::RecorderNumber recorder) {
+        return hello.overheads[static_cast<std::size_t>(recorder)];
+    }
+};
+
+}  // namespace nopscope

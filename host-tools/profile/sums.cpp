@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/profile/sums.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "host-tools/profile/paths.hpp"
+
+namespace nopscope {
+namespace {
+
+using Nodes = std::vector<CallTree::Node>;
+using Signed = SignedFixedTicks;
+
+constexpr std::size_t first_path = CallTree::overflow + 1;
+
+FixedTicks above_zero(Signed value) { return value > 0 ? static_cast<FixedTicks>(value) : 0; }
+
+unsigned width_of(FixedTicks value) {
+    const auto high = static_cast<std::uint64_t>(value >> 64);
+    return static_cast<unsigned>(high != 0 ? 64 + std::bit_width(high)
+                                           : std::bit_width(static_cast<std::uint64_t>(value)));
+}
+
+// Scales numbers that add up to `from` down to numbers that add up to `to`.
+class Scale {
+public:
+    Scale() = default;
+    Scale(FixedTicks from, FixedTicks to) : from_(from), to_(to) {
+        // Products have room: only a hostile clock's times take more than 63 bits.
+        const unsigned width = width_of(from);
+        shift_ = width > 63 ? width - 63 : 0;
+    }
+    FixedTicks next(FixedTicks value) {
+        before_ += value;
+        const FixedTicks end = scaled(before_);
+        const FixedTicks result = end - scaled_;
+        scaled_ = end;
+        return result;
+    }
+
+private:
+    FixedTicks scaled(FixedTicks sum) const {
+        if (sum == from_) return to_;
+        return ((sum >> shift_) * (to_ >> shift_) / (from_ >> shift_)) << shift_;
+    }
+
+    FixedTicks from_ = 0;
+    FixedTicks to_ = 0;
+    FixedTicks before_ = 0;
+    FixedTicks scaled_ = 0;
+    unsigned shift_ = 0;
+};
+
+// Each path's self, none below zero. Returns what lies below zero, of functions.
+FixedTicks settle(const Nodes& nodes, std::vector<Signed>& self, std::size_t functions) {
+    std::vector<Signed> sum(functions);
+    std::vector<FixedTicks> positive(functions);
+    for (std::size_t i = first_path; i < nodes.size(); ++i) {
+        sum[nodes[i].function] += self[i];
+        positive[nodes[i].function] += above_zero(self[i]);
+    }
+    FixedTicks below = 0;
+    std::vector<Scale> scales(functions);
+    for (std::size_t f = 0; f < functions; ++f) {
+        below += above_zero(-sum[f]);
+        scales[f] = Scale(positive[f], above_zero(sum[f]));
+    }
+    for (std::size_t i = first_path; i < nodes.size(); ++i) {
+        const FixedTicks before = above_zero(self[i]);
+        self[i] = static_cast<Signed>(scales[nodes[i].function].next(before));
+    }
+    return below;
+}
+
+// By node: what passed inside its calls and is no call's self time.
+std::vector<FixedTicks> between(const Nodes& nodes) {
+    std::vector<Signed> rest(nodes.size());
+    for (std::size_t i = first_path; i < nodes.size(); ++i) {
+        const CallTree::Node& node = nodes[i];
+        rest[i] += Signed{node.total_ticks} - Signed{node.self_ticks};
+        rest[node.parent] -= Signed{node.total_ticks};
+    }
+    std::vector<FixedTicks> result(nodes.size());
+    for (std::size_t i = first_path; i < nodes.size(); ++i) {
+        result[i] = above_zero(rest[i]) * wire::overhead_unit;
+    }
+    return result;
+}
+
+// By function, in ticks: what it has more than its paths, or less. Paths that found no room, and
+// times that a gap put below two of its paths.
+struct Beside {
+    std::vector<Signed> total;
+    std::vector<FixedTicks> self;  // without room alone: never less
+};
+Beside beside_paths(const Nodes& nodes, const std::vector<FunctionTimes>& times,
+                    const std::vector<FixedTicks>& between_of) {
+    std::vector<FixedTicks> totals(nodes.size());
+    for (std::size_t i = nodes.size(); i-- > first_path;) {
+        totals[i] += nodes[i].self_ticks + between_of[i] / wire::overhead_unit;
+        totals[nodes[i].parent] += totals[i];
+    }
+    std::vector<Signed> self(times.size());
+    Beside beside{std::vector<Signed>(times.size()), std::vector<FixedTicks>(times.size())};
+    for (std::size_t f = 0; f < times.size(); ++f) {
+        self[f] = static_cast<Signed>(times[f].self_ticks);
+        beside.total[f] = static_cast<Signed>(times[f].total_ticks);
+    }
+    for_each_path(nodes, times.size(), [&](std::uint32_t node, bool outermost) {
+        self[nodes[node].function] -= static_cast<Signed>(nodes[node].self_ticks);
+        if (outermost) beside.total[nodes[node].function] -= static_cast<Signed>(totals[node]);
+    });
+    for (std::size_t f = 0; f < times.size(); ++f) {
+        beside.self[f] = above_zero(self[f]) * wire::overhead_unit;
+    }
+    return beside;
+}
+
+// Lengths that are laid end to end: each in nanoseconds.
+class Ruler {
+public:
+    explicit Ruler(std::uint64_t clock_hz) : clock_hz_(clock_hz) {}
+    std::uint64_t next(FixedTicks length) {
+        if (length == 0) return 0;
+        const std::uint64_t end = fixed_to_ns(at_ += length, clock_hz_);
+        const std::uint64_t ns = end - end_;
+        end_ = end;
+        return ns;
+    }
+
+private:
+    std::uint64_t clock_hz_;
+    FixedTicks at_ = 0;
+    std::uint64_t end_ = 0;
+};
+
+std::uint64_t plus(std::uint64_t ns, Signed ticks, std::uint64_t clock_hz) {
+    const std::uint64_t change =
+        fixed_to_ns(static_cast<FixedTicks>(ticks < 0 ? -ticks : ticks) * wire::overhead_unit, clock_hz);
+    if (ticks >= 0) return ns + change;
+    return ns > change ? ns - change : 0;
+}
+
+}  // namespace
+
+Sums sum_up(const Profile& profile, const std::vector<FunctionTimes>& times,
+            const std::vector<SignedFixedTicks>& taken) {
+    const Nodes& nodes = profile.tree().nodes();
+    Sums sums{std::vector<Times>(nodes.size()), std::vector<Times>(times.size())};
+    if (!profile.hello()) return sums;
+    const std::uint64_t clock_hz = profile.hello()->clock_hz;
+    std::vector<Signed> self(nodes.size());
+    for (std::size_t i = first_path; i < nodes.size(); ++i) {
+        self[i] = Signed{nodes[i].self_ticks} * wire::overhead_unit - (taken.empty() ? 0 : taken[i]);
+    }
+    sums.below_zero_ns = fixed_to_ns(settle(nodes, self, times.size()), clock_hz);
+    const std::vector<FixedTicks> between_of = between(nodes);
+    const Beside beside = beside_paths(nodes, times, between_of);
+
+    Ruler ruler(clock_hz);
+    for_each_path(nodes, times.size(), [&](std::uint32_t node, bool) {
+        sums.nodes[node].self_ns = ruler.next(static_cast<FixedTicks>(self[node]));
+        sums.nodes[node].total_ns = ruler.next(between_of[node]);
+    });
+    for (std::size_t f = 0; f < times.size(); ++f) {
+        sums.functions[f].self_ns = ruler.next(beside.self[f]);
+        sums.nodes[CallTree::overflow].self_ns += sums.functions[f].self_ns;
+    }
+    for (std::size_t i = nodes.size(); i-- > CallTree::after_gap;) {
+        sums.nodes[i].total_ns += sums.nodes[i].self_ns;
+        sums.nodes[nodes[i].parent].total_ns += sums.nodes[i].total_ns;
+    }
+    for_each_path(nodes, times.size(), [&](std::uint32_t node, bool outermost) {
+        Times& of = sums.functions[nodes[node].function];
+        of.self_ns += sums.nodes[node].self_ns;
+        if (outermost) of.total_ns += sums.nodes[node].total_ns;
+    });
+    for (std::size_t f = 0; f < times.size(); ++f) {
+        Times& of = sums.functions[f];
+        of.total_ns = std::max(plus(of.total_ns, beside.total[f], clock_hz), of.self_ns);
+    }
+    return sums;
+}
+
+}  // namespace nopscope

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// A lossy profile looks lossy: how much is missing, what that does to the numbers, and what helps.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "host-tools/base/text.hpp"
+#include "host-tools/report/json.hpp"
+#include "host-tools/report/report.hpp"
+
+namespace nopscope {
+namespace {
+
+std::uint64_t counter(const Report& report, std::string_view name) {
+    const auto& items = report.integrity.items;
+    const auto found = std::find_if(items.begin(), items.end(), [&](const auto& item) { return item.name == name; });
+    return found != items.end() ? found->value : 0;
+}
+
+std::string listed(const std::vector<std::string>& parts) {
+    std::string text;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        text += (i == 0 ? "" : i + 1 == parts.size() ? " or " : ", ") + parts[i];
+    }
+    return text;
+}
+
+}  // namespace
+
+Loss loss_of(const Report& report) {
+    Loss loss{.events = counter(report, "generated"),
+              .dropped = counter(report, "dropped"),
+              .lost = counter(report, "lost"),
+              .helps = {}};
+    if (loss.dropped != 0) {
+        if (!report.adaptive) loss.helps.emplace_back("--mode adaptive");
+        loss.helps.emplace_back("--filter GLOB");
+        loss.helps.emplace_back("--recorder profile");
+        if (!report.lossless) loss.helps.emplace_back("--mode lossless");
+    }
+    if (loss.lost != 0) loss.helps.emplace_back("a line with fewer errors");
+    return loss;
+}
+
+std::string loss_line(const Report& report) {
+    const Loss loss = loss_of(report);
+    if (loss.dropped + loss.lost == 0) return {};
+    std::vector<std::string> how;
+    if (loss.dropped != 0) how.push_back(with_commas(loss.dropped) + " dropped by the target");
+    if (loss.lost != 0) how.push_back(with_commas(loss.lost) + " lost on the line");
+    const double percent = 100 * loss.share();
+    std::string line = fmt::format("missing: {} of {} records ({}{})", percent < 0.1 ? "less than 0.1 %" : fmt::format("{:.1f} %", percent),
+                                   with_commas(loss.events), how.front(), how.size() > 1 ? ", " + how.back() : "");
+    if (std::any_of(report.functions.begin(), report.functions.end(), is_doubtful)) {
+        line += "; self times marked ~ may contain calls that are missing";
+    }
+    return line + "; what helps: " + listed(loss.helps) + "\n";
+}
+
+Json json_loss(const Report& report) {
+    const Loss loss = loss_of(report);
+    return {{"records", loss.events}, {"dropped", loss.dropped}, {"lost", loss.lost},
+            {"share", loss.share()},  {"helps", loss.helps}};
+}
+
+}  // namespace nopscope

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// A lossy profile looks lossy: how much is missing, which times cannot be relied on, and what
+// helps.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "host-tools/report/report.hpp"
+#include "tests/unit/host/line_profile.hpp"
+#include "tests/unit/host/target_stream.hpp"
+
+namespace nopscope {
+namespace {
+
+using test::TargetStream;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+class LossTest : public testing::Test {
+protected:
+    Report report() {
+        target.finish();
+        profile.feed(target.bytes);
+        profile.finish();
+        return make_report(profile, profile.counters(), nullptr);
+    }
+    void call(std::uint32_t site) { target.ret(target.entry(site, 100), 100); }
+    static const FunctionRow& row(const Report& report, std::uint32_t site) {
+        for (const FunctionRow& one : report.functions) {
+            if (one.address == TargetStream::text_base + 8 * site) return one;
+        }
+        throw std::out_of_range("no such function");
+    }
+    static std::string line_of(const std::string& text, unsigned number) {
+        std::size_t at = 0;
+        for (; number > 1; --number) at = text.find('\n', at) + 1;
+        return text.substr(at, text.find('\n', at) - at);
+    }
+
+    TargetStream target;
+    test::LineProfile profile;
+};
+
+TEST_F(LossTest, FunctionsThatWereOpenWhileRecordsWereDroppedAreMarked) {
+    target.hello();
+    const auto outer = target.entry(1);
+    call(3);
+    target.clock += 10;
+    target.stats(false);
+    const auto inner = target.entry(2);
+    target.drop(50);
+    call(4);  // may have called what was dropped
+    target.ret(inner);
+    target.stats(false);
+    target.clock += 10;
+    call(5);
+    target.ret(outer);
+    const Report result = report();
+    for (const std::uint32_t open : {1u, 2u, 4u}) {
+        EXPECT_EQ(row(result, open).dropped, 50u) << open;
+        EXPECT_TRUE(is_doubtful(row(result, open))) << open;
+    }
+    for (const std::uint32_t closed : {3u, 5u})
+        EXPECT_FALSE(is_doubtful(row(result, closed))) << closed;
+}
+
+TEST_F(LossTest, WhatAnotherCoreDropsSaysNothingOfThisOne) {
+    target.cores = 2;
+    target.hello();
+    const auto one = target.entry(1, 10, 0);
+    const auto two = target.entry(2, 10, 1);
+    target.drop(7, 1);
+    target.ret(one, 10, 0);
+    target.ret(two, 10, 1);
+    const Report result = report();
+    EXPECT_FALSE(is_doubtful(row(result, 1)));
+    EXPECT_TRUE(is_doubtful(row(result, 2)));
+}
+
+TEST_F(LossTest, TheLastSessionsCallsAreNotOpenInThisOne) {
+    target.hello();
+    call(1);
+    target.stats(true);
+    target.reset();
+    target.clock = 1;
+    target.hello();
+    target.drop(3);
+    call(2);
+    const Report result = report();
+    EXPECT_FALSE(is_doubtful(row(result, 1)));
+    EXPECT_TRUE(is_doubtful(row(result, 2)));
+}
+
+// Firmware's case: stream mode with most of it dropped, one function with nearly all of the time.
+TEST_F(LossTest, TheSecondLineSaysHowMuchIsMissingAndWhatHelps) {
+    target.hello();
+    const auto all = target.entry(1);
+    for (int i = 0; i < 4; ++i) call(2);
+    target.drop(90);
+    target.ret(all, 100'000);
+    Report result = report();
+    const std::string text = text_report(result);
+    EXPECT_THAT(
+        line_of(text, 2),
+        StartsWith(
+            "missing: 90.0 % of 100 records (90 dropped by the target); self times marked ~"));
+    for (const char* option :
+         {"--mode adaptive", "--filter", "--recorder profile", "--mode lossless"}) {
+        EXPECT_THAT(line_of(text, 2), HasSubstr(option));
+    }
+    EXPECT_THAT(text, HasSubstr("~10"));  // 100 us
+    const auto json = nlohmann::json::parse(json_report(result));
+    EXPECT_EQ(json["loss"]["records"], 100);
+    EXPECT_EQ(json["loss"]["dropped"], 90);
+    EXPECT_NEAR(json["loss"]["share"].get<double>(), 0.9, 1e-9);
+    EXPECT_EQ(json["functions"][0]["doubtful"], true);
+    result.lossless = true;
+    EXPECT_THAT(loss_line(result), Not(HasSubstr("lossless")));
+}
+
+TEST_F(LossTest, ACompleteRecordingSaysNothingOfIt) {
+    target.hello();
+    call(1);
+    const Report result = report();
+    EXPECT_EQ(loss_line(result), "");
+    EXPECT_THAT(text_report(result), Not(HasSubstr("missing")));
+    EXPECT_FALSE(is_doubtful(row(result, 1)));
+}
+
+}  // namespace
+}  // namespace nopscope

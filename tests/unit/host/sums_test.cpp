@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+// One meaning for a time, on random traces with random constants: every path's time is one number,
+// all other sums are sums of these; and a row's min, mean and max are of the same kind as its
+// total.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+#include "host-tools/export/tree.hpp"
+#include "host-tools/profile/paths.hpp"
+#include "host-tools/report/report.hpp"
+#include "tests/unit/host/line_profile.hpp"
+#include "tests/unit/host/target_stream.hpp"
+
+namespace nopscope {
+namespace {
+
+using test::TargetStream;
+
+// Calls that chance makes: recursive ones, longjmps, `call` records, gaps and tracer brackets among
+// them.
+class RandomTrace {
+public:
+    explicit RandomTrace(unsigned seed) : random_(seed) {
+        static constexpr std::uint64_t clocks[] = {1'000'000'000, 62'500'000, 54'000'000,
+                                                   19'200'000, 3};
+        target.clock_hz = clocks[seed % std::size(clocks)];
+        target.calibrated = seed % 7 != 0;
+        target.landing_pad = below(2 * unit);
+        for (wire::Overhead& of : target.overheads) of = {below(12 * unit), below(12 * unit)};
+        with_gaps_ = seed % 3 == 0;
+        is_slow_ = seed % 2 == 1;
+        symbols.build_id = target.build_id;
+        symbols.site_table_crc = target.site_table_crc;
+        for (std::uint32_t i = 0; i < sites; ++i) {
+            symbols.sites.push_back({TargetStream::text_base + 8 * i,
+                                     8,
+                                     "f" + std::to_string(i),
+                                     "",
+                                     0,
+                                     {},
+                                     random_() % 3 != 0});
+            TailCalls tails;
+            for (std::uint32_t to = 0; to < sites; ++to) {
+                if (random_() % 4 == 0)
+                    tails.direct.push_back({to, static_cast<Tail>(random_() % 3)});
+            }
+            symbols.tails.push_back(std::move(tails));
+        }
+        target.hello();
+        for (unsigned i = 0; i < 30; ++i) call(0);
+        target.finish();
+        profile.know_code(code_of_calls([this] { return &symbols; }));
+        profile.feed(target.bytes);
+        profile.finish();
+    }
+
+    Report report(bool raw) const {
+        return make_report(profile, profile.counters(), &symbols, raw);
+    }
+    bool has_gaps() const { return with_gaps_; }
+    bool is_slow() const {
+        return is_slow_;
+    }  // whatever is recorded takes longer than recording it
+
+    TargetStream target;
+    Symbols symbols;
+    test::LineProfile profile;
+
+private:
+    static constexpr std::uint32_t sites = 8;
+    static constexpr std::int32_t unit = wire::overhead_unit;
+
+    std::int32_t below(std::int32_t most) {
+        return static_cast<std::int32_t>(random_() % static_cast<unsigned>(most));
+    }
+    std::uint64_t ticks() {
+        return is_slow_             ? 100 + random_() % 200
+               : random_() % 3 == 0 ? random_() % 200
+                                    : random_() % 12;
+    }
+    void call(unsigned depth) {
+        const std::uint64_t entry = target.entry(random_() % sites, ticks());
+        for (unsigned calls = random_() % 4; depth < 5 && calls > 0; --calls) call(depth + 1);
+        // A call without a time: the mean would not be of it.
+        if (!is_slow_ && random_() % 8 == 0) target.call(random_() % sites, ticks());
+        if (random_() % 50 == 0) target.tracer(ticks());
+        if (with_gaps_ && random_() % 40 == 0) {
+            target.flush();
+            target.entry(random_() % sites, ticks());
+            target.lose();
+        }
+        if (random_() % 60 == 0) return;  // its caller's return shows that it was left
+        target.ret(entry, ticks(), 0, random_() % 25 == 0);
+    }
+
+    std::mt19937 random_;
+    bool with_gaps_ = false;
+    bool is_slow_ = false;
+};
+
+template <typename Check>
+void for_each_trace(Check check) {
+    for (unsigned seed = 0; seed < 60; ++seed) {
+        SCOPED_TRACE(seed);
+        RandomTrace trace(seed);
+        check(trace);
+    }
+}
+
+TEST(Sums, AFunctionsPathsAddUpToItsSelfAndItsOutermostOnesToItsTotal) {
+    for_each_trace([](const RandomTrace& trace) {
+        const Report report = trace.report(false);
+        const auto& nodes = trace.profile.tree().nodes();
+        for (const bool raw : {true, false}) {
+            const std::vector<Times>& times = raw ? report.raw_nodes : report.nodes;
+            std::map<std::uint32_t, Times> sums;
+            std::vector<std::uint64_t> below(nodes.size());
+            for_each_path(nodes, report.by_number.size(), [&](std::uint32_t node, bool outermost) {
+                sums[nodes[node].function].self_ns += times[node].self_ns;
+                if (outermost) sums[nodes[node].function].total_ns += times[node].total_ns;
+                below[nodes[node].parent] += times[node].total_ns;
+            });
+            for (const auto& [function, sum] : sums) {
+                const FunctionRow& row = report.by_number[function];
+                EXPECT_EQ(self_of(row, raw), sum.self_ns) << row.name;
+                EXPECT_LE(self_of(row, raw), total_of(row, raw)) << row.name;
+                if (!trace.has_gaps()) {
+                    EXPECT_EQ(total_of(row, raw), sum.total_ns) << row.name;
+                }
+            }
+            for (std::size_t node = CallTree::overflow + 1; node < nodes.size(); ++node) {
+                if (trace.has_gaps()) {
+                    EXPECT_GE(times[node].total_ns, times[node].self_ns + below[node]);
+                } else {
+                    EXPECT_EQ(times[node].total_ns, times[node].self_ns + below[node]);
+                }
+            }
+        }
+    });
+}
+
+TEST(Sums, WhatFormatsWithPathsShowIsTheReport) {
+    for_each_trace([](const RandomTrace& trace) {
+        for (const bool raw : {true, false}) {
+            const Report report = trace.report(raw);
+            const PathTree tree = path_tree({report, trace.profile, raw});
+            std::map<std::string, std::uint64_t> own;
+            std::uint64_t all = 0;
+            for (std::size_t i = 1; i < tree.nodes.size(); ++i) {
+                own[tree.functions[tree.nodes[i].function].name] += tree.nodes[i].self_ns;
+                all += tree.nodes[i].self_ns;
+            }
+            for (const FunctionRow& row : report.functions) {
+                EXPECT_EQ(own[row.name], self_of(row, raw)) << row.name;
+                all -= self_of(row, raw);
+            }
+            EXPECT_EQ(all, 0u);
+        }
+    });
+}
+
+TEST(Sums, RawIsCorrectedAndWhatWasTakenOff) {
+    for_each_trace([](const RandomTrace& trace) {
+        const Report report = trace.report(false);
+        std::uint64_t raw = 0, corrected = 0;
+        for (const FunctionRow& row : report.functions) {
+            raw += row.self_ns;
+            corrected += row.corrected_self_ns;
+        }
+        EXPECT_EQ(static_cast<std::int64_t>(raw - corrected), report.subtracted_ns);
+        if (!trace.target.calibrated) {
+            EXPECT_EQ(report.subtracted_ns, 0);
+        }
+    });
+}
+
+// The whole is as exact as the clock: no path below zero has added to it.
+TEST(Sums, WhatIsTakenOffAllIsWhatRecordingTook) {
+    for_each_trace([](const RandomTrace& trace) {
+        if (!trace.target.calibrated) return;
+        const Report report = trace.report(false);
+        const HelloInfo& hello = *trace.profile.hello();
+        const auto& nodes = trace.profile.tree().nodes();
+        const auto& graph = hello.overheads[static_cast<std::size_t>(wire::RecorderNumber::graph)];
+        const auto& function =
+            hello.overheads[static_cast<std::size_t>(wire::RecorderNumber::function)];
+        // Of calls without a caller the outside is nobody's.
+        double taken = 0;
+        for (std::size_t i = CallTree::overflow + 1; i < nodes.size(); ++i) {
+            const CallTree::Node& node = nodes[i];
+            const bool inner = node.parent > CallTree::overflow;
+            const auto calls = static_cast<double>(node.calls - node.points);
+            const double pad = report.no_landing_pad[node.function] ? hello.landing_pad : 0;
+            const auto hooks =
+                static_cast<double>(node.unwound) * static_cast<double>(CallCosts(hello).hook);
+            taken += calls * (graph.inside + pad) - hooks +
+                     static_cast<double>(CallCosts(hello).of_instructions(1)) *
+                         static_cast<double>(node.beside);
+            if (!inner) continue;
+            taken += calls * (graph.outside - pad) - hooks +
+                     static_cast<double>(node.points) * (function.outside - pad);
+            if (node.tail == Tail::always)
+                taken += calls * static_cast<double>(CallCosts(hello).tail);
+            if (node.tail == Tail::maybe) {
+                const Handed handed = handed_of(hello);
+                taken += std::min(static_cast<double>(node.handed *
+                                                      static_cast<std::uint64_t>(handed.weight)) /
+                                      Handed::one,
+                                  static_cast<double>(node.calls)) *
+                         static_cast<double>(CallCosts(hello).tail);
+            }
+        }
+        const double ns = taken * 1e9 / (wire::overhead_unit * static_cast<double>(hello.clock_hz));
+        const double shown =
+            static_cast<double>(report.subtracted_ns) + static_cast<double>(report.below_zero_ns);
+        EXPECT_NEAR(shown, ns, 3 + 1e-3 * std::abs(ns));
+    });
+}
+
+TEST(Sums, ARowsMinMeanAndMaxAreInOrderAndNotAboveItsTotal) {
+    for_each_trace([](const RandomTrace& trace) {
+        const Report report = trace.report(false);
+        for (const FunctionRow& row : report.functions) {
+            for (const bool raw : {true, false}) {
+                const auto call = call_of(row, raw);
+                if (!call) continue;
+                EXPECT_LE(call->min_ns, call->mean_ns) << row.name;
+                EXPECT_LE(call->mean_ns, call->max_ns) << row.name;
+                EXPECT_LE(call->max_ns, total_of(row, raw)) << row.name;
+            }
+        }
+    });
+}
+
+// Single calls and sums are corrected by the same constants: where no path is below zero, the
+// calls' mean is the paths' total.
+TEST(Sums, TheMeanOfCallsIsTheirTotal) {
+    for_each_trace([](const RandomTrace& trace) {
+        if (trace.has_gaps() || !trace.is_slow()) return;
+        const Report report = trace.report(false);
+        const auto& nodes = trace.profile.tree().nodes();
+        std::map<std::uint32_t, double> totals[2];
+        for (std::size_t i = CallTree::overflow + 1; i < nodes.size(); ++i) {
+            totals[0][nodes[i].function] += static_cast<double>(report.nodes[i].total_ns);
+            totals[1][nodes[i].function] += static_cast<double>(report.raw_nodes[i].total_ns);
+        }
+        EXPECT_EQ(report.below_zero_ns, 0u);
+        for (const bool raw : {false, true}) {
+            for (const auto& [function, total] : totals[raw]) {
+                const FunctionRow& row = report.by_number[function];
+                const auto call = call_of(row, raw);
+                if (!call || row.timed != row.calls) continue;
+                EXPECT_NEAR(static_cast<double>(call->mean_ns),
+                            total / static_cast<double>(row.timed), 2)
+                    << row.name;
+            }
+        }
+    });
+}
+
+constexpr std::int32_t unit = wire::overhead_unit;
+
+class Settled : public testing::Test {
+protected:
+    Settled() {
+        target.calibrated = true;
+        target.overheads[1] = {10 * unit, 0};
+        target.hello();
+    }
+    // A call of `caller` that calls `callee` for so many ticks.
+    void pair(std::uint32_t caller, std::uint32_t callee, std::uint64_t ticks) {
+        const std::uint64_t outer = target.entry(caller, 100);
+        target.ret(target.entry(callee, 50), ticks);
+        target.ret(outer, 50);
+    }
+    Report report() {
+        target.finish();
+        profile.feed(target.bytes);
+        profile.finish();
+        return make_report(profile, profile.counters(), nullptr);
+    }
+    static const FunctionRow& row(const Report& report, std::uint32_t site) {
+        for (const FunctionRow& one : report.functions) {
+            if (one.address == TargetStream::text_base + 8 * site) return one;
+        }
+        throw std::out_of_range("no such function");
+    }
+    TargetStream target;
+    test::LineProfile profile;
+};
+
+TEST_F(Settled, APathBelowZeroIsPaidByTheOthersOfItsFunction) {
+    pair(1, 3, 4);    // 6 below zero
+    pair(2, 3, 40);   // 30
+    pair(4, 3, 110);  // 100
+    const Report result = report();
+    EXPECT_EQ(row(result, 3).corrected_self_ns, 154u - 3 * 10);
+    EXPECT_EQ(result.below_zero_ns, 0u);
+    std::vector<std::uint64_t> paths;
+    const auto& nodes = profile.tree().nodes();
+    for (std::size_t i = CallTree::overflow + 1; i < nodes.size(); ++i) {
+        if (result.by_number[nodes[i].function].address == TargetStream::text_base + 24)
+            paths.push_back(result.nodes[i].self_ns);
+    }
+    // Those above zero lose the same part: 6 of 130.
+    ASSERT_EQ(paths.size(), 3u);
+    EXPECT_EQ(paths[0], 0u);
+    EXPECT_NEAR(static_cast<double>(paths[1]), 30 - 30 * 6 / 130.0, 1);
+    EXPECT_NEAR(static_cast<double>(paths[2]), 100 - 100 * 6 / 130.0, 1);
+}
+
+TEST_F(Settled, AFunctionBelowZeroIsZeroAndTheRestIsToldApart) {
+    pair(1, 3, 4);
+    pair(2, 3, 9);
+    const Report result = report();
+    EXPECT_EQ(row(result, 3).corrected_self_ns, 0u);
+    EXPECT_EQ(result.below_zero_ns, 7u);
+    EXPECT_EQ(result.subtracted_ns, 13 + 2 * 10);
+}
+
+TEST_F(Settled, EachCallIsCorrectedByWhatItCalled) {
+    for (int i = 0; i < 3; ++i) {
+        const std::uint64_t outer = target.entry(1, 100);
+        for (int inner = 0; inner < i; ++inner) target.ret(target.entry(2, 5), 30);
+        target.ret(outer, 100);
+    }
+    const FunctionRow& outer = row(report(), 1);
+    EXPECT_EQ(outer.call->min_ns, 100u);
+    EXPECT_EQ(outer.call->max_ns, 170u);
+    EXPECT_EQ(outer.corrected_call->min_ns, 100u - 10);
+    EXPECT_EQ(outer.corrected_call->mean_ns, 135u - 10 - 10);
+    EXPECT_EQ(outer.corrected_call->max_ns, 170u - 10 - 2 * 10);
+}
+
+}  // namespace
+}  // namespace nopscope

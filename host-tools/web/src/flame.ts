@@ -25,12 +25,6 @@ const nothing: Frame = { name: "", value: 0, total: 0, calls: 0, fn: -1, change:
 const hint = "Click a frame to zoom, double-click to see its callers and callees.";
 
 
-function pathOf(node: Node): string {
-    const names: string[] = [];
-    for (let at: Node | null = node; at?.parent; at = at.parent) names.unshift(at.data.name);
-    return names.join(";");
-}
-
 export class Flame {
     private readonly chart;
     private readonly ids = new Map<string, string>(); // a path's, by its caller's and its function
@@ -105,7 +99,7 @@ export class Flame {
             .setColorMapper(((node: Node) => this.colour(node)) as never)
             .setDetailsHandler(((what: string | null) => (details.textContent = what ?? hint)) as never)
             .onClick(((node: Node) => {
-                this.path = pathOf(node); // it is zoomed already
+                this.path = this.pathOf(node); // it is zoomed already
                 this.zoomed(this.path);
             }) as never);
         this.root = hierarchy(nothing);
@@ -137,12 +131,19 @@ export class Flame {
         return id;
     }
 
-    // As far as the path leads.
+    private pathOf(node: Node): string {
+        const keys: string[] = [];
+        for (let at: Node | null = node; at?.parent; at = at.parent) keys.unshift(this.source.key(at.data.fn));
+        return keys.join(";");
+    }
+
+    // As far as the path leads: by keys, or by names in links that were written by hand.
     private zoom(path: string): void {
         let node = this.root!;
         node.each(({ data }) => (data.fade = data.hide = false));
-        for (const name of path ? path.split(";") : []) {
-            const next = node.children?.find((child) => child.data.name === name);
+        for (const step of path ? path.split(";") : []) {
+            const is = (child: Node) => this.source.key(child.data.fn) === step;
+            const next = node.children?.find(is) ?? node.children?.find((child) => child.data.name === step);
             if (!next) break;
             for (const child of node.children!) child.data.hide = child !== next;
             node.data.fade = true;

@@ -4,7 +4,7 @@ import { found, make, patch } from "./dom";
 import { empty, Flame } from "./flame";
 import { showFunctions } from "./functions";
 import { follow } from "./live";
-import { keyOf, nameOf, type View } from "./model";
+import { functionOf, keyOf, nameOf, type View } from "./model";
 import { read, write, type State } from "./state";
 import * as text from "./text";
 import { Timeline } from "./timeline";
@@ -33,7 +33,7 @@ function change(by: Partial<State>, remember = true): void {
     show();
 }
 
-const choose = (fn: number) => change({ view: "calls", fn: view!.functions[fn].name });
+const choose = (fn: number) => change({ view: "calls", fn: keyOf(view!, fn) });
 const zoomed = (zoom: string) => {
     state = { ...state, zoom };
     write(state, true);
@@ -101,7 +101,7 @@ function show(): void {
     } else if (state.view === "functions") {
         showFunctions(found("functions"), view, state, (sort) => change({ sort }, false), choose);
     } else if (state.view === "calls") {
-        showCalls(found("calls"), view, view.functions.findIndex((of) => of.name === state.fn), choose);
+        showCalls(found("calls"), view, functionOf(view, state.fn), choose);
     } else if (state.view === "recording") {
         showRecording(found("recording"), view);
     }

@@ -65,9 +65,18 @@ export function nameOf(view: View, fn: number): string {
     return fn < 0 ? (special.get(fn) ?? "?") : view.functions[fn].name;
 }
 
-// The same for the same function in another view, another for any other.
+// The same for the same function in another view, another for any other: several may have one name. What stands for no
+// function has no address, and a name of its own.
 export function keyOf(view: View, fn: number): string {
-    return fn < 0 ? String(fn) : `${view.functions[fn].address} ${view.functions[fn].name}`;
+    if (fn < 0) return String(fn);
+    const { address, name } = view.functions[fn];
+    return address === "0x0" ? name : address;
+}
+
+// The function of a key, or, in links that were written by hand, of a name; -1: there is none.
+export function functionOf(view: View, key: string): number {
+    const found = view.functions.findIndex((_, fn) => keyOf(view, fn) === key);
+    return found >= 0 ? found : view.functions.findIndex(({ name }) => name === key);
 }
 
 // Of a function's calls by duration: the upper end of the bin that the fraction falls into, or null.

@@ -5,9 +5,9 @@ export interface State {
     view: string; // a tab's
     order: "callers" | "callees"; // a flame graph from the outermost caller, or from where time was spent
     down: "up" | "down"; // which way it grows
-    zoom: string; // names from the root, separated by ";"; empty: all
+    zoom: string; // functions' keys from the root, separated by ";"; empty: all
     search: string;
-    fn: string; // the function that was chosen
+    fn: string; // the function that was chosen: its key
     sort: string;
     range: string; // of the timeline, "from-to" in nanoseconds; empty: all
 }

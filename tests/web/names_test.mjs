@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions that have one name, as static ones of several files do: each row, frame and link of the page is one of them.
+//
+//     node --test names_test.mjs, with NOPSCOPE, NOPSCOPE_REPORT_BENCH and CHROMIUM
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { chromium } from "playwright-core";
+
+const { NOPSCOPE, NOPSCOPE_REPORT_BENCH, CHROMIUM } = process.env;
+const directory = mkdtempSync(join(tmpdir(), "nopscope-names-"));
+const file = join(directory, "names.html");
+const wrong = [];
+let browser;
+let page;
+
+// main calls two functions that are named init: one for long, with a callee, the other three times.
+function recording() {
+    const records = [];
+    let now = 1000;
+    const put = (type, fn, after) => {
+        const record = Buffer.alloc(13);
+        record.writeUInt8(type, 0);
+        record.writeUInt32LE(fn, 1);
+        record.writeBigUInt64LE(BigInt((now += after)), 5);
+        records.push(record);
+    };
+    put(0, 1, 0);
+    put(0, 2, 1000);
+    put(0, 4, 1000);
+    put(1, 4, 9000);
+    put(1, 2, 50000);
+    for (let i = 0; i < 3; ++i) {
+        put(0, 3, 1000);
+        put(1, 3, 10000);
+    }
+    put(1, 1, 1000);
+    const [events, names, out] = ["calls.ev13", "names.txt", "run.nsc"].map((name) => join(directory, name));
+    writeFileSync(events, Buffer.concat(records));
+    writeFileSync(names, "1 8 main\n2 10 init\n3 18 init\n4 20 helper\n");
+    execFileSync(NOPSCOPE_REPORT_BENCH, [events, "--tick-hz", "1000000000", "--names", names, "--nsc", out]);
+    return out;
+}
+
+before(async () => {
+    execFileSync(NOPSCOPE, ["html", recording(), "-o", file]);
+    browser = await chromium.launch({
+        executablePath: CHROMIUM,
+        args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
+    });
+    page = await browser.newPage({ viewport: { width: 1400, height: 900 }, reducedMotion: "reduce" });
+    page.on("console", (message) => message.type() === "error" && wrong.push(message.text()));
+    page.on("pageerror", (error) => wrong.push(error.message));
+});
+after(async () => {
+    await browser?.close();
+    rmSync(directory, { recursive: true, force: true });
+});
+
+const open = async (fragment) => {
+    await page.goto("about:blank");
+    await page.goto(`file://${file}${fragment}`);
+    await page.waitForTimeout(150);
+};
+const calls = () => page.textContent("#calls dl.facts div:first-child dd");
+const callees = () => page.$$eval("#calls section:last-child td.name", (all) => all.map((one) => one.textContent));
+
+test("a row of the table leads to its own function, and so does the link to it", async () => {
+    await open("#view=functions&sort=calls");
+    const rows = await page.$$eval("#functions tbody tr", (all) => all.map((row) => [row.cells[0].textContent, row.cells[row.cells.length - 1].textContent]));
+    for (const [count, itsCallees] of [["1", ["helper"]], ["3", []]]) {
+        await open("#view=functions&sort=calls");
+        const row = rows.findIndex(([n, name]) => n === count && name === "init");
+        await page.locator("#functions tbody tr").nth(row).click();
+        assert.equal(await calls(), count);
+        assert.deepEqual(await callees(), itsCallees);
+        await open(new URL(page.url()).hash);
+        assert.equal(await calls(), count, "by the link");
+    }
+});
+
+test("a click on a frame zooms into that one", async () => {
+    await open("");
+    const widths = () => page.$$eval("#flame g.frame[name='init']", (all) => all.map((g) => Number(g.querySelector("rect").getAttribute("width"))).sort((a, b) => a - b));
+    const root = await page.$eval("#flame g.frame[name='all'] rect", (rect) => Number(rect.getAttribute("width")));
+    const [narrow, wide] = await widths();
+    assert.ok(wide > 1.5 * narrow && narrow > 100, `${narrow} and ${wide}`);
+    const drawn = await page.$$eval("#flame g.frame[name='init']", (all) => all.map((g) => Number(g.querySelector("rect").getAttribute("width"))));
+    await page.locator("#flame g.frame[name='init']").nth(drawn.indexOf(narrow)).click();
+    await page.waitForTimeout(150);
+    const link = new URL(page.url()).hash;
+    for (const how of ["clicked", "by the link"]) {
+        const labels = await page.$$eval("#flame g.frame", (all) => all.filter((g) => Number(g.querySelector("rect").getAttribute("width")) > 1).map((g) => g.getAttribute("name")));
+        assert.ok(Math.max(...(await widths())) > root * 0.99, how);
+        assert.ok(!labels.includes("helper"), `${how}: ${labels}`);
+        await open(link);
+    }
+});
+
+test("nothing was written to the browser's console", () => assert.deepEqual(wrong, []));

@@ -21,8 +21,8 @@ protected:
 
 TEST_F(Strays, TheNewestGraveOfAnSpAndAHookIsTheRightOne) {
     bury(core, frame_of(0x8000, 1));
-    bury(core, frame_of(0x8000, 2, other_hook));
     bury(core, frame_of(0x8000, 3));
+    bury(core, frame_of(0x8000, 2, other_hook));
     bury(core, frame_of(0x9000, 4));
     EXPECT_EQ(exhume(core, 0x7000, hook), 0u);
     EXPECT_EQ(core.stack_low, 0u);  // nothing has shown yet that the stacks are several

@@ -14,6 +14,8 @@
 namespace nopscope {
 namespace {
 
+constexpr std::string_view no_recorder = "no recorder";
+
 std::string in_force_text(const InForceChange& change) {
     static constexpr const char* modes[] = {"stream", "lossless", "flight", "adaptive"};
     std::string text;
@@ -21,7 +23,7 @@ std::string in_force_text(const InForceChange& change) {
         if ((change.recorders >> n & 1) == 0) continue;
         text += fmt::format("{}{}", text.empty() ? "" : " and ", recorder_name(n));
     }
-    if (text.empty()) text = "no recorder";
+    if (text.empty()) text = no_recorder;
     return text + ", " + (change.mode < std::size(modes) ? modes[change.mode] : "an unknown mode");
 }
 
@@ -63,6 +65,21 @@ std::string list_of(const std::vector<std::string>& names) {
     return text;
 }
 
+// What is worth telling: before its first recorder and after its last one a session records nothing.
+std::vector<TargetRow> rows_of_recording(const std::vector<TargetRow>& rows) {
+    const auto records = [](const TargetRow& row) { return !row.in_force.starts_with(no_recorder); };
+    std::vector<TargetRow> shown;
+    for (auto at = rows.begin(); at != rows.end();) {
+        const auto end = std::find_if(
+            at, rows.end(), [&](const TargetRow& row) { return row.session != at->session; });
+        const auto first = std::find_if(at, end, records);
+        const auto last = std::find_if(std::reverse_iterator(end), std::reverse_iterator(first), records);
+        shown.insert(shown.end(), first, last.base());
+        at = end;
+    }
+    return shown.empty() ? rows : shown;
+}
+
 std::string old_mode_text(const Report& report) {
     if (report.adaptive) return "adaptive";
     if (report.lossless) return "lossless";
@@ -90,7 +107,7 @@ void add_target(Report& report, const Profile& profile) {
 }
 
 std::string mode_text(const Report& report) {
-    const auto& rows = report.target.in_force;
+    const std::vector<TargetRow> rows = rows_of_recording(report.target.in_force);
     if (rows.empty()) return old_mode_text(report);
     std::string text = rows.front().in_force;
     for (std::size_t i = 1; i < rows.size(); ++i) {

@@ -71,6 +71,20 @@ protected:
     Report result;
 };
 
+TEST_F(HeadTest, LeavesOutTheTimeBeforeTheFirstRecorderAndAfterTheLast) {
+    target.state.has_state = true;
+    target.hello();
+    target.ret(target.entry(1), 5);
+    const std::uint64_t first = target.clock - 5;
+    says(1, 0, first + 10);
+    says(1, 2, first + 1'000);
+    target.ret(target.entry(1), 5'000'000);
+    says(1, 0, first + 4'000'000);
+    result = report();
+    EXPECT_EQ(mode_text(result), "graph, lossless");
+    EXPECT_EQ(nlohmann::json::parse(json_report(result))["target"]["in_force"].size(), 3u);
+}
+
 TEST_F(HeadTest, SaysWhichRecorderAndModeWereInForceWhen) {
     target.state.has_state = true;
     target.hello();

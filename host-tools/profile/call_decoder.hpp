@@ -15,8 +15,7 @@
 //            the stack; what comes after is a child of the marker, not of a call that may be over.
 //            When a call below the marker returns, the marker's calls and the gap itself count as
 //            its children (not as its own time), and those between it and the marker are `lost`:
-//            they ended unseen, and are charged up to the gap. If the session ends first, no call
-//            below the marker has own time since the gap.
+//            they ended unseen, up to the gap. At a session's end none below it has own time since.
 //   context  The core ran another context's calls (docs/trace-format.md); each context has its own decoder.
 //            What is open meanwhile has that time in its total, as if it were a call's, and not as its own.
 //   whole    A call may be told at its end, by one record and its data. It waits in Durations for
@@ -140,8 +139,7 @@ public:
     }
     // The last event before the core left it.
     void suspend(std::uint64_t clock) {
-        if (!started_ || after_gap_) return;
-        clock_ = clock;
+        if (started_ && !after_gap_) clock_ = clock;
     }
     // The call that runs; null: none, or a gap lies since.
     const OpenCall* innermost() const {
@@ -157,12 +155,7 @@ public:
     // The clock that calls' begins and ends are read off: without the tracer's time. At an earlier point of the target's.
     Ticks time() const { return now(); }
     Ticks time_at(std::uint64_t clock) const { return clock - stops_.before(clock); }
-    template <typename Visit>
-    void for_each_open(Visit visit) const {
-        for (std::size_t at = 1; at <= stack_.depth(); ++at) {
-            if (!stack_[at].is_gap()) visit(stack_[at]);
-        }
-    }
+    const CallStack& open_calls() const { return stack_; }
     // The return's entry is open here.
     bool has_entry_of(const wire::Event& event) const { return stack_.find(event) != 0; }
 
@@ -198,9 +191,7 @@ private:
         first_clock_ = clock_ = clock;
     }
 
-    void on_call(const wire::Event& event) {
-        sink_->passed(stack_.top().path.node, event.site_offset);
-    }
+    void on_call(const wire::Event& event) { sink_->passed(stack_.top().path.node, event.site_offset); }
 
     void on_entry(const wire::Event& event) { on_begin(event, event.site_offset); }
     void on_begin(const wire::Event& event, std::uint32_t offset) {
@@ -213,16 +204,13 @@ private:
     }
     OpenCall opened(std::uint64_t index, Ticks begin, const Begun& begun) const {
         return {.index = index, .begin = begin, .child = 0, .total_before = begun.total_before,
-                .taken_before = begun.taken_before, .path = begun.path,
-                .gaps_before = gaps_, .plain_end = plain_return(index)};
+                .taken_before = begun.taken_before, .path = begun.path, .gaps_before = gaps_,
+                .plain_end = plain_return(index)};
     }
 
     void on_return(const wire::Event& event) {
         const std::size_t at = stack_.find(event);
-        if (at == 0) {
-            ++counters_.orphan_returns;
-            return;
-        }
+        if (at == 0) return void(++counters_.orphan_returns);
         if (event.unwound && in_tracer_ && at <= tracer_depth_) return leave_in_tracer(at);
         while (stack_.depth() > at) pop(End::implied);
         pop(event.unwound ? End::unwound : End::returned);
@@ -317,8 +305,8 @@ private:
             return;
         }
         ++markers_;
-        stack_.push({.index = stack_.top().index, .begin = last_before_gap_, .child = length, .total_before = 0, .taken_before = 0,
-                     .path = {0, sink_->gap_node()}, .gaps_before = gaps_, .plain_end = OpenCall::gap_marker});
+        stack_.push({.index = stack_.top().index, .begin = last_before_gap_, .child = length, .total_before = 0,
+                     .taken_before = 0, .path = {0, sink_->gap_node()}, .gaps_before = gaps_, .plain_end = OpenCall::gap_marker});
     }
 
     // Gives up on the calls between the two oldest markers: a target that never returns to below
@@ -346,8 +334,8 @@ private:
         OpenCall& below = stack_.top();
         if (call.is_gap()) {
             --markers_;
-            const Ticks since = not_negative(now() - call.begin);
-            carry_ = {true, call.begin, end == End::session ? since : call.child + carry_.after};
+            carry_ = {true, call.begin,
+                      end == End::session ? not_negative(now() - call.begin) : call.child + carry_.after};
             return;
         }
         if (end == End::implied && carry_.active) {

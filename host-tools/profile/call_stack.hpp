@@ -24,6 +24,12 @@ public:
     // From 1, the outermost, to depth(); 0 is the one below.
     OpenCall& operator[](std::size_t at) { return calls_[at]; }
     const OpenCall& operator[](std::size_t at) const { return calls_[at]; }
+    template <typename Visit>
+    void for_each_call(Visit visit) const {
+        for (std::size_t at = 1; at <= depth(); ++at) {
+            if (!calls_[at].is_gap()) visit(calls_[at]);
+        }
+    }
     OpenCall& top() { return *top_; }
     const OpenCall& top() const { return *top_; }
 

@@ -217,7 +217,7 @@ void Profile::Core::on_dropped(std::uint64_t from, std::uint64_t count) {
             const Ticks end = one->times[i].last_end;
             touched[i] = end != 0 && (end == since || not_negative(end - since) != 0);
         }
-        decoder.for_each_open([&](const OpenCall& call) { touched[call.path.function] = true; });
+        decoder.open_calls().for_each_call([&](const OpenCall& call) { touched[call.path.function] = true; });
         for (std::size_t i = 0; i < touched.size(); ++i) {
             if (touched[i]) one->times[i].dropped += count;
         }

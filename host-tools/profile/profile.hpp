@@ -358,7 +358,6 @@ inline void Profile::Context::closed(const OpenCall& call, const ClosedCall& res
     last_node = call.path.node;
     node.total_ticks += result.ticks;
     node.self_ticks += result.self_ticks;
-
     FunctionTimes& of = times[call.path.function];
     of.last_end = end;
     const std::uint64_t total = call.total_before + result.ticks;

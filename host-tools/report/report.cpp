@@ -27,8 +27,7 @@ Row named_row(std::uint32_t offset, const HelloInfo& hello, const Symbols* symbo
         return row;
     }
     row.address = base_of(hello) + offset;
-    const Function* function = function_at(offset, hello, symbols);
-    if (function != nullptr) {
+    if (const Function* const function = function_at(offset, hello, symbols)) {
         row.name = function->name;
         row.file = function->file;
         row.line = function->line;

@@ -14,135 +14,16 @@
 #include "host-tools/base/file.hpp"
 #include "host-tools/base/text.hpp"
 #include "tests/unit/host/golden.hpp"
-#include "tests/unit/host/line_profile.hpp"
-#include "tests/unit/host/target_stream.hpp"
+#include "tests/unit/host/report_fixture.hpp"
 
 namespace nopscope {
 namespace {
 
 using test::Bytes;
 using test::expect_golden;
+using test::ReportTest;
 using test::TargetStream;
 using testing::HasSubstr;
-
-class ReportTest : public testing::Test {
-protected:
-    Symbols symbols() const {
-        Symbols result;
-        result.origin = "demo.elf";
-        result.build_id = target.build_id;
-        result.site_table_crc = target.site_table_crc;
-        for (std::uint32_t i = 0; i < 10; ++i) {
-            result.sites.push_back({TargetStream::text_base + i * 8, 8, "f" + std::to_string(i),
-                                    "/src/lib/f.c", 10 + i});
-        }
-        return result;
-    }
-    Report report(bool named = true) {
-        profile.feed(target.bytes);
-        profile.finish();
-        const Symbols names = symbols();
-        return make_report(profile, profile.counters(), named ? &names : nullptr);
-    }
-    static const FunctionRow& row(const Report& report, const std::string& name) {
-        for (const FunctionRow& row : report.functions) {
-            if (row.name == name) return row;
-        }
-        throw std::out_of_range(name);
-    }
-
-    TargetStream target;
-    test::LineProfile profile;
-};
-
-class HeadTest : public ReportTest {
-protected:
-    void says(std::uint64_t mode, std::uint64_t recorders, std::uint64_t since) {
-        target.state.mode = mode;
-        target.state.recorders = recorders;
-        target.state.since = since;
-        target.stats(false);
-    }
-    std::string lines() {
-        std::string all;
-        for (const HeadLine& line : head_lines(result)) all += std::string(line.name) + ": " + line.text + "\n";
-        return all;
-    }
-    Report result;
-};
-
-TEST_F(HeadTest, LeavesOutTheTimeBeforeTheFirstRecorderAndAfterTheLast) {
-    target.state.has_state = true;
-    target.hello();
-    target.ret(target.entry(1), 5);
-    const std::uint64_t first = target.clock - 5;
-    says(1, 0, first + 10);
-    says(1, 2, first + 1'000);
-    target.ret(target.entry(1), 5'000'000);
-    says(1, 0, first + 4'000'000);
-    result = report();
-    EXPECT_EQ(mode_text(result), "graph, lossless");
-    EXPECT_EQ(nlohmann::json::parse(json_report(result))["target"]["in_force"].size(), 3u);
-}
-
-TEST_F(HeadTest, SaysWhichRecorderAndModeWereInForceWhen) {
-    target.state.has_state = true;
-    target.hello();
-    says(0, 0, 10);    // before anything was recorded
-    says(1, 2, 900);
-    target.ret(target.entry(1), 5);
-    const std::uint64_t first = target.clock - 5;
-    target.ret(target.entry(1), 5'000'000);
-    says(3, 6, first + 1'200'000);
-    says(3, 6, first + 1'200'000);
-    target.state.stopped_at = first + 4'000'000;
-    target.stats(false);
-    result = report();
-    EXPECT_EQ(mode_text(result), "graph, lossless until 1.200 ms; then graph and profile, adaptive; stopped at 4.000 ms");
-    EXPECT_THAT(text_report(result), HasSubstr(mode_text(result)));
-    EXPECT_EQ(lines(), "");
-    const auto json = nlohmann::json::parse(json_report(result))["target"];
-    EXPECT_EQ(json["in_force"].size(), 2u);
-    EXPECT_EQ(json["in_force"][1]["from_ns"], 1'200'000);
-    EXPECT_EQ(json["stopped_ns"], 4'000'000);
-    EXPECT_EQ(json["profile_read_ns"], nullptr);
-}
-
-TEST_F(HeadTest, SaysWhatIsMissing) {
-    target.state.has_state = true;
-    target.state.recursions = 1234;
-    target.state.profile = 1;
-    target.refused_sites = {true, 30, 0, 2};
-    target.hello();
-    target.ret(target.entry(1), 5);
-    target.stats(false);
-    result = report();
-    EXPECT_EQ(lines(),
-              "refused: 32 of 100 functions with a patch site cannot be traced: 30 not 8-byte aligned, "
-              "2 not the words of a patch site\n"
-              "profile read: never: calls that the target has only counted are missing\n"
-              "left out: 1,234 callbacks and captures, which came from inside another one\n");
-}
-
-TEST_F(HeadTest, FunctionsThatWereMovedAndNotReadSinceAreOnTheTargetOnly) {
-    target.state.has_state = true;
-    target.state.profile = 2;
-    target.hello();
-    target.ret(target.entry(1), 100 << 16);
-    const auto moved = [&](std::uint32_t site, std::uint64_t clock) {
-        wire::MovedWriter out(target.payload(), 3);
-        out.put({site * 8, true, clock});
-        target.frame(wire::Stream::moved, 0, out.size());
-    };
-    moved(2, 10 << 16);
-    moved(3, 50 << 16);
-    wire::ProfileWriter out(target.payload());
-    target.frame(wire::Stream::profile, 0, out.finish({1, 0, true, 40 << 16}));
-    target.stats(false);
-    result = report();
-    EXPECT_THAT(lines(), HasSubstr("profile read: last at "));
-    EXPECT_THAT(lines(), HasSubstr("on the target only: calls, since they were moved to the profile, of f3\n"));
-}
 
 TEST_F(ReportTest, NumbersAreExact) {
     target.clock_hz = 62'500'000;  // 16 ns a tick

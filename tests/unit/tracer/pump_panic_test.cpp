@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pump where it is interrupted, and in a panic.
+#include "tests/unit/tracer/pump_fixture.hpp"
+
+namespace nopscope {
+namespace {
+
+using testing::line_bytes;
+using testing::PumpTest;
+using testing::receive;
+using testing::Received;
+using testing::transmitter_room;
+using testing::without_own;
+using wire::Extended;
+using wire::Kind;
+
+struct Interrupted : PumpTest {
+    void TestBody() override {}
+    // An interrupt that does this comes the n-th time that the pump unmasks them. False: it does so less often.
+    template <typename Work>
+    bool interrupted_at(unsigned n, Work work) {
+        bool came = false;
+        open();
+        for (int i = 0; i < 300; ++i) call(0x2000);
+        machine.on_restore = [&] {
+            if (came || n-- != 0) return;
+            came = true;
+            work();
+        };
+        pump.run();
+        machine.on_restore = {};
+        return came;
+    }
+    // What is on the line behind a panic there.
+    std::optional<Received> panicked_at(unsigned n) {
+        std::optional<Received> line;
+        interrupted_at(n, [&] {
+            machine.on_restore = {};
+            pump.enter_panic();
+            line = receive();  // on a target nothing comes back
+        });
+        return line;
+    }
+    // `<`, `>`: begin and end of the tracer's work on the line behind a pump there, which has something to do.
+    std::optional<std::string> brackets_at(unsigned n) {
+        if (!interrupted_at(n, [&] { pump.send_hello(), pump.run(); })) return {};
+        pump.flush();
+        std::string brackets;
+        for (const wire::Event& event : receive().events) {
+            if (event.kind != Kind::extended) continue;
+            if (event.extended == Extended::tracer_begin) brackets += '<';
+            if (event.extended == Extended::tracer_end) brackets += '>';
+        }
+        return brackets;
+    }
+};
+TEST(PumpPanics, InAnyInterruptOfThePumpNothingIsLost) {
+    unsigned n = 0;
+    for (;; ++n) {
+        const std::optional<Received> received = Interrupted().panicked_at(n);
+        if (!received) break;
+        EXPECT_EQ(received->bad, 0u) << n;
+        EXPECT_EQ(without_own(received->events).size(), 300u) << n;
+    }
+    EXPECT_GE(n, 4u);
+}
+
+// A reader takes a begin within another for one whose end is lost.
+TEST(PumpInterrupted, ByAnotherTheBracketsDoNotNest) {
+    unsigned two = 0;
+    for (unsigned n = 0;; ++n) {
+        const std::optional<std::string> brackets = Interrupted().brackets_at(n);
+        if (!brackets) break;
+        EXPECT_EQ(brackets->find("<<"), std::string::npos) << n << ": " << *brackets;
+        EXPECT_EQ(brackets->find(">>"), std::string::npos) << n << ": " << *brackets;
+        two += *brackets == "<><>";
+    }
+    EXPECT_GE(two, 1u);
+}
+
+// Its model has coded records then that no frame has.
+TEST_F(PumpTest, APanicWithinTheEncoderBeginsAGroup) {
+    open();
+    for (int i = 0; i < 300; ++i) call(0x2000 + 8 * (i % 5));
+    pump.flush();
+    EXPECT_EQ(without_own(receive().events).size(), 300u);
+    for (int i = 0; i < 100; ++i) call(0x2000 + 8 * (i % 5));
+    wire::Byte payload[wire::max_payload_bytes];
+    encoders[0].begin(payload, {.index = record_index(core.tail), .clock = core.pumped_clock, .dropped = 0,
+                                .overwritten = 0, .context = 0});
+    int coded = 0;
+    try {
+        encoders[0].fill(100, [&](wire::Record& record, std::uint64_t& clock) {
+            if (coded++ == 50) throw 0;
+            record = wire::make_record(Kind::call, 0x7000 >> 3, 0);
+            clock = core.pumped_clock;
+            return true;
+        });
+    } catch (int) {
+    }
+    pump.enter_panic();
+    const Received received = receive();
+    EXPECT_EQ(received.bad, 0u);
+    EXPECT_EQ(without_own(received.events).size(), 100u);
+}
+
+TEST_F(PumpTest, ConsoleKeepsItsOrderAndLength) {
+    open();
+    std::string said;
+    for (int i = 0; i < 500; ++i) {
+        const std::string words = "line " + std::to_string(i) + "\n";
+        pump.console(words.data(), words.size());
+        said += words;
+        if (i % 7 == 0) pump.run();
+    }
+    pump.flush();
+    EXPECT_EQ(receive().console, said);
+}
+
+TEST_F(PumpTest, PanicFinishesTheFrameOnTheLineAndSendsTheRest) {
+    open(Mode::stream, 1000);
+    for (int i = 0; i < 200; ++i) call(0x2000);
+    transmitter_room = 50;
+    machine.now += hz;
+    pump.run();  // stuck in the middle of a frame
+    transmitter_room = ~std::size_t{0};
+    pump.enter_panic();
+    pump.console("dead\n", 5);
+    const Received received = receive();
+    EXPECT_EQ(received.bad, 0u);
+    EXPECT_EQ(without_own(received.events).size(), 200u);
+    EXPECT_EQ(received.console, "dead\n");
+}
+
+}  // namespace
+}  // namespace nopscope

@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shlex
 import signal
 import subprocess

@@ -135,6 +135,7 @@ TEST_F(PumpTest, SaysWhatIsInForceAndOfAllCoresAtOnceWhenAsked) {
     core.recursions = 3;
     machine.now += 1000;
     in_force.set_recorders(2, machine.now);
+    core.stray_returns = 5;
     in_force.set_stopped_at(machine.now + 1);
     (void)receive();
     line_bytes.clear();
@@ -149,6 +150,7 @@ TEST_F(PumpTest, SaysWhatIsInForceAndOfAllCoresAtOnceWhenAsked) {
     EXPECT_EQ(last.recorders, 2u);
     EXPECT_EQ(last.since, in_force.since());
     EXPECT_EQ(last.stopped_at, in_force.stopped_at());
+    EXPECT_EQ(last.stray_returns, 5u);
     EXPECT_EQ(last.profile, 0u);
     // A change of mode is told at once.
     machine.now += 500;

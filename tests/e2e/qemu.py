@@ -8,6 +8,7 @@ VIRT = ["-M", "virt,gic-version=3", "-m", "256M", "-nic", "none"]
 PI = ["-accel", "tcg,thread=single"]
 MACHINES = {
     "virt-max": ("virt", [*VIRT, "-cpu", "max"]),
+    "virt-max-smp2": ("virt", [*VIRT, "-cpu", "max", "-smp", "2"]),
     "virt-max-smp4": ("virt", [*VIRT, "-cpu", "max", "-smp", "4"]),
     "virt-a72": ("virt", [*VIRT, "-cpu", "cortex-a72"]),
     "rpi4": ("rpi4", ["-M", "raspi4b", *PI]),

@@ -3,37 +3,19 @@
 """Callgrind's format, read by callgrind_annotate."""
 
 import itertools
-import re
 
 import exports
-
-COST = r" *([\d,]+)(?: \( *[\d.]+%\))? +"
-# Costs, of which those of other events may follow; where a name begins is where a file's does.
-LINE = re.compile(rf"^{COST}(?:(?:{COST}|\. +))?(\S.*)$")
-CALLER = re.compile(rf"^{COST}< ([^:]*):(.*) \(([\d,]+)x\) \[\]$")
-CALLEE = re.compile(rf"^{COST}\*  ([^:]*):(.*?)(?: \[\])?$")
-
-
-def number(text):
-    return int(text.replace(",", "")) if text else 0
-
+import readers
 
 class Callgrind(exports.Case):
     FORMAT = "callgrind"
 
     def annotate(self, path, *options):
-        """{function: its costs}, as printed."""
-        text = exports.run("callgrind_annotate", "--threshold=100", "--show-percs=yes", "--auto=no", *options,
-                           path).stdout.decode()
+        """{function: its costs}, as printed; those of one name are one."""
         found = {}
-        for line in text.splitlines():
-            match = LINE.match(line)
-            if match and match[3] != "PROGRAM TOTALS":
-                name = match[3].removesuffix(" []").partition(":")[2]
-                costs = found.setdefault(name, [0, 0])
-                costs[0] += number(match[1])
-                costs[1] += number(match[2])
-        self.assertIn("PROGRAM TOTALS", text)
+        for (_, name), costs in readers.annotate(path, *options).items():
+            before = found.setdefault(name, [0, 0])
+            found[name] = [before[0] + costs[0], before[1] + costs[1]]
         return found
 
     def test_self_and_inclusive_times(self):
@@ -59,16 +41,10 @@ class Callgrind(exports.Case):
         self.assertEqual(text, expected)
 
     def annotate_tree(self, path):
-        """{(caller, callee): calls}, of the lines "< caller (Nx)" above each function."""
-        text = exports.run("callgrind_annotate", "--threshold=100", "--tree=caller", "--auto=no", path).stdout.decode()
-        found, callers = {}, []
-        for line in text.splitlines():
-            if caller := CALLER.match(line):
-                callers.append((caller[3], number(caller[4])))
-            elif callee := CALLEE.match(line):
-                for of, count in callers:
-                    found[of, callee[3]] = found.get((of, callee[3]), 0) + count
-                callers = []
+        """{(caller, callee): calls}, by name."""
+        found = {}
+        for ((_, caller), (_, callee)), calls in readers.calls_of_callees(path).items():
+            found[caller, callee] = found.get((caller, callee), 0) + calls
         return found
 
     def test_samples(self):

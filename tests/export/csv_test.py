@@ -3,15 +3,10 @@
 """The table, read by Python's csv module."""
 
 import collections
-import csv
 
 import exports
 import hostile_names
-
-
-def read(path):
-    with open(path, newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file, strict=True))
+from readers import csv_rows as read
 
 
 class Csv(exports.Case):

@@ -7,8 +7,8 @@ import re
 
 import exports
 import hostile_names
+import readers
 
-LINE = re.compile(r"^\[(\d+)\.(\d{9})\] \(\+[^)]*\) ([a-z]+): \{ cpu_id = (\d+) \}, \{ context = (\d+) \}, \{ (.*) \}$")
 LABEL = r'\( "((?:[^"\\]|\\.)*)" : container = \d+ \)'
 FUNCTION = re.compile("function = " + LABEL)
 NUMBER = re.compile(r"(\w+) = (-?\d+)(?=,| |$)")
@@ -24,12 +24,8 @@ class Ctf(exports.Case):
 
     def events(self, path):
         """(kind, nanoseconds, core, context, the text of its fields)."""
-        done = exports.run("babeltrace2", "--clock-seconds", path)
-        self.errors = done.stderr.decode()
-        for line in done.stdout.decode().split("\n")[:-1]:
-            match = LINE.match(line)
-            self.assertIsNotNone(match, line)
-            yield match[3], int(match[1]) * 10 ** 9 + int(match[2]), int(match[4]), int(match[5]), match[6]
+        events, self.errors = readers.ctf_events(path)
+        return events
 
     def sums(self, name, options=()):
         sums = exports.Sums()

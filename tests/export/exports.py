@@ -180,6 +180,25 @@ def sums_of_calls(calls, sums=None):
     return sums
 
 
+class Run:
+    """A recording, and what nopscope makes of it: each once."""
+
+    def __init__(self, name, directory, image=None):
+        self.name, self.directory, self.image = name, directory, image
+        self.recording = recording(name)
+        self.report = report(name)
+        self.graph = graph(name)["nodes"]
+        self.exported = {}
+
+    def export(self, format_, *options):
+        key = (format_, *options)
+        if key not in self.exported:
+            out = self.directory / f"{self.name}.{len(self.exported)}.{format_}"
+            run(NOPSCOPE, "export", self.recording, "--to", format_, "-o", out, *options)
+            self.exported[key] = out
+        return self.exported[key]
+
+
 def rows_of(name, directory, table):
     """Of the sqlite export."""
     path = directory / f"{name}-{table}.sqlite"

@@ -7,9 +7,9 @@ import pathlib
 import re
 
 import exports
+import readers
 
 FLAT = re.compile(r"^ *([\d.]+) +[\d.]+ +[\d.]+ +(?:\d+ +[\d.]+ +[\d.]+ +)?(\S.*?) *$")
-GRAPH = re.compile(r"^\[\d+\] +[\d.]+ +[\d.]+ +[\d.]+ +(\d+)(?:\+(\d+))? +(\S.*?)( <cycle \d+>)? \[\d+\]$")
 UNIT = re.compile(r"^Each sample counts as ([\d.e+-]+) seconds\.$", re.MULTILINE)
 
 
@@ -47,18 +47,14 @@ class Gmon(exports.Case):
 
     def test_calls_are_the_graph_s(self):
         """Those from others, and those from itself. Outermost ones have no arc that gprof takes."""
-        text = self.gprof("torture", "-q", "-z")
+        found, in_cycles = readers.gprof_calls(image("torture"), self.export("torture", "--raw"))
         nodes = {node["id"]: node for node in exports.graph("torture")["nodes"]}
         expected = {}
         for node in nodes.values():
             if node["parent"] is not None and "." not in node["name"] + nodes[node["parent"]]["name"]:
                 calls = expected.setdefault(node["name"], [0, 0])
                 calls[nodes[node["parent"]]["name"] == node["name"]] += node["calls"]
-        found, in_cycles, compared = {}, set(), 0
-        for line in text.splitlines():
-            if match := GRAPH.match(line):
-                found[match[3]] = [int(match[1]), int(match[2] or 0)]
-                in_cycles |= {match[3]} if match[4] else set()
+        compared = 0
         for of, calls in expected.items():
             if calls[0] and of not in in_cycles and not called_from_dotted(of, nodes):
                 self.assertEqual(found.get(of), calls, of)

@@ -6,6 +6,8 @@
 
 torture   calls of all kinds, some left by longjmp, from an image under QEMU
 tasks     several contexts of a core, with marks
+cores     two cores
+damaged   the demo's line, of which bytes are flipped and missing
 samples   samples alone, from the demo
 stream, contexts, captured, profile   the golden lines: gaps, a reset, several cores, values, counters
 hostile   torture's records under the names of hostile_names.py
@@ -29,9 +31,10 @@ sys.path.append(str(HERE.parent / "e2e"))
 import machines  # noqa: E402
 import hostile_names  # noqa: E402
 
-IMAGES = {"torture": ("torture", ["seed=7"]), "tasks": ("tasks", []),
-          "samples": ("demo", ["rounds=1", "baud=0", "samples=20000", "recorder=none", "interrupts=1"]),
-          "gaps": ("demo", ["rounds=1", "baud=0", "interrupts=1"])}
+IMAGES = {"torture": ("virt-max", "torture", ["seed=7"]), "tasks": ("virt-max", "tasks", []),
+          "samples": ("virt-max", "demo", ["rounds=1", "baud=0", "samples=20000", "recorder=none", "interrupts=1"]),
+          "gaps": ("virt-max", "demo", ["rounds=1", "baud=0", "interrupts=1"]),
+          "cores": ("virt-max-smp2", "events", ["cores"])}
 TRACE, SESSION = 0x45435254, 0x53534553
 GOLDEN = ("stream", "contexts", "captured", "profile")
 
@@ -39,12 +42,15 @@ GOLDEN = ("stream", "contexts", "captured", "profile")
 def main(directory):
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)
-    for name, (image, words) in IMAGES.items():
+    for name, (machine, image, words) in IMAGES.items():
         with machines.Directory() as there:
-            run = machines.record(there, "virt-max", image, words)
+            # Several cores take turns only where each is a thread of the host's.
+            run = machines.record(there, machine, image, words, icount="smp" not in machine)
             if run.status != 0:
                 raise SystemExit(f"{image}: {run.errors}")
             shutil.copy(run.recording, directory / f"{name}.nsc")
+            if name == "gaps":
+                record_line(run, damaged(run.line), directory / "damaged.nsc")
     whole = (directory / "gaps.nsc").read_bytes()
     (directory / "demo.nsc").write_bytes(with_blocks(whole, range(1, 7)))
     (directory / "gaps.nsc").write_bytes(with_blocks(whole, (2, 5)))
@@ -62,6 +68,20 @@ def main(directory):
     torture = (directory / "torture.nsc").read_bytes()
     (directory / "hostile.nsc").write_bytes(hostile_names.renamed(torture))
     machines.check_times(*directory.glob("*.nsc"))
+
+
+def record_line(run, line, to):
+    raw = run.recording.with_suffix(".cut")
+    raw.write_bytes(line)
+    subprocess.run([machines.NOPSCOPE, "record", "-q", "--from", f"file:{raw}", "--image", run.elf, "-o", to], check=True)
+
+
+def damaged(line):
+    """A sixth of it with a flipped byte, and from the middle, where a key frame follows, another one."""
+    half, part = len(line) // 2, len(line) // 6
+    out = bytearray(line[:part] + line[half:half + part])
+    out[part // 2] ^= 0x10
+    return bytes(out)
 
 
 def with_pauses():

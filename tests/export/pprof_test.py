@@ -4,12 +4,10 @@
 
 import collections
 import itertools
-import re
 
 import exports
 import hostile_names
-
-LOCATION = re.compile(r"^ *(\d+): 0x[0-9a-f]+ M=1 (.*) [^ ]*:-?\d+ s=-?\d+$")
+import readers
 
 
 class Pprof(exports.Case):
@@ -17,20 +15,8 @@ class Pprof(exports.Case):
 
     def raw(self, path):
         """(types, samples as (values, locations), location -> name) of `pprof -raw`."""
-        text = exports.run("go", "tool", "pprof", "-symbolize=none", "-raw", path,
-                           env={"PATH": "/usr/bin:/bin", "HOME": str(self.directory)}).stdout.decode()
-        self.text = text
-        samples, locations = text.partition("Samples:\n")[2].partition("Locations\n")[::2]
-        types, *lines = samples.splitlines()
-        found = []
-        for line in lines:
-            values, _, stack = line.partition(": ")
-            found.append(([int(value) for value in values.split()], [int(number) for number in stack.split()]))
-        names = {}
-        for line in locations.partition("Mappings\n")[0].splitlines():
-            if match := LOCATION.match(line):
-                names[int(match[1])] = match[2]
-        return types.replace("[dflt]", "").split(), found, names
+        types, samples, functions, self.text = readers.pprof_raw(path, self.directory)
+        return types, samples, {number: of.name for number, of in functions.items()}
 
     def test_calls_and_times_by_function_and_path(self):
         for name, raw in itertools.product(exports.WITH_CALLS, (True, False)):

@@ -6,15 +6,7 @@ import collections
 import re
 
 import exports
-
-LINE = re.compile(r"^ *core\d+/(\d+)-(\d+) +\[(\d+)\] +(\d+)\.(\d{9}): (\w+): +(.*)$")
-ENTRY = re.compile(r"^func=(.*) depth=(\d+)$")
-EXIT = re.compile(r"^func=(.*) depth=(\d+) overrun=0 calltime=([0-9a-f]+) rettime=([0-9a-f]+)$")
-
-
-def spelt(name):
-    return name.replace(" ", "_")
-
+import readers
 
 class TraceCmd(exports.Case):
     FORMAT = "trace-cmd"
@@ -23,31 +15,11 @@ class TraceCmd(exports.Case):
         return exports.run("trace-cmd", "report", "-t", *options, path).stdout.decode(errors="replace").split("\n")
 
     def sums(self, name, options=()):
-        sums = exports.Sums()
-        begins = collections.defaultdict(list)
-        for line in self.lines(self.export(name, *options), "-R"):
-            if not (match := LINE.match(line)):
-                continue
-            at, core, task, fields = int(match[4]) * 10 ** 9 + int(match[5]), int(match[3]), match[2], match[7]
-            if match[6] == "funcgraph_entry":
-                of, depth = ENTRY.match(fields).groups()
-                self.assertEqual(int(depth), len(begins[task]))
-                begins[task].append(at)
-                sums.begin(task, of, at, core)
-            elif match[6] == "funcgraph_exit":
-                of, depth, begin, end = EXIT.match(fields).groups()
-                if int(depth) == len(begins[task]) - 1 and begins[task][-1] == int(begin, 16):
-                    self.assertEqual((begins[task].pop(), at), (int(begin, 16), int(end, 16)))
-                    sums.end(task, at, core, of)
-                else:  # told whole
-                    sums.point(of)
-            elif match[6] == "function":
-                sums.point(re.match(r"^ip=(.*) parent_ip=", fields)[1])
-        return sums
+        return readers.trace_cmd_sums(self.export(name, *options), exports.Sums(), str)
 
     def test_calls_and_times_are_the_report_s(self):
         for name, options in exports.RUNS:
-            self.check_events(name, self.sums(name, options), options, spelt)
+            self.check_events(name, self.sums(name, options), options, readers.kernel_name)
 
     def test_the_function_graph_plugin_s_view(self):
         """Its durations: a function of one line has "f();", others are closed by an exit that does not name them."""

@@ -6,8 +6,8 @@ import collections
 import re
 
 import exports
+import readers
 
-DUMP = re.compile(r"^(\d+)\.(\d{9}) +(\d+): \[(entry|exit )\] (.*)\(([0-9a-f]+)\) depth: (\d+)$")
 REPORT = re.compile(r"^ *([\d.]+) (us|ms| s) +([\d.]+) (us|ms| s) +(\d+)  (.*)$")
 GRAPH = re.compile(r"^ *(?:[\d.]+ (?:us|ms| s))? *:([ |+-]*)\((\d+)\) (.*)$")
 NS = {"us": 1e3, "ms": 1e6, " s": 1e9}
@@ -22,18 +22,7 @@ class Uftrace(exports.Case):
     def test_calls_and_times_are_the_report_s(self):
         for name, options in exports.RUNS:
             path = self.export(name, *options)
-            sums = exports.Sums()
-            cores = tracks_of(name, self.directory)
-            events = []
-            for line in self.uftrace("dump", path).splitlines():
-                if match := DUMP.match(line):
-                    events.append((int(match[1]) * 10 ** 9 + int(match[2]), int(match[3]), match[4], match[5]))
-            events.sort(key=lambda event: event[0])
-            for at, task, kind, of in events:
-                if kind == "entry":
-                    sums.begin(task, of, at, cores[task])
-                else:
-                    sums.end(task, at, cores[task], of)
+            sums = readers.uftrace_sums(path, tracks_of(name, self.directory), exports.Sums(), lambda name, _: name)
             self.check_events(name, sums, options)
             if name in ("torture", "tasks", "captured"):
                 self.check_report(self.uftrace("report", path), sums)

@@ -1,0 +1,528 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A small reader for each format, each by the format's real reader where there is one. A reader gives a Reading: what
+the format says of each function, and of events each call with its stamps.
+
+    readers.SUMS["pprof"](run), readers.EVENTS["ctf"](run)        with run = exports.Run("tasks")
+"""
+
+import collections
+import csv
+import dataclasses
+import decimal
+import functools
+import json
+import os
+import pathlib
+import re
+
+import exports
+from exports import AWAY, TRACER
+
+# What a format says of a function; a field that it does not have is None. Two functions of one name stay two where
+# one of the other fields tells them apart.
+Function = collections.namedtuple("Function", "name file line address", defaults=(None,) * 3)
+# The finest of these that both of two formats have is what they are compared by.
+LEVELS = {"address": lambda of: (of.name, of.address), "place": lambda of: (of.name, of.file, of.line),
+          "file": lambda of: (of.name, of.file), "name": lambda of: of.name}
+
+
+@dataclasses.dataclass
+class Reading:
+    format: str
+    level: str                    # of LEVELS
+    figures: dict                 # {Function: {"calls", "total", "self", "inclusive": numbers}}, some of these
+    paths: dict = None            # {names, the outermost first: {"calls", "self"}}
+    calls: list = None            # (core, Function, begin, end), of event formats
+    failures: list = dataclasses.field(default_factory=list)
+    spelt: object = str           # what the format makes of a name
+
+
+class Events(exports.Sums):
+    """Sums by Function, which keep each call."""
+
+    def __init__(self):
+        super().__init__()
+        self.ended = []
+        self.open = collections.defaultdict(list)  # by track: (core, Function, begin)
+
+    def begin(self, track, name, at, core=0):
+        super().begin(track, name, at, core)
+        self.open[track].append((core, name, at))
+
+    def end(self, track, at, core=0, name=None):
+        super().end(track, at, core, name)
+        if self.open[track]:
+            self.ended.append((*self.open[track].pop(), at))
+
+    def reading(self, format_, level, spelt=str):
+        figures = {}
+        for of, calls in self.calls.items():
+            function = of if isinstance(of, Function) else Function(of)
+            figures[function] = {"calls": calls, "total": self.total[of], "self": self.self_[of]}
+        open_ = [f"{track}: {len(stack)} calls do not end" for track, stack in self.open.items() if stack]
+        return Reading(format_, level, figures, None, self.ended, self.failures + open_, spelt)
+
+
+def function(name, *place):
+    """A key of Sums: those that are no functions have their name alone."""
+    return name if name in (TRACER, AWAY, AWAY.replace(" ", "_")) else Function(name, *place)
+
+
+# What `report` and `graph` say themselves.
+
+def rows_of(report, raw):
+    before = "" if raw else "corrected_"
+    figures = {}
+    for row in report["functions"] + report.get("interrupts", []):
+        of = Function(row["name"], row["file"], row["line"], row["address"]) if "interrupt" not in row else \
+            Function(f"(interrupt {row['interrupt']})", "", 0, None)
+        figures[of] = {"calls": row["calls"], "total": row[before + "total_ns"], "self": row[before + "self_ns"]}
+        if raw:
+            figures[of]["max"] = row["max_ns"]
+    return figures
+
+
+def report(run, raw=False):
+    return Reading("report --raw" if raw else "report", "address", rows_of(run.report, raw))
+
+
+def graph(run, raw=False):
+    """Its functions' totals follow from the paths: but a gap's time lies in all paths around it, and counts once."""
+    before = "" if raw else "corrected_"
+    reading = by_path("graph --raw" if raw else "graph", "address",
+                   [(node["id"], node["parent"], Function(node["name"], None, None, node["address"]), node["calls"],
+                     node[before + "total_ns"], node[before + "self_ns"]) for node in run.graph])
+    if has_gaps(run):
+        for row in reading.figures.values():
+            del row["total"]
+    return reading
+
+
+def has_gaps(run):
+    return bool(run.report["gaps_list"])
+
+
+def by_path(format_, level, nodes):
+    """Of a tree's nodes (id, parent, function, calls, total, self), parents first."""
+    figures, paths, at = {}, {}, {None: ()}
+    for number, parent, of, calls, total, own in nodes:
+        on_stack = at[parent]
+        at[number] = on_stack + (of,)
+        row = figures.setdefault(of, {"calls": 0, "total": 0, "self": 0, "inclusive": 0})
+        row["calls"] += calls
+        row["self"] += own
+        row["inclusive"] += total or 0
+        # However often it is on the stack, a time is once in a function's total.
+        row["total"] += total if total is not None and of not in on_stack else 0
+        path = paths.setdefault(tuple(one.name for one in at[number]), {"calls": 0, "self": 0})
+        path["calls"] += calls
+        path["self"] += own
+    return Reading(format_, level, figures, paths)
+
+
+# Formats of sums.
+
+PAGE_DATA = re.compile(r'<script type="application/json" id="data">(.*?)</script>', re.DOTALL)
+
+
+def html(run):
+    out = run.directory / f"{run.name}.html"
+    exports.run(exports.NOPSCOPE, "html", run.recording, "-o", out)
+    data = json.loads(PAGE_DATA.search(out.read_text(encoding="utf-8"))[1])
+    functions = [Function(row["name"], row["file"], row["line"], row["address"]) for row in data["functions"]]
+    paths = data["paths"]
+    nodes = [(n, paths["parent"][n] or None, functions[paths["function"][n]], paths["calls"][n], paths["total"][n],
+              paths["self"][n]) for n in range(1, len(paths["parent"]))]
+    reading = by_path("html", "address", nodes)
+    table = {functions[n]: {key: row[key] for key in ("calls", "total", "self")}
+             for n, row in enumerate(data["functions"])}
+    for of, row in table.items():
+        if of in reading.figures:
+            row["inclusive"] = reading.figures[of]["inclusive"]
+            for key in ("calls", "self", *(() if has_gaps(run) else ("total",))):
+                if row[key] != reading.figures[of][key]:
+                    reading.failures.append(f"html: {key} of {of.name} is {row[key]} in the table and "
+                                            f"{reading.figures[of][key]} in the paths")
+    reading.figures = table
+    return reading
+
+
+def folded(run):
+    """Split as flamegraph.pl does: the number is behind the last space."""
+    paths, own = {}, collections.Counter()
+    for line in run.export("folded").read_text(encoding="utf-8").split("\n")[:-1]:
+        stack, _, weight = line.rpartition(" ")
+        path = tuple(stack.split(";"))
+        paths.setdefault(path, {"self": 0})["self"] += int(weight)
+        own[path[-1]] += int(weight)
+    return Reading("folded", "name", {Function(of): {"self": time} for of, time in own.items()}, paths)
+
+
+COST = r" *([\d,]+)(?: \( *[\d.]+%\))? +"
+# Costs, of which those of other events may follow; where a name begins is where a file's does.
+COSTS = re.compile(rf"^{COST}(?:(?:{COST}|\. +))?(\S.*)$")
+CALLER = re.compile(rf"^{COST}< ([^:]*):(.*) \(([\d,]+)x\) \[\]$")
+CALLEE = re.compile(rf"^{COST}\*  ([^:]*):(.*?)(?: \[\])?$")
+
+
+def number(text):
+    return int(text.replace(",", "")) if text else 0
+
+
+def annotate(path, *options):
+    """{(file, function): its costs}, as callgrind_annotate prints them."""
+    text = exports.run("callgrind_annotate", "--threshold=100", "--show-percs=yes", "--auto=no", *options,
+                       path).stdout.decode()
+    assert "PROGRAM TOTALS" in text
+    found = {}
+    for line in text.splitlines():
+        match = COSTS.match(line)
+        if match and match[3] != "PROGRAM TOTALS":
+            file, _, name = match[3].removesuffix(" []").partition(":")
+            costs = found.setdefault((file, name), [0, 0])
+            costs[0] += number(match[1])
+            costs[1] += number(match[2])
+    return found
+
+
+def calls_of_callees(path):
+    """{(caller's file and name, callee's): calls}, of the lines "< caller (Nx)" above each function."""
+    text = exports.run("callgrind_annotate", "--threshold=100", "--tree=caller", "--auto=no", path).stdout.decode()
+    found, callers = collections.Counter(), []
+    for line in text.splitlines():
+        if caller := CALLER.match(line):
+            callers.append(((caller[2], caller[3]), number(caller[4])))
+        elif callee := CALLEE.match(line):
+            for of, count in callers:
+                found[of, (callee[2], callee[3])] += count
+            callers = []
+    return found
+
+
+NO_FUNCTIONS = ("(callers lost in a gap)", "(paths beyond the tree's room)", "(of the target's profile)")
+
+
+def callgrind(run):
+    path = run.export("callgrind")
+    figures = collections.defaultdict(lambda: {"calls": 0, "self": 0, "inclusive": 0})
+
+    def row(file, name):
+        return figures[Function(name, "" if file == "???" else file)]
+
+    for of, costs in annotate(path).items():
+        row(*of)["self"] = costs[0]
+    for of, costs in annotate(path, "--inclusive=yes").items():
+        row(*of)["inclusive"] = costs[0]
+    for (_, callee), calls in calls_of_callees(path).items():
+        row(*callee)["calls"] += calls
+    figures.pop(Function("(root)", ""), None)
+    for of, figure in figures.items():
+        # Its readers need a number of calls where there is a cost, so what is no function has one.
+        if of.name in NO_FUNCTIONS:
+            figure["calls"] = 0
+    return Reading("callgrind", "file", dict(figures))
+
+
+LOCATION = re.compile(r"^ *(\d+): 0x([0-9a-f]+) M=1 (.*) ([^ ]*):(-?\d+) s=-?\d+$")
+
+
+def pprof_raw(path, home):
+    """(types, samples as (values, locations), {location: Function}, all of it) of `go tool pprof -raw`."""
+    text = exports.run("go", "tool", "pprof", "-symbolize=none", "-raw", path,
+                       env={"PATH": "/usr/bin:/bin", "HOME": str(home)}).stdout.decode()
+    samples, locations = text.partition("Samples:\n")[2].partition("Locations\n")[::2]
+    types, *lines = samples.splitlines()
+    found = []
+    for line in lines:
+        values, _, stack = line.partition(": ")
+        found.append(([int(value) for value in values.split()], [int(one) for one in stack.split()]))
+    functions = {}
+    for line in locations.partition("Mappings\n")[0].splitlines():
+        if match := LOCATION.match(line):
+            functions[int(match[1])] = Function(match[3], match[4], int(match[5]), f"0x{int(match[2], 16):x}")
+    return types.replace("[dflt]", "").split(), found, functions, text
+
+
+def pprof(run):
+    types, samples, functions, _ = pprof_raw(run.export("pprof"), run.directory)
+    assert types[:2] == ["calls/count", "time/nanoseconds"], types
+    figures, paths = {}, {}
+    for values, stack in samples:
+        path = tuple(functions[one] for one in reversed(stack))
+        for to in (figures.setdefault(path[-1], {"calls": 0, "self": 0}),
+                   paths.setdefault(tuple(of.name for of in path), {"calls": 0, "self": 0})):
+            to["calls"] += values[0]
+            to["self"] += values[1]
+    return Reading("pprof", "address", figures, paths)
+
+
+# Formats of events.
+
+def chrome(run):
+    """Begin and end events by time, and in the order of the file where that is equal: Perfetto's importer sorts so."""
+    with open(run.export("chrome"), encoding="utf-8") as file:
+        events = json.load(file, parse_float=decimal.Decimal)["traceEvents"]
+    cores = {event["tid"]: int(match[1]) for event in events if event["name"] == "thread_name"
+             if (match := re.match(r"core (\d+)", event["args"]["name"]))}
+    sums = Events()
+    for event in sorted((event for event in events if event.get("cat") == "call"), key=lambda event: event["ts"]):
+        at, tid, of = int(event["ts"] * 1000), event["tid"], function(event["name"])
+        if event["ph"] == "B":
+            sums.begin(tid, of, at, cores[tid])
+        elif event["ph"] == "E":
+            sums.end(tid, at, cores[tid], of)
+        elif event["ph"] == "i":
+            sums.point(of)
+    return sums.reading("chrome", "name")
+
+
+def csv_rows(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file, strict=True))
+
+
+def table(run):
+    rows = csv_rows(run.export("csv"))
+    calls = [(f"{row['core']}.{row['context']}", int(row["core"]),
+              function(row["name"], row["file"], int(row["line"] or 0), address_of(int(row["address"] or "0", 0))),
+              int(row["begin_ns"]), int(row["end_ns"]), int(row["depth"]), int(row["self_ns"]))
+             for row in rows if row["kind"] == "call"]
+    return nested("csv", calls, [function(row["name"], row["file"], int(row["line"] or 0),
+                                          address_of(int(row["address"] or "0", 0)))
+                                 for row in rows if row["kind"] == "point"])
+
+
+def address_of(value):
+    return f"0x{value:x}" if value else None
+
+
+def nested(format_, calls, points):
+    """Of calls that have their depth, and a self time of their own."""
+    sums = exports.sums_of_calls((call[:6] for call in calls), Events())
+    own = collections.Counter()
+    for call in calls:
+        own[call[2]] += call[6]
+    for of in points:
+        sums.point(of)
+    reading = sums.reading(format_, "address")
+    reading.failures += [f"{format_}: the self times of {of} add up to {own[of]}, and by its calls to {sums.self_[of]}"
+                         for of in own if own[of] != sums.self_[of]]
+    return reading
+
+
+def shell(path, sql):
+    """The sqlite3 shell's answer."""
+    text = exports.run("sqlite3", "-json", "-readonly", path, sql).stdout.decode()
+    return json.loads(text) if text else []
+
+
+PLACE = "functions.name, functions.file, functions.line, functions.address"
+
+
+def sqlite(run):
+    path = run.export("sqlite")
+    rows = shell(path, f"SELECT track, core, {PLACE}, begin_ns, end_ns, depth, self_ns FROM calls "
+                       "JOIN functions ON functions.id = function JOIN tracks ON tracks.id = track")
+    points = shell(path, f"SELECT {PLACE} FROM points JOIN functions ON functions.id = function")
+    return nested("sqlite", [(row["track"], row["core"], placed(row), row["begin_ns"], row["end_ns"], row["depth"],
+                              row["self_ns"]) for row in rows], [placed(row) for row in points])
+
+
+def placed(row):
+    return function(row["name"], row["file"] or "", row["line"] or 0, address_of(row["address"]))
+
+
+QUERY = """SELECT functions.name, functions.file, functions.line, functions.address, COUNT(*) AS calls,
+       SUM(calls.self_ns) AS self, MAX(CASE WHEN calls.how IN ('returned', 'unwound') THEN named_calls.duration_ns END) AS max
+  FROM named_calls JOIN calls ON calls.id = named_calls.id JOIN functions ON functions.id = calls.function GROUP BY functions.id"""
+
+
+def query(run):
+    """`nopscope query`, of what docs/exports.md says of its tables."""
+    rows = json.loads(exports.run(exports.NOPSCOPE, "query", run.recording, QUERY, "--format", "json").stdout)
+    return Reading("query", "address", {placed(row): {key: row[key] for key in ("calls", "self", "max")} for row in rows
+                                        if isinstance(placed(row), Function)})
+
+
+CTF_LINE = re.compile(
+    r"^\[(\d+)\.(\d{9})\] \(\+[^)]*\) ([a-z]+): \{ cpu_id = (\d+) \}, \{ context = (\d+) \}, \{ (.*) \}$")
+CTF_FUNCTION = re.compile(r'function = \( "((?:[^"\\]|\\.)*)" : container = (\d+) \)')
+
+
+def ctf_events(path):
+    """([(kind, nanoseconds, core, context, the text of its fields)], errors), as babeltrace2 prints them."""
+    done, events = exports.run("babeltrace2", "--clock-seconds", path), []
+    for line in done.stdout.decode().split("\n")[:-1]:
+        match = CTF_LINE.match(line)
+        assert match, line
+        events.append((match[3], int(match[1]) * 10 ** 9 + int(match[2]), int(match[4]), int(match[5]), match[6]))
+    return events, done.stderr.decode()
+
+
+def ctf(run):
+    sums, places = Events(), {}
+    events = [event for event in ctf_events(run.export("ctf"))[0] if event[0] in ("entry", "return", "point", "function")]
+    for kind, _, _, _, fields in events:  # each once, on the core that has it first in the file
+        if kind == "function":
+            places[CTF_FUNCTION.search(fields)[2]] = (re.search(r'file = "((?:[^"\\]|\\.)*)"', fields)[1],
+                                                      int(re.search(r"line = (\d+)", fields)[1]))
+    for kind, at, core, context, fields in events:
+        label, number_ = CTF_FUNCTION.search(fields).groups()
+        of = function(re.sub(r"\\(.)", r"\1", label), *places.get(number_, ("", 0)))
+        if kind == "entry":
+            sums.begin((core, context), of, at, core)
+        elif kind == "return":
+            sums.end((core, context), at, core, of)
+        elif kind == "point":
+            sums.point(of)
+    return sums.reading("ctf", "place")
+
+
+def perfetto(run):
+    import perfetto_test  # protoc's text form, its clocks and interning followed
+    trace = perfetto_test.Trace(run.export("perfetto"), Events(), function)
+    return trace.sums.reading("perfetto", "name")
+
+
+def speedscope(run):
+    data = json.loads(run.export("speedscope").read_text(encoding="utf-8"))
+    frames = [function(frame["name"], frame.get("file", ""), frame.get("line", 0))
+              for frame in data["shared"]["frames"]]
+    sums, events = Events(), []
+    for number_, profile in enumerate(data["profiles"]):
+        if profile["type"] == "evented":
+            core = int(profile["name"].split(",")[0].removeprefix("core "))
+            events += [(event["at"], number_, core, event) for event in profile["events"]]
+    events.sort(key=lambda event: event[0])
+    for at, number_, core, event in events:
+        if event["type"] == "O":
+            sums.begin(number_, frames[event["frame"]], at, core)
+        else:
+            sums.end(number_, at, core, frames[event["frame"]])
+    return sums.reading("speedscope", "place")
+
+
+KERNEL_LINE = re.compile(r"^ *core\d+/(\d+)-(\d+) +\[(\d+)\] +(\d+)\.(\d{9}): (\w+): +(.*)$")
+KERNEL_ENTRY = re.compile(r"^func=(.*) depth=(\d+)$")
+KERNEL_EXIT = re.compile(r"^func=(.*) depth=(\d+) overrun=0 calltime=([0-9a-f]+) rettime=([0-9a-f]+)$")
+
+
+def kernel_name(name):
+    return name.replace(" ", "_")
+
+
+def trace_cmd(run):
+    return trace_cmd_sums(run.export("trace-cmd"), Events(), function).reading("trace-cmd", "name", kernel_name)
+
+
+def trace_cmd_sums(path, sums, key):
+    """`trace-cmd report` of the events as they are; `key`: of a function's name, in the sums."""
+    begins = collections.defaultdict(list)
+    text = exports.run("trace-cmd", "report", "-t", "-R", path).stdout.decode(errors="replace")
+    for line in text.split("\n"):
+        if not (match := KERNEL_LINE.match(line)):
+            continue
+        at, core, task, fields = int(match[4]) * 10 ** 9 + int(match[5]), int(match[3]), match[2], match[7]
+        if match[6] == "funcgraph_entry":
+            of, depth = KERNEL_ENTRY.match(fields).groups()
+            if int(depth) != len(begins[task]):
+                sums.failures.append(f"trace-cmd: {of} begins {depth} deep in {len(begins[task])} calls")
+            begins[task].append(at)
+            sums.begin(task, key(of), at, core)
+        elif match[6] == "funcgraph_exit":
+            of, depth, begin, end = KERNEL_EXIT.match(fields).groups()
+            if int(depth) == len(begins[task]) - 1 and begins[task][-1] == int(begin, 16):
+                if (begins[task].pop(), at) != (int(begin, 16), int(end, 16)):
+                    sums.failures.append(f"trace-cmd: {of} at {at} has other times in its exit")
+                sums.end(task, at, core, key(of))
+            else:  # told whole
+                sums.point(key(of))
+        elif match[6] == "function":
+            sums.point(key(re.match(r"^ip=(.*) parent_ip=", fields)[1]))
+    return sums
+
+
+UFTRACE_DUMP = re.compile(r"^(\d+)\.(\d{9}) +(\d+): \[(entry|exit )\] (.*)\(([0-9a-f]+)\) depth: (\d+)$")
+
+
+def uftrace(run):
+    """Tasks are numbered as tracks appear: the core of each is the database's."""
+    cores = {row["id"] + 1: row["core"] for row in shell(run.export("sqlite"), "SELECT id, core FROM tracks")}
+    # Its addresses are made up: 16 bytes a function.
+    sums = uftrace_sums(run.export("uftrace"), cores, Events(), lambda name, address: function(name, None, None, address))
+    return sums.reading("uftrace", "name")
+
+
+def uftrace_sums(path, cores, sums, key):
+    """`uftrace dump`; `cores` by task, `key`: of a function's name and address, in the sums."""
+    text = exports.run("uftrace", "dump", "--no-pager", "--color=no", "-d", path).stdout.decode()
+    events = [(int(match[1]) * 10 ** 9 + int(match[2]), int(match[3]), match[4], key(match[5], match[6]))
+              for match in map(UFTRACE_DUMP.match, text.splitlines()) if match]
+    for at, task, kind, of in sorted(events, key=lambda event: event[0]):
+        if kind == "entry":
+            sums.begin(task, of, at, cores[task])
+        else:
+            sums.end(task, at, cores[task], of)
+    return sums
+
+
+GPROF_NODE = re.compile(r"^\[\d+\] +[\d.]+ +[\d.]+ +[\d.]+ +(\d+)(?:\+(\d+))? +(\S.*?)( <cycle \d+>)? \[\d+\]$")
+
+
+def gprof_calls(image, path):
+    """({function: [calls from others, from itself]}, those in cycles) of gprof's call graph."""
+    text = exports.run("aarch64-linux-gnu-gprof", "-b", "--demangle=gnu-v3", "-q", "-z", image, path).stdout.decode()
+    found, in_cycles = {}, set()
+    for line in text.splitlines():
+        if match := GPROF_NODE.match(line):
+            found[match[3]] = [int(match[1]), int(match[2] or 0)]
+            in_cycles |= {match[3]} if match[4] else set()
+    return found, in_cycles
+
+
+def gprof_compared(run):
+    """(how many functions were compared, where gprof says otherwise than the graph). It passes over names with a dot,
+    and what these are is the function's before them."""
+    image = pathlib.Path(os.environ["NOPSCOPE_BUILD_ROOT"]) / f"virt/firmware/{run.image}.elf"
+    found, in_cycles = gprof_calls(image, run.export("gmon", "--raw"))
+    rows = sorted(run.report["functions"], key=lambda row: int(row["address"], 16))
+    names, expected = {}, {}
+    dotted = {row["name"] for row, after in zip(rows, rows[1:]) if "." in row["name"] + after["name"]}
+    for node in run.graph:
+        names[node["id"]] = node["name"]
+        if node["parent"] is None or node["address"] is None or names[node["parent"]].startswith("("):
+            continue
+        if "." in node["name"] + names[node["parent"]]:
+            dotted.add(node["name"])
+        calls = expected.setdefault(node["name"], [0, 0])
+        calls[names[node["parent"]] == node["name"]] += node["calls"]
+    compared = {of: calls for of, calls in expected.items() if calls[0] and of not in in_cycles | dotted}
+    return len(compared), [f"{run.name}: gmon and graph: calls of {of}: {found.get(of)} and {calls}"
+                           for of, calls in compared.items() if found.get(of) != calls]
+
+
+# As graph's text has them: calls, total, self, share, and the name behind two blanks for each call around it.
+GRAPH_LINE = re.compile(r"^ *([\d,]+)  +([\d.]+) ([nµum]?s)  +([\d.]+) ([nµum]?s)  +[\d.]+ %  ( *)(\S.*)$")
+UNITS = {"ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9}
+
+
+def graph_text(run, nodes):
+    """What the text of `graph` says otherwise than its JSON: its times are rounded to the digits that it shows."""
+    text = exports.run(exports.NOPSCOPE, "graph", run.recording).stdout.decode()
+    found = []
+    for line in text.splitlines():
+        if match := GRAPH_LINE.match(line):
+            found.append((number(match[1]), *(float(match[at]) * UNITS[match[at + 1]] for at in (2, 4)),
+                          len(match[6]) // 2, match[7]))
+    failures = [] if len(found) == len(nodes) else [f"graph: the text has {len(found)} paths, JSON has {len(nodes)}"]
+    for shown, node in zip(found, nodes):
+        exact = (node["calls"], node["corrected_total_ns"], node["corrected_self_ns"], min(node["depth"], 60), node["name"])
+        if (shown[0], *shown[3:]) != (exact[0], *exact[3:]) or \
+                any(abs(a - b) > 0.06 * max(b, 1) for a, b in zip(shown[1:3], exact[1:3])):
+            failures.append(f"graph: the text has {shown}, JSON has {exact}")
+    return failures
+
+
+SUMS = {"report": report, "graph": graph, "html": html, "folded": folded, "callgrind": callgrind, "pprof": pprof}
+EVENTS = {"chrome": chrome, "csv": table, "ctf": ctf, "perfetto": perfetto, "speedscope": speedscope, "sqlite": sqlite,
+          "trace-cmd": trace_cmd, "uftrace": uftrace, "query": query}

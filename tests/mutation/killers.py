@@ -3,6 +3,8 @@
 
     unit FILE FILTER          tests/unit/tracer/FILE.cpp, compiled with the mutant in front of the source, and
                               its tests that FILTER (gtest's) selects
+    host FILE FILTER [SOURCE]...  tests/unit/host/FILE.cpp with the host build's library; a mutated header is compiled
+                              with these sources, from host-tools/, or else with the test itself
     selftest GROUP MACHINE    that group of the selftest image, in QEMU
     image NAME MACHINE [WORD]...  an image that ends with exit status 0, one instruction a nanosecond: the sweeps
     e2e NAME MACHINE          what that image recorded, against the oracle's counts (tests/e2e/oracle_test.py)
@@ -79,44 +81,60 @@ def qemu(machine, image, words, more=()):
 class Units:
     """The tracer's unit tests, a program for each file of them."""
 
+    TESTS = "tests/unit/tracer"
+    OPTIONS = ["-O1", "-DNOPSCOPE_RING_LOG2=13", "-DNOPSCOPE_SHADOW_FRAMES=64", f'-DNOPSCOPE_SOURCE_DIR="{ROOT}"']
+
     def __init__(self, directory, compiler):
         self.directory = directory
         self.compiler = compiler
         self.directory.mkdir(parents=True, exist_ok=True)
-        self.stubs = self.compile("stubs", directory / "unmutated")
         self.programs = {}  # without a mutant
-        self.locks = {}     # of those, a name each
+        self.locks = {}     # of those, and of what they share: a name each
         self.timed = Timed()
 
-    def compile(self, name, overlay):
+    def compile(self, source, overlay):
         overlay.mkdir(parents=True, exist_ok=True)
-        made = overlay / f"{name}.o"
-        build([self.compiler, "-std=c++20", "-O1", "-I", str(overlay), "-I", str(ROOT),
-               "-DNOPSCOPE_RING_LOG2=13", "-DNOPSCOPE_SHADOW_FRAMES=64",
-               f'-DNOPSCOPE_SOURCE_DIR="{ROOT}"', "-c", str(ROOT / f"tests/unit/tracer/{name}.cpp"), "-o", str(made)])
+        made = overlay / f"{source.stem}.o"
+        build([self.compiler, "-std=c++20", "-I", str(overlay), "-I", str(ROOT), *self.OPTIONS, "-c", str(source),
+               "-o", str(made)])
         return made
 
-    def program(self, name, overlay):
-        objects = [str(self.compile(name, overlay)), str(self.stubs)]
-        build([self.compiler, "-o", str(overlay / name), *objects, "-lgtest_main", "-lgtest", "-pthread"])
-        return overlay / name
+    def test_source(self, name):
+        return ROOT / self.TESTS / f"{name}.cpp"
+
+    def once(self, key, make):
+        with self.locks.setdefault(key, threading.Lock()):
+            if key not in self.programs:
+                self.programs[key] = make()
+        return self.programs[key]
+
+    def stubs(self):
+        return self.once("stubs", lambda: self.compile(self.test_source("stubs"), self.directory / "unmutated"))
+
+    def link(self, name, objects, directory):
+        build([self.compiler, "-o", str(directory / name), *map(str, objects), "-lgtest_main", "-lgtest", "-pthread"])
+        return directory / name
 
     def unmutated(self, name):
-        with self.locks.setdefault(name, threading.Lock()):
-            if name not in self.programs:
-                self.programs[name] = self.program(name, self.directory / "unmutated")
-        return self.programs[name]
+        overlay = self.directory / "unmutated"
+        return self.once(name, lambda: self.link(name, [self.compile(self.test_source(name), overlay), self.stubs()],
+                                                 overlay))
 
-    def mutated(self, name, mutant):
+    def mutated(self, name, mutant, _sources):
+        overlay = self.overlay(mutant)
+        return self.link(name, [self.compile(self.test_source(name), overlay), self.stubs()], overlay)
+
+    def overlay(self, mutant):
+        """A directory that has the mutated file alone."""
         overlay = self.directory / mutant.name
         changed = overlay / mutant.file
         changed.parent.mkdir(parents=True, exist_ok=True)
         changed.write_text(mutant.source(), encoding="utf-8")
-        return self.program(name, overlay)
+        return overlay
 
     def run(self, mutant, words):
-        name, tests = words
-        program = self.mutated(name, mutant) if mutant else self.unmutated(name)
+        name, tests, *sources = words
+        program = self.mutated(name, mutant, sources) if mutant else self.unmutated(name)
         status, output = self.timed.run(
             (name, tests), [str(program), f"--gtest_filter={tests}", "--gtest_break_on_failure"])
         if mutant:
@@ -129,6 +147,53 @@ class Units:
         failed = "Failure" in output
         how = "does not end" if status is None else "fails" if failed else "crashes"
         return f"{started[-1]} {how}"
+
+
+class HostUnits(Units):
+    """The host's unit tests, likewise, with the host build's library behind them: what is compiled for a mutant comes
+    first, so the linker does not take it from there."""
+
+    TESTS = "tests/unit/host"
+
+    def __init__(self, directory, compiler, host):
+        super().__init__(directory, compiler)
+        self.host = host
+        commands = {"COMMAND": "bin/nopscope", "CODEC_BENCH": "bin/nopscope-codec-bench"}
+        self.OPTIONS = ["-O0", "-w", f'-DNOPSCOPE_GOLDEN="{ROOT}/tests/golden"', "-DFMT_SHARED",
+                        *(f'-DNOPSCOPE_{name}="{host / path}"' for name, path in commands.items())]
+
+    def libraries(self):
+        """As the host build links its own unit tests."""
+        def found():
+            build(["cmake", "--build", str(self.host), "--target", "nopscope_host", "nopscope_codec_bench"])
+            status, output = run(["ninja", "-C", str(self.host), "-t", "commands", "host_test"], 60)
+            lines = [line for line in output.splitlines() if " -o bin/host_test " in line]
+            if status != 0 or not lines:
+                raise CannotBuild(f"{self.host} does not build host_test: {output[-300:]}")
+            words = lines[-1].partition(" -o bin/host_test ")[2].partition(" && ")[0].split()
+            return [str(self.host / word) if not word.startswith(("/", "-")) else word for word in words]
+        return self.once("libraries", found)
+
+    def link(self, name, objects, directory):
+        build([self.compiler, "-o", str(directory / name), *map(str, objects), *self.libraries(), "-pthread"])
+        return directory / name
+
+    def test_object(self, name):
+        return self.once(f"{name}.o", lambda: self.compile(self.test_source(name), self.directory / "unmutated"))
+
+    def unmutated(self, name):
+        return self.once(name, lambda: self.link(name, [self.test_object(name)], self.directory / "unmutated"))
+
+    def mutated(self, name, mutant, sources):
+        overlay = self.overlay(mutant)
+        if mutant.file.endswith(".cpp"):
+            sources = [overlay / mutant.file]
+        elif sources:
+            sources = [ROOT / "host-tools" / source for source in sources]
+        else:
+            return self.link(name, [self.compile(self.test_source(name), overlay)], overlay)
+        return self.link(name, [*(self.compile(source, overlay) for source in sources), self.test_object(name)],
+                         overlay)
 
 
 class Images:
@@ -215,15 +280,18 @@ def first_complaint(output, status):
 class Killers:
     def __init__(self, directory, compiler, host, jobs):
         self.units = Units(directory / "unit", compiler)
+        self.host_units = HostUnits(directory / "host", compiler, host)
         self.images = Images(directory / "firmware", host, jobs)
 
     @staticmethod
     def is_unit(killer):
-        return killer.split()[0] == "unit"
+        return killer.split()[0] in ("unit", "host")
 
     def run(self, mutant, killer):
         """None if it passes; `mutant` None: the source as it is."""
         words = killer.split()
         if words[0] == "unit":
             return self.units.run(mutant, words[1:])
+        if words[0] == "host":
+            return self.host_units.run(mutant, words[1:])
         return self.images.run(mutant, words)

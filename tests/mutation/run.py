@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Mutation tests: each step of the tracer's protocol is left out or swapped, one at a time, in a build of its
-own, and some test must fail for it.
+"""Mutation tests: each step of the tracer's protocol is left out or swapped, and numbers of the host are made wrong,
+one at a time, in a build of its own, and some test must fail for it.
 
     run.py [--short] [--only NAME]... [--part PART]... [--format json]
     run.py --list [--format json]      the mutants; each one's text has been found in the source, once

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the decoder makes of one core's records: identity, nesting, time.
+#include <random>
+#include <tuple>
+#include <vector>
+
 #include "tests/unit/host/decoder_fixture.hpp"
 
 namespace nopscope {
 namespace {
 
 using test::Calls;
+using test::Closed;
 using test::Decoder;
 
 TEST_F(Decoder, NestedCallsAndSelfTime) {
@@ -272,6 +277,19 @@ TEST_F(Decoder, SeveralGapsBeforeAReturn) {
     expect(3, 1, Outcome::returned, 100, 65);
 }
 
+TEST_F(Decoder, EachGapsLengthIsNobodysOwn) {
+    const auto a = entry(1, 0);
+    gap(5);
+    const auto b = entry(2, 100);
+    ret(b, 110);
+    gap(3);
+    const auto c = entry(3, 200);
+    ret(c, 205);
+    ret(a, 250);
+    ASSERT_EQ(calls.list.size(), 3u);
+    expect(2, 1, Outcome::returned, 250, 250 - (100 + 10) - (90 + 5));
+}
+
 TEST_F(Decoder, ManyGapsDoNotGrowTheStack) {
     const auto a = entry(1, 0);
     std::uint64_t at = 0;
@@ -288,6 +306,17 @@ TEST_F(Decoder, ManyGapsDoNotGrowTheStack) {
     std::uint64_t self = 0;
     for (const auto& call : calls.list) self += call.self;
     EXPECT_LE(self, at + 10);  // no time twice
+}
+
+TEST_F(Decoder, ManyGapsAreNobodysOwnTime) {
+    const auto a = entry(1, 0);
+    std::uint64_t now = 0;
+    for (unsigned n = 0; n < 200; ++n) {
+        gap(2);
+        entry(2, now += 10);
+    }
+    ret(a, now + 10);
+    expect(calls.list.size() - 1, 1, Outcome::returned, now + 10, 0);
 }
 
 TEST_F(Decoder, AGapInTheTracer) {
@@ -316,6 +345,86 @@ TEST_F(Decoder, ASecondSessionStartsAfresh) {
     expect(0, 1, Outcome::open, 0, 0);
     expect(1, 1, Outcome::returned, 5, 5);
 }
+
+// The same records one by one, and as Profile takes them: the plain ones in a loop of their own.
+class PlainRecords : public testing::TestWithParam<unsigned> {
+protected:
+    static constexpr std::size_t count = 400;
+
+    // Calls in each other, returns of inner and outer ones, longjmp, the tracer's time, calls without a time.
+    void make() {
+        std::vector<std::uint64_t> open;
+        for (std::uint64_t index = 0; index < count; ++index) {
+            clock += 1 + random() % 50;
+            const unsigned what = random() % 40;
+            if (what == 0) {
+                put(wire::Kind::extended, static_cast<std::uint32_t>(wire::Extended::tracer_begin));
+            } else if (what == 1) {
+                put(wire::Kind::extended, static_cast<std::uint32_t>(wire::Extended::tracer_end));
+            } else if (what == 2) {
+                put(wire::Kind::call, 9);
+            } else if (what < 22 || open.empty()) {
+                open.push_back(index);
+                put(wire::Kind::entry, 1 + random() % 8);
+            } else {
+                const std::size_t left = what < 25 && open.size() > 2 ? 2 : 1;
+                open.resize(open.size() - left + 1);
+                put(wire::Kind::ret, static_cast<std::uint32_t>(open.back()) << 1 | (what == 25 ? 1 : 0));
+                open.pop_back();
+            }
+        }
+    }
+    void put(wire::Kind kind, std::uint32_t payload) {
+        records.push_back({wire::make_record(kind, payload, clock), clock});
+    }
+    // Between two parts of them records are missing, or the core was in another context.
+    template <typename Take>
+    Calls taken(Take take) const {
+        Calls calls;
+        CallDecoder<Calls> decoder(calls);
+        for (std::size_t part = 0; part < 4; ++part) {
+            take(decoder, std::span(records).subspan(part * count / 4, count / 4), part * count / 4);
+            if (part == 0) decoder.resume(records[count / 4 - 1].clock + 1, 1);
+            if (part == 1) decoder.on_gap();
+        }
+        decoder.finish();
+        return calls;
+    }
+
+    std::minstd_rand random{GetParam()};
+    std::uint64_t clock = 1000;
+    std::vector<wire::StampedRecord> records;
+};
+
+TEST_P(PlainRecords, AreTakenAsOthersAre) {
+    make();
+    std::size_t plain = 0;
+    const Calls one_by_one = taken([](auto& decoder, auto these, std::uint64_t index) {
+        for (const wire::StampedRecord& record : these) decoder.on_event(wire::event_of(record, index++));
+    });
+    const Calls in_loops = taken([&](auto& decoder, auto these, std::uint64_t index) {
+        while (!these.empty()) {
+            const std::size_t taken = decoder.take_plain(these, index);
+            plain += taken;
+            index += taken;
+            these = these.subspan(taken);
+            if (these.empty()) return;
+            decoder.on_event(wire::event_of(these.front(), index++));
+            these = these.subspan(1);
+        }
+    });
+    EXPECT_GT(plain, count / 4);
+    EXPECT_EQ(in_loops.totals, one_by_one.totals);
+    EXPECT_EQ(in_loops.calls, one_by_one.calls);
+    ASSERT_EQ(in_loops.list.size(), one_by_one.list.size());
+    for (std::size_t i = 0; i < in_loops.list.size(); ++i) {
+        const Closed &in_loop = in_loops.list[i], &alone = one_by_one.list[i];
+        EXPECT_EQ(std::tie(in_loop.site, in_loop.outcome, in_loop.incomplete, in_loop.ticks, in_loop.self, in_loop.parent),
+                  std::tie(alone.site, alone.outcome, alone.incomplete, alone.ticks, alone.self, alone.parent))
+            << i;
+    }
+}
+INSTANTIATE_TEST_SUITE_P(Seeds, PlainRecords, testing::Range(1u, 21u));
 
 }  // namespace
 }  // namespace nopscope

@@ -274,6 +274,16 @@ TEST_F(Nsc, CutAnywhereItIsValidUpToThere) {
     EXPECT_GT(before, told.count * 9 / 10);
 }
 
+TEST_F(Nsc, WhatTheEndCutsOffIsCounted) {
+    const Bytes whole = record(line);
+    for (const std::size_t cut : {5, 100}) {  // within the last chunk, and beyond it
+        nsc::Reader reader;
+        read(Bytes(whole.begin(), whole.end() - static_cast<long>(cut)), reader);
+        EXPECT_FALSE(reader.counters().file.has_end);
+        EXPECT_GT(reader.counters().file.cut_bytes, 0u) << cut;
+    }
+}
+
 TEST_F(Nsc, AFlippedByteCostsItsChunkAndIsCounted) {
     const Bytes whole = record(line, true, 3000);
     std::mt19937 random(4);

@@ -108,6 +108,21 @@ TEST_F(ReportTest, CoresAddUp) {
     EXPECT_EQ(row(report(), "f1").total_ns, 40u);
 }
 
+TEST_F(ReportTest, AnyCoreMayBeFirstAndLastAndHaveTheShortestCall) {
+    target.cores = 3;
+    target.hello();
+    const auto around = target.entry(2, 0, 1);
+    target.ret(target.entry(1, 3, 0), 5, 0);
+    target.ret(target.entry(1, 1, 1), 17, 1);
+    target.ret(target.entry(1, 2, 2), 9, 2);
+    target.ret(around, 4, 1);
+    target.finish();
+    const Report result = report();
+    EXPECT_EQ(row(result, "f1").min_ns, 5u);
+    EXPECT_EQ(row(result, "f1").max_ns, 17u);
+    EXPECT_EQ(result.duration_ns, 3u + 5 + 1 + 17 + 2 + 9 + 4);
+}
+
 TEST_F(ReportTest, SortAndTop) {
     target.hello();
     for (int i = 0; i < 3; ++i) target.ret(target.entry(1), 1);

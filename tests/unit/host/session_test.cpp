@@ -69,6 +69,33 @@ TEST_F(Session, LostFramesAreAGap) {
     EXPECT_EQ(counters.generated, 18u);
 }
 
+TEST_F(Session, EachLostFrameIsCounted) {
+    target.hello();
+    four_calls();
+    target.flush();
+    for (int n = 0; n < 3; ++n) target.skip_sequence(wire::Stream::trace);
+    four_calls();
+    target.finish();
+    read();
+    EXPECT_EQ(counters.lost_frames, 3u);
+    EXPECT_EQ(counters.duplicate_frames, 0u);
+}
+
+TEST_F(Session, KnownRecordsAreNotDeliveredAgain) {
+    target.hello();
+    for (std::uint32_t site = 0; site < 4; ++site) target.entry(site);
+    target.flush();
+    target.set_next_index(2);
+    for (std::uint32_t site = 2; site < 7; ++site) target.entry(site);
+    target.finish();
+    read();
+    EXPECT_EQ(counters.repeated_records, 2u);
+    EXPECT_EQ(counters.delivered, 7u);
+    EXPECT_EQ(counters.lost, 0u);
+    ASSERT_EQ(sink.indices.size(), 7u);
+    for (std::uint64_t index = 0; index < 7; ++index) EXPECT_EQ(sink.indices[index].second, index);
+}
+
 TEST_F(Session, RecordsMissingWithoutALostFrameAreAGapToo) {
     target.hello();
     target.entry(1);

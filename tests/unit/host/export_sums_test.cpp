@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums by path, and what callgrind, folded and pprof make of them; the sums of a format that has
+// single calls.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "host-tools/export/call_sink.hpp"
+#include "host-tools/export/tree.hpp"
+#include "host-tools/profile/call_tree.hpp"
+#include "tests/unit/host/line_profile.hpp"
+#include "tests/unit/host/target_stream.hpp"
+
+namespace nopscope {
+namespace {
+
+using test::TargetStream;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsSupersetOf;
+using testing::UnorderedElementsAre;
+
+TEST(CallTree, KeepsAllPathsWhenItGrows) {
+    CallTree tree;
+    constexpr std::uint32_t functions = 40;
+    const auto path = [&](std::uint32_t n) {
+        return tree.child(tree.child(CallTree::root, n / functions), n % functions);
+    };
+    std::vector<std::uint32_t> nodes;
+    for (std::uint32_t n = 0; n < functions * functions; ++n) nodes.push_back(path(n));
+    const std::size_t count = tree.nodes().size();
+    EXPECT_EQ(count, 3 + functions + functions * functions);
+    for (std::uint32_t n = 0; n < functions * functions; ++n) {
+        EXPECT_EQ(path(n), nodes[n]);
+        EXPECT_EQ(tree.nodes()[nodes[n]].function, n % functions);
+    }
+    EXPECT_EQ(tree.nodes().size(), count);
+}
+
+class ExportSums : public testing::Test {
+protected:
+    ExportSums() : directory(std::filesystem::path(testing::TempDir()) / "export_sums_test") {
+        std::filesystem::create_directories(directory);
+        for (std::uint64_t site = 1; site < 10; ++site) {
+            const std::string name = site < 8 ? "f" + std::to_string(site) : "same";
+            symbols.sites.push_back({TargetStream::text_base + 8 * site, 8, name, "a.c", 7});
+        }
+        symbols.site_table_crc = target.site_table_crc;
+        symbols.build_id = target.build_id;
+        target.hello();
+    }
+    ~ExportSums() override { std::filesystem::remove_all(directory); }
+
+    // A call of `site`, `ticks` long, of which nothing is inside.
+    void leaf(std::uint32_t site, std::uint64_t ticks) { target.ret(target.entry(site, 0), ticks); }
+    void report() {
+        target.finish();
+        profile.feed(target.bytes);
+        profile.finish();
+        made = make_report(profile, profile.counters(), &symbols);
+    }
+    Aggregated sums() const { return {made, profile, false}; }
+    // "caller>function calls self total samples", sorted.
+    std::vector<std::string> nodes() {
+        const PathTree tree = path_tree(sums());
+        std::vector<std::string> paths{""}, out;
+        for (std::size_t i = 1; i < tree.nodes.size(); ++i) {
+            const TreeNode& node = tree.nodes[i];
+            const std::string& above = paths[node.parent];
+            paths.push_back((above.empty() ? "" : above + ">") +
+                            tree.functions[node.function].name);
+            out.push_back(paths.back() + " " + std::to_string(node.calls) + " " +
+                          std::to_string(node.self_ns) + " " + std::to_string(node.total_ns) + " " +
+                          std::to_string(node.samples));
+        }
+        std::sort(out.begin(), out.end());
+        return out;
+    }
+    std::string written(std::string (*write)(const Output&, const Aggregated&)) {
+        const auto path = directory / "out";
+        {
+            Output output(path, Output::Kind::file);
+            write(output, sums());
+            output.commit();
+        }
+        std::ifstream file(path, std::ios::binary);
+        return {std::istreambuf_iterator<char>(file), {}};
+    }
+    static std::vector<std::string> lines(const std::string& text) {
+        std::vector<std::string> out;
+        std::size_t at = 0;
+        for (std::size_t end; (end = text.find('\n', at)) != std::string::npos; at = end + 1)
+            out.push_back(text.substr(at, end - at));
+        return out;
+    }
+    // f1 calls f2, which calls f3 for 30 and 5 ticks, and calls f3 itself for 7; f2 again, by
+    // nobody.
+    void calls() {
+        const auto outer = target.entry(1, 0);
+        const auto inner = target.entry(2, 10);
+        leaf(3, 30);
+        leaf(3, 5);
+        target.ret(inner, 2);
+        leaf(3, 7);
+        target.ret(outer, 1);
+        const auto again = target.entry(2, 100);
+        leaf(3, 11);
+        target.ret(again, 4);
+    }
+
+    std::filesystem::path directory;
+    TargetStream target;
+    Symbols symbols;
+    test::LineProfile profile;
+    Report made;
+};
+
+TEST_F(ExportSums, PathsHaveTheirCallsAndTimes) {
+    calls();
+    report();
+    EXPECT_THAT(nodes(), ElementsAre("f1 1 11 55 0", "f1>f2 1 2 37 0", "f1>f2>f3 2 35 35 0",
+                                     "f1>f3 1 7 7 0", "f2 1 4 15 0", "f2>f3 1 11 11 0"));
+}
+
+TEST_F(ExportSums, FoldedStacksHaveOwnTimes) {
+    calls();
+    report();
+    EXPECT_THAT(
+        lines(written(write_folded)),
+        UnorderedElementsAre("f1 11", "f1;f2 2", "f1;f2;f3 35", "f1;f3 7", "f2 4", "f2;f3 11"));
+}
+
+TEST_F(ExportSums, CallgrindAddsUpPathsOfTheSameEnds) {
+    calls();
+    report();
+    const std::string text = written(write_callgrind);
+    // f2 calls f3 on two paths: three times, and 35 + 11 ns.
+    EXPECT_THAT(text, HasSubstr("calls=3 7\n7 46\n"));
+    EXPECT_THAT(text, HasSubstr("summary: 70\n"));
+    EXPECT_THAT(text, HasSubstr("fn=(2)\n7 6\n"));
+}
+
+TEST_F(ExportSums, PprofHasCallsBeforeTimes) {
+    calls();
+    report();
+    const std::string zipped = written(write_pprof);
+    ASSERT_FALSE(zipped.empty());
+    {
+        std::ofstream file(directory / "zipped", std::ios::binary);
+        file << zipped;
+    }
+    std::string text(1 << 16, '\0');
+    const gzFile file = gzopen((directory / "zipped").c_str(), "rb");
+    text.resize(static_cast<std::size_t>(gzread(file, text.data(), 1 << 16)));
+    gzclose(file);
+    // Field 2: the locations f3, f2, f1, then two values: 2 calls, 35 ns.
+    EXPECT_THAT(text, HasSubstr(std::string("\x12\x09\x0a\x03\x03\x02\x01\x12\x02\x02\x23", 11)));
+}
+
+TEST_F(ExportSums, FunctionsOfOneNameStayTwo) {
+    leaf(8, 3);
+    leaf(9, 5);
+    report();
+    EXPECT_THAT(nodes(), ElementsAre("same 1 3 3 0", "same 1 5 5 0"));
+}
+
+TEST_F(ExportSums, CallsBehindAGapAddUp) {
+    for (const std::uint64_t ticks : {3, 5}) {
+        const auto outer = target.entry(1);
+        target.flush();
+        target.entry(2);
+        target.lose();
+        leaf(3, ticks);
+        target.ret(outer);
+    }
+    report();
+    EXPECT_THAT(nodes(), IsSupersetOf({"(callers lost in a gap)>f3 2 8 8 0"}));
+}
+
+TEST_F(ExportSums, SamplesAreThoseTakenJustThere) {
+    const auto sample = [&](std::vector<std::uint64_t> offsets) {
+        std::vector<std::uint64_t> data;
+        for (const std::uint64_t offset : offsets) data.push_back(wire::sampled_address(offset));
+        target.with_data(wire::Extended::sample,
+                         wire::sample_argument(static_cast<unsigned>(data.size()), false, false),
+                         data);
+    };
+    sample({8 * 2, 8 * 1 + 4});
+    sample({8 * 2, 8 * 1 + 4});
+    sample({8 * 1});
+    report();
+    EXPECT_THAT(nodes(), ElementsAre("f1 0 0 0 1", "f1>f2 0 0 0 2"));
+}
+
+TEST_F(ExportSums, AProfileBesideATraceIsLeftOut) {
+    leaf(1, 5);
+    report();
+    ProfileRow row;
+    row.name = "f1";
+    row.calls = 1;
+    made.profile.push_back(row);
+    EXPECT_THAT(nodes(), ElementsAre("f1 1 5 5 0"));
+    made.adaptive = true;
+    EXPECT_THAT(nodes(), ElementsAre("(of the target's profile) 0 0 0 0",
+                                     "(of the target's profile)>f1 1 0 0 0", "f1 1 5 5 0"));
+}
+
+// Self times of single calls.
+struct Kept : CallSink {
+    void on_function(std::uint32_t, const FunctionPlace&) override {}
+    void finish() override {}
+    void ended(const Track&, const EndedCall& call) override { calls.push_back(call); }
+    std::vector<EndedCall> calls;
+};
+
+TEST(CallSink, ACallsOwnTimeIsWithoutAllThatIsInside) {
+    Kept sink;
+    const Track track;
+    sink.on_track(track);
+    sink.entry(track, 1, 0);
+    sink.entry(track, 2, 10);
+    sink.entry(track, 3, 15);
+    sink.leave(track, 3, 35, Left::returned);
+    sink.leave(track, 2, 36, Left::returned);
+    sink.leave(track, 1, 40, Left::returned);
+    ASSERT_EQ(sink.calls.size(), 3u);
+    EXPECT_EQ(sink.calls[0].self, 20u);
+    EXPECT_EQ(sink.calls[1].self, 6u);
+    EXPECT_EQ(sink.calls[2].self, 14u);
+    EXPECT_EQ(sink.calls[0].depth, 2u);
+    EXPECT_EQ(sink.calls[0].parent, 2u);
+}
+
+}  // namespace
+}  // namespace nopscope

@@ -16,7 +16,7 @@ import exports
 import readers
 from exports import AWAY, TRACER
 
-RECORDINGS = {"demo": "demo", "tasks": "tasks", "cores": "events", "damaged": "demo"}  # name: image
+RECORDINGS = {"begin": "demo", "tasks": "tasks", "cores": "events", "damaged": "demo"}  # name: image
 GAPS = ("damaged",)
 CORES = ("cores",)
 MOST_SHOWN = 12

@@ -12,6 +12,7 @@ samples   samples alone, from the demo
 stream, contexts, captured, profile   the golden lines: gaps, a reset, several cores, values, counters
 hostile   torture's records under the names of hostile_names.py
 demo      the demo's first calls
+begin     fewer of them, for what compares all formats with all
 gaps      the demo's, of which most blocks of records are missing
 pauses    calls that are seconds apart, by a clock whose tick is no whole number of nanoseconds
 equal     calls that begin and end at one time
@@ -53,6 +54,7 @@ def main(directory):
                 record_line(run, damaged(run.line), directory / "damaged.nsc")
     whole = (directory / "gaps.nsc").read_bytes()
     (directory / "demo.nsc").write_bytes(with_blocks(whole, range(1, 7)))
+    (directory / "begin.nsc").write_bytes(with_blocks(whole, (1,)))
     (directory / "gaps.nsc").write_bytes(with_blocks(whole, (2, 5)))
     for name in GOLDEN:
         subprocess.run([machines.NOPSCOPE, "record", "-q", "--from", f"file:{HERE.parent / 'golden' / name}.bin",

@@ -277,19 +277,6 @@ TEST_F(Decoder, SeveralGapsBeforeAReturn) {
     expect(3, 1, Outcome::returned, 100, 65);
 }
 
-TEST_F(Decoder, EachGapsLengthIsNobodysOwn) {
-    const auto a = entry(1, 0);
-    gap(5);
-    const auto b = entry(2, 100);
-    ret(b, 110);
-    gap(3);
-    const auto c = entry(3, 200);
-    ret(c, 205);
-    ret(a, 250);
-    ASSERT_EQ(calls.list.size(), 3u);
-    expect(2, 1, Outcome::returned, 250, 250 - (100 + 10) - (90 + 5));
-}
-
 TEST_F(Decoder, ManyGapsDoNotGrowTheStack) {
     const auto a = entry(1, 0);
     std::uint64_t at = 0;
@@ -306,27 +293,6 @@ TEST_F(Decoder, ManyGapsDoNotGrowTheStack) {
     std::uint64_t self = 0;
     for (const auto& call : calls.list) self += call.self;
     EXPECT_LE(self, at + 10);  // no time twice
-}
-
-TEST_F(Decoder, ManyGapsAreNobodysOwnTime) {
-    const auto a = entry(1, 0);
-    std::uint64_t now = 0;
-    for (unsigned n = 0; n < 200; ++n) {
-        gap(2);
-        entry(2, now += 10);
-    }
-    ret(a, now + 10);
-    expect(calls.list.size() - 1, 1, Outcome::returned, now + 10, 0);
-}
-
-TEST_F(Decoder, AGapInTheTracer) {
-    const auto a = entry(1, 0);
-    extended(wire::Extended::tracer_begin, 10);
-    extended(wire::Extended::sync, 30);
-    gap(2);
-    ret(a, 100);
-    EXPECT_EQ(decoder.tracer_ticks(), 20u);
-    expect(0, 1, Outcome::returned, 80, 10);
 }
 
 TEST_F(Decoder, TooDeepIsCountedNotStored) {

@@ -21,9 +21,7 @@
 namespace nopscope {
 namespace {
 
-using test::Bytes;
-using test::TargetStream;
-using test::Told;
+using test::Bytes, test::TargetStream, test::Told;
 
 // Two boots of two cores, with everything a line can have.
 TargetStream busy_target() {
@@ -191,9 +189,7 @@ TEST_F(Nsc, RoundTrip) {
 }
 
 TEST_F(Nsc, KeepsClockPairsOfTheirSession) {
-    const ClockPair pairs[] = {
-        {.clock = 5, .utc_ns = std::uint64_t{1} << 60, .error_ns = 40'000'000},
-        {.clock = ~std::uint64_t{0}, .utc_ns = 7, .error_ns = 1, .exchanged = true}};
+    const ClockPair pairs[] = {{5, std::uint64_t{1} << 60, 40'000'000, false}, {~std::uint64_t{0}, 7, 1, true}};
     TargetStream target;
     target.hello();
     target.finish();
@@ -207,8 +203,7 @@ TEST_F(Nsc, KeepsClockPairsOfTheirSession) {
         journal.flush(reader.line(), reader.counters(), 7);
     }
     nsc::Reader reader;
-    const Told again = read(read_whole_file(path), reader);
-    EXPECT_EQ(again.pairs, std::vector(std::begin(pairs), std::end(pairs)));
+    EXPECT_EQ(read(read_whole_file(path), reader).pairs, std::vector(std::begin(pairs), std::end(pairs)));
 }
 
 TEST_F(Nsc, TheReportIsTheLinesOwn) {

@@ -107,7 +107,7 @@ void Uftrace::finish() {
     // Tasks and sessions, relative symbols, the largest depth; below: the program, its command line, the tasks.
     to = put_little(to, std::uint64_t{1u << 1 | 1u << 5 | 1u << 6});
     to = put_little(to, std::uint64_t{1u << 0 | 1u << 3 | 1u << 7});
-    put_little(to, std::uint16_t{1024});
+    put_little(to, std::uint16_t{65535});
     write("info", std::string(header, sizeof header) +
                       fmt::format("exename:{}\ncmdline:nopscope export: {}\ntaskinfo:lines=2\ntaskinfo:nr_tid={}\n"
                                   "taskinfo:tids={}\n", program, about_, tracks_.size(), tasks));

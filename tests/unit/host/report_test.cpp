@@ -118,8 +118,8 @@ TEST_F(ReportTest, AnyCoreMayBeFirstAndLastAndHaveTheShortestCall) {
     target.ret(around, 4, 1);
     target.finish();
     const Report result = report();
-    EXPECT_EQ(row(result, "f1").min_ns, 5u);
-    EXPECT_EQ(row(result, "f1").max_ns, 17u);
+    EXPECT_EQ(row(result, "f1").call->min_ns, 5u);
+    EXPECT_EQ(row(result, "f1").call->max_ns, 17u);
     EXPECT_EQ(result.duration_ns, 3u + 5 + 1 + 17 + 2 + 9 + 4);
 }
 

@@ -138,7 +138,8 @@ public:
     bool begin_end() {
         const bool chosen = *reason_ == nsc::EndReason::interrupted || *reason_ == nsc::EndReason::duration;
         is_ending_ = chosen && !over_ && to_.reader().has_session();
-        interruptions_ = interruptions();
+        // The first Ctrl-C has chosen the end: a second one gives up, however soon it came.
+        interruptions_ = *reason_ == nsc::EndReason::interrupted ? 1 : interruptions();
         return is_ending_;
     }
     bool was_given_up() const { return interruptions() > interruptions_; }

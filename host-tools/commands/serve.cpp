@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <optional>
@@ -78,7 +79,7 @@ Exit serve_line(const ServeOptions& options) {
     });
     ControlAnswer ended;
     if (!options.output.empty() && live.status().recording.on) {
-        ended = live.end_recording([before = interruptions()] { return interruptions() > before; });
+        ended = live.end_recording([before = std::min(interruptions(), 1)] { return interruptions() > before; });
         if (!ended.text.empty()) say(ended.text);
         const SideRecording of = live.stop_recording();
         say(fmt::format("{}: {} bytes, from {} bytes of the line; {} events", of.path,

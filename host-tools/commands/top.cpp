@@ -180,7 +180,8 @@ void once(Live& live, const TopOptions& options) {
 
 Exit end_recording(Live& live) {
     if (!live.status().recording.on) return Exit::ok;
-    const int before = interruptions;
+    // One Ctrl-C may have chosen the end: a second one gives up, however soon it came.
+    const int before = interruptions == 0 ? 0 : 1;
     const ControlAnswer ended = live.end_recording([before] { return interruptions > before; });
     if (!ended.text.empty()) fmt::print(stderr, "nopscope: {}\n", for_terminal(ended.text));
     if (!live.status().recording.on) return ended.status;

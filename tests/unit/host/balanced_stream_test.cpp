@@ -126,7 +126,9 @@ TEST_F(BalancedStreamTest, TheClockStandsStillWhereTheTracersTimeIsCutOut) {
 }
 
 TEST_F(BalancedStreamTest, TwoCoresHaveNoAxisWithoutTheTracersTime) {
+    target.bytes.clear();
     target.cores = 2;
+    target.hello();
     target.ret(target.entry(1));
     target.ret(target.entry(1, 10, 1), 10, 1);
     target.finish();

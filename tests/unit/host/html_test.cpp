@@ -108,7 +108,7 @@ TEST_F(HtmlTest, ARecordingThatIsSpoiltSaysSo) {
     target.drop(3);
     target.image = "two\nlines<script>";
     const json shown = view();
-    EXPECT_EQ(shown["complaint"], "11.1 % missing, dropped 3");
+    EXPECT_EQ(shown["complaint"], "8.6 % missing, dropped 3");
     EXPECT_THAT(shown["headline"].get<std::string>(), testing::HasSubstr("two\nlines<script>"));
 }
 

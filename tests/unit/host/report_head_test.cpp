@@ -55,7 +55,7 @@ TEST_F(HeadTest, SaysWhichRecorderAndModeWereInForceWhen) {
     target.state.stopped_at = first + 4'000'000;
     target.stats(false);
     result = report();
-    EXPECT_EQ(mode_text(result), "graph, lossless until 1.200 ms; then graph and profile, adaptive; stopped at 4.000 ms");
+    EXPECT_EQ(mode_text(result), "graph, lossless until 1.20 ms; then graph and profile, adaptive; stopped at 4.00 ms");
     EXPECT_THAT(text_report(result), HasSubstr(mode_text(result)));
     EXPECT_EQ(lines(), "");
     const auto json = nlohmann::json::parse(json_report(result))["target"];

@@ -326,7 +326,7 @@ TEST_F(Settled, EachCallIsCorrectedByWhatItCalled) {
         for (int inner = 0; inner < i; ++inner) target.ret(target.entry(2, 5), 30);
         target.ret(outer, 100);
     }
-    const FunctionRow& outer = row(report(), 1);
+    const FunctionRow outer = row(report(), 1);
     EXPECT_EQ(outer.call->min_ns, 100u);
     EXPECT_EQ(outer.call->max_ns, 170u);
     EXPECT_EQ(outer.corrected_call->min_ns, 100u - 10);

@@ -182,13 +182,18 @@ TEST(Stats, SayWhatIsInForceOrNothingOfItAndLaterFieldsAreSkipped) {
     stats.since = std::uint64_t{1} << 63;
     stats.stopped_at = ~std::uint64_t{0};
     stats.profile = 9;
+    stats.stray_returns = 7;
     std::size_t count = wire::write_stats(stats, payload);
     EXPECT_LE(count, wire::max_stats_bytes);
     payload[count++] = 5;  // of a later version
     ASSERT_TRUE(wire::read_stats(payload, count, back));
     EXPECT_TRUE(back.has_state);
     for (const auto field : wire::state_fields) EXPECT_EQ(back.*field, stats.*field);
-    for (std::size_t cut = without + 1; cut + 1 < count; ++cut) {
+    EXPECT_EQ(back.stray_returns, 7u);
+    count -= 2;  // a target that does not count these
+    ASSERT_TRUE(wire::read_stats(payload, count, back));
+    EXPECT_EQ(back.stray_returns, 0u);
+    for (std::size_t cut = without + 1; cut < count; ++cut) {
         EXPECT_FALSE(wire::read_stats(payload, cut, back)) << cut;
     }
 }

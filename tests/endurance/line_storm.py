@@ -220,7 +220,7 @@ class Storm:
     def end(self):
         self.recorder.send_signal(signal.SIGINT)
         errors = self.recorder.communicate(timeout=machines.HANG_SECONDS)[1]
-        if self.recorder.returncode != 0:
+        if self.recorder.returncode not in (0, 3):  # 3: the line was too bad to read the target out
             raise AssertionError(f"the recorder: {errors}")
 
     def close(self):

@@ -97,8 +97,7 @@ class Diff(unittest.TestCase):
 
     def test_a_clone_is_its_origin_in_the_other_build(self):
         for clone in ("work.constprop.0", "work.isra.0", "work.constprop.1.isra.0", "work.lto_priv.3",
-                      "work.llvm.123456789", "work.part.0", "work.part.0.cold", "work [clone .constprop.0]",
-                      "work [clone .isra.0] [clone .part.2]"):
+                      "work.llvm.123456789", "work.part.0", "work.part.0.cold"):  # with brackets: clones_test.cpp
             with self.subTest(clone):
                 rows, paths = self.clones([(WORK, 10_000)], [(WORK, 13_000)], {}, {WORK: clone})
                 amounts = [{"calls": 1, "self_ns": ns, "total_ns": ns} for ns in (10_000, 13_000)]
@@ -107,7 +106,7 @@ class Diff(unittest.TestCase):
                 self.assertEqual(paths["main", "work"]["verdict"], "slower")
 
     def test_what_only_looks_like_a_clone_is_none(self):
-        for other in ("work.c", "work.0", "work.partial.0", "working", "work.part", ".part.0", "work [clone]"):
+        for other in ("work.c", "work.0", "work.partial.0", "working", "work.part", ".part.0"):
             with self.subTest(other):
                 rows, _ = self.clones([(WORK, 10_000)], [(WORK, 13_000)], {}, {WORK: other})
                 expected = {"main": "same", "work": "gone", other: "new"}
@@ -135,7 +134,7 @@ class Diff(unittest.TestCase):
         self.assertEqual(before, {"calls": 4, "self_ns": 3_150, "total_ns": 3_150})
         self.assertEqual(after, {"calls": 6, "self_ns": 3_038, "total_ns": 3_038})
         self.assertEqual(paths["main", "work"]["after"], {"calls": 4, "self_ns": 3_030, "total_ns": 3_030})
-        self.assertEqual(paths["main", "new", "work", "work"]["after"], {"calls": 1, "self_ns": 3, "total_ns": 3})
+        self.assertEqual(paths["main", "new", "work"]["after"], {"calls": 1, "self_ns": 5, "total_ns": 8})
         before, after = self.run_of((WORK, 1_000)), self.run_of((WORK, 1_000, (REST, 800)), names=names)
         self.assertIn("work (sum of work, work.part.0)", self.diff(before, after))
 

@@ -96,10 +96,10 @@ TEST_F(EventsTest, TwoAreKeptApart) {
 TEST_F(EventsTest, OneEventOnBothCountersIsSummedOnce) {
     const auto outer = target.entry(1);
     ret(outer, {4, 4}, sw_incr, sw_incr);
+    target.flush();  // before the payload is written to
     const std::uint32_t which = wire::events_argument(sw_incr, sw_incr);
     wire::ProfileEventsWriter out(target.payload(), which);
     out.put({8 * 2, 5, {60, 60}, {50, 50}});
-    target.flush();
     target.frame(wire::Stream::profile_events, 0, out.finish({1, 0, true, 1, which}));
     ASSERT_EQ(report().events.columns.size(), 1u);
     EXPECT_THAT(rows(made.events), ElementsAre("1: 1 4 4"));

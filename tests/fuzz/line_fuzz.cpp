@@ -39,7 +39,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     profile.feed(bytes.subspan(bytes.size() / 2));
     profile.finish();
 
-    const Integrity integrity = integrity_of(profile, profile.counters());
+    const Integrity integrity = integrity_of(profile, profile.counters(), nullptr);
     std::uint64_t accounted = 0;
     for (const char* where : {"delivered", "dropped", "overwritten", "aggregated", "filtered", "lost"}) {
         accounted += item(integrity, where);

@@ -165,7 +165,8 @@ class HostUnits(Units):
     def libraries(self):
         """As the host build links its own unit tests."""
         def found():
-            build(["cmake", "--build", str(self.host), "--target", "nopscope_host", "nopscope_codec_bench"])
+            build(["cmake", "--build", str(self.host), "--target", "nopscope_host", "nopscope_codec_bench",
+                   "nopscope_test_main"])
             status, output = run(["ninja", "-C", str(self.host), "-t", "commands", "host_test"], 60)
             lines = [line for line in output.splitlines() if " -o bin/host_test " in line]
             if status != 0 or not lines:

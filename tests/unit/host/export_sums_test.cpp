@@ -45,8 +45,7 @@ TEST(CallTree, KeepsAllPathsWhenItGrows) {
 
 class ExportSums : public testing::Test {
 protected:
-    ExportSums() : directory(std::filesystem::path(testing::TempDir()) / "export_sums_test") {
-        std::filesystem::create_directories(directory);
+    ExportSums() {
         for (std::uint64_t site = 1; site < 10; ++site) {
             const std::string name = site < 8 ? "f" + std::to_string(site) : "same";
             symbols.sites.push_back({TargetStream::text_base + 8 * site, 8, name, "a.c", 7});
@@ -55,7 +54,6 @@ protected:
         symbols.build_id = target.build_id;
         target.hello();
     }
-    ~ExportSums() override { std::filesystem::remove_all(directory); }
 
     // A call of `site`, `ticks` long, of which nothing is inside.
     void leaf(std::uint32_t site, std::uint64_t ticks) { target.ret(target.entry(site, 0), ticks); }
@@ -114,7 +112,7 @@ protected:
         target.ret(again, 4);
     }
 
-    std::filesystem::path directory;
+    const std::filesystem::path directory = testing::TempDir();
     TargetStream target;
     Symbols symbols;
     test::LineProfile profile;

@@ -90,11 +90,10 @@ std::size_t times(std::string_view text, std::string_view part) {
 
 class OutputTest : public testing::Test {
 protected:
-    OutputTest() : directory(fs::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name()) {
+    ~OutputTest() override {
         fs::remove_all(directory);
-        fs::create_directory(directory);
+        fs::create_directory(directory);  // the next test's
     }
-    ~OutputTest() override { fs::remove_all(directory); }
     std::size_t files() const {
         return static_cast<std::size_t>(std::distance(fs::directory_iterator(directory), fs::directory_iterator()));
     }
@@ -102,7 +101,7 @@ protected:
         std::ifstream file(path, std::ios::binary);
         return {std::istreambuf_iterator<char>(file), {}};
     }
-    fs::path directory;
+    const fs::path directory = testing::TempDir();
 };
 
 TEST_F(OutputTest, EveryEventFormatSaysThatTimesAreRawAndHasTheUtc) {

@@ -94,7 +94,7 @@ protected:
         }
         return nullptr;
     }
-    std::string path(const char* name) { return testing::TempDir() + "live_test_" + name + std::to_string(getpid()); }
+    std::string path(const char* name) { return testing::TempDir() + name; }
 
     Wire wire;
     TargetStream target;

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a program's unit tests. What they write is in a directory of this process's own, since ctest
+// runs each test as a process, several at a time: testing::TempDir() names it.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+int main(int argc, char** argv) {
+    testing::InitGoogleTest(&argc, argv);
+    std::string directory = testing::TempDir() + "nopscope-unit-XXXXXX";
+    if (mkdtemp(directory.data()) == nullptr) {
+        std::perror(directory.c_str());
+        return 1;
+    }
+    setenv("TEST_TMPDIR", (directory + "/").c_str(), 1);
+    const int status = RUN_ALL_TESTS();
+    std::error_code left_alone;
+    std::filesystem::remove_all(directory, left_alone);
+    return status;
+}

@@ -27,10 +27,12 @@ void BalancedStream::on_session(const HelloInfo& hello) {
     base_ = hello.text_base - hello.load_bias;
     site_count_ = hello.site_count;
     clock_pair_.reset();
+    first_clock_ = last_clock_ = 0;
     ++sessions_;
 }
 
 void BalancedStream::on_session_end() {
+    tell_absences(~std::uint64_t{0});
     for (const auto& core : cores_) {
         if (!core) continue;
         end_all(*core, Left::open);
@@ -85,6 +87,12 @@ BalancedStream::Context& BalancedStream::context(Core& core, std::uint32_t numbe
 
 void BalancedStream::on_trace(unsigned number, const TraceBatch& batch) {
     Core& core = this->core(number);
+    if (!batch.records.empty()) {
+        if (!time_.started()) first_clock_ = batch.records.front().clock;
+        last_clock_ = std::max(last_clock_, batch.records.front().clock);
+        tell_absences(last_clock_);
+        last_clock_ = std::max(last_clock_, batch.records.back().clock);
+    }
     if (batch.gap) {
         end_all(core, Left::gap);
         core.current = &context(core, batch.context);
@@ -116,12 +124,27 @@ void BalancedStream::on_trace(unsigned number, const TraceBatch& batch) {
         tell_clock_pair();
 }
 
+// The target tells some of them by its stats, whose time may lie outside of its records.
 void BalancedStream::on_missing(unsigned number, const MissingPart& part) {
-    Core& core = this->core(number);
+    absences_.push_back({&core(number), part});
+}
+
+void BalancedStream::tell_absences(std::uint64_t reached) {
+    std::erase_if(absences_, [&](const Missing& missing) {
+        if (missing.part.to > reached) return false;
+        tell(*missing.core, missing.part);
+        return true;
+    });
+}
+
+void BalancedStream::tell(Core& core, const MissingPart& part) {
+    const auto in_session = [&](std::uint64_t clock) {
+        return time_at(core, std::clamp(clock, first_clock_, last_clock_));
+    };
     const bool is_drop = part.lost == 0 && part.overwritten == 0;
     Nanoseconds& before = core.absent_to[is_drop ? 1 : 0];
-    const Nanoseconds from = std::max(before, time_at(core, part.from));
-    before = std::max(from, time_at(core, part.to));
+    const Nanoseconds from = std::max(before, in_session(part.from));
+    before = std::max(from, in_session(part.to));
     sink_.absence(core.number, {from, before, part.lost, part.overwritten, part.dropped});
 }
 

@@ -88,8 +88,16 @@ private:
         Nanoseconds absent_to[2] = {0, 0};  // lost, dropped
     };
 
+    struct Missing {
+        Core* core;
+        MissingPart part;
+    };
+
     Core& core(unsigned number);
     void tell_clock_pair();
+    // Those that end not after `reached`, of the session's clock, within the session.
+    void tell_absences(std::uint64_t reached);
+    void tell(Core& core, const MissingPart& part);
     static void cut(Core& core, std::uint64_t clock);
     Nanoseconds time_at(const Core& core, std::uint64_t clock);
     Context& context(Core& core, std::uint32_t number);
@@ -126,6 +134,9 @@ private:
     std::array<std::unique_ptr<Core>, 256> cores_;
     unsigned core_count_ = 0;
     std::optional<ClockPair> clock_pair_;  // that is not told yet
+    std::vector<Missing> absences_;        // likewise
+    std::uint64_t first_clock_ = 0;        // of the session's records; 0: there is none yet
+    std::uint64_t last_clock_ = 0;
     std::uint64_t base_ = 0;  // link-time address of text_base
     std::uint32_t tracks_ = 0;
     std::uint64_t sessions_ = 0;

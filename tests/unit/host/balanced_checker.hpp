@@ -54,7 +54,8 @@ public:
         Nanoseconds& before = absent_[core][absence.lost == 0 && absence.overwritten == 0];
         if (absence.from < before || absence.to < absence.from) wrong.push_back("parts that overlap");
         before = absence.to;
-        say("core {} lacks {} {} {}", core, absence.lost, absence.overwritten, absence.dropped);
+        say("core {} lacks {} {} {}, {}..{}", core, absence.lost, absence.overwritten, absence.dropped, absence.from,
+            absence.to);
     }
     void mark(const Track& track, std::uint32_t id, Nanoseconds now) override { say("{} mark {} {}", track.number, id, now); }
     void counter(const Track& track, std::uint32_t id, std::int64_t value, Nanoseconds) override {

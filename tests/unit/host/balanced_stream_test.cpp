@@ -94,7 +94,7 @@ TEST_F(BalancedStreamTest, AGapEndsEveryCallAndLaterReturnsMeanNothing) {
     target.ret(target.entry(4), 5);
     target.ret(one);
     target.finish();
-    EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +f2 20", "core 0 lacks 1 0 0", "0 -f2 20 gap", "0 -f1 20 gap",
+    EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +f2 20", "core 0 lacks 1 0 0, 20..40", "0 -f2 20 gap", "0 -f1 20 gap",
                                     "0 +f4 40", "0 -f4 45"));
     EXPECT_EQ(orphan_returns, 1u);
 }
@@ -280,6 +280,32 @@ TEST_F(BalancedStreamTest, AnotherImageIsRefusedWithTheFileS) {
     } catch (const Error& error) {
         EXPECT_THAT(error.what(), testing::StartsWith("x.nsc: "));
     }
+}
+
+TEST_F(BalancedStreamTest, WhatIsMissingLiesBetweenTheSessionsFirstRecordAndItsLast) {
+    BalancedStream stream(checker, [this] { return &symbols; }, "x");
+    HelloInfo hello;
+    hello.clock_hz = 1'000'000'000;
+    hello.text_base = TargetStream::text_base;
+    hello.site_table_crc = symbols.site_table_crc;
+    hello.build_id = symbols.build_id;
+    const auto batch = [&](unsigned core, std::uint64_t index, std::uint64_t clock) {
+        const std::vector<wire::StampedRecord> records{{wire::make_record(wire::Kind::call, 1, clock), clock}};
+        stream.on_trace(core, {.first_index = index, .records = records});
+    };
+    for (const std::uint64_t begin : {1000, 5000}) {
+        stream.on_session(hello);
+        stream.on_missing(0, {.from = 7, .to = begin + 10, .dropped = 3});  // since the target's last stats
+        batch(0, 0, begin);
+        stream.on_missing(1, {.from = begin + 20, .to = begin + 900, .lost = 4});
+        batch(1, 0, begin + 30);
+        stream.on_session_end();
+    }
+    EXPECT_THAT(checker.told, ElementsAre("0 .f1 1000", "core 0 lacks 0 0 3, 1000..1010", "1 .f1 1030",
+                                          "core 1 lacks 4 0 0, 1020..1030", "0 .f1 5000",
+                                          "core 0 lacks 0 0 3, 5000..5010", "1 .f1 5030",
+                                          "core 1 lacks 4 0 0, 5020..5030"));
+    EXPECT_THAT(checker.wrong, IsEmpty());
 }
 
 // Any records: it stays balanced, and ends.

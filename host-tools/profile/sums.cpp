@@ -2,7 +2,6 @@
 #include "host-tools/profile/sums.hpp"
 
 #include <algorithm>
-#include <bit>
 
 #include "host-tools/profile/paths.hpp"
 
@@ -16,59 +15,17 @@ constexpr std::size_t first_path = CallTree::overflow + 1;
 
 FixedTicks above_zero(Signed value) { return value > 0 ? static_cast<FixedTicks>(value) : 0; }
 
-unsigned width_of(FixedTicks value) {
-    const auto high = static_cast<std::uint64_t>(value >> 64);
-    return static_cast<unsigned>(high != 0 ? 64 + std::bit_width(high)
-                                           : std::bit_width(static_cast<std::uint64_t>(value)));
-}
-
-// Scales numbers that add up to `from` down to numbers that add up to `to`.
-class Scale {
-public:
-    Scale() = default;
-    Scale(FixedTicks from, FixedTicks to) : from_(from), to_(to) {
-        // Products have room: only a hostile clock's times take more than 63 bits.
-        const unsigned width = width_of(from);
-        shift_ = width > 63 ? width - 63 : 0;
-    }
-    FixedTicks next(FixedTicks value) {
-        before_ += value;
-        const FixedTicks end = scaled(before_);
-        const FixedTicks result = end - scaled_;
-        scaled_ = end;
-        return result;
-    }
-
-private:
-    FixedTicks scaled(FixedTicks sum) const {
-        if (sum == from_) return to_;
-        return ((sum >> shift_) * (to_ >> shift_) / (from_ >> shift_)) << shift_;
-    }
-
-    FixedTicks from_ = 0;
-    FixedTicks to_ = 0;
-    FixedTicks before_ = 0;
-    FixedTicks scaled_ = 0;
-    unsigned shift_ = 0;
-};
-
-// Each path's self, none below zero. Returns what lies below zero, of functions.
-FixedTicks settle(const Nodes& nodes, std::vector<Signed>& self, std::size_t functions) {
-    std::vector<Signed> sum(functions);
-    std::vector<FixedTicks> positive(functions);
-    for (std::size_t i = first_path; i < nodes.size(); ++i) {
-        sum[nodes[i].function] += self[i];
-        positive[nodes[i].function] += above_zero(self[i]);
-    }
+// Each path's self, none below zero. Returns what lies below zero and has no caller.
+FixedTicks settle(const Nodes& nodes, std::vector<Signed>& self) {
     FixedTicks below = 0;
-    std::vector<Scale> scales(functions);
-    for (std::size_t f = 0; f < functions; ++f) {
-        below += above_zero(-sum[f]);
-        scales[f] = Scale(positive[f], above_zero(sum[f]));
-    }
-    for (std::size_t i = first_path; i < nodes.size(); ++i) {
-        const FixedTicks before = above_zero(self[i]);
-        self[i] = static_cast<Signed>(scales[nodes[i].function].next(before));
+    for (std::size_t i = nodes.size(); i-- > first_path;) {
+        if (self[i] >= 0) continue;
+        if (nodes[i].parent >= first_path) {
+            self[nodes[i].parent] += self[i];
+        } else {
+            below += above_zero(-self[i]);
+        }
+        self[i] = 0;
     }
     return below;
 }
@@ -154,7 +111,7 @@ Sums sum_up(const Profile& profile, const std::vector<FunctionTimes>& times,
     for (std::size_t i = first_path; i < nodes.size(); ++i) {
         self[i] = Signed{nodes[i].self_ticks} * wire::overhead_unit - (taken.empty() ? 0 : taken[i]);
     }
-    sums.below_zero_ns = fixed_to_ns(settle(nodes, self, times.size()), clock_hz);
+    sums.below_zero_ns = fixed_to_ns(settle(nodes, self), clock_hz);
     const std::vector<FixedTicks> between_of = between(nodes);
     const Beside beside = beside_paths(nodes, times, between_of);
 

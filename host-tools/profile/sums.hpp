@@ -9,10 +9,9 @@
 //     total of a function the sum of the totals of its outermost paths (those that lie in no other
 //                         path of it); time that a gap put below two of them counts once
 //
-// What recording took is a mean, and a clock has ticks: some paths come out below zero. Cutting each
-// of them at zero would add time to the sum. Instead a function's paths above zero are scaled down,
-// all by the same factor, until they add up to what all of its paths came to. A function that is
-// below zero itself is shown as 0, and what lies below zero is in `below_zero_ns` alone.
+// What recording took is a mean, and a clock has ticks: some paths come out below zero. Such a path is
+// 0, and its caller has less for it: where a call is measured too short, its caller is measured too
+// long by the same. What lies below zero and has no caller is in `below_zero_ns` alone.
 //
 // Rounding is done once. The paths' times are laid end to end in the order of the tree, and each
 // boundary is rounded to a nanosecond. A path's self, and its total, is the distance of two

@@ -218,7 +218,7 @@ struct Report {
     std::array<wire::Overhead, wire::overhead_count> overheads{};
     std::int32_t landing_pad = 0;  // hello's
     std::int64_t subtracted_ns = 0;   // from all self times of `functions` and `profile` together
-    std::uint64_t below_zero_ns = 0;  // more was to be subtracted, of functions that are 0 now
+    std::uint64_t below_zero_ns = 0;  // more was to be subtracted, and no caller had it
     bool raw = false;                 // what texts show, and what rows are sorted by
     unsigned cores = 0;
     bool lossless = false;

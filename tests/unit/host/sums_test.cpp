@@ -291,33 +291,54 @@ protected:
     test::LineProfile profile;
 };
 
-TEST_F(Settled, APathBelowZeroIsPaidByTheOthersOfItsFunction) {
+TEST_F(Settled, WhatAPathIsBelowZeroItsCallerHasLess) {
     pair(1, 3, 4);    // 6 below zero
     pair(2, 3, 40);   // 30
     pair(4, 3, 110);  // 100
     const Report result = report();
-    EXPECT_EQ(row(result, 3).corrected_self_ns, 154u - 3 * 10);
+    EXPECT_EQ(row(result, 3).corrected_self_ns, 30u + 100);
+    EXPECT_EQ(row(result, 1).corrected_self_ns, 100u - 10 - 6);
+    EXPECT_EQ(row(result, 1).corrected_total_ns, 104u - 2 * 10);
+    EXPECT_EQ(row(result, 2).corrected_total_ns, 140u - 2 * 10);
+    EXPECT_EQ(result.subtracted_ns, 6 * 10);
     EXPECT_EQ(result.below_zero_ns, 0u);
-    std::vector<std::uint64_t> paths;
-    const auto& nodes = profile.tree().nodes();
-    for (std::size_t i = CallTree::overflow + 1; i < nodes.size(); ++i) {
-        if (result.by_number[nodes[i].function].address == TargetStream::text_base + 24)
-            paths.push_back(result.nodes[i].self_ns);
-    }
-    // Those above zero lose the same part: 6 of 130.
-    ASSERT_EQ(paths.size(), 3u);
-    EXPECT_EQ(paths[0], 0u);
-    EXPECT_NEAR(static_cast<double>(paths[1]), 30 - 30 * 6 / 130.0, 1);
-    EXPECT_NEAR(static_cast<double>(paths[2]), 100 - 100 * 6 / 130.0, 1);
 }
 
-TEST_F(Settled, AFunctionBelowZeroIsZeroAndTheRestIsToldApart) {
-    pair(1, 3, 4);
-    pair(2, 3, 9);
+TEST_F(Settled, WhatNoCallerCanPayIsToldApart) {
+    target.ret(target.entry(3, 50), 4);  // 6 below zero
+    const std::uint64_t outer = target.entry(1, 100);
+    target.ret(target.entry(3, 1), 4);  // likewise
+    target.ret(outer, 2);               // 7
     const Report result = report();
-    EXPECT_EQ(row(result, 3).corrected_self_ns, 0u);
-    EXPECT_EQ(result.below_zero_ns, 7u);
-    EXPECT_EQ(result.subtracted_ns, 13 + 2 * 10);
+    EXPECT_EQ(row(result, 1).corrected_total_ns, 0u);
+    EXPECT_EQ(row(result, 3).corrected_total_ns, 0u);
+    EXPECT_EQ(result.subtracted_ns, 4 + 4 + 3);
+    EXPECT_EQ(result.below_zero_ns, 6u + 6 + 7);
+}
+
+// A path that has time of its own has paid for all below it.
+TEST(Sums, TotalsAreExactAroundPathsBelowZero) {
+    for_each_trace([](const RandomTrace& trace) {
+        const Profile& profile = trace.profile;
+        const auto& nodes = profile.tree().nodes();
+        std::mt19937 random(7);
+        std::vector<SignedFixedTicks> taken(nodes.size());
+        for (std::size_t i = CallTree::overflow + 1; i < nodes.size(); ++i) {
+            taken[i] = SignedFixedTicks{nodes[i].self_ticks} * unit * (random() % 5) / 2;
+        }
+        const Sums raw = sum_up(profile, profile.times(), {});
+        const Sums settled = sum_up(profile, profile.times(), taken);
+        std::vector<double> inside(nodes.size());
+        for (std::size_t i = nodes.size(); i-- > CallTree::overflow + 1;) {
+            inside[i] += static_cast<double>(taken[i]) / unit * 1e9 /
+                         static_cast<double>(profile.hello()->clock_hz);
+            inside[nodes[i].parent] += inside[i];
+            const auto recorded = static_cast<double>(raw.nodes[i].total_ns);
+            if (settled.nodes[i].self_ns < 2) continue;
+            EXPECT_NEAR(static_cast<double>(settled.nodes[i].total_ns), recorded - inside[i],
+                        2 + 1e-9 * recorded);
+        }
+    });
 }
 
 TEST_F(Settled, EachCallIsCorrectedByWhatItCalled) {

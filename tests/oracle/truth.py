@@ -220,11 +220,13 @@ def as_json(comparison):
                           for row in comparison.rows]}
 
 
-def record(directory, machine, image, words, elf=None):
-    """The report, and what the plugin has counted, of one run. `elf`: another than the build's."""
+def record(directory, machine, image, words, elf=None, plausible=True):
+    """The report, and what the plugin has counted, of one run. `elf`: another than the build's. Not `plausible`:
+    what the recording says is known to be wrong."""
     import machines
     elf = elf or machines.elf_of(machine, image)
-    finished = machines.record(directory, machine, image, words, plugin=plugin_arguments(elf, directory), elf=elf)
+    finished = machines.record(directory, machine, image, words, plugin=plugin_arguments(elf, directory), elf=elf,
+                               plausible=plausible)
     if finished.status != 0:
         raise ValueError(f"{image} on {machine}: exit status {finished.status}\n{finished.console}{finished.errors}")
     return finished.report_json(), json.loads((directory / "truth").read_text())

@@ -19,6 +19,7 @@ const side = join(directory, "side.nsc");
 let browser;
 let target;
 let served; // of the target
+let follower;
 let page;
 const wrong = [];
 
@@ -53,12 +54,15 @@ async function serve(...words) {
 before(async () => {
     await startTarget();
     served = await serve("--from", `unix:${NOPSCOPE_SOCKET}`, "--image", NOPSCOPE_IMAGE, "-o", side);
+    // It would end with its last page, and a slow machine takes seconds from one page to the next.
+    follower = http.get(`${served.url}events`, (events) => events.resume()).on("error", () => {});
     browser = await chromium.launch({
         executablePath: CHROMIUM,
         args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
     });
 });
 after(async () => {
+    follower?.destroy();
     await browser?.close();
     served?.child.kill("SIGKILL");
     target?.kill("SIGKILL");

@@ -6,37 +6,22 @@
 
 #include "host-tools/commands/commands.hpp"
 #include "host-tools/commands/load.hpp"
-#include "host-tools/export/balanced_stream.hpp"
 #include "host-tools/export/formats.hpp"
 
 namespace nopscope {
 namespace {
 
-void say_unknown_sites(const ExportOptions& options, std::uint64_t functions) {
-    if (functions == 0) return;
-    fmt::print(
-        stderr,
-        "nopscope: {}: {} of its functions have no patch site in the image: some of it is wrong\n",
-        options.report.file, functions);
-}
-
 // What was left out, as the sink says.
 std::string stream(const ExportOptions& options, const ExportFormat& format, const Output& output) {
-    NamedFile file(options.report);
     const TimeAxis axis = options.cut_tracer ? TimeAxis::without_tracer : TimeAxis::wall;
     const auto sink = format.stream(output, axis);
-    BalancedStream balanced(*sink, [&] { return file.symbols(); }, options.report.file, axis);
-    file.read(balanced);
-    if (balanced.sessions() == 0) throw Error(options.report.file + ": " + no_report_sentence(file.counters()));
-    sink->finish();
-    file.say_what_is_amiss();
-    say_unknown_sites(options, balanced.unknown_sites());
+    stream_into(*sink, options.report, axis);
     return sink->left_out();
 }
 
 std::string aggregate(const ExportOptions& options, const ExportFormat& format, const Output& output) {
     const Loaded loaded = load(options.report);
-    say_unknown_sites(options, loaded.report.integrity.value("unknown_sites"));
+    say_unknown_sites(options.report, loaded.report.integrity.value("unknown_sites"));
     return format.aggregate(output, {loaded.report, *loaded.profile, options.report.raw});
 }
 

@@ -7,6 +7,7 @@
 
 #include "host-tools/base/progress.hpp"
 #include "host-tools/base/text.hpp"
+#include "host-tools/export/balanced_stream.hpp"
 #include "host-tools/line/tee.hpp"
 
 namespace nopscope {
@@ -57,6 +58,32 @@ Loaded load(const ReportOptions& options, bool durations,
     }
     file.say_what_is_amiss();
     return loaded;
+}
+
+void say_unknown_sites(const ReportOptions& options, std::uint64_t functions) {
+    if (functions == 0) return;
+    fmt::print(stderr, "nopscope: {}: {} of its functions have no patch site in the image: some of it is wrong\n",
+               options.file, functions);
+}
+
+void stream_into(EventSink& sink, const ReportOptions& options, TimeAxis axis) {
+    const auto balanced = [&](const NamedFile& file) {
+        return std::make_unique<BalancedStream>(sink, [&file] { return file.symbols(); }, options.file, axis);
+    };
+    if (sink.wants_sums()) {
+        const Loaded loaded = load(options, false, balanced);
+        sink.sums(loaded.report);
+        sink.finish();
+        say_unknown_sites(options, loaded.report.integrity.value("unknown_sites"));
+        return;
+    }
+    NamedFile file(options);
+    const auto stream = balanced(file);
+    file.read(*stream);
+    if (stream->sessions() == 0) throw Error(options.file + ": " + no_report_sentence(file.counters()));
+    sink.finish();
+    file.say_what_is_amiss();
+    say_unknown_sites(options, stream->unknown_sites());
 }
 
 void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }

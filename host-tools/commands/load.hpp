@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "host-tools/commands/commands.hpp"
+#include "host-tools/export/event_sink.hpp"
 #include "host-tools/html/code.hpp"
 
 namespace nopscope {
@@ -39,11 +40,18 @@ struct Loaded {
 Loaded load(const ReportOptions& options, bool durations = false,
             const std::function<std::unique_ptr<SessionSink>(const NamedFile&)>& also = {});
 
+// Tells `sink` all of the recording's events, in balance, and its sums if it wants them; finishes it. Says on stderr
+// what its reader should know. Throws Error.
+void stream_into(EventSink& sink, const ReportOptions& options, TimeAxis axis);
+
 // What a page shows of a recording: view_json() (html/html.hpp).
 std::string view_of_file(const HtmlOptions& options);
 
 // The hottest functions' instructions; nothing: no image is given. Throws Error.
 std::optional<CodeView> code_of_image(const HtmlOptions& options);
+
+// On stderr, if there are any.
+void say_unknown_sites(const ReportOptions& options, std::uint64_t functions);
 
 // To standard output.
 void print(const std::string& text);

@@ -11,7 +11,6 @@
 
 #include "host-tools/base/text.hpp"
 #include "host-tools/commands/load.hpp"
-#include "host-tools/export/balanced_stream.hpp"
 #include "host-tools/export/formats.hpp"
 #include "host-tools/report/json.hpp"
 #include "host-tools/report/table.hpp"
@@ -45,13 +44,7 @@ bool is_database(const std::string& path) {
 Database tables_of(const ReportOptions& options) {
     if (is_database(options.file)) return open(options.file, SQLITE_OPEN_READONLY);
     Database database = open("", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);  // a file without a name
-    NamedFile file(options);
-    const auto sink = sqlite_sink(database.get(), TimeAxis::wall);
-    BalancedStream balanced(*sink, [&] { return file.symbols(); }, options.file);
-    file.read(balanced);
-    if (balanced.sessions() == 0) throw Error(options.file + ": " + no_report_sentence(file.counters()));
-    sink->finish();
-    file.say_what_is_amiss();
+    stream_into(*sqlite_sink(database.get(), TimeAxis::wall), options, TimeAxis::wall);
     return database;
 }
 

@@ -43,7 +43,7 @@ public:
     }
     void on_track(const Track& track) override {
         lasts_.resize(track.number + 1);
-        name_thread(thread(track), fmt::format("core {}, context {}", track.core, track.context));
+        name_thread(thread(track), track_name(track));
     }
     void entry(const Track& track, std::uint32_t function, Nanoseconds now) override {
         call(track, 'B', function, now);
@@ -67,7 +67,7 @@ public:
         const auto next = first_whole_thread + static_cast<std::uint32_t>(whole_threads_.size());
         const auto [at, is_new] = whole_threads_.try_emplace({track.number, depth}, next);
         if (is_new) {
-            name_thread(next, fmt::format("core {}, context {}: told whole, depth {}", track.core, track.context, depth));
+            name_thread(next, fmt::format("{}: told whole, depth {}", track_name(track), depth));
         }
         complete(at->second, from, to, R"("cat":"whole",)" + names_[function]);
     }

@@ -41,6 +41,11 @@ std::string time_pair_json(const TimePair& pair) {
                        pair.error_ns, pair.exchanged);
 }
 
+std::string track_name(const Track& track) {
+    if (track.context == wire::several_contexts) return fmt::format("core {}, several contexts", track.core);
+    return fmt::format("core {}, context {}", track.core, track.context);
+}
+
 std::string captured_name(std::uint32_t what) {
     return what == Captured::result ? "result" : fmt::format("x{}", what);
 }

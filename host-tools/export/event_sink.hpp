@@ -43,6 +43,8 @@ struct Track {
     std::uint32_t core = 0;
     std::uint32_t context = 0;
 };
+// "core 0, context 7"; without a number for wire::several_contexts.
+std::string track_name(const Track& track);
 
 // What is on a track and is no function of the firmware's.
 inline constexpr std::uint32_t first_own_function = 1u << 19;
@@ -112,7 +114,10 @@ public:
     virtual void console(std::string_view /*bytes*/, Nanoseconds /*now*/) { leave_out(LeftOut::console); }
     // Not of TimeAxis::without_tracer. A format that has no place for it passes over it.
     virtual void time_pair(const TimePair&) {}
-    // All events are told; what the format has at its end is written.
+    // After the last event, of a format that has sums beside its events: what report shows.
+    virtual bool wants_sums() const { return false; }
+    virtual void sums(const Report&) {}
+    // All is told; what the format has at its end is written.
     virtual void finish() = 0;
 
     // One sentence: "3 samples and 7 counter values"; empty: nothing was left out.

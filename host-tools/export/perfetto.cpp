@@ -93,8 +93,7 @@ public:
     void on_track(const Track& track) override {
         if (track.core >= cores_.size()) cores_.resize(track.core + 1);
         stacks_.emplace_back();
-        const std::string name = track.context == 0 ? fmt::format("core {}", track.core)
-                                                    : fmt::format("core {}, context {}", track.core, track.context);
+        const std::string name = track.context == 0 ? fmt::format("core {}", track.core) : track_name(track);
         Proto of;
         of.number(descriptor::uuid, context_uuid(track)).number(descriptor::parent, process_uuid);
         of.message(descriptor::thread, Proto()
@@ -123,7 +122,7 @@ public:
     void whole(const Track& track, std::uint32_t function, Nanoseconds from, Nanoseconds to,
                std::uint32_t depth) override {
         const std::uint64_t on = uuid(whole_kind, std::uint64_t{track.number} << 16 | (depth & 0xffff));
-        describe(on, fmt::format("core {}, context {}: told whole, depth {}", track.core, track.context, depth));
+        describe(on, fmt::format("{}: told whole, depth {}", track_name(track), depth));
         at(from, Proto().number(event::type, Type::begin).number(event::track_uuid, on)
                      .bytes(event::name, functions_[function].name));
         at(to, Proto().number(event::type, Type::end).number(event::track_uuid, on));

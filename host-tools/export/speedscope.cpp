@@ -97,10 +97,9 @@ private:
     void head(const Profile& of, const char* type, const char* what, const char* unit, Nanoseconds begin,
               std::uint64_t end) {
         file_.write(fmt::format(
-            "{}{{\"type\":\"{}\",\"name\":\"core {}, context {}{}\",\"unit\":\"{}\",\"startValue\":{},"
+            "{}{{\"type\":\"{}\",\"name\":\"{}{}\",\"unit\":\"{}\",\"startValue\":{},"
             "\"endValue\":{},",
-            std::exchange(profiles_, true) ? ",\n" : "", type, of.track.core, of.track.context, what, unit, begin,
-            end));
+            std::exchange(profiles_, true) ? ",\n" : "", type, track_name(of.track), what, unit, begin, end));
     }
 
     FileWriter file_;

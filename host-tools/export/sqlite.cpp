@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <utility>
 
 #include "host-tools/base/error.hpp"
@@ -18,7 +19,7 @@ namespace {
 constexpr char schema[] = R"(
 PRAGMA journal_mode = OFF;
 PRAGMA synchronous = OFF;
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;
 BEGIN;
 CREATE TABLE about(key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE clock_pairs(time_ns INTEGER NOT NULL, utc_ns INTEGER NOT NULL, error_ns INTEGER NOT NULL,
@@ -29,6 +30,10 @@ CREATE TABLE tracks(id INTEGER PRIMARY KEY, core INTEGER NOT NULL, context INTEG
 CREATE TABLE calls(id INTEGER PRIMARY KEY, parent INTEGER, track INTEGER NOT NULL, function INTEGER NOT NULL,
                    depth INTEGER NOT NULL, begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL,
                    duration_ns INTEGER NOT NULL, self_ns INTEGER NOT NULL, how TEXT NOT NULL);
+CREATE TABLE sums(list TEXT NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, file TEXT, line INTEGER, address INTEGER,
+                  calls INTEGER NOT NULL, total_ns INTEGER NOT NULL, self_ns INTEGER NOT NULL, min_ns INTEGER,
+                  mean_ns INTEGER, max_ns INTEGER, raw_total_ns INTEGER NOT NULL, raw_self_ns INTEGER NOT NULL,
+                  doubtful INTEGER NOT NULL);
 CREATE TABLE points(track INTEGER NOT NULL, function INTEGER NOT NULL, time_ns INTEGER NOT NULL);
 CREATE TABLE whole_calls(track INTEGER NOT NULL, function INTEGER NOT NULL, depth INTEGER NOT NULL,
                          begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL);
@@ -105,6 +110,11 @@ public:
     void time_pair(const TimePair& pair) override {
         insert(pairs_, pair.time, pair.utc_ns, pair.error_ns, pair.exchanged);
     }
+    bool wants_sums() const override { return true; }
+    void sums(const Report& report) override {
+        for (const FunctionRow& row : report.functions) add_sums("functions", row, is_doubtful(row));
+        for (const ProfileRow& row : report.profile) add_sums("profile", row, false);
+    }
     void finish() override {
         check(sqlite3_exec(database_, at_the_end, nullptr, nullptr, nullptr));
         close();
@@ -112,15 +122,14 @@ public:
 
 protected:
     void ended(const Track& track, const EndedCall& call) override {
-        insert(calls_, call.number, Parent{call.parent}, track.number, call.function, call.depth, call.from,
-               call.to, call.duration, call.self, Text(left_text(call.how)));
+        const Nullable parent = call.parent != 0 ? Nullable{call.parent} : Nullable{};
+        insert(calls_, call.number, parent, track.number, call.function, call.depth, call.from, call.to, call.duration,
+               call.self, Text(left_text(call.how)));
     }
 
 private:
     using Text = std::string;
-    struct Parent {
-        std::uint64_t number;
-    };
+    using Nullable = std::optional<std::uint64_t>;
     // Made when it is first used.
     struct Insert {
         const char* table;
@@ -134,6 +143,17 @@ private:
         check(sqlite3_exec(database_, schema, nullptr, nullptr, nullptr));
         insert(about_, Text("exporter"), Text("nopscope"));
         insert(about_, Text("times"), Text(times_text(axis)));
+    }
+    template <typename Row>
+    void add_sums(const char* list, const Row& row, bool doubtful) {
+        const std::optional<CallTimes> call = call_of(row, false);
+        const auto of_call = [&](std::uint64_t CallTimes::*figure) {
+            return call ? Nullable{*call.*figure} : Nullable{};
+        };
+        insert(sums_, Text(list), Text(row.interrupt ? "interrupt" : "function"), Text(for_cell(row.name)),
+               Optional{for_cell(row.file)}, row.line, row.address, row.calls, row.corrected_total_ns,
+               row.corrected_self_ns, of_call(&CallTimes::min_ns), of_call(&CallTimes::mean_ns),
+               of_call(&CallTimes::max_ns), row.total_ns, row.self_ns, doubtful);
     }
     static const char* kind_of(std::uint32_t number, const FunctionPlace& place) {
         if (number == tracer_function) return "tracer";
@@ -163,8 +183,8 @@ private:
     void bind(sqlite3_stmt* to, int at, const Optional& value) {
         value.text.empty() ? check(sqlite3_bind_null(to, at)) : bind(to, at, value.text);
     }
-    void bind(sqlite3_stmt* to, int at, const Parent& value) {
-        value.number == 0 ? check(sqlite3_bind_null(to, at)) : bind(to, at, value.number);
+    void bind(sqlite3_stmt* to, int at, const Nullable& value) {
+        value ? bind(to, at, *value) : check(sqlite3_bind_null(to, at));
     }
     void check(int result) const {
         if (result != SQLITE_OK) fail();
@@ -173,7 +193,7 @@ private:
         throw Error(fmt::format("cannot write {}: {}", path_, sqlite3_errmsg(database_)));
     }
     void close() {
-        for (Insert* one : {&about_, &pairs_, &functions_, &tracks_, &calls_, &points_, &whole_, &gaps_, &marks_,
+        for (Insert* one : {&about_, &pairs_, &functions_, &tracks_, &calls_, &sums_, &points_, &whole_, &gaps_, &marks_,
                             &counters_, &captured_, &samples_, &frames_, &console_}) {
             sqlite3_finalize(std::exchange(one->statement, nullptr));
         }
@@ -190,6 +210,7 @@ private:
     Insert functions_{"functions"};
     Insert tracks_{"tracks"};
     Insert calls_{"calls"};
+    Insert sums_{"sums"};
     Insert points_{"points"};
     Insert whole_{"whole_calls"};
     Insert gaps_{"gaps"};

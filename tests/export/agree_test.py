@@ -28,7 +28,7 @@ ONE_NS_A_CALL = 1
 # --raw` and `graph --raw` say, "corrected" what all formats of sums say without it.
 ANY, NO_GAPS = "any", "no gaps"
 RULES = [
-    ("corrected", "corrected", ("calls", "total", "self", "inclusive", "paths"), ANY, EXACT),
+    ("corrected", "corrected", ("calls", "total", "self", "inclusive", "paths", "min", "mean", "max", "doubtful"), ANY, EXACT),
     ("raw", "raw", ("calls", "total", "self", "inclusive", "paths"), ANY, EXACT),
     ("corrected", "raw", ("calls",), ANY, EXACT),
     ("corrected", "events", ("calls",), ANY, EXACT),
@@ -153,7 +153,7 @@ class Agree(unittest.TestCase):
             run = self.runs[name]
             self.readings[name] = [
                 *(("corrected", read(run)) for read in readers.SUMS.values()),
-                *(("raw", read(run, True)) for read in (readers.report, readers.graph)),
+                *(("raw", read(run, True)) for read in (readers.report, readers.graph, readers.query_sums)),
                 *(("events", read(run)) for read in readers.EVENTS.values())]
         return self.readings[name]
 

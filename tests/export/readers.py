@@ -76,9 +76,10 @@ def rows_of(report, raw):
     for row in report["functions"] + report.get("interrupts", []):
         of = Function(row["name"], row["file"], row["line"], row["address"]) if "interrupt" not in row else \
             Function(f"(interrupt {row['interrupt']})", "", 0, None)
-        figures[of] = {"calls": row["calls"], "total": row[before + "total_ns"], "self": row[before + "self_ns"]}
-        if raw:
-            figures[of]["max"] = row["max_ns"]
+        figures[of] = {"calls": row["calls"], "total": row[before + "total_ns"], "self": row[before + "self_ns"],
+                       "max": row[before + "max_ns"]}
+        if not raw:
+            figures[of] |= {"min": row["corrected_min_ns"], "mean": row["corrected_mean_ns"], "doubtful": row["doubtful"]}
     return figures
 
 
@@ -344,6 +345,18 @@ def query(run):
                                         if isinstance(placed(row), Function)})
 
 
+def query_sums(run, raw=False):
+    """`nopscope query`, of the table `sums`."""
+    before = "raw_" if raw else ""
+    rows = json.loads(exports.run(exports.NOPSCOPE, "query", run.recording,
+                                  "SELECT * FROM sums WHERE list = 'functions'", "--format", "json").stdout)
+    figures = {"calls": "calls", "total": before + "total_ns", "self": before + "self_ns"}
+    if not raw:
+        figures |= {"min": "min_ns", "mean": "mean_ns", "max": "max_ns", "doubtful": "doubtful"}
+    return Reading("query's raw sums" if raw else "query's sums", "address",
+                   {placed(row): {key: row[column] for key, column in figures.items()} for row in rows})
+
+
 CTF_LINE = re.compile(
     r"^\[(\d+)\.(\d{9})\] \(\+[^)]*\) ([a-z]+): \{ cpu_id = (\d+) \}, \{ context = (\d+) \}, \{ (.*) \}$")
 CTF_FUNCTION = re.compile(r'function = \( "((?:[^"\\]|\\.)*)" : container = (\d+) \)')
@@ -523,6 +536,7 @@ def graph_text(run, nodes):
     return failures
 
 
-SUMS = {"report": report, "graph": graph, "html": html, "folded": folded, "callgrind": callgrind, "pprof": pprof}
+SUMS = {"report": report, "graph": graph, "html": html, "folded": folded, "callgrind": callgrind, "pprof": pprof,
+        "query": query_sums}
 EVENTS = {"chrome": chrome, "csv": table, "ctf": ctf, "perfetto": perfetto, "speedscope": speedscope, "sqlite": sqlite,
           "trace-cmd": trace_cmd, "uftrace": uftrace, "query": query}

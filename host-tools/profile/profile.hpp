@@ -343,8 +343,8 @@ private:
     std::array<std::unique_ptr<Core>, 256> cores_;
 };
 
-// Here, so that the decoder's loop has it inline.
-inline void Profile::Context::closed(const OpenCall& call, const ClosedCall& result) {
+// In the decoder's loop, where its outcome is known.
+[[gnu::always_inline]] inline void Profile::Context::closed(const OpenCall& call, const ClosedCall& result) {
     CallTree::Node& node = profile_.tree_[call.path.node];
     const Ticks end = call.begin + result.ticks;
     if (end - last_end < handed_within) [[unlikely]] {

@@ -8,8 +8,8 @@
 
 namespace nopscope {
 
-// As far as the pump has come: what is still in the ring is in none of them. Each counter is read once,
-// so they agree whatever is recorded meanwhile. The pump only.
+// What the pump has taken off the ring: no field counts a record that is still in it. Reads each
+// counter once, so the fields agree whatever a core records meanwhile. The pump only.
 inline wire::Stats stats_of(const Core& core, std::uint64_t now, std::uint64_t console_dropped,
                             std::uint64_t final) {
     const std::uint64_t dropped = __atomic_load_n(&core.dropped, __ATOMIC_RELAXED);

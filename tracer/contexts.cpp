@@ -45,8 +45,9 @@ Status bind(Core& core, Context& context) {
     return Status::ok;
 }
 
-// On no core is room for the returns of so many more frames' calls, or all cores together have none for these and those of
-// the contexts that have not run yet. Which core they will run on is not known.
+// True if no core has room for the returns of the calls in so many more frames, or if all cores
+// together lack room for these and for the contexts that have not run yet. It is not known on which
+// core a context will run.
 bool lacks_room(std::size_t frames) {
     std::uint64_t most = 0, all = 0;
     for (unsigned n = 0; n < hello.cores; ++n) {
@@ -145,7 +146,7 @@ Status context_switch(Context& to) {
     const Status status = bind(*core, to);
     if (status != Status::ok) return status;
     swap_to(*core, to);
-    // Calls that have returned elsewhere meanwhile end here.
+    // Calls that have returned while another context ran end here.
     if (top_frame(*core)->sp == stray_frame_sp) unwind(machine, *core, stray_frame_sp + 1, false);
     return status;
 }

@@ -47,20 +47,21 @@ struct Context {
     Context* next = nullptr;
 };
 
-// Any context, any core, after init(). `frames` holds one open call less than it has. SP bounds as in
-// Config: the task begins with an SP below stack_high. bad_config: too few frames (2), bounds the
-// wrong way round, or a context that is in use. ring_too_small: no ring has room for the returns of this context's
-// calls, or all together have none for those of all contexts: give fewer frames, or a larger ring.
+// Any context, any core, after init(). `frames` holds one open call less than it has. SP bounds as
+// in Config: the task begins with an SP below stack_high. bad_config: too few frames (2), bounds
+// the wrong way round, or a context that is in use. ring_too_small: no ring has room for the
+// returns of this context's calls, or all rings together lack room for those of all contexts. Give
+// fewer frames, or a larger ring.
 Status context_create(Context& context, std::span<ContextFrame> frames, std::uint64_t stack_low,
                       std::uint64_t stack_high);
 
-// On the core, right before or after SP moves to the other stack; no traced function may be called in
-// between, so mask interrupts if theirs are traced. It masks them itself for a few stores. Switching
-// to the context that runs is nothing.
-// conflict: a context stays on the core where it first ran, and must have been created.
-// ring_too_small: this core's ring has no room for the returns of all its contexts' calls, which context_create() cannot
-// know where contexts go to several cores. Nothing has changed then: what runs on the other stack is foreign, and calls
-// of `to` that were open return without a record (Counters::stray_returns).
+// On the core, right before or after SP moves to the other stack; no traced function may be called
+// in between, so mask interrupts if theirs are traced. It masks them itself for a few stores.
+// Switching to the context that runs is nothing. conflict: a context stays on the core where it
+// first ran, and must have been created. ring_too_small: this core's ring lacks room for the
+// returns of all its contexts' calls. context_create() cannot know this if there are several cores.
+// After an error nothing has changed: the tracer counts calls on the other stack as foreign, and
+// open calls of `to` return without a record (Counters::stray_returns).
 Status context_switch(Context& to);
 
 // What the core began in. On the core.

@@ -140,7 +140,8 @@ private:
         }
     }
 
-    // What comes before these positions was recorded before the stop. All of it is due.
+    // Says the clock of the stop, and for each core the index of its next record. Makes all records
+    // due.
     static void stop_and_say(wire::Writer& result) {
         stop();
         send_soon();

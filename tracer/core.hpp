@@ -76,8 +76,8 @@ struct ShadowFrame {
     std::uint64_t rest[4];
 };
 inline constexpr std::uint64_t free_frame_sp = 0;
-// Of a frame whose call has returned on another context's shadow stack: below every stack, and dead to the next
-// call or return that looks.
+// SP of a frame whose call has returned while another context ran. It lies below every stack, so
+// the next call or return finds the frame dead.
 inline constexpr std::uint64_t stray_frame_sp = 8;
 
 struct alignas(128) Core {
@@ -85,7 +85,7 @@ struct alignas(128) Core {
     std::uint64_t cursor;
     std::uint64_t events;    // what the graph recorder counts: EventSet (events.hpp); 0: nothing
     std::uint64_t profiled;  // 1/256 ticks
-    std::uint64_t profile_cost;  // of a profiled call, what recording it takes of its caller: 1/256 ticks
+    std::uint64_t profile_cost;  // time in the caller to record a profiled call: 1/256 ticks
     std::uint64_t passed;       // calls, by nopscope_sampled_entry
     std::uint64_t sample_next;  // value of `passed`; 0: look at `limit`
     std::uint64_t evented;         // as `profiled`, of two events, 32 bits each
@@ -168,10 +168,10 @@ struct alignas(128) Core {
     std::uint64_t masked_since;    // clock; 0: not masked
     std::uint64_t masked_where;    // address
     std::uint64_t longest_masked;  // ticks, of those recorded
-    // Of calls that return where their frames are not on top (strays.hpp).
+    // To find the callers of calls that return while another context runs (strays.hpp).
     std::uint64_t stray_returns;
-    std::uint64_t graves;  // address of max_graves; 0: none are kept
-    std::uint64_t buried;  // so far
+    std::uint64_t graves;  // address of max_graves Graves; 0: none are kept
+    std::uint64_t buried;  // frames, so far
     // While `unsaid`, under the lock: the cursor at the first switch since the last record, the
     // clock then, and the clock at the last switch.
     std::uint64_t switch_position;

@@ -17,10 +17,10 @@
 
 namespace nopscope {
 
-// Up to two different events, instead of those before; none: nothing is counted any more. Calls that are open meanwhile are
-// recorded without events. What the profile has added up is cleared when others are chosen: read it out before
-// (send_profile()). What is traced stays so. As enable(), and its errors; events_refused: nothing was changed, and
-// events_refusal() says why.
+// Counts up to two different events, instead of those before; none: stops counting. Calls that are
+// open meanwhile are recorded without events. Choosing others clears the profile's counts: read it
+// out before (send_profile()). What is traced stays so. As enable(), and its errors;
+// events_refused: nothing was changed, and events_refusal() says why.
 Status count_events(std::span<const std::uint16_t> numbers);
 
 struct EventsRefusal {

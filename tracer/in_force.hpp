@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What requests and stop() have made of the recording, for the pump's stats frames.
+// Which recorders are in force, since when, and whether stop() was called. Stats frames tell the
+// host.
 #pragma once
 
 #include <cstdint>
 
 namespace nopscope {
 
-// Any context writes, without a lock, and asks for stats frames afterwards; the pump reads. A frame
-// that was made in between is followed by one that is right.
+// Any context writes, without a lock, and then asks for stats frames; the pump reads. If the pump
+// makes a frame between two stores, the next frame corrects it.
 class InForce {
 public:
     // `recorders`: bit n is wire::RecorderNumber n.
@@ -18,7 +19,7 @@ public:
     std::uint32_t recorders() const { return __atomic_load_n(&recorders_, __ATOMIC_ACQUIRE); }
     std::uint64_t since() const { return __atomic_load_n(&since_, __ATOMIC_RELAXED); }
 
-    // `clock`: after all cores were stopped; 0: started again.
+    // `clock`: when all cores had stopped; 0: recording was started again.
     void set_stopped_at(std::uint64_t clock) {
         __atomic_store_n(&stopped_at_, clock, __ATOMIC_RELAXED);
     }

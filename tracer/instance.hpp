@@ -25,7 +25,7 @@ extern wire::Hello hello;  // of this session
 
 // ---- tracer.cpp -------------------------------------------------------------------------------------
 
-// For the stats frames; recording.cpp.
+// What stats frames say of it. Defined in recording.cpp.
 extern InForce in_force;
 
 // By number, those that do not record, too.
@@ -56,7 +56,7 @@ void open_names();
 // enable(), but for the functions of `except`.
 Status set_recorder(Recorder recorder, const Sites& which, std::span<const void* const> except);
 std::uint32_t enabled_sites();
-// After a change of them: which recorders are in force, for the stats frames.
+// Call after each change of the recorders: stats frames then say which are in force.
 void note_recorders();
 
 // ---- requests from a pump (requests.hpp) ------------------------------------------------------------
@@ -139,8 +139,8 @@ void send_profile_events(EventSet set);
 
 }  // namespace nopscope
 
-// Unwinds to an open call with this SP. Found out at `began`, by a recorder after `before` instructions of its own, in
-// `hook`. Returns the top; the frame below it is the call's. If there is none: where the call returns to, and
-// stray_return (strays.hpp); or panics.
+// Unwinds to an open call with this SP, for `hook` of a recorder that found out at `began`, after
+// `before` of its instructions. Returns the top; the frame below it is the call's. If no open call
+// has this SP: returns the call's return address plus stray_return (strays.hpp), or panics.
 extern "C" std::uint64_t nopscope_unwind_at_return(nopscope::Core* here, std::uint64_t sp, nopscope::Moment began,
                                                    std::uint32_t before, std::uint64_t hook);

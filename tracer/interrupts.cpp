@@ -11,7 +11,8 @@ namespace {
 
 constinit Machine machine;
 
-// Where a traced function that is open returns to, it may take its return address for: a hook. `sp`: below its frame.
+// A traced function may give a hook as its return address: returns the caller behind it. `sp`:
+// below the function's frame.
 std::uint64_t real_address(std::uint64_t address, std::uint64_t sp) {
     if (!is_return_hook(address)) return address;
     const std::uint64_t real = hooked_return_address_of(sp, ~std::uint64_t{0});

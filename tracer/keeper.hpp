@@ -23,21 +23,22 @@ class Keeper {
 public:
     constexpr explicit Keeper(M& machine) : machine_(machine) {}
 
-    // Of a session that begins. Null: nothing is kept.
+    // Begins to keep a new session. Null: keeps nothing.
     void open(Kept* kept, std::uint64_t clock_hz) {
         kept_ = kept;
         period_ticks_ = clock_hz / 100;
         limit_ = 0;
         recovers_ = false;
     }
-    // Of the session that `kept` tells of: only the limit changes, until open().
+    // Begins to send the session that `kept` holds: only the limit in it changes, until open().
     void open_recovered(Kept& kept) {
         kept_ = &kept;
         limit_ = kept.sequence_limit;
         recovers_ = true;
     }
 
-    // Before the first byte of a frame with this number: the header in memory allows for it.
+    // Call before the first byte of a frame with this number: the header in memory then allows for
+    // it.
     void cover(std::uint32_t sequence, std::span<const Core> cores, const PumpState& state) {
         sent_ = true;
         if (kept_ == nullptr || sequence < limit_) return;
@@ -72,8 +73,8 @@ public:
     }
 
 private:
-    // So many frames of a stream go without a header for their numbers' sake; the header of a pump
-    // that has sent anything mostly comes first.
+    // A stream can send so many frames before cover() must write a header. keep() mostly writes one
+    // before, after each pump that has sent a frame.
     static constexpr std::uint64_t numbers_ahead = 4096;
 
     void write_header(std::span<const Core> cores, const PumpState& state) {

@@ -29,7 +29,7 @@ public:
         at_ = 0;
         count_ = count;
     }
-    // The end of a frame that another boot has begun; only while idle().
+    // Ends a frame that the boot before has begun. Only while idle().
     void queue_delimiter() {
         bytes_[0] = 0;
         queue(1);

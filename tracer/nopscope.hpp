@@ -275,8 +275,9 @@ void send_profile();
 struct SiteProfile {
     std::uint64_t calls;
     std::uint64_t total;  // entry to return, of each call
-    // Without profiled calls and interrupts inside, and what recording those took, and without the pump. As a
-    // signed number, for the cost is a mean: a call or two may have come out below zero.
+    // Without profiled calls and interrupts inside, the overhead of recording these, and the pump.
+    // Read it as a signed number: the overhead is a mean, so the self time of a few calls may be
+    // below zero.
     std::uint64_t self;
     std::uint64_t min;    // the largest number: no call
     std::uint64_t max;
@@ -337,7 +338,7 @@ struct Counters {
     std::uint64_t unhooked;    // calls whose return is not seen: the shadow stack was full
     std::uint64_t foreign;     // calls whose return is not seen: SP outside the bounds
     std::uint64_t recursions;  // callbacks not made: this context was in one
-    std::uint64_t stray_returns;  // of hooked calls, without a record: their context was not the one that ran
+    std::uint64_t stray_returns;  // hooked calls that returned in another context, unrecorded
 };
 Counters counters();
 

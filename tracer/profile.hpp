@@ -10,13 +10,14 @@
 //            profiled = before + duration                       (at one instant)
 //            self = duration - inside
 //
-// What recording a call takes of its caller is no call's own time either (Core::profile_cost, measured at boot: what the
-// caller's time has of it). So each call adds its `cost` to what it leaves behind:
+// The time that recording a call takes in its caller (Core::profile_cost, measured at boot) is in
+// no call's self time. So each call adds it, as `cost`, to `profiled`:
 //
 //     exit:  profiled = before + duration + cost
 //            self = duration + cost - inside                    (the cost once too often: ProfileCell::self_ticks)
 //
-// `profiled`, `cost` and `self` are in 1/256 ticks, for the cost is less than a tick on some clocks.
+// `profiled`, `cost` and `self` are in 1/256 ticks, because the cost is less than a tick of some
+// clocks.
 //
 // "At one instant": an interrupt that is profiled itself changes `profiled`, so a load and a store of
 // it that nothing came between, with the clock read in the middle, are one instant for it. The recorder
@@ -52,7 +53,8 @@ struct alignas(16) ProfileCell {
     std::uint64_t self;   // 1/256 ticks, and Core::profile_cost for each call
     std::uint64_t bins[63];  // of durations, by leading zeros from 2 on. Their sum is the number of calls
 
-    // Of `calls` calls, all there are. Without profiled calls inside, and what recording those took.
+    // Self time of all calls, which are `calls`: without the profiled calls inside, and without the
+    // overhead of recording these.
     std::int64_t self_ticks(std::uint64_t calls, std::uint64_t cost) const {
         const std::uint64_t all = __atomic_load_n(&self, __ATOMIC_RELAXED) - calls * cost;
         return static_cast<std::int64_t>(all + (1u << (profiled_shift - 1))) >> profiled_shift;

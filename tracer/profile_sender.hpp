@@ -35,11 +35,11 @@ public:
         if (period_ticks_ != 0 && static_cast<std::int64_t>(now - due_) >= 0) request();
     }
 
-    // There are cells: calls may be in them.
+    // True if there are cells, which may have calls.
     bool keeps() const { return memory_.made(); }
     // Number of the last read-out that has been made whole, of all cores; 0: none.
     std::uint64_t last_whole() const { return part_ == none ? number_ : number_ - 1; }
-    // Of one that begins after this.
+    // Number of the first read-out that begins after this call.
     std::uint64_t next_number() const { return number_ + 1; }
 
     // Calls of a core's that are in its last whole read-out.

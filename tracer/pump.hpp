@@ -136,8 +136,9 @@ public:
         }
     }
 
-    // Instead of open(): what a warm reset has left, under the session and the sequences it had. Its
-    // cores are as recover_core() makes them, and stopped. Then sends all of it. `hello` says so meanwhile.
+    // Instead of open(): sends all that a warm reset has left, in the session that it was, with
+    // sequence numbers from the kept limit on. The cores are as recover_core() makes them, and
+    // stopped. `hello` says so meanwhile.
     void send_recovered(const Config& config, wire::Hello& hello, Kept& kept);
 
     // All that a reset would leave behind reaches memory. Waits for the pump of another core.
@@ -205,7 +206,7 @@ private:
         hello_due_ = stats_due_ = mode_since_ = machine_.clock();
     }
 
-    void number_frames_from(std::uint32_t sequence);  // of all streams
+    void number_frames_from(std::uint32_t sequence);  // in all streams
 
     // On a slow line most pumps find the same frame and send a few bytes of it: that is worth no brackets.
     bool glances() {
@@ -376,7 +377,7 @@ private:
     std::uint64_t clock_hz_ = 1;
     std::uint64_t hello_due_ = 0;
     std::uint64_t stats_due_ = 0;
-    std::uint64_t stats_owed_ = 0;  // frames, at once
+    std::uint64_t stats_owed_ = 0;  // frames that are due at once
     std::uint64_t mode_since_ = 0;  // clock
     std::uint64_t console_dropped_ = 0;
     std::uint32_t hello_sequence_ = 0;

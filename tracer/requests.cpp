@@ -185,7 +185,7 @@ Steps count_in_steps(std::span<const std::uint16_t> numbers) {
     }
     steps.then([&] {
         bool done = choose_events({});
-        // Nobody adds to a cell any more.
+        // After this no recorder adds to a cell.
         done = wait_until_quiescent() && done;
         if (!numbers.empty()) {
             profile_memory.clear_events();
@@ -199,7 +199,7 @@ Steps count_in_steps(std::span<const std::uint16_t> numbers) {
 }
 Status count_events(std::span<const std::uint16_t> numbers) { return count_in_steps(numbers).status(); }
 
-// What adaptive mode has moved counts as graph's: that is what was asked for.
+// A function that adaptive mode has moved counts as the graph recorder's, which the request named.
 void note_recorders() {
     std::uint32_t now = 0;
     for (unsigned n = 0; n < std::size(recorders); ++n) {

@@ -161,8 +161,8 @@ inline std::uint64_t own_limit(const Core& core) {
     return __atomic_load_n(&core.tail, __ATOMIC_RELAXED) + ring_bytes -
            core.reserve;
 }
-// A record of the tracer's own. Nothing is unsaid, and interrupts are masked. False: there was no
-// room.
+// Puts a record of the tracer's own. Needs: no switch of context is unsaid, interrupts are masked.
+// False: there was no room.
 template <MachineConcept M>
 bool put_own_said(M& machine, Core& core, wire::Extended what, std::uint32_t argument = 0,
                   Moment* began = nullptr) {
@@ -237,7 +237,7 @@ private:
     std::uint64_t interrupts_;
 };
 
-// The core runs context `number` from now on. Locked. say_context() puts the record.
+// Notes that the core runs context `number` from now on; say_context() puts the record. Locked.
 template <MachineConcept M>
 void switch_context(M& machine, Core& core, std::uint32_t number) {
     const Moment now = moment(machine, core);
@@ -250,7 +250,8 @@ void switch_context(M& machine, Core& core, std::uint32_t number) {
     core.unsaid = 1;
 }
 
-// Now, or when the switch was whose record comes next: no later record has an earlier clock.
+// No later record has an earlier clock than this: now, or, if the record of a switch comes next,
+// the clock of that switch.
 template <MachineConcept M>
 std::uint64_t clock_of_next(M& machine, Core& core) {
     const std::uint64_t now = machine.clock();
@@ -263,12 +264,13 @@ std::uint64_t clock_of_next(M& machine, Core& core) {
 // Puts the record of the last switch of context into the ring, if it is not there. Locked. False:
 // no room.
 //
-// The record may come late: the ring was full, or recording stopped. It has the clock of the switch
-// all the same, if nothing was recorded since. Contexts that ran in between have no record of their
-// own: one for all of them (several_contexts) keeps their time from the context that was left.
+// The record may come late, because the ring was full or recording was stopped. It has the clock of
+// the switch all the same, if nothing was recorded since. If other contexts ran in between, one
+// record stands for all of them (several_contexts), so their time does not count for the previous
+// context.
 //
-// In flight mode a record of the context that was left comes first: so the first such record in
-// what is left of the ring names the context that the ring begins in.
+// In flight mode a record of the previous context comes first. So the first such record that the
+// ring still holds names the context that the ring begins in.
 //
 // `began`: as ring_claim()'s, of a record that is to follow.
 template <MachineConcept M>
@@ -312,8 +314,8 @@ bool put_in_context(M& machine, Core& core, Put put,
     return say_context(machine, core, limit) && put(limit);
 }
 
-// A record of the tracer's own, in the context that runs: its time is nobody else's. Any context
-// that does not hold the lock. False: there was no room for it, or for the record of the switch.
+// Puts a record of the tracer's own behind the record of the last switch, so that it lies in the
+// context that runs. Any context that does not hold the lock. False: there was no room for both.
 template <MachineConcept M>
 bool put_own(M& machine, Core& core, wire::Extended what, std::uint32_t argument = 0,
              Moment* began = nullptr) {

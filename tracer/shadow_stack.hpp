@@ -54,7 +54,7 @@ public:
     Unwinding(M& machine, Core& core, const Finder& finder) : machine_(machine), core_(core), finder_(finder) {}
     // A return is about to be recorded.
     Moment& ended() {
-        // A return may come before the record of its switch, since it names its entry: a bracket
+        // A return may come before the record of its switch, because it names its entry. A bracket
         // may not.
         if (core_.left_position == core_.cursor && core_.unsaid == 0) {
             left_ = {core_.left_position, core_.left_clock};
@@ -161,7 +161,7 @@ void for_each_open(const Core& core, Visit visit) {
     }
 }
 
-// An open call of this context has this SP.
+// True if an open call of this context has this SP.
 inline bool has_open(const Core& core, std::uint64_t sp) {
     bool found = false;
     for_each_open(core, [&](const ShadowFrame& frame) { return !(found = frame.sp == sp); });

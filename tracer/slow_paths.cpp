@@ -33,8 +33,8 @@ std::uint64_t nopscope_unwind_at_entry(Core* here, std::uint64_t sp, Moment bega
     return unwind(machine, *here, sp, hook_of(return_address) == Hook::none, {began, before});
 }
 
-// At a hooked call's return. Returns the top; the frame below it is this call's. Or return_address + stray_return: the
-// call's frame is not on this shadow stack.
+// At a hooked call's return. Returns the top; the frame below it is this call's. If the call's
+// frame is not on this shadow stack, returns its return address + stray_return.
 std::uint64_t nopscope_unwind_at_return(Core* here, std::uint64_t sp, Moment began, std::uint32_t before,
                                         std::uint64_t hook) {
     if (has_open(*here, sp)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A request made of several: the steps are taken in turn, until one is refused. A step that timed out
-// has been carried out, so the next one is taken.
+// A request that has several steps. Takes one after another until a step is refused. A step that
+// timed out was carried out, so the next one follows.
 //
 //     return Steps().then([&] { return attach(ops, sites); }).then([&] { return detach(old); }).status();
 #pragma once
@@ -20,7 +20,7 @@ public:
         if (said != Status::ok) status_ = said;
         return *this;
     }
-    // The refusal, or timeout if a step said so, or ok.
+    // The refusal; else timeout, if a step timed out; else ok.
     constexpr Status status() const { return status_; }
     // A step was refused after another had been carried out.
     constexpr bool partly() const { return partly_; }

@@ -232,7 +232,7 @@ std::uint32_t line_bytes_a_second() { return hello.line_bytes_per_second; }
 std::uint64_t trace_bytes_sent() { return line_pump.trace_bytes(); }
 void send_moved_from_now_on() { moved_sender.begin(); }
 
-// With the moves, or a reader would not know what is in the profile only.
+// Sends the moves, too: without them a reader does not know which functions only the profile has.
 void send_profile() {
     moved_sender.request();
     profile_sender.request();

@@ -7,19 +7,19 @@
 // as of the last pump. What was recorded after that is found in the ring: from the header's cursor
 // on, slots hold this lap's parity as far as they were written (and reached memory).
 //
-// A frame's sequence number is never used twice, whatever the header lags behind. The header holds
-// a limit, `sequence_limit`. Every number of every stream that has gone to the line lies below it,
-// because the pump raises the limit, and cleans the header to memory, before the first byte of a
-// frame that reaches it (Keeper::cover). The next boot numbers all streams of the recovered session
+// The pump uses no sequence number twice, even if the header is out of date. The header holds a
+// limit, `sequence_limit`. The number of every frame that went to the line lies below it, in each
+// stream: before the first byte of a frame that reaches the limit, the pump raises it and cleans
+// the header to memory (Keeper::cover). The next boot numbers all streams of the recovered session
 // from the limit on.
 //
-// - A reset within the writing of the header leaves a wrong CRC: nothing is recovered, and the next
-//   session has another number (session_after).
+// - A reset while the pump writes the header leaves a wrong CRC: the next boot recovers nothing,
+//   and its session has another number (session_after).
 // - A session's limit begins at 0, so its first frame writes its first header. Before that the
 //   header is invalid (begin_keeping): nothing of the session before is sent once more.
-// - The boot that sends a recovered session raises the limit in the same way. A reset meanwhile
-//   makes the next boot send the session again, from the new limit on.
-// - The clock has no part in it.
+// - The boot that sends a recovered session raises the limit in the same way. After a reset
+//   meanwhile the next boot sends the session again, from the new limit on.
+// - All of this works whatever the clock reads.
 //
 // Nothing of it is believed: the header must have its CRC and be of this very image, and each
 // record must be of a kind there is, name a site in the table or an entry before it, and not go
@@ -132,8 +132,8 @@ inline bool is_whole(const Kept& kept, const KeptImage& of) {
            kept.layout == of.layout && kept.cores == of.cores && kept.clock_hz == of.clock_hz &&
            kept.sequence_limit <= most_sequence_limit;
 }
-// The number of the session that begins. After a warm reset it is the next one, so that it is none
-// of the last 65,535 boots': a clock that begins anew may well read the same again.
+// The number of the session that begins. After a warm reset it is the next one, which no other of
+// the last 65,535 boots had. The clock alone might read the same as at the last boot.
 inline std::uint16_t session_after(const Kept& kept, std::uint64_t clock) {
     if (kept.magic == Kept::right_magic) return static_cast<std::uint16_t>(kept.session + 1);
     return static_cast<std::uint16_t>(clock ^ clock >> 16 ^ clock >> 32);

@@ -140,7 +140,8 @@ SELFTEST("control.beside_requests_of_the_firmware") {
     return passed(cores_note());
 }
 
-// The first half of a request times out, since a core stays in a callback: the second is made all the same.
+// The first half of a request times out because a core stays in a callback. The second half
+// follows.
 SELFTEST("control.after_a_timeout_the_rest_is_done") {
     REQUIRE(begin());
     const unsigned others = hal::online_cores() & ~(1u << hal::this_core());
@@ -154,7 +155,7 @@ SELFTEST("control.after_a_timeout_the_rest_is_done") {
     static const void* const leaf_only[] = {reinterpret_cast<const void*>(leaf)};
     static const void* const other[] = {reinterpret_cast<const void*>(sum_to)};
     const std::uint32_t chosen = index_of(calls_leaf);
-    // One that is late for a second, and not much longer.
+    // A callback that takes a second, and not much longer.
     const auto asked = [&](Command what, Words words) -> Outcome {
         REQUIRE(attach(holding, Sites::of(leaf_only)) == Status::ok);
         inside = false;

@@ -94,7 +94,8 @@ SELFTEST("irq_records.what_began_while_stopped_has_no_end") {
     return passed();
 }
 
-// A traced function's return address is a hook: the one behind it is recorded, whatever traces the function.
+// A traced function's return address is a hook. The record has the caller behind it, whichever
+// recorder or ops traces the function.
 SELFTEST("irq_records.a_traced_function_names_its_caller") {
     REQUIRE(tracer_is_up() && disable(Sites::all()) == Status::ok);
     static ReturnOps noting(nullptr, [](std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallData*) {});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of tasks that go on where their contexts may not run, or of which the tracer was not told.
+// Calls of tasks that run where their contexts may not, or that the tracer was not told of.
 #include "firmware/selftest/capture.hpp"
 #include "firmware/selftest/core_tests.hpp"
 #include "firmware/selftest/selftest.hpp"
@@ -45,7 +45,8 @@ bool ended() {
     return is_ok(disable(Sites::all())) && counters().enabled == 0 && hooked_return_address(0) == 0;
 }
 
-// The task of run_stray(): it gives way within open calls, and goes on where its context may not run.
+// The task of run_stray(): it gives way within open calls, and continues where its context may not
+// run.
 std::uint64_t stray_main_sp, stray_task_sp;
 std::uint64_t stray_sum;
 void to_main() { selftest_switch_stacks(&stray_task_sp, stray_main_sp); }
@@ -102,7 +103,8 @@ Outcome with_each_hook(Run run) {
 
 }  // namespace
 
-// Of another core, says its context: what is open there returns, counted, and what is open here stays so.
+// The task's context belongs to another core. Its open calls return and are counted; this core's
+// open calls stay open.
 SELFTEST("contexts.calls_of_a_refused_task_return_without_a_record") {
     REQUIRE(tracer_is_up());
     const Outcome outcome = with_each_hook([]() -> Outcome {
@@ -166,7 +168,7 @@ SELFTEST("contexts.calls_of_a_task_that_came_from_another_core") {
     return passed(cores_note());
 }
 
-// No bounds, no contexts: the calls of three stacks lie on one shadow stack.
+// Without bounds and contexts the calls of three stacks lie on one shadow stack.
 SELFTEST("contexts.stacks_that_nobody_told_of") {
     REQUIRE(tracer_is_up());
     const Outcome outcome = with_each_hook([]() -> Outcome {

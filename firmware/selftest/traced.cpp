@@ -54,7 +54,7 @@ volatile bool armed = true;
     function();
     asm volatile("");
 }
-// What firmware does that masks interrupts: it says its own return address.
+// As firmware does that masks interrupts: it gives its own return address.
 [[gnu::noinline]] void masks(std::uint64_t ticks) {
     interrupts_masked(reinterpret_cast<std::uint64_t>(__builtin_return_address(0)));
     for (const std::uint64_t end = hal::clock() + ticks; hal::clock() < end;) {

@@ -48,7 +48,8 @@ using nopscope::Sites;
 
 volatile unsigned failures;
 constexpr unsigned max_sites = 64;
-// That recording a call takes of its caller: not what it takes, but known, and whole.
+// The cost of a call in its caller, as the test sets it: not the real one, but known, and whole
+// ticks.
 constexpr uint64_t cost_ticks = 7;
 
 // ---- the functions that are called, and what they have been charged with -----------------------
@@ -204,7 +205,7 @@ void check_sums(const Run& run) {
         const uint64_t calls = without.calls[i] + landing.calls[i];
         if (with.calls[i] != calls) complain(run, "calls are wrong", sites[i], with.calls[i] - calls);
     }
-    // Each call but an outermost one has taken its cost from its caller.
+    // Each call but an outermost one has its cost taken off its caller.
     const uint64_t inside = with.total[outermost] - cost_ticks * (all_calls - 1);
     const uint64_t all = inside + with.total[handler] + cost_ticks;
     if (self != inside && !(landed_after && self == all)) {

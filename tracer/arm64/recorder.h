@@ -172,8 +172,9 @@
 .endm
 
 // The top frame is not this call's: calls above it were skipped, or an interrupt has just popped
-// such ones. Out: x10 core, x17 the frame, x9 its return address. If its frame is on no stack of this context's
-// (strays.hpp), goes on to the caller. Panics when it is nowhere.
+// such ones. Out: x10 core, x17 the frame, x9 its return address. If the call's frame is not on
+// this context's shadow stack, returns to the caller (strays.hpp). Panics if the caller is not
+// known.
 .macro special_return hook
     adr     x9, \hook
     call_cxx nopscope_unwind_at_return, moment=1, before=8

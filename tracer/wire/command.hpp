@@ -42,8 +42,8 @@ enum class Command : std::uint8_t {
 };
 inline constexpr unsigned command_count = 21;
 
-// The largest number that such a command takes as its first argument; more is malformed. Others: their argument
-// is no number, or a byte that is checked where it is used.
+// The largest number that a command takes as its first argument; a larger one makes it malformed.
+// Commands not listed take no number, or a byte that is checked where it is used.
 constexpr std::uint64_t most_argument(Command what) {
     switch (what) {
         case Command::mark:
@@ -73,7 +73,7 @@ enum class Answer : std::uint8_t {
     no_profile_memory = 12,
     timeout = 13,         // done, but a core was still in the tracer's code after a second
     events_refused = 14,  // result: EventRefusal u8, event u16, event counters u8; nothing was changed
-    partly = 15,          // a part was done, the next refused; result: the refusal u8, and its own result
+    partly = 15,          // a step was done, the next refused; result: u8 refusal, its result
 };
 inline constexpr unsigned answer_count = 16;
 constexpr bool has_result(Answer answer) {

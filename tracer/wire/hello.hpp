@@ -72,7 +72,7 @@ struct Hello {
     Overhead overheads[overhead_count] = {};  // by RecorderNumber
     EventCosts event_costs;
     RefusedSites refused_sites;
-    std::uint32_t sequences_from = 0;  // recovered: number of each stream's first frame since
+    std::uint32_t sequences_from = 0;  // recovered: each stream's number after the reset
 };
 
 inline constexpr std::size_t max_hello_bytes = 160 + 3 * 256;

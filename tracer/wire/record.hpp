@@ -54,7 +54,7 @@ inline constexpr unsigned payload_bits = 29;
 inline constexpr unsigned entry_index_bits = 28;
 inline constexpr std::uint32_t entry_index_mask = (1u << entry_index_bits) - 1;
 inline constexpr std::uint32_t argument_mask = (1u << 25) - 1;  // of an extended record
-// Of a `context` record: several contexts ran one after another, and no record says which.
+// Number in a `context` record: several contexts ran one after another, and no record says which.
 inline constexpr std::uint32_t several_contexts = argument_mask;
 inline constexpr unsigned data_bits = 32 + 25;
 inline constexpr std::uint64_t data_mask = (std::uint64_t{1} << data_bits) - 1;

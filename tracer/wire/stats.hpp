@@ -21,14 +21,14 @@ struct Stats {
     std::uint64_t commands_refused = 0;  // core 0: corrupt, foreign, malformed or unknown
     // Written together, or none of them: older targets, and sessions kept over a reset.
     bool has_state = false;
-    std::uint64_t recursions = 0;  // callbacks and captures left out: their context was in one already
+    std::uint64_t recursions = 0;  // callbacks and captures left out inside another one
     std::uint64_t mode = 0;        // in force: 0 stream, 1 lossless, 2 flight, 3 adaptive
     std::uint64_t recorders = 0;   // in force: bit n is RecorderNumber n; 0: none
-    std::uint64_t since = 0;       // clock: mode and recorders are what they are since then
-    std::uint64_t stopped_at = 0;  // clock: recording was stopped then, by request; 0: it is on
+    std::uint64_t since = 0;       // clock at the last change of mode or recorders
+    std::uint64_t stopped_at = 0;  // clock when a request stopped recording; 0: it is on
     std::uint64_t profile = 0;     // 0: the target keeps no profile; else 1 + its last whole read-out
     // Behind those.
-    std::uint64_t stray_returns = 0;  // of hooked calls, without a record: their context was not the one that ran
+    std::uint64_t stray_returns = 0;  // hooked calls that returned in another context, unrecorded
 };
 
 inline constexpr std::uint64_t Stats::*stats_fields[] = {

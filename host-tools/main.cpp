@@ -171,10 +171,10 @@ std::function<Exit()> add_export(CLI::App& app, CLI::App*& command) {
     command->add_option("-o,--output", options->output, "The file or directory to write")->required();
     command->add_option("--image", options->report.image, "The ELF that was recorded");
     command->add_flag("--raw", options->report.raw,
-                      "Of formats with sums: times as recorded, with what recording took in them");
+                      "Sum formats: times as recorded, with the recording overhead left in");
     command->add_flag("--cut-tracer", options->cut_tracer,
-                      "Of formats with every event: the clock stands still while a core works for the tracer, so that "
-                      "durations are those of report --raw; one core only");
+                      "Event formats: stop the clock while a core works for the tracer, so that durations are those of "
+                      "report --raw; one core only");
     std::string list = "Formats:\n";
     for (const ExportFormat& format : export_formats()) list += fmt::format("  {:<11}{}\n", format.name, format.what);
     command->footer(list + "Details: docs/exports.md.");

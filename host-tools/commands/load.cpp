@@ -62,7 +62,7 @@ Loaded load(const ReportOptions& options, bool durations,
 
 void say_unknown_sites(const ReportOptions& options, std::uint64_t functions) {
     if (functions == 0) return;
-    fmt::print(stderr, "nopscope: {}: {} of its functions have no patch site in the image: some of it is wrong\n",
+    fmt::print(stderr, "nopscope: {}: {} of its functions have no patch site in the image, so it contains wrong records\n",
                options.file, functions);
 }
 

@@ -134,11 +134,12 @@ public:
     // Once it is over.
     nsc::EndReason reason() const { return *reason_; }
 
-    // The end is the host's choice: the target may be asked, and turn() goes on until a person gives up.
+    // Returns true if the host chose the end. Then turn_of_the_end() reads on until a person gives
+    // up.
     bool begin_end() {
         const bool chosen = *reason_ == nsc::EndReason::interrupted || *reason_ == nsc::EndReason::duration;
         is_ending_ = chosen && !over_ && to_.reader().has_session();
-        // The first Ctrl-C has chosen the end: a second one gives up, however soon it came.
+        // The first Ctrl-C chose the end. A second one gives up, even if it came before this.
         interruptions_ = *reason_ == nsc::EndReason::interrupted ? 1 : interruptions();
         return is_ending_;
     }
@@ -182,7 +183,7 @@ private:
 
 void say(const std::string& sentence) { fmt::print(stderr, "nopscope: {}\n", for_terminal(sentence)); }
 
-// Asks the target for what it has counted. False: it did not come, which has been said.
+// Reads out the target. False: something did not come, and a sentence has said so.
 bool end_recording(Destination& to, Recording& recording, Steering* steering, const RecordOptions& options) {
     if (!recording.begin_end()) return true;
     if (steering == nullptr || !(to.ending.can_ask() || options.line.steering.steers())) {

@@ -20,7 +20,7 @@ namespace {
 
 void say(const std::string& sentence) { fmt::print(stderr, "nopscope: {}\n", for_terminal(sentence)); }
 
-// The last page was closed, and none was opened since: a page that is loaded anew comes back within that time.
+// Knows when the last page was closed for good. A page that is reloaded comes back within `grace`.
 class ClosedPage {
 public:
     bool is_for_good(std::size_t pages) {
@@ -43,7 +43,7 @@ std::string token_for(const ServeOptions& options, const ListenAddress& at) {
     return at.is_loopback ? "" : make_token();
 }
 
-// Until a person ends it, or `turn` does, which is called some times a second.
+// Serves until a person ends it or `turn` returns false. Calls `turn` some times a second.
 void serve(const ServeOptions& options, Shown& shown, const std::function<bool(const Server&)>& turn) {
     const ListenAddress at = listen_address(options.listen);
     const Server server(at, token_for(options, at), shown);

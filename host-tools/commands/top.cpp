@@ -180,7 +180,7 @@ void once(Live& live, const TopOptions& options) {
 
 Exit end_recording(Live& live) {
     if (!live.status().recording.on) return Exit::ok;
-    // One Ctrl-C may have chosen the end: a second one gives up, however soon it came.
+    // One Ctrl-C may have chosen the end. A second one gives up, even if it came before this.
     const int before = interruptions == 0 ? 0 : 1;
     const ControlAnswer ended = live.end_recording([before] { return interruptions > before; });
     if (!ended.text.empty()) fmt::print(stderr, "nopscope: {}\n", for_terminal(ended.text));

@@ -138,7 +138,7 @@ std::string with_details(wire::Answer answer, const wire::Reader& in) {
     }
 }
 
-// A sentence: what the target refuses, why, and what became of the request.
+// A sentence that says what the target refuses, why, and whether a part was done.
 std::string refusal(wire::Answer answer, wire::Reader in) {
     if (answer != wire::Answer::partly) {
         return fmt::format("the target refuses: {}{}", with_details(answer, in),

@@ -32,10 +32,11 @@ public:
 
     // Waits for a session. Throws Error where none comes.
     void wait_for_target();
-    // Returns the result. Throws Error, a sentence saying what to do, where the target refuses, or does
-    // not answer within some seconds. What the target has done with a timeout is done: take_late() says so.
+    // Returns the result. Throws Error, a sentence saying what to do, where the target refuses, or
+    // does not answer within some seconds. If the target did the request with a timeout,
+    // take_late() says so.
     Bytes request(wire::Command what, std::span<const std::uint8_t> arguments = {});
-    // A core stayed in the tracer's code for a second, in a request since the last call.
+    // True if a core stayed in the tracer's code for a second, in a request since the last call.
     bool take_late() { return std::exchange(late_, false); }
     // Both sides' rate. Throws Error when the target does not answer at the new one: then both are back
     // at the old one.
@@ -44,7 +45,7 @@ public:
     // After a reset: waits for the session that follows. Throws Error where none comes.
     void wait_for_other_session();
 
-    // utc_now_ns() before the last request was sent for the first time, and when its answer was here.
+    // utc_now_ns() before the last request was first sent, and when its answer had come.
     std::pair<std::uint64_t, std::uint64_t> exchanged() const { return {sent_ns_, answered_ns_}; }
 
     // For tests.

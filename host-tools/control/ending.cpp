@@ -60,7 +60,7 @@ bool Ending::wait(const Line& line, const std::function<bool()>& came) const {
     return true;
 }
 
-// The reply has the clock, and for each core the index of the next record.
+// The reply contains the clock, and for each core the index of the next record.
 void Ending::stop(const Line& line) {
     const CommandClient::Bytes result = line.client.request(wire::Command::stop);
     wire::Reader in(result.data(), result.size());
@@ -82,7 +82,7 @@ void Ending::read_out(const Line& line) {
     if (!came) throw Error(std::string("the profile did not come whole: ") + kept_there);
 }
 
-// After the rest, which they count. In flight mode what the ring holds is not sent.
+// Comes last, because stats count what came before. Flight mode does not send the ring's contents.
 void Ending::take_stats(const Line& line) {
     const CommandClient::Bytes result = line.client.request(wire::Command::stats);
     wire::Reader in(result.data(), result.size());

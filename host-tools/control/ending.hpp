@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end that the host chooses (docs/control.md, "The end"): the target stops tracing, sends what it still
-// has and what it has counted, and the host waits for that, as long as something comes.
+// The end of a recording that the host chooses (docs/control.md, "The end"). The target stops
+// tracing and sends its records, its profile and its counters. The host waits while frames come.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 
 namespace nopscope {
 
-// Listens to the line from the beginning, so that it knows what has come when the end is chosen.
+// Listens to the line from the beginning, so it knows what has come when the host chooses the end.
 class Ending final : public SessionSink {
 public:
     struct Patience {
@@ -30,11 +30,12 @@ public:
         std::function<void(const ClockPair&)> tell;
     };
 
-    // The target has said that it takes commands.
+    // True if the target has said that it takes commands.
     bool can_ask() const { return hello_ && hello_->takes_commands; }
-    // A sentence where the target keeps a profile of which nothing came, and it is not asked; else empty.
+    // For a target that is not asked: a sentence if it keeps a profile and nothing of it came; else
+    // empty.
     std::string unread() const;
-    // Returns a sentence about what did not come; empty: all did.
+    // Returns a sentence about what did not come; empty: all came.
     std::string run(const Line& line, bool keep_tracing);
     void set_patience(const Patience& patience) { patience_ = patience; }
 

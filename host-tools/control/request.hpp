@@ -28,9 +28,9 @@ struct TargetSide {
 void check(const ControlRequest& request);
 struct Performed {
     std::string text;   // a line or a few to print
-    bool late = false;  // a core did not come in time: `text` says so, too
+    bool late = false;  // a core did not answer in time; `text` says so, too
 };
-// Does it. Throws Error.
+// Carries out the request. Throws Error.
 Performed perform(const ControlRequest& request, const TargetSide& target);
 
 // The verbs, for --help.

@@ -39,7 +39,7 @@ bool take_brackets(std::string_view& name, bool& is_piece) {
     constexpr std::string_view begin = " [clone ";
     const std::size_t at = name.rfind(begin);
     if (!name.ends_with(']') || at == std::string_view::npos || at == 0) return false;
-    // With something before it, which take_suffix() wants.
+    // With one character before it, because take_suffix() needs one.
     std::string_view inside = name.substr(at + begin.size() - 1, name.size() - 1 - (at + begin.size() - 1));
     bool piece = false;
     while (take_suffix(inside, piece)) {
@@ -56,7 +56,7 @@ struct Member {
     bool is_piece = false;
 };
 
-// By the old numbers.
+// By the functions' old numbers.
 std::vector<Member> members_of(const Names& names, const std::vector<RunSums>& before,
                                const std::vector<RunSums>& after, Names& folded) {
     const auto seen = [](const std::vector<RunSums>& runs) {
@@ -91,8 +91,8 @@ std::vector<Member> members_of(const Names& names, const std::vector<RunSums>& b
 
 struct Paths {
     std::vector<std::uint32_t> to;       // by the old path: the new one
-    std::vector<bool> goes_on;           // it is part of the caller's
-    std::vector<bool> is_outermost;      // of a family: no path above is of it
+    std::vector<bool> goes_on;           // the path is part of its caller's
+    std::vector<bool> is_outermost;      // no path above is of the same family
 };
 Paths fold_paths(const Names& names, const std::vector<Member>& members, Names& folded) {
     Paths paths;
@@ -118,7 +118,7 @@ RunSums fold(const RunSums& run, const Names& names, const std::vector<Member>& 
     result.self_ns = run.self_ns;
     result.span_ns = run.span_ns;
     std::map<std::uint32_t, double> totals;  // of families, by their paths
-    std::map<std::uint32_t, double> going_on;  // calls that are none
+    std::map<std::uint32_t, double> going_on;  // calls that do not count
     for (const auto& [path, amounts] : run.paths) {
         const std::uint32_t family = members[names.last(path)].family;
         Amounts& to = result.paths[paths.to[path]];

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clones that a compiler makes of a function (f.part.0, f.constprop.1.isra.0, f.cold, f.lto_priv.2, f.llvm.123), which
-// another build may make otherwise or not at all.
+// A compiler makes clones of a function (f.part.0, f.constprop.1.isra.0, f.cold, f.lto_priv.2,
+// f.llvm.123). Another build may make other ones, or none.
 //
-// A family is all functions of one file whose names are the same without those suffixes. If each side of a comparison has
-// the same members they are compared one by one. Else the family is one function, under the name of the origin:
+// A family is all functions of one file whose names are the same without these suffixes. If both
+// sides of a comparison have the same members, they are compared one by one. Otherwise the family
+// is one function, under the name of the origin:
 //
-//     self    the members' sum
-//     calls   the members' sum, but those of a piece (.part, .cold) by a member: it goes on with a call that was counted
-//     total   of the paths on which no member is above; without paths the members' sum
-//     paths   a piece that a member calls is part of that member's path
+//     self    the sum of the members' self times
+//     calls   the sum of the members' calls, without a member's calls of a piece (.part, .cold),
+//             which continue a call that was counted
+//     total   the sum over the paths that have no member above; without paths, over the members
+//     paths   a piece that a member calls is part of the member's path
 #pragma once
 
 #include <string>
@@ -20,13 +22,14 @@
 namespace nopscope {
 
 struct CloneName {
-    std::string_view origin;  // of the same storage
-    bool is_piece = false;    // of the origin's body, not another version of it
+    std::string_view origin;  // points into `name`
+    bool is_piece = false;    // a part of the origin's body, not another version of it
 };
 // Also "f(int) [clone .part.0]", as demanglers write it. A name without such a suffix is its own origin.
 CloneName clone_name(std::string_view name);
 
-// Makes one function of each family whose members differ between the sides. Returns the names that the runs have then.
+// Makes one function of each family whose members differ between the sides. Returns the runs' new
+// names.
 Names fold_clones(const Names& names, std::vector<RunSums>& before, std::vector<RunSums>& after);
 
 }  // namespace nopscope

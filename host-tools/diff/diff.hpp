@@ -32,7 +32,7 @@ public:
     std::size_t function_count() const { return places_.size(); }
     std::vector<std::uint32_t> functions_of(std::uint32_t path) const;  // the outermost first
 
-    // Of a function that is the sum of several (clones.hpp): their names. Of others none.
+    // The names of the functions that a function is the sum of (clones.hpp); empty: it is no sum.
     void add_clone(std::uint32_t function, const std::string& name) { clones_[function].push_back(name); }
     bool is_sum(std::uint32_t function) const { return clones_.contains(function); }
     std::vector<std::string> clones(std::uint32_t function) const {
@@ -87,7 +87,7 @@ struct Difference {
     std::vector<Compared> paths;
 };
 inline constexpr double significant_rate = 0.05;
-// Spans that differ by more than this factor are said: sums of times over them are no comparison of speed.
+// If spans differ by more than this factor, texts say so: times are sums over the spans.
 inline constexpr double similar_spans = 1.25;
 
 // At least one run on each side.

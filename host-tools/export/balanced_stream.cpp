@@ -47,8 +47,8 @@ BalancedStream::Core& BalancedStream::core(unsigned number) {
     auto& slot = cores_[number & 0xff];
     if (!slot) {
         if (++core_count_ > 1 && cuts_) {
-            throw Error("--cut-tracer: several cores are in " + origin_ +
-                            ", and without the tracer's time they have no common axis",
+            throw Error("--cut-tracer: " + origin_ +
+                            " has several cores, which have no common axis without the tracer's time",
                         Exit::usage);
         }
         slot = std::make_unique<Core>();
@@ -148,7 +148,7 @@ void BalancedStream::tell(Core& core, const MissingPart& part) {
     sink_.absence(core.number, {from, before, part.lost, part.overwritten, part.dropped});
 }
 
-// By the axis, of a time that may lie before the last record.
+// The time on the axis of a clock that may lie before the last record.
 Nanoseconds BalancedStream::time_at(const Core& core, std::uint64_t clock) {
     return time_(cuts_ ? clock - core.stops.before(clock) : clock);
 }
@@ -163,7 +163,8 @@ void BalancedStream::on_console(std::string_view text) {
     sink_.console(text, cores_[0] ? cores_[0]->now : 0);
 }
 
-// One that comes before the session's first record waits for it: it is later, and must not begin the axis.
+// A pair that comes before the session's first record waits for this record. The pair is later and
+// must not begin the axis.
 void BalancedStream::on_clock_pair(const ClockPair& pair) {
     if (cuts_) return;
     clock_pair_ = pair;

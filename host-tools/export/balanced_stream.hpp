@@ -58,7 +58,7 @@ public:
     std::uint64_t sessions() const { return sessions_; }
     // Of calls that were ended at a gap, or whose entry is not known.
     std::uint64_t orphan_returns() const { return orphan_returns_; }
-    // As report.hpp's.
+    // As unknown_sites() of report.hpp.
     std::uint64_t unknown_sites() const { return unknown_sites_; }
 
 private:
@@ -82,8 +82,8 @@ private:
         Nanoseconds now = 0;
         Nanoseconds before = 0;  // of the last record but one
         std::uint64_t clock = 0;  // of the last record
-        Ticks cut = 0;            // the tracer's time, where it is cut out
-        Stops stops;              // when
+        Ticks cut = 0;            // the tracer's time, if it is cut out
+        Stops stops;              // when it was
         bool unwinding = false;
         Nanoseconds absent_to[2] = {0, 0};  // lost, dropped
     };
@@ -133,7 +133,7 @@ private:
     std::vector<std::uint32_t> path_;
     std::array<std::unique_ptr<Core>, 256> cores_;
     unsigned core_count_ = 0;
-    std::optional<ClockPair> clock_pair_;  // that is not told yet
+    std::optional<ClockPair> clock_pair_;  // waits for the session's first record
     std::vector<Missing> absences_;        // likewise
     std::uint64_t first_clock_ = 0;        // of the session's records; 0: there is none yet
     std::uint64_t last_clock_ = 0;

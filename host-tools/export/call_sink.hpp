@@ -15,7 +15,7 @@ struct EndedCall {
     std::uint32_t depth = 0;  // calls around it
     Nanoseconds from = 0;
     Nanoseconds to = 0;
-    Nanoseconds duration = 0;  // from `from` to `to` without the tracer's own time: what `report --raw` adds up
+    Nanoseconds duration = 0;  // between them without the tracer's time, as in `report --raw`
     Nanoseconds self = 0;      // without the calls inside
     Left how{};
 };
@@ -59,7 +59,7 @@ private:
     struct Open {
         Nanoseconds from;
         Nanoseconds inside;
-        Nanoseconds tracer;  // of its core, when the call began
+        Nanoseconds tracer;  // the core's tracer time when the call began
         std::uint64_t number;
         bool is_tracer;
     };

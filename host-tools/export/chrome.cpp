@@ -3,10 +3,10 @@
 // recorded. Times are in microseconds, with three digits behind the point: nothing is rounded. Each track is a
 // thread; each core has one more for what is missing.
 //
-// speedscope sorts begins and ends apart and takes ends first where their times are equal, so a call that begins
-// and ends at one time would stay open. Such an event gets three digits more: it is later than the event before it
-// by one picosecond. speedscope also appends an event's `args` to its name, so calls have none; the functions'
-// places are in `otherData`.
+// speedscope sorts begins and ends apart and takes ends first if their times are equal. A call that
+// begins and ends at the same time would stay open. So such an event is one picosecond later than
+// the event before it (three digits more). speedscope also appends an event's `args` to its name,
+// so calls have none; the functions' places are in `otherData`.
 #include <fmt/compile.h>
 #include <fmt/format.h>
 
@@ -61,7 +61,8 @@ public:
     void point(const Track& track, std::uint32_t function, Nanoseconds now) override {
         event(thread(track), 'i', now, R"("s":"t","cat":"call",)" + names_[function]);
     }
-    // Those of a thread are not told in the order of their begins, so each depth has a thread of its own.
+    // Duration records do not come in the order of the calls' begins, so each depth has its own
+    // thread.
     void whole(const Track& track, std::uint32_t function, Nanoseconds from, Nanoseconds to,
                std::uint32_t depth) override {
         const auto next = first_whole_thread + static_cast<std::uint32_t>(whole_threads_.size());
@@ -86,7 +87,8 @@ public:
     void counter(const Track& track, std::uint32_t id, std::int64_t value, Nanoseconds now) override {
         event(thread(track), 'C', now, fmt::format(R"("name":"counter {}","args":{{"value":{}}})", id, value));
     }
-    // Instants of one time nest in Perfetto, and it drops those beyond 512: each is 1 ns later than the one before.
+    // Perfetto nests instants of the same time and drops those beyond 512. So each is 1 ns later
+    // than the one before.
     void console(std::string_view bytes, Nanoseconds now) override {
         name_once(console_thread, "console");
         console_ = std::max(now, console_ + 1);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line for each call, when it ends, and for each event. The first says what the times are.
+// A line for each call, when it ends, and for each event. The first line says that the times are
+// raw.
 #include <fmt/format.h>
 
 #include <charconv>

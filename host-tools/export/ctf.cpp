@@ -210,7 +210,7 @@ private:
     std::vector<std::unique_ptr<Stream>> streams_;
 };
 
-// A reader adds the offset to the stamps: with it they are UTC, as the first pair says.
+// A reader adds the offset to the stamps, so they are UTC according to the first pair.
 std::string Ctf::clock() const {
     std::string text = "clock { name = target; freq = 1000000000; description = ";
     if (!first_pair_) return text + "\"the target's clock\"; offset = 0; };\n";

@@ -30,7 +30,7 @@ struct TimePair {
     Nanoseconds time = 0;
     std::uint64_t utc_ns = 0;    // since 1970
     std::uint64_t error_ns = 0;
-    bool exchanged = false;    // the error is certain
+    bool exchanged = false;    // if so, the error is certain
 };
 // "52000 ns is 1763834000123456789 ns UTC, within 800 ns".
 std::string time_pair_text(const TimePair& pair);
@@ -112,7 +112,8 @@ public:
     }
     // The target's bytes; `now` is the time of the last event of core 0 before it.
     virtual void console(std::string_view /*bytes*/, Nanoseconds /*now*/) { leave_out(LeftOut::console); }
-    // Not of TimeAxis::without_tracer. A format that has no place for it passes over it.
+    // Never called with TimeAxis::without_tracer. A format that has no place for pairs ignores
+    // them.
     virtual void time_pair(const TimePair&) {}
     // After the last event, of a format that has sums beside its events: what report shows.
     virtual bool wants_sums() const { return false; }

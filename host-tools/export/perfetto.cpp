@@ -71,7 +71,7 @@ constexpr std::uint64_t whole_kind = 4;
 constexpr std::uint64_t deeper_kind = 5;
 
 constexpr std::size_t max_depth = 512;
-// Of the levels from 512 x `level` on.
+// The track of the levels from 512 x `level` on.
 std::uint64_t context_uuid(const Track& track, std::size_t level = 0) {
     return level == 0 ? uuid(context_kind, first_context + track.number)
                       : uuid(deeper_kind, std::uint64_t{track.number} << 16 | level);
@@ -174,7 +174,7 @@ public:
                     .message(event::callstack, stack));
     }
     void console(std::string_view bytes, Nanoseconds now) override {
-        // A log's times are the host's: without a pair of clocks, the target's as if it began in 1970.
+        // A log's times are the host's. Without a clock pair, the target's clock counts from 1970.
         if (!has_real_time_) time_pair({.time = now, .utc_ns = now});
         packet(Proto().number(packet::sequence_id, others_sequence)
                    .message(packet::android_log, Proto().message(log::events, Proto()
@@ -254,7 +254,7 @@ private:
         }
         return context_uuid(track, level);
     }
-    // The track of an instant: Perfetto takes it as a slice inside the instants of the same time.
+    // The track of an instant. Perfetto nests it inside the other instants of the same time.
     std::uint64_t instant_on(const Track& track, Nanoseconds now) {
         Stack& stack = stacks_[track.number];
         if (std::exchange(stack.at, now) != now) stack.instants = 0;

@@ -118,7 +118,7 @@ void Speedscope::finish() {
     samples_.flush();
     file_.write("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"nopscope\",\n"
                 "\"name\":\"nopscope, raw times\",\n");
-    // speedscope passes over this member.
+    // speedscope ignores this member.
     file_.write(fmt::format("\"nopscope\":{{\"times\":{},\"clock_pairs\":[{}]}},\n\"profiles\":[\n",
                             json_string(times_text(axis_)), pairs_));
     for (const Profile& of : tracks_) {

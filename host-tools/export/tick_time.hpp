@@ -20,7 +20,7 @@ public:
         latest_ = latest;
         started_ = false;
     }
-    // The session's first time is known: those before it may still be told.
+    // True if the session's first time is known. Earlier times may still come.
     bool started() const { return started_; }
     std::uint64_t operator()(std::uint64_t clock) {
         const std::uint64_t in_second = clock - second_;

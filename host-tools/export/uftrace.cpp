@@ -50,7 +50,7 @@ public:
         record(track, type_entry, function, now, depths_[track.number]);
         record(track, type_exit, function, now, depths_[track.number]);
     }
-    // The first: a line of `uftrace info` has 4 KiB.
+    // Keeps the first pair only: a line of `uftrace info` has 4 KiB.
     void time_pair(const TimePair& pair) override {
         if (!std::exchange(has_pair_, true)) about_ += "; " + time_pair_text(pair);
     }

@@ -8,7 +8,7 @@ namespace nopscope {
 
 namespace {
 
-// Nothing was recorded after these stats, but returns of calls that were open.
+// True if the target recorded nothing after these stats but returns of open calls.
 bool is_last_word(const wire::Stats& stats) { return stats.final == 1 || stats.stopped_at != 0; }
 
 }  // namespace

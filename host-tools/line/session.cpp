@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::size_t waiting_limit_bytes = std::size_t{1} << 20;
 
-// A frame's first byte is with the host so soon after the target has read its clock: a pump that uses
-// the whole line comes every 50 ms, and an adapter keeps bytes for up to 16 ms.
+// From the reading of the target's clock to the arrival of the frame's first byte, at most: a pump
+// that uses the whole line runs every 50 ms, and an adapter keeps bytes for up to 16 ms.
 constexpr std::uint64_t on_the_way_ns = 70'000'000;
 
 std::size_t slot(wire::Stream stream) { return static_cast<std::size_t>(stream); }
@@ -130,7 +130,8 @@ void SessionReader::on_hello(const wire::ParsedFrame& frame) {
         to_info(hello, frame.header.session, {frame.payload, frame.payload_bytes});
     if (hello_seen_) {
         const bool same = info.same_image(hello_);
-        // Whatever its number is, for it says what numbers mean.
+        // A hello counts whatever its sequence number is, because its contents say which numbers
+        // are valid.
         if (same && info.recovered) resume(info);
         if (order_of(frame.header, core(frame.header.core)) != Order::seen && !same)
             ++done_.malformed_frames;
@@ -185,7 +186,7 @@ void SessionReader::for_each_waiting(Visit visit) const {
     }
 }
 
-// When they came was not kept.
+// Without arrival times, which are not kept for waiting frames.
 void SessionReader::replay() {
     arrival_.reset();
     for_each_waiting([this](const wire::FrameHeader& header, std::span<const std::uint8_t> payload) {

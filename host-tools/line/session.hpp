@@ -48,7 +48,7 @@ struct HelloInfo {
     wire::EventCosts event_costs{};
     bool takes_commands = false;
     wire::RefusedSites refused_sites{};
-    std::uint32_t sequences_from = 0;  // recovered: of each stream, after the last reset
+    std::uint32_t sequences_from = 0;  // recovered: each stream's number after the last reset
 
     void take_overheads(const HelloInfo& other) {
         calibrated = other.calibrated;
@@ -89,13 +89,13 @@ inline constexpr std::uint64_t MissingPart::*missing_fields[] = {
     &MissingPart::dropped,
 };
 
-// The target's clock and the host's, of one moment: `utc_ns` is right within `error_ns`, both ways
+// The target's clock and the host's at one moment: `utc_ns`, plus or minus `error_ns`
 // (docs/nsc-format.md, "Clock pairs").
 struct ClockPair {
     std::uint64_t clock = 0;   // ticks
     std::uint64_t utc_ns = 0;  // since 1970
     std::uint64_t error_ns = 0;
-    bool exchanged = false;  // a command's answer has it, so the error is certain; else a frame on its way
+    bool exchanged = false;  // from a command's answer, so the error is certain; else one way
 
     bool operator==(const ClockPair&) const = default;
 };
@@ -113,7 +113,7 @@ public:
     // In sum over a session they are what the counters say. Before the records that follow.
     virtual void on_missing(unsigned /*core*/, const MissingPart&) {}
     virtual void on_stats(unsigned /*core*/, const wire::Stats&) {}
-    // In a session, in order: about one a second while the line is read, none of a raw capture.
+    // In a session, in order: about one a second from a line, none from a raw capture.
     virtual void on_clock_pair(const ClockPair&) {}
     // False: malformed.
     virtual bool on_profile(unsigned /*core*/, const std::uint8_t* /*payload*/, std::size_t /*count*/) {
@@ -138,10 +138,10 @@ public:
 // Streams are numbered from 1.
 inline constexpr std::size_t stream_slots = static_cast<std::size_t>(wire::Stream::profile_events) + 1;
 
-// Cumulative over sessions. generated == delivered + dropped + overwritten + aggregated + filtered +
-// lost, if no core is inconsistent. A record is one, and so is a call that was kept from making any.
-// `generated` is what the targets' last stats say. Where they say nothing that holds (generated_at_least)
-// it is the sum of what is known, so there may have been more.
+// Cumulative over sessions. generated == delivered + dropped + overwritten + aggregated + filtered
+// + lost, if no core is inconsistent. A record is one, and so is a call that was kept from making
+// any. `generated` is the count in the targets' last stats, if no record follows these. Otherwise
+// it is the sum of the known parts, a lower bound (generated_at_least).
 struct StreamCounters {
     std::uint64_t generated = 0;
     std::uint64_t delivered = 0;
@@ -167,9 +167,9 @@ struct StreamCounters {
     std::uint64_t commands_refused = 0;
     std::uint64_t sessions = 0;
     std::uint64_t unfinished_sessions = 0;  // that ended without every core's final stats
-    std::uint64_t stray_returns = 0;        // calls whose return made no record: another context ran
+    std::uint64_t stray_returns = 0;        // calls that returned in another context, unrecorded
     std::uint64_t recovered_sessions = 0;   // kept in memory over a warm reset, all or the rest, and sent after it
-    std::uint64_t generated_at_least = 0;   // cores, over sessions, whose part of `generated` is a lower bound
+    std::uint64_t generated_at_least = 0;   // cores, over sessions: a lower bound of theirs
     bool complete = false;                  // every core of the last session sent its final stats
     std::uint16_t refused_version = 0;      // of a hello in a format this reader does not know
     std::array<std::uint64_t, stream_slots> frames_by_stream{};
@@ -203,7 +203,8 @@ public:
     explicit SessionReader(SessionSink& sink) : sink_(sink) {}
 
     void feed(std::span<const std::uint8_t> bytes) { deframer_.feed(bytes, *this); }
-    // When the first byte of the frames that are fed next came, at the earliest and at the latest: utc_now_ns().
+    // The earliest and the latest arrival of the first byte of the frames that are fed next, as of
+    // utc_now_ns().
     struct Arrival {
         std::uint64_t from_ns = 0;
         std::uint64_t to_ns = 0;
@@ -255,11 +256,11 @@ private:
         wire::Stats stats;
         wire::TraceDecoder trace;
 
-        // Of its own. A core that never recorded has none, or stats.
+        // Frames of this core: a core that never recorded has none, or stats.
         bool has_frames() const { return has_stats || started || missing != 0; }
     };
 
-    // Frames of a stream that did not come.
+    // A gap in the numbers of a stream.
     struct Jump {
         wire::Stream stream{};
         std::uint32_t from = 0, to = 0;  // the number that was expected, and the one that came

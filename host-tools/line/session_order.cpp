@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of a session's frames: what is missing, what comes twice, and what a reset has left out.
+// The order of a session's frames: missing ones, duplicates, and numbers that a reset left out.
 #include <algorithm>
 
 #include "host-tools/line/session.hpp"
@@ -21,7 +21,7 @@ std::size_t slot(wire::Stream stream) { return static_cast<std::size_t>(stream);
 // Counts a gap when frames of this stream are missing.
 SessionReader::Order SessionReader::order_of(const wire::FrameHeader& header, Core& core) {
     std::uint32_t& next = core.next_sequence[slot(header.stream)];
-    // The first frame since the reset: up to there, nothing that was sent is missing by its number.
+    // The first frame after the reset: numbers below it are no loss.
     const bool resumes = sequences_from_ != 0 && ahead_of(next, sequences_from_) <= 0 &&
                          ahead_of(header.sequence, sequences_from_) >= 0;
     if (resumes) next = sequences_from_;
@@ -31,7 +31,7 @@ SessionReader::Order SessionReader::order_of(const wire::FrameHeader& header, Co
         return Order::seen;
     }
     if (ahead > 0) {
-        // The records that a trace frame takes along are a gap when the next ones come.
+        // The next trace frame shows the gap in the records, too.
         if (header.stream != wire::Stream::trace) ++done_.gaps;
         done_.lost_frames += static_cast<std::uint32_t>(ahead);
         if (jumps_.size() < jumps_kept) jumps_.emplace_back();
@@ -41,21 +41,22 @@ SessionReader::Order SessionReader::order_of(const wire::FrameHeader& header, Co
     return ahead > 0 || resumes ? Order::jumped : Order::next;
 }
 
-// A frame that comes twice is the last one, again. Another one under its number means that numbers
-// are not what they should be, and nothing is known of the model that the next frames count on.
+// A frame that comes twice is the last one again. If another frame has an old number, the target
+// used numbers twice, and the state of the model that the next frames need is not known.
 void SessionReader::mind_repeated(Core& core, const wire::FrameHeader& header,
                                   std::span<const std::uint8_t> payload) {
     const bool is_last = header.sequence + 1 == core.next_sequence[slot(header.stream)];
     if (!is_last || !std::ranges::equal(payload, core.last_trace)) core.trace.lose();
 }
 
-// The target has been reset, and sends what the session had left. A hello says so once or more.
+// After a reset the target sends the rest of the session. One or more hellos say so.
 void SessionReader::resume(const HelloInfo& info) {
     const bool is_first = !hello_.recovered;
     if (is_first) ++done_.recovered_sessions;
     hello_.recovered = true;
     if (info.sequences_from == 0) {
-        // A target that tells no numbers may use some again. What its frames count on is not known.
+        // An older target may use numbers again: the state of the model that its frames need is not
+        // known.
         for (const auto& core : cores_) {
             if (core && is_first) core->trace.lose();
         }
@@ -63,7 +64,7 @@ void SessionReader::resume(const HelloInfo& info) {
     }
     if (ahead_of(info.sequences_from, sequences_from_) <= 0) return;
     sequences_from_ = hello_.sequences_from = info.sequences_from;
-    // Of streams that have gone on already.
+    // Streams that have gone on already.
     for (Jump& jump : jumps_) forgive(jump);
 }
 

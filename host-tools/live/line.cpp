@@ -41,7 +41,7 @@ Source::Result LineReader::wait(std::chrono::milliseconds timeout) {
     return got_;
 }
 
-// A frame came when its first byte did, maybe with bytes that were read before.
+// A frame arrived when its first byte did, which may have been read before.
 void LineReader::feed() {
     auto rest = bytes();
     const auto zero = std::find(rest.begin(), rest.end(), std::uint8_t{0});

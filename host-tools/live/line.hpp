@@ -24,7 +24,7 @@ struct LineOptions {
     bool keep_tracing = false;  // the end of a recording does not stop the target
 };
 
-// Nothing can be sent to it: a file, standard input, a target's memory.
+// True if nothing can be sent to the line: a file, standard input, a target's memory.
 bool goes_one_way(const LineOptions& options);
 
 // What a person should know, one sentence.
@@ -58,7 +58,7 @@ private:
     SessionReader reader_;
     using Arrival = SessionReader::Arrival;
     Source::Result got_;
-    std::uint64_t emptied_ns_ = 0;   // then, or later, a read took all there was; 0: none did yet
+    std::uint64_t emptied_ns_ = 0;   // the last read that took all there was; 0: none did yet
     Arrival arrival_;                // of what was read last
     std::optional<Arrival> begun_;   // of the first byte of a frame that is not over
     Clock::time_point last_byte_ = Clock::now();

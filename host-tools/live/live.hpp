@@ -120,9 +120,9 @@ public:
     // Asked between two reads; one after another. Answers within some seconds, at the line's end at the latest.
     // What is wrong is in the answer, a sentence.
     std::future<ControlAnswer> ask(ControlRequest request);
-    // Before stop_recording(), at an end that a person chooses: the target stops tracing (unless
-    // LineOptions::keep_tracing) and sends what it has counted, which is waited for until `give_up` says so:
-    // then nothing more is read. The text is empty, or what a person should know.
+    // Call before stop_recording() if a person chose the end. The target stops tracing (unless
+    // LineOptions::keep_tracing) and sends what it has counted. Waits for this until `give_up`
+    // returns true; then reads nothing more. The text is empty, or says what did not come.
     ControlAnswer end_recording(const std::function<bool()>& give_up);
     // From now on, all that is heard into this file. Throws Error, also where one is on already.
     void start_recording(const std::string& path);

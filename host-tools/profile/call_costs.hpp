@@ -2,11 +2,12 @@
 // What recording a call takes, by its path, as the target measured it at boot: `inside` lies in the call's own time,
 // `outside` in its caller's. In 1/256 ticks.
 //
-// The decoder keeps a clock of these (Profile::Context::taken): a call's return adds its `inside`, and then its
-// `outside`. What lies between a call's entry and its return on that clock is what recording took of the call, so
-// each call's duration is corrected by its own constants. A landing pad moves the same time from `outside` to
-// `inside` of each call of a function: callers never see it, and the report takes it off min, mean, max and the
-// bounds of bins, exactly.
+// The decoder keeps a clock of these (Profile::Context::taken): a call's return adds its `inside`,
+// and then its `outside`. So the clock's advance between a call's entry and its return is the
+// overhead in this call, and each duration is corrected by the constants of its own call. A
+// function without a landing pad moves the same time from `outside` to `inside` of each of its
+// calls. Callers never see it, so the report takes it off min, mean, max and the bounds of bins,
+// exactly.
 #pragma once
 
 #include <cstdint>
@@ -39,11 +40,11 @@ struct CallCosts {
           tail(of_instructions(tail_instructions)),
           hook(of_instructions(hook_instructions)) {}
 
-    // Of the graph recorder's instructions, each taken to be as long as the others.
+    // The time of so many of the graph recorder's instructions, if all take the same time.
     std::int64_t of_instructions(std::uint32_t count) const {
         return static_cast<std::int64_t>(__extension__ __int128{graph_sum} * count / graph_instructions);
     }
-    // A path's. An interrupt's begin and end are not measured.
+    // Sets a path's costs. The overhead of an interrupt's begin and end is not measured.
     void set(CallTree& tree, const FunctionTable& functions, std::uint32_t number, const CodeOfCalls& code) const {
         CallTree::Node& node = tree[number];
         const std::uint32_t offset = functions.offset(node.function);
@@ -68,8 +69,8 @@ struct CallCosts {
     std::uint64_t base = 0;  // link-time address of offset 0
     std::int64_t landing_pad = 0;
     std::int64_t graph_sum = 0;  // inside and outside
-    std::int64_t tail = 0;  // more, of a tail call's entry: in its caller's time
-    std::int64_t hook = 0;  // less, of a call that longjmp left: of either
+    std::int64_t tail = 0;  // a tail call's entry takes so much more, in its caller's time
+    std::int64_t hook = 0;  // a call that longjmp left takes so much less, in either time
 
 private:
     static const wire::Overhead& overhead(const HelloInfo& hello, wire::RecorderNumber recorder) {

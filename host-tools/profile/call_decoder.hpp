@@ -15,7 +15,8 @@
 //            the stack; what comes after is a child of the marker, not of a call that may be over.
 //            When a call below the marker returns, the marker's calls and the gap itself count as
 //            its children (not as its own time), and those between it and the marker are `lost`:
-//            they ended unseen, up to the gap. At a session's end none below it has own time since.
+//            they ended unseen, up to the gap. At a session's end none below it has self time
+//            since.
 //   context  The core ran another context's calls (docs/trace-format.md); each context has its own decoder.
 //            What is open meanwhile has that time in its total, as if it were a call's, and not as its own.
 //   whole    A call may be told at its end, by one record and its data. It waits in Durations for
@@ -124,7 +125,8 @@ public:
         after_gap_ = true;
     }
 
-    // The core is back in this context at `clock`; since it left, the tracer had `tracer` ticks elsewhere.
+    // The core is back in this context at `clock`. While it was away, the tracer took `tracer`
+    // ticks.
     void resume(std::uint64_t clock, Ticks tracer) {
         if (!started_) return;
         const Ticks away = not_negative(clock - clock_ - tracer);
@@ -152,7 +154,7 @@ public:
     const OpenCall& top() const { return stack_.top(); }
     // A gap lies inside.
     bool has_gap(const OpenCall& call) const { return call.gaps_before != gaps_; }
-    // The clock that calls' begins and ends are read off: without the tracer's time. At an earlier point of the target's.
+    // The clock of calls' begins and ends: the target's without the tracer's time.
     Ticks time() const { return now(); }
     Ticks time_at(std::uint64_t clock) const { return clock - stops_.before(clock); }
     const CallStack& open_calls() const { return stack_; }
@@ -292,8 +294,8 @@ private:
         for (const auto& [site, sum] : sums) place(sum->children, sink_->placed(node, site, *sum));
     }
 
-    // The first event after a gap, or the session's end: what follows hangs from a marker. Its
-    // `child` begins as the gap's own length, which is no call's time.
+    // At the first event after a gap, or at the session's end. The calls that follow hang from a
+    // marker. Its `child` begins as the length of the gap, which is in no call's self time.
     void end_gap() {
         after_gap_ = false;
         const Ticks length = not_negative(now() - last_before_gap_);

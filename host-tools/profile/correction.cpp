@@ -8,7 +8,7 @@ namespace {
 
 using Signed = SignedFixedTicks;
 
-// What recording took of each path's self time. A path's number is above its caller's.
+// The overhead in each path's self time. A path's number is above its caller's.
 std::vector<Signed> taken_by_node(const std::vector<CallTree::Node>& nodes, const FunctionTable& functions,
                                  const HelloInfo& hello, const CodeFacts& code) {
     const CallCosts costs(hello);
@@ -53,8 +53,8 @@ Sums correct(const Profile& profile, const std::vector<FunctionTimes>& times, co
                   taken_by_node(profile.tree().nodes(), profile.functions(), *profile.hello(), code));
 }
 
-// What else is known to be in a function's self may come off it here. Its total loses what its single calls lose (`each`
-// of them), so that the mean stays between min and max.
+// Takes `each` per call off a profiled function's self and total, as off its single calls. So the
+// mean stays between min and max.
 CorrectedProfile correct(const ProfiledTimes& times, const HelloInfo& hello, bool local) {
     const std::int64_t each = CallCosts(hello).profile.inside + (local ? hello.landing_pad : std::int64_t{0});
     const Signed inside = Signed{times.calls} * each;

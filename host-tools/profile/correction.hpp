@@ -6,8 +6,7 @@
 //
 //     self of a path   less  its calls x inside, and its children's calls x outside
 //
-// What follows from these (a path's total, a function's self and total, the rounding, and what
-// becomes of paths below zero) is defined once, in sums.hpp.
+// sums.hpp makes all other sums from these: totals of paths, times of functions.
 //
 // A tail call has taken the recorder longer, which is its caller's (path_costs.hpp). Where the code does not say of a
 // call whether it is one, the ends of it and of its caller do: `handed` of a path are those.
@@ -40,7 +39,7 @@ Sums correct(const Profile& profile, const std::vector<FunctionTimes>& times, co
 // not know, so theirs stays in.
 struct CorrectedProfile {
     Times times;
-    std::uint64_t below_zero_ns = 0;  // of its self
+    std::uint64_t below_zero_ns = 0;  // by how much its self would be below zero
     std::int64_t each = 0;            // taken off each call, in 1/256 ticks
 };
 CorrectedProfile correct(const ProfiledTimes& times, const HelloInfo& hello, bool local);

@@ -4,7 +4,8 @@
 namespace nopscope {
 namespace {
 
-// Of an `events` argument. Older targets may count one event on both counters; its sums hold it once.
+// The events of an `events` argument. Older targets may count one event on both counters; its sums
+// hold it once.
 unsigned different_events(std::uint32_t argument) {
     const unsigned count = wire::event_count(argument);
     return count == 2 && wire::event_of(argument, 0) == wire::event_of(argument, 1) ? 1 : count;

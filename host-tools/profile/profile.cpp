@@ -88,8 +88,8 @@ void Profile::on_session_end() {
     }
     for (; missing_before_ < missing_.size(); ++missing_before_) {
         Missing& missing = missing_[missing_before_];
-        // Before the first stats frame the session's begin is the least that is known, and the last
-        // one is younger than the last record.
+        // Keeps the part within the session. Before the first stats frame its begin is not known,
+        // and the last stats frame may be younger than the last record.
         const std::uint64_t length = not_negative(last - first);
         missing.part.from = std::min(not_negative(missing.part.from - first), length);
         missing.part.to = std::min(not_negative(missing.part.to - first), length);
@@ -160,7 +160,7 @@ void Profile::Core::on_event(const wire::Event& event) {
         return enter(context(event.argument), event.clock, event.clock);
     }
     // A return that comes before the record of its switch: recording was stopped, or the ring full.
-    // When the switch was is unknown, so the time since the last record is neither context's.
+    // The time of the switch is unknown, so the time since the last record belongs to no context.
     if (event.kind == wire::Kind::ret && contexts.size() > 1 &&
         !current->decoder.has_entry_of(event)) {
         for (const auto& one : contexts) {
@@ -205,8 +205,8 @@ void Profile::Core::on_gap() {
     for (const auto& one : contexts) one->decoder.on_gap();
 }
 
-// Records were dropped at times since `from` that are not known: so calls that were open since then may have called
-// what is missing, and have its time as their own.
+// Records were dropped at unknown times since `from`. So each call that was open since then may
+// have made the dropped calls, whose time is in its self time.
 void Profile::Core::on_dropped(std::uint64_t from, std::uint64_t count) {
     for (const auto& one : contexts) {
         const auto& decoder = one->decoder;

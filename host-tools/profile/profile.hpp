@@ -40,14 +40,14 @@ struct FunctionTimes {
     std::uint64_t unwound = 0;
     std::uint64_t incomplete = 0;  // a gap lies inside
     std::uint64_t timed_ticks = 0;  // of `timed` calls, those inside each other counted each
-    // The same less what recording took, in 1/256 ticks; with what a landing pad takes (call_costs.hpp). Of `timed`
-    // calls but those that ended before a boot had measured what it takes.
+    // The same less the overhead, in 1/256 ticks, but with a landing pad's time (call_costs.hpp).
+    // Without calls that ended before a boot had measured the overhead.
     std::int64_t corrected_sum = 0;
     std::int64_t corrected_min = INT64_MAX;
     std::int64_t corrected_max = INT64_MIN;
     std::uint64_t uncorrected = 0;
-    // Records that its core dropped while a call of it was open, at most: a call that was dropped is in its caller's
-    // self time. See Profile::on_missing().
+    // At most so many records were dropped while a call of it was open: the time of a dropped call
+    // is in its caller's self time. See Profile::on_missing().
     std::uint64_t dropped = 0;
     std::uint64_t last_end = 0;  // of a call, in this session, on the decoder's clock; 0: there is none
 
@@ -70,7 +70,7 @@ struct FunctionTimes {
     }
 };
 
-// A function's calls by duration: as recorded, and less what recording took but for landing pads.
+// A function's calls by duration: as recorded, and less the overhead without landing pads.
 struct DurationsOf {
     DurationBins raw;
     DurationBins corrected;
@@ -104,8 +104,8 @@ struct Missing {
     std::uint64_t session = 0;
 };
 
-// A context of a core in one session: how long it ran, and of that in its calls and for the tracer.
-// The rest of the time it ran outside of all calls, or a gap keeps it unknown in which.
+// A context of a core in one session: how long it ran, and how much of this in its calls and for
+// the tracer. In the rest no call was open, or a gap hides which.
 struct ContextTimes {
     std::uint64_t session = 0;
     unsigned core = 0;
@@ -162,7 +162,7 @@ public:
     void count_durations() { counts_durations_ = true; }
     // By function number; shorter than times() where the last functions have none.
     const std::vector<DurationsOf>& durations() const { return durations_; }
-    // Before the first record: single calls will be corrected by what the code says of their paths, too.
+    // Before the first record: makes the code's facts count in the times of single calls, too.
     void know_code(CodeOfCalls code) { code_ = std::move(code); }
     const TargetProfile& on_target() const { return on_target_; }
     const MovedFunctions& moved() const { return moved_; }
@@ -337,7 +337,7 @@ private:
         durations_[function].raw.add(std::min(ticks, most) * wire::overhead_unit);
         durations_[function].corrected.add(corrected > 0 ? static_cast<std::uint64_t>(corrected) : 0);
     }
-    void measured();  // what recording takes is known, or known anew
+    void measured();  // call when the overhead is known, or has changed
 
     PathCache paths_{functions_, tree_, costs_, code_};
     std::array<std::unique_ptr<Core>, 256> cores_;
@@ -362,7 +362,7 @@ private:
     of.last_end = end;
     const std::uint64_t total = call.total_before + result.ticks;
     of.self_ticks += result.self_ticks;
-    // Of a call that was left without returning the return's hook did not run.
+    // Calls that were left without returning, so their hook did not run.
     std::uint64_t not_run = 0;
     switch (result.outcome) {
     case Outcome::returned:

@@ -15,7 +15,8 @@ constexpr std::size_t first_path = CallTree::overflow + 1;
 
 FixedTicks above_zero(Signed value) { return value > 0 ? static_cast<FixedTicks>(value) : 0; }
 
-// Each path's self, none below zero. Returns what lies below zero and has no caller.
+// Makes each path's self at least zero: its caller has less for it. Returns what lies below zero
+// without a caller.
 FixedTicks settle(const Nodes& nodes, std::vector<Signed>& self) {
     FixedTicks below = 0;
     for (std::size_t i = nodes.size(); i-- > first_path;) {
@@ -30,7 +31,7 @@ FixedTicks settle(const Nodes& nodes, std::vector<Signed>& self) {
     return below;
 }
 
-// By node: what passed inside its calls and is no call's self time.
+// By node: the time inside its calls that is in no call's self time.
 std::vector<FixedTicks> between(const Nodes& nodes) {
     std::vector<Signed> rest(nodes.size());
     for (std::size_t i = first_path; i < nodes.size(); ++i) {
@@ -45,8 +46,8 @@ std::vector<FixedTicks> between(const Nodes& nodes) {
     return result;
 }
 
-// By function, in ticks: what it has more than its paths, or less. Paths that found no room, and
-// times that a gap put below two of its paths.
+// By function, in ticks: the difference between the function and its paths. Some paths found no
+// room, and a gap may put a time below two of its paths.
 struct Beside {
     std::vector<Signed> total;
     std::vector<FixedTicks> self;  // without room alone: never less
@@ -74,7 +75,7 @@ Beside beside_paths(const Nodes& nodes, const std::vector<FunctionTimes>& times,
     return beside;
 }
 
-// Lengths that are laid end to end: each in nanoseconds.
+// Lays lengths end to end and returns each in whole nanoseconds.
 class Ruler {
 public:
     explicit Ruler(std::uint64_t clock_hz) : clock_hz_(clock_hz) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a target says of itself in its stats frames: which recorder and mode are in force since when, what
-// recursion left out, and when its profile was read.
+// What a target's stats frames say of the target: which recorder and mode are in force, since when;
+// how many callbacks it left out; and when the host read its profile.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct ProfileReading {
 
 class TargetState {
 public:
-    // A target whose firmware changes them all the time: later ones are left out.
+    // If the firmware changes them all the time, later changes are left out.
     static constexpr std::size_t max_changes = 4096;
 
     void on_stats(unsigned core, const wire::Stats& stats);
@@ -40,10 +40,11 @@ public:
     // `first`: clock of the session's first event; nothing: there was none.
     void on_session_end(std::optional<std::uint64_t> first, std::uint64_t session);
 
-    // After the last session's end.
+    // The following: after the last session's end.
     bool is_known() const { return known_; }
     const std::vector<InForceChange>& changes() const { return changes_; }
-    // Recording was stopped by request when the last session ended: since its first event.
+    // When a request stopped the recording, since the last session's first event; nothing: it was
+    // on.
     std::optional<std::uint64_t> stopped_ticks() const { return stopped_; }
     std::uint64_t recursions() const { return recursions_; }
     const ProfileReading& reading() const { return reading_; }

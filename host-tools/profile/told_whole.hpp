@@ -56,14 +56,14 @@ private:
     Ticks forgotten_ = 0;
 };
 
-// Times in other contexts and in gaps, until a call that was told whole takes them: the last ones.
+// The last times in other contexts and in gaps, until a duration record's call takes them.
 class Away {
 public:
     void add(Ticks ticks, Ticks at) {
         if (last_.size() == max_kept) last_.pop_front();
         last_.push_back({ticks, at});
     }
-    // Those since a call's begin. A call may have begun within a gap: the rest stays.
+    // Takes the times since a call's begin. If the call began in a gap, the time before stays.
     Ticks take(Ticks begin) {
         Ticks sum = 0;
         for (; !last_.empty() && not_negative(last_.back().at - begin) != 0; last_.pop_back()) {

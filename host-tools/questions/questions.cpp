@@ -139,7 +139,7 @@ Latency latency_of(const Report& report, const Profile& profile, std::uint32_t f
     for (; bin < last; ++bin) {
         const SignedFixedTicks from = SignedFixedTicks{DurationBins::first_of(bin)} - pad;
         const std::uint64_t ns = from > 0 ? fixed_to_ns(static_cast<FixedTicks>(from), report.clock_hz) : 0;
-        // Of less than a nanosecond there are several.
+        // Several bins may lie within a nanosecond.
         if (latency.bins.empty() || latency.bins.back().from_ns != ns) latency.bins.push_back({ns, 0});
         latency.bins.back().calls += calls[bin];
         latency.timed += calls[bin];

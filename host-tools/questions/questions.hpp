@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What people ask of a recording: who calls a function, what it calls, how long it takes, how deep it gets.
-// Times are the report's, of single calls, too: corrected, unless it is raw.
+// Times are corrected unless the report is raw, those of single calls, too.
 #pragma once
 
 #include <string>

@@ -27,7 +27,7 @@ std::string in_force_text(const InForceChange& change) {
     return text + ", " + (change.mode < std::size(modes) ? modes[change.mode] : "an unknown mode");
 }
 
-// The last moves that were told of the last session.
+// The functions that the last session moved to the profile and that were not read since.
 std::vector<std::string> not_read_since(const Report& report, const ProfileReading& reading) {
     std::map<std::uint64_t, const MoveRow*> last;
     for (const MoveRow& row : report.moved) {
@@ -65,7 +65,8 @@ std::string list_of(const std::vector<std::string>& names) {
     return text;
 }
 
-// What is worth telling: before its first recorder and after its last one a session records nothing.
+// Leaves out the rows before a session's first recorder and after its last one, which record
+// nothing.
 std::vector<TargetRow> rows_of_recording(const std::vector<TargetRow>& rows) {
     const auto records = [](const TargetRow& row) { return !row.in_force.starts_with(no_recorder); };
     std::vector<TargetRow> shown;

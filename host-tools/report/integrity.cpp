@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a recording's numbers can be believed.
+// The integrity of a recording: its account, and all that is missing or damaged.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t summands = 7;  // generated and what it is made of
 
-// Functions of the trace, of the profile, and those that were moved between the two.
+// Looks at the functions of the trace, of the profile, and those that were moved between the two.
 std::uint64_t unknown_sites_of(const Profile& profile, const Symbols* symbols) {
     if (!profile.hello()) return 0;
     std::set<std::uint32_t> offsets;

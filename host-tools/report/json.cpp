@@ -63,7 +63,7 @@ Json json_masked(const Report& report) {
 
 namespace {
 
-// As recorded, and corrected; null: no call was seen from begin to end.
+// Times of single calls as recorded, and corrected; null: no call was seen from begin to end.
 void json_call(Json& json, const std::optional<CallTimes>& raw, const std::optional<CallTimes>& corrected) {
     const auto put = [&](const char* prefix, const std::optional<CallTimes>& of) {
         const auto number = [&](std::uint64_t CallTimes::*part) { return of ? Json((*of).*part) : Json(nullptr); };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lossy profile looks lossy: how much is missing, what that does to the numbers, and what helps.
+// What is missing: how much, which times are doubtful because of it, and what helps.
 #include <fmt/format.h>
 
 #include <algorithm>

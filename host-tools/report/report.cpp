@@ -56,14 +56,14 @@ void add_masked(Report& report, const Profile& profile, const HelloInfo& hello, 
     }
 }
 
-// Of calls, in 1/256 ticks: what is below zero is zero.
+// Times of calls, in 1/256 ticks. A time below zero counts as zero.
 struct FixedCalls {
     SignedFixedTicks min = 0;
     SignedFixedTicks sum = 0;
     SignedFixedTicks max = 0;
 };
-// A call takes no longer than all of them; but sums are settled and rounded by path (profile/sums.hpp), so a call may
-// come out some nanoseconds above its function's total.
+// No time is above `total_ns`: sums are settled and rounded by path (profile/sums.hpp), so a call
+// may come out some nanoseconds above its function's total.
 CallTimes call_times(const FixedCalls& calls, std::uint64_t count, std::uint64_t total_ns, std::uint64_t clock_hz) {
     const auto ns = [&](SignedFixedTicks fixed) {
         return fixed > 0 ? fixed_to_ns(static_cast<FixedTicks>(fixed), clock_hz) : 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A profile with names and nanoseconds: what every output format shows. Times are as recorded, and
-// `corrected`: less what recording took (profile/correction.hpp). What a table shows of calls (total, self, min,
-// mean, max, percentiles) is all of one kind.
+// `corrected`: less the recording overhead (profile/correction.hpp). All times in a table (total,
+// self, min, mean, max, percentiles) are corrected, or all are as recorded.
 #pragma once
 
 #include <array>
@@ -47,15 +47,15 @@ struct FunctionRow : FunctionPlace {
     std::uint64_t self_ns = 0;
     std::uint64_t corrected_total_ns = 0;
     std::uint64_t corrected_self_ns = 0;
-    std::optional<CallTimes> call;  // absent: no call of it returned with all of it seen
+    std::optional<CallTimes> call;  // absent: no call of it was seen from begin to end
     std::optional<CallTimes> corrected_call;
-    std::uint64_t timed = 0;  // of `calls`: those that `call` is of
+    std::uint64_t timed = 0;  // of `calls`: those that were seen from begin to end
     double share = 0;  // self of all functions' self, both corrected unless Report::raw, 0..1
     std::uint64_t open = 0;
     std::uint64_t lost = 0;
     std::uint64_t unwound = 0;
     std::uint64_t incomplete = 0;
-    std::uint64_t dropped = 0;   // records, while a call of it was open: they may be of its callees
+    std::uint64_t dropped = 0;   // records, while a call of it was open: maybe its callees'
     std::uint64_t profiled = 0;  // of `calls`: those that the target's profile has
 };
 
@@ -70,7 +70,7 @@ struct ProfileRow : FunctionPlace {
     CallTimes corrected_call;
     std::array<std::uint64_t, 2> percentiles_ns{};  // p50, p99: upper bounds, ends of bins
     std::array<std::uint64_t, 2> corrected_percentiles_ns{};
-    std::uint64_t taken = 0;  // by recording of each call, in 1/256 ticks: off the bins' ends
+    std::uint64_t taken = 0;  // overhead of each call, in 1/256 ticks, to take off the bins' ends
     double share = 0;  // likewise, of all profiled functions' self
     std::array<std::uint64_t, wire::profile_bins> bins{};
 };
@@ -165,7 +165,8 @@ struct Integrity {
     std::uint64_t value(std::string_view name) const;  // 0: there is no such item
 };
 
-// How much of what the target recorded is not in the recording. What flight mode overwrites is no loss.
+// How many of the target's records are not in the recording. What flight mode overwrites is no
+// loss.
 struct Loss {
     std::uint64_t events = 0;  // that there were
     std::uint64_t dropped = 0;  // for want of room in the ring: the line is too slow
@@ -199,9 +200,9 @@ struct TargetRow {
 struct TargetFacts {
     bool known = false;
     std::vector<TargetRow> in_force;  // in order
-    std::optional<std::uint64_t> stopped_ns;  // recording was stopped by request then
+    std::optional<std::uint64_t> stopped_ns;  // when a request stopped the recording
     bool keeps_profile = false;
-    std::optional<std::uint64_t> read_ns;  // the profile was read last then; nothing: never
+    std::optional<std::uint64_t> read_ns;  // when the profile was last read; nothing: never
     std::vector<std::string> only_there;   // functions that were moved to the profile, which was not read since
     std::uint64_t recursions = 0;          // callbacks and captures left out
     std::uint32_t sites = 0;
@@ -218,7 +219,7 @@ struct Report {
     std::array<wire::Overhead, wire::overhead_count> overheads{};
     std::int32_t landing_pad = 0;  // hello's
     std::int64_t subtracted_ns = 0;   // from all self times of `functions` and `profile` together
-    std::uint64_t below_zero_ns = 0;  // more was to be subtracted, and no caller had it
+    std::uint64_t below_zero_ns = 0;  // overhead beyond that: self times are 0 already
     bool raw = false;                 // what texts show, and what rows are sorted by
     unsigned cores = 0;
     bool lossless = false;
@@ -251,7 +252,7 @@ struct Report {
     std::vector<MaskedRow> masked;
     std::vector<ContextTimes> contexts;  // in the order of the recording's sessions
 
-    // Of a node of the call tree, as texts show it.
+    // The times of a node of the call tree, as texts show them.
     const Times& of_node(std::size_t node) const { return raw ? raw_nodes[node] : nodes[node]; }
     // Of functions, not of interrupts alone, which are told with any recorder.
     bool has_calls() const;
@@ -267,8 +268,8 @@ std::string interrupt_name(std::uint32_t number);
 Integrity integrity_of(const Profile& profile, const nsc::Counters& counters,
                        const Symbols* symbols);
 
-// Of different functions, by their offsets: how many have no patch site in the image. Without the
-// image, how many they are beyond its sites. No target makes a record of such a function.
+// Returns how many of these functions have no patch site in the image; without the image, how many
+// there are beyond its number of sites. No target makes a record of such a function.
 // (integrity.cpp)
 std::uint64_t unknown_sites(const std::set<std::uint32_t>& offsets, const HelloInfo& hello,
                             const Symbols* symbols);
@@ -314,11 +315,12 @@ inline std::uint64_t self_of(const EventCell& cell, bool raw) { return raw ? cel
 
 // "src/lvm.c:1139": the last two components, enough to find it, short enough for a table.
 std::string short_place(const FunctionPlace& row);
-// Which recorder and mode were in force when (head.cpp): "graph, lossless until 1.2 s; then profile, adaptive".
-// Of an older target the mode that the first session began in; adaptive if it ever was.
+// Which recorders and mode were in force, and when (head.cpp): "graph, lossless until 1.2 s; then
+// profile, adaptive". For an older target the mode that the first session began in; adaptive if it
+// ever was.
 std::string mode_text(const Report& report);
 
-// What a reader should know before the tables, each a line: nothing where there is nothing to say.
+// A line above the tables. There is none if there is nothing to say.
 struct HeadLine {
     const char* name;
     std::string text;
@@ -358,8 +360,9 @@ std::string csv_event_heads(const EventTable& table);  // each begins with a com
 std::string csv_events(const EventTable& table, std::uint64_t address);
 std::string text_events(const Report& report);
 
-// What is missing (loss.cpp). A row is doubtful if a gap lies in its calls, or if its core dropped records
-// while one of them was open: a call that was dropped is not hooked, so its time is its caller's self time.
+// What is missing (loss.cpp). A row is doubtful if a gap lies in its calls, or if its core dropped
+// records while one of them was open: the tracer does not hook a call that it drops, so the call's
+// time is its caller's self time.
 Loss loss_of(const Report& report);
 std::string loss_line(const Report& report);  // empty: nothing is missing
 inline bool has_gaps(const FunctionRow& row) { return row.incomplete != 0 || row.lost != 0; }

@@ -33,7 +33,7 @@ std::string notes(const FunctionRow& row) {
     return text.empty() ? text : text + "]";
 }
 
-// The worst of what is missing, and what the marks mean.
+// The worst missing parts, and the meaning of the marks.
 std::string missing_lines(const Report& report) {
     if (report.missing.empty()) return {};
     constexpr std::size_t shown = 5;
@@ -61,7 +61,7 @@ std::string missing_lines(const Report& report) {
     }
     if (std::any_of(report.functions.begin(), report.functions.end(), is_doubtful)) {
         out += "  ~ marks figures of calls that were open across a gap in the records, and self times of calls that were\n"
-               "    open while records were dropped: what a dropped call takes is its caller's\n";
+               "    open while records were dropped: a dropped call's time is in its caller's self time\n";
     }
     return out + "\n";
 }

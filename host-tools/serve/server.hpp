@@ -29,7 +29,7 @@ public:
 
     const ListenAddress& at() const;
     std::string url() const;  // to open: with the token
-    std::size_t pages() const;  // that are open, as far as is known: a closed one is noticed within a second or two
+    std::size_t pages() const;  // open pages. The server notices a closed one within two seconds
 
 private:
     class Web;

@@ -99,7 +99,7 @@ export class Flame {
             .setColorMapper(((node: Node) => this.colour(node)) as never)
             .setDetailsHandler(((what: string | null) => (details.textContent = what ?? hint)) as never)
             .onClick(((node: Node) => {
-                this.path = this.pathOf(node); // it is zoomed already
+                this.path = this.pathOf(node); // the chart has zoomed already
                 this.zoomed(this.path);
             }) as never);
         this.root = hierarchy(nothing);
@@ -137,7 +137,8 @@ export class Flame {
         return keys.join(";");
     }
 
-    // As far as the path leads: by keys, or by names in links that were written by hand.
+    // Zooms along the path until a frame is missing. The path has keys, or names in links that were
+    // written by hand.
     private zoom(path: string): void {
         let node = this.root!;
         node.each(({ data }) => (data.fade = data.hide = false));

@@ -65,15 +65,16 @@ export function nameOf(view: View, fn: number): string {
     return fn < 0 ? (special.get(fn) ?? "?") : view.functions[fn].name;
 }
 
-// The same for the same function in another view, another for any other: several may have one name. What stands for no
-// function has no address, and a name of its own.
+// A key that is the same for the same function in all views, and different for any other function:
+// several functions may have one name. An entry that is no function has no address; its name is
+// unique.
 export function keyOf(view: View, fn: number): string {
     if (fn < 0) return String(fn);
     const { address, name } = view.functions[fn];
     return address === "0x0" ? name : address;
 }
 
-// The function of a key, or, in links that were written by hand, of a name; -1: there is none.
+// The function of a key, or of a name in links that were written by hand; -1: there is none.
 export function functionOf(view: View, key: string): number {
     const found = view.functions.findIndex((_, fn) => keyOf(view, fn) === key);
     return found >= 0 ? found : view.functions.findIndex(({ name }) => name === key);

@@ -138,7 +138,7 @@ TEST_F(BalancedStreamTest, TwoCoresHaveNoAxisWithoutTheTracersTime) {
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), Exit::usage);
         EXPECT_EQ(std::string(error.what()),
-                  "--cut-tracer: several cores are in x.nsc, and without the tracer's time they have no common axis");
+                  "--cut-tracer: x.nsc has several cores, which have no common axis without the tracer's time");
     }
 }
 

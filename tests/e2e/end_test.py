@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The end that the host chooses: what an endless firmware has counted is in the recording, up to the stop.
+"""The end that the host chooses: the recording of an endless firmware has all that it counted up to
+the stop.
 
     end_test.py [TEST]...
 """
@@ -46,7 +47,7 @@ class Recorder:
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def wait_for(self, chunk=b"TRCE", count=1):
-        """Until so many chunks of this type are in the recording."""
+        """Waits until the recording has so many chunks of this type."""
         deadline = time.monotonic() + 60
         while not self.path.exists() or self.path.read_bytes().count(chunk) < count:
             if self.process.poll() is not None or time.monotonic() > deadline:
@@ -54,7 +55,7 @@ class Recorder:
             time.sleep(0.05)
 
     def end(self, number=None):
-        """Its exit status and what it said. `number`: a signal to send first."""
+        """Waits for its end. Returns exit status and output. `number`: a signal to send first."""
         if number is not None:
             self.process.send_signal(number)
         errors = self.process.communicate(timeout=machines.HANG_SECONDS)[1]
@@ -192,7 +193,7 @@ class End(unittest.TestCase):
         self.assertIn("does not answer commands", errors)
         self.assertIn("what the target has counted since it was last read is not in the recording", errors)
         self.assertLess(silent.seconds, 25)
-        # Who does not want to wait says so once more.
+        # A person who does not want to wait presses Ctrl-C again.
         hasty = self.start(uri, "-q")
         hasty.wait_for(b"SESS")
         hasty.process.send_signal(signal.SIGINT)

@@ -63,7 +63,8 @@ checked = set()
 
 
 def check_times(*recordings):
-    """Every recording that a test makes or reads goes through here once: its time must go to who spent it."""
+    """Checks the times of recordings (times.py). Every recording that a test makes or reads goes
+    through here once."""
     for path in map(pathlib.Path, recordings):
         if path.suffix != ".nsc" or not path.is_file():
             continue

@@ -103,8 +103,8 @@ class Overhead(unittest.TestCase):
 
 class Profiled(unittest.TestCase):
     def test_own_times_of_the_profile(self):
-        """Of callers, too: the target takes off what recording their callees took. That it does not know of calls that
-        longjmp leaves, which have no return."""
+        """Callers', too: the target takes off the overhead of recording their callees. It cannot
+        for calls that longjmp leaves, which have no return."""
         with machines.Directory() as directory:
             run = machines.record(directory, MACHINE, IMAGE, ["profile"], oracle=True, own=True)
             report = run.report_json()

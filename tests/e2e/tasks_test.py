@@ -84,7 +84,8 @@ class Tasks(unittest.TestCase):
 
 class ManySwitches(unittest.TestCase):
     def test_the_pump_is_in_the_task_that_waits_for_it(self):
-        """In lossless mode a full ring is emptied by the next task's first call, or by the switch's record."""
+        """In lossless mode the next task's first call empties a full ring, or the record of the
+        switch does."""
         with machines.Directory() as directory:
             run = machines.record(directory, MACHINE, "tasks", ["switches=many"])  # checks every tick
             self.assertEqual(run.status, 0, run.errors)

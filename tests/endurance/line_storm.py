@@ -44,7 +44,7 @@ def waited(condition, what, seconds=60):
 
 
 def connected(path):
-    """To a socket of the emulator's, which is there before it listens."""
+    """Connects to a socket of the emulator's, which exists before the emulator listens."""
     end = socket.socket(socket.AF_UNIX)
 
     def connects():

@@ -1,19 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Resets that nobody announces, at any moment, in every mode, on one core and on four, over perfect and damaged lines: whatever
-they cut off, a recording has no call in it that was not made.
+"""Unannounced resets at any moment, in every mode, on one core and on four, over perfect and
+damaged lines. Whatever they cut off, a recording must contain no call that the target did not make.
+docs/proof.md ("Storm") lists the checks.
 
     reset_storm.py [--resets N] [--seed N] [--only TEXT] [--keep DIRECTORY]
 
-N resets (40) are shared out among the runs. A reset is the emulator's: memory keeps what it has. Of each run's recording it is
-checked, event by event and not by sums:
+The runs share N resets (40). The emulator resets the machine, so memory keeps its contents.
 
-- each function is a patch site of the image;
-- no function has more calls than the plugin (tests/oracle/truth.cpp) has counted of it, all boots together;
-- each caller and callee of the call graph occur in the plugin's paths. Where records may be missing in between, the caller is any
-  call that was open around the callee; in lossless mode on a perfect line it is the next one.
-
-Exit status 1: one of these is not so, or a recording's sums are not exact, or a perfect line does not read as one.
+Exit status 1: a check failed, a recording's sums are not exact, or a perfect line lost something.
 """
 
 import argparse
@@ -33,14 +28,15 @@ import sites  # noqa: E402
 import truth  # noqa: E402
 from line_storm import FaultyLine, PARTS, connected, waited  # noqa: E402
 
-# Of one core and of four: the image, its words, and what QEMU is told besides the machine (line_storm.py says why one thread).
+# For one core and for four: the image, its words, and QEMU's options beside the machine
+# (line_storm.py says why one thread).
 IMAGES = {
     "virt-max": ("demo", ["rounds=1000000", "baud=3000000", "interrupts=1"], []),
     "virt-max-smp4": ("storm", ["line=300000", "calls=20"], ["-accel", "tcg,thread=single"]),
 }
 MODES = ("lossless", "stream", "flight", "adaptive")
 RUNS = [(machine, mode, well) for machine in IMAGES for mode in MODES for well in (True, False)]
-# On a perfect line nothing of this comes but by a reset that cuts a frame off.
+# On a perfect line these are 0.
 NEVER = ("duplicate_frames", "malformed_frames", "unknown_sites", "inconsistent_cores", "homeless_frames", "other_image_sessions")
 MOST_BYTES = 150_000  # of the line, between two resets
 FLIGHT_SECONDS = 0.5  # in flight mode the line is quiet
@@ -58,14 +54,14 @@ class CountedLine(FaultyLine):
 
 
 def plugin(elf, directory):
-    """As the truth's, but calls are followed on every stack."""
+    """The plugin's arguments, as truth.py has them, but it follows calls on every stack."""
     path = directory / "truth.map"
     path.write_text("".join(line + "\n" for line in truth.plugin_map(elf).splitlines() if not line.startswith("stack")))
     return ["-plugin", f"{truth.os.environ['NOPSCOPE_TRUTH']},map={path},out={directory / 'truth'},paths=on"]
 
 
 def record(directory, run, resets, seed):
-    """Returns the recording, and what the plugin has seen."""
+    """Returns the recording, and what the plugin has counted."""
     machine, mode, well = run
     image, words, options = IMAGES[machine]
     elf, dice = machines.elf_of(machine, image), random.Random(seed)
@@ -85,7 +81,8 @@ def record(directory, run, resets, seed):
         waited(lambda: line.host is not None, "the recorder's connection")
         monitor.sendall(b"cont\n")
         for _ in range(resets):
-            # Often so early that what the boot before has left is still being sent, or not even begun.
+            # Often so early that the boot is still sending what the last one left, or has not even
+            # begun.
             before, most = line.sent, dice.choice((1, 500, 20_000, MOST_BYTES, MOST_BYTES))
             if most > 1:
                 waited(lambda: line.sent > before, "a boot's first byte")
@@ -115,7 +112,8 @@ def record(directory, run, resets, seed):
 
 
 class Seen:
-    """What the plugin has: calls by function, and pairs of a caller, next or further around, and its callee."""
+    """The plugin's calls by function, and its pairs of a callee and a call around it: the next one,
+    and any."""
 
     def __init__(self, plugins):
         self.calls = {int(row["address"], 16): row["calls"] for row in plugins["functions"]}
@@ -130,7 +128,7 @@ class Seen:
 
 
 def faults(report, graph, seen, exact):
-    """Of a recording: what was not so. A sentence each; how many events they are."""
+    """Checks a recording. Returns a sentence for each fault, and how many events they are."""
     found, invented = [], 0
 
     def fault(sentence, events):
@@ -157,12 +155,13 @@ def faults(report, graph, seen, exact):
 
 
 def check(run, recording, elf, plugins):
-    """Returns counts; prints and counts what was not so."""
+    """Makes one run. Prints its faults and returns counts."""
     machine, mode, well = run
     try:
         report = json.loads(machines.nopscope("report", recording, "--image", elf, "--format", "json").stdout)
     except AssertionError as error:
-        # Resets that come so soon, on such a line, may leave no hello: nothing is in it, and nothing is invented.
+        # So many resets, on such a line, may leave no hello: then the recording is empty, which is
+        # no fault.
         if well or not any(said in str(error) for said in ("no hello", "not one frame", "nothing was recorded")):
             raise
         return collections.Counter(), []
@@ -172,7 +171,7 @@ def check(run, recording, elf, plugins):
     if sums["generated"] != sum(sums[part] for part in PARTS):
         found.append(f"the sums are not exact: {sums}")
     found += [f"{name} is {sums[name]}" for name in (NEVER if well else ("unknown_sites",)) if sums.get(name, 0)]
-    # A reset cuts off one frame at most, and what that had in it is all that a perfect line loses.
+    # A reset cuts off one frame at most. A perfect line loses nothing else.
     if well and sums["lost_frames"]:
         found.append(f"{sums['lost_frames']} frames are lost on a perfect line")
     calls = sum(function["calls"] for function in report["functions"])

@@ -1,9 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every view and every export of a recording says the same of it (docs/exports.md, "Which figures agree").
-
-Each is read back by its own reader (readers.py), and RULES compares all with all. A failure names the recording, the
-two formats, the function and the figure.
+"""All views and exports of a recording agree (docs/exports.md, "Which figures agree"). Each has a
+reader of its own (readers.py); RULES says which figures of two formats must be equal.
 """
 
 import pathlib
@@ -24,8 +22,8 @@ MOST_SHOWN = 12
 EXACT = 0
 ONE_NS_A_CALL = 1
 
-# Of two kinds of formats: which figures must be the same in which recordings, and how near. "raw" is what `report
-# --raw` and `graph --raw` say, "corrected" what all formats of sums say without it.
+# Two kinds of formats, the figures that must be equal, in which recordings, and by how much they
+# may differ. "raw": `report --raw` and `graph --raw`. "corrected": all sum formats without it.
 ANY, NO_GAPS = "any", "no gaps"
 RULES = [
     ("corrected", "corrected", ("calls", "total", "self", "inclusive", "paths", "min", "mean", "max", "doubtful"), ANY, EXACT),
@@ -40,7 +38,7 @@ RULES = [
 
 
 def coarser(one, other):
-    """The finest of readers.LEVELS that both formats tell functions apart by."""
+    """Returns the finest of readers.LEVELS that both formats have."""
     order = list(readers.LEVELS)
     return order[max(order.index(one.level), order.index(other.level))]
 
@@ -58,7 +56,7 @@ class Compared:
     def key(self, of):
         if of.address in self.places and of.file is None:
             of = of._replace(file=self.places[of.address][0], line=self.places[of.address][1])
-        # What is no function of the firmware's has a name alone.
+        # Entries that are no functions of the firmware have a name only.
         key = of.name if of.name.startswith("(") else readers.LEVELS[self.level](of)
         spelt = self.spelt
         return (spelt(key[0]), *key[1:]) if isinstance(key, tuple) else spelt(key)
@@ -67,7 +65,7 @@ class Compared:
         return self.one.spelt(self.other.spelt(name))
 
     def projected(self, reading, figure):
-        """{key: sum}, and the keys that more than one function of the reading's has."""
+        """Returns {key: sum}, and the keys that several functions of the reading share."""
         sums, shared = {}, set()
         for of, row in reading.figures.items():
             if of.name in (TRACER, AWAY, readers.kernel_name(AWAY)):
@@ -91,7 +89,8 @@ class Compared:
         (ours, shared), (theirs, also) = self.projected(self.one, figure), self.projected(self.other, figure)
         calls = self.projected(self.one, "calls")[0]
         for key in sorted(set(ours) | set(theirs), key=str):
-            # Of functions that lie in each other a total is no sum of theirs, where a format has one for both.
+            # If a format has one entry for two functions, and these call each other, its total is
+            # not the sum of theirs.
             if figure in ("total", "max") and key in shared ^ also:
                 continue
             room = tolerance * (1 if figure == "max" else calls.get(key, 0))
@@ -111,7 +110,7 @@ class Compared:
                     self.fail(f"{figure} by path", ";".join(path), ours, theirs)
 
     def compare_stamps(self):
-        """All calls, by core, begin and end: on one axis, whatever its zero is."""
+        """Compares all calls by core, begin and end. The two axes may have different zeros."""
         sides = []
         if self.one.calls is None or self.other.calls is None:
             return
@@ -148,7 +147,7 @@ class Agree(unittest.TestCase):
         cls.temporary.cleanup()
 
     def read(self, name):
-        """[(kind, Reading)] of a recording."""
+        """Returns [(kind, Reading)] of a recording."""
         if name not in self.readings:
             run = self.runs[name]
             self.readings[name] = [
@@ -182,7 +181,8 @@ class Agree(unittest.TestCase):
                 self.check(readers.graph_text(run, run.graph))
 
     def test_gprof_s_calls_are_the_graph_s(self):
-        """Those from others, and those from itself. Outermost ones have no arc that gprof takes."""
+        """Compares the calls from others, and those from the function itself. gprof has no arc for
+        outermost calls."""
         for name, run in self.runs.items():
             with self.subTest(recording=name):
                 compared, failures = readers.gprof_compared(run)

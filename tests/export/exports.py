@@ -21,7 +21,7 @@ HANG_SECONDS = 120
 
 WITH_CALLS = ("torture", "tasks", "stream", "contexts", "captured", "gaps", "pauses")
 CUT = "--cut-tracer"
-# Of formats with every event: recordings, and the options of `export`.
+# For event formats: recordings, and the options of `export`.
 RUNS = (*((name, ()) for name in (*WITH_CALLS, "torture-54", "tasks-54", "tasks-62", "demo", "equal", "deep")),
         *((name, (CUT,)) for name in ("torture-54", "tasks", "demo")))
 TRACER, AWAY = "(tracer)", "(other context)"
@@ -208,7 +208,7 @@ def rows_of(name, directory, table):
 
 @functools.cache
 def recursive(name):
-    """Names of functions that are in their own paths."""
+    """The names of recursive functions."""
     paths, found = {}, set()
     for node in graph(name)["nodes"]:
         above = paths.get(node["parent"], ())
@@ -219,7 +219,8 @@ def recursive(name):
 
 
 def is_plain(name, row):
-    """No call of it lies inside another, and none was cut by a gap: its total is the sum of its calls."""
+    """True if no call of it lies inside another and a gap cut none: then its total is the sum of
+    its calls."""
     shared = [other for other in functions(name) if other["name"] == row["name"]]
     return len(shared) == 1 and not row["incomplete"] and not row["lost"] and row["name"] not in recursive(name)
 

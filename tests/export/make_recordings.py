@@ -45,7 +45,7 @@ def main(directory):
     directory.mkdir(parents=True)
     for name, (machine, image, words) in IMAGES.items():
         with machines.Directory() as there:
-            # Several cores take turns only where each is a thread of the host's.
+            # Several cores record at the same time only if each is a thread of the host.
             run = machines.record(there, machine, image, words, icount="smp" not in machine)
             if run.status != 0:
                 raise SystemExit(f"{image}: {run.errors}")
@@ -79,7 +79,8 @@ def record_line(run, line, to):
 
 
 def damaged(line):
-    """A sixth of it with a flipped byte, and from the middle, where a key frame follows, another one."""
+    """A sixth of the line with a flipped byte, and another sixth, from the middle, where a key
+    frame follows."""
     half, part = len(line) // 2, len(line) // 6
     out = bytearray(line[:part] + line[half:half + part])
     out[part // 2] ^= 0x10
@@ -97,7 +98,8 @@ def with_pauses():
 
 
 def at_one_time():
-    """What sorts by time must keep as it is: in each round some calls begin, end, or do both at the same time."""
+    """For readers that sort by time: in each round some calls begin, end, or do both at the same
+    time."""
     out = []
     for base in range(1000, 200_000, 2000):
         out += [(0, 1, base), (0, 2, base), (0, 3, base), (1, 3, base), (1, 2, base), (0, 4, base), (1, 4, base)]
@@ -120,7 +122,8 @@ def deep():
 
 
 def by_clock(recording, hertz):
-    """With another rate in its hellos (docs/trace-format.md): the records' ticks stay as they are."""
+    """Changes the clock rate in the hellos (docs/trace-format.md). The records' ticks stay the
+    same."""
     out = bytearray(recording[:hostile_names.FILE_HEADER])
     for kind, chunk in hostile_names.chunks(recording):
         payload = chunk[hostile_names.HEADER:]
@@ -133,7 +136,7 @@ def by_clock(recording, hertz):
 
 
 def with_blocks(recording, wanted):
-    """With so many of its blocks of records."""
+    """Keeps only so many blocks of records."""
     kept, number = bytearray(recording[:hostile_names.FILE_HEADER]), 0
     for kind, chunk in hostile_names.chunks(recording):
         number += kind == TRACE

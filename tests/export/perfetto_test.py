@@ -35,13 +35,14 @@ class Trace:
         self.nest()
 
     def root(self, uuid):
-        """The context of a track of deeper levels."""
+        """Returns the context that a track of deeper levels belongs to."""
         while not one(self.tracks[uuid], "thread"):
             uuid = self.parents[uuid]
         return uuid
 
     def nest(self):
-        """The slices as Perfetto's importer has them. Their levels lie one above the other on a context."""
+        """Nests the slices as Perfetto's importer does. The levels of a context lie one above the
+        other."""
         stacks = collections.defaultdict(list)  # by uuid: True, or the time of an instant
         events = sorted(((at, number, uuid, kind, name, core, is_call) for uuid, its in self.slices.items()
                          for at, number, kind, name, core, is_call in its))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A small reader for each format, each by the format's real reader where there is one. A reader gives a Reading: what
-the format says of each function, and of events each call with its stamps.
+"""A small reader for each format, which uses the format's real reader if there is one. A reader
+returns a Reading: what the format says of each function, and for event formats each call with its
+stamps.
 
     readers.SUMS["pprof"](run), readers.EVENTS["ctf"](run)        with run = exports.Run("tasks")
 """
@@ -18,10 +19,10 @@ import re
 import exports
 from exports import AWAY, TRACER
 
-# What a format says of a function; a field that it does not have is None. Two functions of one name stay two where
-# one of the other fields tells them apart.
+# How a format names a function; a field that the format lacks is None. Two functions of the same
+# name differ in another field.
 Function = collections.namedtuple("Function", "name file line address", defaults=(None,) * 3)
-# The finest of these that both of two formats have is what they are compared by.
+# Two formats are compared by the finest level that both have.
 LEVELS = {"address": lambda of: (of.name, of.address), "place": lambda of: (of.name, of.file, of.line),
           "file": lambda of: (of.name, of.file), "name": lambda of: of.name}
 
@@ -64,7 +65,7 @@ class Events(exports.Sums):
 
 
 def function(name, *place):
-    """A key of Sums: those that are no functions have their name alone."""
+    """A key of Sums. An entry that is no function has its name only."""
     return name if name in (TRACER, AWAY, AWAY.replace(" ", "_")) else Function(name, *place)
 
 
@@ -88,7 +89,8 @@ def report(run, raw=False):
 
 
 def graph(run, raw=False):
-    """Its functions' totals follow from the paths: but a gap's time lies in all paths around it, and counts once."""
+    """Computes the functions' totals from the paths. A gap's time lies in all paths around it, and
+    counts once."""
     before = "" if raw else "corrected_"
     reading = by_path("graph --raw" if raw else "graph", "address",
                    [(node["id"], node["parent"], Function(node["name"], None, None, node["address"]), node["calls"],
@@ -104,7 +106,7 @@ def has_gaps(run):
 
 
 def by_path(format_, level, nodes):
-    """Of a tree's nodes (id, parent, function, calls, total, self), parents first."""
+    """Adds up a tree's nodes (id, parent, function, calls, total, self), parents first."""
     figures, paths, at = {}, {}, {None: ()}
     for number, parent, of, calls, total, own in nodes:
         on_stack = at[parent]
@@ -113,7 +115,7 @@ def by_path(format_, level, nodes):
         row["calls"] += calls
         row["self"] += own
         row["inclusive"] += total or 0
-        # However often it is on the stack, a time is once in a function's total.
+        # A time counts once in a function's total, however often the function is on the stack.
         row["total"] += total if total is not None and of not in on_stack else 0
         path = paths.setdefault(tuple(one.name for one in at[number]), {"calls": 0, "self": 0})
         path["calls"] += calls
@@ -121,7 +123,7 @@ def by_path(format_, level, nodes):
     return Reading(format_, level, figures, paths)
 
 
-# Formats of sums.
+# Sum formats.
 
 PAGE_DATA = re.compile(r'<script type="application/json" id="data">(.*?)</script>', re.DOTALL)
 
@@ -160,7 +162,8 @@ def folded(run):
 
 
 COST = r" *([\d,]+)(?: \( *[\d.]+%\))? +"
-# Costs, of which those of other events may follow; where a name begins is where a file's does.
+# Costs, and maybe those of other events behind them. A name begins in the column where a file's
+# does.
 COSTS = re.compile(rf"^{COST}(?:(?:{COST}|\. +))?(\S.*)$")
 CALLER = re.compile(rf"^{COST}< ([^:]*):(.*) \(([\d,]+)x\) \[\]$")
 CALLEE = re.compile(rf"^{COST}\*  ([^:]*):(.*?)(?: \[\])?$")
@@ -218,7 +221,7 @@ def callgrind(run):
         row(*callee)["calls"] += calls
     figures.pop(Function("(root)", ""), None)
     for of, figure in figures.items():
-        # Its readers need a number of calls where there is a cost, so what is no function has one.
+        # Readers need a number of calls with each cost, so entries that are no functions have one.
         if of.name in NO_FUNCTIONS:
             figure["calls"] = 0
     return Reading("callgrind", "file", dict(figures))
@@ -257,7 +260,7 @@ def pprof(run):
     return Reading("pprof", "address", figures, paths)
 
 
-# Formats of events.
+# Event formats.
 
 def chrome(run):
     """Begin and end events by time, and in the order of the file where that is equal: Perfetto's importer sorts so."""
@@ -298,7 +301,7 @@ def address_of(value):
 
 
 def nested(format_, calls, points):
-    """Of calls that have their depth, and a self time of their own."""
+    """Reads rows of calls that have their depth and self time."""
     sums = exports.sums_of_calls((call[:6] for call in calls), Events())
     own = collections.Counter()
     for call in calls:
@@ -339,7 +342,7 @@ QUERY = """SELECT functions.name, functions.file, functions.line, functions.addr
 
 
 def query(run):
-    """`nopscope query`, of what docs/exports.md says of its tables."""
+    """`nopscope query`, by the tables that docs/exports.md describes."""
     rows = json.loads(exports.run(exports.NOPSCOPE, "query", run.recording, QUERY, "--format", "json").stdout)
     return Reading("query", "address", {placed(row): {key: row[key] for key in ("calls", "self", "max")} for row in rows
                                         if isinstance(placed(row), Function)})
@@ -363,7 +366,8 @@ CTF_FUNCTION = re.compile(r'function = \( "((?:[^"\\]|\\.)*)" : container = (\d+
 
 
 def ctf_events(path):
-    """([(kind, nanoseconds, core, context, the text of its fields)], errors), as babeltrace2 prints them."""
+    """Returns ([(kind, nanoseconds, core, context, the text of its fields)], errors), as
+    babeltrace2 prints them."""
     done, events = exports.run("babeltrace2", "--clock-seconds", path), []
     for line in done.stdout.decode().split("\n")[:-1]:
         match = CTF_LINE.match(line)
@@ -375,7 +379,7 @@ def ctf_events(path):
 def ctf(run):
     sums, places = Events(), {}
     events = [event for event in ctf_events(run.export("ctf"))[0] if event[0] in ("entry", "return", "point", "function")]
-    for kind, _, _, _, fields in events:  # each once, on the core that has it first in the file
+    for kind, _, _, _, fields in events:  # each function once, on the file's first core
         if kind == "function":
             places[CTF_FUNCTION.search(fields)[2]] = (re.search(r'file = "((?:[^"\\]|\\.)*)"', fields)[1],
                                                       int(re.search(r"line = (\d+)", fields)[1]))
@@ -448,7 +452,7 @@ def trace_cmd_sums(path, sums, key):
                 if (begins[task].pop(), at) != (int(begin, 16), int(end, 16)):
                     sums.failures.append(f"trace-cmd: {of} at {at} has other times in its exit")
                 sums.end(task, at, core, key(of))
-            else:  # told whole
+            else:  # from a duration record
                 sums.point(key(of))
         elif match[6] == "function":
             sums.point(key(re.match(r"^ip=(.*) parent_ip=", fields)[1]))
@@ -494,8 +498,8 @@ def gprof_calls(image, path):
 
 
 def gprof_compared(run):
-    """(how many functions were compared, where gprof says otherwise than the graph). It passes over names with a dot,
-    and what these are is the function's before them."""
+    """Returns how many functions were compared, and where gprof differs from the graph. gprof
+    ignores names with a dot and gives their figures to the function before them."""
     image = pathlib.Path(os.environ["NOPSCOPE_BUILD_ROOT"]) / f"virt/firmware/{run.image}.elf"
     found, in_cycles = gprof_calls(image, run.export("gmon", "--raw"))
     rows = sorted(run.report["functions"], key=lambda row: int(row["address"], 16))
@@ -514,13 +518,15 @@ def gprof_compared(run):
                            for of, calls in compared.items() if found.get(of) != calls]
 
 
-# As graph's text has them: calls, total, self, share, and the name behind two blanks for each call around it.
+# A line of graph's text: calls, total, self, share, and the name behind two blanks for each call
+# around it.
 GRAPH_LINE = re.compile(r"^ *([\d,]+)  +([\d.]+) ([nµum]?s)  +([\d.]+) ([nµum]?s)  +[\d.]+ %  ( *)(\S.*)$")
 UNITS = {"ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9}
 
 
 def graph_text(run, nodes):
-    """What the text of `graph` says otherwise than its JSON: its times are rounded to the digits that it shows."""
+    """Returns where the text of `graph` differs from its JSON, beyond the rounding to the digits
+    that it shows."""
     text = exports.run(exports.NOPSCOPE, "graph", run.recording).stdout.decode()
     found = []
     for line in text.splitlines():

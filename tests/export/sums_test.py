@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Formats that show sums agree to the nanosecond, as recorded and corrected, of every recording here; and what one row
-shows is of one kind. docs/accuracy.md says what a time is."""
+"""Sum formats agree to the nanosecond, as recorded and corrected, for every recording here. All
+times of a row are of one kind. docs/accuracy.md says what a time is."""
 
 import collections
 import json
@@ -77,7 +77,7 @@ class Sums(exports.Case):
                 own[node["name"]] += node[f"{kind}self_ns"]
             rows = exports.by_name(exports.functions(name), f"{kind}self_ns")
             self.assertEqual({of: time for of, time in own.items() if time}, {of: time for of, (time,) in rows.items() if time})
-            # A path is itself, what it calls, and what no call has: only gaps and other contexts.
+            # A path's total is its self, its callees' totals, and gaps and other contexts only.
             inside = collections.Counter()
             for node in nodes:
                 inside[node["parent"]] += node[f"{kind}total_ns"]

@@ -36,7 +36,7 @@ class Context:
         self.left_at = 0  # the tracer's ticks in all contexts, when the core left this one
 
     def away(self, since, clock, tracer):
-        """The core was elsewhere from `since` to `clock`: nobody's own time here."""
+        """The core was elsewhere from `since` to `clock`: no call's self time here."""
         if self.clock is None:
             return
         self.clock = clock
@@ -85,7 +85,7 @@ class Context:
                 self.tracer_open = None
             last = ended and len(self.stack) == depth
             if call[1] is None and not ended:
-                marker = (call[2], max(0, self.now() - call[2]))  # since then nobody is known to be open
+                marker = (call[2], max(0, self.now() - call[2]))  # since then no call is known open
             elif call[1] is None:
                 marker = (call[2], call[3] + (marker[1] if marker else 0))
             elif marker and ended and not last:
@@ -180,7 +180,7 @@ class Core:
         return sum(context.own_tracer() for context in self.contexts.values())
 
     def enter(self, number, clock, since=None):
-        """`since`: when the core left the other context, at the latest."""
+        """`since`: latest time at which the core left the other context."""
         if number == self.current:
             return
         since = clock if since is None else since
@@ -241,7 +241,7 @@ class Core:
             context.finish()
 
     def generated(self, elsewhere):
-        """What the target says, if that is its last word on all that came; else what is known."""
+        """The target's count, if no record follows it; else the sum of the known parts."""
         said = self.stats or {"final": 0}
         if said["final"] or said.get("stopped_at"):
             if self.next_index <= said["delivered"] + said["overwritten"]:
@@ -300,7 +300,7 @@ def add_up(profile, core):
 
 
 def sequences_from(payload):
-    """Of a hello: the number that each stream goes on with after the last reset, or 0."""
+    """Returns the number in a hello with which each stream goes on after the last reset, or 0."""
     at = struct.calcsize("<HBBQQQIII")
     for _ in range(3):
         at += 1 + payload[at]
@@ -315,25 +315,27 @@ def sequences_from(payload):
 
 
 def behind(number, other):
-    """How far a sequence number lies behind another, signed."""
+    """Returns how far a sequence number lies ahead of another, signed."""
     return (number - other + (1 << 31) & 0xFFFFFFFF) - (1 << 31)
 
 
 class Sequences:
-    """Of one session: the order of its frames."""
+    """The order of a session's frames."""
 
     def __init__(self):
         self.expected, self.resumed, self.jumps, self.last = {}, 0, [], {}
 
     def hello(self, resumed):
-        """What a reset left out is not lost, in streams that have gone on already, too."""
+        """Takes back the numbers that a reset left out, also in streams that have gone on
+        already."""
         if resumed and behind(resumed, self.resumed) > 0:
             self.resumed = resumed
             self.jumps = [(resumed if behind(resumed, begin) > 0 and behind(end, resumed) >= 0 else begin, end)
                           for begin, end in self.jumps]
 
     def frame(self, stream, number, sequence, payload):
-        """Whether the frame is new, and whether what comes counts on one that is not here."""
+        """Returns whether the frame is new, and whether the next frames need one that is
+        missing."""
         key = stream, number
         expected = self.expected.get(key, 0)
         resumes = self.resumed and behind(expected, self.resumed) <= 0 <= behind(sequence, self.resumed)

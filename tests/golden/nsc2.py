@@ -32,7 +32,7 @@ def zstd(frame):
 
 
 def chunks(data):
-    """(type, payload) of a file that nothing has damaged. It may have been cut."""
+    """Yields (type, payload) of an undamaged file, which may have been cut."""
     assert data[:8] == b"\x89NSC\r\n\x1a\n"
     assert struct.unpack_from("<HHI", data, 8) == (2, 0, crc32c(data[:12]))
     at = 16
@@ -178,7 +178,7 @@ class Spoken:
 
 
 def check_clock_pairs(told):
-    """Those that are not exchanged have the clock of a stats frame of core 0."""
+    """Checks the clock pairs: a one-way pair has the clock of a stats frame of core 0."""
     clocks = {(session, Varints(item).next()) for session, kind, core, item in told.items
               if kind == ITEM_OF[STATS] and core == 0}
     for session, kind, _, item in told.items:

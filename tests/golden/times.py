@@ -1,13 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whether time goes to who spent it. A third reader: it gives each interval between two records of a core to one context,
-and there to a call, to the tracer, to nothing or to a gap. Written from docs/trace-format.md, "What a reader does".
+"""Checks that time goes to the call that spent it. A third reader, written from
+docs/trace-format.md, "What a reader does": it assigns each interval between two records of a core
+to one context, and there to a call, to the tracer, to nothing or to a gap.
 
-    times.py NOPSCOPE RECORDING.nsc     prints what was checked; fails (1) where `nopscope report` disagrees
+    times.py NOPSCOPE RECORDING.nsc     prints what was checked; 1: `nopscope report` disagrees
 
-Of each context that ran: self time (as nopscope says it) + the tracer's + time without an open call + time in gaps = the
-time that it ran, in ticks. Of each core: the sum of these, and of time in gaps that no context has, = last clock - first clock.
-All but the self time is counted here, never a difference.
+Two sums must hold, in ticks:
+
+- for each context that ran: the time that it ran = self time (as nopscope says it) + the tracer's
+  time + time without an open call + time in gaps;
+- for each core: last clock - first clock = the sum of its contexts' times + time in gaps that
+  belongs to no context.
+
+All but the self time is counted here; nothing is computed as a difference.
 """
 import json
 import pathlib
@@ -31,14 +37,14 @@ class Context:
     def __init__(self):
         self.calls, self.started = [], False
         self.after_gap = False   # since the last gap this context has no record
-        self.unwinding = False   # the last call ended by longjmp: the target works on
+        self.unwinding = False   # the last call ended by longjmp: the target is still unwinding
         self.bracket = None      # [number of calls that were open, ticks]: an open tracer_begin
         self.ran = self.own = self.tracer = self.nothing = self.gaps = 0
-        self.whole = False       # it has calls that are told at their ends
+        self.whole = False       # it has calls from duration records
         self.unpaired = 0        # brackets of the tracer without begin or end, or with a gap inside
 
     def give(self, ticks, kind):
-        """Time up to a record of this kind."""
+        """Assigns the time up to a record of this kind."""
         self.ran += ticks
         if self.after_gap:
             self.gaps += ticks
@@ -61,7 +67,7 @@ class Context:
         self.bracket = None
 
     def forget_bracket(self):
-        """It has no end: nothing is known of the tracer."""
+        """The open bracket has no end: gives its time back to the call."""
         self.unpaired += self.bracket is not None
         if self.bracket:
             self.give_to(*self.bracket)
@@ -86,7 +92,7 @@ class Context:
         self.calls.append([MARKER, 0])
 
     def find(self, entry):
-        """How many calls are below the one with this entry, or None."""
+        """Returns the number of calls below the one with this entry, or None."""
         for below in range(len(self.calls) - 1, -1, -1):
             index = self.calls[below][0]
             if index is not MARKER and (index - entry) & IDENTITY == 0:
@@ -94,9 +100,9 @@ class Context:
         return None
 
     def close(self, below, unwound):
-        """The call with so many below it has returned: those above it are over."""
+        """The call with so many below it has returned. The calls above it have ended."""
         if self.bracket and unwound and below < self.bracket[0]:
-            self.bracket[0] = below  # it ended where the bracket begins
+            self.bracket[0] = below  # the call ended where the bracket begins
         elif self.bracket and below < self.bracket[0]:
             self.forget_bracket()
         # It was open all along: what no call since the gap has is its own.
@@ -185,7 +191,8 @@ class Core:
 
 
 def read(data):
-    """{(session, core): Core} of a recording, which may have been cut; None: it is damaged, or too large."""
+    """Returns {(session, core): Core} of a recording, which may have been cut; None: it is damaged
+    or too large."""
     cores, count = defaultdict(Core), 0
     try:
         parts = list(chunks(data))
@@ -207,7 +214,8 @@ def read(data):
 
 
 def faults_of(name, core, theirs, is_whole):
-    """`theirs`: {context: what the report says}. `is_whole`: no record is missing."""
+    """Checks one core. `theirs`: {context: what the report says}. `is_whole`: no record is
+    missing."""
     if core.backwards:
         return []
     found, ran = [], 0
@@ -238,7 +246,7 @@ def faults_of(name, core, theirs, is_whole):
 
 
 def faults_of_rows(report):
-    """What holds of any recorder."""
+    """Checks what holds whichever recorder was in force."""
     found, longest = [], report["duration_ns"] * report["cores"] + 1
     rows = report["functions"] + report.get("interrupts", [])
     for row in rows:
@@ -263,7 +271,8 @@ def faults_of_rows(report):
 
 
 def faults(data, report):
-    """What is wrong with the report's times of a recording: a sentence each; None: it is too large to be checked."""
+    """Returns a sentence for each fault in the report's times; None: the recording is too large to
+    be checked."""
     cores = read(data)
     found = faults_of_rows(report)
     if cores is None:
@@ -278,7 +287,8 @@ def faults(data, report):
 
 
 def check(nopscope, recording):
-    """Of every recording that a test makes. What cannot be read is no recording: that is for the test to say."""
+    """Checks every recording that a test makes. Ignores a file that cannot be read: the test itself
+    must notice."""
     path = pathlib.Path(recording)
     data = path.read_bytes()
     with tempfile.NamedTemporaryFile(suffix=".nsc") as copy:  # it may be growing

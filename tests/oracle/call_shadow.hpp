@@ -7,25 +7,25 @@
 // branch of some kind. Control is somewhere else than behind the last instruction only where a
 // block begins, so whatever must be noticed is noticed there.
 //
-//   call    The site's word is executed while it is a BL. The call began with the function's first
-//   instruction. return  Execution reaches the return address that the call had, with the call's
-//   stack pointer. tail    The caller's own return address was handed on: x30 is what the tracer
-//   put in its place, and the stack
-//           pointer is the caller's. Such calls end together.
-//   longjmp A RET that no call expects, or a new call, at a stack pointer that lies above open
-//   calls: these were left.
-//           Where longjmp() is known and the tracer is told of it, at its first instruction: from
-//           there on it works for whom it goes to.
-//   interrupt From an entry of the vector table to ERET: a pseudo-call. Calls in it cannot end
-//   those below. tracer  Not counted. From where the core enters the tracer's code until that
-//   returns; what the tracer
-//           calls meanwhile (a driver) is its own, unless that is a traced call.
-//   reset   Execution reaches the code that the core is started with: what was open is gone.
-//   service Counted: what the program has the tracer do in place of something else, as printing to
-//   the console.
+//   call       The site's word is executed while it is a BL. The call began with the function's
+//              first instruction.
+//   return     Execution reaches the return address that the call had, with the call's stack
+//              pointer.
+//   tail       The caller handed on its own return address: x30 is what the tracer put in its
+//              place, and the stack pointer is the caller's. Such calls end together.
+//   longjmp    A RET that no call expects, or a new call, at a stack pointer above open calls:
+//              longjmp left these. If longjmp() is known and the tracer is told of it, they end at
+//              its first instruction. From there on it works for the function that it goes to.
+//   interrupt  From an entry of the vector table to ERET: a pseudo-call. Calls in it cannot end
+//              those below.
+//   tracer     Not counted. From where the core enters the tracer's code until that returns. What
+//              the tracer calls meanwhile (a driver) is its own, unless that is a traced call.
+//   reset      Execution reaches the code that the core is started with. No call is open any more.
+//   service    Counted: what the program has the tracer do in place of something else, as printing
+//              to the console.
 //
-// A return address that lies in the tracer is looked through; nothing the tracer has written is
-// read.
+// A return address that lies in the tracer is looked through. Nothing that the tracer has written
+// is read.
 #pragma once
 
 #include <algorithm>
@@ -73,7 +73,7 @@ struct Place {
     bool boot = false;     // where a core begins after a reset
 };
 
-// Which calls there were, each with the calls that were open around it. Number 0 is no call.
+// The paths of calls: each is a function and the path around it. Number 0 is no path.
 class CallPaths {
 public:
     struct Path {
@@ -95,7 +95,7 @@ private:
 
 class CallShadow {
 public:
-    // `paths`: of all cores; null: they are not kept.
+    // `paths`: shared by all cores; null: paths are not kept.
     CallShadow(std::vector<Counted>& functions, const std::vector<Range>& tracer, Range stack,
                CallPaths* paths = nullptr)
         : functions_(functions),
@@ -207,7 +207,7 @@ private:
         std::uint64_t longjmps = 0, pumps = 0, jumps = 0;  // in it and its callees
         std::uint32_t function = none;
         bool tail = false;
-        std::uint32_t path = 0;  // an interrupt's: of the call that it interrupts
+        std::uint32_t path = 0;  // for an interrupt, that of the call that it interrupts
         State below{};  // of what was called from, or interrupted
     };
 

@@ -108,7 +108,7 @@ void count(qemu_plugin_insn* instruction, Counter& counter) {
     qemu_plugin_register_vcpu_insn_exec_cb(instruction, add_one, QEMU_PLUGIN_CB_NO_REGS, &counter);
 }
 
-// Nothing else runs meanwhile if the target has one core.
+// If the target has one core, nothing else runs meanwhile.
 void note_stop(unsigned, void*) {
     if (oracle.stopped.exchange(true)) return;
     for (Counted& counted : oracle.counted) counted.before = counted.bl.load();

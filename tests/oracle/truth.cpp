@@ -14,13 +14,14 @@
 //     boot ADDRESS            where cores begin after a reset
 //     vectors ADDRESS         of the vector table; none: interrupts are not told apart
 //     stack LOW HIGH          the only one on which calls are followed; none: whatever SP is
-// OUT, written when QEMU exits: {"instructions": N, "program": N, "foreign": N, "unexplained": N,
-// "told_of_longjmp": B, "functions":
-// [{"address": "0x..", "calls": N, "self": N, ...}, ...]}, of all cores together.
 //
-// paths=on: no instructions are counted, which makes it faster, and OUT has no times. It has
-// "paths" instead: for each path of calls [the number of the path around its last call, or 0, and
-// that call's address]. Paths count from 1.
+// OUT, written when QEMU exits, of all cores together:
+//     {"instructions": N, "program": N, "foreign": N, "unexplained": N, "told_of_longjmp": B,
+//      "functions": [{"address": "0x..", "calls": N, "self": N, ...}, ...]}
+//
+// With paths=on the plugin counts no instructions, which makes it faster, and OUT has no times. It
+// has "paths" instead, numbered from 1: for each path of calls the number of the path around its
+// last call, or 0, and this call's address.
 #include "tests/oracle/call_shadow.hpp"
 #include "tests/oracle/qemu_plugin.hpp"
 #include "tests/oracle/this_core.hpp"

@@ -125,8 +125,8 @@ TEST_F(ControlTest, ArgumentsThatAreMissingOrTooMany) {
     EXPECT_TRUE(target.done.empty());
 }
 
-// Every command, with every number there is at the ends of a range or of a width: what is done has the number that
-// came, or the command is refused and nothing is done.
+// Every command, with each number at the ends of a range or of a width: either the target does the
+// command with this number, or it refuses the command and does nothing.
 TEST_F(ControlTest, ANumberIsTakenAsItIsOrRefused) {
     std::uint32_t number = 0;
     for (unsigned which = 0; which < wire::command_count; ++which) {
@@ -163,7 +163,7 @@ TEST_F(ControlTest, ANumberIsTakenAsItIsOrRefused) {
     }
 }
 
-// Bytes that say yes or no, and a rate: others than those that are known make no sense.
+// Bytes that say yes or no, and a rate: unknown values are malformed.
 TEST_F(ControlTest, BytesOutOfTheirRangeAreRefused) {
     EXPECT_EQ(target.ask(1, Command::set_baud, {0, 0, 0, 0}).answer, Answer::malformed);
     EXPECT_EQ(target.ask(1, Command::set_baud, {0xff, 0xff, 0xff, 0xff}).answer, Answer::malformed);

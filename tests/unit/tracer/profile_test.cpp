@@ -145,7 +145,7 @@ TEST_F(ProfileUnwind, SkippedCallsEndInnermostFirst) {
     EXPECT_EQ(core.cursor, records + record_bytes);
     const ProfileCell& inner = cells.memory.cell(0, 2);
     const ProfileCell& outer = cells.memory.cell(0, 1);
-    // Each has its own cost once too often.
+    // Each self time contains the call's own cost once too often.
     EXPECT_EQ(inner.self, fixed(inner.total - 2) - cost + cost);
     EXPECT_EQ(outer.self, fixed(outer.total - inner.total) - cost + cost);
     EXPECT_GE(outer.total, inner.total + 5);
@@ -248,7 +248,7 @@ TEST_F(ReadOut, HasEachFunctionThatWasCalledOnce) {
     EXPECT_EQ(core, core_count);
 }
 
-// Of what recording the callees took nothing is left, and of its own cost neither, rounded once.
+// A self time contains neither the callees' cost nor its own. It is rounded once.
 TEST_F(ReadOut, SelfIsWithoutTheCalleesCost) {
     for (const std::uint64_t cost : {0u, 1u, 255u, 256u, 2817u}) {
         cells.memory.set_cost(cost);

@@ -48,14 +48,14 @@ protected:
         }
         return list;
     }
-    // The context that ran at that time, and when it was left.
+    // The context that ran at that time, and when the core left it.
     std::pair<std::uint32_t, std::uint64_t> truth(std::uint64_t clock) const {
         std::size_t at = 0;
         while (at + 1 < switches.size() && switches[at + 1].first <= clock) ++at;
         return {switches[at].second,
                 at + 1 < switches.size() ? switches[at + 1].first : ~std::uint64_t{0}};
     }
-    // Nothing between two records is given to a context that did not run then.
+    // No time between two records counts for a context that did not run then.
     void expect_true(const Received& received) {
         ASSERT_EQ(received.bad, 0u);
         for (const wire::Event& event : received.events) {
@@ -177,7 +177,7 @@ TEST_F(PumpContexts, ThePumpIsInTheContextThatCallsIt) {
     EXPECT_EQ(list[1].substr(0, 5), "begin");
 }
 
-// A switch that comes after the work began is not before it.
+// The record of a switch that comes after the work began does not lie before it.
 TEST_F(PumpContexts, AWorkThatBeganBeforeTheSwitchBeginsAfterIt) {
     open();
     core.limit = 0;
@@ -211,7 +211,7 @@ TEST_F(PumpContexts, ALateRecordHasTheClockOfItsSwitchAndHidesNobodyBetween) {
     EXPECT_EQ(list[1], "context 4 " + std::to_string(entered));
 }
 
-// A return comes without a limit, and the record of the switch after it.
+// A return has no limit. The record of the switch comes after it.
 TEST_F(PumpContexts, ALateRecordIsNotBeforeAReturn) {
     open();
     ASSERT_TRUE(enter(0x2000, 0x9000));
@@ -231,7 +231,7 @@ TEST_F(PumpContexts, ALateRecordIsNotBeforeAReturn) {
     EXPECT_GT(received.events.back().clock, left);
 }
 
-// Not even the tracer's own record has room: then it is not made, and entries wait as well.
+// If not even the tracer's own record has room, the pump makes none, and entries wait, too.
 TEST_F(PumpContexts, WithoutAnyRoomTheTracerHasNoRecordEither) {
     open();
     fill();

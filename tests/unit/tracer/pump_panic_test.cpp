@@ -16,7 +16,8 @@ using wire::Kind;
 
 struct Interrupted : PumpTest {
     void TestBody() override {}
-    // An interrupt that does this comes the n-th time that the pump unmasks them. False: it does so less often.
+    // An interrupt comes the n-th time that the pump unmasks interrupts, and does this. False: the
+    // pump unmasks them less often.
     template <typename Work>
     bool interrupted_at(unsigned n, Work work) {
         bool came = false;
@@ -41,7 +42,8 @@ struct Interrupted : PumpTest {
         });
         return line;
     }
-    // `<`, `>`: begin and end of the tracer's work on the line behind a pump there, which has something to do.
+    // Begins (`<`) and ends (`>`) of the tracer's work on the line, behind a pump there that has
+    // something to do.
     std::optional<std::string> brackets_at(unsigned n) {
         if (!interrupted_at(n, [&] { pump.send_hello(), pump.run(); })) return {};
         pump.flush();
@@ -65,7 +67,7 @@ TEST(PumpPanics, InAnyInterruptOfThePumpNothingIsLost) {
     EXPECT_GE(n, 4u);
 }
 
-// A reader takes a begin within another for one whose end is lost.
+// If a begin lies within another bracket, a reader takes the outer one's end for lost.
 TEST(PumpInterrupted, ByAnotherTheBracketsDoNotNest) {
     unsigned two = 0;
     for (unsigned n = 0;; ++n) {
@@ -78,7 +80,7 @@ TEST(PumpInterrupted, ByAnotherTheBracketsDoNotNest) {
     EXPECT_GE(two, 1u);
 }
 
-// Its model has coded records then that no frame has.
+// The encoder's model has then coded records that no frame contains.
 TEST_F(PumpTest, APanicWithinTheEncoderBeginsAGroup) {
     open();
     for (int i = 0; i < 300; ++i) call(0x2000 + 8 * (i % 5));

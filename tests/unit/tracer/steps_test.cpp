@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests made of several, with everything that each of their steps can say.
+// Requests that have several steps, with each status that each step can return.
 #include "tracer/steps.hpp"
 
 #include <gtest/gtest.h>

@@ -25,7 +25,7 @@ TEST_F(Strays, TheNewestGraveOfAnSpAndAHookIsTheRightOne) {
     bury(core, frame_of(0x8000, 2, other_hook));
     bury(core, frame_of(0x9000, 4));
     EXPECT_EQ(exhume(core, 0x7000, hook), 0u);
-    EXPECT_EQ(core.stack_low, 0u);  // nothing has shown yet that the stacks are several
+    EXPECT_EQ(core.stack_low, 0u);  // no call has shown yet that there are several stacks
     EXPECT_EQ(exhume(core, 0x8000, hook), 3u);
     EXPECT_EQ(core.stack_low, ~std::uint64_t{0});
     EXPECT_EQ(exhume(core, 0x8000, other_hook), 2u);
@@ -57,7 +57,8 @@ TEST_F(Strays, TakesTheInnermostOfATailCallFirst) {
     EXPECT_EQ(frames[3].sp, 0x7000u);
 }
 
-// Marked frames are closed like those that longjmp left, by whatever comes next, and are not buried.
+// The next call or return closes marked frames as it does those that longjmp left. It does not bury
+// them.
 TEST_F(Strays, AMarkedFrameIsDeadToTheNextCall) {
     enter(0x2000, 0x9000, 0x111);
     enter(0x2008, 0x8000, 0x222);
@@ -75,7 +76,8 @@ TEST_F(Strays, AMarkedFrameIsDeadToTheNextCall) {
     EXPECT_EQ(depth(), 0u);
 }
 
-// Two stacks on one shadow stack, without a word: each call's return address is somewhere, whichever way they lie.
+// Two stacks on one shadow stack, untold: the tracer finds each call's return address, however the
+// stacks lie.
 TEST_F(Strays, CallsOfTwoStacksAllFindTheirReturnAddress) {
     for (const std::uint64_t seed : {1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u}) {
         std::uint64_t state = seed;

@@ -25,12 +25,12 @@ protected:
             call(first_site + 8 * (index % 1000));
         }
     }
-    // The next boot: nothing but ring and header is left.
+    // The next boot, which has nothing but ring and header.
     Received boot() {
         line_bytes.clear();
         send_what_is_left();
         if (!line_bytes.empty()) {
-            EXPECT_EQ(line_bytes.front(), 0);  // the end of what the reset has cut off
+            EXPECT_EQ(line_bytes.front(), 0);  // ends the frame that the reset cut off
             line_bytes.erase(line_bytes.begin());
         }
         return receive();

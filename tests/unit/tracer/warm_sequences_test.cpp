@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Over warm resets, at any byte of the line: no sequence number is used twice, and what was counted stays counted.
+// Warm resets at any byte of the line: the pump uses no sequence number twice, and no counter goes
+// back.
 #include "tests/unit/tracer/warm_reset_fixture.hpp"
 
 #include <new>
@@ -13,15 +14,14 @@ using testing::receive;
 using testing::Received;
 using testing::WarmReset;
 
-// ---- sequence numbers
-// -------------------------------------------------------------------------------
+// ---- sequence numbers ---------------------------------------------------------------------------
 
-using Stream = std::pair<wire::Stream, unsigned>;  // and the core
+using Stream = std::pair<wire::Stream, unsigned>;  // stream and core
 
-// For try_write: what the header allows for, at each byte of the line.
+// For try_write: the limit in the header, at each byte of the line.
 const Kept* header_at_line = nullptr;
 const KeptImage* image_at_line = nullptr;
-std::vector<std::uint64_t> limits;  // 0: the header is not whole, or a frame has begun before
+std::vector<std::uint64_t> limits;  // 0: no whole header, or not the first byte of a frame
 std::size_t bytes_to_reset = 0;     // 0: none
 struct Reset {};
 
@@ -46,7 +46,7 @@ protected:
         WarmReset::pump.set_mode(Mode::stream);
         pump.open(config, hello, 7, &kept);
     }
-    // A frame of each stream that needs no other part of the tracer, and of the records several.
+    // Sends a frame of each stream that needs no other part of the tracer, and several of records.
     void some_frames() {
         make(100);
         pump.send_hello();
@@ -92,7 +92,7 @@ TEST_F(WarmSequences, TheHeaderAllowsForEachFrameBeforeItIsOnTheLine) {
     EXPECT_EQ(numbers.size(), 5u);
     for (const auto& [stream, of] : numbers) {
         EXPECT_EQ(*of.begin(), 0u);
-        EXPECT_EQ(*of.rbegin() + 1, of.size());  // without a reset none is left out
+        EXPECT_EQ(*of.rbegin() + 1, of.size());  // without a reset no number is left out
     }
     EXPECT_GT(numbers.at({wire::Stream::console, 0}).size(), 5999u);
 }
@@ -105,8 +105,8 @@ TEST_F(WarmSequences, TheHeaderThatAllowsForThemHasReachedMemory) {
                                          ~std::uint64_t{63}));
 }
 
-// At any byte of the line, and again while the next boot sends the rest, the header being what
-// memory has.
+// A reset at any byte of the line, and again while the next boot sends the rest. The next boot
+// finds the header that is in memory.
 TEST_F(WarmSequences, NoNumberIsUsedTwiceWhateverTheResetsCutOff) {
     std::mt19937_64 random(11);
     for (unsigned round = 0; round < 60; ++round) {
@@ -227,7 +227,7 @@ TEST_F(WarmSequences, ANumberOfNoReader) {
     EXPECT_FALSE(is_whole(kept, image));
 }
 
-// Also one whose header was never whole; and whatever a clock that begins again at 0 reads.
+// Also a session whose header was never whole; and whatever a clock reads that begins again at 0.
 TEST_F(WarmSequences, EachSessionHasAnotherNumberThanThoseBefore) {
     kept.crc = 0;
     EXPECT_EQ(session_after(kept, 5), 8);
@@ -237,7 +237,7 @@ TEST_F(WarmSequences, EachSessionHasAnotherNumberThanThoseBefore) {
     EXPECT_EQ(session_after(kept, 0x1'0002'0004), 7);
 }
 
-// What was counted of old stays counted, and the clock of this boot is no record's.
+// The old boot's counters stay, and no record gets this boot's clock.
 TEST_F(WarmSequences, CountsGoOnAndNothingIsAddedToTheRing) {
     some_frames();
     core.filtered = 11;

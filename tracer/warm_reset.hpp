@@ -4,8 +4,8 @@
 //
 // The pump brings the header up to date with what it has sent, and cleans it and the rings to the
 // point of coherency, a bounded piece at a time. So a reset that nobody announced finds the header
-// as of the last pump. What was recorded after that is found in the ring: from the header's cursor
-// on, slots hold this lap's parity as far as they were written (and reached memory).
+// as of the last pump. The next boot finds later records in the ring: from the header's cursor on,
+// slots that were written (and reached memory) hold this lap's parity.
 //
 // The pump uses no sequence number twice, even if the header is out of date. The header holds a
 // limit, `sequence_limit`. The number of every frame that went to the line lies below it, in each

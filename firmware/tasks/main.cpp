@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two cooperative tasks, each with its own tree of calls in the report; a mark and a trigger.
 //
-// Words of the command line: `switches=many`: then they do little but switch, so that the ring is
-// full at a switch, too.
+// Command-line word: switches=many, and the tasks do little but switch, so that the ring is full at
+// some switches.
 #include "hal/hal.hpp"
 #include "tracer/contexts.hpp"
 #include "tracer/nopscope.hpp"

@@ -134,7 +134,7 @@ private:
     std::array<std::unique_ptr<Core>, 256> cores_;
     unsigned core_count_ = 0;
     std::optional<ClockPair> clock_pair_;  // waits for the session's first record
-    std::vector<Missing> absences_;        // likewise
+    std::vector<Missing> absences_;        // wait for the records behind them
     std::uint64_t first_clock_ = 0;        // of the session's records; 0: there is none yet
     std::uint64_t last_clock_ = 0;
     std::uint64_t base_ = 0;  // link-time address of text_base

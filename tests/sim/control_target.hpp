@@ -80,7 +80,7 @@ public:
     bool sends = true;         // the line takes replies
     bool quiet = true;         // all of it has left
     wire::Answer says = wire::Answer::ok;
-    wire::Answer refused_rest = wire::Answer::ok;  // partly: of the step that was refused
+    wire::Answer refused_rest = wire::Answer::ok;  // if partly: the refused step's answer
     std::uint32_t sites = 100;
     std::uint32_t rate = 3000000;
     unsigned resets = 0;

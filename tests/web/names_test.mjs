@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that have one name, as static ones of several files do: each row, frame and link of the page is one of them.
+// Functions of the same name, as static ones of several files: each row, frame and link of the page
+// is one of them.
 //
 //     node --test names_test.mjs, with NOPSCOPE, NOPSCOPE_REPORT_BENCH and CHROMIUM
 import assert from "node:assert/strict";

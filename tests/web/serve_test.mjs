@@ -156,7 +156,7 @@ test("the table keeps its order, its focus and where it was scrolled to", async 
     const top = await page.evaluate(() => scrollY);
     assert.ok(top > 0);
     await grown();
-    // A line of the head may come or go: then the browser scrolls by its height, and what is seen stays.
+    // A line of the head may come or go. Then the browser scrolls by its height, so the view stays.
     assert.ok(Math.abs(await page.evaluate(() => scrollY) - top) < 40);
     assert.equal(await page.evaluate(() => document.activeElement.cells?.[document.activeElement.cells.length - 1].firstChild.textContent), name);
     const calls = [...(await functions()).values()];

@@ -114,7 +114,7 @@ TEST_F(BalancedStreamTest, TheClockStandsStillWhereTheTracersTimeIsCutOut) {
     target.tracer(50);
     const auto two = target.entry(2);
     target.extended(wire::Extended::tracer_begin);
-    const auto three = target.entry(3);  // an interrupt's: its time is its own
+    const auto three = target.entry(3);  // called in an interrupt that comes while the tracer works
     target.ret(three, 7);
     target.extended(wire::Extended::tracer_end);
     target.ret(two);
@@ -149,7 +149,7 @@ TEST_F(BalancedStreamTest, PairsOfClocksAreOnTheAxisOfTheStamps) {
     std::vector<wire::StampedRecord> records{{wire::make_record(wire::Kind::entry, 1, 27), 27}};
     const auto session = [&] {
         stream.on_session(hello);
-        // Before the first record: it is told after it.
+        // A pair that comes before the first record waits for it.
         stream.on_clock_pair({.clock = 54, .utc_ns = 5'000, .error_ns = 70});
         stream.on_trace(0, {.records = records});
         stream.on_clock_pair({.clock = 81, .utc_ns = 5'500, .error_ns = 9, .exchanged = true});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose time it is where records are missing and where a context does not run.
+// To which call time goes if records are missing, and while a context does not run.
 #include "tests/unit/host/decoder_fixture.hpp"
 
 namespace nopscope {
@@ -7,7 +7,7 @@ namespace {
 
 using test::Decoder;
 
-// Nobody has shown that it was still open, and it did not run.
+// No record shows that the call was still open, and its context did not run.
 TEST_F(Decoder, AContextThatDoesNotRunAfterAGapHasNoTimeOfIt) {
     entry(1, 0);
     entry(2, 20);

@@ -96,7 +96,7 @@ TEST_F(FoldClones, VersionsAreCallsAndAPieceByItselfIsOne) {
     ASSERT_NE(two, nullptr);
     EXPECT_EQ(two->calls, 7);
     EXPECT_EQ(two->self_ns, 65);
-    EXPECT_EQ(two->total_ns, 65);  // the inner one's is in the outer one's
+    EXPECT_EQ(two->total_ns, 65);  // the inner call's total is in the outer call's
     EXPECT_EQ(folded.clones(after[0].functions.begin()->first).size(), 3u);
 }
 

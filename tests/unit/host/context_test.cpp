@@ -116,7 +116,7 @@ TEST_F(Contexts, WhatIsOpenAtTheEndRanOnUntilThen) {
 }
 
 // Recording was stopped, or the ring full: the switch has no record, the return names its entry.
-// When the switch was is unknown, so the time before the return is neither's.
+// The time of the switch is unknown, so the time before the return belongs to no context.
 TEST_F(Contexts, AReturnFindsItsContext) {
     const auto a = target.entry(1);
     context(1);
@@ -163,8 +163,8 @@ TEST_F(Contexts, AGapDoesNotConfuseThem) {
     EXPECT_EQ(of(2).incomplete + of(4).incomplete, 0u);
 }
 
-// What is open in a context that does not run again is not its own time, and not the time of all
-// others.
+// Calls stay open in a context that does not run again. That time is not their self time, and not
+// that of all others.
 TEST_F(Contexts, AfterAGapNobodyHasTimeInWhichItDidNotRun) {
     target.entry(1);
     context(7);

@@ -123,7 +123,7 @@ TEST(CommandClient, SaysWhyATargetRefuses) {
     }
 }
 
-// What was done with a timeout is done, and said once.
+// A request that timed out is done, and take_late() says so once.
 TEST(CommandClient, ATimeoutIsNoRefusal) {
     Host host;
     host.line.target.says = wire::Answer::timeout;
@@ -134,7 +134,7 @@ TEST(CommandClient, ATimeoutIsNoRefusal) {
     EXPECT_FALSE(host.client.take_late());
 }
 
-// Every answer: the sentence says that nothing was changed, or that a part was, never both.
+// Every answer: the sentence says that nothing was changed, or that a part was done, never both.
 TEST(CommandClient, SaysWhatWasDone) {
     for (unsigned n = 1; n < wire::answer_count; ++n) {
         const auto answer = static_cast<wire::Answer>(n);

@@ -137,8 +137,8 @@ TEST(Durations, InsideAnOpenCallTheyAreItsChildren) {
                        {"4", "1 10 10 10 10 1"}, {"/4", "1 10 10"}}));
 }
 
-// A call that is told whole has no time of its own in a gap, and one that began there only what
-// came after.
+// A duration record's call has no self time in a gap. If it began there, its self time begins
+// behind the gap.
 TEST(Durations, AGapIsNobodysTime) {
     Told told;
     told.entry(9, 100);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end that the host chooses, against a target that answers as a test says.
+// The end that the host chooses, with a target that answers as the test wants.
 #include "host-tools/control/ending.hpp"
 
 #include <gmock/gmock.h>
@@ -142,7 +142,7 @@ TEST_F(EndingTest, ASlowLineIsWaitedForAsLongAsItBringsSomething) {
     for (const auto& last : {profile(0, 4), profile(1, 4)}) coming.push_back(last);
     for (const auto& last : {stats(0, 60, 10), stats(1, 60, 20)}) coming.push_back(last);
     EXPECT_EQ(run(), "");
-    // But not for ever.
+    // It does not wait for ever.
     ending.set_patience({.silence = 30ms, .all = 40ms});
     read_out = 9;
     for (int n = 0; n < 400; ++n) coming.push_back([] { std::this_thread::sleep_for(2ms); });

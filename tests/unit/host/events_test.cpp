@@ -92,7 +92,7 @@ TEST_F(EventsTest, TwoAreKeptApart) {
     EXPECT_THAT(rows(made.events, 1), ElementsAre("1: 1 300 200", "2: 1 100 100"));
 }
 
-// A target of before count_events() refused that, from both of its recorders.
+// An older target, which does not refuse one event on both counters; with both recorders.
 TEST_F(EventsTest, OneEventOnBothCountersIsSummedOnce) {
     const auto outer = target.entry(1);
     ret(outer, {4, 4}, sw_incr, sw_incr);

@@ -55,7 +55,7 @@ protected:
         target.hello();
     }
 
-    // A call of `site`, `ticks` long, of which nothing is inside.
+    // A call of `site`, `ticks` long, that makes no call.
     void leaf(std::uint32_t site, std::uint64_t ticks) { target.ret(target.entry(site, 0), ticks); }
     void report() {
         target.finish();
@@ -97,8 +97,8 @@ protected:
             out.push_back(text.substr(at, end - at));
         return out;
     }
-    // f1 calls f2, which calls f3 for 30 and 5 ticks, and calls f3 itself for 7; f2 again, by
-    // nobody.
+    // f1 calls f2, which calls f3 for 30 and 5 ticks. f1 calls f3 itself for 7. f2 has another call
+    // without a caller.
     void calls() {
         const auto outer = target.entry(1, 0);
         const auto inner = target.entry(2, 10);

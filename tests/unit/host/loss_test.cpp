@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lossy profile looks lossy: how much is missing, which times cannot be relied on, and what
-// helps.
+// A report with losses says how much is missing, which times are doubtful, and what helps.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -93,7 +92,7 @@ TEST_F(LossTest, TheLastSessionsCallsAreNotOpenInThisOne) {
     EXPECT_TRUE(is_doubtful(row(result, 2)));
 }
 
-// Firmware's case: stream mode with most of it dropped, one function with nearly all of the time.
+// Stream mode that drops most records: one function has nearly all of the time.
 TEST_F(LossTest, TheSecondLineSaysHowMuchIsMissingAndWhatHelps) {
     target.hello();
     const auto all = target.entry(1);

@@ -197,7 +197,7 @@ TEST_F(Nsc, KeepsClockPairsOfTheirSession) {
         nsc::Writer writer(path, {});
         nsc::Journal journal(writer);
         SessionReader reader(journal);
-        journal.on_clock_pair(pairs[0]);  // before any session: of nothing
+        journal.on_clock_pair(pairs[0]);  // before any session: ignored
         reader.feed(target.bytes);
         for (const ClockPair& pair : pairs) journal.on_clock_pair(pair);
         journal.flush(reader.line(), reader.counters(), 7);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A session that goes on after a warm reset: its numbers jump, nothing is lost by that, and no
-// record is decoded that the target did not make.
+// A session that goes on after a warm reset: its numbers jump, which is no loss, and the reader
+// decodes no record that the target did not make.
 #include "tests/unit/host/session_fixture.hpp"
 
 namespace nopscope {
@@ -9,7 +9,7 @@ namespace {
 using test::Bytes;
 using wire::Stream;
 
-// Of a record that comes to the sink, by its index: what the target has recorded there.
+// The site of the record with this index, as the target recorded it.
 constexpr std::uint32_t site_of(std::uint64_t index) {
     return static_cast<std::uint32_t>(index * 7 % 50);
 }
@@ -215,7 +215,7 @@ TEST_F(ResetSession, WithoutAnyHelloTheJumpIsALossAndNothingIsInvented) {
     EXPECT_EQ(counters.lost, 80u);
 }
 
-// The number behind the last one that was used, by chance: no jump, and yet the group is a new one.
+// The limit may be the next number by chance: there is no jump, but the group is a new one.
 TEST_F(ResetSession, ANumberThatGoesOnIsAResetToo) {
     target.hello();
     for (unsigned frames = 0; frames < 5; ++frames) calls(20), target.flush();
@@ -247,7 +247,7 @@ TEST_F(ResetSession, AFrameThatComesTwiceCostsNothing) {
     EXPECT_EQ(counters.delivered, 120u);
 }
 
-// Targets before this field: the boot after the reset uses numbers again.
+// Older targets, without this field: the boot after the reset uses numbers again.
 class OldTarget : public ResetSession, public testing::WithParamInterface<unsigned> {
 protected:
     void run(bool hello_comes) {

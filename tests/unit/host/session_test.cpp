@@ -290,7 +290,7 @@ TEST_F(Session, DelimitersWithoutAFrameAreCounted) {
     EXPECT_EQ(reader.line().corrupt_frames, 0u);
 }
 
-// Only what the target has said last of all is how many it generated.
+// `generated` is exact only if the target's stats are its last word.
 TEST_F(Session, GeneratedIsWhatTheTargetSaysOrAtLeastWhatCame) {
     const auto counted = [&] {
         reader.feed(target.bytes);
@@ -335,7 +335,7 @@ TEST_F(Session, AStatsFrameOfCore0IsAClockPair) {
     target.stats(false);
     target.stats(false, 1);
     reader.feed(target.bytes);
-    EXPECT_TRUE(sink.pairs.empty());  // nobody has said when it came
+    EXPECT_TRUE(sink.pairs.empty());  // no arrival time is known
     target.bytes.clear();
     target.ret(target.entry(1));
     target.stats(false);

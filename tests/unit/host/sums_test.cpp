@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One meaning for a time, on random traces with random constants: every path's time is one number,
-// all other sums are sums of these; and a row's min, mean and max are of the same kind as its
+// What a time is (docs/accuracy.md), on random traces with random constants: each path has one
+// time, all other sums are sums of these, and a row's min, mean and max are of the same kind as its
 // total.
 #include <gtest/gtest.h>
 
@@ -18,8 +18,7 @@ namespace {
 
 using test::TargetStream;
 
-// Calls that chance makes: recursive ones, longjmps, `call` records, gaps and tracer brackets among
-// them.
+// Random calls: with recursion, longjmps, `call` records, gaps and tracer brackets.
 class RandomTrace {
 public:
     explicit RandomTrace(unsigned seed) : random_(seed) {
@@ -62,7 +61,7 @@ public:
     bool has_gaps() const { return with_gaps_; }
     bool is_slow() const {
         return is_slow_;
-    }  // whatever is recorded takes longer than recording it
+    }  // every call takes longer than recording it
 
     TargetStream target;
     Symbols symbols;
@@ -83,7 +82,7 @@ private:
     void call(unsigned depth) {
         const std::uint64_t entry = target.entry(random_() % sites, ticks());
         for (unsigned calls = random_() % 4; depth < 5 && calls > 0; --calls) call(depth + 1);
-        // A call without a time: the mean would not be of it.
+        // A call without a time, which the mean does not count.
         if (!is_slow_ && random_() % 8 == 0) target.call(random_() % sites, ticks());
         if (random_() % 50 == 0) target.tracer(ticks());
         if (with_gaps_ && random_() % 40 == 0) {
@@ -176,7 +175,7 @@ TEST(Sums, RawIsCorrectedAndWhatWasTakenOff) {
     });
 }
 
-// The whole is as exact as the clock: no path below zero has added to it.
+// The sum of all is as exact as the clock: paths below zero have added nothing to it.
 TEST(Sums, WhatIsTakenOffAllIsWhatRecordingTook) {
     for_each_trace([](const RandomTrace& trace) {
         if (!trace.target.calibrated) return;
@@ -186,7 +185,7 @@ TEST(Sums, WhatIsTakenOffAllIsWhatRecordingTook) {
         const auto& graph = hello.overheads[static_cast<std::size_t>(wire::RecorderNumber::graph)];
         const auto& function =
             hello.overheads[static_cast<std::size_t>(wire::RecorderNumber::function)];
-        // Of calls without a caller the outside is nobody's.
+        // No function pays the `outside` of a call without a caller.
         double taken = 0;
         for (std::size_t i = CallTree::overflow + 1; i < nodes.size(); ++i) {
             const CallTree::Node& node = nodes[i];
@@ -234,8 +233,8 @@ TEST(Sums, ARowsMinMeanAndMaxAreInOrderAndNotAboveItsTotal) {
     });
 }
 
-// Single calls and sums are corrected by the same constants: where no path is below zero, the
-// calls' mean is the paths' total.
+// The same constants correct single calls and sums: if no path is below zero, the mean of the calls
+// times their number is the total.
 TEST(Sums, TheMeanOfCallsIsTheirTotal) {
     for_each_trace([](const RandomTrace& trace) {
         if (trace.has_gaps() || !trace.is_slow()) return;
@@ -316,7 +315,7 @@ TEST_F(Settled, WhatNoCallerCanPayIsToldApart) {
     EXPECT_EQ(result.below_zero_ns, 6u + 6 + 7);
 }
 
-// A path that has time of its own has paid for all below it.
+// If a path's self is above zero, it has paid for all paths below zero inside it, so its total is exact.
 TEST(Sums, TotalsAreExactAroundPathsBelowZero) {
     for_each_trace([](const RandomTrace& trace) {
         const Profile& profile = trace.profile;

@@ -178,8 +178,8 @@ public:
         sequences_.clear();
     }
 
-    // The target starts again and goes on with the session: each stream's numbers begin with `from`, and each core's
-    // next frame is a key frame. `told`: hellos say the number.
+    // Resets the target, which goes on with the session. Each stream's numbers go on with `from`,
+    // and each core's next frame is a key frame. `told`: hellos say the number.
     void warm_reset(std::uint32_t from, bool told = true) {
         flush();
         recovered = true;

@@ -24,10 +24,6 @@ constexpr std::uint16_t absent[] = {0x00, 0x03};  // L1D_CACHE_REFILL: QEMU coun
 constexpr std::uint16_t out_of_range[] = {0xc001};
 constexpr std::span<const std::uint16_t> one(two_events, 1), both(two_events, 2);
 
-template <typename F>
-const void* pointer(F* function) {
-    return reinterpret_cast<const void*>(function);
-}
 const void* const traced[] = {pointer(calls_back), pointer(jumps_back), pointer(sum_to), pointer(leaf)};
 const void* const back_only[] = {pointer(calls_back)};
 

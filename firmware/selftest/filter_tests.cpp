@@ -17,10 +17,6 @@ using wire::Kind;
 
 namespace {
 
-template <typename F>
-const void* pointer(F* function) {
-    return reinterpret_cast<const void*>(function);
-}
 const void* const some[] = {pointer(leaf),   pointer(calls_leaf), pointer(tail_calls_leaf),
                             pointer(sum_to), pointer(throws),     pointer(catches),
                             pointer(calls_back)};

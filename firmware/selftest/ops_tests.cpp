@@ -12,10 +12,6 @@ using wire::Kind;
 
 namespace {
 
-template <typename F>
-const void* pointer(F* function) {
-    return reinterpret_cast<const void*>(function);
-}
 std::uint64_t address(const void* of) { return reinterpret_cast<std::uintptr_t>(of); }
 
 const void* const leaf_only[] = {pointer(leaf)};

@@ -11,10 +11,6 @@ using namespace nopscope::selftest;
 
 namespace {
 
-template <typename F>
-const void* pointer(F* function) {
-    return reinterpret_cast<const void*>(function);
-}
 const void* const leaf_only[] = {pointer(leaf)};
 const void* const throws_only[] = {pointer(throws)};
 const void* const catches_only[] = {pointer(catches)};

@@ -18,10 +18,6 @@ template <typename F>
 std::uint64_t address(F* function) {
     return reinterpret_cast<std::uintptr_t>(function);
 }
-template <typename F>
-const void* pointer(F* function) {
-    return reinterpret_cast<const void*>(function);
-}
 const void* const leaf_only[] = {pointer(leaf)};
 const void* const both[] = {pointer(leaf), pointer(calls_leaf)};
 const void* const tails[] = {pointer(leaf), pointer(tail_calls_leaf)};

@@ -13,17 +13,11 @@
 #include <cstdio>
 #include <utility>
 
-extern "C" void selftest_switch_stacks(std::uint64_t* save_sp, std::uint64_t sp);
-
 using namespace nopscope;
 using namespace nopscope::selftest;
 
 namespace {
 
-template <typename F>
-const void* pointer(F* function) {
-    return reinterpret_cast<const void*>(function);
-}
 const void* const traced[] = {pointer(leaf),   pointer(calls_leaf), pointer(sum_to),
                               pointer(throws), pointer(catches),    pointer(calls_back)};
 

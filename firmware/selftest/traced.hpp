@@ -26,6 +26,12 @@ void masks(std::uint64_t ticks);      // says that it masks interrupts, for so l
 void breaks();  // BRK, in a function without a frame
 void breaks_in_frame();
 
+// A function as Sites::of() takes it.
+template <typename F>
+const void* pointer(F* function) {
+    return reinterpret_cast<const void*>(function);
+}
+
 }  // namespace nopscope::selftest
 
 extern "C" {
@@ -37,4 +43,6 @@ extern const char selftest_bad_misaligned[], selftest_bad_words[], selftest_bad_
 // Calls function(argument) with SP = stack.
 std::uint64_t selftest_call_on_stack(std::uint64_t (*function)(std::uint64_t), std::uint64_t argument,
                                      std::uint64_t stack);
+// Saves this stack's SP and goes on where `sp` was saved (task_switch.S).
+void selftest_switch_stacks(std::uint64_t* save_sp, std::uint64_t sp);
 }

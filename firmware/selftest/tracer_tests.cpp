@@ -16,10 +16,6 @@ namespace {
 
 using Function = std::uint64_t (*)(std::uint64_t);
 
-template <typename F>
-const void* pointer(F* function) {
-    return reinterpret_cast<const void*>(function);
-}
 std::uint32_t toggle_word(const void* function) {
     Machine machine;
     return machine.read_word(patch_site(machine, reinterpret_cast<std::uintptr_t>(function)).toggle());

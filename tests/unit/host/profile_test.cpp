@@ -11,8 +11,7 @@
 #include "host-tools/base/file.hpp"
 #include "host-tools/report/report.hpp"
 #include "tests/unit/host/golden.hpp"
-#include "tests/unit/host/line_profile.hpp"
-#include "tests/unit/host/target_stream.hpp"
+#include "tests/unit/host/report_fixture.hpp"
 
 namespace nopscope {
 namespace {
@@ -135,20 +134,10 @@ TEST(ProfileWire, RefusesWhatCannotBe) {
     EXPECT_FALSE(read({1, 1, 5, 2, 9, 18, 9, 9, 1, 4}));
 }
 
-class TargetProfileTest : public testing::Test {
+class TargetProfileTest : public test::ReportTest {
 protected:
     Report report() {
-        profile.feed(target.bytes);
-        profile.finish();
-        Symbols names;
-        names.origin = "demo.elf";
-        names.build_id = target.build_id;
-        names.site_table_crc = target.site_table_crc;
-        for (std::uint32_t i = 0; i < 10; ++i) {
-            names.sites.push_back({TargetStream::text_base + i * 8, 8, "f" + std::to_string(i),
-                                   "/src/lib/f.c", 10 + i});
-        }
-        Report result = make_report(profile, profile.counters(), &names);
+        Report result = ReportTest::report();
         sort_rows(result.functions, SortKey::self, 0);
         sort_rows(result.profile, SortKey::self, 0);
         return result;
@@ -165,9 +154,6 @@ protected:
         }
         return ~std::uint64_t{0};
     }
-
-    TargetStream target;
-    test::LineProfile profile;
 };
 
 TEST_F(TargetProfileTest, ALaterReadOutTakesThePlaceOfAnEarlierOne) {

@@ -402,21 +402,11 @@ def perfetto(run):
 
 
 def speedscope(run):
+    import speedscope_test
     data = json.loads(run.export("speedscope").read_text(encoding="utf-8"))
     frames = [function(frame["name"], frame.get("file", ""), frame.get("line", 0))
               for frame in data["shared"]["frames"]]
-    sums, events = Events(), []
-    for number_, profile in enumerate(data["profiles"]):
-        if profile["type"] == "evented":
-            core = int(profile["name"].split(",")[0].removeprefix("core "))
-            events += [(event["at"], number_, core, event) for event in profile["events"]]
-    events.sort(key=lambda event: event[0])
-    for at, number_, core, event in events:
-        if event["type"] == "O":
-            sums.begin(number_, frames[event["frame"]], at, core)
-        else:
-            sums.end(number_, at, core, frames[event["frame"]])
-    return sums.reading("speedscope", "place")
+    return speedscope_test.add_calls(Events(), data, frames).reading("speedscope", "place")
 
 
 KERNEL_LINE = re.compile(r"^ *core\d+/(\d+)-(\d+) +\[(\d+)\] +(\d+)\.(\d{9}): (\w+): +(.*)$")

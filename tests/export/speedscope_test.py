@@ -20,21 +20,11 @@ class Speedscope(exports.Case):
         for name, options in (*exports.RUNS, ("hostile", ())):
             data, frames = self.load(name, *options)
             self.assertRegex(data["nopscope"]["times"], "^times are raw")
-            sums = exports.Sums()
-            events = []
-            for number, profile in enumerate(data["profiles"]):
-                core = int(profile["name"].split(",")[0].removeprefix("core "))
+            for profile in data["profiles"]:
                 self.assertEqual((profile["type"], profile["unit"]), ("evented", "nanoseconds"))
                 self.assertEqual(profile["startValue"], profile["events"][0]["at"])
                 self.assertEqual(profile["endValue"], profile["events"][-1]["at"])
-                events += [(event["at"], number, core, event) for event in profile["events"]]
-            events.sort(key=lambda event: event[0])
-            for at, number, core, event in events:
-                if event["type"] == "O":
-                    sums.begin(number, frames[event["frame"]], at, core)
-                else:
-                    sums.end(number, at, core, frames[event["frame"]])
-            self.check_events(name, sums, options)
+            self.check_events(name, add_calls(exports.Sums(), data, frames), options)
 
     def test_samples(self):
         data, frames = self.load("samples")
@@ -71,6 +61,22 @@ class Speedscope(exports.Case):
                 self.assertAlmostEqual(own[name], time, delta=0.006 * max(time, 1000), msg=name)
                 compared += 1
         self.assertGreater(compared, 100)
+
+
+def add_calls(sums, data, frames):
+    """Adds a file's calls to the sums and returns these. `frames`: the functions' keys in the sums."""
+    events = []
+    for number, profile in enumerate(data["profiles"]):
+        if profile["type"] == "evented":
+            core = int(profile["name"].split(",")[0].removeprefix("core "))
+            events += [(event["at"], number, core, event) for event in profile["events"]]
+    events.sort(key=lambda event: event[0])
+    for at, number, core, event in events:
+        if event["type"] == "O":
+            sums.begin(number, frames[event["frame"]], at, core)
+        else:
+            sums.end(number, at, core, frames[event["frame"]])
+    return sums
 
 
 def own_samples(data, frames):

@@ -3,63 +3,30 @@
 //
 //     node --test diff_test.mjs, with NOPSCOPE, NOPSCOPE_REPORT_BENCH and CHROMIUM
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { chromium } from "playwright-core";
+import { nopscope, openPage } from "./written_page.mjs";
 
-const { NOPSCOPE, NOPSCOPE_REPORT_BENCH, CHROMIUM } = process.env;
-const directory = mkdtempSync(join(tmpdir(), "nopscope-diff-"));
-const page_file = join(directory, "diff.html");
-const wrong = [];
-let browser;
+let written;
 let page;
 
-// One call of main with these calls inside: [function, ns], as records of 13 bytes.
+// One call of main with these calls inside: [function, ns].
 function recording(name, calls) {
-    const records = [];
-    const put = (type, fn, at) => {
-        const record = Buffer.alloc(13);
-        record.writeUInt8(type, 0);
-        record.writeUInt32LE(fn, 1);
-        record.writeBigUInt64LE(BigInt(at), 5);
-        records.push(record);
-    };
     let now = 1000;
-    put(0, 1, now);
-    for (const [fn, length] of calls) {
-        put(0, fn, now);
-        put(1, fn, (now += length));
-    }
-    put(1, 1, now + 1000);
-    const [events, names, out] = ["calls.ev13", "names.txt", `${name}.nsc`].map((file) => join(directory, file));
-    writeFileSync(events, Buffer.concat(records));
-    writeFileSync(names, "1 8 main\n2 10 slower\n3 18 faster\n4 20 same\n5 28 fresh\n6 30 gone\n");
-    execFileSync(NOPSCOPE_REPORT_BENCH, [events, "--tick-hz", "1000000000", "--names", names, "--nsc", out]);
-    return out;
+    const inside = calls.flatMap(([fn, length]) => [[0, fn, now], [1, fn, (now += length)]]);
+    const names = "1 8 main\n2 10 slower\n3 18 faster\n4 20 same\n5 28 fresh\n6 30 gone\n";
+    return written.record(name, [[0, 1, 1000], ...inside, [1, 1, now + 1000]], names);
 }
 
 before(async () => {
+    written = await openPage("diff");
+    page = written.page;
     const old = recording("old", [[2, 10_000], [3, 30_000], [4, 20_000], [6, 5_000]]);
     const now = recording("now", [[2, 30_000], [3, 20_000], [4, 20_000], [5, 10_000]]);
-    execFileSync(NOPSCOPE, ["diff", old, now, "--html", page_file]);
-    browser = await chromium.launch({
-        executablePath: CHROMIUM,
-        args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
-    });
-    page = await browser.newPage({ viewport: { width: 1400, height: 900 }, reducedMotion: "reduce" });
-    page.on("console", (message) => message.type() === "error" && wrong.push(message.text()));
-    page.on("pageerror", (error) => wrong.push(error.message));
-    page.on("request", (request) => /^(file|data):/.test(request.url()) || wrong.push(`asked for ${request.url()}`));
-    await page.goto(`file://${page_file}`);
+    nopscope("diff", old, now, "--html", written.file);
+    await page.goto(`file://${written.file}`);
     await page.waitForTimeout(300);
 });
-after(async () => {
-    await browser?.close();
-    rmSync(directory, { recursive: true, force: true });
-});
+after(() => written?.close());
 
 // By name: [red, green, blue] and the width.
 const frames = () =>
@@ -98,5 +65,5 @@ test("inverted, too, and what has gone is in the facts", async () => {
     assert.ok(of.slower[0] > of.slower[2] + 60 && of.faster[2] > of.faster[0] + 30);
     await page.click("#tab-recording");
     assert.match(await page.textContent("#recording"), /gonegone \(5\.00 us\)/);
-    assert.deepEqual(wrong, []);
+    assert.deepEqual(written.wrong, []);
 });

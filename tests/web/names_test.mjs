@@ -4,31 +4,17 @@
 //
 //     node --test names_test.mjs, with NOPSCOPE, NOPSCOPE_REPORT_BENCH and CHROMIUM
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { chromium } from "playwright-core";
+import { nopscope, openPage } from "./written_page.mjs";
 
-const { NOPSCOPE, NOPSCOPE_REPORT_BENCH, CHROMIUM } = process.env;
-const directory = mkdtempSync(join(tmpdir(), "nopscope-names-"));
-const file = join(directory, "names.html");
-const wrong = [];
-let browser;
+let written;
 let page;
 
 // main calls two functions that are named init: one for long, with a callee, the other three times.
 function recording() {
-    const records = [];
+    const events = [];
     let now = 1000;
-    const put = (type, fn, after) => {
-        const record = Buffer.alloc(13);
-        record.writeUInt8(type, 0);
-        record.writeUInt32LE(fn, 1);
-        record.writeBigUInt64LE(BigInt((now += after)), 5);
-        records.push(record);
-    };
+    const put = (type, fn, after) => events.push([type, fn, (now += after)]);
     put(0, 1, 0);
     put(0, 2, 1000);
     put(0, 4, 1000);
@@ -39,31 +25,19 @@ function recording() {
         put(1, 3, 10000);
     }
     put(1, 1, 1000);
-    const [events, names, out] = ["calls.ev13", "names.txt", "run.nsc"].map((name) => join(directory, name));
-    writeFileSync(events, Buffer.concat(records));
-    writeFileSync(names, "1 8 main\n2 10 init\n3 18 init\n4 20 helper\n");
-    execFileSync(NOPSCOPE_REPORT_BENCH, [events, "--tick-hz", "1000000000", "--names", names, "--nsc", out]);
-    return out;
+    return written.record("run", events, "1 8 main\n2 10 init\n3 18 init\n4 20 helper\n");
 }
 
 before(async () => {
-    execFileSync(NOPSCOPE, ["html", recording(), "-o", file]);
-    browser = await chromium.launch({
-        executablePath: CHROMIUM,
-        args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
-    });
-    page = await browser.newPage({ viewport: { width: 1400, height: 900 }, reducedMotion: "reduce" });
-    page.on("console", (message) => message.type() === "error" && wrong.push(message.text()));
-    page.on("pageerror", (error) => wrong.push(error.message));
+    written = await openPage("names");
+    page = written.page;
+    nopscope("html", recording(), "-o", written.file);
 });
-after(async () => {
-    await browser?.close();
-    rmSync(directory, { recursive: true, force: true });
-});
+after(() => written?.close());
 
 const open = async (fragment) => {
     await page.goto("about:blank");
-    await page.goto(`file://${file}${fragment}`);
+    await page.goto(`file://${written.file}${fragment}`);
     await page.waitForTimeout(150);
 };
 const calls = () => page.textContent("#calls dl.facts div:first-child dd");
@@ -91,14 +65,15 @@ test("a click on a frame zooms into that one", async () => {
     assert.ok(wide > 1.5 * narrow && narrow > 100, `${narrow} and ${wide}`);
     const drawn = await page.$$eval("#flame g.frame[name='init']", (all) => all.map((g) => Number(g.querySelector("rect").getAttribute("width"))));
     await page.locator("#flame g.frame[name='init']").nth(drawn.indexOf(narrow)).click();
-    await page.waitForTimeout(150);
+    await page.waitForFunction(() => location.hash !== "");
     const link = new URL(page.url()).hash;
     for (const how of ["clicked", "by the link"]) {
+        await page.waitForFunction((width) => [...document.querySelectorAll("#flame g.frame[name='init']")]
+            .some((g) => Number(g.getAttribute("width")) > width), root * 0.99);
         const labels = await page.$$eval("#flame g.frame", (all) => all.filter((g) => Number(g.querySelector("rect").getAttribute("width")) > 1).map((g) => g.getAttribute("name")));
-        assert.ok(Math.max(...(await widths())) > root * 0.99, how);
         assert.ok(!labels.includes("helper"), `${how}: ${labels}`);
         await open(link);
     }
 });
 
-test("nothing was written to the browser's console", () => assert.deepEqual(wrong, []));
+test("nothing was written to the browser's console", () => assert.deepEqual(written.wrong, []));

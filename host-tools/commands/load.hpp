@@ -40,8 +40,8 @@ struct Loaded {
 Loaded load(const ReportOptions& options, bool durations = false,
             const std::function<std::unique_ptr<SessionSink>(const NamedFile&)>& also = {});
 
-// Tells `sink` all of the recording's events, in balance, and its sums if it wants them; finishes it. Says on stderr
-// what its reader should know. Throws Error.
+// Passes the recording's balanced events to `sink`, and its sums if the sink wants them, and
+// finishes it. Says on stderr what the user should know. Throws Error.
 void stream_into(EventSink& sink, const ReportOptions& options, TimeAxis axis);
 
 // What a page shows of a recording: view_json() (html/html.hpp).
@@ -50,7 +50,7 @@ std::string view_of_file(const HtmlOptions& options);
 // The hottest functions' instructions; nothing: no image is given. Throws Error.
 std::optional<CodeView> code_of_image(const HtmlOptions& options);
 
-// On stderr, if there are any.
+// Warns on stderr if there are any.
 void say_unknown_sites(const ReportOptions& options, std::uint64_t functions);
 
 // To standard output.

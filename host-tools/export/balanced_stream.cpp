@@ -124,7 +124,7 @@ void BalancedStream::on_trace(unsigned number, const TraceBatch& batch) {
         tell_clock_pair();
 }
 
-// The target tells some of them by its stats, whose time may lie outside of its records.
+// Some missing parts are known from stats, whose clock may lie outside of the session's records.
 void BalancedStream::on_missing(unsigned number, const MissingPart& part) {
     absences_.push_back({&core(number), part});
 }

@@ -95,7 +95,7 @@ private:
 
     Core& core(unsigned number);
     void tell_clock_pair();
-    // Those that end not after `reached`, of the session's clock, within the session.
+    // Passes on the missing parts that end by `reached` on the session's clock, cut to the session.
     void tell_absences(std::uint64_t reached);
     void tell(Core& core, const MissingPart& part);
     static void cut(Core& core, std::uint64_t clock);

@@ -115,10 +115,10 @@ public:
     // Never called with TimeAxis::without_tracer. A format that has no place for pairs ignores
     // them.
     virtual void time_pair(const TimePair&) {}
-    // After the last event, of a format that has sums beside its events: what report shows.
+    // After the last event, for a format that has sums, too: the report's sums.
     virtual bool wants_sums() const { return false; }
     virtual void sums(const Report&) {}
-    // All is told; what the format has at its end is written.
+    // Writes the end of the file: nothing follows.
     virtual void finish() = 0;
 
     // One sentence: "3 samples and 7 counter values"; empty: nothing was left out.

@@ -34,7 +34,8 @@ void SessionReader::account(const Core& core, StreamCounters& sum) {
                             stats.generated == end + stats.dropped + elsewhere &&
                             stats.dropped == core.dropped;
         if (core.is_final && !agrees) ++sum.inconsistent;
-        // After a stop a return may have been dropped since: then there is more than was said.
+        // A return may have been dropped after the stats that followed a stop: then the target has
+        // generated more than they say.
         is_said = is_last_word(stats) && core.next_index <= end && (agrees || core.is_final);
         sum.unhooked += stats.unhooked;
         sum.foreign += stats.foreign;

@@ -343,7 +343,7 @@ private:
     std::array<std::unique_ptr<Core>, 256> cores_;
 };
 
-// In the decoder's loop, where its outcome is known.
+// Inlined into the decoder's loop, which knows the call's outcome at compile time.
 [[gnu::always_inline]] inline void Profile::Context::closed(const OpenCall& call, const ClosedCall& result) {
     CallTree::Node& node = profile_.tree_[call.path.node];
     const Ticks end = call.begin + result.ticks;

@@ -149,7 +149,7 @@ class Core:
         self.first = self.clock = self.next = None
         self.gaps = 0             # of no context
         self.backwards = False
-        self.begins_inside = False  # of what the target did: there were records before the first
+        self.begins_inside = False  # the target had made records before the first one here
 
     def enter(self, number):
         self.contexts[self.current].unwinding = False

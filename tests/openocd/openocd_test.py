@@ -129,7 +129,7 @@ class OpenOcd(unittest.TestCase):
         probed = self.probed("rounds=1", "rtt=both", "baud=0")
         probed.qemu.wait(timeout=machines.HANG_SECONDS)
         uart = probed.uart.read_bytes()
-        raw, report = probed.record("--duration", "5", "--keep-tracing")  # it is over, and answers nothing
+        raw, report = probed.record("--duration", "5", "--keep-tracing")  # the target has ended
         self.assertEqual(report["integrity"]["corrupt_frames"], 0)
         self.assertLess(len(raw), len(uart))
         frames, rest = raw.split(b"\0"), iter(uart.split(b"\0"))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a program's unit tests. What they write is in a directory of this process's own, since ctest
-// runs each test as a process, several at a time: testing::TempDir() names it.
+// Runs a program's unit tests. ctest runs each test as a process, several at a time. So each
+// process has its own directory for files that it writes: testing::TempDir() names it.
 #include <gtest/gtest.h>
 
 #include <cstdio>

@@ -54,7 +54,8 @@ async function serve(...words) {
 before(async () => {
     await startTarget();
     served = await serve("--from", `unix:${NOPSCOPE_SOCKET}`, "--image", NOPSCOPE_IMAGE, "-o", side);
-    // It would end with its last page, and a slow machine takes seconds from one page to the next.
+    // Keeps one page open: `serve` ends after its last page, and a slow machine takes seconds from
+    // one page to the next.
     follower = http.get(`${served.url}events`, (events) => events.resume()).on("error", () => {});
     browser = await chromium.launch({
         executablePath: CHROMIUM,

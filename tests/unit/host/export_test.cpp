@@ -92,7 +92,7 @@ class OutputTest : public testing::Test {
 protected:
     ~OutputTest() override {
         fs::remove_all(directory);
-        fs::create_directory(directory);  // the next test's
+        fs::create_directory(directory);  // for the next test
     }
     std::size_t files() const {
         return static_cast<std::size_t>(std::distance(fs::directory_iterator(directory), fs::directory_iterator()));

@@ -315,7 +315,8 @@ TEST_F(Settled, WhatNoCallerCanPayIsToldApart) {
     EXPECT_EQ(result.below_zero_ns, 6u + 6 + 7);
 }
 
-// If a path's self is above zero, it has paid for all paths below zero inside it, so its total is exact.
+// If a path's self is above zero, it has paid for all paths below zero inside it. So its total is
+// exact.
 TEST(Sums, TotalsAreExactAroundPathsBelowZero) {
     for_each_trace([](const RandomTrace& trace) {
         const Profile& profile = trace.profile;

@@ -22,8 +22,8 @@ HANG_SECONDS = 120
 WITH_CALLS = ("torture", "tasks", "stream", "contexts", "captured", "gaps", "pauses")
 CUT = "--cut-tracer"
 # For event formats: recordings, and the options of `export`.
-RUNS = (*((name, ()) for name in (*WITH_CALLS, "torture-54", "tasks-54", "tasks-62", "demo", "equal", "deep")),
-        *((name, (CUT,)) for name in ("torture-54", "tasks", "demo")))
+RUNS = (*((name, ()) for name in (*WITH_CALLS, "torture-54", "tasks-54", "tasks-62", "equal", "deep")),
+        *((name, (CUT,)) for name in ("torture-54", "tasks")))
 TRACER, AWAY = "(tracer)", "(other context)"
 
 

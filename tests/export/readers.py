@@ -462,7 +462,7 @@ def uftrace(run):
 
 def uftrace_sums(path, cores, sums, key):
     """`uftrace dump`; `cores` by task, `key`: of a function's name and address, in the sums."""
-    text = exports.run("uftrace", "dump", "--no-pager", "--color=no", "-d", path).stdout.decode()
+    text = exports.run("uftrace", "dump", "--no-pager", "--color=no", "--depth=32767", "-d", path).stdout.decode()
     events = [(int(match[1]) * 10 ** 9 + int(match[2]), int(match[3]), match[4], key(match[5], match[6]))
               for match in map(UFTRACE_DUMP.match, text.splitlines()) if match]
     for at, task, kind, of in sorted(events, key=lambda event: event[0]):

@@ -83,7 +83,7 @@ void swap_to(Core& core, Context& to) {
     from.frames_end = core.frames_end;
     from.stack_low = core.stack_low;
     from.stack_high = core.stack_high;
-    // The time away is inside its open profiled calls, and nobody's own.
+    // The time away is in the totals of the context's open profiled calls, and in no self time.
     const std::uint64_t now = machine.clock();
     from.profiled = core.profiled;
     from.left = now;

@@ -11,7 +11,7 @@
 //   unwound  A return of a call that is not innermost ends those above it, too. Where the target has told of one that longjmp
 //            left, it unwinds until the next entry or return: that time is the tracer's, as in CallDecoder.
 //   open     What is open when its session ends, ends with the core's last event.
-//   tracer   Between tracer_begin and tracer_end the track shows `tracer_function`, so that it is nobody's own time.
+//   tracer   Between tracer_begin and tracer_end the track shows `tracer_function`, so that no call has the time as its own.
 //            On TimeAxis::without_tracer the clock stands still instead, as CallDecoder's does.
 //   context  While another context runs, a track that has open calls shows `away_function`, for the same reason.
 //   time     Of a core it never goes back: a clock that does stands still.

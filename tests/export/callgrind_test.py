@@ -30,7 +30,7 @@ class Callgrind(exports.Case):
             for of, (time, total) in rows.items():
                 with self.subTest(recording=name, raw=raw, function=of):
                     self.assertEqual(own.get(of, [0])[0], time)
-                    # The time of a gap is in the totals of those around it, and nobody's own.
+                    # A gap's time is in the totals of the calls around it, and in no self time.
                     if name != "gaps" and of not in recursive_or_shared(name):
                         self.assertEqual(inclusive.get(of, [0])[0], total_of(of, nodes, total_key))
                         self.assertEqual(inclusive.get(of, [0])[0], total)

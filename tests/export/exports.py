@@ -83,9 +83,9 @@ class Open:
 
 
 class Sums:
-    """Calls, total and self time of functions by name, as `report` counts them: total counts once however often
-    a function is on the stack, and nothing of the tracer's own time. Beside a time is of how many lengths it is made:
-    each may be rounded."""
+    """Calls, total and self time of functions by name, as `report` counts them: a total counts once
+    however often a function is on the stack, and excludes the tracer's time. Each time comes with
+    the number of lengths that it is the sum of, because each of these may be rounded."""
 
     def __init__(self):
         self.calls = collections.Counter()

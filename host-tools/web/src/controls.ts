@@ -44,7 +44,7 @@ export class Controls {
         return button;
     }
 
-    // Begins with what the target does already, which nobody knows here.
+    // Begins with "as it is", which leaves what the target does.
     private choice(name: string, values: string[], chosen: (value: string) => void): HTMLSelectElement {
         const select = make("select", { name }, make("option", { value: "" }, "as it is"));
         for (const value of values) select.append(make("option", {}, value));

@@ -316,6 +316,24 @@ TEST_F(Session, GeneratedIsWhatTheTargetSaysOrAtLeastWhatCame) {
     EXPECT_EQ(counted().generated_at_least, 0u);
 }
 
+// After a stop a return may find no room: its drop is in no stats yet.
+TEST_F(Session, ADropAfterTheStopsStatsMakesThemALowerBound) {
+    target.hello();
+    four_calls();
+    target.flush();
+    wire::Stats stats{.generated = 8, .delivered = 8, .has_state = true, .stopped_at = 5};
+    target.frame(wire::Stream::stats, 0, wire::write_stats(stats, target.payload()));
+    reader.feed(target.bytes);
+    EXPECT_EQ(reader.counters().generated_at_least, 0u);
+    target.bytes.clear();
+    stats.dropped = 1;
+    target.frame(wire::Stream::stats, 0, wire::write_stats(stats, target.payload()));
+    reader.feed(target.bytes);
+    const StreamCounters counters = reader.counters();
+    EXPECT_EQ(counters.generated_at_least, 1u);
+    EXPECT_EQ(counters.generated, counters.delivered + counters.dropped + counters.lost);
+}
+
 TEST_F(Session, FinalStatsThatContradictTheRecordsAreNotMadeToAgree) {
     target.hello();
     four_calls();

@@ -293,7 +293,7 @@ TEST_F(BalancedStreamTest, WhatIsMissingLiesBetweenTheSessionsFirstRecordAndItsL
         const std::vector<wire::StampedRecord> records{{wire::make_record(wire::Kind::call, 1, clock), clock}};
         stream.on_trace(core, {.first_index = index, .records = records});
     };
-    for (const std::uint64_t begin : {1000, 5000}) {
+    for (const std::uint64_t begin : {1000, 5000000}) {
         stream.on_session(hello);
         stream.on_missing(0, {.from = 7, .to = begin + 10, .dropped = 3});  // since the target's last stats
         batch(0, 0, begin);
@@ -302,9 +302,9 @@ TEST_F(BalancedStreamTest, WhatIsMissingLiesBetweenTheSessionsFirstRecordAndItsL
         stream.on_session_end();
     }
     EXPECT_THAT(checker.told, ElementsAre("0 .f1 1000", "core 0 lacks 0 0 3, 1000..1010", "1 .f1 1030",
-                                          "core 1 lacks 4 0 0, 1020..1030", "0 .f1 5000",
-                                          "core 0 lacks 0 0 3, 5000..5010", "1 .f1 5030",
-                                          "core 1 lacks 4 0 0, 5020..5030"));
+                                          "core 1 lacks 4 0 0, 1020..1030", "0 .f1 5000000",
+                                          "core 0 lacks 0 0 3, 5000000..5000010", "1 .f1 5000030",
+                                          "core 1 lacks 4 0 0, 5000020..5000030"));
     EXPECT_THAT(checker.wrong, IsEmpty());
 }
 

@@ -19,12 +19,14 @@ struct Sink : SessionSink {
             indices.push_back({core, batch.first_index + i});
         }
     }
+    void on_missing(unsigned, const MissingPart& part) override { missing.push_back(part); }
     void on_clock_pair(const ClockPair& pair) override { pairs.push_back(pair); }
     void on_console(std::string_view text) override { console += text; }
     void on_raw_text(std::string_view text) override { raw += text; }
 
     std::vector<std::uint16_t> sessions;
     std::vector<std::pair<unsigned, std::uint64_t>> indices;
+    std::vector<MissingPart> missing;
     std::vector<ClockPair> pairs;
     std::string console;
     std::string raw;

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a session lacks: how much, of which kind, and from when to when.
+#include "tests/unit/host/session_fixture.hpp"
+
+namespace nopscope {
+namespace {
+
+using test::Session;
+
+class Missing : public Session {
+protected:
+    void stats(const wire::Stats& of) {
+        target.frame(wire::Stream::stats, 0, wire::write_stats(of, target.payload()));
+    }
+};
+
+TEST_F(Missing, AGapIsFromTheRecordBeforeItToTheOneBehindIt) {
+    target.hello();
+    target.entry(1);
+    target.flush();
+    const std::uint64_t from = target.clock;
+    target.entry(1);
+    target.lose();
+    target.skip_sequence(wire::Stream::trace);
+    target.entry(1);
+    target.finish();
+    read();
+    ASSERT_EQ(sink.missing.size(), 1u);
+    EXPECT_EQ(sink.missing[0].from, from);
+    EXPECT_EQ(sink.missing[0].to, target.clock);
+    EXPECT_EQ(sink.missing[0].lost, 1u);
+}
+
+TEST_F(Missing, OverwrittenRecordsAreNotLost) {
+    target.hello();
+    four_calls();
+    target.flush();
+    stats({.now = target.clock, .generated = 12, .delivered = 8, .overwritten = 4});
+    for (int i = 0; i < 10; ++i) target.entry(1);
+    target.lose();
+    target.skip_sequence(wire::Stream::trace);
+    four_calls();
+    target.flush();
+    stats({.now = target.clock, .generated = 26, .delivered = 22, .final = 1, .overwritten = 4});
+    reader.feed(target.bytes);
+    reader.finish();
+    counters = reader.counters();
+    EXPECT_EQ(counters.delivered, 16u);
+    EXPECT_EQ(counters.overwritten, 4u);
+    EXPECT_EQ(counters.lost, 6u);
+    EXPECT_EQ(counters.generated, 26u);
+    EXPECT_EQ(counters.inconsistent, 0u);
+    ASSERT_EQ(sink.missing.size(), 1u);
+    EXPECT_EQ(sink.missing[0].overwritten, 4u);
+    EXPECT_EQ(sink.missing[0].lost, 6u);
+}
+
+TEST_F(Missing, FilteredCallsAreGenerated) {
+    target.hello();
+    four_calls();
+    target.flush();
+    stats({.now = target.clock, .generated = 13, .delivered = 8, .final = 1, .filtered = 5});
+    reader.feed(target.bytes);
+    reader.finish();
+    counters = reader.counters();
+    EXPECT_EQ(counters.filtered, 5u);
+    EXPECT_EQ(counters.generated, 13u);
+    EXPECT_EQ(counters.inconsistent, 0u);
+}
+
+TEST_F(Missing, AFrameWithADamagedByteIsCounted) {
+    target.hello();
+    four_calls();
+    target.flush();
+    target.bytes[target.frame_ends.back() - 3] ^= 0x10;
+    target.finish();
+    read();
+    EXPECT_EQ(reader.line().corrupt_frames, 1u);
+    EXPECT_EQ(reader.line().raw_bytes, 0u);
+    EXPECT_EQ(counters.lost, 8u);
+}
+
+}  // namespace
+}  // namespace nopscope

@@ -68,10 +68,14 @@ def check_times(*recordings):
     for path in map(pathlib.Path, recordings):
         if path.suffix != ".nsc" or not path.is_file():
             continue
-        of = path.stat()
-        if (path, of.st_size, of.st_mtime_ns) not in checked:
+        if version(path) not in checked:
             times.check(NOPSCOPE, path)
-            checked.add((path, of.st_size, of.st_mtime_ns))
+            checked.add(version(path))
+
+
+def version(path):
+    of = path.stat()
+    return path, of.st_size, of.st_mtime_ns
 
 
 def nopscope(*arguments, status=0):
@@ -118,8 +122,9 @@ def record(directory, machine, image, words=(), icount=True, oracle=False, optio
                            str(elf), "-o", str(recording), "--raw", str(raw), *options], capture_output=True,
                           text=True, errors="replace", timeout=HANG_SECONDS,
                           stdin=subprocess.DEVNULL)
-    if plausible:
-        check_times(recording)
+    if not plausible:
+        checked.add(version(recording))
+    check_times(recording)
     return Run(done.returncode, done.stdout, done.stderr,
                raw.read_bytes(), recording, elf,
                json.loads(counts.read_text()) if oracle else None)

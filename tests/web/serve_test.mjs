@@ -308,7 +308,9 @@ test("SIGINT ends it, and the recording on the side is whole", async () => {
     await ended(served.child);
     assert.equal(served.child.exitCode, 0);
     await until("that it is said", async () => /does not answer/.test(await page.textContent("#status")));
-    wrong.splice(0); // the browser says so, too
+    await page.close();
+    page = null;
+    wrong.splice(0); // the browser says so, too, each time that the page asks again
     const report = JSON.parse(execFileSync(NOPSCOPE, ["report", side, "--format", "json"], { encoding: "utf8", maxBuffer: 1 << 28 }));
     assert.equal(report.sessions, 3);
     const { integrity } = report;

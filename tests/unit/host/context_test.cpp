@@ -68,6 +68,19 @@ protected:
 
 using Paths = std::vector<std::string>;
 
+TEST_F(Contexts, AFunctionsTimesAddUp) {
+    target.ret(target.entry(1), 5);
+    context(1);
+    target.ret(target.entry(1), 7);
+    target.finish();
+    profile.feed(target.bytes);
+    profile.finish();
+    const std::vector<FunctionTimes> times = profile.times();
+    ASSERT_EQ(times.size(), 2u);  // the first is no function's
+    EXPECT_EQ(times[1].self_ticks, 12u);
+    EXPECT_EQ(times[1].total_ticks, 12u);
+}
+
 TEST_F(Contexts, EachHasItsStackAndNobodyElsesTime) {
     const auto a = target.entry(1);
     context(1);

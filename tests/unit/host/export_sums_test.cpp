@@ -43,6 +43,13 @@ TEST(CallTree, KeepsAllPathsWhenItGrows) {
     EXPECT_EQ(tree.nodes().size(), count);
 }
 
+// So many parents on, a path's first bucket is the same.
+TEST(CallTree, PathsOfOneFunctionStayApart) {
+    CallTree tree;
+    constexpr std::uint32_t buckets = 1024;
+    EXPECT_NE(tree.child(5, 7), tree.child(5 + buckets, 7));
+}
+
 class ExportSums : public testing::Test {
 protected:
     ExportSums() {

@@ -325,6 +325,7 @@ TEST_F(Nsc, ADamagedBlockIsAMissingPartOfItsCore) {
         // The last one of a session is followed by nothing of the core that would tell.
         ASSERT_TRUE(again.lost == told.lost + lost || again.lost == told.lost);
         if (again.lost == told.lost) ++without_part;
+        ASSERT_EQ(reader.counters().stream.gaps, counted.stream.gaps + (again.lost != told.lost));
     }
     EXPECT_GT(blocks, 50);
     EXPECT_EQ(without_part, 4) << "two cores, two sessions";

@@ -356,5 +356,43 @@ TEST(Text, Console) {
     EXPECT_EQ(human_ns(std::uint64_t{12'345'000'000'000}), "12345 s");
 }
 
+TEST_F(ReportTest, TheTotalOfALostCallHasItsRecursionOnce) {
+    target.hello();
+    const auto outer = target.entry(1);
+    target.entry(2);
+    target.ret(target.entry(2), 5);  // 15 after the outer one began
+    target.flush();
+    target.entry(3);
+    target.lose();
+    target.skip_sequence(wire::Stream::trace);
+    target.ret(outer);
+    target.finish();
+    const Report result = report();
+    EXPECT_EQ(row(result, "f2").lost, 1u);
+    EXPECT_EQ(row(result, "f2").total_ns, 15u);
+    EXPECT_EQ(row(result, "f2").self_ns, 15u);
+}
+
+TEST_F(ReportTest, EachLackByItselfIsUnclean) {
+    target.hello();
+    target.ret(target.entry(1));
+    target.finish();
+    report();
+    const Symbols names = symbols();
+    ASSERT_TRUE(integrity_of(profile, profile.counters(), &names).clean);
+    for (const auto lack :
+         {&StreamCounters::dropped, &StreamCounters::lost, &StreamCounters::gaps,
+          &StreamCounters::lost_frames, &StreamCounters::duplicate_frames,
+          &StreamCounters::undecoded_frames, &StreamCounters::malformed_frames,
+          &StreamCounters::homeless_frames, &StreamCounters::unfinished_sessions,
+          &StreamCounters::other_image_sessions, &StreamCounters::inconsistent,
+          &StreamCounters::unhooked, &StreamCounters::foreign, &StreamCounters::stray_returns,
+          &StreamCounters::console_dropped}) {
+        nsc::Counters counters = profile.counters();
+        counters.stream.*lack = 1;
+        EXPECT_FALSE(integrity_of(profile, counters, &names).clean);
+    }
+}
+
 }  // namespace
 }  // namespace nopscope

@@ -128,7 +128,9 @@ class Sums(exports.Case):
                 # A bin begins at most a quarter below its calls; rounding moves it by a nanosecond.
                 self.assertLessEqual(one["bins"][0][0], one["min_ns"] + 1)
                 self.assertGreaterEqual(one["bins"][0][0] * 5 / 4 + 2, one["min_ns"])
-                self.assertLessEqual(one["bins"][-1][0], one["max_ns"] + 1)
+                # If a call comes out above its function's total, max is that total.
+                if one["max_ns"] < row[f"{kind}total_ns"]:
+                    self.assertLessEqual(one["bins"][-1][0], one["max_ns"] + 1)
 
         self.for_each(check)
 

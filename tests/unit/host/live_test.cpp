@@ -226,6 +226,26 @@ TEST_F(Looked, WhatIsNoRequestIsAnsweredAtOnce) {
     EXPECT_THROW(live->stop_recording(), Error);
 }
 
+// It takes no commands, and keeps no profile.
+TEST_F(Looked, AtTheEndATargetWithoutInputIsNotAsked) {
+    open();
+    target.hello();
+    target.ret(target.entry(1));
+    send();
+    const ControlAnswer answer = live->end_recording([] { return false; });
+    EXPECT_EQ(answer.status, Exit::ok);
+    EXPECT_EQ(answer.text, "");
+}
+
+TEST(LineStates, HaveNames) {
+    EXPECT_STREQ(name_of(LineState::waiting), "waiting");
+    EXPECT_STREQ(name_of(LineState::running), "running");
+    EXPECT_STREQ(name_of(LineState::finished), "finished");
+    EXPECT_STREQ(name_of(LineState::lost), "lost");
+    EXPECT_STREQ(name_of(LineState::over), "over");
+    EXPECT_STREQ(name_of(LineState::failed), "failed");
+}
+
 TEST_F(Looked, ARecordingOnTheSideHasWhatCameMeanwhile) {
     open();
     target.hello();

@@ -161,7 +161,8 @@ inline std::uint64_t own_limit(const Core& core) {
     return __atomic_load_n(&core.tail, __ATOMIC_RELAXED) + ring_bytes -
            core.reserve;
 }
-// Puts a record of the tracer's own. Needs: no switch of context is unsaid, interrupts are masked.
+// Puts a record that the tracer makes for itself. Needs: each switch of context has its record, and
+// interrupts are masked.
 // False: there was no room.
 template <MachineConcept M>
 bool put_own_said(M& machine, Core& core, wire::Extended what, std::uint32_t argument = 0,
@@ -314,7 +315,7 @@ bool put_in_context(M& machine, Core& core, Put put,
     return say_context(machine, core, limit) && put(limit);
 }
 
-// Puts a record of the tracer's own behind the record of the last switch, so that it lies in the
+// Puts a record that the tracer makes for itself behind the record of the last switch, so that it lies in the
 // context that runs. Any context that does not hold the lock. False: there was no room for both.
 template <MachineConcept M>
 bool put_own(M& machine, Core& core, wire::Extended what, std::uint32_t argument = 0,

@@ -30,6 +30,8 @@
 #include "tracer/wire/crc32c.hpp"
 #include "tracer/wire/hello.hpp"
 
+#include <algorithm>
+
 namespace nopscope {
 
 struct KeptCore {
@@ -155,23 +157,6 @@ inline void unwrite(const Core& core, std::uint64_t position) {
     __atomic_store_n(ring_slot(core, position), lap_mask(position) ^ unwritten_bit, __ATOMIC_RELAXED);
 }
 
-// How far the ring was written: from `cursor`, or a lap later if that has been written over.
-inline std::uint64_t find_cursor(Core& core, std::uint64_t cursor) {
-    constexpr std::uint64_t holes = 2 * max_interrupt_depth;  // claimed, and not written when it came
-    core.cursor = ~std::uint64_t{0};
-    std::uint64_t from = cursor;
-    if (cursor > ring_bytes && !ring_peek(core, cursor - record_bytes) &&
-        ring_peek(core, cursor - record_bytes + ring_bytes)) {
-        from += ring_bytes;
-    }
-    std::uint64_t end = from;
-    for (std::uint64_t at = from; at < from + ring_bytes && at - end <= holes * record_bytes;
-         at += record_bytes) {
-        if (ring_peek(core, at)) end = at + record_bytes;
-    }
-    return end;
-}
-
 // `is_site(low 32 bits of a run-time address)`.
 template <typename IsSite>
 bool is_plausible(wire::Record record, std::uint64_t position, IsSite is_site) {
@@ -186,6 +171,44 @@ bool is_plausible(wire::Record record, std::uint64_t position, IsSite is_site) {
         case wire::Kind::extended: break;
     }
     return wire::is_known(record.extended());
+}
+
+// How many laps after `cursor`'s own the slots before it were written last. A slot that was claimed and not written holds
+// what it had a lap before, which reads like a lap later; and a slot that never was written is zero. So no slot alone
+// tells: it is the lap in which most calls are of sites, or else most slots are written.
+template <typename IsSite>
+std::uint64_t laps_since(const Core& core, std::uint64_t cursor, IsSite is_site) {
+    constexpr std::uint64_t most_laps = 4, looked_at = std::min<std::uint64_t>(256, ring_bytes / record_bytes);
+    std::uint64_t laps = 0, best = 0;
+    for (std::uint64_t n = 0; n < most_laps; ++n) {
+        std::uint64_t score = 0;
+        for (std::uint64_t back = 1; back <= looked_at && cursor - back * record_bytes >= ring_bytes; ++back) {
+            const std::uint64_t at = cursor - back * record_bytes + n * ring_bytes;
+            const auto record = ring_peek(core, at);
+            if (!record || __atomic_load_n(ring_slot(core, at), __ATOMIC_RELAXED) == 0) continue;
+            const bool is_call = record->kind() == wire::Kind::call || record->kind() == wire::Kind::entry;
+            score += is_call && is_site(record->site_low()) ? looked_at : 1;
+        }
+        if (score > best) {
+            laps = n;
+            best = score;
+        }
+    }
+    return laps;
+}
+
+// How far the ring was written: from `cursor`, or so many laps later if that has been written over.
+template <typename IsSite>
+std::uint64_t find_cursor(Core& core, std::uint64_t cursor, IsSite is_site) {
+    constexpr std::uint64_t holes = 2 * max_interrupt_depth;  // claimed, and not written when it came
+    core.cursor = ~std::uint64_t{0};
+    const std::uint64_t from = cursor + laps_since(core, cursor, is_site) * ring_bytes;
+    std::uint64_t end = from;
+    for (std::uint64_t at = from; at < from + ring_bytes && at - end <= holes * record_bytes;
+         at += record_bytes) {
+        if (ring_peek(core, at)) end = at + record_bytes;
+    }
+    return end;
 }
 
 struct Recovered {
@@ -219,7 +242,7 @@ template <typename IsSite>
 Recovered recover_core(Core& core, const KeptCore& kept, std::uint64_t now, std::uint64_t clock_hz,
                        IsSite is_site) {
     Recovered found{0, 0, 0};
-    const std::uint64_t cursor = find_cursor(core, kept.cursor);
+    const std::uint64_t cursor = find_cursor(core, kept.cursor, is_site);
     core.cursor = cursor;
     RingBegin begin{kept.tail, kept.clock, static_cast<std::uint32_t>(kept.context)};
     if (cursor - kept.tail > ring_bytes) {

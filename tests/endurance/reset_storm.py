@@ -171,6 +171,9 @@ def check(run, recording, elf, plugins):
     if sums["generated"] != sum(sums[part] for part in PARTS):
         found.append(f"the sums are not exact: {sums}")
     found += [f"{name} is {sums[name]}" for name in (NEVER if well else ("unknown_sites",)) if sums.get(name, 0)]
+    if well and mode in ("lossless", "stream") and sums["orphan_returns"]:
+        found.append(f"{sums['orphan_returns']} returns are of no call")
+        invented += sums["orphan_returns"]
     # A reset cuts off one frame at most. A perfect line loses nothing else.
     if well and sums["lost_frames"]:
         found.append(f"{sums['lost_frames']} frames are lost on a perfect line")

@@ -92,9 +92,9 @@ protected:
             if (with_end) {
                 reader.finish();
                 journal.flush(reader.line(), reader.counters(), 8);
-                writer.end({.reason = nsc::EndReason::duration, .exit_status = 3,
-                            .line_bytes = line.size()});
+                writer.end({.reason = nsc::EndReason::duration, .exit_status = 3, .line_bytes = line.size()});
             }
+            EXPECT_EQ(writer.bytes(), std::filesystem::file_size(path));
             counted = {{}, reader.line(), reader.counters()};
         }
         return read_whole_file(path);

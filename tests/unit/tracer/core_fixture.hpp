@@ -5,6 +5,7 @@
 #include "tests/sim/sim_machine.hpp"
 #include "tracer/shadow_stack.hpp"
 
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -59,7 +60,7 @@ struct CoreUnderTest {
     }
 
     struct Memory {
-        std::vector<std::uint64_t> ring = std::vector<std::uint64_t>(ring_bytes / 8);
+        alignas(64) std::array<std::uint64_t, ring_bytes / 8> ring{};  // in whole cache lines, as the firmware's
         std::vector<ShadowFrame> frames = std::vector<ShadowFrame>(shadow_frames + 1);
     };
 

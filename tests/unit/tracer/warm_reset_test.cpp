@@ -32,12 +32,16 @@ TEST_F(WarmReset, AnnouncedOrNot) {
     }
 }
 
-TEST_F(WarmReset, AWholeLapSinceTheHeader) {
-    make(2500);
-    machine.now += hz;
-    pump.run();
-    make(slots + 200);
-    expect_true(boot(), record_index(core.cursor));
+TEST_F(WarmReset, WholeLapsSinceTheHeader) {
+    for (const unsigned count : {1u, 100u, 2500u}) {
+        for (const unsigned laps : {0u, 1u, 2u, 3u}) {
+            make(count);
+            machine.now += hz;
+            pump.run();
+            make(laps * slots + 200);
+            expect_true(boot(), record_index(core.cursor));
+        }
+    }
 }
 
 TEST_F(WarmReset, WhatWasAnnouncedIsAllInMemory) {
@@ -156,7 +160,7 @@ TEST_F(WarmReset, WhatCannotBeIsLeftOutAlone) {
                  {site(first_site, clock - hz / 1000 - 5), true}};
     make(100);
     pump.prepare_reset();
-    const std::vector<std::uint64_t> good = memory[0].ring;
+    const auto good = memory[0].ring;
     for (const auto& [record, is_left_out] : cases) {
         memory[0].ring = good;
         const std::uint64_t position = ring_bytes + index * record_bytes;
@@ -168,6 +172,26 @@ TEST_F(WarmReset, WhatCannotBeIsLeftOutAlone) {
                                 [&](const wire::Event& event) { return event.index == index; }),
                   is_left_out ? 0 : 1);
         EXPECT_EQ(received.events.back().index, 99u);
+    }
+}
+
+// Claimed before the header was written, and still not written at the reset.
+TEST_F(WarmReset, HolesBeforeTheHeadersCursor) {
+    const Core fresh = core;
+    for (const std::uint64_t count : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{3}, 3 * slots / 4, slots, slots + 3, 7 * slots / 4, 2 * slots + 2}) {
+        for (const unsigned holes : {1u, 2u, 60u}) {
+            core = fresh;
+            std::fill(memory[0].ring.begin(), memory[0].ring.end(), 0);
+            make(static_cast<unsigned>(count));
+            core.cursor += holes * record_bytes;
+            pump.prepare_reset();
+            const Received received = boot();
+            if (count != 0) {
+                expect_true(received, count, holes);
+            } else {
+                EXPECT_EQ(found.records, 0u);
+            }
+        }
     }
 }
 
@@ -190,7 +214,7 @@ TEST_F(WarmReset, ASpoiledRing) {
     std::mt19937_64 random(3);
     make(5000);
     pump.prepare_reset();
-    const std::vector<std::uint64_t> good = memory[0].ring;
+    const auto good = memory[0].ring;
     for (int round = 0; round < 300; ++round) {
         memory[0].ring = good;
         for (unsigned i = 0; i < 1u + random() % 300; ++i) {

@@ -24,7 +24,7 @@ import tempfile
 from collections import defaultdict
 
 from nsc2 import block, chunks, zstd
-from trace2 import CONTEXT, DURATION, ENTRY, EXTENDED, IDENTITY, INTERRUPT, RET, TRACER_BEGIN, TRACER_END
+from trace2 import CALL, CONTEXT, DURATION, ENTRY, EXTENDED, IDENTITY, INTERRUPT, RET, TRACER_BEGIN, TRACER_END
 
 MOST_RECORDS = 400_000  # of a recording that is checked tick by tick; a larger one takes too long
 MOST_MARKERS = 64       # gaps without a return from before them
@@ -211,6 +211,19 @@ def read(data):
     for core in cores.values():
         core.finish()
     return cores
+
+
+def begun_and_ended(data):
+    """Returns how many calls and interrupts of an undamaged recording begin, and how many end."""
+    begun = ended = 0
+    for kind, payload in chunks(data):
+        if kind != "TRCE":
+            continue
+        for _, word, _ in block(zstd(payload))[2]:
+            kind = word >> 32 & 3
+            begun += kind in (CALL, ENTRY) or (kind == EXTENDED and word >> 35 & 15 == INTERRUPT)
+            ended += kind == RET
+    return begun, ended
 
 
 def faults_of(name, core, theirs, is_whole):

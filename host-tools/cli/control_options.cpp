@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/control_options.hpp"
+#include "host-tools/cli/control_options.hpp"
 
 namespace nopscope {
 namespace {
@@ -110,7 +110,7 @@ std::function<void()> add_steering(CLI::App* command, LineOptions& options) {
     };
 }
 
-std::function<Exit()> add_ctl(CLI::App& app, CLI::App*& command) {
+Action add_ctl(CLI::App& app, CLI::App*& command) {
     auto options = std::make_shared<CtlOptions>();
     command = app.add_subcommand("ctl", "Ask something of a target");
     CLI::Option* const from = command->add_option("--from", options->from, "The line, as `record` takes it");

@@ -6,7 +6,7 @@
 
 #include <functional>
 
-#include "host-tools/commands/commands.hpp"
+#include "host-tools/cli/options.hpp"
 
 namespace nopscope {
 
@@ -14,7 +14,5 @@ namespace nopscope {
 void add_line(CLI::App* command, LineOptions& options, const char* image_help);
 // Returns what is to be called when `command` has been parsed: it sets `options`' steering.
 std::function<void()> add_steering(CLI::App* command, LineOptions& options);
-
-std::function<Exit()> add_ctl(CLI::App& app, CLI::App*& command);
 
 }  // namespace nopscope

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options of the commands about images and this machine.
+#include <cstdio>
+
+#include "host-tools/base/pmu_events.hpp"
+#include "host-tools/cli/defaults.hpp"
+#include "host-tools/cli/options.hpp"
+
+namespace nopscope {
+
+Action add_info(CLI::App& app, CLI::App*& command) {
+    auto options = std::make_shared<InfoOptions>();
+    command = app.add_subcommand("info", "Say what a recording or an image is");
+    command->add_option("file", options->file, "A recording, a raw capture, or an ELF")->required();
+    add_choice(command, "--format", options->format, formats_without_csv, "Output");
+    command->add_flag("--sites", options->sites, "Of an ELF: list its patch sites");
+    return [options] { return info(*options); };
+}
+
+Action add_check(CLI::App& app, CLI::App*& command) {
+    auto options = std::make_shared<CheckOptions>();
+    command = app.add_subcommand("check", "Is every instrumented function of an image traceable?");
+    command->add_option("image", options->image, "The ELF")->required();
+    command->add_option("--allow", options->allow,
+                        "A function whose address may be taken without a landing pad");
+    command->add_flag("-v,--verbose", options->verbose, "Name the uninstrumented functions");
+    add_choice(command, "--format", options->format, formats_without_csv, "Output");
+    return [options] { return check(*options); };
+}
+
+Action add_names(CLI::App& app, CLI::App*& command) {
+    auto options = std::make_shared<NamesOptions>();
+    command = app.add_subcommand("names", "Write an image's name table, for its second link");
+    command->add_option("image", options->image, "The ELF")->required();
+    command->add_option("-o,--output", options->output, "The assembly source to write");
+    return [options] { return names(*options); };
+}
+
+Action add_events(CLI::App& app, CLI::App*& command) {
+    command = app.add_subcommand("events", "List the PMU's events that have a name here");
+    return [] {
+        const std::string list = event_list();
+        std::fwrite(list.data(), 1, list.size(), stdout);
+        return Exit::ok;
+    };
+}
+
+Action add_doctor(CLI::App& app, CLI::App*& command) {
+    auto options = std::make_shared<DoctorOptions>();
+    command = app.add_subcommand("doctor", "Look whether ports, tools and images are as they should be");
+    command->add_option("--from", options->from, "Listen to this line, too: is a target on it, at this rate?");
+    command->add_option("--image", options->image, "Look at this ELF, too");
+    command->add_option("--seconds", options->seconds, "How long to listen (3)")->check(CLI::PositiveNumber);
+    command->add_option("--devices", options->devices, "Where serial ports are (/dev)");
+    add_choice(command, "--format", options->format, formats_without_csv, "Output");
+    return [options] {
+        options->defaults_file = defaults_file();
+        return doctor(*options);
+    };
+}
+
+}  // namespace nopscope

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options of the nopscope command: what several commands share, and one function for each command. It
+// adds the command to `app`, sets `command`, and returns what runs it once its options have been parsed.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "host-tools/commands/commands.hpp"
+
+namespace nopscope {
+
+using Action = std::function<Exit()>;
+
+Action add_record(CLI::App& app, CLI::App*& command);
+Action add_top(CLI::App& app, CLI::App*& command);
+Action add_ctl(CLI::App& app, CLI::App*& command);
+Action add_serve(CLI::App& app, CLI::App*& command);
+
+Action add_report(CLI::App& app, CLI::App*& command);
+Action add_graph(CLI::App& app, CLI::App*& command);
+Action add_callers(CLI::App& app, CLI::App*& command);
+Action add_callees(CLI::App& app, CLI::App*& command);
+Action add_latency(CLI::App& app, CLI::App*& command);
+Action add_outliers(CLI::App& app, CLI::App*& command);
+Action add_irq(CLI::App& app, CLI::App*& command);
+Action add_stack_depth(CLI::App& app, CLI::App*& command);
+Action add_html(CLI::App& app, CLI::App*& command);
+Action add_export(CLI::App& app, CLI::App*& command);
+Action add_diff(CLI::App& app, CLI::App*& command);
+Action add_query(CLI::App& app, CLI::App*& command);
+
+Action add_info(CLI::App& app, CLI::App*& command);
+Action add_check(CLI::App& app, CLI::App*& command);
+Action add_names(CLI::App& app, CLI::App*& command);
+Action add_events(CLI::App& app, CLI::App*& command);
+Action add_doctor(CLI::App& app, CLI::App*& command);
+
+inline const std::map<std::string, Format> formats{
+    {"text", Format::text}, {"json", Format::json}, {"csv", Format::csv}};
+inline const std::map<std::string, Format> formats_without_csv{{"text", Format::text},
+                                                               {"json", Format::json}};
+
+template <typename Map, typename Value>
+CLI::Option* add_choice(CLI::App* app, const std::string& name, Value& value, const Map& map,
+                        const std::string& help) {
+    return app->add_option(name, value, help)
+        ->transform(CLI::CheckedTransformer(map, CLI::ignore_case).description(""))
+        ->type_name(CLI::detail::generate_map(CLI::detail::smart_deref(map), true));
+}
+
+// --raw of the commands that show times.
+void add_raw(CLI::App* command, bool& raw);
+// --no-source and --source-root: with --image a page has the hottest functions' instructions.
+void add_source(CLI::App* command, HtmlOptions& options);
+
+}  // namespace nopscope

@@ -30,8 +30,6 @@
 #include "tracer/wire/crc32c.hpp"
 #include "tracer/wire/hello.hpp"
 
-#include <algorithm>
-
 namespace nopscope {
 
 struct KeptCore {
@@ -173,12 +171,13 @@ bool is_plausible(wire::Record record, std::uint64_t position, IsSite is_site) {
     return wire::is_known(record.extended());
 }
 
-// How many laps after `cursor`'s own the slots before it were written last. A slot that was claimed and not written holds
-// what it had a lap before, which reads like a lap later; and a slot that never was written is zero. So no slot alone
-// tells: it is the lap in which most calls are of sites, or else most slots are written.
+// Returns how many laps after `cursor`'s own the slots before it were written last. No slot alone tells: one that was
+// claimed and not written holds what it had a lap before, which reads like a lap later, and one that was never written
+// is zero. But a call's site and a return's index are XORed with the lap. So it is the lap in which most calls and
+// returns of 256 slots are plausible, or else the one in which most slots are written.
 template <typename IsSite>
 std::uint64_t laps_since(const Core& core, std::uint64_t cursor, IsSite is_site) {
-    constexpr std::uint64_t most_laps = 4, looked_at = std::min<std::uint64_t>(256, ring_bytes / record_bytes);
+    constexpr std::uint64_t most_laps = 64, looked_at = 256;
     std::uint64_t laps = 0, best = 0;
     for (std::uint64_t n = 0; n < most_laps; ++n) {
         std::uint64_t score = 0;
@@ -186,8 +185,8 @@ std::uint64_t laps_since(const Core& core, std::uint64_t cursor, IsSite is_site)
             const std::uint64_t at = cursor - back * record_bytes + n * ring_bytes;
             const auto record = ring_peek(core, at);
             if (!record || __atomic_load_n(ring_slot(core, at), __ATOMIC_RELAXED) == 0) continue;
-            const bool is_call = record->kind() == wire::Kind::call || record->kind() == wire::Kind::entry;
-            score += is_call && is_site(record->site_low()) ? looked_at : 1;
+            const bool tells = record->kind() != wire::Kind::extended && is_plausible(*record, at, is_site);
+            score += tells ? looked_at : 1;
         }
         if (score > best) {
             laps = n;

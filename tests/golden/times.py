@@ -190,17 +190,20 @@ class Core:
             context.finish()
 
 
+def trace_chunks(data):
+    """Raises AssertionError if the recording is damaged."""
+    return [payload for kind, payload in chunks(data) if kind == "TRCE"]
+
+
 def read(data):
     """Returns {(session, core): Core} of a recording, which may have been cut; None: it is damaged
     or too large."""
     cores, count = defaultdict(Core), 0
     try:
-        parts = list(chunks(data))
+        parts = trace_chunks(data)
     except AssertionError:
         return None
-    for kind, payload in parts:
-        if kind != "TRCE":
-            continue
+    for payload in parts:
         session, number, records, told = block(zstd(payload))
         count += len(records)
         if count > MOST_RECORDS:
@@ -216,9 +219,7 @@ def read(data):
 def begun_and_ended(data):
     """Returns how many calls and interrupts of an undamaged recording begin, and how many end."""
     begun = ended = 0
-    for kind, payload in chunks(data):
-        if kind != "TRCE":
-            continue
+    for payload in trace_chunks(data):
         for _, word, _ in block(zstd(payload))[2]:
             kind = word >> 32 & 3
             begun += kind in (CALL, ENTRY) or (kind == EXTENDED and word >> 35 & 15 == INTERRUPT)

@@ -34,12 +34,35 @@ TEST_F(WarmReset, AnnouncedOrNot) {
 
 TEST_F(WarmReset, WholeLapsSinceTheHeader) {
     for (const unsigned count : {1u, 100u, 2500u}) {
-        for (const unsigned laps : {0u, 1u, 2u, 3u}) {
+        for (const unsigned laps : {0u, 1u, 2u, 3u, 4u, 15u, 62u}) {
             make(count);
             machine.now += hz;
             pump.run();
             make(laps * slots + 200);
             expect_true(boot(), record_index(core.cursor));
+        }
+    }
+}
+
+// In whatever lap its records are read, a call is of some site.
+TEST_F(WarmReset, ReturnsTellTheLapWhereCallsDoNot) {
+    for (std::uint64_t site = first_site; site < site_end; site += 8) sites.insert(site);
+    for (const unsigned laps : {0u, 1u, 2u, 15u, 62u}) {
+        machine.now += hz;
+        pump.run();
+        const std::uint64_t before = core.cursor;
+        while (core.cursor < before + laps * ring_bytes + 200 * record_bytes) {
+            ASSERT_TRUE(enter(first_site, 0x8000));
+            leave();
+        }
+        const std::uint64_t end = record_index(core.cursor);
+        const Received received = boot();
+        EXPECT_EQ(received.bad, 0u);
+        ASSERT_FALSE(received.events.empty());
+        EXPECT_EQ(received.events.back().index, end - 1);
+        for (const wire::Event& event : without_own(received.events)) {
+            if (event.kind != Kind::entry) continue;
+            ASSERT_EQ(event.site_offset, first_site - 0x1000) << event.index;
         }
     }
 }

@@ -7,6 +7,7 @@
 #include "host-tools/base/run_main.hpp"
 #include "host-tools/cli/defaults.hpp"
 #include "host-tools/cli/examples.hpp"
+#include "host-tools/cli/input_guard.hpp"
 #include "host-tools/cli/options.hpp"
 #include "host-tools/cli/reference.hpp"
 #include "host-tools/version.hpp"
@@ -56,7 +57,9 @@ int run(int argc, char** argv) {
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? 0 : static_cast<int>(Exit::usage);
     }
-    return static_cast<int>(commands.at(app.get_subcommands().front())());
+    CLI::App* const command = app.get_subcommands().front();
+    guard_inputs(*command, defaults_file());
+    return static_cast<int>(commands.at(command)());
 }
 
 }  // namespace

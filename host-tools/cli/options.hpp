@@ -52,6 +52,8 @@ CLI::Option* add_choice(CLI::App* app, const std::string& name, Value& value, co
         ->type_name(CLI::detail::generate_map(CLI::detail::smart_deref(map), true));
 }
 
+// The positional `file`, which is returned, and --image: the options of each command that reads one recording.
+CLI::Option* add_recording(CLI::App* command, ReportOptions& options, const char* image_help = "The ELF that was recorded");
 // --raw of the commands that show times.
 void add_raw(CLI::App* command, bool& raw);
 // --no-source and --source-root: with --image a page has the hottest functions' instructions.

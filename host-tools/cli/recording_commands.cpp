@@ -23,13 +23,10 @@ const std::map<std::string, SortKey> sort_keys{{"self", SortKey::self},
 Action add_question(CLI::App& app, CLI::App*& command, const Question& question) {
     auto options = std::make_shared<QuestionOptions>();
     command = app.add_subcommand(question.name, question.help);
-    command
-        ->add_option("file", options->report.file, "A recording, or a raw capture; - for standard input")
-        ->required();
+    add_recording(command, options->report);
     if (question.function != nullptr) {
         command->add_option("function", options->function, question.function)->required();
     }
-    command->add_option("--image", options->report.image, "The ELF that was recorded");
     add_choice(command, "--format", options->report.format, formats_without_csv, "Output");
     if (question.ask == outliers) {
         command->add_option("--count", options->count, "How many")->check(CLI::Range(1, 1000));
@@ -55,6 +52,11 @@ constexpr char name_or_glob[] = "Its name, or a glob of names";
 
 }  // namespace
 
+CLI::Option* add_recording(CLI::App* command, ReportOptions& options, const char* image_help) {
+    command->add_option("--image", options.image, image_help);
+    return command->add_option("file", options.file, "A recording, or a raw capture; - for standard input")->required();
+}
+
 void add_raw(CLI::App* command, bool& raw) {
     command->add_flag("--raw", raw, "Show times as recorded, with what recording took in them");
 }
@@ -69,10 +71,7 @@ void add_source(CLI::App* command, HtmlOptions& options) {
 Action add_report(CLI::App& app, CLI::App*& command) {
     auto options = std::make_shared<ReportOptions>();
     command = app.add_subcommand("report", "Show where the time went, by function");
-    command
-        ->add_option("file", options->file, "A recording, or a raw capture; - for standard input")
-        ->required();
-    command->add_option("--image", options->image, "The ELF that was recorded");
+    add_recording(command, *options);
     add_choice(command, "--format", options->format, formats, "Output");
     add_choice(command, "--sort", options->sort, sort_keys, "Order, largest first");
     command->add_option("--top", options->top, "Only the first so many functions");
@@ -84,10 +83,7 @@ Action add_graph(CLI::App& app, CLI::App*& command) {
     auto options = std::make_shared<ReportOptions>();
     auto percent = std::make_shared<double>(0);
     command = app.add_subcommand("graph", "Show the call tree with times");
-    command
-        ->add_option("file", options->file, "A recording, or a raw capture; - for standard input")
-        ->required();
-    command->add_option("--image", options->image, "The ELF that was recorded");
+    add_recording(command, *options);
     add_choice(command, "--format", options->format, formats_without_csv, "Output");
     command->add_option("--depth", options->graph.depth, "Only so many levels");
     command->add_option("--min-share", *percent, "Only paths with so many percent of the time")
@@ -121,12 +117,9 @@ Action add_stack_depth(CLI::App& app, CLI::App*& command) {
 Action add_export(CLI::App& app, CLI::App*& command) {
     auto options = std::make_shared<ExportOptions>();
     command = app.add_subcommand("export", "Write a recording in another tool's format");
-    command
-        ->add_option("file", options->report.file, "A recording, or a raw capture; - for standard input")
-        ->required();
+    add_recording(command, options->report);
     command->add_option("--to", options->format, "The format: " + export_format_names())->required();
     command->add_option("-o,--output", options->output, "The file or directory to write")->required();
-    command->add_option("--image", options->report.image, "The ELF that was recorded");
     command->add_flag("--raw", options->report.raw,
                       "Sum formats: times as recorded, with the recording overhead left in");
     command->add_flag("--cut-tracer", options->cut_tracer,
@@ -170,10 +163,8 @@ Action add_diff(CLI::App& app, CLI::App*& command) {
 Action add_query(CLI::App& app, CLI::App*& command) {
     auto options = std::make_shared<QueryOptions>();
     command = app.add_subcommand("query", "Ask a recording in SQL");
-    command->add_option("file", options->report.file, "A recording, a raw capture, or a database that `export --to sqlite` wrote")
-        ->required();
+    add_recording(command, options->report)->description("A recording, a raw capture, or a database that `export --to sqlite` wrote");
     command->add_option("sql", options->sql, "One statement; the tables are in docs/exports.md")->required();
-    command->add_option("--image", options->report.image, "The ELF that was recorded");
     add_choice(command, "--format", options->report.format, formats, "Output");
     return [options] { return query(*options); };
 }
@@ -181,12 +172,9 @@ Action add_query(CLI::App& app, CLI::App*& command) {
 Action add_html(CLI::App& app, CLI::App*& command) {
     auto options = std::make_shared<HtmlOptions>();
     command = app.add_subcommand("html", "Write a page for a browser: flame graph, timeline, functions, callers and callees");
-    command
-        ->add_option("file", options->report.file, "A recording, or a raw capture; - for standard input")
-        ->required();
+    add_recording(command, options->report,
+                  "The ELF that was recorded: then the page has the hottest functions' instructions and source lines, too");
     command->add_option("-o,--output", options->output, "The page to write")->required();
-    command->add_option("--image", options->report.image,
-                        "The ELF that was recorded: then the page has the hottest functions' instructions and source lines, too");
     add_source(command, *options);
     command->add_option("--title", options->title, "The page's title (the recording's name)");
     add_raw(command, options->report.raw);

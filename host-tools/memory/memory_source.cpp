@@ -65,6 +65,10 @@ std::unique_ptr<Source> open_memory_source(const std::string& uri, const std::st
         say(fmt::format("{} records in the rings make no sense, and are left out: were they written over?",
                         with_commas(pulled.refused)));
     }
+    if (pulled.left_out != 0) {
+        say(fmt::format("the rings hold more than {} MB: their {} oldest records are left out, and count as overwritten",
+                        most_ring_bytes >> 20, with_commas(pulled.left_out)));
+    }
     return std::make_unique<PulledLine>(std::move(pulled.line));
 }
 

@@ -4,7 +4,7 @@
 //
 // This file is compiled with the largest ring there can be. Each record is moved from its place in the
 // target's ring to the same record's place in one of ours, where nothing wraps. All that the ring holds
-// is taken, whether the target has sent it or not.
+// is taken, whether the target has sent it or not, up to most_ring_bytes of the newest.
 #include "host-tools/memory/pull.hpp"
 
 #include <sys/mman.h>
@@ -72,7 +72,7 @@ std::uint64_t excess_of(wire::Record record, std::uint64_t bytes) {
 }
 
 // Moves what the target's ring holds to `core`'s, whose cursor is the same record's.
-void move_ring(const DescribedTarget& target, unsigned number, std::uint64_t from, std::uint64_t to,
+void move_part(const DescribedTarget& target, unsigned number, std::uint64_t from, std::uint64_t to,
                Core& core) {
     const std::uint64_t bytes = std::uint64_t{1} << target.ring_log2();
     std::uint64_t position = from;
@@ -88,6 +88,13 @@ void move_ring(const DescribedTarget& target, unsigned number, std::uint64_t fro
             ring_store(core, here, whole.word + recorder_excess(record));
         }
         position += record_bytes;
+    }
+}
+void move_ring(const DescribedTarget& target, unsigned number, std::uint64_t from, std::uint64_t to,
+               Core& core) {
+    constexpr std::uint64_t part_bytes = std::uint64_t{1} << 20;
+    for (; from < to; from += std::min(part_bytes, to - from)) {
+        move_part(target, number, from, std::min(to, from + part_bytes), core);
     }
 }
 
@@ -116,11 +123,14 @@ std::uint64_t first_told(const Core& core, std::uint64_t oldest, std::uint64_t d
 // its end.
 template <typename IsSite>
 std::uint64_t take_core(const DescribedTarget& target, unsigned number, Core& core, IsSite is_site,
-                        Recovered& found) {
+                        Recovered& found, Pulled& pulled) {
     const DescribedCore theirs = target.core(number);
     const std::uint64_t bytes = std::uint64_t{1} << target.ring_log2();
     const auto ours = [&](std::uint64_t position) { return position - bytes + ring_bytes; };
-    const std::uint64_t from = std::max(bytes, theirs.cursor - bytes);
+    const std::uint64_t held_from = std::max(bytes, theirs.cursor - bytes);
+    const std::uint64_t share = most_ring_bytes / target.hello().cores & ~(record_bytes - 1);
+    const std::uint64_t from = std::max(held_from, theirs.cursor - std::min(theirs.cursor, share));
+    pulled.left_out += (from - held_from) / record_bytes;
     core.cursor = ours(theirs.cursor);
     move_ring(target, number, from, theirs.cursor, core);
     const std::uint64_t oldest = next_record(core, ours(from) - record_bytes);
@@ -158,17 +168,19 @@ Pulled pull_rings(TargetMemory& memory, const ElfFile& image) {
     std::vector<Core> cores(count);
     std::vector<RingSpace> rings(count);
     Recovered found{0, 0, 0};
+    Pulled pulled;
     for (unsigned n = 0; n < count; ++n) {
         cores[n].ring = rings[n].address();
-        machine.now = std::max(machine.now, take_core(target, n, cores[n], is_site, found));
+        machine.now = std::max(machine.now, take_core(target, n, cores[n], is_site, found, pulled));
     }
+    pulled.records = found.records;
+    pulled.refused = found.refused;
     // Else the pump would add records of its own.
     for (Core& core : cores) {
         core.seen = core.cursor;
         core.last_sync = core.seen_clock = machine.now;
     }
 
-    Pulled pulled{.line = {}, .records = found.records, .refused = found.refused};
     line_of_pump = &pulled.line;
     Config config;
     config.cores = count;

@@ -10,10 +10,15 @@
 
 namespace nopscope {
 
+// Of all cores' rings together, in equal shares: the newest records. With the line that is made of them they take
+// less than 300 MB, whatever sizes the target's memory states.
+inline constexpr std::uint64_t most_ring_bytes = std::uint64_t{1} << 26;
+
 struct Pulled {
     std::vector<std::uint8_t> line;  // one whole session: hello, trace frames, final stats
     std::uint64_t records = 0;
     std::uint64_t refused = 0;       // what was there and cannot be a record: left out, counted as overwritten
+    std::uint64_t left_out = 0;      // older ones, beyond most_ring_bytes: counted as overwritten
 };
 // `image`: the ELF that runs there. Throws Error, one sentence: the memory cannot be read, is another
 // image's, has no tracer that was initialised, or its state makes no sense.

@@ -229,6 +229,9 @@ TEST_F(Pull, WhatCannotBeReadIsSaid) {
         EXPECT_THAT(refusal(), HasSubstr("the state of core 0's ring"));
         core.cursor = good;
     }
+    core.seen = core.cursor - 12;  // no slot begins there
+    EXPECT_THAT(refusal(), HasSubstr("the state of core 0's ring"));
+    core.seen = bytes;
     descriptor.magic ^= 1;
     EXPECT_THAT(refusal(), HasSubstr("no tracer that this nopscope knows"));
     descriptor.magic ^= 1;
@@ -240,6 +243,67 @@ TEST_F(Pull, WhatCannotBeReadIsSaid) {
     bare.function("leaf");
     elf.emplace(bare.build(), "bare.elf");
     EXPECT_THAT(refusal(), HasSubstr("bare.elf has no nopscope_descriptor"));
+}
+
+// Each bit of a core's state and of the descriptor.
+TEST_F(Pull, OneWrongBit) {
+    core.seen_clock = now;
+    core.seen = bytes;
+    calls(slots);
+    core.seen = core.cursor - 8;
+    const auto good_core = core;
+    const auto good = descriptor;
+    unsigned sessions = 0;
+    const auto flip_each = [&](void* what, std::size_t size) {
+        for (std::size_t bit = 0; bit < 8 * size; ++bit) {
+            core = good_core;
+            descriptor = good;
+            static_cast<std::uint8_t*>(what)[bit / 8] ^= static_cast<std::uint8_t>(1 << bit % 8);
+            try {
+                const StreamCounters sum = read(pull());
+                EXPECT_EQ(sum.generated, sum.delivered + sum.dropped + sum.overwritten + sum.filtered + sum.lost);
+                ++sessions;
+            } catch (const Error&) {
+            }
+        }
+    };
+    flip_each(&core, sizeof core);
+    flip_each(&descriptor, sizeof descriptor);
+    EXPECT_GT(sessions, 1000u);
+}
+
+// A few bytes that state eight rings of 256 MB.
+TEST_F(Pull, RingsLargerThanTheLimit) {
+    class Endless final : public TargetMemory {
+    public:
+        explicit Endless(FakeMemory& head) : head_(head) {}
+        void read(std::uint64_t address, std::span<std::uint8_t> to) override {
+            most_at_once = std::max(most_at_once, to.size());
+            if (address < rings_at) return head_.read(address, to);
+            std::fill(to.begin(), to.end(), std::uint8_t{0});
+        }
+        std::size_t most_at_once = 0;
+
+    private:
+        FakeMemory& head_;
+    };
+    constexpr std::uint64_t most = std::uint64_t{1} << 28;  // bytes of a ring
+    core.cursor = 2 * most;
+    core.seen = core.cursor;
+    hello.cores = 8;
+    std::vector<std::uint8_t> cores;
+    for (unsigned n = 0; n < hello.cores; ++n) {
+        const auto* const from = reinterpret_cast<const std::uint8_t*>(&core);
+        cores.insert(cores.end(), from, from + sizeof core);
+    }
+    descriptor.ring_log2 = 28;
+    (void)refusal();  // lays it out
+    memory.blocks[cores_at] = cores;
+    Endless endless(memory);
+    const Pulled pulled = pull_rings(endless, *elf);
+    EXPECT_EQ(pulled.left_out, 8 * most / 8 - most_ring_bytes / 8);
+    EXPECT_LE(endless.most_at_once, std::size_t{1} << 20);
+    EXPECT_EQ(read(pulled).overwritten, 8 * most / 8);
 }
 
 // Whatever is in memory, one sentence or a session whose sums hold.

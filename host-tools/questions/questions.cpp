@@ -7,43 +7,12 @@
 #include <map>
 
 #include "host-tools/base/error.hpp"
+#include "host-tools/base/nearest.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/control/choice.hpp"
 
 namespace nopscope {
 namespace {
-
-// By how many letters one becomes the other.
-std::size_t distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        std::size_t diagonal = row[0];
-        row[0] = i;
-        for (std::size_t j = 1; j <= b.size(); ++j) {
-            const std::size_t change = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
-        }
-    }
-    return row.back();
-}
-
-std::string nearest(const Report& report, const std::string& name) {
-    std::vector<std::pair<std::size_t, std::string_view>> by_distance;
-    for (const FunctionRow& row : report.functions) {
-        if (row.name.size() > 200) continue;
-        const std::size_t letters = distance(name, row.name);
-        if (letters <= (name.size() + 1) / 3) by_distance.emplace_back(letters, row.name);
-    }
-    const auto shown = std::min<std::size_t>(3, by_distance.size());
-    std::partial_sort(by_distance.begin(), by_distance.begin() + static_cast<std::ptrdiff_t>(shown), by_distance.end());
-    std::string text;
-    for (std::size_t n = 0; n < shown; ++n) {
-        text += (n == 0 ? "" : n + 1 == shown ? " or " : ", ") + for_cell(by_distance[n].second);
-    }
-    return text;
-}
 
 std::vector<Neighbour> sorted(const std::map<std::uint32_t, Neighbour>& of) {
     std::vector<Neighbour> list;
@@ -74,10 +43,10 @@ std::vector<std::uint32_t> functions_named(const Report& report, const std::stri
         if (row.calls != 0 && names_function(glob, Function{.name = row.name, .file = {}})) found.push_back(number);
     }
     if (!found.empty()) return found;
-    const std::string like = nearest(report, glob);
-    throw Error(fmt::format("no function that was called is named {}{}", for_cell(glob),
-                            like.empty() ? "" : ": did you mean " + like + "?"),
-                Exit::usage);
+    std::vector<std::string> names;
+    names.reserve(report.functions.size());
+    for (const FunctionRow& row : report.functions) names.push_back(row.name);
+    throw Error(fmt::format("no function that was called is named {}{}", for_cell(glob), did_you_mean(glob, names)), Exit::usage);
 }
 
 std::vector<Neighbour> callers_of(const Report& report, const Profile& profile, std::uint32_t function) {

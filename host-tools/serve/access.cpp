@@ -26,6 +26,14 @@ std::string lower(std::string_view text) {
     return out;
 }
 
+// All bytes that a name or an address can have.
+bool is_host_name(std::string_view text) {
+    constexpr std::string_view more = ".-_:%";  // % before the zone of an IPv6 address
+    return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
+        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || more.find(c) != std::string_view::npos;
+    });
+}
+
 // "[::1]:80" -> "::1"; "name:80" -> "name". Nothing: it is neither.
 struct HostAndPort {
     std::string host;
@@ -42,7 +50,7 @@ std::optional<HostAndPort> split(std::string_view text) {
     } else {
         out.host = lower(text.substr(0, end));
     }
-    if (out.host.empty()) return std::nullopt;
+    if (!is_host_name(out.host)) return std::nullopt;
     if (end == std::string_view::npos) return out;
     if (text[end] != ':') return std::nullopt;
     const std::string_view digits = text.substr(end + 1);

@@ -51,6 +51,8 @@ bool Connection::read_head() {
         end = head_.find("\r\n\r\n");
     }
     std::string lower = head_.substr(0, end);
+    // httplib hands a value on as a C string: "Host: 127.0.0.1\0.evil.example" would pass for 127.0.0.1.
+    if (lower.find('\0') != std::string::npos) return refuse("400 Bad Request", "a head has no NUL");
     for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
     for (const char* name : unwanted) {
         if (lower.find(name) != std::string::npos) return refuse("400 Bad Request", "no such requests here");

@@ -131,6 +131,11 @@ TEST_F(ServeTest, ByAnotherNameNobodyIsAnswered) {
         EXPECT_THAT(get("/"), StartsWith(forbidden)) << name;
     }
     EXPECT_THAT(raw("GET /view HTTP/1.0\r\n\r\n"), StartsWith(forbidden));
+    using namespace std::string_literals;
+    for (const std::string& name : {"127.0.0.1\0.evil.example"s, "[::1\0]"s, "localhost\0"s, "127.0.0.1\t.evil.example"s}) {
+        host = name;
+        EXPECT_THAT(get("/view"), Not(StartsWith(ok))) << name;
+    }
 }
 
 TEST_F(ServeTest, AnotherSitesPageIsNotAnswered) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The nopscope command: options in, one function call out, errors caught here and nowhere else.
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include <algorithm>
 
+#include "host-tools/base/memory.hpp"
 #include "host-tools/base/run_main.hpp"
 #include "host-tools/cli/defaults.hpp"
 #include "host-tools/cli/examples.hpp"
@@ -32,6 +34,27 @@ Action add_reference(CLI::App& app, CLI::App*& command) {
     };
 }
 
+// Each command that reads a recording, a line or an image has --memory.
+void add_memory(CLI::App& command, std::string& memory) {
+    const std::string& name = command.get_name();
+    if (name == "ctl" || name == "doctor" || name == "events" || name == "reference") return;
+    command.add_option("--memory", memory, "The most memory that it may take, such as 2GB (300MB)");
+}
+
+void start_memory_limit(const CLI::App& command, const std::string& memory) {
+    const auto bytes = memory.empty() ? std::optional(default_memory_bytes) : read_size(memory);
+    if (!bytes || *bytes < least_memory_bytes) {
+        throw Error(fmt::format("--memory {}: give a size of at least {} MB, such as 500MB or 2GB", memory,
+                                least_memory_bytes / 1'000'000),
+                    Exit::usage);
+    }
+    // The stacks of threads count as memory, though they hold next to nothing.
+    constexpr std::uint64_t stacks_bytes = std::uint64_t{1} << 29;
+    const std::string& name = command.get_name();
+    limit_memory(*bytes);
+    if (name == "record" || name == "top" || name == "serve" || name == "ctl" || name == "doctor") allow_memory(stacks_bytes);
+}
+
 int run(int argc, char** argv) {
     CLI::App app("nopscope: a function profiler for arm64 firmware", "nopscope");
     app.set_version_flag("--version", std::string("nopscope ") + version_text);
@@ -47,6 +70,8 @@ int run(int argc, char** argv) {
         auto action = add(app, command);
         commands[command] = std::move(action);
     }
+    auto memory = std::make_shared<std::string>();
+    for (const auto& [command, action] : commands) add_memory(*command, *memory);
     for (const auto& [command, action] : commands) command->footer(examples_of(command->get_name()) + "\n" + command->get_footer());
     std::vector<std::string> words(argv + 1, argv + argc);
     if (!words.empty() && words[0] == "diff") std::replace(words.begin(), words.end(), std::string("--"), std::string("--after"));
@@ -59,6 +84,7 @@ int run(int argc, char** argv) {
     }
     CLI::App* const command = app.get_subcommands().front();
     guard_inputs(*command, defaults_file());
+    start_memory_limit(*command, *memory);
     return static_cast<int>(commands.at(command)());
 }
 

@@ -3,13 +3,19 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/file.hpp"
+#include "host-tools/base/memory.hpp"
 #include "tracer/wire/bytes.hpp"
 
 namespace nopscope {
 namespace {
+
+// What the file itself, its symbols and its line table may take of memory, for each byte of it.
+constexpr std::uintmax_t memory_of_byte = 16;
 
 constexpr std::uint32_t sht_symtab = 2;
 constexpr std::uint32_t sht_note = 7;
@@ -34,7 +40,12 @@ T at(Bytes bytes, std::size_t offset) {
 
 }  // namespace
 
-ElfFile ElfFile::open(const std::string& path) { return {read_whole_file(path), path}; }
+ElfFile ElfFile::open(const std::string& path) {
+    std::error_code ignored;
+    const std::uintmax_t bytes = std::filesystem::file_size(path, ignored);
+    if (!ignored) allow_memory(bytes * memory_of_byte);
+    return {read_whole_file(path), path};
+}
 
 ElfFile::ElfFile(std::vector<std::uint8_t> bytes, std::string path)
     : bytes_(std::move(bytes)), path_(std::move(path)) {

@@ -14,6 +14,7 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/file.hpp"
+#include "host-tools/base/memory.hpp"
 #include "host-tools/transport/source.hpp"
 
 namespace nopscope {
@@ -148,6 +149,7 @@ private:
 
 [[noreturn]] void become(const std::string& command, int input, int output) {
     setpgid(0, 0);
+    lift_memory_limit();
     dup2(input >= 0 ? input : open("/dev/null", O_RDONLY), STDIN_FILENO);
     dup2(output, STDOUT_FILENO);
     signal(SIGPIPE, SIG_DFL);

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/base/memory.hpp"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <string_view>
+
+namespace nopscope {
+namespace {
+
+// Buffers of a file, a compressed block and an output, whatever the recording.
+constexpr std::uint64_t fixed_bytes = 40'000'000;
+
+std::uint64_t limit = default_memory_bytes;
+
+// Bytes of private writable memory, which is what RLIMIT_DATA counts; 0: not known.
+std::uint64_t data_bytes() {
+    std::ifstream file("/proc/self/statm");
+    std::uint64_t pages[6] = {};
+    for (std::uint64_t& count : pages) file >> count;
+    return file ? pages[5] * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) : 0;
+}
+
+void set_soft_limit(rlim_t bytes) {
+    rlimit both{};
+    if (getrlimit(RLIMIT_DATA, &both) != 0) return;
+    both.rlim_cur = both.rlim_max == RLIM_INFINITY ? bytes : std::min(bytes, both.rlim_max);
+    setrlimit(RLIMIT_DATA, &both);
+}
+
+constexpr bool has_sanitizer() {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return true;
+#elif defined(__has_feature)
+    return __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+#else
+    return false;
+#endif
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> read_size(const std::string& text) {
+    double number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
+    if (error != std::errc() || !(number >= 0)) return std::nullopt;
+    const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+    static constexpr struct {
+        std::string_view name;
+        double bytes;
+    } units[] = {{"", 1}, {"B", 1}, {"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12},
+                 {"k", 1e3}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}};
+    for (const auto& [name, bytes] : units) {
+        if (unit != name) continue;
+        const double size = std::round(number * bytes);
+        if (size >= 0x1p62) return std::nullopt;
+        return static_cast<std::uint64_t>(size);
+    }
+    return std::nullopt;
+}
+
+std::uint64_t memory_limit() { return limit; }
+
+void limit_memory(std::uint64_t bytes) {
+    limit = bytes;
+    if (const std::uint64_t now = data_bytes(); now != 0 && !has_sanitizer()) set_soft_limit(now + bytes);
+}
+
+void allow_memory(std::uint64_t bytes) {
+    rlimit both{};
+    if (getrlimit(RLIMIT_DATA, &both) != 0 || both.rlim_cur == RLIM_INFINITY) return;
+    set_soft_limit(both.rlim_cur + bytes);
+}
+
+void lift_memory_limit() { set_soft_limit(RLIM_INFINITY); }
+
+MemoryBudget::MemoryBudget(double share)
+    : left_(static_cast<std::uint64_t>(share * static_cast<double>(limit - std::min(limit, fixed_bytes)))) {}
+
+}  // namespace nopscope

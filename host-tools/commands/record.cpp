@@ -8,9 +8,10 @@
 
 #include <chrono>
 #include <cstdio>
-#include <fstream>
 
 #include "host-tools/base/interrupt.hpp"
+#include "host-tools/base/new_file.hpp"
+#include "host-tools/base/same_file.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/commands/commands.hpp"
 #include "host-tools/control/ending.hpp"
@@ -72,28 +73,32 @@ private:
 // After the final stats a target that ends by itself gets this long to do so.
 constexpr auto linger = 2s;
 
-// The line's bytes as they come; nowhere without a path.
+// The line's bytes as they come; nowhere without a path. The first byte takes the file's place.
 class RawFile {
 public:
-    explicit RawFile(const std::string& path) : path_(path) {
-        if (!path.empty()) file_.open(path, std::ios::binary | std::ios::trunc);
-        check();
+    explicit RawFile(const std::string& path) {
+        if (!path.empty()) file_.emplace(path);
     }
     void write(std::span<const std::uint8_t> bytes) {
-        if (path_.empty()) return;
-        file_.write(reinterpret_cast<const char*>(bytes.data()),
-                    static_cast<std::streamsize>(bytes.size()));
-        file_.flush();
-        check();
+        if (!file_ || bytes.empty()) return;
+        file_->write(bytes);
+        file_->take_place();
     }
 
 private:
-    void check() const {
-        if (!path_.empty() && !file_) throw Error("cannot write " + path_);
-    }
-    std::string path_;
-    std::ofstream file_;
+    std::optional<NewFile> file_;
 };
+
+// An input must not be a file that this recording renames or removes beside its outputs.
+void guard_inputs(const RecordOptions& options) {
+    std::vector<std::string> inputs{options.line.image, options.raw};
+    if (options.line.from.starts_with("file:")) inputs.push_back(options.line.from.substr(5));
+    for (const std::string& output : {options.output, options.raw}) {
+        if (output.empty()) continue;
+        for (const std::string& beside : {old_name(output), part_name(output)})
+            refuse_if_same(beside, inputs);
+    }
+}
 
 // Where a session's line goes.
 struct Destination {
@@ -102,17 +107,16 @@ struct Destination {
     Monitor monitor;
     Ending ending;
     Tee tee;
-    LineReader line;
+    std::optional<LineReader> line;  // once it is open
 
-    Destination(Source& source, const RecordOptions& options, const Symbols* symbols)
+    Destination(const RecordOptions& options, const Symbols* symbols)
         : raw(options.raw),
           tape(options.output, options.line.from, symbols),
           monitor(options.quiet, symbols),
-          tee(tape.sink(), monitor),
-          line(source, tee) {
+          tee(tape.sink(), monitor) {
         tee.add(ending);
     }
-    const SessionReader& reader() const { return line.reader(); }
+    const SessionReader& reader() const { return line->reader(); }
     void flush() { tape.flush(reader()); }
 };
 
@@ -148,10 +152,10 @@ public:
 private:
     // True: the line is closed.
     bool read(std::chrono::milliseconds timeout) {
-        const Source::Result got = to_.line.wait(timeout);
+        const Source::Result got = to_.line->wait(timeout);
         const auto now = Clock::now();
-        to_.raw.write(to_.line.bytes());
-        to_.line.take(now);
+        to_.raw.write(to_.line->bytes());
+        to_.line->take(now);
         to_.tape.flush_if_due(to_.reader(), now);
         to_.monitor.progress(to_.reader(), now);
         return got.closed;
@@ -207,10 +211,12 @@ Exit record(const RecordOptions& options) {
     if (!options.line.image.empty()) symbols = read_symbols(ElfFile::open(options.line.image));
     catch_interrupts();
     const bool steers = options.line.steering.steers();
-    // The line first: a port that is not there must not cost an older recording.
+    // The files first: a target is not started for nothing.
+    guard_inputs(options);
+    Destination to(options, symbols ? &*symbols : nullptr);
     const bool one_way = goes_one_way(options.line) && !steers;  // else open_line says why not
     const auto source = open_line(options.line, one_way ? Way::in : Way::both, say);
-    Destination to(*source, options, symbols ? &*symbols : nullptr);
+    to.line.emplace(*source, to.tee);
     Recording recording(to, options);
     const auto turn = [&] { return recording.turn(); };
     std::optional<Steering> steering;
@@ -230,18 +236,20 @@ Exit record(const RecordOptions& options) {
         throw;
     }
     const std::optional<int> status = source->close();
-    to.line.finish();
+    to.line->finish();
     to.tape.end(to.reader(), recording.reason(), status);
     const LineCounters& line = to.reader().line();
     to.monitor.clear_progress();
 
     const StreamCounters stream = to.reader().counters();
-    fmt::print(stderr,
-               "nopscope: {}: {} bytes, from {} bytes of the line; {} events in {} session{}; dropped {}, "
-               "lost {}, corrupt_frames {}, gaps {}\n",
-               options.output, with_commas(to.tape.file_bytes()), with_commas(line.bytes),
-               with_commas(stream.delivered), stream.sessions, stream.sessions == 1 ? "" : "s", with_commas(stream.dropped),
-               with_commas(stream.lost), line.corrupt_frames, stream.gaps);
+    fmt::print(
+        stderr,
+        "nopscope: {}: {} bytes, from {} bytes of the line; {} events in {} session{}; dropped {}, "
+        "lost {}, corrupt_frames {}, gaps {}\n",
+        to.tape.has_file() ? options.output : options.output + " (not written)",
+        with_commas(to.tape.has_file() ? to.tape.file_bytes() : 0), with_commas(line.bytes),
+        with_commas(stream.delivered), stream.sessions, stream.sessions == 1 ? "" : "s",
+        with_commas(stream.dropped), with_commas(stream.lost), line.corrupt_frames, stream.gaps);
     if (stream.refused_version != 0) {
         throw Error(fmt::format("the target speaks trace format {}, and this nopscope reads {}",
                                 stream.refused_version, wire::format_version));

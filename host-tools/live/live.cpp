@@ -257,6 +257,9 @@ void Live::end_tape(nsc::EndReason reason) {
     try {
         tape->end(line_->reader(), reason, std::nullopt);
         last_recording_.file_bytes = tape->file_bytes();
+        if (!tape->has_file())
+            last_recording_.error =
+                "no session was heard: nothing is recorded into " + tape->path();
     } catch (const Error& error) {
         last_recording_.error = error.what();
     }

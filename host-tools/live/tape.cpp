@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/live/tape.hpp"
 
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "host-tools/base/error.hpp"
 #include "host-tools/version.hpp"
 
 namespace nopscope {
@@ -11,13 +16,37 @@ constexpr std::chrono::milliseconds flush_interval{250};
 // Not below zero: what was missing may have come.
 std::uint64_t since(std::uint64_t now, std::uint64_t before) { return now > before ? now - before : 0; }
 
+bool is_recording(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    char begin[sizeof nsc::magic] = {};
+    return file.read(begin, sizeof begin) && std::memcmp(begin, nsc::magic, sizeof begin) == 0;
+}
+
+// Of recordings only the older one is kept, so a file that is something else must not be taken for
+// one.
+const std::string& checked(const std::string& path) {
+    for (const std::string& each : {path, old_name(path), part_name(path)}) {
+        std::error_code ignored;
+        const bool has_contents = std::filesystem::is_regular_file(each, ignored) &&
+                                  std::filesystem::file_size(each, ignored) != 0;
+        if (has_contents && !is_recording(each)) {
+            throw Error(each +
+                        " is there and is no recording, and would be replaced: move it away, or "
+                        "give another name");
+        }
+    }
+    return path;
+}
+
 }  // namespace
 
 Tape::Tape(const std::string& path, const std::string& source, const Symbols* symbols)
-    : path_(path),
-      file_(path, {.source = source,
-                   .tool = std::string("nopscope ") + version_text,
-                   .started_unix_ns = utc_now_ns()}),
+    : path_(checked(path)),
+      file_(path,
+            {.source = source,
+             .tool = std::string("nopscope ") + version_text,
+             .started_unix_ns = utc_now_ns()},
+            NewFile::Place::later),
       journal_(file_) {
     if (symbols != nullptr) file_.symbols(*symbols);
 }

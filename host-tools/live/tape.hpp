@@ -13,7 +13,10 @@ namespace nopscope {
 
 class Tape {
 public:
-    // `source`: the line's URI; `symbols`: null, or of the image. Throws Error.
+    // Takes the place of `path` once a session is heard: what was there becomes `path`.old
+    // (NewFile). Without a session no file is left. `source`: the line's URI; `symbols`: null, or
+    // of the image. Throws Error, also if `path`, or a file that would be replaced beside it, is no
+    // recording.
     Tape(const std::string& path, const std::string& source, const Symbols* symbols);
 
     // What has been told so far is not for it: begins in the middle of the reader's session, if that has one.
@@ -28,6 +31,8 @@ public:
 
     const std::string& path() const { return path_; }
     std::uint64_t file_bytes() const { return file_.bytes(); }
+    // True once a session was heard: then the file is there.
+    bool has_file() const { return file_.file().is_in_place(); }
     // Since it began.
     StreamCounters stream(const SessionReader& reader) const;
     LineCounters line(const SessionReader& reader) const;

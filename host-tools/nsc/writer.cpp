@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/nsc/writer.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
-
 #include "host-tools/base/error.hpp"
-#include "host-tools/base/file.hpp"
 #include "host-tools/nsc/payload.hpp"
 #include "tracer/wire/crc32c.hpp"
 
 namespace nopscope::nsc {
 
-Writer::Writer(const std::string& path, const About& about) : path_(path) {
-    file_ = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (file_ < 0) throw Error("cannot create " + path + ": " + system_error(errno));
+Writer::Writer(const std::string& path, const About& about, NewFile::Place place)
+    : file_(path, place) {
     wire::Byte header[file_header_bytes];
     wire::Writer out(header);
     out.bytes(magic, sizeof magic);
@@ -27,10 +20,6 @@ Writer::Writer(const std::string& path, const About& about) : path_(path) {
     payload.fixed(about.started_unix_ns).text(about.source).text(about.tool);
     chunk(Type::about, payload.bytes());
     check();
-}
-
-Writer::~Writer() {
-    if (file_ >= 0) close(file_);
 }
 
 void Writer::symbols(const Symbols& symbols) {
@@ -81,18 +70,23 @@ void Writer::chunk(Type type, std::span<const std::uint8_t> payload) {
     out.fixed(wire::crc32c(bytes.data(), 12));
     bytes.insert(bytes.end(), payload.begin(), payload.end());
     put(bytes);
+    if (type == Type::session) attempt([&] { file_.take_place(); });
 }
 
 void Writer::put(std::span<const std::uint8_t> bytes) {
-    while (!bytes.empty() && failure_.empty()) {
-        const ssize_t count = write(file_, bytes.data(), bytes.size());
-        if (count < 0) {
-            if (errno == EINTR) continue;
-            failure_ = "cannot write " + path_ + ": " + system_error(errno);
-            return;
-        }
-        bytes_ += static_cast<std::uint64_t>(count);
-        bytes = bytes.subspan(static_cast<std::size_t>(count));
+    attempt([&] {
+        file_.write(bytes);
+        bytes_ += bytes.size();
+    });
+}
+
+// After one failure nothing is done any more.
+void Writer::attempt(const std::function<void()>& act) {
+    if (!failure_.empty()) return;
+    try {
+        act();
+    } catch (const Error& error) {
+        failure_ = error.what();
     }
 }
 

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 
+#include "host-tools/base/new_file.hpp"
 #include "host-tools/elf/symbols.hpp"
 #include "host-tools/nsc/format.hpp"
 
 namespace nopscope::nsc {
 
-// Writes a recording. Each chunk is one write(2), so what is written survives this process. What the disk
-// does not take ends it: nothing is written any more, and check() throws.
+// Writes a recording. Each chunk is one write(2), so what is written survives this process. What
+// the disk does not take ends it: nothing is written any more, and check() throws. The first
+// session takes the file's place, so a recording without a session replaces none.
 class Writer {
 public:
-    // "-" is not special. An existing file is replaced.
-    Writer(const std::string& path, const About& about);  // throws Error, too
-    ~Writer();
+    // "-" is not special. Throws Error.
+    Writer(const std::string& path, const About& about,
+           NewFile::Place place = NewFile::Place::at_once);
     Writer(const Writer&) = delete;
     Writer& operator=(const Writer&) = delete;
 
@@ -27,12 +30,13 @@ public:
     // Throws Error: something could not be written.
     void check() const;
     std::uint64_t bytes() const { return bytes_; }  // of the file, so far
+    const NewFile& file() const { return file_; }
 
 private:
     void put(std::span<const std::uint8_t> bytes);
+    void attempt(const std::function<void()>& act);
 
-    std::string path_;
-    int file_ = -1;
+    NewFile file_;
     std::uint64_t bytes_ = 0;
     std::string failure_;  // a sentence; empty: there was none
 };

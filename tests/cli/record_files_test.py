@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What `record` does to the files that are there: it keeps them, or refuses.
+
+    record_files_test.py
+"""
+
+import os
+import pathlib
+import signal
+import subprocess
+import time
+import unittest
+
+import cli
+
+STREAM, PROFILE = cli.GOLDEN / "stream.bin", cli.GOLDEN / "profile.bin"
+NOTHING = {"no byte": b"", "text": b"U-Boot 2024.01\r\n" * 50, "noise": bytes(range(7, 256, 5)) * 40,
+           "no hello": b"\0".join(STREAM.read_bytes().split(b"\0")[2:])}
+
+
+class RecordFiles(cli.Case):
+    def setUp(self):
+        super().setUp()
+        self.file = self.directory / "run.nsc"
+        self.old = self.directory / "run.nsc.old"
+
+    def record(self, line, *options, status=0, file=None):
+        return cli.nopscope("record", "-q", "--from", f"file:{line}", "-o", file or self.file, *options, status=status)
+
+    def begin(self, command, *options, file=None):
+        """A recorder that runs until the test ends it."""
+        recorder = subprocess.Popen([cli.NOPSCOPE, "record", "-q", "--from", f"exec:{command}", "-o", file or self.file,
+                                     *map(str, options)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                    stderr=subprocess.PIPE, text=True)
+        self.addCleanup(recorder.communicate)
+        self.addCleanup(recorder.kill)
+        # The command, and the guard that ends it when the recorder is killed.
+        children = pathlib.Path(f"/proc/{recorder.pid}/task/{recorder.pid}/children")
+        self.wait_until(lambda: len(children.read_text().split()) == 2)
+        return recorder
+
+    def wait_until(self, condition):
+        deadline = time.monotonic() + cli.HANG_SECONDS
+        while not condition():
+            self.assertLess(time.monotonic(), deadline, "it never came")
+            time.sleep(0.01)
+
+    def names(self):
+        return {path.name for path in self.directory.iterdir()}
+
+    def test_the_old_recording_is_kept(self):
+        self.record(STREAM)
+        first = self.file.read_bytes()
+        self.assertEqual(self.names(), {"run.nsc"})
+        self.record(PROFILE)
+        second = self.file.read_bytes()
+        self.assertEqual(self.old.read_bytes(), first)
+        self.record(STREAM)
+        self.assertEqual(self.old.read_bytes(), second)
+        self.assertEqual(self.names(), {"run.nsc", "run.nsc.old"})
+        self.assertIn("stream", cli.nopscope("report", self.file).stdout)
+
+    def test_a_line_without_a_session_replaces_nothing(self):
+        line = self.directory / "line"
+        for what, data in NOTHING.items():
+            with self.subTest(what):
+                line.write_bytes(data)
+                done = self.record(line, status=None)
+                self.assertIn("run.nsc (not written): 0 bytes", done.stderr)
+                self.assertEqual(self.names(), {"line"})
+        self.record(STREAM)
+        self.record(PROFILE)
+        before = self.file.read_bytes(), self.old.read_bytes()
+        for what, data in NOTHING.items():
+            with self.subTest(what):
+                line.write_bytes(data)
+                self.record(line, status=None)
+                self.assertEqual((self.file.read_bytes(), self.old.read_bytes()), before)
+        self.assertEqual(self.names(), {"line", "run.nsc", "run.nsc.old"})
+
+    def test_an_empty_file_takes_no_older_ones_place(self):
+        self.record(STREAM)
+        self.record(PROFILE)
+        before = self.old.read_bytes()
+        self.file.write_bytes(b"")
+        self.record(STREAM)
+        self.assertEqual(self.old.read_bytes(), before)
+
+    def test_a_killed_recorder_that_heard_nothing_destroys_nothing(self):
+        self.record(STREAM)
+        before = self.file.read_bytes()
+        recorder = self.begin("sleep 100")
+        part = self.directory / "run.nsc.part"
+        self.wait_until(lambda: part.exists() and part.stat().st_size)
+        recorder.kill()
+        recorder.wait()
+        self.assertEqual(self.file.read_bytes(), before)
+        self.record(PROFILE)  # over the part that is left
+        self.assertEqual(self.names(), {"run.nsc", "run.nsc.old"})
+        self.assertEqual(self.old.read_bytes(), before)
+
+    def test_a_recording_is_read_while_it_grows(self):
+        recorder = self.begin(f"cat {PROFILE}; exec sleep 100")
+        self.wait_until(lambda: self.file.exists() and self.file.read_bytes().count(b"COUN"))
+        self.assertIn("profile", cli.nopscope("report", self.file).stdout)
+        recorder.send_signal(signal.SIGKILL)
+        recorder.wait()
+        self.assertIn("without an end marker", cli.nopscope("info", self.file).stdout)
+
+    def test_the_raw_bytes_are_kept_too(self):
+        raw = self.directory / "run.raw"
+        self.record(STREAM, "--raw", raw)
+        self.record(PROFILE, "--raw", raw)
+        self.assertEqual(raw.read_bytes(), PROFILE.read_bytes())
+        self.assertEqual((self.directory / "run.raw.old").read_bytes(), STREAM.read_bytes())
+        line = self.directory / "line"
+        line.write_bytes(b"")
+        self.record(line, "--raw", raw, status=None)
+        self.assertEqual(raw.read_bytes(), PROFILE.read_bytes())
+
+    def refused(self, *command, saying):
+        started = self.directory / "started"
+        done = cli.nopscope("record", "-q", "--from", f"exec:touch {started}; cat {STREAM}", *command, status=3)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertIn(saying, done.stderr)
+        self.assertFalse(started.exists(), "the target was started")
+
+    def test_a_second_recorder_on_one_file_is_refused(self):
+        # One that has heard nothing yet, and one that has.
+        for command, sign in (("sleep 100", self.directory / "run.nsc.part"), (f"cat {STREAM}; sleep 100", self.file)):
+            with self.subTest(command):
+                self.file.unlink(missing_ok=True)
+                first = self.begin(command, "--no-until-end", "--raw", self.directory / "run.raw")
+                self.wait_until(sign.exists)
+                self.refused("-o", self.file, saying="already: end that first, or give another name")
+                self.refused("-o", self.directory / "other.nsc", "--raw", self.directory / "run.raw", saying="already")
+                if f":{self.inode(sign)} " in pathlib.Path("/proc/locks").read_text():
+                    self.refused("-o", self.file, saying=f"process {first.pid} records into")
+                first.kill()
+                first.wait()
+                self.record(PROFILE)  # no lock is left
+                self.assertIn("profile", cli.nopscope("report", self.file).stdout)
+
+    @staticmethod
+    def inode(path):
+        return path.stat().st_ino
+
+    def test_files_that_are_no_recordings_are_refused(self):
+        source = self.directory / "main.c"
+        source.write_text("int main(void) { return 0; }\n")
+        self.refused("-o", source, saying="main.c is there and is no recording")
+        self.assertEqual(source.read_text(), "int main(void) { return 0; }\n")
+        source.rename(self.old)
+        self.record(STREAM, status=3)
+        self.assertEqual(self.old.read_text(), "int main(void) { return 0; }\n")
+        self.assertEqual(self.names(), {"run.nsc.old"})
+
+    def test_a_file_that_cannot_be_written_is_said_before_the_target_starts(self):
+        self.refused("-o", self.directory, saying="is a directory")
+        self.refused("-o", "/dev/full", saying="No space left on device")
+        self.refused("-o", self.directory / "nowhere/run.nsc", saying="No such file or directory")
+        self.refused("-o", self.file, "--raw", self.directory, saying="is a directory")
+        if os.geteuid() != 0:
+            self.directory.chmod(0o555)
+            self.refused("-o", self.file, saying="Permission denied")
+            self.directory.chmod(0o755)
+
+    def test_an_input_beside_the_output_is_refused(self):
+        self.record(STREAM)
+        self.file.rename(self.old)
+        before = self.old.read_bytes()
+        self.record(self.old, status=2)
+        part = self.directory / "run.nsc.part"
+        part.write_bytes(before)
+        self.record(part, status=2)
+        self.record(STREAM, "--raw", self.old, status=2)
+        self.assertEqual((self.old.read_bytes(), part.read_bytes()), (before, before))
+        self.assertEqual(self.names(), {"run.nsc.old", "run.nsc.part"})
+
+    def test_a_link_stays_a_link(self):
+        (self.directory / "disk").mkdir()
+        there = self.directory / "disk/there.nsc"
+        self.file.symlink_to(there)
+        self.record(STREAM)
+        self.record(PROFILE)
+        self.assertTrue(self.file.is_symlink())
+        self.assertIn("profile", cli.nopscope("report", there).stdout)
+        self.assertTrue((self.directory / "disk/there.nsc.old").exists())
+        self.assertEqual(self.names(), {"run.nsc", "disk"})
+
+
+if __name__ == "__main__":
+    unittest.main()

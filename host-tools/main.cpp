@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "host-tools/base/memory.hpp"
+#include "host-tools/base/output.hpp"
 #include "host-tools/base/run_main.hpp"
 #include "host-tools/cli/defaults.hpp"
 #include "host-tools/cli/examples.hpp"
@@ -80,7 +82,11 @@ int run(int argc, char** argv) {
     try {
         app.parse(std::move(words));
     } catch (const CLI::ParseError& error) {
-        return app.exit(error) == 0 ? 0 : static_cast<int>(Exit::usage);
+        std::ostringstream out, errors;
+        const bool is_help = app.exit(error, out, errors) == 0;
+        print(out.str());
+        fmt::print(stderr, "{}", errors.str());
+        return is_help ? 0 : static_cast<int>(Exit::usage);
     }
     CLI::App* const command = app.get_subcommands().front();
     guard_inputs(*command, defaults_file());

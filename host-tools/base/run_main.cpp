@@ -1,22 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/base/run_main.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <cstdio>
 
 #include "host-tools/base/error.hpp"
+#include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
 
 namespace nopscope {
+namespace {
+
+// A file that is opened later must not get the number of a closed standard output. The wrong way
+// round, so that a use of it fails as that of the closed one does.
+void open_standard_descriptors() {
+    for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (::fcntl(file, F_GETFD) >= 0) continue;
+        // It gets the lowest number that is free: this one.
+        (void)::open("/dev/null", file == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+    }
+}
+
+// A reader that has gone, and a file that is larger than `ulimit -f`, are errors of a write, which
+// a sentence tells.
+void ignore_signals_of_writes() {
+    ::signal(SIGPIPE, SIG_IGN);
+    ::signal(SIGXFSZ, SIG_IGN);
+}
+
+// Before the sentence of an error, which is the one to tell.
+void flush_output() {
+    try {
+        standard_output().flush();
+    } catch (const Error&) {
+    }
+}
+
+}  // namespace
 
 int run_main(const char* program, int (*run)(int argc, char** argv), int argc, char** argv) {
+    open_standard_descriptors();
+    ignore_signals_of_writes();
     const auto complain = [program](const std::exception& error, Exit code) {
+        flush_output();
         fmt::print(stderr, "{}: {}\n", program, for_terminal(error.what()));
         return static_cast<int>(code);
     };
     try {
-        return run(argc, argv);
+        const int code = run(argc, argv);
+        finish_standard_output();
+        return code;
     } catch (const Error& error) {
         return complain(error, error.code());
     } catch (const std::exception& error) {

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <optional>
+#include <charconv>
 
 #include <fmt/format.h>
 
@@ -48,9 +48,21 @@ std::string shown(const std::string& path, const char* dash) { return path == "-
 
 }  // namespace
 
+std::optional<int> open_descriptor(const fs::path& path) {
+    const std::string directory = path.parent_path().string(), name = path.filename().string();
+    if (directory != "/dev/fd" && directory != "/proc/self/fd" &&
+        directory != fmt::format("/proc/{}/fd", ::getpid())) {
+        return std::nullopt;
+    }
+    int number = -1;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+    if (error != std::errc() || end != name.data() + name.size() || number < 0) return std::nullopt;
+    return number;
+}
+
 fs::path follow_links(const fs::path& path) {
     fs::path at = path;
-    for (int links = 0; links < most_links; ++links) {
+    for (int links = 0; links < most_links && !open_descriptor(at); ++links) {
         std::error_code error;
         const fs::path next = fs::read_symlink(at, error);
         if (error) break;

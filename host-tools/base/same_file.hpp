@@ -4,13 +4,18 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 
 namespace nopscope {
 
+// "/dev/fd/3" -> 3, "/proc/self/fd/1" -> 1. Nothing: it is no such name.
+std::optional<int> open_descriptor(const std::filesystem::path& path);
+
 // The path without symbolic links, also where the last link leads to no file yet. Relative to the
-// working directory if `path` is. Never throws: what cannot be read ends the search.
+// working directory if `path` is. The name of an open descriptor ends it (/dev/stdout ->
+// /proc/self/fd/1). Never throws: what cannot be read ends it, too.
 std::filesystem::path follow_links(const std::filesystem::path& path);
 
 // Throws Error, Exit::usage, if writing to `output` would change a file of `inputs`: it is the same

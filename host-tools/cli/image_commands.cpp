@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Options of the commands about images and this machine.
-#include <cstdio>
-
+#include "host-tools/base/output.hpp"
 #include "host-tools/base/pmu_events.hpp"
 #include "host-tools/cli/defaults.hpp"
 #include "host-tools/cli/options.hpp"
@@ -39,8 +38,7 @@ Action add_names(CLI::App& app, CLI::App*& command) {
 Action add_events(CLI::App& app, CLI::App*& command) {
     command = app.add_subcommand("events", "List the PMU's events that have a name here");
     return [] {
-        const std::string list = event_list();
-        std::fwrite(list.data(), 1, list.size(), stdout);
+        print(event_list());
         return Exit::ok;
     };
 }

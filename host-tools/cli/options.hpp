@@ -56,6 +56,8 @@ CLI::Option* add_choice(CLI::App* app, const std::string& name, Value& value, co
 CLI::Option* add_recording(CLI::App* command, ReportOptions& options, const char* image_help = "The ELF that was recorded");
 // --raw of the commands that show times.
 void add_raw(CLI::App* command, bool& raw);
+// --yes of the commands that sum up.
+void add_yes(CLI::App* command, bool& yes);
 // --no-source and --source-root: with --image a page has the hottest functions' instructions.
 void add_source(CLI::App* command, HtmlOptions& options);
 

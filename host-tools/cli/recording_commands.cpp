@@ -61,6 +61,10 @@ void add_raw(CLI::App* command, bool& raw) {
     command->add_flag("--raw", raw, "Show times as recorded, with what recording took in them");
 }
 
+void add_yes(CLI::App* command, bool& yes) {
+    command->add_flag("--yes", yes, "Write an output of more than 1 GB, too");
+}
+
 void add_source(CLI::App* command, HtmlOptions& options) {
     command->add_flag("!--no-source", options.source, "Instructions without the text of source files");
     command->add_option("--source-root", options.source_roots,
@@ -89,6 +93,7 @@ Action add_graph(CLI::App& app, CLI::App*& command) {
     command->add_option("--min-share", *percent, "Only paths with so many percent of the time")
         ->check(CLI::Range(0.0, 100.0));
     add_raw(command, options->raw);
+    add_yes(command, options->yes);
     return [options, percent] {
         options->graph.min_share = *percent / 100;
         return graph(*options);
@@ -125,6 +130,7 @@ Action add_export(CLI::App& app, CLI::App*& command) {
     command->add_flag("--cut-tracer", options->cut_tracer,
                       "Event formats: stop the clock while a core works for the tracer, so that durations are those of "
                       "report --raw; one core only");
+    add_yes(command, options->yes);
     std::string list = "Formats:\n";
     for (const ExportFormat& format : export_formats()) list += fmt::format("  {:<11}{}\n", format.name, format.what);
     command->footer(list + "Details: docs/exports.md.");
@@ -147,6 +153,7 @@ Action add_diff(CLI::App& app, CLI::App*& command) {
     add_choice(command, "--format", options->format, kinds, "Output; folded is for flamegraph.pl");
     command->add_option("--html", options->page, "Write a page with a differential flame graph, too");
     add_raw(command, options->report.raw);
+    add_yes(command, options->yes);
     return [options, fail_above] {
         if (!fail_above->empty()) options->fail_above = percent_of(*fail_above);
         if (options->after.empty() && options->before.size() == 2) {
@@ -178,6 +185,7 @@ Action add_html(CLI::App& app, CLI::App*& command) {
     add_source(command, *options);
     command->add_option("--title", options->title, "The page's title (the recording's name)");
     add_raw(command, options->report.raw);
+    add_yes(command, options->yes);
     return [options] { return html(*options); };
 }
 

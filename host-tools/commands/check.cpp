@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/commands/commands.hpp"
 #include "host-tools/report/json.hpp"
@@ -23,7 +24,7 @@ void print_json(const CheckResult& result) {
                                     {"function", to_utf8(problem.function)},
                                     {"what", problem.what}});
     }
-    fmt::print("{}", json_text(json));
+    print(json_text(json));
 }
 
 }  // namespace
@@ -37,15 +38,15 @@ Exit check(const CheckOptions& options) {
         return verdict;
     }
     for (const Problem& problem : result.problems) {
-        fmt::print("{}: {} at {} {}\n", options.image, for_cell(problem.function),
+        print("{}: {} at {} {}\n", options.image, for_cell(problem.function),
                    hex_address(problem.address), problem.what);
     }
     if (options.verbose) {
         for (const auto& name : result.uninstrumented) {
-            fmt::print("uninstrumented: {}\n", for_cell(name));
+            print("uninstrumented: {}\n", for_cell(name));
         }
     }
-    fmt::print("{}: {} functions, {} sites, {} address-taken, {} uninstrumented, {} problem{}\n",
+    print("{}: {} functions, {} sites, {} address-taken, {} uninstrumented, {} problem{}\n",
                options.image, result.functions, result.sites, result.address_taken,
                result.uninstrumented.size(), result.problems.size(),
                result.problems.size() == 1 ? "" : "s");

@@ -40,6 +40,7 @@ struct ReportOptions {
     std::size_t top = 0;
     bool raw = false;  // show times as recorded
     GraphOptions graph;
+    bool yes = false;  // graph: more than most_unasked_bytes may be written
 };
 Exit report(const ReportOptions& options);
 Exit graph(const ReportOptions& options);
@@ -62,6 +63,7 @@ struct ExportOptions {
     std::string format;    // a name of export_formats()
     std::string output;
     bool cut_tracer = false;
+    bool yes = false;  // sums may have more than most_unasked_bytes
 };
 Exit export_recording(const ExportOptions& options);
 
@@ -79,6 +81,7 @@ struct DiffOptions {
     std::string page;                  // a differential flame graph to write; empty: none
     std::optional<double> fail_above;  // percent
     double min_percent = 0.1;          // of all functions' own time: smaller ones are counted, not shown
+    bool yes = false;                  // an output may have more than most_unasked_bytes
     std::size_t most = 30;             // rows of a table
 };
 Exit diff(const DiffOptions& options);
@@ -87,6 +90,7 @@ struct HtmlOptions {
     ReportOptions report;  // file, image, raw
     std::string output;
     std::string title;  // empty: the recording's name
+    bool yes = false;   // the page may have more than most_unasked_bytes
     bool source = true;  // with an image: the lines of source that its hottest functions are of; relative names are looked up in
     std::vector<std::string> source_roots{"."};
 };

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `ctl`: one request to a target, over a line of its own or through the recorder that holds it.
-#include <fmt/format.h>
-#include <signal.h>
-
 #include <array>
 
+#include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/commands/commands.hpp"
 #include "host-tools/control/socket.hpp"
@@ -31,7 +29,6 @@ public:
 std::string over_line(const CtlOptions& options) {
     std::optional<Symbols> symbols;
     if (!options.image.empty()) symbols = read_symbols(ElfFile::open(options.image));
-    signal(SIGPIPE, SIG_IGN);
     const auto line = open_source(options.from, Way::both);
     Listener listener;
     SessionReader reader(listener);
@@ -63,7 +60,7 @@ Exit ctl(const CtlOptions& options) {
         answer = ask_recorder(std::string(path), options.request);
         if (answer.status != Exit::ok) throw Error(answer.text, answer.status);
     }
-    fmt::print("{}\n", for_terminal(answer.text));
+    print(for_terminal(answer.text) + "\n");
     return Exit::ok;
 }
 

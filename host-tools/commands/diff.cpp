@@ -5,12 +5,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <utility>
 
+#include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/commands/load.hpp"
-#include "host-tools/export/output.hpp"
 #include "host-tools/html/html.hpp"
 #include "host-tools/report/json.hpp"
 #include "host-tools/report/table.hpp"
@@ -100,20 +102,30 @@ public:
     }
 
     // Stacks with their own time before and after, in ns: what difffolded.pl writes and flamegraph.pl draws.
-    std::string folded() const {
-        std::string out;
-        for (const Compared& row : difference_.paths) {
-            std::string stack;
-            for (const std::uint32_t function : names_.functions_of(row.number)) {
-                std::string frame = for_cell(names_.place(function).name);
-                for (char& c : frame) {
-                    if (c == ';') c = ':';
-                }
-                stack += (stack.empty() ? "" : ";") + frame;
-            }
-            fmt::format_to(std::back_inserter(out), "{} {:.0f} {:.0f}\n", stack, row.before.self_ns, row.after.self_ns);
+    void folded(FileWriter& to) const {
+        std::vector<std::string> frames;
+        for (std::uint32_t function = 0; function < names_.function_count(); ++function) {
+            std::string frame = for_cell(names_.place(function).name);
+            std::replace(frame.begin(), frame.end(), ';', ':');
+            frames.push_back(std::move(frame));
         }
-        return out;
+        const auto times = [](const Compared& row) { return fmt::format(" {:.0f} {:.0f}\n", row.before.self_ns, row.after.self_ns); };
+        std::vector<std::uint64_t> lengths(names_.path_count());  // of each path's text
+        for (std::uint32_t path = 1; path < lengths.size(); ++path) {
+            const std::uint32_t caller = names_.caller(path);
+            lengths[path] = lengths[caller] + (caller == Names::root ? 0 : 1) + frames[names_.last(path)].size();
+        }
+        std::uint64_t bytes = 0;
+        for (const Compared& row : difference_.paths) bytes += lengths[row.number] + times(row).size();
+        to.expect(bytes);
+        for (const Compared& row : difference_.paths) {
+            const char* before = "";
+            for (const std::uint32_t function : names_.functions_of(row.number)) {
+                to.write(std::exchange(before, ";"));
+                to.write(frames[function]);
+            }
+            to.write(times(row));
+        }
     }
 
     std::string view() const {
@@ -240,12 +252,11 @@ private:
 Exit diff(const DiffOptions& options) {
     const Comparison comparison(options);
     if (!options.page.empty()) {
-        Output output(options.page, Output::Kind::file);
-        FileWriter file(output.path());
-        file.write(html_page(page_template(), comparison.view()));
-        file.close();
-        output.commit();
+        write_page(options.page, html_page(page_template(), comparison.view()), options.yes);
     }
+    const Exit verdict = comparison.failed() ? Exit::check_failed : Exit::ok;
+    if (is_standard_output(options.page)) return verdict;  // where nothing else belongs
+    if (!options.yes) standard_output().limit(most_unasked_bytes);
     switch (options.format) {
     case DiffOptions::text:
         print(comparison.text());
@@ -254,10 +265,10 @@ Exit diff(const DiffOptions& options) {
         print(json_text(comparison.json()));
         break;
     case DiffOptions::folded:
-        print(comparison.folded());
+        comparison.folded(standard_output());
         break;
     }
-    return comparison.failed() ? Exit::check_failed : Exit::ok;
+    return verdict;
 }
 
 }  // namespace nopscope

@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <iterator>
 
+#include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/commands/commands.hpp"
 #include "host-tools/commands/load.hpp"

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "host-tools/base/output.hpp"
 #include "host-tools/commands/commands.hpp"
 #include "host-tools/commands/load.hpp"
 #include "host-tools/export/formats.hpp"
@@ -37,7 +38,7 @@ Exit export_recording(const ExportOptions& options) {
         throw Error(fmt::format("--cut-tracer: {} has sums, which are without the tracer's time already", format->name),
                     Exit::usage);
     }
-    Output output(options.output, format->kind);
+    Output output(options.output, format->kind, format->aggregate == nullptr || options.yes ? any_size : most_unasked_bytes);
     const std::string left_out =
         format->stream != nullptr ? stream(options, *format, output) : aggregate(options, *format, output);
     output.commit();

@@ -2,9 +2,9 @@
 // `html`: a recording as a page.
 #include "host-tools/html/html.hpp"
 
+#include "host-tools/base/output.hpp"
 #include "host-tools/commands/load.hpp"
 #include "host-tools/export/balanced_stream.hpp"
-#include "host-tools/export/output.hpp"
 
 namespace nopscope {
 
@@ -12,6 +12,15 @@ std::optional<CodeView> code_of_image(const HtmlOptions& options) {
     if (options.report.image.empty()) return std::nullopt;
     return std::optional<CodeView>(std::in_place, options.report.image,
                                    options.source ? options.source_roots : std::vector<std::string>());
+}
+
+void write_page(const std::string& name, const std::string& page, bool yes) {
+    Output output(name, Output::Kind::file, yes ? any_size : most_unasked_bytes);
+    FileWriter file(output);
+    file.expect(page.size());
+    file.write(page);
+    file.close();
+    output.commit();
 }
 
 std::string view_of_file(const HtmlOptions& options) {
@@ -29,11 +38,7 @@ std::string view_of_file(const HtmlOptions& options) {
 
 Exit html(const HtmlOptions& options) {
     const std::string view = view_of_file(options);
-    Output output(options.output, Output::Kind::file);
-    FileWriter file(output.path());
-    file.write(html_page(page_template(), view));
-    file.close();
-    output.commit();
+    write_page(options.output, html_page(page_template(), view), options.yes);
     return Exit::ok;
 }
 

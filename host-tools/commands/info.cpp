@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/commands/load.hpp"
 #include "host-tools/elf/sites.hpp"
@@ -43,7 +44,7 @@ Json site_json(const ElfFile& elf, const Symbols& symbols) {
 void print_sections(const ElfFile& elf) {
     for (const ElfSection& section : elf.sections()) {
         if (!section.is_allocated() || section.size == 0) continue;
-        fmt::print("  {:<28} {:>#14x} {:>10} {}{}{}\n", for_cell(section.name), section.address,
+        print("  {:<28} {:>#14x} {:>10} {}{}{}\n", for_cell(section.name), section.address,
                    section.size, 'r', section.is_writable() ? 'w' : '-',
                    section.is_code() ? 'x' : '-');
     }
@@ -80,19 +81,19 @@ Exit elf_info(const InfoOptions& options) {
                                         {"executable", section.is_code()}});
         }
         if (options.sites) json["sites"] = site_json(elf, symbols);
-        fmt::print("{}", json_text(json));
+        print(json_text(json));
         return Exit::ok;
     }
-    fmt::print(
+    print(
         "image     {}\nbuild-id  {}\nentry     {}\ntext      {} bytes\n"
         "sites     {} ({} with bti c), table CRC {:08x}\nsections\n",
         options.file, id.empty() ? "(none)" : id, hex_address(elf.entry()), text_bytes,
         symbols.sites.size(), with_bti, symbols.site_table_crc);
     print_sections(elf);
     if (!options.sites) return Exit::ok;
-    fmt::print("sites\n");
+    print("sites\n");
     for (std::size_t i = 0; i < symbols.sites.size(); ++i) {
-        fmt::print("  {:>6} {} {}\n", i, hex_address(symbols.sites[i].address),
+        print("  {:>6} {} {}\n", i, hex_address(symbols.sites[i].address),
                    for_cell(symbols.sites[i].name));
     }
     return Exit::ok;
@@ -121,29 +122,29 @@ void print_recording(const nsc::Reader& file, const Profile& profile, const Repo
     const StreamCounters& stream = file.counters().stream;
     const HelloInfo& hello = *profile.hello();
     if (const auto& about = file.about()) {
-        fmt::print("source    {}\nstarted   {}, by {}\n", for_cell(about->source),
+        print("source    {}\nstarted   {}, by {}\n", for_cell(about->source),
                    time_text(about->started_unix_ns), for_cell(about->tool));
     }
     const auto& end = file.end();
-    fmt::print("ended     {}\n", file.counters().file.is_raw ? "(a raw capture)"
+    print("ended     {}\n", file.counters().file.is_raw ? "(a raw capture)"
                                  : end                  ? reason_text(end->reason)
                                        : "without an end marker: the recorder was killed");
-    if (end && end->exit_status >= 0) fmt::print("exit      {}\n", end->exit_status);
-    fmt::print("image     {} on {}\nbuild-id  {}\nsymbols   {}\n", for_cell(report.image),
+    if (end && end->exit_status >= 0) print("exit      {}\n", end->exit_status);
+    print("image     {} on {}\nbuild-id  {}\nsymbols   {}\n", for_cell(report.image),
                for_cell(report.board), report.build_id.empty() ? "(none)" : report.build_id,
                file.symbols() ? fmt::format("{} sites, from {}", file.symbols()->sites.size(),
                                             for_cell(file.symbols()->origin))
                               : "(none)");
-    fmt::print("target    {} core(s), clock {} Hz, {}, {} sites, text at {}, line {} bytes/s\n",
+    print("target    {} core(s), clock {} Hz, {}, {} sites, text at {}, line {} bytes/s\n",
                report.cores, report.clock_hz, mode_text(report),
                hello.site_count, hex_address(hello.text_base), hello.line_bytes_per_second);
-    fmt::print("sessions  {}\nduration  {}, {} for the tracer\nline      {} bytes\n",
+    print("sessions  {}\nduration  {}, {} for the tracer\nline      {} bytes\n",
                report.sessions, human_ns(report.duration_ns), human_ns(report.tracer_ns),
                with_commas(file.counters().line.bytes));
     const auto& frames = stream.frames_by_stream;
-    fmt::print("frames    {} hello, {} trace, {} console, {} stats, {} profile\n", frames[1], frames[2],
+    print("frames    {} hello, {} trace, {} console, {} stats, {} profile\n", frames[1], frames[2],
                frames[3], frames[4], frames[5]);
-    fmt::print("{}\n", integrity_line(report.integrity));
+    print("{}\n", integrity_line(report.integrity));
 }
 
 Json recording_json(const nsc::Reader& file, const Profile& profile, const Report& report) {
@@ -191,7 +192,7 @@ Exit info(const InfoOptions& options) {
     read_with_progress(file, options.file, profile);
     const Report report = make_report(profile, file.counters(), nullptr);
     if (options.format == Format::json) {
-        fmt::print("{}", json_text(recording_json(file, profile, report)));
+        print(json_text(recording_json(file, profile, report)));
     } else {
         print_recording(file, profile, report);
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/commands/load.hpp"
 #include "host-tools/questions/questions.hpp"

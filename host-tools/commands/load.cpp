@@ -86,6 +86,4 @@ void stream_into(EventSink& sink, const ReportOptions& options, TimeAxis axis) {
     say_unknown_sites(options, stream->unknown_sites());
 }
 
-void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
-
 }  // namespace nopscope

@@ -47,13 +47,13 @@ void stream_into(EventSink& sink, const ReportOptions& options, TimeAxis axis);
 // What a page shows of a recording: view_json() (html/html.hpp).
 std::string view_of_file(const HtmlOptions& options);
 
+// `yes`: it may have more than most_unasked_bytes. Throws Error.
+void write_page(const std::string& name, const std::string& page, bool yes);
+
 // The hottest functions' instructions; nothing: no image is given. Throws Error.
 std::optional<CodeView> code_of_image(const HtmlOptions& options);
 
 // Warns on stderr if there are any.
 void say_unknown_sites(const ReportOptions& options, std::uint64_t functions);
-
-// To standard output.
-void print(const std::string& text);
 
 }  // namespace nopscope

@@ -1,24 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/elf/names.hpp"
 
-#include <fmt/format.h>
-
-#include <cstdio>
-#include <fstream>
-
+#include "host-tools/base/output.hpp"
 #include "host-tools/commands/commands.hpp"
 
 namespace nopscope {
 
 Exit names(const NamesOptions& options) {
     const std::string source = name_table_source(ElfFile::open(options.image));
-    if (options.output.empty()) {
-        fmt::print("{}", source);
-        return Exit::ok;
-    }
-    std::ofstream file(options.output, std::ios::binary);
-    file << source << std::flush;
-    if (!file) throw Error("cannot write " + options.output);
+    Output output(options.output.empty() ? "-" : options.output, Output::Kind::file);
+    FileWriter file(output);
+    file.write(source);
+    file.close();
+    output.commit();
     return Exit::ok;
 }
 

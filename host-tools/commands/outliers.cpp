@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/commands/load.hpp"
 #include "host-tools/control/choice.hpp"

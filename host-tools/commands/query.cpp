@@ -9,6 +9,7 @@
 #include <memory>
 #include <string_view>
 
+#include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/commands/load.hpp"
 #include "host-tools/export/formats.hpp"

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/commands/load.hpp"
 #include "host-tools/report/json.hpp"

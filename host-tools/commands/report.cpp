@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `report` and `graph`: read a recording, name it, print it.
+#include "host-tools/base/output.hpp"
 #include "host-tools/commands/commands.hpp"
 #include "host-tools/commands/load.hpp"
 
@@ -28,6 +29,7 @@ Exit report(const ReportOptions& options) {
 
 Exit graph(const ReportOptions& options) {
     const Loaded loaded = load(options);
+    if (!options.yes) standard_output().limit(most_unasked_bytes);
     print(options.format == Format::json
               ? json_graph(loaded.report, *loaded.profile, options.graph)
               : text_graph(loaded.report, *loaded.profile, options.graph));

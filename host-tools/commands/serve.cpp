@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <optional>
 
 #include "host-tools/base/interrupt.hpp"
+#include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/commands/load.hpp"
 #include "host-tools/serve/server.hpp"
@@ -48,7 +48,7 @@ void serve(const ServeOptions& options, Shown& shown, const std::function<bool(c
     const ListenAddress at = listen_address(options.listen);
     const Server server(at, token_for(options, at), shown);
     print(server.url() + "\n");
-    std::fflush(stdout);
+    standard_output().flush();
     if (isatty(STDERR_FILENO) != 0) say("open that in a browser; Ctrl-C ends it");
     while (!interrupted() && turn(server)) poll(nullptr, 0, 200);
 }

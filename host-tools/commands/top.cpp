@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <tuple>
 
+#include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/commands/load.hpp"
 #include "host-tools/top/frame.hpp"

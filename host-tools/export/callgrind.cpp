@@ -73,7 +73,7 @@ std::string write_callgrind(const Output& output, const Aggregated& from) {
     };
     Cost all;
     for (const Costs& one : costs) all.add(one.self);
-    FileWriter file(output.path());
+    FileWriter file(output);
     file.write(fmt::format("# callgrind format\nversion: 1\ncreator: nopscope\ncmd: {}\npositions: line\n"
                            "event: ns : Nanoseconds\nevents: ns{}\nsummary: {}\n",
                            for_cell(from.report.image), tree.has_samples ? " samples" : "", text(all)));

@@ -30,7 +30,7 @@ constexpr std::uint32_t first_whole_thread = 2'000'000;
 
 class Chrome : public EventSink {
 public:
-    Chrome(const Output& output, TimeAxis axis) : file_(output.path()), axis_(axis) {
+    Chrome(const Output& output, TimeAxis axis) : file_(output), axis_(axis) {
         file_.write("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
                     "{\"ph\":\"M\",\"pid\":1,\"tid\":0,\"name\":\"process_name\",\"args\":{\"name\":\"nopscope, raw times\"}}");
     }

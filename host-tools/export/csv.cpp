@@ -17,7 +17,7 @@ namespace {
 
 class Csv : public CallSink {
 public:
-    Csv(const Output& output, TimeAxis axis) : file_(output.path()) {
+    Csv(const Output& output, TimeAxis axis) : file_(output) {
         file_.write("kind,core,context,depth,begin_ns,end_ns,duration_ns,self_ns,how,name,file,line,address,value\n");
         file_.write("note,,,,,,,,," + csv_cell(times_text(axis)) + ",,,,\n");
     }

@@ -1,25 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 // "main;f;g 123": a call path and the nanoseconds of its last function itself. A recording with nothing but
 // samples has their numbers instead. Names are made fit: a `;` becomes `:`.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "host-tools/base/text.hpp"
 #include "host-tools/export/tree.hpp"
 
 namespace nopscope {
+namespace {
+
+// Deep paths make gigabytes of text from some kilobytes of recording.
+template <typename WeightOf>
+std::uint64_t text_bytes(const PathTree& tree, const std::vector<std::string>& names, WeightOf weight_of) {
+    std::vector<std::uint64_t> lengths(tree.nodes.size());  // of each path's text
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 1; i < tree.nodes.size(); ++i) {
+        const TreeNode& node = tree.nodes[i];
+        lengths[i] = lengths[node.parent] + (node.parent == 0 ? 0 : 1) + names[node.function].size();
+        const std::uint64_t weight = weight_of(node);
+        if (weight != 0) bytes += lengths[i] + fmt::formatted_size(" {}\n", weight);
+    }
+    return bytes;
+}
+
+}  // namespace
 
 std::string write_folded(const Output& output, const Aggregated& from) {
     const PathTree tree = path_tree(from);
-    FileWriter file(output.path());
+    FileWriter file(output);
     std::vector<std::string> names;
     for (const FunctionPlace& place : tree.functions) {
         std::string name = for_cell(place.name);
         std::replace(name.begin(), name.end(), ';', ':');
         names.push_back(std::move(name));
     }
+    const auto weight_of = [&](const TreeNode& node) { return tree.has_times ? node.self_ns : node.samples; };
+    file.expect(text_bytes(tree, names, weight_of));
     std::vector<std::uint32_t> path;
     for (const TreeNode& node : tree.nodes) {
-        const std::uint64_t weight = tree.has_times ? node.self_ns : node.samples;
+        const std::uint64_t weight = weight_of(node);
         if (weight == 0) continue;
         path.assign(1, node.function);
         for (std::uint32_t at = node.parent; at != 0; at = tree.nodes[at].parent) {

@@ -7,8 +7,8 @@
 #include <span>
 #include <string_view>
 
+#include "host-tools/base/output.hpp"
 #include "host-tools/export/event_sink.hpp"
-#include "host-tools/export/output.hpp"
 #include "host-tools/profile/profile.hpp"
 
 struct sqlite3;

@@ -79,7 +79,7 @@ void write_histogram(FileWriter& file, const ByAddress& sums) {
 std::string write_gmon(const Output& output, const Aggregated& from) {
     const PathTree tree = path_tree(from);
     const ByAddress sums = sums_of(tree);
-    FileWriter file(output.path());
+    FileWriter file(output);
     file.write("gmon");
     put(file, std::uint32_t{1});
     file.write({"\0\0\0\0\0\0\0\0\0\0\0\0", 12});

@@ -79,7 +79,7 @@ std::uint64_t context_uuid(const Track& track, std::size_t level = 0) {
 
 class Perfetto : public EventSink {
 public:
-    Perfetto(const Output& output, TimeAxis axis) : file_(output.path()) {
+    Perfetto(const Output& output, TimeAxis axis) : file_(output) {
         Proto of;
         of.number(descriptor::uuid, process_uuid);
         of.message(descriptor::process, Proto().number(process::pid, 1).bytes(process::name, "nopscope, raw times")

@@ -3,13 +3,11 @@
 // nanoseconds, and how many samples were taken there.
 #include <zlib.h>
 
-#include <cerrno>
 #include <map>
 
 #include <fmt/format.h>
 
 #include "host-tools/base/error.hpp"
-#include "host-tools/base/file.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/export/proto.hpp"
 #include "host-tools/export/tree.hpp"
@@ -59,25 +57,38 @@ private:
 
 class GzipFile {
 public:
-    explicit GzipFile(const std::string& path) : path_(path), file_(gzopen(path.c_str(), "wb6")) {
-        if (file_ == nullptr) fail();
+    explicit GzipFile(const Output& output) : file_(output) {
+        constexpr int level = 6, with_gzip_header = MAX_WBITS + 16, memory_level = 8;
+        if (deflateInit2(&stream_, level, Z_DEFLATED, with_gzip_header, memory_level, Z_DEFAULT_STRATEGY) != Z_OK) {
+            throw Error("zlib cannot begin: is there memory left?");
+        }
     }
-    ~GzipFile() {
-        if (file_ != nullptr) gzclose(file_);
-    }
+    ~GzipFile() { deflateEnd(&stream_); }
     GzipFile(const GzipFile&) = delete;
     GzipFile& operator=(const GzipFile&) = delete;
     void write(std::string_view bytes) {
-        if (!bytes.empty() && gzwrite(file_, bytes.data(), static_cast<unsigned>(bytes.size())) == 0) fail();
+        // zlib only reads there, and counts in 32 bits.
+        stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+        stream_.avail_in = static_cast<uInt>(bytes.size());
+        run(Z_NO_FLUSH);
     }
     void close() {
-        if (gzclose(std::exchange(file_, nullptr)) != Z_OK) fail();
+        run(Z_FINISH);
+        file_.close();
     }
 
 private:
-    [[noreturn]] void fail() const { throw Error(fmt::format("cannot write {}: {}", path_, system_error(errno))); }
-    std::string path_;
-    gzFile file_;
+    void run(int flush) {
+        do {
+            stream_.next_out = reinterpret_cast<Bytef*>(file_.room(FileWriter::max_room));
+            stream_.avail_out = FileWriter::max_room;
+            deflate(&stream_, flush);
+            file_.used(reinterpret_cast<char*>(stream_.next_out));
+        } while (stream_.avail_out == 0);
+    }
+
+    FileWriter file_;
+    z_stream stream_{};
 };
 
 void add_samples(GzipFile& file, const PathTree& tree) {
@@ -101,7 +112,7 @@ void add_samples(GzipFile& file, const PathTree& tree) {
 
 std::string write_pprof(const Output& output, const Aggregated& from) {
     const PathTree tree = path_tree(from);
-    GzipFile file(output.path().string());
+    GzipFile file(output);
     Strings strings;
     Proto head;
     const auto type = [&](const char* what, const char* unit) {

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 class Speedscope : public EventSink {
 public:
     Speedscope(const Output& output, TimeAxis axis)
-        : file_(output.path()), axis_(axis), events_(output.path(), events_name), samples_(output.path(), samples_name) {}
+        : file_(output), axis_(axis), events_(output.path(), events_name), samples_(output.path(), samples_name) {}
     ~Speedscope() override {
         std::error_code ignored;
         for (std::uint32_t track = 0; track < events_.tracks(); ++track) {

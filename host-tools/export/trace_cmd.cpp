@@ -99,7 +99,7 @@ struct Page {
 class TraceCmd : public EventSink {
 public:
     TraceCmd(const Output& output, TimeAxis axis)
-        : file_(output.path()), axis_(axis), pages_(output.path(), pages_name) {}
+        : file_(output), axis_(axis), pages_(output.path(), pages_name) {}
     ~TraceCmd() override {
         std::error_code ignored;
         for (std::uint32_t core = 0; core < pages_.tracks(); ++core) fs::remove(pages_.path(core), ignored);

@@ -39,11 +39,7 @@ void TrackFiles::flush() {
 }
 
 void TrackFiles::move_to(FileWriter& to, std::uint32_t track) {
-    const File file(std::fopen(path(track).c_str(), "rb"));
-    if (!file) fail(path(track));
-    char bytes[1 << 15];
-    for (std::size_t count; (count = std::fread(bytes, 1, sizeof bytes, file.get())) != 0;)
-        to.write({bytes, count});
+    to.append(path(track));
     std::filesystem::remove(path(track));
 }
 

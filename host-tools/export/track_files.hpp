@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "host-tools/export/output.hpp"
+#include "host-tools/base/output.hpp"
 
 namespace nopscope {
 

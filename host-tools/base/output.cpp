@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/base/output.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "host-tools/base/error.hpp"
+#include "host-tools/base/file.hpp"
+#include "host-tools/base/same_file.hpp"
+
+namespace nopscope {
+namespace fs = std::filesystem;
+namespace {
+
+// In a directory that an export has made. Readers of such directories pass over hidden files.
+constexpr char made_by_us[] = ".nopscope-export";
+
+bool is_regular(int file) {
+    struct stat status {};
+    return ::fstat(file, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+// For this user. Some file systems do not say: then any_size.
+std::uint64_t free_bytes(int file) {
+    struct statvfs disk {};
+    if (::fstatvfs(file, &disk) != 0 || disk.f_blocks == 0) return any_size;
+    return std::uint64_t{disk.f_bavail} * disk.f_frsize;
+}
+
+// The errno of what went wrong; 0: all bytes are written.
+int write_all(int file, std::string_view bytes) {
+    while (!bytes.empty()) {
+        const ssize_t done = ::write(file, bytes.data(), bytes.size());
+        if (done >= 0) {
+            bytes.remove_prefix(static_cast<std::size_t>(done));
+        } else if (errno == EAGAIN) {  // somebody else made this pipe or terminal non-blocking
+            pollfd waiting{file, POLLOUT, 0};
+            ::poll(&waiting, 1, -1);
+        } else if (errno != EINTR) {
+            return errno;
+        }
+    }
+    return 0;
+}
+
+// For a sentence.
+std::string size_text(std::uint64_t bytes) {
+    const bool is_large = bytes >= 1'000'000'000;
+    return fmt::format("{:.1f} {}", static_cast<double>(bytes) / (is_large ? 1e9 : 1e6),
+                       is_large ? "GB" : "MB");
+}
+
+// Nothing: it names no open descriptor.
+std::optional<int> descriptor_of(const std::string& name) {
+    return name == "-" ? STDOUT_FILENO : open_descriptor(follow_links(name));
+}
+
+int open_stream(const std::string& name, const fs::file_status& there) {
+    const std::optional<int> open_one = descriptor_of(name);
+    if (!open_one && !fs::is_fifo(there) && !fs::is_character_file(there)) return -1;
+    const int stream = open_one ? ::fcntl(*open_one, F_DUPFD_CLOEXEC, 0)
+                                : ::open(name.c_str(), O_WRONLY | O_CLOEXEC);
+    if (stream < 0) throw Error(fmt::format("cannot write {}: {}", name, system_error(errno)));
+    return stream;
+}
+
+}  // namespace
+
+FileWriter::FileWriter(const fs::path& path) : name_(path.string()), buffer_(buffer_bytes) {
+    file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file_ < 0) fail(errno);
+    is_on_disk_ = is_regular(file_);
+}
+
+FileWriter::FileWriter(int descriptor, std::string name)
+    : name_(std::move(name)),
+      buffer_(buffer_bytes),
+      file_(descriptor),
+      is_ours_(false),
+      is_on_disk_(is_regular(descriptor)) {}
+
+FileWriter::FileWriter(const Output& output)
+    : name_(output.name()), buffer_(buffer_bytes), most_bytes_(output.most_bytes()) {
+    file_ = output.is_stream()
+                ? ::fcntl(output.stream(), F_DUPFD_CLOEXEC, 0)
+                : ::open(output.path().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file_ < 0) fail(errno);
+    is_on_disk_ = is_regular(file_);
+}
+
+FileWriter::~FileWriter() {
+    if (is_ours_ && file_ >= 0) ::close(file_);
+}
+
+void FileWriter::fail(int error) const {
+    throw Error(fmt::format("cannot write {}: {}", name_, system_error(error)));
+}
+
+void FileWriter::expect(std::uint64_t bytes) const {
+    const std::uint64_t all = offset() + bytes;
+    if (all > most_bytes_) {
+        throw Error(
+            fmt::format("{} would have {}, and more than {} is written only with --yes: give it, "
+                        "or ask for less",
+                        name_, size_text(all), size_text(most_bytes_)));
+    }
+    if (const std::uint64_t room = is_on_disk_ ? free_bytes(file_) : any_size; bytes > room) {
+        throw Error(fmt::format(
+            "{} would have {}, and its disk has room for {}: make room, or give another disk",
+            name_, size_text(all), size_text(room)));
+    }
+}
+
+void FileWriter::put(std::string_view bytes) {
+    if (written_ + bytes.size() > most_bytes_) {
+        throw Error(
+            fmt::format("{} would have more than {}, which is written only with --yes: give it, or "
+                        "ask for less",
+                        name_, size_text(most_bytes_)));
+    }
+    // Root could take the blocks that the disk keeps for the system.
+    if (is_on_disk_ && bytes.size() > free_bytes(file_)) fail(ENOSPC);
+    if (const int error = write_all(file_, bytes); error != 0) fail(error);
+    written_ += bytes.size();
+}
+
+void FileWriter::flush() {
+    if (at_ != 0) put({buffer_.data(), std::exchange(at_, 0)});
+}
+
+void FileWriter::write(std::string_view bytes) {
+    if (bytes.size() > buffer_bytes - at_) {
+        flush();
+        if (bytes.size() > buffer_bytes) return put(bytes);
+    }
+    std::copy(bytes.begin(), bytes.end(), buffer_.data() + at_);  // of nothing, too
+    at_ += bytes.size();
+}
+
+void FileWriter::close() {
+    flush();
+    if (is_ours_ && ::close(std::exchange(file_, -1)) != 0) fail(errno);
+}
+
+void FileWriter::append(const fs::path& path) {
+    const auto close_file = [](std::FILE* file) { std::fclose(file); };
+    const std::unique_ptr<std::FILE, decltype(close_file)> from(std::fopen(path.c_str(), "rbe"),
+                                                                close_file);
+    char bytes[1 << 15];
+    for (std::size_t count = 0;
+         from && (count = std::fread(bytes, 1, sizeof bytes, from.get())) != 0;)
+        write({bytes, count});
+    if (!from || std::ferror(from.get()) != 0) {
+        throw Error(fmt::format("cannot read {}: {}", path.string(), system_error(errno)));
+    }
+}
+
+FileWriter& standard_output() {
+    static FileWriter writer(STDOUT_FILENO, "standard output");
+    return writer;
+}
+
+bool is_standard_output(const std::string& name) { return descriptor_of(name) == STDOUT_FILENO; }
+
+void finish_standard_output() {
+    standard_output().flush();
+    // A disk across a network may say only at the close what it has not written.
+    const int copy = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+    errno = 0;
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && (copy < 0 || ::close(copy) == 0))
+        return;
+    throw Error(
+        fmt::format("cannot write standard output: {}", system_error(errno != 0 ? errno : EIO)));
+}
+
+void print(std::string_view text) { standard_output().write(text); }
+
+Output::Output(const std::string& name, Kind kind, std::uint64_t most_bytes)
+    : said_(name == "-" ? "standard output" : name),
+      name_(name),
+      kind_(kind),
+      most_bytes_(most_bytes) {
+    if (name_.has_relative_path() && !name_.has_filename()) name_ = name_.parent_path();  // DIR/
+    std::error_code error;
+    const fs::file_status there = fs::status(name_, error);
+    if (kind == Kind::directory && descriptor_of(name)) {
+        throw Error(
+            fmt::format(
+                "{} is no directory, and this format is a directory of files: give -o a name",
+                said_),
+            Exit::usage);
+    }
+    if (kind == Kind::file && (stream_ = open_stream(name, there)) >= 0) return;
+    if (kind == Kind::file && fs::exists(there) && !fs::is_regular_file(there)) {
+        throw Error(fmt::format("{} is there and is no file: give -o another name", said_));
+    }
+    if (kind == Kind::directory && fs::exists(there) && !fs::exists(name_ / made_by_us, error)) {
+        throw Error(fmt::format(
+            "{} is there and was not made by `nopscope export`: give -o another name, or remove it",
+            said_));
+    }
+    name_ = follow_links(name_);
+    path_ = fmt::format("{}.part-{}", name_.string(), ::getpid());
+    if (kind == Kind::file) return;
+    if (!fs::create_directory(path_, error)) {
+        throw Error(fmt::format("cannot make {}: {}", path_.string(), error.message()));
+    }
+    FileWriter(path_ / made_by_us).close();
+}
+
+Output::~Output() {
+    if (stream_ >= 0) ::close(stream_);
+    std::error_code ignored;
+    if (!temporary_.empty()) {
+        fs::remove_all(temporary_, ignored);
+    } else if (!committed_ && !path_.empty()) {
+        fs::remove_all(path_, ignored);
+    }
+}
+
+const fs::path& Output::path() const {
+    if (!path_.empty()) return path_;
+    std::error_code error;
+    std::string pattern = (fs::temp_directory_path(error) / "nopscope-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) {
+        throw Error(fmt::format("cannot make {}, for what {} must wait for: {}", pattern, said_,
+                                system_error(errno)));
+    }
+    temporary_ = pattern;
+    return path_ = temporary_ / "out";
+}
+
+void Output::commit() {
+    std::error_code error;
+    committed_ = true;
+    if (is_stream()) {
+        if (temporary_.empty() || !fs::exists(path_, error)) return;
+        FileWriter to(*this);
+        to.append(path_);
+        return to.close();
+    }
+    committed_ = false;
+    const fs::path before = path_.string() + "-before";
+    const bool replaces = kind_ == Kind::directory && fs::exists(name_, error);
+    if (replaces) fs::rename(name_, before, error);
+    if (!error) fs::rename(path_, name_, error);
+    if (error) throw Error(fmt::format("cannot write {}: {}", said_, error.message()));
+    committed_ = true;
+    if (replaces) fs::remove_all(before, error);
+}
+
+}  // namespace nopscope

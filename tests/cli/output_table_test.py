@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every command with an output that cannot be written: an exit code and one sentence, and no file is harmed.
+
+TABLE has a row for each command of `nopscope --help`; a command without a row fails the test. A line of a row is a
+command line. It writes to {out} if it has that word, else to standard output.
+"""
+
+import json
+import os
+import pathlib
+import re
+import resource
+import socket
+import struct
+import subprocess
+import threading
+import unittest
+
+import cli
+
+GOLDEN_LINE = pathlib.Path(__file__).resolve().parent.parent / "golden" / "stream.bin"
+REPORT_BENCH = cli.HOST_BUILD / "bin" / "nopscope-report-bench"
+
+FILE_FORMATS = ("callgrind", "chrome", "csv", "folded", "gmon", "perfetto", "pprof", "speedscope", "sqlite", "trace-cmd")
+DIRECTORY_FORMATS = ("ctf", "uftrace")
+LIVE = "--once --after 0 --interval 0.1"
+# What a line reads, of {nsc}, {line} and {elf}, must be as before.
+TABLE = {
+    "record": ["record --from file:{line} -o {new}", "record -q --from file:{line} -o {out}",
+               "record -q --from file:{line} -o {new} --raw {out}"],
+    "top": [f"top {LIVE} --from file:{{line}}", f"top {LIVE} --format json --from file:{{line}}"],
+    "ctl": ["ctl --via unix:{socket} hello"],
+    "report": ["report {nsc}", "report {nsc} --format json", "report {nsc} --format csv"],
+    "graph": ["graph {nsc}", "graph {nsc} --format json"],
+    "html": ["html {nsc} -o {out}", "html {nsc} -o -"],
+    "serve": ["serve {nsc}"],
+    "export": [f"export {{nsc}} --to {name} -o {{out}}" for name in (*FILE_FORMATS, *DIRECTORY_FORMATS)]
+              + [f"export {{nsc}} --to {name} -o -" for name in FILE_FORMATS],
+    "diff": ["diff {nsc} {nsc}", "diff {nsc} {nsc} --format json", "diff {nsc} {nsc} --format folded",
+             "diff {nsc} {nsc} --html {out}", "diff {nsc} {nsc} --html -"],
+    "query": ["query {nsc} 'SELECT * FROM calls'", "query {nsc} 'SELECT * FROM calls' --format json",
+              "query {nsc} 'SELECT * FROM calls' --format csv"],
+    "info": ["info {nsc}", "info {nsc} --format json", "info {elf} --sites"],
+    "check": ["check {elf}", "check {elf} --format json"],
+    "names": ["names {elf}", "names {elf} -o {out}"],
+    "events": ["events"],
+    "doctor": ["doctor", "doctor --format json"],
+    "callers": ["callers {nsc} f2"],
+    "callees": ["callees {nsc} f1"],
+    "latency": ["latency {nsc} f2", "latency {nsc} f2 --format json"],
+    "outliers": ["outliers {nsc} f1"],
+    "irq": ["irq {nsc}"],
+    "stack-depth": ["stack-depth {nsc}"],
+}
+FAULTS = {  # of standard output: the sentence
+    "full": "cannot write standard output: (No space left on device|Input/output error)",
+    "pipe": "cannot write standard output: (Broken pipe|Input/output error)",
+    "closed": "cannot write standard output: (Bad file descriptor|Input/output error)",
+    "disk": "cannot write (standard output|the temporary database|{temporary}/nopscope-.*): ",
+}
+
+
+def words_of(line, files):
+    """The line's words; one in quotes is one word."""
+    return [word.strip("'").format_map(files) for word in re.findall(r"'[^']*'|\S+", line)]
+
+
+def no_room():
+    """The disk takes no byte more: this is ENOSPC's sister for every user, also root."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+
+class Recorder:
+    """Answers each request on a control socket."""
+
+    def __init__(self, path):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.bind(str(path))
+        self.socket.listen()
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            try:
+                peer = self.socket.accept()[0]
+            except OSError:
+                return
+            with peer:
+                peer.recv(1 << 16)
+                peer.sendall(json.dumps({"status": 0, "text": "hello"}).encode() + b"\n")
+
+
+class Table(cli.Case):
+    def setUp(self):
+        super().setUp()
+        self.files = {name: self.directory / name for name in ("nsc", "line", "elf", "socket")}
+        events, now = b"", 1000
+        for kind, function in 50 * ((0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (1, 1)):
+            now += 100
+            events += struct.pack("<BIQ", kind, function, now)
+        (self.directory / "events").write_bytes(events)
+        (self.directory / "symbols").write_text("".join(f"{n} 0 f{n}\n" for n in range(5)))
+        cli.run(REPORT_BENCH, self.directory / "events", "--names", self.directory / "symbols", "--nsc", self.files["nsc"])
+        self.files["line"].write_bytes(GOLDEN_LINE.read_bytes())
+        self.files["elf"].write_bytes(cli.DEMO.read_bytes())
+        recorder = Recorder(self.files["socket"])
+        self.addCleanup(recorder.socket.close)
+        self.inputs = {name: self.files[name].read_bytes() for name in ("nsc", "line", "elf")}
+        self.there = set(os.listdir(self.directory))
+
+    def lines(self):
+        return [line for command in cli.commands() for line in TABLE[command]]
+
+    def check(self, line, status, sentence, out="/dev/null", stdout=subprocess.DEVNULL, **options):
+        files = self.files | {"out": out, "new": self.directory / "new"}
+        words = words_of(line, files)
+        done = subprocess.run([cli.NOPSCOPE, *words], stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE, text=True,
+                              timeout=cli.HANG_SECONDS, check=False, env=os.environ | {"TMPDIR": str(self.directory)}, **options)
+        said = done.stderr.splitlines()
+        if words[0] == "record":  # its last line says what was recorded
+            said = [each for each in said if not re.match(r"nopscope: \S+: [\d,]+ bytes, from ", each)]
+        with self.subTest(line=line, out=out):
+            self.assertEqual(done.returncode, status, done.stderr)
+            self.assertEqual(len(said), 1, done.stderr)
+            self.assertRegex(said[0], "^nopscope: .*" + sentence.replace("{temporary}", str(self.directory)))
+            self.assertEqual({name: self.files[name].read_bytes() for name in self.inputs}, self.inputs, "inputs are as before")
+            left = set(os.listdir(self.directory)) - self.there
+            self.assertLessEqual(left, {"new"})
+        (self.directory / "new").unlink(missing_ok=True)
+
+    def check_stdout(self, line, fault):
+        if fault == "full":
+            with open("/dev/full", "wb") as full:
+                self.check(line, 3, FAULTS[fault], stdout=full)
+        elif fault == "pipe":
+            read, write = os.pipe()
+            os.close(read)
+            try:
+                self.check(line, 3, FAULTS[fault], stdout=write)
+            finally:
+                os.close(write)
+        elif fault == "closed":
+            self.check(line, 3, FAULTS[fault], preexec_fn=lambda: os.close(1))
+        else:
+            with open(self.directory / "events", "ab") as file:
+                self.check(line, 3, FAULTS[fault], stdout=file, preexec_fn=no_room)
+
+    def test_each_command_has_a_row(self):
+        self.assertEqual(sorted(TABLE), sorted(cli.commands()))
+
+    def test_help_is_checked_as_any_output(self):
+        for words in ("--help", "--version", *(f"{command} --help" for command in cli.commands())):
+            self.check_stdout(words, "full")
+        for fault in FAULTS:
+            self.check_stdout("--help", fault)
+
+    def test_standard_output(self):
+        for line in self.lines():
+            if "{out}" in line or (line.startswith("record") and "-q" in line):
+                continue
+            for fault in FAULTS:
+                if fault == "disk" and line.startswith("record"):
+                    continue  # its recording is what the disk has no room for: below
+                self.check_stdout(line, fault)
+
+    def test_an_output_of_its_own(self):
+        for line in self.lines():
+            if "{out}" not in line:
+                continue
+            is_directory = any(f"--to {name} " in line for name in DIRECTORY_FORMATS)
+            self.check(line, 3, "/dev/full " if is_directory else "cannot write /dev/full: No space left on device", out="/dev/full")
+            self.check(line, 3, "cannot (write|make) ", out=self.directory / "out", preexec_fn=no_room)
+            self.check(line, 3, "cannot (write|make|create) ", out=self.directory / "no" / "out")
+            if line.startswith("record"):
+                continue  # opens the pipe anew, and waits for a reader
+            read, write = os.pipe()
+            os.close(read)
+            self.check(line, 2 if is_directory else 3, "is no directory" if is_directory else "cannot write .*: Broken pipe",
+                       out=f"/dev/fd/{write}", pass_fds=[write])
+            os.close(write)
+
+    def test_its_own_input(self):
+        links = {}
+        for name in self.inputs:
+            links[name] = [self.directory / f"{name}.hard", self.directory / f"{name}.soft"]
+            os.link(self.files[name], links[name][0])
+            os.symlink(self.files[name], links[name][1])
+            self.there |= {link.name for link in links[name]}
+        for line in self.lines():
+            for name in self.inputs:
+                if f"{{{name}}}" not in line:
+                    continue
+                if "{out}" in line:
+                    for out in (self.files[name], *links[name]):
+                        self.check(line, 2, "is a file that this command reads", out=out)
+                else:
+                    with open(self.files[name], "ab") as file:
+                        self.check(line, 2, "standard output is a file that this command reads", stdout=file)
+
+    def test_two_outputs_in_one(self):
+        self.check("record -q --from file:{line} -o {new} --raw {out}", 2, "are one file", out=self.directory / "new")
+
+    def test_defaults_are_an_input(self):
+        defaults = self.directory / "nopscope.toml"
+        defaults.write_text("board = 'x'\n[x]\ntop = 3\n")
+        self.there.add(defaults.name)
+        self.check("html {nsc} -o {out}", 2, "is a file that this command reads", out=defaults, cwd=self.directory)
+        self.assertIn("top = 3", defaults.read_text())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -79,6 +79,12 @@ int open_stream(const std::string& name, const fs::file_status& there) {
 
 }  // namespace
 
+std::string too_large_sentence(const std::string& name, std::uint64_t bytes, std::uint64_t most_bytes) {
+    const std::string most = size_text(most_bytes);
+    return fmt::format("{} would have {}, and more than {} is written only with --yes: give it, or ask for less", name,
+                       bytes != 0 ? size_text(bytes) : "more than " + most, most);
+}
+
 FileWriter::FileWriter(const fs::path& path) : name_(path.string()), buffer_(buffer_bytes) {
     file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (file_ < 0) fail(errno);
@@ -111,12 +117,7 @@ void FileWriter::fail(int error) const {
 
 void FileWriter::expect(std::uint64_t bytes) const {
     const std::uint64_t all = offset() + bytes;
-    if (all > most_bytes_) {
-        throw Error(
-            fmt::format("{} would have {}, and more than {} is written only with --yes: give it, "
-                        "or ask for less",
-                        name_, size_text(all), size_text(most_bytes_)));
-    }
+    if (all > most_bytes_) throw Error(too_large_sentence(name_, all, most_bytes_));
     if (const std::uint64_t room = is_on_disk_ ? free_bytes(file_) : any_size; bytes > room) {
         throw Error(fmt::format(
             "{} would have {}, and its disk has room for {}: make room, or give another disk",
@@ -125,12 +126,7 @@ void FileWriter::expect(std::uint64_t bytes) const {
 }
 
 void FileWriter::put(std::string_view bytes) {
-    if (written_ + bytes.size() > most_bytes_) {
-        throw Error(
-            fmt::format("{} would have more than {}, which is written only with --yes: give it, or "
-                        "ask for less",
-                        name_, size_text(most_bytes_)));
-    }
+    if (written_ + bytes.size() > most_bytes_) throw Error(too_large_sentence(name_, 0, most_bytes_));
     // Root could take the blocks that the disk keeps for the system.
     if (is_on_disk_ && bytes.size() > free_bytes(file_)) fail(ENOSPC);
     if (const int error = write_all(file_, bytes); error != 0) fail(error);

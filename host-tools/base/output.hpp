@@ -20,6 +20,9 @@ namespace nopscope {
 inline constexpr std::uint64_t most_unasked_bytes = 1'000'000'000;
 inline constexpr std::uint64_t any_size = ~std::uint64_t{0};
 
+// The sentence of what was refused. `bytes`: of the whole output, or 0: not known, only that it is more than `most_bytes`.
+std::string too_large_sentence(const std::string& name, std::uint64_t bytes, std::uint64_t most_bytes);
+
 class Output;
 
 // A file for writing, with a buffer of its own. Throws Error on any failure: also before a write

@@ -91,6 +91,18 @@ private:
     z_stream stream_{};
 };
 
+// Of the paths, unpacked. Deep ones make gigabytes from some kilobytes of recording, and readers unpack all of it.
+std::uint64_t path_bytes(const PathTree& tree) {
+    std::vector<std::uint64_t> lengths(tree.nodes.size());
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 1; i < tree.nodes.size(); ++i) {
+        const TreeNode& node = tree.nodes[i];
+        lengths[i] = lengths[node.parent] + Proto().varint(std::uint64_t{node.function} + 1).text().size();
+        bytes += lengths[i];
+    }
+    return bytes;
+}
+
 void add_samples(GzipFile& file, const PathTree& tree) {
     for (const TreeNode& node : tree.nodes) {
         if (node.calls == 0 && node.self_ns == 0 && node.samples == 0) continue;
@@ -112,6 +124,10 @@ void add_samples(GzipFile& file, const PathTree& tree) {
 
 std::string write_pprof(const Output& output, const Aggregated& from) {
     const PathTree tree = path_tree(from);
+    const std::uint64_t unpacked = path_bytes(tree);
+    if (unpacked > output.most_bytes()) {
+        throw Error(too_large_sentence(output.name() + ", unpacked,", unpacked, output.most_bytes()));
+    }
     GzipFile file(output);
     Strings strings;
     Proto head;

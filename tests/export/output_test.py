@@ -4,6 +4,8 @@
 
 import os
 import pathlib
+import struct
+import subprocess
 
 import exports
 
@@ -42,6 +44,85 @@ class Output(exports.Case):
                          "is there and is no file")
         self.assertRegex(self.fail(exports.recording("torture"), "--to", "csv", "-o", self.directory / "no" / "x"),
                          "cannot write .*No such file")
+
+    def test_a_stream_gets_what_a_file_gets(self):
+        for to in ("callgrind", "chrome", "csv", "folded", "gmon", "perfetto", "pprof", "speedscope", "sqlite", "trace-cmd"):
+            expected = self.export("torture", to=to).read_bytes()
+            out = self.directory / "stdout"
+            for name in ("-", "/dev/stdout", "/proc/self/fd/1"):
+                with self.subTest(to=to, name=name), open(out, "wb") as file:
+                    file.write(b"before\n")
+                    file.flush()
+                    done = subprocess.run([exports.NOPSCOPE, "export", exports.recording("torture"), "--to", to, "-o", name], stdout=file,
+                                          stderr=subprocess.PIPE, check=False)
+                    self.assertEqual((done.returncode, done.stderr.decode()), (0, self.said))
+                    self.assertTrue(out.read_bytes() == b"before\n" + expected)
+            os.truncate(out, 0)
+        self.assertTrue(os.path.islink("/dev/stdout"), "a link to a stream stays")
+
+    def test_a_pipe_and_a_device_are_written(self):
+        expected = self.export("torture").read_bytes()
+        pipe = self.directory / "pipe"
+        os.mkfifo(pipe)
+        with open(self.directory / "read", "wb") as read, subprocess.Popen(["cat", pipe], stdout=read) as reader:
+            exports.run(exports.NOPSCOPE, "export", exports.recording("torture"), "--to", "folded", "-o", pipe)
+            self.assertEqual(reader.wait(), 0)
+        self.assertEqual((self.directory / "read").read_bytes(), expected)
+        self.assertTrue(pipe.is_fifo())
+        exports.run(exports.NOPSCOPE, "export", exports.recording("torture"), "--to", "folded", "-o", "/dev/null")
+        self.assertTrue(pathlib.Path("/dev/null").is_char_device())
+
+    def test_a_link_stays_and_its_target_is_written(self):
+        expected = self.export("torture").read_bytes()
+        link, target = self.directory / "link", self.directory / "target"
+        link.symlink_to("target")
+        for before in (None, b"old"):
+            if before is not None:
+                target.write_bytes(before)
+            exports.run(exports.NOPSCOPE, "export", exports.recording("torture"), "--to", "folded", "-o", link)
+            self.assertEqual(os.readlink(link), "target")
+            self.assertEqual(target.read_bytes(), expected)
+
+    def test_a_page_on_standard_output_is_alone_there(self):
+        recording = exports.recording("torture")
+        page = exports.run(exports.NOPSCOPE, "diff", recording, recording, "--html", "-").stdout
+        self.assertTrue(page.startswith(b"<!doctype html>") and page.rstrip().endswith(b"</html>"))
+        self.assertEqual(page, exports.run(exports.NOPSCOPE, "diff", recording, recording, "--html", "/dev/fd/1").stdout)
+
+    def deep(self, depth):
+        """Kilobytes whose call paths, each in full, are gigabytes: `depth` calls of one function inside each other."""
+        calls, names, out = (self.directory / name for name in ("calls", "names", "deep.nsc"))
+        events = [(0, 1, 100 * n) for n in range(1, depth + 1)] + [(1, 1, 100 * (depth + n)) for n in range(1, depth + 1)]
+        calls.write_bytes(b"".join(struct.pack("<BIQ", *event) for event in events))
+        names.write_text(f"1 0 {'f' * 3000}\n")
+        exports.run(os.environ["NOPSCOPE_REPORT_BENCH"], calls, "--names", names, "--nsc", out)
+        return out
+
+    def test_a_sum_of_more_than_a_gigabyte_is_asked_for(self):
+        deep = self.deep(2000)  # 2000 * 2001 / 2 names of 3001 bytes
+        self.assertLess(deep.stat().st_size, 10_000)
+        before = sorted(os.listdir(self.directory))
+        for out in (self.directory / "x", "-", "/dev/null"):
+            said = self.fail(deep, "--to", "folded", "-o", out)
+            self.assertRegex(said, r" would have 6\.0 GB, and more than 1\.0 GB is written only with --yes")
+        folded = ("diff", deep, deep, "--format", "folded")
+        self.assertIn(b"standard output would have 6.0 GB", exports.run(exports.NOPSCOPE, *folded, status=3).stderr)
+        self.assertEqual(sorted(os.listdir(self.directory)), before)
+        for command in (folded, ("export", deep, "--to", "folded", "-o", "-")):
+            with subprocess.Popen([exports.NOPSCOPE, *command, "--yes"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+                self.assertEqual(process.stdout.read(10), b"f" * 10)
+                process.stdout.close()
+                self.assertRegex(process.stderr.read().decode(), "^nopscope: cannot write standard output: Broken pipe\n$")
+                self.assertEqual(process.wait(), 3)
+        # Names are numbers there: it is small, and nobody asks.
+        exports.run(exports.NOPSCOPE, "export", deep, "--to", "pprof", "-o", self.directory / "pprof")
+
+    def test_what_the_disk_has_no_room_for_is_refused_before_it_begins(self):
+        deep = self.deep(60_000)  # 5.4 TB
+        said = self.fail(deep, "--to", "folded", "-o", self.directory / "x", "--yes")
+        self.assertRegex(said, r"x would have 54\d\d\.\d GB, and its disk has room for [\d.]+ [MG]B: make room")
+        self.assertRegex(self.fail(deep, "--to", "pprof", "-o", self.directory / "x"), r"x, unpacked, would have 1\.8 GB, and more than")
+        self.assertFalse([name for name in os.listdir(self.directory) if name.startswith("x")])
 
     def test_another_image_is_refused(self):
         other = pathlib.Path(os.environ["NOPSCOPE_BUILD_ROOT"]) / "virt/firmware/sweep.elf"

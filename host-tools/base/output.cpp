@@ -81,8 +81,9 @@ int open_stream(const std::string& name, const fs::file_status& there) {
 
 std::string too_large_sentence(const std::string& name, std::uint64_t bytes, std::uint64_t most_bytes) {
     const std::string most = size_text(most_bytes);
-    return fmt::format("{} would have {}, and more than {} is written only with --yes: give it, or ask for less", name,
-                       bytes != 0 ? size_text(bytes) : "more than " + most, most);
+    const std::string has = bytes != 0 ? fmt::format("{}, and more than {} is", size_text(bytes), most)
+                                       : fmt::format("more than {}, which is", most);
+    return fmt::format("{} would have {} written only with --yes: give it, or ask for less", name, has);
 }
 
 FileWriter::FileWriter(const fs::path& path) : name_(path.string()), buffer_(buffer_bytes) {

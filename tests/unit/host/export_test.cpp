@@ -196,6 +196,22 @@ TEST_F(OutputTest, WhatIsNotCommittedLeavesNothing) {
     }
 }
 
+TEST_F(OutputTest, WhatIsLargerThanAllowedIsRefusedAndLeavesNothing) {
+    {
+        const Output output(directory / "x", Output::Kind::file, 600'000);
+        FileWriter file(output);
+        file.write(std::string(400'000, 'a'));
+        file.expect(200'000);
+        EXPECT_THROW(file.expect(200'001), Error);
+        file.write(std::string(200'000, 'a'));
+        file.flush();
+        file.write("a");
+        EXPECT_THROW(file.close(), Error);
+        EXPECT_EQ(fs::file_size(output.path()), 600'000u);
+    }
+    EXPECT_EQ(files(), 0u);
+}
+
 TEST_F(OutputTest, AFullDiskIsAnError) {
     FileWriter file("/dev/full");
     file.write("x");

@@ -9,11 +9,14 @@
 #include "host-tools/base/memory.hpp"
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/run_main.hpp"
+#include "host-tools/base/text.hpp"
+#include "host-tools/cli/commands_of.hpp"
 #include "host-tools/cli/defaults.hpp"
 #include "host-tools/cli/examples.hpp"
 #include "host-tools/cli/input_guard.hpp"
 #include "host-tools/cli/options.hpp"
 #include "host-tools/cli/reference.hpp"
+#include "host-tools/cli/usage.hpp"
 #include "host-tools/version.hpp"
 
 namespace {
@@ -24,6 +27,9 @@ constexpr char exit_codes[] =
     "Exit codes: 0 done; 1 what was checked is not well (check, doctor, diff --fail-above); 2 wrong\n"
     "usage; 3 a file, port or image cannot be used; 4 record: the command behind exec: failed.\n"
     "Details: docs/cli.md.";
+
+constexpr char board_help[] = "Defaults of this board, from nopscope.toml";
+const std::string version = std::string("nopscope ") + version_text;
 
 // Hidden: of the build.
 Action add_reference(CLI::App& app, CLI::App*& command) {
@@ -39,58 +45,104 @@ Action add_reference(CLI::App& app, CLI::App*& command) {
 // Each command that reads a recording, a line or an image has --memory.
 void add_memory(CLI::App& command, std::string& memory) {
     const std::string& name = command.get_name();
-    if (name == "ctl" || name == "doctor" || name == "events" || name == "reference") return;
-    command.add_option("--memory", memory, "The most memory that it may take, such as 2GB (300MB)");
+    if (name == "ctl" || name == "doctor" || name == "events" || name == "reference" || name == "help") return;
+    command.add_option("--memory", memory, "The most memory that it may take, such as 2GB (300MB)")
+        ->type_name("SIZE")
+        ->check([](const std::string& text) -> std::string {
+            const auto bytes = read_size(text);
+            if (bytes && *bytes >= least_memory_bytes) return {};
+            return fmt::format("expected a size of at least {} MB, such as 500MB or 2GB, not {}", least_memory_bytes / 1'000'000,
+                               for_cell(text));
+        });
 }
 
 void start_memory_limit(const CLI::App& command, const std::string& memory) {
-    const auto bytes = memory.empty() ? std::optional(default_memory_bytes) : read_size(memory);
-    if (!bytes || *bytes < least_memory_bytes) {
-        throw Error(fmt::format("--memory {}: give a size of at least {} MB, such as 500MB or 2GB", memory,
-                                least_memory_bytes / 1'000'000),
-                    Exit::usage);
-    }
     // The stacks of threads count as memory, though they hold next to nothing.
     constexpr std::uint64_t stacks_bytes = std::uint64_t{1} << 29;
     const std::string& name = command.get_name();
-    limit_memory(*bytes);
+    limit_memory(memory.empty() ? default_memory_bytes : read_size(memory).value());
     if (name == "record" || name == "top" || name == "serve" || name == "ctl" || name == "doctor") allow_memory(stacks_bytes);
+}
+
+class HelpFormatter final : public CLI::Formatter {
+public:
+    // Which options exclude each other is said when both are given: serve's are too many for the help.
+    std::string make_option_opts(const CLI::Option* option) const override {
+        std::string text = Formatter::make_option_opts(option);
+        return text.substr(0, text.find(" Excludes:"));
+    }
+};
+
+Action add_help(CLI::App& app, CLI::App*& command) {
+    auto about = std::make_shared<std::string>();
+    command = app.add_subcommand("help", "Say what there is, or what a command takes");
+    command->add_option("command", *about, "Its name");
+    return [&app, about] {
+        const CLI::App* const one = about->empty() ? &app : find_command(app, *about);
+        if (one == nullptr) throw Error(unknown_command(app, *about), Exit::usage);
+        print(one->get_formatter()->make_help(one, one == &app ? "nopscope" : "nopscope " + *about, CLI::AppFormatMode::Normal));
+        return Exit::ok;
+    };
+}
+
+// The options that each command has, and how CLI11 is to take a command's own.
+void finish_command(CLI::App& command, std::string& board) {
+    command.add_option("--board", board, board_help)->type_name("NAME")->configurable(false);
+    command.set_version_flag("--version", version)->group("");
+    for (CLI::Option* const option : all_options(command)) {
+        // Else `html --source-root DIR FILE` takes FILE for a second DIR.
+        if (!option->get_positional() && option->get_name() != "--after") option->allow_extra_args(false);
+    }
+    command.footer(examples_of(command.get_name()) + "\n" + command.get_footer());
+}
+
+// Never returns the codes of CLI11.
+[[noreturn]] void refuse(const CLI::App& app, const CLI::ParseError& error, const std::string& defaults) {
+    if (dynamic_cast<const CLI::FileError*>(&error) == nullptr) throw Error(usage_sentence(app, error), Exit::usage);
+    const bool is_missing = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::FileError);
+    throw Error(is_missing ? "cannot open " + defaults : error.what(), is_missing ? Exit::input : Exit::usage);
 }
 
 int run(int argc, char** argv) {
     CLI::App app("nopscope: a function profiler for arm64 firmware", "nopscope");
-    app.set_version_flag("--version", std::string("nopscope ") + version_text);
-    std::string board;  // with_defaults() has taken it
-    app.add_option("--board", board, "Defaults of this board, from nopscope.toml");
+    app.formatter(std::make_shared<HelpFormatter>());
+    app.set_version_flag("--version", version);
+    std::string board, memory;
+    app.add_option("--board", board, board_help)->type_name("NAME");
     app.footer(exit_codes);
     app.require_subcommand(1);
     std::map<CLI::App*, Action> commands;
     for (auto* add : {add_record, add_top, add_ctl, add_report, add_graph, add_html, add_serve, add_export, add_diff, add_query,
                       add_info, add_check, add_names, add_events, add_doctor, add_reference, add_callers, add_callees,
-                      add_latency, add_outliers, add_irq, add_stack_depth}) {
+                      add_latency, add_outliers, add_irq, add_stack_depth, add_help}) {
         CLI::App* command = nullptr;
         auto action = add(app, command);
+        add_memory(*command, memory);
+        finish_command(*command, board);
         commands[command] = std::move(action);
     }
-    auto memory = std::make_shared<std::string>();
-    for (const auto& [command, action] : commands) add_memory(*command, *memory);
-    for (const auto& [command, action] : commands) command->footer(examples_of(command->get_name()) + "\n" + command->get_footer());
-    std::vector<std::string> words(argv + 1, argv + argc);
-    if (!words.empty() && words[0] == "diff") std::replace(words.begin(), words.end(), std::string("--"), std::string("--after"));
-    words = with_defaults(app, std::move(words), defaults_file());
+    const std::string defaults = defaults_file();
+    if (!defaults.empty()) use_defaults(app, defaults);
+    auto words = command_first(app, {argv + 1, argv + argc});
+    const auto dashes = std::find(words.begin(), words.end(), "--");
+    if (dashes != words.end() && words[0] == "diff") *dashes = "--after";
     std::reverse(words.begin(), words.end());  // as CLI11 takes them
     try {
         app.parse(std::move(words));
+    } catch (const CLI::Success& asked) {  // --help, --version
+        std::ostringstream text;
+        app.exit(asked, text);
+        print(text.str());
+        return static_cast<int>(Exit::ok);
     } catch (const CLI::ParseError& error) {
-        std::ostringstream out, errors;
-        const bool is_help = app.exit(error, out, errors) == 0;
-        print(out.str());
-        fmt::print(stderr, "{}", errors.str());
-        return is_help ? 0 : static_cast<int>(Exit::usage);
+        refuse(app, error, defaults);
+    }
+    if (!board.empty() && defaults.empty()) {
+        throw Error(fmt::format("--board {}: there is no nopscope.toml that would say what that is", board), Exit::usage);
     }
     CLI::App* const command = app.get_subcommands().front();
-    guard_inputs(*command, defaults_file());
-    start_memory_limit(*command, *memory);
+    guard_inputs(*command, defaults);
+    start_memory_limit(*command, memory);
     return static_cast<int>(commands.at(command)());
 }
 

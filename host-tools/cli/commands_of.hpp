@@ -30,6 +30,15 @@ inline std::vector<const CLI::Option*> shown_options(const CLI::App& app) {
     return options;
 }
 
+// The hidden ones, too.
+inline std::vector<CLI::Option*> all_options(CLI::App& app) {
+    auto options = app.get_options();
+    for (CLI::App* const group : app.get_subcommands([](CLI::App* one) { return one->get_name().empty(); })) {
+        for (CLI::Option* const option : all_options(*group)) options.push_back(option);
+    }
+    return options;
+}
+
 // Of an option whose values are a few words: these.
 inline std::vector<std::string> choices_of(const CLI::Option& option) {
     const std::string type = option.get_type_name();

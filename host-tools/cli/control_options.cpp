@@ -12,8 +12,8 @@ struct Wanted {
 
 void add_choice_options(CLI::App* command, Choice& choice, std::string& recorder) {
     command->add_option("--notrace", choice.notrace, "Not functions of this name; may be repeated");
-    command->add_option("--size-above", choice.size_above, "Only functions of more bytes");
-    command->add_option("--recorder", recorder, "none, function, graph, profile, duration, sampled")->type_name("NAME");
+    add_count(command, "--size-above", choice.size_above, 0, ~std::uint64_t{0}, "Only functions of more bytes");
+    add_word(command, "--recorder", recorder, recorder_names(), "What of each call is recorded");
 }
 
 void wants_image(const LineOptions& options, bool needed) {
@@ -78,8 +78,9 @@ void add_line(CLI::App* command, LineOptions& options, const char* image_help) {
                      "gdb:HOST:PORT, or - for standard input")
         ->required();
     command->add_option("--image", options.image, image_help);
-    command->add_option("--memory-base", options.memory.base,
-                        "file: is an image of the target's memory, from this address on");
+    add_count(command, "--memory-base", options.memory.base, 0, ~std::uint64_t{0},
+              "file: is an image of the target's memory, from this address on")
+        ->type_name("ADDRESS");
     command->add_flag("--keep-tracing", options.keep_tracing,
                       "Read out what the target has counted at the end of the recording, but do not stop it");
     command->add_flag("--resume", options.memory.resume, "gdb: let the target run on when it has been read");
@@ -99,7 +100,9 @@ std::function<void()> add_steering(CLI::App* command, LineOptions& options) {
     group->add_option("--depth", wanted->depth, "Record only so many calls deep");
     group->add_option("--min-duration", wanted->min_duration, "Only calls that take so long: 10us, 1ms");
     group->add_option("--sample", wanted->sample, "One call in so many: 1/N");
-    group->add_option("--mode", wanted->mode, "stream, lossless, flight, adaptive, profile");
+    auto modes = mode_names();
+    modes.emplace_back("profile");
+    add_word(group, "--mode", wanted->mode, modes, "How the target treats what the line cannot carry");
     group->add_option("--baud", wanted->baud, "Run the line at this rate, both sides");
     group->add_option("--control", options.steering.socket,
                       "unix:PATH: take requests of `ctl --via unix:PATH` meanwhile");

@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
+#include <memory>
 #include <set>
+#include <sstream>
 
 #include "host-tools/base/error.hpp"
+#include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands_of.hpp"
 
 namespace nopscope {
@@ -20,39 +22,8 @@ std::string variable(const char* name) {
     return value != nullptr ? value : "";
 }
 
-// "--name VALUE" or "--name=VALUE"; empty: neither is there.
-std::string value_of(const std::vector<std::string>& words, const std::string& name) {
-    for (std::size_t n = 0; n < words.size(); ++n) {
-        if (words[n] == name && n + 1 < words.size()) return words[n + 1];
-        if (words[n].starts_with(name + "=")) return words[n].substr(name.size() + 1);
-    }
-    return {};
-}
-
-bool gives(const std::vector<std::string>& words, const CLI::Option& option) {
-    return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
-        for (const std::string& name : option.get_lnames()) {
-            if (word == "--" + name || word.starts_with("--" + name + "=")) return true;
-        }
-        for (const std::string& name : option.get_snames()) {
-            if (word.starts_with("-" + name) && !word.starts_with("--")) return true;
-        }
-        return false;
-    });
-}
-
-std::vector<CLI::ConfigItem> read(const std::string& path) {
-    std::ifstream file(path);
-    if (!file) throw Error("cannot open " + path);
-    try {
-        std::vector<CLI::ConfigItem> items = CLI::ConfigBase().from_config(file);
-        // What opens and closes a section.
-        std::erase_if(items, [](const CLI::ConfigItem& item) { return item.name == "++" || item.name == "--"; });
-        return items;
-    } catch (const CLI::Error& error) {
-        throw Error(path + ": " + error.what(), Exit::usage);
-    }
-}
+// An Error would hide --help, which CLI11 looks for later.
+[[noreturn]] void refuse(const std::string& sentence) { throw CLI::FileError(sentence, static_cast<int>(Exit::usage)); }
 
 std::string full_name(const CLI::ConfigItem& item) {
     std::string name;
@@ -60,22 +31,109 @@ std::string full_name(const CLI::ConfigItem& item) {
     return name + item.name;
 }
 
-// Of every item: some command has such an option, and its command, where it is of one.
-void check(const CLI::App& app, const std::vector<CLI::ConfigItem>& items, const std::string& file) {
+using Items = std::vector<CLI::ConfigItem>;
+
+// Refuses an item that no command has an option for, or not the command in whose section it is.
+void check(const CLI::App& app, const Items& items, const std::string& file) {
     for (const CLI::ConfigItem& item : items) {
         if (item.parents.empty() && item.name == "board") continue;
         if (item.parents.empty() || item.parents.size() > 2) {
-            throw Error(fmt::format("{}: {}: options are in a board's section, [BOARD] or [BOARD.COMMAND]", file, full_name(item)),
-                        Exit::usage);
+            refuse(fmt::format("{}: {}: options are in a board's section, [BOARD] or [BOARD.COMMAND]", file, full_name(item)));
         }
         bool known = false;
         for (const CLI::App* const command : shown_commands(app)) {
             const bool is_meant = item.parents.size() == 1 || item.parents[1] == command->get_name();
-            known = known || (is_meant && command->get_option_no_throw("--" + item.name) != nullptr);
+            const CLI::Option* const option = is_meant ? command->get_option_no_throw("--" + item.name) : nullptr;
+            known = known || (option != nullptr && option->get_configurable());
         }
-        if (!known) throw Error(fmt::format("{}: {}: no command has such an option", file, full_name(item)), Exit::usage);
+        if (!known) refuse(fmt::format("{}: {}: no command has such an option", file, full_name(item)));
     }
 }
+
+// --board, else what the file says; empty: neither does.
+std::string board_of(const CLI::App& command, const Items& items, const std::string& file) {
+    std::string board;
+    std::set<std::string> boards;
+    for (const CLI::ConfigItem& item : items) {
+        if (!item.parents.empty()) boards.insert(item.parents[0]);
+        if (item.parents.empty() && !item.inputs.empty()) board = item.inputs[0];
+    }
+    if (const auto& asked = command.get_option("--board")->results(); !asked.empty()) board = asked.back();
+    if (!board.empty() && !boards.contains(board)) {
+        refuse(fmt::format("{}: there is no section [{}]; there are {}", file, for_cell(board),
+                           boards.empty() ? "none" : fmt::format("{}", fmt::join(boards, ", "))));
+    }
+    return board;
+}
+
+void set(CLI::Option& option, const CLI::ConfigItem& item, const std::string& file) {
+    const std::string where = file + ": " + full_name(item);
+    try {
+        if (option.get_items_expected_max() == 0) {
+            option.add_result(option.get_flag_value(item.name, CLI::ConfigBase().to_flag(item)));
+        } else {
+            option.add_result(item.inputs);
+        }
+        option.run_callback();
+    } catch (const CLI::ValidationError& error) {
+        option.clear();  // else CLI11 finds it again, and says it of the command line
+        const std::string_view sentence = error.what();
+        refuse(fmt::format("{}{}", where, sentence.substr(std::min(option.get_name().size(), sentence.size()))));
+    } catch (const CLI::ParseError&) {
+        option.clear();
+        refuse(fmt::format("{}: expected {}", where, option.get_items_expected_max() == 0 ? "true or false" : "one value"));
+    }
+}
+
+// CLI11 asks for a configuration file's items when it has read the words, before it misses those that are required.
+class BoardDefaults final : public CLI::ConfigBase {
+public:
+    BoardDefaults(const CLI::App& app, std::string file) : app_(app), file_(std::move(file)) {}
+
+    // Sets them itself, so that CLI11 has none to set.
+    Items from_config(std::istream& in) const override {
+        const auto parsed = app_.get_subcommands();
+        if (!parsed.empty()) apply(*parsed.front(), items_of(in));
+        return {};
+    }
+
+private:
+    Items items_of(std::istream& in) const {
+        try {
+            // ConfigBase takes "[board]  # comment" for an option.
+            std::stringstream text;
+            for (std::string line; std::getline(in, line); text << line << '\n') {
+                if (CLI::detail::trim(line).starts_with('[')) line.resize(std::min(line.find('#'), line.size()));
+            }
+            Items items = ConfigBase::from_config(text);
+            // They open and close a section.
+            std::erase_if(items, [](const CLI::ConfigItem& item) { return item.name == "++" || item.name == "--"; });
+            return items;
+        } catch (const CLI::Error& error) {
+            refuse(file_ + ": " + error.what());
+        }
+    }
+
+    void apply(CLI::App& command, const Items& items) const {
+        check(app_, items, file_);
+        const std::string board = board_of(command, items, file_);
+        // A command's own section first: the first value stays.
+        for (const std::size_t depth : {std::size_t{2}, std::size_t{1}}) {
+            for (const CLI::ConfigItem& item : items) {
+                if (item.parents.size() != depth || item.parents[0] != board) continue;
+                if (depth == 2 && item.parents[1] != command.get_name()) continue;
+                CLI::Option* const option = command.get_option_no_throw("--" + item.name);
+                if (option == nullptr || option->count() != 0) continue;
+                const auto& others = option->get_excludes();
+                if (std::any_of(others.begin(), others.end(), [](const CLI::Option* one) { return one->count() != 0; })) continue;
+                set(*option, item, file_);
+            }
+        }
+    }
+
+    const CLI::App& app_;
+    const std::string file_;
+};
 
 }  // namespace
 
@@ -88,45 +146,9 @@ std::string defaults_file() {
     return std::filesystem::exists(path, ignored) ? path : "";
 }
 
-std::vector<std::string> with_defaults(const CLI::App& app, std::vector<std::string> words, const std::string& file) {
-    const auto is_command = [&](const std::string& word) { return find_command(app, word) != nullptr; };
-    const auto command_at = std::find_if(words.begin(), words.end(), is_command);
-    const std::string asked = value_of({words.begin(), command_at}, "--board");
-    if (command_at == words.end()) return words;
-    if (file.empty()) {
-        if (asked.empty()) return words;
-        throw Error("--board " + asked + ": there is no nopscope.toml that would say what that is", Exit::usage);
-    }
-    const std::vector<CLI::ConfigItem> items = read(file);
-    check(app, items, file);
-    std::string board = asked;
-    std::set<std::string> boards;
-    for (const CLI::ConfigItem& item : items) {
-        if (!item.parents.empty()) boards.insert(item.parents[0]);
-        if (item.parents.empty() && board.empty() && !item.inputs.empty()) board = item.inputs[0];
-    }
-    if (board.empty()) return words;
-    if (!boards.contains(board)) {
-        throw Error(fmt::format("{}: there is no section [{}]; there are {}", file, board,
-                                boards.empty() ? "none" : fmt::format("{}", fmt::join(boards, ", "))),
-                    Exit::usage);
-    }
-    const CLI::App& command = *find_command(app, *command_at);
-    const std::vector<std::string> given(command_at, words.end());
-    std::set<std::string> taken;
-    // A command's own section first.
-    for (const std::size_t depth : {std::size_t{2}, std::size_t{1}}) {
-        for (const CLI::ConfigItem& item : items) {
-            if (item.parents.size() != depth || item.parents[0] != board) continue;
-            if (depth == 2 && item.parents[1] != command.get_name()) continue;
-            const CLI::Option* const option = command.get_option_no_throw("--" + item.name);
-            if (option == nullptr || gives(given, *option) || !taken.insert(item.name).second) continue;
-            const auto& others = option->get_excludes();
-            if (std::any_of(others.begin(), others.end(), [&](const CLI::Option* one) { return gives(given, *one); })) continue;
-            for (const std::string& value : item.inputs) words.push_back("--" + item.name + "=" + value);
-        }
-    }
-    return words;
+void use_defaults(CLI::App& app, const std::string& file) {
+    app.config_formatter(std::make_shared<BoardDefaults>(app, file));
+    app.set_config("--defaults", file, "", true)->group("");
 }
 
 }  // namespace nopscope

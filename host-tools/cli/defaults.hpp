@@ -20,8 +20,9 @@ namespace nopscope {
 // ~/.config. Empty: there is none.
 std::string defaults_file();
 
-// `words` of a command line, and behind them the options that the file has for this command and that they do not
-// give. Throws Error, Exit::usage, where the file makes no sense, or has no such board.
-std::vector<std::string> with_defaults(const CLI::App& app, std::vector<std::string> words, const std::string& file);
+// While `app` parses, sets the options of the parsed command that `file` has a value for, and that the command line neither
+// gives nor excludes. `file`: of defaults_file(), not empty. A file that makes no sense, or has no such board, is a
+// CLI::FileError from app.parse(), with a sentence and the exit code of the command.
+void use_defaults(CLI::App& app, const std::string& file);
 
 }  // namespace nopscope

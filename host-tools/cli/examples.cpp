@@ -42,6 +42,7 @@ constexpr Examples all[] = {
     {"check", "nopscope check firmware.elf --verbose\n"},
     {"names", "nopscope names firmware.elf -o names.s\n"},
     {"events", "nopscope events\n"},
+    {"help", "nopscope help record\n"},
     {"doctor", "nopscope doctor\n"
                "nopscope doctor --from serial:/dev/ttyUSB0?baud=1500000 --image firmware.elf\n"},
 };

@@ -5,6 +5,11 @@
 #include "host-tools/commands/top.hpp"
 
 namespace nopscope {
+namespace {
+
+constexpr double longest_seconds = 1e9;  // 31 years
+
+}  // namespace
 
 Action add_record(CLI::App& app, CLI::App*& command) {
     auto options = std::make_shared<RecordOptions>();
@@ -13,8 +18,7 @@ Action add_record(CLI::App& app, CLI::App*& command) {
     command->add_option("-o,--output", options->output, "The recording to write")->required();
     command->add_option("--raw", options->raw,
                         "Keep the line's bytes, too, as they came: report reads them as well");
-    command->add_option("--duration", options->duration_seconds, "Stop after so many seconds")
-        ->check(CLI::NonNegativeNumber);
+    add_seconds(command, "--duration", options->duration_seconds, 0, longest_seconds, "Stop after so many seconds; 0: never");
     command->add_flag("--until-end,!--no-until-end", options->until_end,
                       "Stop when the target says it has finished (the default)");
     command->add_flag("-q,--quiet", options->quiet, "Show neither console nor progress");
@@ -31,15 +35,17 @@ Action add_top(CLI::App& app, CLI::App*& command) {
     command = app.add_subcommand("top", "Watch a running target in the terminal");
     add_line(command, options->live.line, "The ELF that runs there: names of functions");
     command->add_option("-o,--output", options->live.record, "Record the line on the side, too");
-    command->add_option("--interval", options->interval, "Seconds between two looks (1)")->check(CLI::Range(0.1, 3600.0));
-    command->add_option("--sort", *sort, "By this column: now, calls/s, calls, self, total, share, p50, p99, function (now)");
+    add_seconds(command, "--interval", options->interval, 0.1, 3600, "Seconds between two looks (1)");
+    std::vector<std::string> columns;
+    for (const top::Column column : top::all_columns) columns.emplace_back(top::head_of(column));
+    add_word(command, "--sort", *sort, columns, "By this column (now)");
     command->add_option("--idle", options->live.idle,
                         "Functions of a core that has nothing to do, globs (*idle* *wfi* *wait_for_interrupt*)");
     add_raw(command, options->raw);
     command->add_flag("--once", options->once, "Print one look; for scripts, no terminal is needed");
-    command->add_option("--after", options->after, "--once: seconds before it begins (2)")->check(CLI::Range(0.0, 1e6));
+    add_seconds(command, "--after", options->after, 0, longest_seconds, "--once: seconds before it begins (2)");
     add_choice(command, "--format", options->format, formats_without_csv, "--once: output");
-    command->add_option("--top", options->top, "--once: only the first so many functions");
+    add_count(command, "--top", options->top, 1, most_rows, "--once: only the first so many functions");
     const auto read_steering = add_steering(command, options->live.line);
     command->footer("Press ? for its keys. Details: docs/top.md.");
     return [options, sort, read_steering] {
@@ -52,7 +58,7 @@ Action add_top(CLI::App& app, CLI::App*& command) {
 Action add_serve(CLI::App& app, CLI::App*& command) {
     auto options = std::make_shared<ServeOptions>();
     command = app.add_subcommand("serve", "Show a recording, or a target while it runs, in a browser");
-    command->add_option("file", options->page.report.file, "A recording, or a raw capture");
+    CLI::Option* const file = command->add_option("file", options->page.report.file, "A recording, or a raw capture");
     add_line(command, options->line, "The ELF that was recorded, or that runs there");
     command->get_option("--from")->required(false);
     command->add_option("-o,--output", options->output, "Of a line: record it to this file, too");
@@ -65,6 +71,14 @@ Action add_serve(CLI::App& app, CLI::App*& command) {
     command->add_option("--title", options->page.title, "The page's title (the recording's name, or the line)");
     add_raw(command, options->page.report.raw);
     const auto read_steering = add_steering(command, options->line);
+    for (const char* const name : {"--from", "--output", "--memory-base", "--keep-tracing", "--resume"}) {
+        file->excludes(command->get_option(name));
+    }
+    for (CLI::App* const steering : command->get_subcommands({})) {
+        for (CLI::Option* const option : steering->get_options()) {
+            if (option != steering->get_help_ptr()) file->excludes(option);
+        }
+    }
     return [options, read_steering] {
         read_steering();
         options->page.report.image = options->line.image;

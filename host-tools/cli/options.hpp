@@ -9,6 +9,7 @@
 #include <map>
 #include <string>
 
+#include "host-tools/cli/values.hpp"
 #include "host-tools/commands/commands.hpp"
 
 namespace nopscope {
@@ -47,10 +48,27 @@ inline const std::map<std::string, Format> formats_without_csv{{"text", Format::
 template <typename Map, typename Value>
 CLI::Option* add_choice(CLI::App* app, const std::string& name, Value& value, const Map& map,
                         const std::string& help) {
-    return app->add_option(name, value, help)
-        ->transform(CLI::CheckedTransformer(map, CLI::ignore_case).description(""))
-        ->type_name(CLI::detail::generate_map(CLI::detail::smart_deref(map), true));
+    std::vector<std::string> words;
+    for (const auto& [word, meaning] : map) words.push_back(word);
+    const auto set = [&value, map](const std::string& word) { value = map.at(word); };
+    return app->add_option_function<std::string>(name, set, help)
+        ->transform(one_of(words))
+        ->type_name(choices(words));
 }
+
+// The same of a string.
+CLI::Option* add_word(CLI::App* app, const std::string& name, std::string& value, const std::vector<std::string>& words,
+                      const std::string& help);
+// A whole number within `least` and `most`.
+template <typename Value>
+CLI::Option* add_count(CLI::App* app, const std::string& name, Value& value, std::uint64_t least, std::uint64_t most,
+                       const std::string& help) {
+    return app->add_option(name, value, help)->transform(whole_number(least, most))->type_name("N");
+}
+inline constexpr std::uint64_t most_rows = 1'000'000;  // of a table
+// 0 to 100.
+CLI::Option* add_percent(CLI::App* app, const std::string& name, double& value, const std::string& help);
+CLI::Option* add_seconds(CLI::App* app, const std::string& name, double& value, double least, double most, const std::string& help);
 
 // The positional `file`, which is returned, and --image: the options of each command that reads one recording.
 CLI::Option* add_recording(CLI::App* command, ReportOptions& options, const char* image_help = "The ELF that was recorded");

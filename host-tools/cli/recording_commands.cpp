@@ -29,9 +29,8 @@ Action add_question(CLI::App& app, CLI::App*& command, const Question& question)
     }
     add_choice(command, "--format", options->report.format, formats_without_csv, "Output");
     if (question.ask == outliers) {
-        command->add_option("--count", options->count, "How many")->check(CLI::Range(1, 1000));
-        command->add_option("--min-share", options->min_percent, "Of a call's tree only what took so many percent of it (1)")
-            ->check(CLI::Range(0.0, 100.0));
+        add_count(command, "--count", options->count, 1, 1000, "How many (3)");
+        add_percent(command, "--min-share", options->min_percent, "Of a call's tree only what took so many percent of it (1)");
     } else {
         add_raw(command, options->report.raw);
     }
@@ -39,13 +38,12 @@ Action add_question(CLI::App& app, CLI::App*& command, const Question& question)
 }
 
 // "5%" or "5".
-double percent_of(const std::string& text) {
-    const std::string number = text.ends_with('%') ? text.substr(0, text.size() - 1) : text;
-    double percent = -1;
-    if (!CLI::detail::lexical_cast(number, percent) || !(percent >= 0)) {
-        throw Error(fmt::format("--fail-above {}: a percentage is wanted, such as 5%", text), Exit::usage);
-    }
-    return percent;
+CLI::Validator percentage() {
+    return {[number = real_number(0, 1e6, "percent")](std::string& text) {
+                if (text.ends_with('%')) text.pop_back();
+                return number(text);
+            },
+            ""};
 }
 
 constexpr char name_or_glob[] = "Its name, or a glob of names";
@@ -55,6 +53,19 @@ constexpr char name_or_glob[] = "Its name, or a glob of names";
 CLI::Option* add_recording(CLI::App* command, ReportOptions& options, const char* image_help) {
     command->add_option("--image", options.image, image_help);
     return command->add_option("file", options.file, "A recording, or a raw capture; - for standard input")->required();
+}
+
+CLI::Option* add_percent(CLI::App* app, const std::string& name, double& value, const std::string& help) {
+    return app->add_option(name, value, help)->transform(real_number(0, 100, "percent"))->type_name("PERCENT");
+}
+
+CLI::Option* add_seconds(CLI::App* app, const std::string& name, double& value, double least, double most, const std::string& help) {
+    return app->add_option(name, value, help)->transform(real_number(least, most, "seconds"))->type_name("SECONDS");
+}
+
+CLI::Option* add_word(CLI::App* app, const std::string& name, std::string& value, const std::vector<std::string>& words,
+                      const std::string& help) {
+    return app->add_option(name, value, help)->transform(one_of(words))->type_name(choices(words));
 }
 
 void add_raw(CLI::App* command, bool& raw) {
@@ -78,7 +89,7 @@ Action add_report(CLI::App& app, CLI::App*& command) {
     add_recording(command, *options);
     add_choice(command, "--format", options->format, formats, "Output");
     add_choice(command, "--sort", options->sort, sort_keys, "Order, largest first");
-    command->add_option("--top", options->top, "Only the first so many functions");
+    add_count(command, "--top", options->top, 1, most_rows, "Only the first so many functions");
     add_raw(command, options->raw);
     return [options] { return report(*options); };
 }
@@ -89,9 +100,8 @@ Action add_graph(CLI::App& app, CLI::App*& command) {
     command = app.add_subcommand("graph", "Show the call tree with times");
     add_recording(command, *options);
     add_choice(command, "--format", options->format, formats_without_csv, "Output");
-    command->add_option("--depth", options->graph.depth, "Only so many levels");
-    command->add_option("--min-share", *percent, "Only paths with so many percent of the time")
-        ->check(CLI::Range(0.0, 100.0));
+    add_count(command, "--depth", options->graph.depth, 1, most_rows, "Only so many levels");
+    add_percent(command, "--min-share", *percent, "Only paths with so many percent of the time");
     add_raw(command, options->raw);
     add_yes(command, options->yes);
     return [options, percent] {
@@ -123,7 +133,13 @@ Action add_export(CLI::App& app, CLI::App*& command) {
     auto options = std::make_shared<ExportOptions>();
     command = app.add_subcommand("export", "Write a recording in another tool's format");
     add_recording(command, options->report);
-    command->add_option("--to", options->format, "The format: " + export_format_names())->required();
+    std::vector<std::string> names;
+    std::string list = "Formats:\n";
+    for (const ExportFormat& format : export_formats()) {
+        names.emplace_back(format.name);
+        list += fmt::format("  {:<11}{}\n", format.name, format.what);
+    }
+    add_word(command, "--to", options->format, names, "The format")->required();
     command->add_option("-o,--output", options->output, "The file or directory to write")->required();
     command->add_flag("--raw", options->report.raw,
                       "Sum formats: times as recorded, with the recording overhead left in");
@@ -131,22 +147,21 @@ Action add_export(CLI::App& app, CLI::App*& command) {
                       "Event formats: stop the clock while a core works for the tracer, so that durations are those of "
                       "report --raw; one core only");
     add_yes(command, options->yes);
-    std::string list = "Formats:\n";
-    for (const ExportFormat& format : export_formats()) list += fmt::format("  {:<11}{}\n", format.name, format.what);
     command->footer(list + "Details: docs/exports.md.");
     return [options] { return export_recording(*options); };
 }
 
 Action add_diff(CLI::App& app, CLI::App*& command) {
     auto options = std::make_shared<DiffOptions>();
-    auto fail_above = std::make_shared<std::string>();
     command = app.add_subcommand("diff", "Show what became slower, faster, new, or gone");
     command->add_option("before", options->before, "Recordings before the change")->required();
     command->add_option("--after", options->after, "Recordings after it; -- is short for this");
-    command->add_option("--fail-above", *fail_above, "Exit with 1 when a function, or all together, is more than so much slower (5%)");
-    command->add_option("--min-share", options->min_percent, "Only functions and paths of so many percent of the time (0.1)")
-        ->check(CLI::Range(0.0, 100.0));
-    command->add_option("--top", options->most, "Only the first so many rows of each table (30)");
+    command
+        ->add_option("--fail-above", options->fail_above, "Exit with 1 when a function, or all together, is more than so much slower (5%)")
+        ->transform(percentage())
+        ->type_name("PERCENT");
+    add_percent(command, "--min-share", options->min_percent, "Only functions and paths of so many percent of the time (0.1)");
+    add_count(command, "--top", options->most, 1, most_rows, "Only the first so many rows of each table (30)");
     command->add_option("--image", options->report.image, "The ELF that was recorded, if they carry no symbols");
     const std::map<std::string, DiffOptions::Format> kinds{
         {"text", DiffOptions::text}, {"json", DiffOptions::json}, {"folded", DiffOptions::folded}};
@@ -154,8 +169,7 @@ Action add_diff(CLI::App& app, CLI::App*& command) {
     command->add_option("--html", options->page, "Write a page with a differential flame graph, too");
     add_raw(command, options->report.raw);
     add_yes(command, options->yes);
-    return [options, fail_above] {
-        if (!fail_above->empty()) options->fail_above = percent_of(*fail_above);
+    return [options] {
         if (options->after.empty() && options->before.size() == 2) {
             options->after.push_back(options->before.back());
             options->before.pop_back();

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host-tools/base/error.hpp"
+#include "host-tools/base/nearest.hpp"
 #include "host-tools/base/pmu_events.hpp"
 #include "host-tools/base/text.hpp"
 
@@ -67,6 +68,12 @@ const std::map<std::string, std::uint8_t> recorders{
     {"none", 0}, {"function", 1}, {"graph", 2}, {"profile", 3}, {"duration", 4}, {"sampled", 5}};
 const std::map<std::string, std::uint8_t> modes{
     {"stream", 0}, {"lossless", 1}, {"flight", 2}, {"adaptive", 3}};
+
+Words names_of(const std::map<std::string, std::uint8_t>& names) {
+    Words words;
+    for (const auto& [name, value] : names) words.push_back(name);
+    return words;
+}
 
 Bytes varint(std::uint64_t value) {
     wire::Byte bytes[wire::max_varint_bytes];
@@ -290,7 +297,8 @@ const Verb& verb_of(const ControlRequest& request) {
         refuse(fmt::format("{} takes {} argument{}", name,
                            given < verb.least ? "an" : "fewer", given < verb.least ? "" : "s"));
     }
-    refuse(fmt::format("{}: expected one of {}", for_cell(name), control_verbs()));
+    const std::string near = did_you_mean(name, verb_names());
+    refuse(fmt::format("there is no request {}{}", for_cell(name), near.empty() ? std::string(": there are ") + control_verbs() : near));
 }
 
 }  // namespace
@@ -300,6 +308,14 @@ const char* control_verbs() {
            "GLOB..., only [GLOB...], capture x0,x1,result|none GLOB..., events NAME [NAME]|none, "
            "mode MODE, depth N, min-duration TIME, sample 1/N, baud N, reset";
 }
+
+std::vector<std::string> verb_names() {
+    std::vector<std::string> names;
+    for (const Verb& verb : verbs) names.emplace_back(verb.name);
+    return names;
+}
+std::vector<std::string> mode_names() { return names_of(modes); }
+std::vector<std::string> recorder_names() { return names_of(recorders); }
 
 void check(const ControlRequest& request) {
     const Verb& verb = verb_of(request);

@@ -33,8 +33,12 @@ struct Performed {
 // Carries out the request. Throws Error.
 Performed perform(const ControlRequest& request, const TargetSide& target);
 
-// The verbs, for --help.
+// The verbs with their arguments, for --help; and alone.
 const char* control_verbs();
+std::vector<std::string> verb_names();
+// What `mode` and trace's recorder take.
+std::vector<std::string> mode_names();
+std::vector<std::string> recorder_names();
 
 // To and from a line of JSON, for a recorder's control socket. Throws Error.
 std::string to_json(const ControlRequest& request);

@@ -39,6 +39,15 @@ def options_of(command):
     return {name for line in lines for name in re.findall(r"--[a-z][a-z-]*", line)}
 
 
+def typed_options(command):
+    """(name, type) of each option but --help and --version; a flag's type is empty."""
+    text = nopscope(command, "--help").stdout.split("Examples:")[0]
+    for names, kind in re.findall(r"^ {2,4}(-\S+)(?: ([A-Z]+|\{\S*\})(?:=\S+)?(?!\S))?", text, re.MULTILINE):
+        name = re.search(r"--[a-z][a-z-]*", names)
+        if name and name.group() not in ("--help", "--version"):
+            yield name.group(), kind
+
+
 class Case(unittest.TestCase):
     def setUp(self):
         holder = tempfile.TemporaryDirectory()

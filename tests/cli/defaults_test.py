@@ -3,6 +3,8 @@
 """nopscope.toml: a board's defaults, which the command line overrides."""
 
 import os
+import pathlib
+import re
 import unittest
 
 import cli
@@ -55,6 +57,51 @@ class Defaults(cli.Case):
         said = self.nopscope("--board", "there", "ctl", "--via", "unix:none", "stats", "--image", cli.DEMO, status=3).stderr
         self.assertIn("none", said)
         self.assertNotIn("excludes", said)
+
+    def test_defaults_go_where_the_command_line_leaves_room(self):
+        self.write("board = 'b'\n[b]\nfrom = 'tcp:127.0.0.1:1'\nfilter = ['lua_*', 'luaV_*']\noutput = 'default.out'\ntop = 3\n"
+                   "keep-tracing = true\nraw = true\nmin-share = 1\n[b.record]\nraw = 'raw.bin'\n[b.diff]\ntop = 5\n")
+        none = "cannot open none.nsc: No such file or directory"
+        for words in (("report", "--", "none.nsc"), ("serve", "none.nsc"), ("diff", "none.nsc", "b", "--", "c", "d"),
+                      ("diff", "none.nsc", "--", "c"), ("html", "none.nsc"), ("irq", "none.nsc"), ("graph", "--", "none.nsc")):
+            said = self.nopscope("--board", "b", *words, status=3).stderr
+            self.assertIn(none, said, words)
+        self.assertIn("ctl needs request", self.nopscope("ctl", status=2).stderr)
+        self.assertIn("give file or --from, not both", self.nopscope("serve", "--from", "x", "none.nsc", status=2).stderr)
+        self.assertIn("give --image ELF", self.nopscope("record", status=2).stderr, "its --filter is the file's")
+        self.assertIn("cannot open none.elf", self.nopscope("record", "--image", "none.elf", status=3).stderr)
+
+    def test_each_command_takes_a_file_with_a_value_for_each_of_its_options(self):
+        values = {"N": "3", "PERCENT": "1", "SECONDS": "1", "ADDRESS": "64", "SIZE": "'1GB'", "": "true"}
+        for command in cli.commands():
+            options = [(name, kind) for name, kind in cli.typed_options(command)
+                       if name not in ("--board", "--help", "--version", "--no-until-end")]
+            if not options:
+                continue
+            lines = [f"[b.{command}]"]
+            for name, kind in options:
+                value = kind[1:-1].split(",")[0] if kind.startswith("{") else values.get(kind, "'word'")
+                lines.append(f"{name[2:]} = {value if kind in values else repr(value.strip(chr(39)))}")
+            self.write("board = 'b'\n" + "\n".join(lines) + "\n")
+            self.assertIn("Examples:", self.nopscope(command, "--help").stdout)
+            done = self.nopscope(command, "--none-such", status=2)
+            self.assertIn(f"{command} has no option --none-such", done.stderr, "\n".join(lines))
+            # The same file, one option at a time with a value that it cannot have.
+            for name, kind in options:
+                if kind in {*values, ""} or kind.startswith("{"):
+                    self.write(f"board = 'b'\n[b]\n{name[2:]} = 'no such'\n")
+                    said = self.nopscope(command, status=2).stderr
+                    self.assertRegex(said, rf"\Anopscope: nopscope.toml: b{name.replace('--', '.')}: expected [^\n]*\n\Z")
+
+    def test_the_example_of_the_documentation(self):
+        text = (pathlib.Path(__file__).parents[2] / "docs/cli.md").read_text()
+        example, = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+        self.write(example)
+        for words in (("report", "none.nsc"), ("serve", "none.nsc"), ("info", "none.nsc"), ("diff", "none.nsc", "b")):
+            said = self.nopscope(*words, status=3).stderr
+            self.assertRegex(said, r"cannot open (none.nsc|build/rpi4/firmware/demo.elf): No such file", words)
+        self.assertIn("demo.elf", self.nopscope("record", "-o", "run.nsc", status=3).stderr)
+        self.assertIn("there is no section [virt]; there are rpi4", self.nopscope("--board", "virt", "record", "-o", "x", status=2).stderr)
 
     def test_where_the_file_is_looked_for(self):
         (self.directory / "nopscope.toml").unlink()

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/cli/usage.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "host-tools/base/nearest.hpp"
+#include "host-tools/base/text.hpp"
+#include "host-tools/cli/commands_of.hpp"
+
+namespace nopscope {
+namespace {
+
+using Names = std::vector<std::string>;
+
+bool is_option(std::string_view word) { return word.size() > 1 && word.starts_with('-') && word != "--"; }
+
+// "--top=3" -> "--top".
+std::string name_of(const std::string& word) { return word.substr(0, word.find('=')); }
+
+bool takes_value(const CLI::Option& option) { return option.get_items_expected_max() > 0; }
+
+// "a, b and c".
+std::string listed(const Names& names, const char* last = " and ") {
+    std::string text;
+    for (std::size_t n = 0; n < names.size(); ++n) text += (n == 0 ? "" : n + 1 == names.size() ? last : ", ") + names[n];
+    return text;
+}
+
+Names command_names(const CLI::App& app) {
+    Names names;
+    for (const CLI::App* const command : shown_commands(app)) names.push_back(command->get_name());
+    return names;
+}
+
+Names commands_with(const CLI::App& app, const std::string& option) {
+    Names names;
+    for (const CLI::App* const command : shown_commands(app)) {
+        if (command->get_option_no_throw(option) != nullptr) names.push_back(command->get_name());
+    }
+    return names;
+}
+
+std::string unknown_option(const CLI::App& app, const CLI::App* command, const std::string& word) {
+    const std::string name = name_of(word);
+    Names known;
+    for (const CLI::Option* const option : shown_options(command != nullptr ? *command : app)) {
+        for (const std::string& one : option->get_lnames()) known.push_back("--" + one);
+    }
+    const std::string what = command != nullptr ? command->get_name() + " has no option " : "there is no option ";
+    const std::string near = did_you_mean(name, known);
+    const Names others = commands_with(app, name);
+    if (others.empty() || !near.empty()) {
+        const std::string help = command != nullptr ? "`nopscope help " + command->get_name() + "` lists them" : "`nopscope help` says what there is";
+        return what + for_cell(name) + (near.empty() ? ": " + help : near);
+    }
+    return fmt::format("{}{}: it is an option of {}", what, for_cell(name), listed(others));
+}
+
+std::string positionals(const CLI::App& command) {
+    Names names;
+    for (const CLI::Option* const option : shown_options(command)) {
+        if (option->get_positional()) names.push_back(option->get_name(true));
+    }
+    return names.empty() ? "no arguments" : listed(names);
+}
+
+std::string without_command(const CLI::App& app, const Names& words) {
+    if (words.empty()) return "no command is given: `nopscope help` lists them";
+    if (is_option(words.front())) return unknown_option(app, nullptr, words.front());
+    return unknown_command(app, words.front());
+}
+
+std::string missing(const CLI::App& command) {
+    Names names;
+    for (const CLI::Option* const option : shown_options(command)) {
+        if (option->get_required() && option->count() == 0) names.push_back(option->get_name());
+    }
+    return fmt::format("{} needs {}: see `nopscope help {}`", command.get_name(), listed(names), command.get_name());
+}
+
+// Which option an error of CLI11 is about. Null: its text begins with no option's name.
+const CLI::Option* option_of(const CLI::App& command, std::string_view what) {
+    constexpr std::string_view conversion = "Could not convert: ";
+    if (what.starts_with(conversion)) what.remove_prefix(conversion.size());
+    for (const CLI::Option* const option : shown_options(command)) {
+        const std::string name = option->get_name();
+        if (what.starts_with(name + ":") || what.starts_with(name + " ")) return option;
+    }
+    return nullptr;
+}
+
+std::string excluded(const CLI::App& command) {
+    for (const CLI::Option* const option : shown_options(command)) {
+        for (const CLI::Option* const other : option->get_excludes()) {
+            if (option->count() != 0 && other->count() != 0) {
+                return fmt::format("{}: give {} or {}, not both", command.get_name(), option->get_name(), other->get_name());
+            }
+        }
+    }
+    return command.get_name() + ": two of its options exclude each other";
+}
+
+}  // namespace
+
+std::string unknown_command(const CLI::App& app, const std::string& name) {
+    const std::string near = did_you_mean(name, command_names(app));
+    return fmt::format("there is no command {}{}", for_cell(name), near.empty() ? ": `nopscope help` lists them" : near);
+}
+
+std::vector<std::string> command_first(const CLI::App& app, std::vector<std::string> words) {
+    const auto options_named = [&](const std::string& name) {
+        std::vector<const CLI::Option*> options;
+        for (const CLI::App* const command : shown_commands(app)) {
+            if (const auto* const option = command->get_option_no_throw(name)) options.push_back(option);
+        }
+        return options;
+    };
+    for (std::size_t n = 0; n < words.size(); ++n) {
+        if (!is_option(words[n])) {
+            const auto command = words.begin() + static_cast<std::ptrdiff_t>(n);
+            std::rotate(words.begin(), command, command + 1);
+            break;
+        }
+        const auto options = options_named(words[n]);
+        const auto values = std::count_if(options.begin(), options.end(), [](const auto* option) { return takes_value(*option); });
+        // --raw is a flag of some commands, and takes a value in another one.
+        const bool is_flag_too = static_cast<std::size_t>(values) != options.size();
+        if (values != 0 && !(is_flag_too && n + 1 < words.size() && find_command(app, words[n + 1]) != nullptr)) ++n;
+    }
+    return words;
+}
+
+std::string usage_sentence(const CLI::App& app, const CLI::ParseError& error) {
+    const auto parsed = app.get_subcommands();
+    if (parsed.empty()) return without_command(app, app.remaining());
+    const CLI::App& command = *parsed.front();
+    const Names rest = command.remaining();
+    // An unknown option first: its value may stand for an argument, and an argument may be missing because of it.
+    const auto unknown = std::find_if(rest.begin(), rest.end(), is_option);
+    if (unknown != rest.end()) return unknown_option(app, &command, *unknown);
+    if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) return missing(command);
+    if (dynamic_cast<const CLI::ExcludesError*>(&error) != nullptr) return excluded(command);
+    if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !rest.empty()) {
+        return fmt::format("{}: {} is one argument too many: it takes {}", command.get_name(), for_cell(rest.front()), positionals(command));
+    }
+    const std::string what = error.what();
+    // The checks of values.hpp say the rest of their sentences themselves.
+    if (dynamic_cast<const CLI::ValidationError*>(&error) != nullptr) return what;
+    if (const CLI::Option* const option = option_of(command, what)) {
+        return takes_value(*option) ? fmt::format("{} needs a value: {}", option->get_name(), option->get_description())
+                                    : fmt::format("{} takes no value", option->get_name());
+    }
+    return fmt::format("{}: these words make no sense together: see `nopscope help {}`", command.get_name(), command.get_name());
+}
+
+}  // namespace nopscope

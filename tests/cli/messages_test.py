@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Wrong words on the command line: one sentence each, in nopscope's own words, exit code 2.
+
+The cases come from --help: a new command or option has its cases by itself.
+"""
+
+import concurrent.futures
+import os
+import re
+import unittest
+
+import cli
+
+# Of CLI11, and of C++.
+PARSER_WORDS = re.compile(r"is required|required but|not expected|[Cc]ould not convert|not in range|Check .* value|UINT|TEXT|FLOAT|"
+                          r"Run with|excludes|[Ss]ubcommand|At [Mm]ost|INI was|std::|was given a|not an allowed value")
+NUMBERS = {"N": ("-1", "nan", "1e3", "10us", "0x", "1.5", "9" * 30, " 1", "+1"),
+           "PERCENT": ("-1", "nan", "inf", "10us", "0x10", "1e999", "+1"),
+           "SECONDS": ("-1", "nan", "inf", "10us", "0x10", "1e999", "1e10"),
+           "SIZE": ("-1", "1", "nan", "300XB", "9" * 30, "0x10"),
+           "ADDRESS": ("-1", "0x", "x", "0x10000000000000000", "1.5")}
+CONTROL = "\x1b[31m\x07\n\x9b"
+ENVIRONMENT = {key: value for key, value in os.environ.items() if key != "XDG_CONFIG_HOME"} | {"NOPSCOPE_CONFIG": "", "HOME": "/none"}
+TAKES_MANY = {"diff", "ctl"}  # arguments
+
+
+def cases():
+    for command in cli.commands():
+        yield command, f"--none-such{CONTROL}"
+        yield command, "--none-such=1", "x"
+        if command not in TAKES_MANY:
+            yield command, "a", "b", "c", f"d{CONTROL}"
+        for name, kind in cli.typed_options(command):
+            if not kind:
+                yield command, f"{name}=x{CONTROL}"
+                continue
+            yield command, name
+            values = NUMBERS.get(kind, ())
+            if kind.startswith("{"):
+                values = ("", "none-such", kind[1:3])
+            for value in values:
+                yield command, f"{name}={value}"
+            if values:
+                yield command, name, f"1{CONTROL}"
+    for words in ((), ("reprot",), (f"re{CONTROL}",), ("--none-such",), ("--none-such", "report"), ("help", f"re{CONTROL}"), ("--board",)):
+        yield words
+
+
+class Messages(cli.Case):
+    def wrong(self, *words):
+        return cli.nopscope(*words, status=2, cwd=self.directory, env=ENVIRONMENT, stdin=cli.subprocess.DEVNULL)
+
+    def says(self, sentence, *words):
+        self.assertEqual(self.wrong(*words).stderr, f"nopscope: {sentence}\n", words)
+
+    def test_each_wrong_word_is_one_sentence(self):
+        all_cases = list(cases())
+        self.assertGreater(len(all_cases), 400)
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            for words, done in zip(all_cases, pool.map(lambda words: self.wrong(*words), all_cases)):
+                with self.subTest(words=words):
+                    self.assertEqual(done.stdout, "")
+                    self.assertRegex(done.stderr, r"\Anopscope: [^\x00-\x1f\x7f-\x9f]{10,600}[^.\x00-\x1f\x7f-\x9f]\n\Z")
+                    self.assertNotRegex(done.stderr, PARSER_WORDS)
+
+    def test_the_sentence_says_what_was_meant(self):
+        self.says("there is no command reprot: did you mean report?", "reprot")
+        self.says("there is no command zzzzzz: `nopscope help` lists them", "zzzzzz")
+        self.says("no command is given: `nopscope help` lists them")
+        self.says("there is no command reprot: did you mean report?", "help", "reprot")
+        self.says("record has no option --fromat: did you mean --from?", "record", "--fromat", "x")
+        self.says("report has no option --duration: it is an option of record", "report", "run.nsc", "--duration", "3")
+        self.says("report has no option --zzzzzzzzz: `nopscope help report` lists them", "report", "--zzzzzzzzz")
+        self.says("report needs file: see `nopscope help report`", "report")
+        self.says("record needs --from and --output: see `nopscope help record`", "record")
+        self.says("report: b is one argument too many: it takes file", "report", "a", "b")
+        self.says("--sort: expected one of calls, max, self, total, not selff: did you mean self?", "report", "x", "--sort", "selff")
+        self.says("--top: expected a whole number from 1 to 1000000, not -1", "report", "x", "--top", "-1")
+        self.says("--min-share: expected a number of percent from 0 to 100, not 200", "graph", "x", "--min-share", "200")
+        self.says("--top needs a value: Only the first so many functions", "report", "x", "--top")
+        self.says("--raw takes no value", "report", "x", "--raw=x")
+        self.says("ctl: give --from or --via, not both", "ctl", "--from", "a", "--via", "b", "stats")
+        self.says("serve: give file or --from, not both", "serve", "--from", "a", "b")
+
+    def test_options_stand_before_and_behind_the_command_and_its_arguments(self):
+        none = "cannot open {}: No such file or directory"
+        for words in (("report", "a.nsc", "--top", "3"), ("report", "--top", "3", "a.nsc"), ("--top", "3", "report", "a.nsc"),
+                      ("--top=3", "--raw", "report", "a.nsc"), ("report", "--", "a.nsc"), ("--raw", "report", "a.nsc"),
+                      ("report", "--raw", "a.nsc"), ("html", "--source-root", "x", "a.nsc", "-o", "a.html"),
+                      ("--source-root", "x", "-o", "a.html", "html", "a.nsc"), ("check", "--allow", "f", "a.nsc"),
+                      ("diff", "a.nsc", "b", "--", "c", "d"), ("--top", "3", "diff", "a.nsc", "b", "--", "c", "d"),
+                      ("diff", "a.nsc", "--top", "3", "b"), ("diff", "--top", "3", "a.nsc", "--raw", "--", "c", "--raw")):
+            said = cli.nopscope(*words, status=3, cwd=self.directory, env=ENVIRONMENT).stderr
+            self.assertIn(none.format("a.nsc"), said, words)
+        self.assertIn(none.format("--top"), cli.nopscope("report", "--", "--top", status=3, env=ENVIRONMENT).stderr)
+
+    def test_help_is_a_command_too(self):
+        self.assertEqual(cli.nopscope("help").stdout, cli.nopscope("--help").stdout)
+        for command in cli.commands():
+            self.assertEqual(cli.nopscope("help", command).stdout, cli.nopscope(command, "--help").stdout)
+        self.assertEqual(cli.nopscope("report", "--version").stdout, cli.nopscope("--version").stdout)
+
+    def test_a_file_that_is_none(self):
+        (self.directory / "empty").touch()
+        for command in ("report", "graph", "irq", "stack-depth", "info", "check", "names"):
+            for file, said in (("none", "No such file"), (".", "directory"), ("empty", "empty")):
+                done = cli.nopscope(command, file, status=3, cwd=self.directory, env=ENVIRONMENT)
+                self.assertRegex(done.stderr, rf"\Anopscope: [^\n]*{said}[^\n]*\n\Z", f"{command} {file}")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -163,8 +163,8 @@ class Diff(unittest.TestCase):
 
     def test_what_makes_no_sense_is_one_sentence(self):
         run = self.run_of((WORK, 1))
-        for arguments, said in (((run,), "two recordings are wanted"), ((run, run, "--fail-above", "much"), "such as 5%"),
-                                ((run, run, "--fail-above", "-5"), "such as 5%")):
+        for arguments, said in (((run,), "two recordings are wanted"), ((run, run, "--fail-above", "much"), "expected a number of percent"),
+                                ((run, run, "--fail-above", "-5"), "expected a number of percent")):
             done = exports.run(exports.NOPSCOPE, "diff", *arguments, status=2)
             self.assertIn(said, done.stderr.decode())
         exports.run(exports.NOPSCOPE, "diff", run, self.directory / "none.nsc", status=3)

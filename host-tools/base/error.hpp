@@ -15,6 +15,7 @@ enum class Exit : int {
     usage = 2,          // the command line makes no sense
     input = 3,          // a file, port or image that cannot be used
     target_failed = 4,  // record: the command behind exec: failed
+    nothing_recorded = 5,  // record: no session was heard
 };
 
 // One sentence for a person, without a final full stop.

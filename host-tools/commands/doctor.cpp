@@ -19,7 +19,7 @@
 #include "host-tools/commands/commands.hpp"
 #include "host-tools/commands/load.hpp"
 #include "host-tools/elf/check.hpp"
-#include "host-tools/line/session.hpp"
+#include "host-tools/live/line.hpp"
 #include "host-tools/report/json.hpp"
 #include "host-tools/transport/source.hpp"
 
@@ -131,30 +131,25 @@ void look_at_line(Findings& findings, const std::string& from, double seconds) {
     struct Nothing final : SessionSink {
         void on_trace(unsigned, const TraceBatch&) override {}
     } nothing;
-    SessionReader reader(nothing);
     try {
         const auto source = open_source(from);
+        LineReader line(*source, nothing);
         const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-        std::vector<std::uint8_t> room(std::size_t{1} << 16);
-        while (std::chrono::steady_clock::now() < end && !reader.has_session()) {
-            const Source::Result got = source->read(room, std::chrono::milliseconds(50));
-            reader.feed({room.data(), got.count});
-            if (got.closed) break;
+        bool is_closed = false;
+        while (!is_closed && !line.reader().has_session() && (std::chrono::steady_clock::now() < end || line.searches())) {
+            is_closed = line.wait(std::chrono::milliseconds(50)).closed;
+            line.take(std::chrono::steady_clock::now());
         }
+        const LineCounters& counters = line.reader().line();
+        if (line.reader().has_session()) {
+            findings.push_back({State::good, from, fmt::format("a target speaks: {} frames, {} of them corrupt", counters.frames + counters.corrupt_frames, counters.corrupt_frames), ""});
+            return;
+        }
+        const Diagnosis said = line.diagnosis();
+        const bool may_come = said.kind == Diagnosis::silence || said.kind == Diagnosis::frames;
+        findings.push_back({may_come ? State::note : State::problem, from, said.what, said.fix});
     } catch (const Error& error) {
         findings.push_back({State::problem, from, error.what(), ""});
-        return;
-    }
-    const LineCounters& line = reader.line();
-    if (reader.has_session()) {
-        findings.push_back({State::good, from, fmt::format("a target speaks: {} frames, {} of them corrupt", line.frames + line.corrupt_frames, line.corrupt_frames), ""});
-    } else if (line.bytes == 0) {
-        findings.push_back({State::note, from, fmt::format("silent for {:g} s", seconds), "is the target on, and its TX wired to this RX?"});
-    } else if (line.frames != 0) {
-        findings.push_back({State::note, from, fmt::format("{} frames came, and no hello among them", line.frames), "one comes each second: listen longer (--seconds)"});
-    } else {
-        findings.push_back({State::problem, from, fmt::format("{} bytes came, and not one frame among them", with_commas(line.bytes)),
-                            "is ?baud= the rate that the target's console has?"});
     }
 }
 

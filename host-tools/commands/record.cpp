@@ -15,14 +15,18 @@
 #include "host-tools/base/text.hpp"
 #include "host-tools/commands/commands.hpp"
 #include "host-tools/control/ending.hpp"
+#include "host-tools/line/diagnosis.hpp"
 #include "host-tools/line/tee.hpp"
 #include "host-tools/live/tape.hpp"
+#include "host-tools/report/report.hpp"
 
 namespace nopscope {
 namespace {
 
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
+
+void say(const std::string& sentence) { fmt::print(stderr, "nopscope: {}\n", for_terminal(sentence)); }
 
 class Monitor final : public Attendant {
 public:
@@ -47,6 +51,10 @@ public:
             with_commas(events_), rate / 1000, with_commas(reader.line().bytes),
             with_commas(stream.dropped), with_commas(stream.lost), reader.line().corrupt_frames);
         line_drawn_ = true;
+    }
+    void complain(const std::string& sentence) {
+        clear_progress();
+        say(sentence);
     }
     void clear_progress() {
         if (line_drawn_) fmt::print(stderr, "\r\x1b[K");
@@ -157,6 +165,7 @@ private:
         to_.raw.write(to_.line->bytes());
         to_.line->take(now);
         to_.tape.flush_if_due(to_.reader(), now);
+        if (const auto wrong = to_.line->complaint(now)) to_.monitor.complain(*wrong);
         to_.monitor.progress(to_.reader(), now);
         return got.closed;
     }
@@ -184,8 +193,6 @@ private:
     bool is_closed_ = false;
     int interruptions_ = 0;  // when the end began
 };
-
-void say(const std::string& sentence) { fmt::print(stderr, "nopscope: {}\n", for_terminal(sentence)); }
 
 // Reads out the target. False: something did not come, and a sentence has said so.
 bool end_recording(Destination& to, Recording& recording, Steering* steering, const RecordOptions& options) {
@@ -236,6 +243,7 @@ Exit record(const RecordOptions& options) {
         throw;
     }
     const std::optional<int> status = source->close();
+    const std::string why_silent = to.line->diagnosis().sentence();
     to.line->finish();
     to.tape.end(to.reader(), recording.reason(), status);
     const LineCounters& line = to.reader().line();
@@ -250,17 +258,18 @@ Exit record(const RecordOptions& options) {
         with_commas(to.tape.has_file() ? to.tape.file_bytes() : 0), with_commas(line.bytes),
         with_commas(stream.delivered), stream.sessions, stream.sessions == 1 ? "" : "s",
         with_commas(stream.dropped), with_commas(stream.lost), line.corrupt_frames, stream.gaps);
-    if (stream.refused_version != 0) {
-        throw Error(fmt::format("the target speaks trace format {}, and this nopscope reads {}",
-                                stream.refused_version, wire::format_version));
-    }
-    if (stream.sessions == 0) {
-        fmt::print(stderr, "nopscope: no hello was heard: is this line a nopscope target's?\n");
-    }
+    const bool is_empty = stream.sessions == 0;
+    if (is_empty && stream.refused_version == 0) say("nothing was recorded: " + why_silent);
     if (status.value_or(0) != 0) {
-        fmt::print(stderr, "nopscope: the command ended with exit status {}\n", *status);
+        say(fmt::format("the command ended with exit status {}", *status));
         return Exit::target_failed;
     }
+    if (stream.refused_version != 0) {
+        const std::string sentence = refused_version_sentence(stream.refused_version);
+        if (is_empty) throw Error(sentence);
+        say(sentence + ": its sessions were left out");
+    }
+    if (is_empty) return Exit::nothing_recorded;
     return all_came ? Exit::ok : Exit::input;
 }
 

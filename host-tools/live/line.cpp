@@ -34,6 +34,7 @@ std::unique_ptr<Source> open_line(const LineOptions& options, Way way, const Say
 Source::Result LineReader::wait(std::chrono::milliseconds timeout) {
     if (got_.count != 0 && got_.count < few_bytes) std::this_thread::sleep_for(gathering);
     got_ = {};
+    if (const auto searched = listening_.search(timeout)) return *searched;
     const std::uint64_t begin_ns = utc_now_ns();
     got_ = source_.read(buffer_, timeout);
     arrival_ = {.from_ns = emptied_ns_, .to_ns = utc_now_ns()};
@@ -64,6 +65,7 @@ void LineReader::take(Clock::time_point now) {
     } else if (now - last_byte_ > text_silence) {
         reader_.show_pending_text();
     }
+    listening_.take(bytes(), reader_, now);
 }
 
 void LineReader::cut() {
@@ -71,6 +73,7 @@ void LineReader::cut() {
     reader_.feed(delimiter);
     begun_.reset();
     emptied_ns_ = utc_now_ns();
+    listening_.restart(Clock::now());
 }
 
 void read_to_the_end(const std::function<bool()>& turn, const std::function<void()>& between) {

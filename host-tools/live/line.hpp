@@ -11,6 +11,7 @@
 
 #include "host-tools/control/steering.hpp"
 #include "host-tools/line/session.hpp"
+#include "host-tools/live/listening.hpp"
 #include "host-tools/memory/memory_source.hpp"
 #include "host-tools/transport/source.hpp"
 
@@ -38,7 +39,7 @@ class LineReader {
 public:
     using Clock = std::chrono::steady_clock;
 
-    LineReader(Source& source, SessionSink& sink) : source_(source), reader_(sink) {}
+    LineReader(Source& source, SessionSink& sink) : source_(source), reader_(sink), listening_(source) {}
 
     // Waits for bytes, no longer than that. Touches nothing of the sink's. Throws Error.
     Source::Result wait(std::chrono::milliseconds timeout);
@@ -49,6 +50,11 @@ public:
     void cut();
     void finish() { reader_.finish(); }
 
+    // Listening's: what is wrong while no session was heard.
+    std::optional<std::string> complaint(Clock::time_point now) { return listening_.complaint(reader_, now); }
+    Diagnosis diagnosis() const { return listening_.diagnosis(reader_, Clock::now()); }
+    bool searches() const { return listening_.searches(); }
+
     const SessionReader& reader() const { return reader_; }
 
 private:
@@ -56,6 +62,7 @@ private:
 
     Source& source_;
     SessionReader reader_;
+    Listening listening_;
     using Arrival = SessionReader::Arrival;
     Source::Result got_;
     std::uint64_t emptied_ns_ = 0;   // the last read that took all there was; 0: none did yet

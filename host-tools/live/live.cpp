@@ -12,14 +12,10 @@ bool comes_back(const std::string& uri) {
     return uri.starts_with("serial:") || uri.starts_with("tcp:") || uri.starts_with("unix:");
 }
 
-std::string why_waiting(const Status& status) {
-    if (status.stream.refused_version != 0) return no_report_sentence({{}, status.line, status.stream});
-    if (status.stream.other_image_sessions != 0) return "the target was reset into another image, which is left out";
-    if (status.line.bytes == 0) return "nothing has come yet";
-    if (status.line.frames == 0) {
-        return "what comes is no trace: is this a nopscope target's line, and at this rate?";
-    }
-    return "no hello was heard yet";
+std::string why_waiting(const StreamCounters& stream, const LineReader& line) {
+    if (stream.sessions == 0) return line.diagnosis().sentence();
+    if (stream.other_image_sessions != 0) return "the target was reset into another image, which is left out";
+    return "the target was reset, and its hello is not heard yet";
 }
 
 std::future<ControlAnswer> answered(const ControlAnswer& answer) {
@@ -298,7 +294,7 @@ Status Live::status_locked() const {
     } else if (reader.has_session()) {
         status.state = reader.recording_is_over() ? LineState::finished : LineState::running;
     } else {
-        status.sentence = why_waiting(status);
+        status.sentence = why_waiting(status.stream, *line_);
     }
     if (status.stream.sessions != 0) status.hello = reader.hello();
     status.cores = end_state_ == LineState::waiting ? cores_locked() : cores_at_end_;

@@ -7,6 +7,7 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/text.hpp"
+#include "host-tools/line/diagnosis.hpp"
 
 namespace nopscope {
 namespace {
@@ -83,8 +84,7 @@ void DescribedTarget::read_hello() {
     memory_.read(address_of(descriptor_.hello), hello_bytes_);
     const bool is_hello = wire::read_hello(hello_bytes_.data(), hello_bytes_.size(), hello_);
     if (is_hello && hello_.version != wire::format_version) {
-        throw Error(fmt::format("the target speaks trace format {}, and this nopscope reads {}",
-                                hello_.version, wire::format_version));
+        throw Error(refused_version_sentence(hello_.version));
     }
     if (!is_hello || hello_.cores > descriptor_.core_count) {
         throw Error(fmt::format("the tracer's hello at {} makes no sense: was it written over?",

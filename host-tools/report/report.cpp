@@ -8,6 +8,7 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/text.hpp"
+#include "host-tools/line/diagnosis.hpp"
 
 namespace nopscope {
 namespace {
@@ -264,8 +265,7 @@ CodeOfCalls code_of_calls(std::function<const Symbols*()> symbols) {
 std::string no_report_sentence(const nsc::Counters& counters) {
     const LineCounters& line = counters.line;
     if (const auto version = counters.stream.refused_version; version != 0) {
-        return fmt::format("the target speaks trace format {}, and this nopscope reads {}", version,
-                           wire::format_version);
+        return refused_version_sentence(version);
     }
     if (line.bytes == 0) return counters.file.is_raw ? "the file is empty" : "nothing was recorded";
     if (line.frames == 0) return "there is no trace in it: not one frame could be read";

@@ -72,7 +72,7 @@ class Doctor(cli.Case):
         self.assertIn("5,000 bytes came, and not one frame", found["text"])
         self.assertIn("baud", found["fix"])
         silent = self.doctor("--from", "exec:sleep 5", "--seconds", "0.2")["exec:sleep 5"]
-        self.assertIn("silent for 0.2 s", silent["text"])
+        self.assertIn("no byte came in 0.2 s", silent["text"])
         none = self.doctor("--from", f"serial:{self.directory}/none", status=1)[f"serial:{self.directory}/none"]
         self.assertEqual(none["state"], "problem")
 

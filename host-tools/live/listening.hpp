@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// A line until its first session: what is wrong with it, and at which rate of a serial port frames come.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host-tools/line/diagnosis.hpp"
+#include "host-tools/transport/source.hpp"
+
+namespace nopscope {
+
+// Listens at the common rates, one after another, for a frame.
+class BaudSearch {
+public:
+    using Clock = std::chrono::steady_clock;
+
+    // `likely` rates come first. The line goes back to its rate when this is gone.
+    BaudSearch(Source& line, const std::vector<std::uint32_t>& likely);
+    ~BaudSearch();
+    BaudSearch(const BaudSearch&) = delete;
+    BaudSearch& operator=(const BaudSearch&) = delete;
+
+    // Reads for `timeout` at most. Throws Error.
+    Source::Result listen(std::chrono::milliseconds timeout);
+    bool is_over() const { return found_ || next_ > bauds_.size(); }
+    // The rate at which a frame came.
+    std::optional<std::uint32_t> found() const { return found_; }
+
+private:
+    void try_next();
+
+    Source& line_;
+    const std::uint32_t before_;
+    std::vector<std::uint32_t> bauds_;
+    std::size_t next_ = 0;  // the one after the one that is tried
+    Clock::time_point until_{};
+    std::unique_ptr<SessionReader> reader_;
+    std::optional<std::uint32_t> found_;
+    std::vector<std::uint8_t> buffer_ = std::vector<std::uint8_t>(std::size_t{1} << 14);
+};
+
+class Listening {
+public:
+    using Clock = std::chrono::steady_clock;
+    // A target sends a hello each second.
+    static constexpr std::chrono::milliseconds patience{2800};
+
+    explicit Listening(Source& line) : line_(line) {}
+
+    // Reads another rate of the line, when it is time for that. Nothing: it is not.
+    std::optional<Source::Result> search(std::chrono::milliseconds timeout);
+    // After the bytes were fed to the reader.
+    void take(std::span<const std::uint8_t> bytes, const SessionReader& reader, Clock::time_point now);
+    // The line was lost, and is new.
+    void restart(Clock::time_point now);
+
+    // A sentence, once for each kind of fault, if no session was heard in `patience`.
+    std::optional<std::string> complaint(const SessionReader& reader, Clock::time_point now);
+    // What is known by now.
+    Diagnosis diagnosis(const SessionReader& reader, Clock::time_point now) const;
+    // It reads at another rate now.
+    bool searches() const { return search_ != nullptr; }
+
+private:
+    static constexpr std::size_t most_bytes = std::size_t{1} << 14;
+    // Fewer are a disturbance: another rate is not worth missing a target that begins to send.
+    static constexpr std::size_t fewest_bytes_to_search = 200;
+
+    Source& line_;
+    Clock::time_point begin_ = Clock::now();
+    std::vector<std::uint8_t> first_bytes_;
+    std::uint32_t baud_ = 0;
+    std::unique_ptr<BaudSearch> search_;
+    bool has_searched_ = false;
+    bool is_heard_ = false;  // a session was
+    std::optional<Diagnosis> found_;  // by the search
+    bool found_is_told_ = false;
+    std::optional<Diagnosis::Kind> told_;
+};
+
+}  // namespace nopscope

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// A wrong line: what is said of it, and at which rate its bytes were sent. The wire is simulated bit by bit.
+#include "host-tools/live/listening.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "host-tools/line/baud.hpp"
+#include "host-tools/live/line.hpp"
+#include "tests/unit/host/target_stream.hpp"
+#include "tests/unit/host/told.hpp"
+#include "tests/unit/host/uart.hpp"
+
+namespace nopscope {
+namespace {
+
+using namespace std::chrono_literals;
+using test::Bytes;
+using test::Resync;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+Bytes random_bytes(std::size_t count) {
+    std::mt19937 random(1);
+    Bytes bytes(count);
+    for (auto& byte : bytes) byte = static_cast<std::uint8_t>(random());
+    return bytes;
+}
+Bytes text(std::size_t count) {
+    constexpr std::string_view line = "core 0: round 17 of 100, largest 995, (strings) The Quick Brown Fox\r\n";
+    Bytes bytes;
+    while (bytes.size() < count) bytes.push_back(static_cast<std::uint8_t>(line[bytes.size() % line.size()]));
+    return bytes;
+}
+Bytes target_frames() {
+    test::TargetStream target;
+    target.records_per_frame = 20;
+    target.hello();
+    for (std::uint32_t n = 0; n < 300; ++n) target.ret(target.entry(n * 7 % 90, 40 + n % 900), 100 + n * n % 5000);
+    target.flush();
+    return target.bytes;
+}
+
+// What `sent` is taken for, of those two clocks that differ a little.
+std::vector<std::uint32_t> heard_as(const Bytes& sent, double sent_baud, std::uint32_t received_baud, Resync resync) {
+    return likely_bauds(test::received(sent, sent_baud, received_baud, resync), received_baud);
+}
+
+TEST(LikelyBauds, NameTheRateOfASlowerSender) {
+    struct Pair {
+        std::uint32_t sent, received;
+    };
+    for (const Pair& of : {Pair{9600, 19200}, {9600, 57600}, {19200, 115200}, {38400, 115200}, {57600, 115200},
+                           {115200, 230400}, {115200, 460800}, {115200, 921600}, {230400, 921600}, {230400, 1500000},
+                           {921600, 3000000}, {1000000, 3000000}, {1500000, 3000000}, {460800, 921600}}) {
+        for (const Bytes& sent : {random_bytes(1200), text(1200), target_frames()}) {
+            for (const Resync resync : {Resync::at_edge, Resync::at_stop_bit}) {
+                EXPECT_THAT(heard_as(sent, of.sent, of.received, resync), Contains(of.sent)) << of.received;
+            }
+        }
+    }
+}
+
+TEST(LikelyBauds, NeverNameAWrongRate) {
+    std::size_t named = 0, all = 0;
+    const Bytes random = random_bytes(700), frames = target_frames();
+    for (const std::uint32_t sent : {9600u, 115200u, 230400u, 500000u, 921600u, 1500000u, 3000000u}) {
+        for (const std::uint32_t received : {19200u, 115200u, 460800u, 1000000u, 1500000u, 3000000u}) {
+            if (sent == received) continue;
+            for (const double clock : {0.99, 1.0, 1.01}) {
+                for (const Bytes& bytes : {random, frames}) {
+                    const auto likely = heard_as(bytes, sent * clock, received, Resync::at_edge);
+                    ++all;
+                    named += likely.size();
+                    if (!likely.empty()) EXPECT_THAT(likely, Contains(sent)) << received << " " << clock;
+                    EXPECT_LE(likely.size(), 2u);
+                }
+            }
+        }
+    }
+    EXPECT_GT(named, all / 5);
+}
+
+TEST(LikelyBauds, SayNothingOfNoiseTextAtItsOwnRateOrFewBytes) {
+    EXPECT_THAT(likely_bauds(random_bytes(8000), 115200), IsEmpty());
+    EXPECT_THAT(likely_bauds(text(8000), 115200), IsEmpty());
+    EXPECT_THAT(likely_bauds(target_frames(), 1500000), IsEmpty());
+    EXPECT_THAT(likely_bauds(Bytes(8000, 0), 115200), IsEmpty());
+    EXPECT_THAT(heard_as(random_bytes(50), 57600, 115200, Resync::at_edge), IsEmpty());
+}
+
+// Sends the same bytes again and again at a rate of its own.
+class Port final : public Source {
+public:
+    Port(std::uint32_t sent_baud, std::uint32_t baud, Bytes sent) : sent_baud_(sent_baud), sent_(std::move(sent)) {
+        Port::set_baud(baud);
+    }
+    Result read(std::span<std::uint8_t> to, std::chrono::milliseconds /*timeout*/) override {
+        const std::size_t count = std::min<std::size_t>({to.size(), 512, heard_.size() - at_});
+        std::copy_n(heard_.begin() + static_cast<long>(at_), count, to.begin());
+        at_ = at_ + count == heard_.size() ? 0 : at_ + count;
+        return {count, false};
+    }
+    void set_baud(std::uint32_t baud) override {
+        if (baud > 3'000'000) throw Error("no such rate");
+        baud_ = baud;
+        at_ = 0;
+        heard_ = test::received(sent_, sent_baud_, baud, Resync::at_edge);
+    }
+    std::uint32_t baud() const override { return baud_; }
+
+private:
+    std::uint32_t sent_baud_;
+    Bytes sent_;
+    std::uint32_t baud_ = 0;
+    Bytes heard_;
+    std::size_t at_ = 0;
+};
+
+class Wrong : public testing::Test {
+protected:
+    // Reads until something is said, at a time of its own.
+    std::string said(LineReader& line, int turns = 4000) {
+        for (int n = 0; n < turns; ++n) {
+            line.wait(0ms);
+            line.take(now += 10ms);
+            if (const auto sentence = line.complaint(now)) return *sentence;
+        }
+        return {};
+    }
+    test::Told told;
+    LineReader::Clock::time_point now = LineReader::Clock::now();
+};
+
+TEST_F(Wrong, AHigherRateIsFoundByListening) {
+    Port port(1500000, 115200, target_frames());
+    LineReader line(port, told);
+    const auto begin = now;
+    EXPECT_THAT(said(line), HasSubstr("not one frame"));
+    EXPECT_LE(now - begin, 3s);
+    EXPECT_EQ(said(line), "frames come at 1500000 baud, and not at 115200: give ?baud=1500000");
+    EXPECT_EQ(port.baud(), 115200u) << "it goes back";
+    EXPECT_EQ(said(line, 400), "") << "once";
+}
+
+TEST_F(Wrong, ALowerRateIsNamedAtOnce) {
+    Port port(115200, 921600, target_frames());
+    LineReader line(port, told);
+    EXPECT_THAT(said(line), HasSubstr("sent at 115200 baud: give ?baud=115200"));
+}
+
+TEST_F(Wrong, NoRateIsRight) {
+    Port port(115200, 115200, random_bytes(4096));
+    LineReader line(port, told);
+    EXPECT_THAT(said(line), HasSubstr("is ?baud=115200 the rate of the target's UART?"));
+    EXPECT_THAT(said(line), HasSubstr("no frame at 115200 baud or another common rate"));
+    EXPECT_EQ(port.baud(), 115200u);
+}
+
+TEST_F(Wrong, NothingIsSaidOfATarget) {
+    Port port(115200, 115200, target_frames());
+    LineReader line(port, told);
+    EXPECT_EQ(said(line), "");
+}
+
+TEST(Diagnoses, SayWhatCameAndWhatToDo) {
+    const auto said = [](const Bytes& bytes, LineCounters line, std::uint16_t version = 0) {
+        line.bytes = bytes.size();
+        StreamCounters stream;
+        stream.refused_version = version;
+        return diagnose({.bytes = bytes, .line = line, .stream = stream, .baud = 0, .seconds = 3}).sentence();
+    };
+    EXPECT_EQ(said({}, {}), "no byte came in 3.0 s: is the target on, and is this its line?");
+    EXPECT_THAT(said(Bytes(3, 0), {.stray_zeros = 3}), HasSubstr("3 bytes came, and all are zero"));
+    EXPECT_THAT(said(text(200), {}), HasSubstr("200 bytes of text came, and not one frame: does this firmware"));
+    EXPECT_THAT(said(random_bytes(300), {}), HasSubstr("300 bytes came, and not one frame among them"));
+    EXPECT_THAT(said(random_bytes(300), {.frames = 2}), HasSubstr("2 frames came, and no hello among them"));
+    EXPECT_THAT(said(random_bytes(300), {.frames = 2}, 77), HasSubstr("speaks trace format 77"));
+}
+
+}  // namespace
+}  // namespace nopscope

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// A serial line at the level of bits: what a receiver at one rate makes of bytes that were sent at another.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace nopscope::test {
+
+// After a stop bit that is low: waits for the line to go high, or takes the stop bit for the next start bit.
+enum class Resync : std::uint8_t { at_edge, at_stop_bit };
+
+// Bytes sent 8N1 at `sent_baud`, `pause_bits` of silence after every `burst` bytes, as a UART at `received_baud` reads
+// them: it waits for a falling edge, and samples each bit in its middle.
+inline std::vector<std::uint8_t> received(std::span<const std::uint8_t> sent, double sent_baud, double received_baud,
+                                          Resync resync, std::size_t burst = 200, std::size_t pause_bits = 40) {
+    std::vector<bool> line(30, true);
+    for (std::size_t n = 0; n < sent.size(); ++n) {
+        line.push_back(false);
+        for (unsigned bit = 0; bit < 8; ++bit) line.push_back((sent[n] >> bit & 1) != 0);
+        line.push_back(true);
+        if ((n + 1) % burst == 0) line.insert(line.end(), pause_bits, true);
+    }
+    const double bit_time = sent_baud / received_baud;  // of the receiver, in the sender's bits
+    const auto level = [&](double time) {
+        const auto at = static_cast<std::size_t>(time);
+        return at >= line.size() || line[at];
+    };
+    const double end = static_cast<double>(line.size());
+    std::vector<std::uint8_t> bytes;
+    constexpr double step = 1.0 / 16;  // a UART looks sixteen times a bit
+    for (double time = 0; time < end;) {
+        while (time < end && !level(time)) time += step * bit_time;
+        while (time < end && level(time)) time += step * bit_time;
+        if (time >= end) break;
+        double start = time;
+        for (bool again = !level(start + 0.5 * bit_time); again;) {
+            unsigned byte = 0;
+            for (unsigned bit = 0; bit < 8; ++bit) {
+                byte |= static_cast<unsigned>(level(start + (1.5 + bit) * bit_time)) << bit;
+            }
+            bytes.push_back(static_cast<std::uint8_t>(byte));
+            const bool good_stop = level(start + 9.5 * bit_time);
+            time = start + 9.5 * bit_time;
+            again = !good_stop && resync == Resync::at_stop_bit;
+            start += 9 * bit_time;
+        }
+        if (time <= start) time = start + 0.5 * bit_time;
+    }
+    return bytes;
+}
+
+}  // namespace nopscope::test

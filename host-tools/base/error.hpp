@@ -11,10 +11,10 @@ namespace nopscope {
 // The command's exit code, documented in docs/cli.md.
 enum class Exit : int {
     ok = 0,
-    check_failed = 1,   // what was checked is not well: check, doctor, diff --fail-above
-    usage = 2,          // the command line makes no sense
-    input = 3,          // a file, port or image that cannot be used
-    target_failed = 4,  // record: the command behind exec: failed
+    check_failed = 1,      // what was checked is not well: check, doctor, diff --fail-above
+    usage = 2,             // the command line makes no sense
+    input = 3,             // a file, port or image that cannot be used
+    target_failed = 4,     // record: the command behind exec: failed
     nothing_recorded = 5,  // record: no session was heard
 };
 

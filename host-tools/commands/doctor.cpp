@@ -136,13 +136,18 @@ void look_at_line(Findings& findings, const std::string& from, double seconds) {
         LineReader line(*source, nothing);
         const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
         bool is_closed = false;
-        while (!is_closed && !line.reader().has_session() && (std::chrono::steady_clock::now() < end || line.searches())) {
+        while (!is_closed && !line.reader().has_session() &&
+               (std::chrono::steady_clock::now() < end || line.searches())) {
             is_closed = line.wait(std::chrono::milliseconds(50)).closed;
             line.take(std::chrono::steady_clock::now());
         }
         const LineCounters& counters = line.reader().line();
         if (line.reader().has_session()) {
-            findings.push_back({State::good, from, fmt::format("a target speaks: {} frames, {} of them corrupt", counters.frames + counters.corrupt_frames, counters.corrupt_frames), ""});
+            findings.push_back(
+                {State::good, from,
+                 fmt::format("a target speaks: {} frames, {} of them corrupt",
+                             counters.frames + counters.corrupt_frames, counters.corrupt_frames),
+                 ""});
             return;
         }
         const Diagnosis said = line.diagnosis();

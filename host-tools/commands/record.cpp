@@ -26,7 +26,9 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-void say(const std::string& sentence) { fmt::print(stderr, "nopscope: {}\n", for_terminal(sentence)); }
+void say(const std::string& sentence) {
+    fmt::print(stderr, "nopscope: {}\n", for_terminal(sentence));
+}
 
 class Monitor final : public Attendant {
 public:

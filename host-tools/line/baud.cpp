@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A receiver that is r times as fast as the sender reads each bit r times. It begins a byte at a falling edge, which
-// is where a bit of the sender's begins, so it is known which of the byte's bits are copies of one bit. Bytes in which
-// these are not equal are impossible at this r. Each common rate gives a distribution of bytes (the sender's bits taken
-// as random), and the rate is named whose distribution fits best, if it fits well and no other does.
+// A receiver that is r times as fast as the sender reads each bit r times. It begins a byte at a
+// falling edge, which is where a bit of the sender's begins, so it is known which of the byte's
+// bits are copies of one bit. Bytes in which these are not equal are impossible at this r. Each
+// common rate gives a distribution of bytes (the sender's bits taken as random), and the rate is
+// named whose distribution fits best, if it fits well and no other does.
 #include "host-tools/line/baud.hpp"
 
 #include <algorithm>
@@ -15,7 +16,8 @@ namespace {
 using Distribution = std::array<double, 256>;
 
 constexpr std::size_t fewest_bytes = 200;
-// Bits per byte by which the bytes are likelier than random ones: that a rate must have, and be ahead of others.
+// Bits per byte by which the bytes are likelier than random ones: that a rate must have, and be
+// ahead of others.
 constexpr double least_gain = 0.8;
 constexpr double least_lead = 0.5;
 // Rates within a tenth of each other differ by one bit in some bytes, and clocks are not exact.
@@ -30,8 +32,10 @@ constexpr double most_ratio = 20;
 constexpr double most_zeros = 0.75;
 constexpr int longest_chain = 8;
 
-// Adds the bytes whose bit n is the sender's bit number `sender_bit[n]`; bits up to `last_low` are 0.
-void add_bytes(Distribution& to, const std::array<int, 8>& sender_bit, int last_low, double weight) {
+// Adds the bytes whose bit n is the sender's bit number `sender_bit[n]`; bits up to `last_low` are
+// 0.
+void add_bytes(Distribution& to, const std::array<int, 8>& sender_bit, int last_low,
+               double weight) {
     const int free_bits = sender_bit[7] - last_low;
     const unsigned patterns = 1u << std::max(free_bits, 0);
     for (unsigned pattern = 0; pattern < patterns; ++pattern) {
@@ -44,8 +48,9 @@ void add_bytes(Distribution& to, const std::array<int, 8>& sender_bit, int last_
     }
 }
 
-// `ratio`: the receiver's rate by the sender's, above 1. `most_frames`: how many bytes one after another may begin where
-// the stop bit of the one before was low, which some UARTs take for a start bit; others wait for an edge.
+// `ratio`: the receiver's rate by the sender's, above 1. `most_frames`: how many bytes one after
+// another may begin where the stop bit of the one before was low, which some UARTs take for a start
+// bit; others wait for an edge.
 Distribution bytes_at(double ratio, int most_frames) {
     Distribution distribution{};
     // Clocks differ by a percent or two: which bit is sampled at a boundary is not certain.
@@ -53,7 +58,9 @@ Distribution bytes_at(double ratio, int most_frames) {
     double weight = (most_frames == 0 ? 1.0 : 0.5) / std::size(clocks);
     for (int frames_before = 0; frames_before <= most_frames; ++frames_before) {
         for (const double clock : clocks) {
-            const auto bit_at = [&](double time) { return static_cast<int>((9 * frames_before + time) * clock / ratio); };
+            const auto bit_at = [&](double time) {
+                return static_cast<int>((9 * frames_before + time) * clock / ratio);
+            };
             std::array<int, 8> sender_bit{};
             for (int n = 0; n < 8; ++n) sender_bit[static_cast<std::size_t>(n)] = bit_at(1.5 + n);
             add_bytes(distribution, sender_bit, bit_at(0.5), weight);
@@ -70,8 +77,8 @@ struct Fit {
     bool is_possible = false;
 };
 
-Fit fit_of(std::uint32_t baud, const Distribution& distribution, const std::array<std::size_t, 256>& counts,
-           std::size_t all) {
+Fit fit_of(std::uint32_t baud, const Distribution& distribution,
+           const std::array<std::size_t, 256>& counts, std::size_t all) {
     Fit fit{.baud = baud, .gain = 0};
     std::size_t impossible = 0;
     for (std::size_t byte = 0; byte < counts.size(); ++byte) {
@@ -84,17 +91,17 @@ Fit fit_of(std::uint32_t baud, const Distribution& distribution, const std::arra
     return fit;
 }
 
-bool are_near(std::uint32_t a, std::uint32_t b) {
-    return std::max(a, b) < near * std::min(a, b);
-}
+bool are_near(std::uint32_t a, std::uint32_t b) { return std::max(a, b) < near * std::min(a, b); }
 
 }  // namespace
 
-std::vector<std::uint32_t> likely_bauds(std::span<const std::uint8_t> bytes, std::uint32_t received_baud) {
+std::vector<std::uint32_t> likely_bauds(std::span<const std::uint8_t> bytes,
+                                        std::uint32_t received_baud) {
     std::array<std::size_t, 256> counts{};
     for (const std::uint8_t byte : bytes) ++counts[byte];
     const auto zeros = static_cast<double>(counts[0]);
-    if (bytes.size() < fewest_bytes || zeros > most_zeros * static_cast<double>(bytes.size())) return {};
+    if (bytes.size() < fewest_bytes || zeros > most_zeros * static_cast<double>(bytes.size()))
+        return {};
     std::vector<Fit> fits;
     for (const std::uint32_t baud : common_bauds) {
         const double ratio = static_cast<double>(received_baud) / baud;

@@ -16,14 +16,17 @@ constexpr std::size_t text_percent = 95;
 
 bool is_text(std::span<const std::uint8_t> bytes) {
     const auto printable = std::count_if(bytes.begin(), bytes.end(), [](std::uint8_t byte) {
-        return (byte >= ' ' && byte < 0x7f) || byte == '\n' || byte == '\r' || byte == '\t' || byte == '\x1b';
+        return (byte >= ' ' && byte < 0x7f) || byte == '\n' || byte == '\r' || byte == '\t' ||
+               byte == '\x1b';
     });
     return static_cast<std::size_t>(printable) * 100 >= bytes.size() * text_percent;
 }
 
 Diagnosis noise(const LineSample& sample) {
-    Diagnosis said{Diagnosis::noise,
-                   fmt::format("{} bytes came, and not one frame among them", with_commas(sample.line.bytes)), {}};
+    Diagnosis said{
+        Diagnosis::noise,
+        fmt::format("{} bytes came, and not one frame among them", with_commas(sample.line.bytes)),
+        {}};
     if (sample.baud == 0) {
         said.fix = "is this a nopscope target's line, at the baud rate of its UART?";
         return said;
@@ -32,9 +35,11 @@ Diagnosis noise(const LineSample& sample) {
     if (likely.empty()) {
         said.fix = fmt::format("is ?baud={} the rate of the target's UART?", sample.baud);
     } else if (likely.size() == 1) {
-        said.fix = fmt::format("they look as if sent at {} baud: give ?baud={}", likely[0], likely[0]);
+        said.fix =
+            fmt::format("they look as if sent at {} baud: give ?baud={}", likely[0], likely[0]);
     } else {
-        said.fix = fmt::format("they look as if sent at {} or {} baud: give ?baud={}", likely[0], likely[1], likely[0]);
+        said.fix = fmt::format("they look as if sent at {} or {} baud: give ?baud={}", likely[0],
+                               likely[1], likely[0]);
     }
     return said;
 }
@@ -48,28 +53,37 @@ Diagnosis diagnose(const LineSample& sample) {
                 "use a nopscope of the same version as the target's tracer"};
     }
     if (line.frames != 0) {
-        return {Diagnosis::frames, fmt::format("{} frames came, and no hello among them", with_commas(line.frames)),
+        return {Diagnosis::frames,
+                fmt::format("{} frames came, and no hello among them", with_commas(line.frames)),
                 "a target sends one each second: does its firmware still call pump()?"};
     }
     if (line.bytes == 0) {
-        return {Diagnosis::silence, sample.seconds < 0.1 ? "no byte came" : fmt::format("no byte came in {:.1f} s", sample.seconds),
-                sample.baud == 0 ? "is the target on, and is this its line?"
-                                 : "is the target on, is this its port, and is its TX wired to this RX?"};
+        return {Diagnosis::silence,
+                sample.seconds < 0.1 ? "no byte came"
+                                     : fmt::format("no byte came in {:.1f} s", sample.seconds),
+                sample.baud == 0
+                    ? "is the target on, and is this its line?"
+                    : "is the target on, is this its port, and is its TX wired to this RX?"};
     }
     if (line.stray_zeros == line.bytes) {
-        return {Diagnosis::zeros, fmt::format("{} bytes came, and all are zero", with_commas(line.bytes)),
-                sample.baud == 0 ? "is this a nopscope target's line?"
-                                 : fmt::format("is the target on and wired, or is its rate far below {} baud?", sample.baud)};
+        return {Diagnosis::zeros,
+                fmt::format("{} bytes came, and all are zero", with_commas(line.bytes)),
+                sample.baud == 0
+                    ? "is this a nopscope target's line?"
+                    : fmt::format("is the target on and wired, or is its rate far below {} baud?",
+                                  sample.baud)};
     }
     if (is_text(sample.bytes)) {
-        return {Diagnosis::text, fmt::format("{} bytes of text came, and not one frame", with_commas(line.bytes)),
+        return {Diagnosis::text,
+                fmt::format("{} bytes of text came, and not one frame", with_commas(line.bytes)),
                 "does this firmware contain the tracer, and does it call init() and pump()?"};
     }
     return noise(sample);
 }
 
 std::string refused_version_sentence(std::uint16_t version) {
-    return fmt::format("the target speaks trace format {}, and this nopscope reads {}", version, wire::format_version);
+    return fmt::format("the target speaks trace format {}, and this nopscope reads {}", version,
+                       wire::format_version);
 }
 
 }  // namespace nopscope

@@ -23,8 +23,9 @@ bool goes_one_way(const LineOptions& options) {
     return options.from == "-" || options.from.starts_with("file:") || is_memory(options.from, options.memory);
 }
 
-std::unique_ptr<Source> open_line(const LineOptions& options, Way way, const Say& say) {
-    if (!is_memory(options.from, options.memory)) return open_source(options.from, way);
+std::unique_ptr<Source> open_line(const LineOptions& options, Way way, const Say& say,
+                                  Errors errors) {
+    if (!is_memory(options.from, options.memory)) return open_source(options.from, way, errors);
     if (options.steering.steers()) {
         throw Error(options.from + ": a target's memory takes no commands", Exit::usage);
     }

@@ -32,14 +32,16 @@ bool goes_one_way(const LineOptions& options);
 using Say = std::function<void(const std::string&)>;
 
 // Throws Error, as open_source and open_memory_source do; a target's memory goes one way only.
-std::unique_ptr<Source> open_line(const LineOptions& options, Way way, const Say& say);
+std::unique_ptr<Source> open_line(const LineOptions& options, Way way, const Say& say,
+                                  Errors errors = Errors::passed_on);
 
 // Reads in turns: wait(), then take().
 class LineReader {
 public:
     using Clock = std::chrono::steady_clock;
 
-    LineReader(Source& source, SessionSink& sink) : source_(source), reader_(sink), listening_(source) {}
+    LineReader(Source& source, SessionSink& sink)
+        : source_(source), reader_(sink), listening_(source) {}
 
     // Waits for bytes, no longer than that. Touches nothing of the sink's. Throws Error.
     Source::Result wait(std::chrono::milliseconds timeout);
@@ -51,7 +53,9 @@ public:
     void finish() { reader_.finish(); }
 
     // Listening's: what is wrong while no session was heard.
-    std::optional<std::string> complaint(Clock::time_point now) { return listening_.complaint(reader_, now); }
+    std::optional<std::string> complaint(Clock::time_point now) {
+        return listening_.complaint(reader_, now);
+    }
     Diagnosis diagnosis() const { return listening_.diagnosis(reader_, Clock::now()); }
     bool searches() const { return listening_.searches(); }
 

@@ -26,7 +26,8 @@ struct Nothing final : SessionSink {
 BaudSearch::BaudSearch(Source& line, const std::vector<std::uint32_t>& likely)
     : line_(line), before_(line.baud()), bauds_(likely) {
     for (const std::uint32_t baud : common_bauds) {
-        const bool is_known = baud == before_ || std::find(bauds_.begin(), bauds_.end(), baud) != bauds_.end();
+        const bool is_known =
+            baud == before_ || std::find(bauds_.begin(), bauds_.end(), baud) != bauds_.end();
         if (!is_known) bauds_.push_back(baud);
     }
 }
@@ -66,15 +67,19 @@ std::optional<Source::Result> Listening::search(std::chrono::milliseconds timeou
     return search_->listen(timeout);
 }
 
-void Listening::take(std::span<const std::uint8_t> bytes, const SessionReader& reader, Clock::time_point now) {
+void Listening::take(std::span<const std::uint8_t> bytes, const SessionReader& reader,
+                     Clock::time_point now) {
     if (search_) {
         if (!search_->is_over()) return;
         if (const auto baud = search_->found()) {
-            found_ = {Diagnosis::noise, fmt::format("frames come at {} baud, and not at {}", *baud, baud_),
+            found_ = {Diagnosis::noise,
+                      fmt::format("frames come at {} baud, and not at {}", *baud, baud_),
                       fmt::format("give ?baud={}", *baud)};
         } else {
-            found_ = {Diagnosis::noise, fmt::format("bytes came, and no frame at {} baud or another common rate", baud_),
-                      "is this a nopscope target's line?"};
+            found_ = {
+                Diagnosis::noise,
+                fmt::format("bytes came, and no frame at {} baud or another common rate", baud_),
+                "is this a nopscope target's line?"};
         }
         search_.reset();
     }
@@ -82,8 +87,11 @@ void Listening::take(std::span<const std::uint8_t> bytes, const SessionReader& r
     if (is_heard_) return;
     baud_ = line_.baud();
     first_bytes_.insert(first_bytes_.end(), bytes.begin(),
-                        bytes.begin() + static_cast<long>(std::min(bytes.size(), most_bytes - first_bytes_.size())));
-    if (has_searched_ || baud_ == 0 || first_bytes_.size() < fewest_bytes_to_search || now - begin_ < patience) return;
+                        bytes.begin() + static_cast<long>(std::min(
+                                            bytes.size(), most_bytes - first_bytes_.size())));
+    if (has_searched_ || baud_ == 0 || first_bytes_.size() < fewest_bytes_to_search ||
+        now - begin_ < patience)
+        return;
     const Diagnosis::Kind kind = diagnosis(reader, now).kind;
     if (kind != Diagnosis::noise && kind != Diagnosis::zeros) return;
     has_searched_ = true;
@@ -104,7 +112,8 @@ Diagnosis Listening::diagnosis(const SessionReader& reader, Clock::time_point no
                      .seconds = std::chrono::duration<double>(now - begin_).count()});
 }
 
-std::optional<std::string> Listening::complaint(const SessionReader& reader, Clock::time_point now) {
+std::optional<std::string> Listening::complaint(const SessionReader& reader,
+                                                Clock::time_point now) {
     if (is_heard_ || now - begin_ < patience) return std::nullopt;
     const Diagnosis said = diagnosis(reader, now);
     const bool is_news = told_ != said.kind || (found_ && !found_is_told_);

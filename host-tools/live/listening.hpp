@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line until its first session: what is wrong with it, and at which rate of a serial port frames come.
+// A line until its first session: what is wrong with it, and at which rate of a serial port frames
+// come.
 #pragma once
 
 #include <chrono>
@@ -54,7 +55,8 @@ public:
     // Reads another rate of the line, when it is time for that. Nothing: it is not.
     std::optional<Source::Result> search(std::chrono::milliseconds timeout);
     // After the bytes were fed to the reader.
-    void take(std::span<const std::uint8_t> bytes, const SessionReader& reader, Clock::time_point now);
+    void take(std::span<const std::uint8_t> bytes, const SessionReader& reader,
+              Clock::time_point now);
     // The line was lost, and is new.
     void restart(Clock::time_point now);
 
@@ -76,7 +78,7 @@ private:
     std::uint32_t baud_ = 0;
     std::unique_ptr<BaudSearch> search_;
     bool has_searched_ = false;
-    bool is_heard_ = false;  // a session was
+    bool is_heard_ = false;           // a session was
     std::optional<Diagnosis> found_;  // by the search
     bool found_is_told_ = false;
     std::optional<Diagnosis::Kind> told_;

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/live/live.hpp"
 
+#include <fmt/format.h>
+
+#include <sstream>
+
 #include "host-tools/base/error.hpp"
+#include "host-tools/base/text.hpp"
 
 namespace nopscope {
 namespace {
@@ -14,7 +19,8 @@ bool comes_back(const std::string& uri) {
 
 std::string why_waiting(const StreamCounters& stream, const LineReader& line) {
     if (stream.sessions == 0) return line.diagnosis().sentence();
-    if (stream.other_image_sessions != 0) return "the target was reset into another image, which is left out";
+    if (stream.other_image_sessions != 0)
+        return "the target was reset into another image, which is left out";
     return "the target was reset, and its hello is not heard yet";
 }
 
@@ -55,8 +61,12 @@ Live::Live(LiveOptions options)
     takes_commands_ = !one_way;
     // Where commands cannot be sent and are asked for, open_line says so.
     const Way way = one_way && !options_.line.steering.steers() ? Way::in : Way::both;
-    start([this, way] { return open_line(options_.line, way, [this](const auto& sentence) { note(sentence); }); },
-          comes_back(options_.line.from));
+    start(
+        [this, way] {
+            return open_line(
+                options_.line, way, [this](const auto& sentence) { note(sentence); }, Errors::kept);
+        },
+        comes_back(options_.line.from));
 }
 
 Live::Live(LiveOptions options, LastingSource::Open open, bool comes_back)
@@ -106,28 +116,52 @@ void Live::run() {
     }
 }
 
-// Once. What was asked and not answered is told why.
-void Live::end(LineState state, const std::string& sentence) {
+// Once. Requests without an answer are told why. Closing takes seconds if a command does not end,
+// so no lock is held.
+void Live::end(LineState state, std::string sentence) {
     {
-        const std::lock_guard lock(mutex_);
-        cores_at_end_ = cores_locked();
-        end_state_ = state;
-        end_sentence_ = sentence;
-        line_->finish();
-        source_->close();
-        if (tape_) end_tape(stop_ ? nsc::EndReason::interrupted : nsc::EndReason::line_closed);
+        const std::lock_guard lock(asked_mutex_);
+        takes_no_more_ = true;
+        for (Asked& asked : asked_) asked.answer.set_value({Exit::input, sentence});
+        asked_.clear();
     }
-    const std::lock_guard lock(asked_mutex_);
-    takes_no_more_ = true;
-    for (Asked& asked : asked_) asked.answer.set_value({Exit::input, sentence});
-    asked_.clear();
+    const std::optional<int> status = source_->close();
+    const std::string errors = take_errors();
+    const std::lock_guard lock(mutex_);
+    watch_.on_raw_text(errors);
+    if (state == LineState::over && line_->reader().counters().sessions == 0) {
+        sentence += ": " + line_->diagnosis().sentence();
+    }
+    if (status.value_or(0) != 0) {
+        sentence += fmt::format("; the command ended with exit status {}", *status);
+        if (!last_error_.empty()) sentence += ": " + last_error_;
+    }
+    cores_at_end_ = cores_locked();
+    end_state_ = state;
+    end_sentence_ = sentence;
+    line_->finish();
+    if (tape_) end_tape(stop_ ? nsc::EndReason::interrupted : nsc::EndReason::line_closed);
+}
+
+// They go to standard error, too: of `top` with a screen that is a file (top/terminal.hpp).
+std::string Live::take_errors() {
+    std::string errors = source_->take_errors();
+    if (errors.empty()) return errors;
+    fmt::print(stderr, "{}", for_terminal(errors));
+    std::istringstream lines(errors);
+    for (std::string line; std::getline(lines, line);) {
+        if (!line.empty()) last_error_ = line;
+    }
+    return errors;
 }
 
 bool Live::turn() {
     if (stop_) return false;
     const Source::Result got = line_->wait(50ms);
     const auto now = LineReader::Clock::now();
+    const std::string errors = take_errors();
     const std::lock_guard lock(mutex_);
+    watch_.on_raw_text(errors);
     if (lasting_ != nullptr) {
         why_lost_ = lasting_->is_lost() ? lasting_->why() : "";
         losses_ = lasting_->losses();

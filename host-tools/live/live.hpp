@@ -141,7 +141,8 @@ private:
     void run();
     bool turn();
     void between_turns();
-    void end(LineState state, const std::string& sentence);
+    void end(LineState state, std::string sentence);
+    std::string take_errors();
     void note(const std::string& sentence);
     std::optional<Asked> next_asked();
     ControlAnswer end_of_recording();
@@ -161,6 +162,7 @@ private:
     std::unique_ptr<Steering> steering_;
     bool steers_ = false;  // the target is known to take commands, or has to
     std::uint64_t losses_taken_ = 0;
+    std::string last_error_;  // line of the command behind exec:
 
     FairMutex mutex_;  // of what follows
     Profile profile_;

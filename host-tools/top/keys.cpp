@@ -301,6 +301,7 @@ const std::vector<KeyHelp>& key_help() {
         {"m", "put a mark into the recording, numbered from 1"},
         {"S", "snapshot, of a target in flight mode"},
         {":", "ask anything that `nopscope ctl` does: stats, depth 3, only main, reset"},
+        {"Ctrl-L", "draw the screen again"},
         {"q, F10, Ctrl-C", "quit"},
     };
     return list;

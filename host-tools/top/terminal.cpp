@@ -226,6 +226,8 @@ std::optional<Key> Terminal::key(std::chrono::milliseconds timeout) {
     wint_t code = 0;
     const int kind = wget_wch(stdscr, &code);
     if (kind == ERR) return std::nullopt;
+    constexpr wint_t control_l = 12;
+    if (kind == OK && code == control_l) clearok(stdscr, TRUE);  // the next show() draws all of it
     return kind == KEY_CODE_YES ? special(static_cast<int>(code)) : plain(code);
 }
 

@@ -11,6 +11,7 @@
 
 #include <cerrno>
 #include <thread>
+#include <utility>
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/file.hpp"
@@ -72,14 +73,19 @@ private:
 
 class ExecSource final : public Source {
 public:
-    // `input`: the command's standard input, or -1.
-    ExecSource(pid_t child, int descriptor, int input, std::string command)
-        : guard_(child), child_(child), descriptor_(descriptor), input_(input),
+    // `input`: the command's standard input, or -1; `errors`: its standard error, or -1.
+    ExecSource(pid_t child, int descriptor, int input, int errors, std::string command)
+        : guard_(child),
+          child_(child),
+          descriptor_(descriptor),
+          input_(input),
+          errors_(errors),
           command_(std::move(command)) {}
     ~ExecSource() override { ExecSource::close(); }
 
     Result read(std::span<std::uint8_t> to, std::chrono::milliseconds timeout) override {
         const Result result = read_descriptor(descriptor_, command_, to, timeout);
+        gather_errors();
         const auto now = std::chrono::steady_clock::now();
         if (result.count != 0 || !has_ended()) {
             last_byte_ = now;
@@ -91,6 +97,11 @@ public:
     void write(std::span<const std::uint8_t> bytes) override {
         if (input_ < 0) return Source::write(bytes);
         write_descriptor(input_, command_, bytes);
+    }
+
+    std::string take_errors() override {
+        gather_errors();
+        return std::exchange(error_text_, {});
     }
 
     std::optional<int> close() override {
@@ -106,18 +117,31 @@ public:
             kill(-child_, signal);
             wait_until(&ExecSource::is_gone, grace);
         }
+        gather_errors();
         ::close(descriptor_);
-        descriptor_ = -1;
+        if (errors_ >= 0) ::close(errors_);
+        descriptor_ = errors_ = -1;
         if (ended_by_us) status_.reset();
         return status_;
     }
 
 private:
     // Who has a full pipe to write to cannot end. True when the pipe is at its end: the command closed it.
-    bool drain() const {
+    bool drain() {
+        gather_errors();
         std::uint8_t bytes[65536];  // a pipe's capacity
         fcntl(descriptor_, F_SETFL, fcntl(descriptor_, F_GETFL) | O_NONBLOCK);
         return ::read(descriptor_, bytes, sizeof bytes) == 0;
+    }
+    // Does not wait. Of much text the end is kept.
+    void gather_errors() {
+        constexpr std::size_t most = std::size_t{1} << 16;
+        char bytes[4096];
+        for (ssize_t count = 0;
+             errors_ >= 0 && (count = ::read(errors_, bytes, sizeof bytes)) > 0;) {
+            error_text_.append(bytes, static_cast<std::size_t>(count));
+            if (error_text_.size() > 2 * most) error_text_.erase(0, error_text_.size() - most);
+        }
     }
     void wait_until(bool (ExecSource::*what)(), std::chrono::milliseconds longest) {
         const auto deadline = std::chrono::steady_clock::now() + longest;
@@ -141,17 +165,37 @@ private:
     pid_t child_;
     int descriptor_;
     int input_;
+    int errors_;
+    std::string error_text_;
     std::string command_;
     std::optional<int> status_;
     bool gone_ = false;
     std::chrono::steady_clock::time_point last_byte_ = std::chrono::steady_clock::now();
 };
 
-[[noreturn]] void become(const std::string& command, int input, int output) {
+// Closes the ends that nobody takes.
+struct Pipe {
+    Pipe() {
+        if (pipe2(ends, O_CLOEXEC) != 0) throw Error("cannot make a pipe: " + system_error(errno));
+    }
+    ~Pipe() {
+        for (const int end : ends) {
+            if (end >= 0) ::close(end);
+        }
+    }
+    Pipe(const Pipe&) = delete;
+    Pipe& operator=(const Pipe&) = delete;
+    int take(int end) { return std::exchange(ends[end], -1); }
+
+    int ends[2] = {-1, -1};
+};
+
+[[noreturn]] void become(const std::string& command, int input, int output, int errors) {
     setpgid(0, 0);
     lift_memory_limit();
     dup2(input >= 0 ? input : open("/dev/null", O_RDONLY), STDIN_FILENO);
     dup2(output, STDOUT_FILENO);
+    if (errors >= 0) dup2(errors, STDERR_FILENO);
     signal(SIGPIPE, SIG_DFL);
     signal(SIGXFSZ, SIG_DFL);
     execl("/bin/sh", "sh", "-c", command.c_str(), static_cast<char*>(nullptr));
@@ -160,27 +204,22 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Source> open_exec(const std::string& command, Way way) {
-    int ends[2], input[2] = {-1, -1};
-    if (pipe2(ends, O_CLOEXEC) != 0) throw Error("cannot make a pipe: " + system_error(errno));
-    if (way == Way::both && pipe2(input, O_CLOEXEC) != 0) {
-        close(ends[0]);
-        close(ends[1]);
-        throw Error("cannot make a pipe: " + system_error(errno));
+std::unique_ptr<Source> open_exec(const std::string& command, Way way, Errors errors) {
+    Pipe output;
+    std::optional<Pipe> input, said;
+    if (way == Way::both) input.emplace();
+    if (errors == Errors::kept) {
+        said.emplace();
+        fcntl(said->ends[0], F_SETFL, O_NONBLOCK);
     }
     prctl(PR_SET_CHILD_SUBREAPER, 1);  // what the command leaves behind is waited for, too
     const pid_t child = fork();
-    if (child == 0) become(command, input[0], ends[1]);
-    const int error = errno;
-    close(ends[1]);
-    if (input[0] >= 0) close(input[0]);
-    if (child < 0) {
-        close(ends[0]);
-        if (input[1] >= 0) close(input[1]);
-        throw Error("cannot start a process: " + system_error(error));
-    }
+    if (child == 0)
+        become(command, input ? input->ends[0] : -1, output.ends[1], said ? said->ends[1] : -1);
+    if (child < 0) throw Error("cannot start a process: " + system_error(errno));
     setpgid(child, child);  // whichever of the two is first
-    return std::make_unique<ExecSource>(child, ends[0], input[1], command);
+    return std::make_unique<ExecSource>(child, output.take(0), input ? input->take(1) : -1,
+                                        said ? said->take(0) : -1, command);
 }
 
 }  // namespace nopscope

@@ -127,7 +127,7 @@ std::unique_ptr<Source> open_file(const std::string& path) {
     return descriptor_source(descriptor, path);
 }
 
-std::unique_ptr<Source> open_source(const std::string& uri, Way way) {
+std::unique_ptr<Source> open_source(const std::string& uri, Way way, Errors errors) {
     std::string_view rest = uri;
     if (way == Way::both && (rest == "-" || rest.starts_with("file:"))) {
         throw Error(uri + ": commands cannot be sent there: take serial:, tcp:, unix: or exec:",
@@ -137,7 +137,7 @@ std::unique_ptr<Source> open_source(const std::string& uri, Way way) {
     if (take_prefix(rest, "serial:")) return serial_from(rest, uri);
     if (take_prefix(rest, "tcp:")) return tcp_from(rest, uri);
     if (take_prefix(rest, "unix:")) return open_unix(std::string(rest));
-    if (take_prefix(rest, "exec:")) return open_exec(std::string(rest), way);
+    if (take_prefix(rest, "exec:")) return open_exec(std::string(rest), way, errors);
     if (take_prefix(rest, "file:")) return open_file(std::string(rest));
     throw Error(uri + ": expected serial:, tcp:, unix:, exec:, file: or -", Exit::usage);
 }

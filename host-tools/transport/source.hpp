@@ -32,6 +32,9 @@ public:
     // A line that has a rate: sets it, both ways. Throws Error. Any other's is 0, and stays.
     virtual void set_baud(std::uint32_t /*baud*/) {}
     virtual std::uint32_t baud() const { return 0; }
+    // What the command behind exec: has written to its standard error since the last call, if that
+    // is kept (Errors::kept). Outside bytes. Any other line's is empty.
+    virtual std::string take_errors() { return {}; }
     // Lets go of the line. The exit status of exec:'s command when it ended by itself (128 + signal
     // when one killed it); nothing in any other case. Idempotent.
     virtual std::optional<int> close() { return std::nullopt; }
@@ -40,16 +43,20 @@ public:
 // Whether a line is only listened to. The command behind exec: has standard input only if not.
 enum class Way : std::uint8_t { in, both };
 
+// Standard error of the command behind exec:: this process's, or kept for take_errors().
+enum class Errors : std::uint8_t { passed_on, kept };
+
 // Throws Error: one sentence, code Exit::usage for a URI that makes no sense, or for a line that cannot be
 // written to where that is asked for.
-std::unique_ptr<Source> open_source(const std::string& uri, Way way = Way::in);
+std::unique_ptr<Source> open_source(const std::string& uri, Way way = Way::in,
+                                    Errors errors = Errors::passed_on);
 
 // The pieces open_source chooses from.
 std::unique_ptr<Source> open_serial(const std::string& path, std::uint32_t baud);
 std::unique_ptr<Source> open_tcp(const std::string& host, const std::string& port);
 std::unique_ptr<Source> open_unix(const std::string& path);
 sockaddr_un unix_address(const std::string& path);  // throws Error, Exit::usage
-std::unique_ptr<Source> open_exec(const std::string& command, Way way);
+std::unique_ptr<Source> open_exec(const std::string& command, Way way, Errors errors);
 std::unique_ptr<Source> open_file(const std::string& path);  // "-": standard input
 
 // A source that is a file descriptor and no more: a socket. Closes it, except standard input.

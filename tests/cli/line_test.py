@@ -4,7 +4,9 @@
 
 import os
 import pty
+import struct
 import subprocess
+import sys
 import time
 import tty
 import unittest
@@ -12,6 +14,20 @@ import unittest
 import cli
 
 GOLDEN = cli.pathlib.Path(__file__).resolve().parents[1] / "golden"
+sys.path.append(str(GOLDEN))
+import trace2  # noqa: E402  # pylint: disable=wrong-import-position
+
+
+def frame(stream, session, payload):
+    raw = struct.pack("<BBHI", stream, 0, session, 0) + payload
+    raw += trace2.crc32c(raw).to_bytes(4, "little")
+    blocks = (raw + b"\0").split(b"\0")[:-1]
+    assert all(len(block) < 254 for block in blocks)
+    return b"\0" + b"".join(bytes([len(block) + 1]) + block for block in blocks) + b"\0"
+
+
+def hello_of(line):
+    return next(of[4] for of in trace2.frames(line) if of is not None and of[0] == trace2.HELLO)
 
 
 class Silent(cli.Case):
@@ -21,7 +37,7 @@ class Silent(cli.Case):
 
     def test_nothing_recorded_is_an_exit_code_of_its_own(self):
         self.assertIn("nothing was recorded: no byte came", self.record("exec:true", status=5))
-        self.assertIn("nothing was recorded: no byte came in 0.3 s",
+        self.assertIn("nothing was recorded: no byte came in 0.",
                       self.record("exec:sleep 9", "--duration", "0.3", status=5))
         self.assertIn("6 bytes of text came", self.record("exec:echo hello", status=5))
         # Both are said.
@@ -32,8 +48,13 @@ class Silent(cli.Case):
     def test_a_target_of_another_version_is_said_and_the_next_one_is_recorded(self):
         good = (GOLDEN / "stream.bin").read_bytes()
         line = self.directory / "line"
-        line.write_bytes(good)
-        self.record(f"file:{line}", status=0)
+        other = frame(trace2.HELLO, 99, struct.pack("<H", 77) + hello_of(good)[2:])
+        line.write_bytes(other)
+        self.assertIn("speaks trace format 77", self.record(f"file:{line}", status=3))
+        line.write_bytes(other + b"\0" + good)
+        said = self.record(f"file:{line}", status=0)
+        self.assertIn("speaks trace format 77, and this nopscope reads 2: its sessions were left out", said)
+        self.assertIn("in 1 session;", said)
 
     def test_a_silent_port_is_said_within_three_seconds_and_listened_to_on(self):
         master, slave = pty.openpty()
@@ -55,6 +76,9 @@ class Silent(cli.Case):
         for uri, said in (("exec:true", "the line is over: no byte came"), ("exec:echo hello", "bytes of text came")):
             done = cli.nopscope("top", "--once", "--after", "0.2", "--from", uri, status=3)
             self.assertIn(said, done.stderr)
+        done = cli.nopscope("top", "--once", "--after", "9", "--from", "exec:echo no such machine >&2; exit 3", status=3)
+        self.assertEqual(done.stderr.splitlines()[0], "no such machine")
+        self.assertRegex(done.stderr, "no byte came: .*; the command ended with exit status 3: no such machine")
         done = cli.nopscope("top", "--once", "--after", "0.2", "--interval", "0.2", "--from", "exec:sleep 9", status=3)
         self.assertIn("no byte came in ", done.stderr)
 

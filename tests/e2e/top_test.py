@@ -200,6 +200,25 @@ class Top(unittest.TestCase):
         subprocess.run(["kill", "-SEGV", *top], check=True)
         self.expect_the_terminal_as_before()
 
+    def test_what_the_command_says_on_stderr_stays_out_of_the_screen(self):
+        command = self.directory / "command"
+        command.write_text(f"cat {GOLDEN / 'stream.bin'}; echo not in the screen >&2; exec sleep 60\n")
+        self.watch(f"exec:sh {command}")
+        self.terminal.wait_for("^nopscope  finished")
+        self.terminal.wait_for("^console")
+        screen = self.terminal.wait_for("^(.*)not in the screen")
+        self.assertEqual(screen[1], "", "it is a line of the console's")
+        self.assertRegex(self.terminal.screen().splitlines()[0], "^nopscope  finished")
+        # Another process may draw over it all the same.
+        with open(self.terminal.shows("pane_tty"), "w", encoding="ascii") as tty:
+            tty.write("\033[5;1Hrubbish from outside")
+        self.terminal.wait_for("rubbish from outside")
+        self.terminal.press("C-l")
+        self.wait_until(lambda: "rubbish" not in self.terminal.screen())
+        self.terminal.type("q")
+        self.terminal.wait_for("^not in the screen")
+        self.expect_the_terminal_as_before()
+
     def test_a_line_that_takes_no_commands(self):
         self.watch(f"file:{GOLDEN / 'stream.bin'}")
         self.terminal.wait_for("nopscope  over")

@@ -27,6 +27,7 @@ struct Wire {
     Bytes bytes;
     bool closed = false;
     bool absent = false;  // it cannot be opened
+    std::chrono::milliseconds closing{0};  // so long that takes
     std::atomic<unsigned> opened = 0;
 
     void send(const Bytes& more) {
@@ -62,6 +63,10 @@ public:
         }
         std::this_thread::sleep_for(std::min(timeout, 1ms));
         return {};
+    }
+    std::optional<int> close() override {
+        std::this_thread::sleep_for(wire_.closing);
+        return std::nullopt;
     }
 
 private:
@@ -218,6 +223,28 @@ TEST_F(Looked, ALineThatDoesNotComeBackIsOver) {
     EXPECT_EQ(look.report->sessions, 1u);
     EXPECT_NE(live->ask({.words = {"stats"}}).get().status, Exit::ok);
     EXPECT_THROW(live->start_recording(path("late")), Error);
+}
+
+// As of a command that ignores SIGTERM.
+TEST_F(Looked, AreAnsweredWhileALineTakesLongToClose) {
+    wire.closing = 1500ms;
+    open();
+    target.hello();
+    target.ret(target.entry(1));
+    send();
+    wire.close(true);
+    auto longest = 0ns;
+    unsigned answers = 0;
+    while (live->status().state != LineState::over) {
+        const auto begin = std::chrono::steady_clock::now();
+        EXPECT_EQ(row_of(live->look(), 1)->calls, 1u);
+        longest = std::max<std::chrono::nanoseconds>(longest, std::chrono::steady_clock::now() - begin);
+        ++answers;
+        std::this_thread::sleep_for(10ms);
+    }
+    EXPECT_LT(longest, 500ms);
+    EXPECT_GT(answers, 2u);
+    EXPECT_NE(live->ask({.words = {"stats"}}).get().status, Exit::ok);
 }
 
 TEST_F(Looked, WhatIsNoRequestIsAnsweredAtOnce) {

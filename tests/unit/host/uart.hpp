@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A serial line at the level of bits: what a receiver at one rate makes of bytes that were sent at another.
+// A serial line at the level of bits: what a receiver at one rate makes of bytes that were sent at
+// another.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +10,15 @@
 
 namespace nopscope::test {
 
-// After a stop bit that is low: waits for the line to go high, or takes the stop bit for the next start bit.
+// After a stop bit that is low: waits for the line to go high, or takes the stop bit for the next
+// start bit.
 enum class Resync : std::uint8_t { at_edge, at_stop_bit };
 
-// Bytes sent 8N1 at `sent_baud`, `pause_bits` of silence after every `burst` bytes, as a UART at `received_baud` reads
-// them: it waits for a falling edge, and samples each bit in its middle.
-inline std::vector<std::uint8_t> received(std::span<const std::uint8_t> sent, double sent_baud, double received_baud,
-                                          Resync resync, std::size_t burst = 200, std::size_t pause_bits = 40) {
+// Bytes sent 8N1 at `sent_baud`, `pause_bits` of silence after every `burst` bytes, as a UART at
+// `received_baud` reads them: it waits for a falling edge, and samples each bit in its middle.
+inline std::vector<std::uint8_t> received(std::span<const std::uint8_t> sent, double sent_baud,
+                                          double received_baud, Resync resync,
+                                          std::size_t burst = 200, std::size_t pause_bits = 40) {
     std::vector<bool> line(30, true);
     for (std::size_t n = 0; n < sent.size(); ++n) {
         line.push_back(false);

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <fstream>
+#include <new>
 #include <string_view>
 
 namespace nopscope {
@@ -15,6 +16,9 @@ namespace {
 
 // Buffers of a file, a compressed block and an output, whatever the recording.
 constexpr std::uint64_t fixed_bytes = 40'000'000;
+
+// More than any machine has.
+constexpr std::uint64_t most_bytes = std::uint64_t{1} << 48;
 
 std::uint64_t limit = default_memory_bytes;
 
@@ -31,6 +35,13 @@ void set_soft_limit(rlim_t bytes) {
     if (getrlimit(RLIMIT_DATA, &both) != 0) return;
     both.rlim_cur = both.rlim_max == RLIM_INFINITY ? bytes : std::min(bytes, both.rlim_max);
     setrlimit(RLIMIT_DATA, &both);
+}
+
+// std::bad_alloc must reach main: destructors on the way take some memory, too, as that of a large JSON value does.
+constexpr std::uint64_t reserve_bytes = 32'000'000;
+void give_up() {
+    allow_memory(reserve_bytes);
+    throw std::bad_alloc();
 }
 
 constexpr bool has_sanitizer() {
@@ -58,7 +69,7 @@ std::optional<std::uint64_t> read_size(const std::string& text) {
     for (const auto& [name, bytes] : units) {
         if (unit != name) continue;
         const double size = std::round(number * bytes);
-        if (size >= 0x1p62) return std::nullopt;
+        if (size > static_cast<double>(most_bytes)) return std::nullopt;
         return static_cast<std::uint64_t>(size);
     }
     return std::nullopt;
@@ -68,13 +79,16 @@ std::uint64_t memory_limit() { return limit; }
 
 void limit_memory(std::uint64_t bytes) {
     limit = bytes;
-    if (const std::uint64_t now = data_bytes(); now != 0 && !has_sanitizer()) set_soft_limit(now + bytes);
+    const std::uint64_t now = data_bytes();
+    if (now == 0 || has_sanitizer()) return;
+    set_soft_limit(now + bytes);
+    std::set_new_handler(give_up);
 }
 
 void allow_memory(std::uint64_t bytes) {
     rlimit both{};
     if (getrlimit(RLIMIT_DATA, &both) != 0 || both.rlim_cur == RLIM_INFINITY) return;
-    set_soft_limit(both.rlim_cur + bytes);
+    set_soft_limit(both.rlim_cur + std::min(bytes, most_bytes));
 }
 
 void lift_memory_limit() { set_soft_limit(RLIM_INFINITY); }

@@ -40,6 +40,7 @@ void NamedFile::say_what_is_amiss() const {
 Loaded load(const ReportOptions& options, bool durations,
             const std::function<std::unique_ptr<SessionSink>(const NamedFile&)>& also) {
     Loaded loaded;
+    if (also) loaded.profile = std::make_unique<Profile>(MemoryBudget(0.6));
     if (durations) loaded.profile->count_durations();
     NamedFile file(options);
     loaded.profile->know_code(code_of_calls([&file] { return file.symbols(); }));

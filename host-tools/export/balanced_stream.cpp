@@ -71,7 +71,7 @@ BalancedStream::Context& BalancedStream::context(Core& core, std::uint32_t numbe
 }
 
 [[gnu::always_inline]] inline std::uint32_t BalancedStream::site(std::uint32_t offset) {
-    const std::uint32_t number = is_interrupt(offset) ? functions_.number_of_any(offset) : functions_.number(offset);
+    const std::uint32_t number = is_interrupt(offset) ? functions_.number_of_any(offset, budget_) : functions_.number(offset, budget_);
     // Also of FunctionTable::none, which is 0.
     if (number - 1 >= introduced_ - 1) [[unlikely]]
         introduce_site(number, offset);
@@ -182,7 +182,7 @@ void BalancedStream::tell_clock_pair() {
 void BalancedStream::introduce_site(std::uint32_t number, std::uint32_t offset) {
     if (number == FunctionTable::none) {
         if (std::exchange(introduced_none_, true)) return;
-        return sink_.on_function(number, {.name = "(functions beyond the table's room)", .file = {}});
+        return sink_.on_function(number, {.name = others_name, .file = {}});
     }
     introduced_ = number + 1;
     if (is_interrupt(offset)) {

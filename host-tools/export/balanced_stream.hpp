@@ -125,6 +125,7 @@ private:
     std::string origin_;
     bool cuts_;
     TickTime time_;
+    MemoryBudget budget_{0.5};
     FunctionTable functions_;
     std::uint32_t introduced_ = 1;  // the table's numbers below it; they come in order
     bool introduced_none_ = false;

@@ -48,7 +48,7 @@ void add_trace(Builder& to, const Aggregated& from) {
         const CallTree::Node& node = nodes[i];
         if (i == CallTree::overflow) {
             if (node.calls == 0) continue;
-            number[i] = of_no_call("(paths beyond the tree's room)");
+            number[i] = of_no_call(others_name);
         } else {
             if (node.parent == CallTree::after_gap && number[CallTree::after_gap] == 0) {
                 number[CallTree::after_gap] = of_no_call("(callers lost in a gap)");

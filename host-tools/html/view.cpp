@@ -226,6 +226,7 @@ Json facts(const Report& report) {
     const auto add = [&](const char* name, const std::string& value, bool spoils = false) {
         if (!value.empty()) list.push_back({{"name", name}, {"value", to_utf8(value)}, {"spoils", spoils}});
     };
+    add("others", others_line(report));
     add("missing", loss_line(report), true);
     add("image", report.image);
     add("build-id", report.build_id);

@@ -165,7 +165,7 @@ private:
     std::string last_error_;  // line of the command behind exec:
 
     FairMutex mutex_;  // of what follows
-    Profile profile_;
+    Profile profile_{MemoryBudget(0.4)};  // a look copies it
     Timeline timeline_;
     BalancedStream events_;  // for the timeline
     Watch watch_;

@@ -11,6 +11,7 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/file.hpp"
+#include "host-tools/base/memory.hpp"
 #include "host-tools/nsc/payload.hpp"
 #include "host-tools/nsc/replay.hpp"
 #include "tracer/wire/crc32c.hpp"
@@ -20,6 +21,8 @@ namespace {
 
 using Bytes = std::span<const std::uint8_t>;
 
+// What symbols may take of memory, for each byte of theirs in the file.
+constexpr std::size_t memory_of_symbol_byte = 16;
 constexpr std::size_t step_bytes = std::size_t{1} << 16;
 
 struct ChunkHeader {
@@ -122,6 +125,7 @@ bool Reader::payload(Type type, Bytes bytes, Replay& replay) {
     case Type::about:
         return read_about(in);
     case Type::symbols:
+        if (!symbols_) allow_memory(bytes.size() * memory_of_symbol_byte);
         return read_symbols(in);
     case Type::session:
     case Type::trace:

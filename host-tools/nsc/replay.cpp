@@ -43,6 +43,7 @@ bool Replay::session(wire::Reader in) {
     open_ = true;
     session_ = number;
     ++sessions_;
+    hello_cores_ = hello->cores;
     sink_.on_session(*hello);
     return true;
 }
@@ -58,6 +59,7 @@ bool Replay::trace(Bytes body) {
     const BlockHeader& header = block_.header();
     // Of a session whose hello is damaged: its records are lost with it.
     if (!open_ || header.session != session_) return true;
+    if (header.core >= hello_cores_) return false;
     Core& core = cores_[header.core];
     // How many records there were before the block, and how many there should be.
     const std::uint64_t before = core.next_index - core.missing;
@@ -101,6 +103,10 @@ bool Replay::items(wire::Reader in) {
 }
 
 bool Replay::item(Item what, unsigned core, Bytes bytes, bool in_session) {
+    const bool is_frame = what == Item::stats || what == Item::profile || what == Item::profile_events ||
+                          what == Item::moved || what == Item::reply;
+    // No target sends such a frame.
+    if (is_frame && (bytes.size() > wire::max_payload_bytes || (in_session && core >= hello_cores_))) return false;
     switch (what) {
     case Item::stats: {
         wire::Stats stats;

@@ -38,6 +38,7 @@ private:
     BlockReader block_;
     bool open_ = false;
     std::uint64_t session_ = 0;  // its number in the file
+    unsigned hello_cores_ = 0;   // of the session: no core beyond has records or frames
     struct Core {
         std::uint64_t next_index = 0;
         std::uint64_t missing = 0;  // records before it, in sum

@@ -47,6 +47,7 @@ namespace nopscope {
 //   void passed(std::uint32_t parent_node, std::uint32_t site_offset)    that of a `call` record
 //   void beside(std::uint32_t node, std::uint32_t instructions)          the tracer's, in this path's own time
 //   void closed(const OpenCall&, const ClosedCall&)                      a call with a time
+//   MemoryBudget& budget()                                               for open and waiting calls
 // and of calls that are told whole:
 //   void told(std::uint32_t site_offset, Ticks, Durations::Inside)       a call with a time
 //   std::uint32_t placed(std::uint32_t parent_node, std::uint32_t site_offset, const Durations::Sum&)
@@ -118,7 +119,7 @@ public:
         if (!started_) return;
         ++gaps_;
         duration_.wanted = 0;
-        durations_.take_all([this](auto& sums) { place(sums, sink_->gap_node()); });
+        durations_.take_all(sink_->budget(), [this](auto& sums) { place(sums, sink_->gap_node()); });
         // Whether the tracer stopped in there is unknown: its time up to the gap is known.
         if (in_tracer_) stop_tracer();
         if (!after_gap_) last_before_gap_ = now();
@@ -166,7 +167,7 @@ public:
         if (after_gap_) end_gap();
         if (in_tracer_) stop_tracer();
         while (!stack_.empty()) pop(End::session);
-        durations_.take_all([this](auto& sums) { place(sums, stack_.top().path.node); });
+        durations_.take_all(sink_->budget(), [this](auto& sums) { place(sums, stack_.top().path.node); });
         stops_.restart(tracer_ticks_ + elsewhere_);
         away_.forget();
         duration_ = {};
@@ -198,11 +199,15 @@ private:
     void on_entry(const wire::Event& event) { on_begin(event, event.site_offset); }
     void on_begin(const wire::Event& event, std::uint32_t offset) {
         const Begun begun = sink_->called(stack_.top().path.node, offset);
-        if (stack_.depth() >= max_depth) {
-            ++counters_.too_deep;
-            return;
-        }
+        if (!has_room()) return void(++counters_.too_deep);
         stack_.push(opened(event.index, now(), begun));
+    }
+    // For one more on the stack.
+    bool has_room() {
+        if (stack_.has_room()) [[likely]] return stack_.depth() < max_depth;
+        if (stack_.depth() >= max_depth || !sink_->budget().take(stack_.growth_bytes())) return false;
+        stack_.grow();
+        return true;
     }
     OpenCall opened(std::uint64_t index, Ticks begin, const Begun& begun) const {
         return {.index = index, .begin = begin, .child = 0, .total_before = begun.total_before,
@@ -282,9 +287,8 @@ private:
         // The call around this one has it as its child's already.
         const Ticks away = away_.take(begin);
         stack_.top().child -= away;
-        const Durations::Inside inside =
-            durations_.add(duration_.depth, duration_.site, begin, ticks, away,
-                           [this](auto& sums) { place(sums, sink_->gap_node()); });
+        const Durations::Inside inside = durations_.add(
+            duration_.depth, duration_.site, begin, ticks, away, sink_->budget(), [this](auto& sums) { place(sums, sink_->gap_node()); });
         sink_->told(duration_.site, ticks, inside);
         if (in_tracer_ && clock_ - duration_.ticks >= tracer_begin_) tracer_child_ += not_negative(ticks - inside.ticks);
         if (!stack_.top().is_gap()) stack_.top().plain_end = OpenCall::not_plain;
@@ -302,22 +306,23 @@ private:
         away_.add(length, now());
         if (stack_.empty()) return;
         if (!stack_.top().is_gap() && markers_ == max_markers) collapse_oldest();
-        if (stack_.top().is_gap() || stack_.depth() >= max_depth) {
+        if (stack_.top().is_gap() || !has_room()) {
             stack_.top().child += length;
             return;
         }
         ++markers_;
-        stack_.push({.index = stack_.top().index, .begin = last_before_gap_, .child = length, .total_before = 0,
-                     .taken_before = 0, .path = {0, sink_->gap_node()}, .gaps_before = gaps_, .plain_end = OpenCall::gap_marker});
+        stack_.push({.index = stack_.top().index, .begin = last_before_gap_, .child = length, .total_before = 0, .taken_before = 0,
+                     .path = {0, sink_->gap_node()}, .gaps_before = gaps_, .plain_end = OpenCall::gap_marker});
     }
 
     // Gives up on the calls between the two oldest markers: a target that never returns to below
     // the first one must not grow the stack for ever.
     void collapse_oldest() {
-        std::size_t first = 1;
-        while (!stack_[first].is_gap()) ++first;
-        std::size_t second = first + 1;
-        while (!stack_[second].is_gap()) ++second;
+        const auto marker_from = [this](std::size_t at) {
+            while (!stack_[at].is_gap()) ++at;
+            return at;
+        };
+        const std::size_t first = marker_from(1), second = marker_from(first + 1);
         for (std::size_t at = second - 1; at != first; --at) {
             close(stack_[at], stack_[at - 1], stack_[second].begin, Outcome::lost);
         }
@@ -340,10 +345,7 @@ private:
                       end == End::session ? not_negative(now() - call.begin) : call.child + carry_.after};
             return;
         }
-        if (end == End::implied && carry_.active) {
-            close(call, below, carry_.cut, Outcome::lost);
-            return;
-        }
+        if (end == End::implied && carry_.active) return void(close(call, below, carry_.cut, Outcome::lost));
         OpenCall whole = call;
         whole.child += carry_.after;
         carry_ = {};
@@ -355,11 +357,8 @@ private:
     }
 
     void settle(OpenCall& call) {
-        call.child += durations_.settle(
-            call.begin, [&](auto& sums) { place(sums, call.path.node); });
-        if (!durations_.empty() && !stack_.top().is_gap()) {
-            stack_.top().plain_end = OpenCall::not_plain;
-        }
+        call.child += durations_.settle(call.begin, sink_->budget(), [&](auto& sums) { place(sums, call.path.node); });
+        if (!durations_.empty() && !stack_.top().is_gap()) stack_.top().plain_end = OpenCall::not_plain;
     }
 
     Ticks close(const OpenCall& call, OpenCall& below, Ticks end, Outcome outcome) {

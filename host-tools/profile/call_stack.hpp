@@ -13,7 +13,7 @@ namespace nopscope {
 // that the outermost ones hand down.
 class CallStack {
 public:
-    CallStack() : calls_(256), top_(calls_.data()) { calls_[0].plain_end = OpenCall::not_plain; }
+    CallStack() : calls_(16), top_(calls_.data()) { calls_[0].plain_end = OpenCall::not_plain; }
     CallStack(const CallStack& other)
         : calls_(other.calls_.begin(), other.calls_.begin() + static_cast<long>(other.depth()) + 1),
           top_(calls_.data() + other.depth()) {}
@@ -50,8 +50,17 @@ public:
         return 0;
     }
 
+    bool has_room() const { return depth() + 1 < calls_.size(); }
+    // What growing takes, bytes.
+    std::uint64_t growth_bytes() const { return calls_.size() * bytes_a_call; }
+    // Call if there is no room, before push().
+    void grow() {
+        const std::size_t at = depth();
+        calls_.resize(2 * calls_.size());
+        top_ = calls_.data() + at;
+    }
     void push(const OpenCall& call) {
-        if (depth() + 1 == calls_.size()) grow();
+        if (!has_room()) grow();
         *++top_ = call;
     }
     void pop() { --top_; }
@@ -68,11 +77,9 @@ public:
     void set_top(OpenCall* top) { top_ = top; }
 
 private:
-    void grow() {
-        const std::size_t at = depth();
-        calls_.resize(2 * calls_.size());
-        top_ = calls_.data() + at;
-    }
+    // Twice a call, which is there twice while the stack grows, and EventChildren's.
+    static constexpr std::uint64_t bytes_a_call = 2 * sizeof(OpenCall) + 64;
+
     std::vector<OpenCall> calls_;
     OpenCall* top_;
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/profile/call_tree.hpp"
 
+#include "host-tools/profile/prices.hpp"
+
 namespace nopscope {
 
 // The bucket that holds this path, or the free one where it belongs.
@@ -14,14 +16,16 @@ std::size_t CallTree::bucket(std::uint32_t parent, std::uint32_t function) const
     }
 }
 
-std::uint32_t CallTree::child(std::uint32_t parent, std::uint32_t function) {
+std::uint32_t CallTree::child(std::uint32_t parent, std::uint32_t function, MemoryBudget& budget) {
     std::size_t at = bucket(parent, function);
     if (buckets_[at] == 0) {
-        if (nodes_.size() >= max_nodes) return overflow;
+        if (!budget.take(price::path)) return overflow;
         if (nodes_.size() * 2 >= buckets_.size()) {
             grow();
             at = bucket(parent, function);
         }
+        // Less than twice as large, for both are there while it grows.
+        if (nodes_.size() == nodes_.capacity()) nodes_.reserve(nodes_.size() + nodes_.size() / 4 + 64);
         buckets_[at] = static_cast<std::uint32_t>(nodes_.size());
         nodes_.push_back({.parent = parent, .function = function});
     }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "host-tools/base/memory.hpp"
 #include "host-tools/elf/tail_calls.hpp"
 
 namespace nopscope {
@@ -13,8 +14,7 @@ class CallTree {
 public:
     static constexpr std::uint32_t root = 0;
     static constexpr std::uint32_t after_gap = 1;  // callers unknown: a gap lies in between
-    static constexpr std::uint32_t overflow = 2;   // paths that found no room
-    static constexpr std::size_t max_nodes = std::size_t{1} << 20;
+    static constexpr std::uint32_t overflow = 2;   // paths that the budget refused: "(others)"
 
     struct Node {
         std::uint32_t parent = 0;
@@ -36,7 +36,7 @@ public:
 
     CallTree() : nodes_(3), buckets_(1024, 0) {}
 
-    std::uint32_t child(std::uint32_t parent, std::uint32_t function);
+    std::uint32_t child(std::uint32_t parent, std::uint32_t function, MemoryBudget& budget);
     Node& operator[](std::uint32_t node) { return nodes_[node]; }
     const std::vector<Node>& nodes() const { return nodes_; }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "host-tools/profile/prices.hpp"
+
 namespace nopscope {
 namespace {
 
@@ -52,10 +54,10 @@ private:
 
 // Null: there is no room for another one.
 template <typename Key>
-ValueSeries* series_of(std::map<Key, ValueSeries>& all, const Key& key) {
+ValueSeries* series_of(std::map<Key, ValueSeries>& all, const Key& key, MemoryBudget& budget) {
     const auto known = all.find(key);
     if (known != all.end()) return &known->second;
-    return all.size() == Captured::max_series ? nullptr : &all[key];
+    return budget.take(price::series) ? &all[key] : nullptr;
 }
 
 }  // namespace
@@ -110,14 +112,20 @@ std::span<const CapturedPart> values_of(const WithData& record, std::array<Captu
     return {room.data(), count};
 }
 
-void Captured::add(const WithData& record, FunctionTable& functions, std::uint64_t session) {
+std::uint64_t Captured::add(const WithData& record, FunctionTable& functions, std::uint64_t session, MemoryBudget& budget) {
+    std::uint64_t left_out = 0;
     std::array<CapturedPart, 8> room;
     for (const CapturedPart& part : values_of(record, room)) {
         ValueSeries* const to = part.what == CapturedPart::counter
-                                    ? series_of(counters_, part.of)
-                                    : series_of(of_functions_, {functions.number(part.of), part.what});
-        if (to != nullptr) to->add(part.value, record.head().clock, session);
+                                    ? series_of(counters_, part.of, budget)
+                                    : series_of(of_functions_, {functions.number(part.of, budget), part.what}, budget);
+        if (to != nullptr) {
+            to->add(part.value, record.head().clock, session);
+        } else {
+            ++left_out;
+        }
     }
+    return left_out;
 }
 
 }  // namespace nopscope

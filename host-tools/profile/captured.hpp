@@ -60,14 +60,13 @@ std::span<const CapturedPart> values_of(const WithData& record, std::array<Captu
 class Captured {
 public:
     static constexpr std::uint32_t result = 8;  // below: x0 to x7
-    // Series beyond are left out, in each of the two.
-    static constexpr std::size_t max_series = std::size_t{1} << 16;
 
     using OfFunction = std::pair<std::uint32_t, std::uint32_t>;  // its number; register, or result
     const std::map<OfFunction, ValueSeries>& of_functions() const { return of_functions_; }
     const std::map<std::uint32_t, ValueSeries>& counters() const { return counters_; }
 
-    void add(const WithData& record, FunctionTable& functions, std::uint64_t session);
+    // Returns how many values are left out, because the budget refused their series.
+    std::uint64_t add(const WithData& record, FunctionTable& functions, std::uint64_t session, MemoryBudget& budget);
 
 private:
     std::map<OfFunction, ValueSeries> of_functions_;

@@ -13,17 +13,18 @@
 #include <map>
 #include <memory>
 
+#include "host-tools/base/memory.hpp"
 #include "host-tools/profile/call.hpp"
+#include "host-tools/profile/prices.hpp"
 
 namespace nopscope {
 
 class Durations {
 public:
     static constexpr std::uint32_t max_depth = 4096;  // deeper ones count as that deep
-    static constexpr std::size_t max_waiting = std::size_t{1} << 18;
 
     Durations() = default;
-    Durations(const Durations& other) : waiting_(other.waiting_) {
+    Durations(const Durations& other) : waiting_(other.waiting_), charged_(other.charged_) {
         for (const auto& [depth, level] : other.levels_) {
             levels_.try_emplace(depth, Level{.begin = level.begin, .calls = copy(level.calls)});
         }
@@ -47,9 +48,9 @@ public:
     bool empty() const { return levels_.empty(); }
 
     // A call has ended. `elsewhere` of its ticks were another context's. orphans(Sums&) gets those
-    // whose callers are unknown.
+    // whose callers are unknown: all that wait, where `budget` has no room for one more.
     template <typename Orphans>
-    Inside add(std::uint32_t depth, std::uint32_t site, Ticks begin, Ticks ticks, Ticks elsewhere,
+    Inside add(std::uint32_t depth, std::uint32_t site, Ticks begin, Ticks ticks, Ticks elsewhere, MemoryBudget& budget,
                Orphans orphans) {
         auto call = std::make_unique<Sum>();
         Inside inside{.ticks = elsewhere};
@@ -73,14 +74,15 @@ public:
         const auto [at, is_new] = levels_.try_emplace(level);
         if (is_new) at->second.begin = begin;
         merge(at->second.calls[site], std::move(call));
-        if (++waiting_ > max_waiting) take_all(orphans);
+        ++waiting_;
+        if (!charge(budget)) take_all(budget, orphans);
         return inside;
     }
 
     // A call that began at `begin` has ended, and is known to the caller: take(Sums&) gets its children.
     // Returns their time.
     template <typename Take>
-    Ticks settle(Ticks begin, Take take) {
+    Ticks settle(Ticks begin, MemoryBudget& budget, Take take) {
         Ticks sum = 0;
         for (auto at = levels_.begin(); at != levels_.end();) {
             if (not_negative(begin - at->second.begin) != 0) {
@@ -92,13 +94,15 @@ public:
             at = levels_.erase(at);
         }
         if (levels_.empty()) waiting_ = 0;
+        charge(budget);
         return sum;
     }
     template <typename Take>
-    void take_all(Take take) {
+    void take_all(MemoryBudget& budget, Take take) {
         for (auto& [depth, level] : levels_) take(level.calls);
         levels_.clear();
         waiting_ = 0;
+        charge(budget);
     }
 
 private:
@@ -107,6 +111,13 @@ private:
         Sums calls;
     };
 
+    // False: there is no room for all that wait.
+    bool charge(MemoryBudget& budget) {
+        if (waiting_ > charged_ && !budget.take((waiting_ - charged_) * price::waiting_call)) return false;
+        if (waiting_ < charged_) budget.give_back((charged_ - waiting_) * price::waiting_call);
+        charged_ = waiting_;
+        return true;
+    }
     void merge(std::unique_ptr<Sum>& to, std::unique_ptr<Sum> from) {
         if (!to) {
             to = std::move(from);
@@ -138,6 +149,7 @@ private:
 
     std::map<std::uint32_t, Level> levels_;  // by depth
     std::size_t waiting_ = 0;                // sums, at most
+    std::size_t charged_ = 0;                // of them, to the budget
 };
 
 }  // namespace nopscope

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/profile/events.hpp"
 
+#include "host-tools/profile/prices.hpp"
+
 namespace nopscope {
 namespace {
 
@@ -21,37 +23,60 @@ EventChildren::Counts counts_of(const WithData& record) {
     return counts;
 }
 
-void CallEvents::add(const WithData& record, std::uint32_t node, const EventChildren::Counts& inside, bool whole) {
+std::uint64_t CallEvents::add(const WithData& record, std::uint32_t node, const EventChildren::Counts& inside, bool whole,
+                              MemoryBudget& budget) {
+    std::uint64_t left_out = 0;
     const std::uint32_t argument = record.head().argument;
     const EventChildren::Counts counts = counts_of(record);
     const bool both = wire::event_count(argument) == 2;
     for (unsigned n = 0; n < different_events(argument); ++n) {
         const std::uint32_t number = wire::event_of(argument, n);
         const auto known = by_number_.find(number);
-        if (known == by_number_.end() && by_number_.size() == max_events) continue;
+        if (known == by_number_.end() && by_number_.size() == max_events) {
+            ++left_out;
+            continue;
+        }
         std::vector<EventSums>& nodes = known != by_number_.end() ? known->second : by_number_[number];
-        if (nodes.size() <= node) nodes.resize(node + 1);
+        if (nodes.size() <= node) {
+            // Twice: a vector that grows is there twice.
+            if (!budget.take(2 * sizeof(EventSums) * (node + 1 - nodes.size()))) {
+                ++left_out;
+                continue;
+            }
+            nodes.resize(node + 1);
+        }
         EventSums& sums = nodes[node];
         ++sums.calls;
         sums.both += both;
         sums.total += counts[n];
         if (whole && counts[n] > inside[n]) sums.self += counts[n] - inside[n];
     }
+    return left_out;
 }
 
-bool TargetEvents::on_frame(unsigned core, const std::uint8_t* payload, std::size_t count) {
+bool TargetEvents::on_frame(unsigned core, const std::uint8_t* payload, std::size_t count, MemoryBudget& budget) {
     wire::ProfileEventsReader reader(payload, count);
     const wire::ProfileEventsHeader header = reader.header();
     for (wire::ProfileEventsEntry entry; reader.next(entry);) {
         const Key key{header.choice, core, header.which, entry.site_offset};
-        if (last_.size() >= max_entries && !last_.contains(key)) return false;
-        last_[key] = entry;
+        if (const auto known = last_.find(key); known != last_.end()) {
+            known->second = entry;
+        } else if (budget.take(price::events_entry)) {
+            last_.emplace(key, entry);
+        } else {
+            ++left_out_;
+        }
     }
     return reader.ok();
 }
 
-void TargetEvents::on_session_end() {
+void TargetEvents::on_session_end(MemoryBudget& budget) {
+    budget.give_back(last_.size() * price::events_entry);
     for (const auto& [key, entry] : last_) {
+        if (!sum_.contains(key.site) && !budget.take(price::events_row)) {
+            ++left_out_;
+            continue;
+        }
         const bool both = wire::event_count(key.which) == 2;
         for (unsigned n = 0; n < different_events(key.which); ++n) {
             EventSums& sums = sum_[key.site][wire::event_of(key.which, n)];

@@ -57,8 +57,9 @@ public:
     // More kinds of events than that are left out.
     static constexpr std::size_t max_events = 64;
 
-    // `inside`: of the calls in it. `whole`: all of those are known.
-    void add(const WithData& record, std::uint32_t node, const EventChildren::Counts& inside, bool whole);
+    // `inside`: of the calls in it. `whole`: all of those are known. Returns how many counts are left out.
+    std::uint64_t add(const WithData& record, std::uint32_t node, const EventChildren::Counts& inside, bool whole,
+                      MemoryBudget& budget);
     const std::map<std::uint32_t, std::vector<EventSums>>& by_number() const { return by_number_; }
 
 private:
@@ -70,14 +71,13 @@ EventChildren::Counts counts_of(const WithData& record);
 class TargetEvents {
 public:
     // False: malformed.
-    bool on_frame(unsigned core, const std::uint8_t* payload, std::size_t count);
-    void on_session_end();
+    bool on_frame(unsigned core, const std::uint8_t* payload, std::size_t count, MemoryBudget& budget);
+    void on_session_end(MemoryBudget& budget);
+    std::uint64_t left_out() const { return left_out_; }  // functions that the budget refused, each time they came
     // By site offset; after the last session's end.
     const std::map<std::uint32_t, EventsByNumber>& functions() const { return sum_; }
 
 private:
-    static constexpr std::size_t max_entries = std::size_t{1} << 20;
-
     struct Key {
         std::uint64_t choice;
         std::uint32_t core, which, site;
@@ -85,6 +85,7 @@ private:
     };
     std::map<Key, wire::ProfileEventsEntry> last_;  // of this session
     std::map<std::uint32_t, EventsByNumber> sum_;
+    std::uint64_t left_out_ = 0;
 };
 
 }  // namespace nopscope

@@ -8,6 +8,9 @@
 #include <map>
 #include <vector>
 
+#include "host-tools/base/memory.hpp"
+#include "host-tools/profile/prices.hpp"
+
 namespace nopscope {
 
 // An interrupt is a function, too; this is what stands for its site's offset.
@@ -17,28 +20,30 @@ constexpr std::uint32_t interrupt_of(std::uint32_t offset) { return offset >> 3;
 
 class FunctionTable {
 public:
-    // More functions than any image has; what comes after is all function `none`.
-    static constexpr std::uint32_t max_functions = std::uint32_t{1} << 18;
+    // All functions after the first that the budget refused: "(others)".
     static constexpr std::uint32_t none = 0;
 
     FunctionTable() : pages_(1), offsets_{0} {}
 
-    std::uint32_t number(std::uint32_t offset) {
+    // Each function is charged so much from now on, bytes.
+    void set_price(std::uint64_t bytes) { price_ = bytes; }
+
+    std::uint32_t number(std::uint32_t offset, MemoryBudget& budget) {
         const std::size_t page = offset >> page_shift;
         if (page < directory_.size()) [[likely]] {
             const std::uint32_t known = pages_[directory_[page]][(offset >> 3) & page_mask];
             if (known != none) [[likely]]
                 return known;
         }
-        return add(offset);
+        return add(offset, budget);
     }
 
     // Of any offset.
-    std::uint32_t number_of_any(std::uint32_t offset) {
-        if (!is_interrupt(offset)) return number(offset);
+    std::uint32_t number_of_any(std::uint32_t offset, MemoryBudget& budget) {
+        if (!is_interrupt(offset)) return number(offset, budget);
         const auto known = interrupts_.find(offset);
         if (known != interrupts_.end()) return known->second;
-        if (offsets_.size() >= max_functions) return none;
+        if (!charge(budget, price_)) return none;
         offsets_.push_back(offset);
         return interrupts_[offset] = size() - 1;
     }
@@ -55,9 +60,10 @@ private:
     static constexpr std::uint32_t page_mask = (1u << page_bits) - 1;
     using Page = std::array<std::uint32_t, 1u << page_bits>;
 
-    [[gnu::noinline, gnu::cold]] std::uint32_t add(std::uint32_t offset) {
-        if (offsets_.size() >= max_functions) return none;
+    [[gnu::noinline, gnu::cold]] std::uint32_t add(std::uint32_t offset, MemoryBudget& budget) {
         const std::size_t page = offset >> page_shift;
+        const bool has_page = page < directory_.size() && directory_[page] != 0;
+        if (!charge(budget, price_ + (has_page ? 0 : price::function_page))) return none;
         if (page >= directory_.size()) directory_.resize(page + 1, 0);
         if (directory_[page] == 0) {
             directory_[page] = static_cast<std::uint32_t>(pages_.size());
@@ -69,6 +75,14 @@ private:
         return number;
     }
 
+    // A function that was refused stays `none`, so that all that is known of it adds up there.
+    bool charge(MemoryBudget& budget, std::uint64_t bytes) {
+        full_ = full_ || !budget.take(bytes);
+        return !full_;
+    }
+
+    std::uint64_t price_ = price::function;
+    bool full_ = false;
     std::vector<std::uint32_t> directory_;  // offset / 2 KiB -> page; page 0 is always empty
     std::vector<Page> pages_;
     std::vector<std::uint32_t> offsets_;

@@ -60,8 +60,8 @@ void Profile::on_session_end() {
     });
     decoder_ = {};
     tracer_ticks_ = 0;
-    on_target_.on_session_end();
-    events_on_target_.on_session_end();
+    on_target_.on_session_end(budget_);
+    events_on_target_.on_session_end(budget_);
     moved_.on_session_end(first, sessions_);
     state_.on_session_end(any ? std::optional(first) : std::nullopt, sessions_);
     for (const auto& core : cores_) {
@@ -100,7 +100,7 @@ void Profile::on_session_end() {
 
 void Profile::on_missing(unsigned core, const MissingPart& part) {
     if (part.dropped != 0 && cores_[core & 0xff]) cores_[core & 0xff]->on_dropped(part.from, part.dropped);
-    if (missing_.size() < max_missing) missing_.push_back({.part = part, .core = core, .session = 0});
+    if (has_room(missing_.size(), max_missing)) missing_.push_back({.part = part, .core = core, .session = 0});
 }
 
 void Profile::on_trace(unsigned number, const TraceBatch& batch) {
@@ -129,8 +129,9 @@ Profile::Context& Profile::Core::context(std::uint32_t wanted) {
     for (const auto& one : contexts) {
         if (one->number == wanted) return *one;
     }
-    // Outside data may name any number; a firmware has few.
-    if (contexts.size() == max_contexts) return *contexts.back();
+    // Outside data may name any number; a firmware has few. Each core has one in any case.
+    const bool is_first = contexts.empty();
+    if (contexts.size() == max_contexts || (!profile_.budget_.take(price::context) && !is_first)) return *contexts.back();
     return *contexts.emplace_back(std::make_unique<Context>(profile_, wanted));
 }
 
@@ -174,7 +175,7 @@ void Profile::Core::on_event(const wire::Event& event) {
     if (event.kind == wire::Kind::ret) current->pass_events_on();
     if (with_data.take(event)) on_data();
     if (event.kind != wire::Kind::extended || event.extended != wire::Extended::marker) return;
-    if (profile_.markers_.size() == max_markers) return;
+    if (!profile_.has_room(profile_.markers_.size(), max_markers)) return;
     const OpenCall* const call = current->decoder.innermost();
     profile_.markers_.push_back({.ticks = event.clock,
                                  .id = event.argument,
@@ -186,17 +187,17 @@ void Profile::Core::on_event(const wire::Event& event) {
 void Profile::Core::on_data() {
     switch (const wire::Event& head = with_data.head(); head.extended) {
     case wire::Extended::sample:
-        return profile_.samples_.add(with_data);
+        return profile_.samples_.add(with_data, profile_.budget_);
     case wire::Extended::events:
         return current->take_events(with_data);
     case wire::Extended::masked:
-        if (profile_.masked_.size() == max_masked) return;
+        if (!profile_.has_room(profile_.masked_.size(), max_masked)) return;
         return profile_.masked_.push_back({.ticks = head.clock,
                                            .length = with_data.data()[1],
                                            .where = wire::sampled_offset(with_data.data()[0]),
                                            .core = number});
     default:
-        profile_.captured_.add(with_data, profile_.functions_, profile_.sessions_);
+        profile_.left_out_ += profile_.captured_.add(with_data, profile_.functions_, profile_.sessions_, profile_.budget_);
     }
 }
 
@@ -236,11 +237,24 @@ void Profile::Core::finish() {
         ContextTimes times = one->take_times();
         times.core = number;
         const bool any = (times.ran_ticks | times.self_ticks | times.tracer_ticks) != 0;
-        if (any && profile_.contexts_.size() < max_context_times)
-            profile_.contexts_.push_back(times);
+        // Not charged: each may be all that is known of its core.
+        if (any && profile_.contexts_.size() < max_context_times) profile_.contexts_.push_back(times);
         for (FunctionTimes& of : one->times) of.last_end = 0;
     }
     current = contexts.front().get();
+}
+
+bool Profile::Context::make_room(std::uint32_t function) {
+    if (is_full) return false;
+    if (function >= times.capacity()) {
+        const std::size_t wanted = std::max<std::size_t>(function + 1, times.capacity() + times.capacity() / 2);
+        // The old ones are there, too, while it grows.
+        is_full = !profile_.budget_.take(2 * sizeof(FunctionTimes) * (wanted - times.capacity()));
+        if (is_full) return false;
+        times.reserve(wanted);
+    }
+    times.resize(known = function + 1);
+    return true;
 }
 
 ContextTimes Profile::Context::take_times() {
@@ -256,8 +270,9 @@ ContextTimes Profile::Context::take_times() {
 }
 
 void Profile::Context::told(std::uint32_t offset, Ticks ticks, const Durations::Inside& inside) {
-    const std::uint32_t function = profile_.functions_.number(offset);
-    FunctionTimes& of = function < times.size() ? times[function] : make_room(function);
+    std::uint32_t function = profile_.functions_.number(offset, profile_.budget_);
+    if (function >= known && !make_room(function)) function = FunctionTable::none;
+    FunctionTimes& of = times[function];
     ++of.calls;
     of.total_ticks += not_negative(ticks - inside.same_ticks);
     of.self_ticks += not_negative(ticks - inside.ticks);
@@ -273,7 +288,8 @@ void Profile::Context::told(std::uint32_t offset, Ticks ticks, const Durations::
 
 std::uint32_t Profile::Context::placed(std::uint32_t parent, std::uint32_t offset,
                                        const Durations::Sum& sum) {
-    const std::uint32_t node = profile_.paths_.find(parent, offset).node;
+    const Path path = profile_.paths_.find(parent, offset);
+    const std::uint32_t node = path.function < known ? path.node : CallTree::overflow;
     CallTree::Node& to = profile_.tree_[node];
     to.calls += sum.calls;
     to.whole += sum.calls;
@@ -286,8 +302,8 @@ void Profile::Context::take_events(const WithData& record) {
     const OpenCall* const call = decoder.just_closed();
     if (call == nullptr) return;  // its return is in a gap
     const std::size_t depth = decoder.depth();
-    profile_.call_events_.add(record, call->path.node, event_children.of(depth + 1, call->index),
-                              !decoder.has_gap(*call));
+    profile_.left_out_ += profile_.call_events_.add(record, call->path.node, event_children.of(depth + 1, call->index),
+                              !decoder.has_gap(*call), profile_.budget_);
     event_children.add(depth, decoder.top().index, counts_of(record));
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -16,9 +17,9 @@
 #include "host-tools/profile/call_decoder.hpp"
 #include "host-tools/profile/call_tree.hpp"
 #include "host-tools/profile/captured.hpp"
-#include "host-tools/profile/duration_bins.hpp"
 #include "host-tools/profile/events.hpp"
 #include "host-tools/profile/function_table.hpp"
+#include "host-tools/profile/function_times.hpp"
 #include "host-tools/profile/moved_functions.hpp"
 #include "host-tools/profile/path_cache.hpp"
 #include "host-tools/profile/samples.hpp"
@@ -27,54 +28,6 @@
 #include "host-tools/profile/target_state.hpp"
 
 namespace nopscope {
-
-struct FunctionTimes {
-    std::uint64_t calls = 0;
-    std::uint64_t total_ticks = 0;
-    std::uint64_t self_ticks = 0;
-    std::uint64_t min_ticks = ~std::uint64_t{0};  // of `timed` calls
-    std::uint64_t max_ticks = 0;
-    std::uint64_t timed = 0;  // returned or unwound, with no gap inside
-    std::uint64_t open = 0;   // not over when their session ended
-    std::uint64_t lost = 0;   // ended inside a gap
-    std::uint64_t unwound = 0;
-    std::uint64_t incomplete = 0;  // a gap lies inside
-    std::uint64_t timed_ticks = 0;  // of `timed` calls, those inside each other counted each
-    // The same less the overhead, in 1/256 ticks, but with a landing pad's time (call_costs.hpp).
-    // Without calls that ended before a boot had measured the overhead.
-    std::int64_t corrected_sum = 0;
-    std::int64_t corrected_min = INT64_MAX;
-    std::int64_t corrected_max = INT64_MIN;
-    std::uint64_t uncorrected = 0;
-    // At most so many records were dropped while a call of it was open: the time of a dropped call
-    // is in its caller's self time. See Profile::on_missing().
-    std::uint64_t dropped = 0;
-    std::uint64_t last_end = 0;  // of a call, in this session, on the decoder's clock; 0: there is none
-
-    void time(std::uint64_t ticks, std::int64_t corrected) {
-        ++timed;
-        timed_ticks += ticks;
-        if (ticks < min_ticks) min_ticks = ticks;
-        if (ticks > max_ticks) max_ticks = ticks;
-        // Modulo 2^64: outside data may have any clock.
-        corrected_sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(corrected_sum) +
-                                                  static_cast<std::uint64_t>(corrected));
-        if (corrected < corrected_min) corrected_min = corrected;
-        if (corrected > corrected_max) corrected_max = corrected;
-    }
-    void forget_corrected() {
-        corrected_sum = 0;
-        corrected_min = INT64_MAX;
-        corrected_max = INT64_MIN;
-        uncorrected = timed;
-    }
-};
-
-// A function's calls by duration: as recorded, and less the overhead without landing pads.
-struct DurationsOf {
-    DurationBins raw;
-    DurationBins corrected;
-};
 
 // A point in time that the firmware, or a trigger of it, has marked.
 struct Marker {
@@ -117,6 +70,8 @@ struct ContextTimes {
 
 // What a profile knows, but what is open: that is its cores'.
 struct ProfileSums {
+    MemoryBudget budget_;
+    std::uint64_t left_out_ = 0;
     std::optional<HelloInfo> hello_;
     FunctionTable functions_;
     CallTree tree_;
@@ -124,7 +79,7 @@ struct ProfileSums {
     CodeOfCalls code_;
     bool counts_durations_ = false;
     std::uint64_t handed_within_ = 0;  // ticks
-    std::vector<DurationsOf> durations_;
+    std::deque<DurationsOf> durations_;
     TargetProfile on_target_;
     MovedFunctions moved_;
     TargetState state_;
@@ -148,6 +103,8 @@ struct ProfileSums {
 class Profile : public SessionSink, private ProfileSums {
 public:
     Profile() = default;
+    // For a command that has other containers beside it: what they leave it.
+    explicit Profile(MemoryBudget budget) { budget_ = budget; }
     // Another thread's to keep. With on_session_end() in it, it is what this one were if the session ended now.
     Profile(const Profile& other);
     Profile& operator=(const Profile&) = delete;
@@ -159,9 +116,12 @@ public:
     std::vector<FunctionTimes> times() const;
     const CallTree& tree() const { return tree_; }
     // Before the first record: calls will be counted by duration, too, those whose min and max count.
-    void count_durations() { counts_durations_ = true; }
+    void count_durations() {
+        counts_durations_ = true;
+        functions_.set_price(price::function + sizeof(DurationsOf));
+    }
     // By function number; shorter than times() where the last functions have none.
-    const std::vector<DurationsOf>& durations() const { return durations_; }
+    const std::deque<DurationsOf>& durations() const { return durations_; }
     // Before the first record: makes the code's facts count in the times of single calls, too.
     void know_code(CodeOfCalls code) { code_ = std::move(code); }
     const TargetProfile& on_target() const { return on_target_; }
@@ -184,6 +144,8 @@ public:
     // Of the sessions that are over; those beyond max_context_times are left out.
     static constexpr std::size_t max_context_times = std::size_t{1} << 16;
     const std::vector<ContextTimes>& contexts() const { return contexts_; }
+    // Values, counts, marks and other entries of lists that are not in it: the budget, or a list, had no room.
+    std::uint64_t left_out() const { return left_out_ + events_on_target_.left_out(); }
     std::uint64_t tracer_ticks() const { return tracer_ticks_; }
     std::uint64_t duration_ticks() const { return duration_ticks_; }  // first to last event
     // Of one core: in functions that are not left out, by number; functions beyond the list are in it.
@@ -197,10 +159,10 @@ public:
     void on_stats(unsigned core, const wire::Stats& stats) override { state_.on_stats(core, stats); }
     bool on_profile(unsigned core, const std::uint8_t* payload, std::size_t count) override {
         state_.on_profile(core, payload, count);
-        return on_target_.on_frame(core, payload, count);
+        return on_target_.on_frame(core, payload, count, budget_);
     }
     bool on_profile_events(unsigned core, const std::uint8_t* payload, std::size_t count) override {
-        return events_on_target_.on_frame(core, payload, count);
+        return events_on_target_.on_frame(core, payload, count, budget_);
     }
     bool on_moved(const std::uint8_t* payload, std::size_t count) override {
         return moved_.on_frame(payload, count);
@@ -214,6 +176,8 @@ private:
               counts_durations(profile.counts_durations_),
               handed_within(profile.handed_within_),
               profile_(profile),
+              times(1),
+              known(1),
               decoder(*this) {}
         Context(const Context& other, Profile& profile)
             : number(other.number),
@@ -225,6 +189,7 @@ private:
               profile_(profile),
               times(other.times),
               known(other.known),
+              is_full(other.is_full),
               decoder(other.decoder, *this),
               event_children(other.event_children),
               left_at(other.left_at),
@@ -235,15 +200,16 @@ private:
               tracer_before(other.tracer_before) {}
 
         [[gnu::always_inline]] Begun called(std::uint32_t parent, std::uint32_t offset) {
-            const Path path = profile_.paths_.find(parent, offset);
-            if (path.function >= known) [[unlikely]]
-                make_room(path.function);
+            Path path = profile_.paths_.find(parent, offset);
+            if (path.function >= known && !make_room(path.function)) [[unlikely]]
+                path = {FunctionTable::none, CallTree::overflow};
             FunctionTimes& of = times[path.function];
             ++of.calls;
             ++profile_.tree_[path.node].calls;
             return {path, of.total_ticks, taken};
         }
         std::uint32_t gap_node() const { return CallTree::after_gap; }
+        MemoryBudget& budget() { return profile_.budget_; }
         void passed(std::uint32_t parent, std::uint32_t offset) {
             CallTree::Node& node = profile_.tree_[called(parent, offset).path.node];
             ++node.points;
@@ -263,10 +229,8 @@ private:
         void take_events(const WithData& record);
         // An interrupt has none of its own: those of its calls are of calls around it.
         void pass_events_on();
-        [[gnu::noinline, gnu::cold]] FunctionTimes& make_room(std::uint32_t function) {
-            times.resize(known = function + 1);
-            return times.back();
-        }
+        // False: the budget has no room for this function, nor for later ones of this context.
+        [[gnu::noinline, gnu::cold]] bool make_room(std::uint32_t function);
 
         std::uint32_t number;
         bool counts_durations;
@@ -277,6 +241,7 @@ private:
         Profile& profile_;
         std::vector<FunctionTimes> times;
         std::uint32_t known = 0;  // their number, which times.size() takes a division for
+        bool is_full = false;
         CallDecoder<Context> decoder;
         EventChildren event_children;
         Ticks left_at = 0;  // the core's tracer_ticks then
@@ -331,6 +296,12 @@ private:
         }
     }
 
+    // For one more entry of a list of at most `most`; false: it is left out, and counted.
+    bool has_room(std::size_t size, std::size_t most) {
+        if (size < most && budget_.take(price::list_entry)) return true;
+        ++left_out_;
+        return false;
+    }
     [[gnu::noinline, gnu::cold]] void add_duration(std::uint32_t function, Ticks ticks, std::int64_t corrected) {
         if (function >= durations_.size()) durations_.resize(function + 1);
         constexpr Ticks most = ~Ticks{0} / wire::overhead_unit;
@@ -339,7 +310,7 @@ private:
     }
     void measured();  // call when the overhead is known, or has changed
 
-    PathCache paths_{functions_, tree_, costs_, code_};
+    PathCache paths_{functions_, tree_, costs_, code_, budget_};
     std::array<std::unique_ptr<Core>, 256> cores_;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/profile/samples.hpp"
 
+#include "host-tools/profile/prices.hpp"
+
 namespace nopscope {
 
 std::size_t Samples::Hash::operator()(const Key& key) const {
@@ -9,22 +11,22 @@ std::size_t Samples::Hash::operator()(const Key& key) const {
     return mixed ^ mixed >> 29;
 }
 
-std::uint32_t Samples::child(std::uint32_t parent, std::int64_t offset, bool is_link, bool is_return) {
+std::uint32_t Samples::child(std::uint32_t parent, std::int64_t offset, bool is_link, bool is_return, MemoryBudget& budget) {
     const Key key{parent, offset | (is_link ? 1 : 0) | (is_return ? 2 : 0)};
     if (const auto known = children_.find(key); known != children_.end()) return known->second;
-    if (nodes_.size() == max_nodes) return parent;
+    if (!budget.take(price::sampled_address)) return parent;
     const auto number = static_cast<std::uint32_t>(nodes_.size());
     nodes_.push_back({.parent = parent, .offset = offset, .is_link = is_link, .is_return = is_return});
     children_.emplace(key, number);
     return number;
 }
 
-void Samples::add(const WithData& record) {
+void Samples::add(const WithData& record, MemoryBudget& budget) {
     const std::uint32_t argument = record.head().argument;
     const auto addresses = record.data();
     std::uint32_t node = root;
     for (std::size_t i = addresses.size(); i-- != 0;) {
-        node = child(node, wire::sampled_offset(addresses[i]), i == 1 && wire::sample_has_link(argument), i != 0);
+        node = child(node, wire::sampled_offset(addresses[i]), i == 1 && wire::sample_has_link(argument), i != 0, budget);
     }
     ++nodes_[node].samples;
     ++count_;

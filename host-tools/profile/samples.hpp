@@ -14,8 +14,6 @@ namespace nopscope {
 class Samples {
 public:
     static constexpr std::uint32_t root = 0;
-    // Addresses beyond are left out of their samples, which end at the last that is known.
-    static constexpr std::size_t max_nodes = std::size_t{1} << 20;
 
     struct Node {
         std::uint32_t parent = root;
@@ -25,14 +23,15 @@ public:
         std::uint64_t samples = 0;  // that end here
     };
 
-    void add(const WithData& record);
+    // Addresses that the budget refuses are left out: the sample ends at the last that is known.
+    void add(const WithData& record, MemoryBudget& budget);
 
     std::uint64_t count() const { return count_; }
     std::uint64_t cut() const { return cut_; }  // of them: the target has left callers out
     const std::vector<Node>& nodes() const { return nodes_; }  // parents first; nodes()[root] is none's
 
 private:
-    std::uint32_t child(std::uint32_t parent, std::int64_t offset, bool is_link, bool is_return);
+    std::uint32_t child(std::uint32_t parent, std::int64_t offset, bool is_link, bool is_return, MemoryBudget& budget);
 
     // Offsets are of instructions: the key's low bits are free.
     struct Key {

@@ -10,6 +10,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "host-tools/base/memory.hpp"
 #include "tracer/wire/profile.hpp"
 
 namespace nopscope {
@@ -23,21 +24,21 @@ struct ProfiledTimes {
     std::array<std::uint64_t, wire::profile_bins> bins{};
 
     void add(const wire::ProfileEntry& entry);
+    void add(const ProfiledTimes& other);
     // An upper bound of so many per cent of the calls' durations: the end of a bin. 0: no call.
     std::uint64_t percentile(unsigned percent) const;
 };
 
 class TargetProfile {
 public:
-    // More functions than any image has; later ones are left out as malformed.
-    static constexpr std::size_t max_functions = std::size_t{1} << 18;
-
     // False: malformed.
-    bool on_frame(unsigned core, const std::uint8_t* payload, std::size_t count);
-    void on_session_end();
+    bool on_frame(unsigned core, const std::uint8_t* payload, std::size_t count, MemoryBudget& budget);
+    void on_session_end(MemoryBudget& budget);
 
     // By site offset, those with a call; after the last session's end.
     const std::map<std::uint32_t, ProfiledTimes>& functions() const { return sum_; }
+    // All functions that the budget refused, together; after the last session's end.
+    const ProfiledTimes& others() const { return others_; }
     std::uint64_t frames() const { return frames_; }
     // Of the last session that had any.
     std::uint64_t last_read_out() const { return last_read_out_; }
@@ -47,12 +48,17 @@ public:
 private:
     struct Core {
         std::unordered_map<std::uint32_t, wire::ProfileEntry> entries;
+        // Of the functions that have no entry: in this read-out so far, and in the one before. Values are cumulative, so
+        // the larger of the two is what is known.
+        ProfiledTimes others;
+        ProfiledTimes others_before;
         std::uint64_t number = 0;
         std::uint64_t next_part = 0;
         bool whole = false;
     };
     std::map<unsigned, Core> cores_;
     std::map<std::uint32_t, ProfiledTimes> sum_;
+    ProfiledTimes others_;
     std::uint64_t frames_ = 0;
     std::uint64_t last_read_out_ = 0;
     std::uint64_t incomplete_ = 0;

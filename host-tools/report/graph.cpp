@@ -77,8 +77,21 @@ std::vector<Shown> shown_nodes(const Report& report, const Profile& profile,
 
 std::string name_of(const Report& report, const CallTree::Node& node, std::uint32_t number) {
     if (number == CallTree::after_gap) return "(callers lost in a gap)";
-    if (number == CallTree::overflow) return "(paths beyond the tree's room)";
+    if (number == CallTree::overflow) return others_name;
     return report.by_number[node.function].name;
+}
+
+// A list of very many nodes as one JSON value would take ten times the memory of its text. So each node's text is
+// appended to `list`, indented as json_text() does it one level down.
+void append_element(std::string& list, const Json& one, std::size_t before) {
+    std::string text = json_text(one);
+    text.pop_back();
+    if (list.capacity() - list.size() < 2 * text.size() + 256) list.reserve(list.capacity() / 4 * 5 + (std::size_t{1} << 16));
+    list += before == 0 ? "\n  " : ",\n  ";
+    for (const char c : text) {
+        list += c;
+        if (c == '\n') list += "  ";
+    }
 }
 
 std::size_t event_width(const EventColumn& column) { return std::max<std::size_t>(column.name.size(), 12); }
@@ -113,7 +126,7 @@ std::string text_graph(const Report& report, const Profile& profile, const Graph
         fmt::format_to(to, "{:{}}{}\n", "", indent, for_cell(name_of(report, node, at.node)));
     }
     if (!only_samples && report.samples.count != 0) out += "\n";
-    return out + text_sampled_graph(report, options) + "\n" + text_marks(report) + loss_line(report) + overhead_line(report) + integrity_line(report.integrity) + "\n";
+    return out + text_sampled_graph(report, options) + "\n" + text_marks(report) + others_line(report) + loss_line(report) + overhead_line(report) + integrity_line(report.integrity) + "\n";
 }
 
 std::string json_graph(const Report& report, const Profile& profile, const GraphOptions& options) {
@@ -124,29 +137,37 @@ std::string json_graph(const Report& report, const Profile& profile, const Graph
     json["integrity"] = json_integrity(report.integrity);
     json["overhead"] = json_overhead(report);
     json["loss"] = json_loss(report);
-    Json& list = json["nodes"] = Json::array();
-    std::vector<std::size_t> path;  // positions in `list` of the last node of each depth
+    if (report.others.any()) json["others"] = json_others(report);
+    json["nodes"] = Json::array();
+    json["markers"] = json_marks(report);
+    json_samples(json, report, &options);
+    const std::string around = json_text(json);
+    const std::string begin_of_list = "\n \"nodes\": [";
+    const std::size_t at_list = around.find(begin_of_list) + begin_of_list.size();
+    std::string out = around.substr(0, at_list);
+    std::size_t count = 0;          // of nodes in it
+    std::vector<std::size_t> path;  // numbers of the last node of each depth
     for (const Shown& at : shown_nodes(report, profile, options)) {
         const CallTree::Node& node = nodes[at.node];
         path.resize(at.depth + 1);
-        path[at.depth] = list.size();
+        path[at.depth] = count;
         const FunctionRow& row = report.by_number[node.function];
         const bool pseudo = at.node <= CallTree::overflow || row.interrupt;
-        list.push_back({{"id", list.size()},
-                        {"parent", at.depth == 0 ? Json(nullptr) : Json(path[at.depth - 1])},
-                        {"depth", at.depth},
-                        {"name", to_utf8(name_of(report, node, at.node))},
-                        {"address", pseudo ? Json(nullptr) : Json(hex_address(row.address))},
-                        {"calls", node.calls},
-                        {"total_ns", report.raw_nodes[at.node].total_ns},
-                        {"self_ns", report.raw_nodes[at.node].self_ns},
-                        {"corrected_total_ns", report.nodes[at.node].total_ns},
-                        {"corrected_self_ns", report.nodes[at.node].self_ns}});
-        if (!report.events.columns.empty()) list.back()["events"] = json_node_events(report, at.node);
+        Json one = {{"id", count},
+                    {"parent", at.depth == 0 ? Json(nullptr) : Json(path[at.depth - 1])},
+                    {"depth", at.depth},
+                    {"name", to_utf8(name_of(report, node, at.node))},
+                    {"address", pseudo ? Json(nullptr) : Json(hex_address(row.address))},
+                    {"calls", node.calls},
+                    {"total_ns", report.raw_nodes[at.node].total_ns},
+                    {"self_ns", report.raw_nodes[at.node].self_ns},
+                    {"corrected_total_ns", report.nodes[at.node].total_ns},
+                    {"corrected_self_ns", report.nodes[at.node].self_ns}};
+        if (!report.events.columns.empty()) one["events"] = json_node_events(report, at.node);
+        append_element(out, one, count++);
     }
-    json["markers"] = json_marks(report);
-    json_samples(json, report, &options);
-    return json_text(json);
+    if (count != 0) out += "\n ";
+    return out.append(around, at_list);
 }
 
 }  // namespace nopscope

@@ -107,6 +107,24 @@ void add_target(Report& report, const Profile& profile) {
     target.only_there = not_read_since(report, state.reading());
 }
 
+double overhead_ns(std::int32_t fixed, std::uint64_t clock_hz) {
+    return fixed * 1e9 / (static_cast<double>(clock_hz) * wire::overhead_unit);
+}
+const char* clock_name(wire::Clock clock) {
+    switch (clock) {
+    case wire::Clock::cntvct:
+        return "cntvct";
+    case wire::Clock::pmccntr:
+        return "pmccntr";
+    }
+    return "unknown";
+}
+const char* recorder_name(std::size_t number) {
+    static constexpr const char* names[wire::overhead_count] = {"function", "graph", "profile", "duration",
+                                                                "sampled"};
+    return names[number];
+}
+
 std::string mode_text(const Report& report) {
     const std::vector<TargetRow> rows = rows_of_recording(report.target.in_force);
     if (rows.empty()) return old_mode_text(report);

@@ -91,6 +91,7 @@ std::string json_report(const Report& report) {
     json["integrity"] = json_integrity(report.integrity);
     json["overhead"] = json_overhead(report);
     json["loss"] = json_loss(report);
+    if (report.others.any()) json["others"] = json_others(report);
     Json& missing = json["gaps_list"] = Json::array();
     for (const MissingRow& row : report.missing) {
         missing.push_back({{"session", row.session},

@@ -15,6 +15,7 @@ Json json_integrity(const Integrity& integrity);
 Json json_image(const Report& report);
 Json json_overhead(const Report& report);
 Json json_loss(const Report& report);
+Json json_others(const Report& report);  // where Others::any()
 Json json_marks(const Report& report);
 Json json_place(const FunctionPlace& place);  // name, address, file, line
 Json json_masked(const Report& report);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is missing: how much, which times are doubtful because of it, and what helps.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
+#include "host-tools/base/memory.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/report/json.hpp"
 #include "host-tools/report/report.hpp"
@@ -55,6 +57,29 @@ std::string loss_line(const Report& report) {
         line += "; self times marked ~ may contain calls that are missing";
     }
     return line + "; what helps: " + listed(loss.helps) + "\n";
+}
+
+std::string others_line(const Report& report) {
+    const Others& others = report.others;
+    if (!others.any()) return {};
+    std::vector<std::string> parts;
+    if (others.calls != 0) parts.push_back(with_commas(others.calls) + " calls of more functions");
+    if (others.path_calls != 0) parts.push_back(with_commas(others.path_calls) + " calls on more paths");
+    std::string line = "memory: ";
+    if (!parts.empty()) line += fmt::format("{} has {}", others_name, fmt::join(parts, " and "));
+    if (others.left_out != 0) {
+        line += fmt::format("{}{} values, marks, gaps or counts are left out", parts.empty() ? "" : "; ",
+                            with_commas(others.left_out));
+    }
+    return line + fmt::format("; more than --memory {}MB would keep them apart\n", memory_limit() / 1'000'000);
+}
+
+Json json_others(const Report& report) {
+    const Others& others = report.others;
+    return {{"calls", others.calls},
+            {"path_calls", others.path_calls},
+            {"left_out", others.left_out},
+            {"memory_bytes", memory_limit()}};
 }
 
 Json json_loss(const Report& report) {

@@ -121,13 +121,11 @@ void add_profile(Report& report, const TargetProfile& profile, const HelloInfo& 
                  const Symbols* symbols) {
     const auto ns = [&](std::uint64_t ticks) { return ticks_to_ns(ticks, hello.clock_hz); };
     report.read_out = profile.last_read_out();
-    for (const auto& [offset, times] : profile.functions()) {
-        auto row = named_row<ProfileRow>(offset, hello, symbols);
+    const auto add = [&](ProfileRow row, const ProfiledTimes& times, bool local) {
         row.calls = times.calls;
         row.total_ns = ns(times.total_ticks);
         row.self_ns = ns(positive(times.self_ticks));
-        const CorrectedProfile corrected =
-            correct(times, hello, has_no_landing_pad(function_at(offset, hello, symbols)));
+        const CorrectedProfile corrected = correct(times, hello, local);
         row.corrected_total_ns = corrected.times.total_ns;
         row.corrected_self_ns = corrected.times.self_ns;
         report.below_zero_ns += corrected.below_zero_ns;
@@ -156,6 +154,14 @@ void add_profile(Report& report, const TargetProfile& profile, const HelloInfo& 
                          row.corrected_call.max_ns);
         }
         report.profile.push_back(std::move(row));
+    };
+    for (const auto& [offset, times] : profile.functions()) {
+        add(named_row<ProfileRow>(offset, hello, symbols), times, has_no_landing_pad(function_at(offset, hello, symbols)));
+    }
+    if (profile.others().calls != 0) {
+        ProfileRow others;
+        others.name = others_name;
+        add(std::move(others), profile.others(), false);
     }
     add_shares(report.profile, report.raw);
 }
@@ -223,18 +229,6 @@ void sort_by(std::vector<Row>& rows, SortKey key, std::size_t top, bool raw) {
 
 }  // namespace
 
-double overhead_ns(std::int32_t fixed, std::uint64_t clock_hz) {
-    return fixed * 1e9 / (static_cast<double>(clock_hz) * wire::overhead_unit);
-}
-const char* clock_name(wire::Clock clock) {
-    switch (clock) {
-    case wire::Clock::cntvct:
-        return "cntvct";
-    case wire::Clock::pmccntr:
-        return "pmccntr";
-    }
-    return "unknown";
-}
 // Addresses are even, interrupts' offsets odd.
 std::uint64_t key_of(const FunctionPlace& place) {
     return place.interrupt ? interrupt_offset(*place.interrupt) : place.address;
@@ -243,11 +237,6 @@ bool Report::has_calls() const {
     return std::any_of(functions.begin(), functions.end(), [](const FunctionRow& row) { return !row.interrupt; });
 }
 std::string interrupt_name(std::uint32_t number) { return fmt::format("(interrupt {})", number); }
-const char* recorder_name(std::size_t number) {
-    static constexpr const char* names[wire::overhead_count] = {"function", "graph", "profile", "duration",
-                                                                "sampled"};
-    return names[number];
-}
 
 CodeOfCalls code_of_calls(std::function<const Symbols*()> symbols) {
     return {.tail =
@@ -330,7 +319,7 @@ Report make_report(const Profile& profile, const nsc::Counters& counters, const 
     for (std::uint32_t number = 0; number < times.size(); ++number) {
         FunctionRow row;
         if (number == FunctionTable::none) {
-            row.name = "(functions beyond the table's room)";
+            row.name = others_name;
         } else {
             row = named_row<FunctionRow>(profile.functions().offset(number), hello, symbols);
         }
@@ -340,6 +329,9 @@ Report make_report(const Profile& profile, const nsc::Counters& counters, const 
         report.by_number.push_back(row);
         if (row.calls != 0) report.functions.push_back(std::move(row));
     }
+    report.others = {.calls = times[FunctionTable::none].calls + profile.on_target().others().calls,
+                     .path_calls = profile.tree().nodes()[CallTree::overflow].calls,
+                     .left_out = profile.left_out()};
     report.nodes = std::move(corrected.nodes);
     report.raw_nodes = std::move(as_recorded.nodes);
     add_shares(report.functions, raw);

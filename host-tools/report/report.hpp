@@ -21,6 +21,9 @@
 
 namespace nopscope {
 
+// What stands for functions and paths that --memory has no room for.
+inline constexpr char others_name[] = "(others)";
+
 struct FunctionPlace {
     std::string name;
     std::string file;  // empty: unknown
@@ -209,7 +212,17 @@ struct TargetFacts {
     wire::RefusedSites refused;
 };
 
+// What --memory had no room for. The rows and paths "(others)" have these calls, so all sums are exact.
+struct Others {
+    std::uint64_t calls = 0;       // of functions that have no row, and of the target's profile's
+    std::uint64_t path_calls = 0;  // of paths that the call tree does not have
+    std::uint64_t left_out = 0;    // values, counts of events, marks and gaps that are nowhere
+
+    bool any() const { return (calls | path_calls | left_out) != 0; }
+};
+
 struct Report {
+    Others others;
     std::string build_id;  // hexadecimal
     std::string image;
     std::string board;
@@ -365,6 +378,7 @@ std::string text_events(const Report& report);
 // time is its caller's self time.
 Loss loss_of(const Report& report);
 std::string loss_line(const Report& report);  // empty: nothing is missing
+std::string others_line(const Report& report);  // empty: all had room
 inline bool has_gaps(const FunctionRow& row) { return row.incomplete != 0 || row.lost != 0; }
 inline bool is_doubtful(const FunctionRow& row) { return has_gaps(row) || row.dropped != 0; }  // its self time
 

@@ -119,6 +119,7 @@ std::string text_report(const Report& report) {
                        : fmt::format("{} at ", clock_name(report.clock)),
                    static_cast<double>(report.clock_hz) / 1e6,
                    report.build_id.empty() ? "(none)" : report.build_id);
+    out += others_line(report);
     out += loss_line(report);
     fmt::format_to(
         to, "{} recorded, of which {} for the tracer; {}{}\n", human_ns(report.duration_ns),

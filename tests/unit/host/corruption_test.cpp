@@ -37,6 +37,7 @@ struct Lister final : SessionSink {
             return {{offset / 8, 2}, 0};
         }
         std::uint32_t gap_node() const { return 1; }
+        MemoryBudget& budget() { return room; }
         void passed(std::uint32_t parent, std::uint32_t offset) { called(parent, offset); }
         void told(std::uint32_t, Ticks, const Durations::Inside&) {}
         void beside(std::uint32_t, std::uint32_t) {}
@@ -51,6 +52,7 @@ struct Lister final : SessionSink {
             EXPECT_TRUE(is_new) << "a call closed twice";
         }
         Lister& lister_;
+        MemoryBudget room;
         CallDecoder<Core> decoder;
     };
     void on_session(const HelloInfo& hello) override {

@@ -27,6 +27,7 @@ struct Calls {
         return {{offset / 8, static_cast<std::uint32_t>(nodes.size() + 1)}, totals[offset / 8]};
     }
     std::uint32_t gap_node() const { return 1; }
+    MemoryBudget& budget() { return room; }
     void passed(std::uint32_t parent, std::uint32_t offset) { called(parent, offset); }
     void told(std::uint32_t, Ticks, const Durations::Inside&) {}
     void beside(std::uint32_t node, std::uint32_t instructions) {
@@ -41,6 +42,7 @@ struct Calls {
                         result.self_ticks, parent});
     }
 
+    MemoryBudget room;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> nodes;
     std::map<std::uint32_t, std::uint32_t> instructions_beside;  // by node
     std::map<std::uint32_t, std::uint64_t> totals;

@@ -28,9 +28,10 @@ using testing::UnorderedElementsAre;
 
 TEST(CallTree, KeepsAllPathsWhenItGrows) {
     CallTree tree;
+    MemoryBudget budget;
     constexpr std::uint32_t functions = 40;
     const auto path = [&](std::uint32_t n) {
-        return tree.child(tree.child(CallTree::root, n / functions), n % functions);
+        return tree.child(tree.child(CallTree::root, n / functions, budget), n % functions, budget);
     };
     std::vector<std::uint32_t> nodes;
     for (std::uint32_t n = 0; n < functions * functions; ++n) nodes.push_back(path(n));
@@ -46,8 +47,9 @@ TEST(CallTree, KeepsAllPathsWhenItGrows) {
 // So many parents on, a path's first bucket is the same.
 TEST(CallTree, PathsOfOneFunctionStayApart) {
     CallTree tree;
+    MemoryBudget budget;
     constexpr std::uint32_t buckets = 1024;
-    EXPECT_NE(tree.child(5, 7), tree.child(5 + buckets, 7));
+    EXPECT_NE(tree.child(5, 7, budget), tree.child(5 + buckets, 7, budget));
 }
 
 class ExportSums : public testing::Test {

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sums of one function's calls, in ticks.
+#pragma once
+
+#include <cstdint>
+
+#include "host-tools/profile/duration_bins.hpp"
+
+namespace nopscope {
+
+struct FunctionTimes {
+    std::uint64_t calls = 0;
+    std::uint64_t total_ticks = 0;
+    std::uint64_t self_ticks = 0;
+    std::uint64_t min_ticks = ~std::uint64_t{0};  // of `timed` calls
+    std::uint64_t max_ticks = 0;
+    std::uint64_t timed = 0;  // returned or unwound, with no gap inside
+    std::uint64_t open = 0;   // not over when their session ended
+    std::uint64_t lost = 0;   // ended inside a gap
+    std::uint64_t unwound = 0;
+    std::uint64_t incomplete = 0;  // a gap lies inside
+    std::uint64_t timed_ticks = 0;  // of `timed` calls, those inside each other counted each
+    // The same less the overhead, in 1/256 ticks, but with a landing pad's time (call_costs.hpp).
+    // Without calls that ended before a boot had measured the overhead.
+    std::int64_t corrected_sum = 0;
+    std::int64_t corrected_min = INT64_MAX;
+    std::int64_t corrected_max = INT64_MIN;
+    std::uint64_t uncorrected = 0;
+    // At most so many records were dropped while a call of it was open: the time of a dropped call
+    // is in its caller's self time. See Profile::on_missing().
+    std::uint64_t dropped = 0;
+    std::uint64_t last_end = 0;  // of a call, in this session, on the decoder's clock; 0: there is none
+
+    void time(std::uint64_t ticks, std::int64_t corrected) {
+        ++timed;
+        timed_ticks += ticks;
+        if (ticks < min_ticks) min_ticks = ticks;
+        if (ticks > max_ticks) max_ticks = ticks;
+        // Modulo 2^64: outside data may have any clock.
+        corrected_sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(corrected_sum) +
+                                                  static_cast<std::uint64_t>(corrected));
+        if (corrected < corrected_min) corrected_min = corrected;
+        if (corrected > corrected_max) corrected_max = corrected;
+    }
+    void forget_corrected() {
+        corrected_sum = 0;
+        corrected_min = INT64_MAX;
+        corrected_max = INT64_MIN;
+        uncorrected = timed;
+    }
+};
+
+// A function's calls by duration: as recorded, and less the overhead without landing pads.
+struct DurationsOf {
+    DurationBins raw;
+    DurationBins corrected;
+};
+
+}  // namespace nopscope

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What shows that nopscope is right, on one page: coherence, mutants, truth, storm. docs/proof.md says what each means.
+"""What shows that nopscope is right, on one page: coherence, mutants, truth, storm, memory. docs/proof.md says what each means.
 
-    proof.py [--operations N] [PART]...      PART: coherence, mutants, truth, storm; none: all of them
+    proof.py [--operations N] [PART]...      PART: coherence, mutants, truth, storm, memory; none: all of them
 
 Needs what ./dev test has built. The page is build/proof.txt, too. Exit status 1: something is not as it must be.
 """
@@ -118,7 +118,18 @@ def storm(operations):
     return good, lines
 
 
-PARTS = {"coherence": coherence, "mutants": mutants, "truth": truth, "storm": storm}
+def memory(_):
+    """Every command on every recording that claims or holds much, and on the fuzzers' seeds where they are built."""
+    seeds = ROOT / "build/host-asan/tests/fuzz/seeds"
+    files = [file for part in ("line", "nsc") for file in sorted((seeds / part).glob("*"))]
+    shown, done = run("tests/memory/memory_test.py", "--all", *files)
+    runs = [line for line in done.stdout.splitlines() if ": status " in line]
+    peak = max((int(re.search(r"status -?\d+, (\d+) MB", line)[1]) for line in runs), default=0)
+    lines = [shown, f"{len(runs)} runs, {len(files)} seeds of the fuzzers, at most {peak} MB"]
+    return done.returncode == 0 and bool(runs), lines + ([] if done.returncode == 0 else [last_lines(done)])
+
+
+PARTS = {"coherence": coherence, "mutants": mutants, "truth": truth, "storm": storm, "memory": memory}
 
 
 def main():

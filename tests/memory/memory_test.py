@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""No recording makes a command take more memory than --memory, or long: measured, command by command.
+
+    memory_test.py [--all] [RECORDING...]
+
+Without --all each recording is tried with `report` and some other commands, in turn. RECORDINGs are tried, too: the
+fuzzers' seeds, for one, which begin with a byte of their own. NOPSCOPE: the command.
+"""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import recordings
+
+NOPSCOPE = os.environ["NOPSCOPE"]
+LIMIT_BYTES = 300_000_000
+CPU_SECONDS = 2
+# Instrumented or shared machines: the same work takes more of the CPU's time there.
+SLACK = 2
+ONE_FILE = ("chrome", "csv", "callgrind", "folded", "gmon", "perfetto", "pprof", "speedscope", "sqlite")
+COMMANDS = (
+    [["report"], ["report", "--format", "json"], ["graph"], ["graph", "--format", "json"], ["callers", "*"], ["callees", "*"],
+     ["latency", "*"], ["outliers", "*"], ["irq"], ["stack-depth"], ["info"], ["query", "SELECT COUNT(*) FROM sums"]]
+    + [["html", "-o", "{}/page.html"], ["diff", "{recording}"]]
+    + [["export", "--to", name, "-o", "{}/" + name] for name in (*ONE_FILE, "ctf", "uftrace", "trace-cmd")])
+OTHERS_A_RECORDING = 2
+# The time that these take grows with depth times paths, or with functions times paths.
+SLOW = {("interrupts", "folded"), ("open_calls", "folded"), ("deep_and_wide", "folded"), ("interrupts", "callers"),
+        ("interrupts", "callees")}
+
+
+def run(directory, words, recording):
+    """(status, peak bytes, CPU seconds, what it says on stderr, the output's path)"""
+    filled = [word.replace("{recording}", str(recording)).replace("{}", str(directory)) for word in words]
+    out, errors = directory / "out", directory / "errors"
+    with open(out, "wb") as to, open(errors, "wb") as complaints:
+        process = subprocess.Popen([NOPSCOPE, filled[0], recording, *filled[1:]], stdout=to, stderr=complaints)
+        _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, 1024 * usage.ru_maxrss, usage.ru_utime + usage.ru_stime, errors.read_text(errors="replace"), out
+
+
+def faults(directory, name, words, recording, most_bytes, most_seconds):
+    status, peak, seconds, said, _ = run(directory, words, recording)
+    where = f"{name}: {' '.join(words)}: status {status}, {peak / 1e6:.0f} MB, {seconds:.2f} s"
+    print(where, flush=True)
+    if peak > most_bytes:
+        yield f"{where}: more than {most_bytes / 1e6:.0f} MB"
+    if seconds > most_seconds:
+        yield f"{where}: more than {most_seconds} s"
+    if status not in (0, 2, 3):
+        yield f"{where}: no exit status of docs/cli.md\n{said}"
+    if status != 0 and not re.search(r"^nopscope: .{10}", said, re.MULTILINE):
+        yield f"{where}: no sentence\n{said}"
+    if "terminate" in said:
+        yield f"{where}: {said}"
+
+
+def large(directory, most_bytes):
+    """True data: more paths than the limit has room for are merged, and nothing is lost; with more memory they stay apart."""
+    functions = roots = 80
+    recording = directory / "large.nsc"
+    recording.write_bytes(recordings.paths(functions, roots))
+    calls = roots * (1 + functions * (1 + functions))
+    for memory, merged in ((None, True), ("2GB", False)):
+        extra = [] if memory is None else ["--memory", memory]
+        status, peak, _, said, out = run(directory, ["report", *extra], recording)
+        lines = out.read_text().splitlines()
+        print(f"large: report {extra}: {peak / 1e6:.0f} MB\n{lines[1]}")
+        if status != 0 or (memory is None and peak > most_bytes):
+            yield f"large: status {status}, {peak / 1e6:.0f} MB: {said}"
+        if lines[1].startswith("memory: (others) has ") != merged:
+            yield f"large, {memory}: line 2 is {lines[1]!r}"
+        *_, out = run(directory, ["report", "--format", "json", *extra], recording)
+        report = json.loads(out.read_text())
+        sums = [(row["name"], row["calls"]) for row in report["functions"]]
+        if sum(count for _, count in sums) != calls or len(sums) != functions:
+            yield f"large, {memory}: {len(sums)} functions have {sum(count for _, count in sums)} calls, not {calls}"
+        if ("others" in report) != merged:
+            yield f"large, {memory}: others is {report.get('others')}"
+        if merged:
+            *_, out = run(directory, ["graph", "--format", "json"], recording)
+            nodes = json.loads(out.read_text())["nodes"]
+            others = [node["calls"] for node in nodes if node["name"] == "(others)"]
+            if sum(node["calls"] for node in nodes) != calls or others != [report["others"]["path_calls"]]:
+                yield f"large: the graph's calls are {sum(node['calls'] for node in nodes)}, of others {others}"
+
+
+def main():
+    words = sys.argv[1:]
+    everything = "--all" in words
+    files = [pathlib.Path(word) for word in words if word != "--all"]
+    wrong = []
+    with tempfile.TemporaryDirectory() as holder:
+        directory = pathlib.Path(holder)
+        _, status, usage = os.wait4(subprocess.Popen([NOPSCOPE, "--version"], stdout=subprocess.DEVNULL).pid, 0)
+        assert status == 0
+        most_bytes = LIMIT_BYTES + 1024 * usage.ru_maxrss
+        cases = [(make.__name__, make) for make in (*recordings.HOSTILE, recordings.paths)]
+        cases += [(str(file), lambda file=file: file.read_bytes()[1:]) for file in files]
+        turn = 0
+        for name, make in cases:
+            recording = directory / "recording"
+            recording.write_bytes(make())
+            others = COMMANDS[1:]
+            if not everything:
+                others = [others[(turn + n) % len(others)] for n in range(OTHERS_A_RECORDING)]
+                turn += OTHERS_A_RECORDING
+            for command in [COMMANDS[0], *others]:
+                if (name, command[2] if command[0] == "export" else command[0]) in SLOW:
+                    continue
+                seconds = SLACK * (CPU_SECONDS if recording.stat().st_size < 1 << 20 else 5 * CPU_SECONDS)
+                wrong += faults(directory, name, command, recording, most_bytes, seconds)
+        wrong += large(directory, most_bytes)
+    print("\n".join(wrong))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings that claim much in few bytes, and true ones with very many paths (docs/nsc-format.md).
+
+HOSTILE has a function for each; it returns the file's bytes. Blocks that repeat a pattern are small after zstd, so a
+file of some kB describes millions of records.
+"""
+
+import ctypes
+import pathlib
+import struct
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path += [str(HERE.parent / "export"), str(HERE.parent / "golden")]
+import hostile_names  # noqa: E402
+import trace2  # noqa: E402
+from hostile_names import varint  # noqa: E402
+
+SESSION, TRACE, ITEMS = 0x53534553, 0x45435254, 0x4D455449
+STATS, PROFILE, CONSOLE, CORRUPT, MISSING, MOVED, PROFILE_EVENTS = 1, 2, 3, 5, 7, 9, 10
+CONTEXT, MARKER, INTERRUPT, DURATION, ARGUMENTS, COUNTER, SAMPLE, EVENTS, MASKED = 3, 4, 5, 6, 7, 9, 10, 11, 12
+RETURN, RARE, FIRST = 0, 1, 2  # tokens
+BLOCK_RECORDS = 1 << 16
+CORES, FUNCTIONS = 255, 1 << 18
+LIBRARY = ctypes.CDLL("libzstd.so.1")
+LIBRARY.ZSTD_compress.restype = LIBRARY.ZSTD_compressBound.restype = ctypes.c_size_t
+
+
+def zstd(body, level=6):
+    room = LIBRARY.ZSTD_compressBound(ctypes.c_size_t(len(body)))
+    out = ctypes.create_string_buffer(room)
+    size = LIBRARY.ZSTD_compress(out, ctypes.c_size_t(room), body, ctypes.c_size_t(len(body)), level)
+    return out.raw[:size]
+
+
+def entry(function):
+    """The upper half of an entry's record, of a function by its number from 0."""
+    return (function + 1) << 3 | trace2.ENTRY
+
+
+def extended(what, argument=0):
+    return argument << 7 | what << 3 | trace2.EXTENDED
+
+
+def of_data(value):
+    """Upper and lower half."""
+    return extended(trace2.DATA, value >> 32), value & 0xFFFFFFFF
+
+
+def hello(cores=CORES, sites=FUNCTIONS):
+    """A payload: version, flags, cores, then 8, 8, 8, 4, 4, 4 bytes and three texts (trace-format.md)."""
+    return struct.pack("<HBBQQQIII", VERSION, 1, cores, 10 ** 9, 0x40000000, 0, sites, 0, 0) + b"\2id\1b\1i"
+
+
+def _version():
+    line = (HERE.parent / "golden" / "stream.bin").read_bytes()
+    return next(struct.unpack_from("<H", payload)[0] for stream, *_, payload in trace2.frames(line) if stream == trace2.HELLO)
+
+
+VERSION = _version()
+
+
+class Recording:
+    def __init__(self, **claims):
+        self.out = bytearray(b"\x89NSC\r\n\x1a\n" + struct.pack("<HH", 2, 0))
+        self.out += struct.pack("<I", hostile_names.crc32c(bytes(self.out)))
+        self.next = {}
+        self.out += hostile_names.chunk(SESSION, varint(1) + varint(1) + hello(**claims))
+
+    def block(self, core, words, tokens, rare=b"", delta=10, context=0):
+        """`words`: the dictionary; `tokens`: a byte each, FIRST + n for the dictionary's word n."""
+        index = self.next.get(core, 0)
+        self.next[core] = index + len(tokens)
+        head = b"".join(map(varint, (1, core, index, 0, context, 1000 + delta * index, len(tokens), 0, 0, 2 * delta, len(words))))
+        body = head + b"".join(map(varint, words)) + varint(len(rare)) + rare + tokens + bytes(len(tokens))
+        self.out += hostile_names.chunk(TRACE, zstd(body))
+
+    def items(self, *items):
+        """(what, core, payload)s."""
+        body = varint(1) + b"".join(struct.pack("<BB", what, core) + varint(len(payload)) + payload for what, core, payload in items)
+        self.out += hostile_names.chunk(ITEMS, zstd(body))
+
+    def bytes(self):
+        return bytes(self.out)
+
+
+def rare_entries(functions):
+    return b"".join(varint(entry(function)) for function in functions)
+
+
+def profiles(frame_of, stream, step, cores):
+    """2^18 functions on each core: `frame_of(first, step)` is a frame's payload of so many functions."""
+    recording = Recording()
+    frames = [frame_of(first, step) for first in range(0, FUNCTIONS, step)]
+    for core in range(cores):
+        recording.items(*((stream, core, frame) for frame in frames))
+    return recording.bytes()
+
+
+PROFILED = b"\1\2\2\2\2\1\1\1"  # the next site; total, self, min, max; one bin
+COUNTED = b"\1\1\1\2"
+
+
+def profile_frame(first, count):
+    return b"\1\1\1" + varint(first + 1) + PROFILED[1:] + PROFILED * (count - 1)
+
+
+def claimed_profile():
+    """The longest items: no frame of a line is so long."""
+    return profiles(profile_frame, PROFILE, 1 << 17, CORES)
+
+
+def claimed_profile_in_frames():
+    return profiles(profile_frame, PROFILE, 120, 8)
+
+
+def claimed_profile_events():
+    return profiles(lambda first, count: b"\1\1\1\1" + varint(first + 1) + COUNTED[1:] + COUNTED * (count - 1), PROFILE_EVENTS, 230, 8)
+
+
+def all_moved():
+    recording = Recording()
+    for first in range(0, 1 << 17, 1 << 14):
+        frames = (range(at, at + 200) for at in range(first, first + (1 << 14), 200))
+        recording.items(*((MOVED, 0, varint(1 << 40) + b"".join(varint(2 * n) + b"\1" for n in frame)) for frame in frames))
+    return recording.bytes()
+
+
+def all_functions(cores=1, contexts=1, step=1):
+    """Calls of the last of 2^18 functions on each core and in each context: tables by function's number are full."""
+    recording = Recording()
+    tokens = bytes((RARE, RETURN)) * (1 << 15)
+    for first in range(0, FUNCTIONS, 1 << 15):
+        recording.block(0, [], tokens, rare_entries(range(first * step, (first + (1 << 15)) * step, step)))
+    last = (FUNCTIONS - 3) * step
+    for core in range(cores):
+        for context in range(contexts):
+            words = [extended(CONTEXT, context), entry(last)]
+            recording.block(core, words, bytes((FIRST, FIRST + 1, RETURN)))
+    return recording.bytes()
+
+
+def functions_far_apart():
+    """Each on a page of its own."""
+    return all_functions(step=256)
+
+
+def functions_in_contexts():
+    return all_functions(cores=8, contexts=200)
+
+
+def open_calls():
+    """As many as a stack has, in many contexts of many cores."""
+    recording = Recording()
+    for core in range(CORES):
+        for context in range(2):
+            recording.block(core, [extended(CONTEXT, context), entry(1)], bytes((FIRST,)) + bytes((FIRST + 1,)) * (BLOCK_RECORDS - 1))
+    return recording.bytes()
+
+
+def many_contexts():
+    recording = Recording()
+    for core in range(CORES):
+        rare = b"".join(varint(extended(CONTEXT, number)) for number in range(500))
+        recording.block(core, [entry(1)], bytes((RARE, FIRST, RETURN)) * 500, rare)
+    return recording.bytes()
+
+
+def long_durations():
+    """Calls that are told whole and wait for their callers, each at a depth and of a site of its own."""
+    recording = Recording()
+    for first in range(0, 1 << 18, 1 << 14):
+        rare = b""
+        for number in range(first, first + (1 << 14)):
+            upper, lower = of_data(number + 1)
+            ticks_upper, ticks_lower = of_data(1)
+            rare += varint(extended(DURATION, number % 4096)) + varint(upper) + varint(lower) + varint(ticks_upper) + varint(ticks_lower)
+        recording.block(0, [], bytes((RARE,)) * (3 << 14), rare)
+    return recording.bytes()
+
+
+def of_values(head, count, per=1):
+    recording = Recording()
+    for first in range(0, count, 1 << 14):
+        rare = b""
+        for number in range(first, first + (1 << 14)):
+            rare += varint(head(number))
+            for n in range(per):
+                upper, lower = of_data(number * 7919 + n + 1)
+                rare += varint(upper) + varint(lower)
+        recording.block(0, [], bytes((RARE,)) * ((1 + per) << 14), rare)
+    return recording.bytes()
+
+
+def counters():
+    return of_values(lambda number: extended(COUNTER, number << 1), 1 << 17)
+
+
+def captured_values():
+    return of_values(lambda number: extended(ARGUMENTS, 1), 1 << 16, 2)
+
+
+def masked():
+    return of_values(lambda number: extended(MASKED, 0), 1 << 16, 2)
+
+
+def samples():
+    """Each with addresses of its own."""
+    recording = Recording()
+    for first in range(0, 1 << 12, 1 << 10):
+        rare = b""
+        for number in range(first, first + (1 << 10)):
+            rare += varint(extended(SAMPLE, 60))
+            for n in range(60):
+                upper, lower = of_data(number * 60 + n)
+                rare += varint(upper) + varint(lower)
+        recording.block(0, [], bytes((RARE,)) * (61 << 10), rare)
+    return recording.bytes()
+
+
+def markers():
+    recording = Recording()
+    for _ in range(20):
+        recording.block(0, [extended(MARKER, 1)], bytes((FIRST,)) * BLOCK_RECORDS)
+    return recording.bytes()
+
+
+def interrupts():
+    return of_values(lambda number: extended(INTERRUPT, number), 1 << 17, 0)
+
+
+def gaps():
+    recording = Recording()
+    for core in range(CORES):
+        part = b"".join(map(varint, (1, 2, 3, 4, 5)))
+        recording.items(*[(MISSING, core, part)] * 300)
+    return recording.bytes()
+
+
+def console():
+    recording = Recording()
+    for _ in range(10):
+        recording.items((CONSOLE, 0, b"\x1b\0\xff" * (2 << 20)))
+    return recording.bytes()
+
+
+def sessions():
+    recording = Recording()
+    for number in range(2, 3000):
+        recording.out += hostile_names.chunk(SESSION, varint(number) + varint(number) + hello())
+    return recording.bytes()
+
+
+def paths(functions=150, roots=150, cores=1):
+    """functions^2 * roots paths: each block has one root that calls each function, which calls each function."""
+    recording = Recording(cores=cores, sites=functions)
+    words = [entry(function) for function in range(functions)]
+    leaves = b"".join(bytes((FIRST + function, RETURN)) for function in range(functions))
+    inner = b"".join(bytes((FIRST + function,)) + leaves + bytes((RETURN,)) for function in range(functions))
+    for core in range(cores):
+        for root in range(roots):
+            recording.block(core, words, bytes((FIRST + root,)) + inner + bytes((RETURN,)))
+    return recording.bytes()
+
+
+def deep_and_wide():
+    """Paths 2,000 deep, each with leaves of its own: folded stacks of all would be gigabytes."""
+    recording = Recording(sites=60)
+    down = bytes((FIRST,)) * 2000
+    leaves = b"".join(bytes((FIRST + function, RETURN)) for function in range(1, 8))
+    for _ in range(4):
+        recording.block(0, [entry(function) for function in range(8)], down[:-1] + (leaves + bytes((RETURN,))) * 1999)
+    return recording.bytes()
+
+
+HOSTILE = (claimed_profile, claimed_profile_in_frames, claimed_profile_events, all_moved, functions_far_apart, functions_in_contexts,
+           open_calls, many_contexts, long_durations, counters, captured_values, masked, samples, markers, interrupts, gaps, console,
+           sessions, deep_and_wide)

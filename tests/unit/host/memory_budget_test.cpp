@@ -136,7 +136,7 @@ TEST_F(LittleMemory, MergesTheTargetsProfileExactly) {
     EXPECT_EQ(sums(whole).first, 3u * 190);
     for (const double bytes : {0.0, 5e3, 20e3, 60e3}) {
         const Report less = report(bytes / 260e6);
-        EXPECT_EQ(sums(less), sums(whole)) << bytes;
+        ASSERT_EQ(sums(less), sums(whole)) << bytes;
         EXPECT_LT(less.profile.size(), 19u) << bytes;
         EXPECT_EQ(less.profile.back().name, "(others)") << bytes;
         EXPECT_EQ(less.others.calls, less.profile.back().calls);

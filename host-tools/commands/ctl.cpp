@@ -29,6 +29,7 @@ public:
 std::string over_line(const CtlOptions& options) {
     std::optional<Symbols> symbols;
     if (!options.image.empty()) symbols = read_symbols(ElfFile::open(options.image));
+    check_names(options.request, symbols ? &*symbols : nullptr);
     const auto line = open_source(options.from, Way::both);
     Listener listener;
     SessionReader reader(listener);

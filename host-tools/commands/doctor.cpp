@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `doctor`: is what nopscope works with there, and usable? Each finding with what to do about it.
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <grp.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,7 +8,6 @@
 #include <cctype>
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
 #include <iterator>
 
 #include "host-tools/base/output.hpp"
@@ -21,6 +17,7 @@
 #include "host-tools/elf/check.hpp"
 #include "host-tools/live/line.hpp"
 #include "host-tools/report/json.hpp"
+#include "host-tools/transport/ports.hpp"
 #include "host-tools/transport/source.hpp"
 
 namespace nopscope {
@@ -93,37 +90,21 @@ void look_at_compilers(Findings& findings) {
     }
 }
 
-std::string group_of(const std::string& path) {
-    struct stat about {};
-    if (stat(path.c_str(), &about) != 0) return {};
-    const group* const found = getgrgid(about.st_gid);
-    return found != nullptr ? found->gr_name : std::to_string(about.st_gid);
-}
-
 void look_at_port(Findings& findings, const std::string& path) {
     if (access(path.c_str(), R_OK | W_OK) == 0) {
         findings.push_back({State::good, path, "may be read and written", ""});
-        return;
+    } else {
+        findings.push_back({State::problem, path, "may not be used by you", permission_fix(path)});
     }
-    const std::string group = group_of(path);
-    const bool by_group = !group.empty() && group != "root";
-    findings.push_back({State::problem, path, "may not be used by you",
-                        by_group ? fmt::format("sudo usermod -aG {} $USER, and log in again", group)
-                                 : fmt::format("sudo chmod a+rw {}, or a udev rule", path)});
 }
 
 void look_at_ports(Findings& findings, const std::string& directory) {
-    std::vector<std::string> ports;
-    std::error_code ignored;
-    for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
-        const std::string name = entry.path().filename().string();
-        for (const char* const kind : {"ttyUSB", "ttyACM", "ttyAMA"}) {
-            if (name.starts_with(kind)) ports.push_back(entry.path().string());
-        }
-    }
-    std::sort(ports.begin(), ports.end());
+    const std::vector<std::string> ports = serial_ports(directory);
     for (const std::string& port : ports) look_at_port(findings, port);
-    if (ports.empty()) findings.push_back({State::note, "serial ports", "no ttyUSB, ttyACM or ttyAMA is there: no board is connected", ""});
+    if (ports.empty()) {
+        findings.push_back(
+            {State::note, "serial ports", "no ttyUSB, ttyACM or ttyAMA is there: no board is connected", ""});
+    }
 }
 
 // Listens for some seconds.

@@ -218,6 +218,7 @@ bool end_recording(Destination& to, Recording& recording, Steering* steering, co
 Exit record(const RecordOptions& options) {
     std::optional<Symbols> symbols;
     if (!options.line.image.empty()) symbols = read_symbols(ElfFile::open(options.line.image));
+    options.line.steering.check_names(symbols ? &*symbols : nullptr);
     catch_interrupts();
     const bool steers = options.line.steering.steers();
     // The files first: a target is not started for nothing.

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "host-tools/base/error.hpp"
+#include "host-tools/base/nearest.hpp"
 #include "host-tools/base/text.hpp"
 #include "tracer/wire/command.hpp"
 
@@ -61,9 +62,12 @@ std::vector<bool> choose(const Symbols& symbols, const Choice& choice) {
         for (const std::string& glob : *globs) {
             if (std::none_of(symbols.sites.begin(), symbols.sites.end(),
                              [&](const Function& f) { return names_function(glob, f); })) {
-                throw Error(fmt::format("no traceable function of {} is called {}: `nopscope info "
-                                        "--sites {}` lists them",
-                                        symbols.origin, for_cell(glob), symbols.origin),
+                std::vector<std::string> names;
+                for (const Function& site : symbols.sites) names.push_back(site.name);
+                const std::string near = did_you_mean(glob, names);
+                throw Error(fmt::format("no traceable function of {} is called {}{}", symbols.origin, for_cell(glob),
+                                        near.empty() ? fmt::format(": `nopscope info --sites {}` lists them", symbols.origin)
+                                                     : near),
                             Exit::usage);
             }
         }

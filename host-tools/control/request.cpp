@@ -82,10 +82,12 @@ Bytes varint(std::uint64_t value) {
     return {bytes, bytes + out.size()};
 }
 
+const Symbols& given(const Symbols* symbols) {
+    if (symbols == nullptr) refuse("names are resolved here: give --image ELF (with --via, to the recorder)");
+    return *symbols;
+}
 const Symbols& symbols_of(const TargetSide& target) {
-    if (target.symbols == nullptr) {
-        refuse("names are resolved here: give --image ELF (with --via, to the recorder)");
-    }
+    given(target.symbols);
     if (const auto sentence = mismatch(*target.symbols, target.hello)) throw Error(*sentence);
     return *target.symbols;
 }
@@ -113,9 +115,10 @@ void apply(CommandClient& client, Command what, Bytes head, std::uint64_t select
     client.request(what, head);
 }
 
-Choice with_globs(const ControlRequest& request) {
+// `first`: the word with the first glob.
+Choice with_globs(const ControlRequest& request, long first = 1) {
     Choice choice = request.choice;
-    choice.filter.insert(choice.filter.end(), request.words.begin() + 1, request.words.end());
+    choice.filter.insert(choice.filter.end(), request.words.begin() + first, request.words.end());
     return choice;
 }
 
@@ -219,9 +222,7 @@ std::pair<std::uint8_t, std::uint8_t> captured(std::string_view text) {
 }
 std::string capture(const ControlRequest& request, const TargetSide& target) {
     const auto [mask, result] = captured(request.words[1]);
-    Choice choice = request.choice;
-    choice.filter.insert(choice.filter.end(), request.words.begin() + 2, request.words.end());
-    const std::uint64_t selected = select(target.client, choose(symbols_of(target), choice));
+    const std::uint64_t selected = select(target.client, choose(symbols_of(target), with_globs(request, 2)));
     apply(target.client, Command::set_capture, {mask, result}, selected);
     return fmt::format("capturing {} of {} function{}", request.words[1], selected,
                        selected == 1 ? "" : "s");
@@ -261,31 +262,34 @@ std::string events(const ControlRequest& request, const TargetSide& target) {
     return said;
 }
 
+// What a verb takes besides its arguments.
+enum class Takes : std::uint8_t { nothing, choice, choice_and_recorder };
 struct Verb {
     const char* name;
     std::size_t least, most;  // arguments
+    Takes takes;
     std::string (*perform)(const ControlRequest&, const TargetSide&);
 };
 constexpr std::size_t any = ~std::size_t{0};
 constexpr Verb verbs[] = {
-    {"hello", 0, 0, plain<Command::hello>},
-    {"stats", 0, 0, stats},
-    {"start", 0, 0, plain<Command::start>},
-    {"stop", 0, 0, plain<Command::stop>},
-    {"mark", 0, 1, with_id<Command::mark>},
-    {"snapshot", 0, 1, with_id<Command::snapshot>},
-    {"send-profile", 0, 0, plain<Command::send_profile>},
-    {"trace", 0, any, trace},
-    {"untrace", 1, any, trace},
-    {"only", 0, any, only},
-    {"capture", 2, any, capture},
-    {"events", 1, any, events},
-    {"mode", 1, 1, mode},
-    {"depth", 1, 1, depth},
-    {"min-duration", 1, 1, min_duration},
-    {"sample", 1, 1, sample},
-    {"baud", 1, 1, baud},
-    {"reset", 0, 0, reset},
+    {"hello", 0, 0, Takes::nothing, plain<Command::hello>},
+    {"stats", 0, 0, Takes::nothing, stats},
+    {"start", 0, 0, Takes::nothing, plain<Command::start>},
+    {"stop", 0, 0, Takes::nothing, plain<Command::stop>},
+    {"mark", 0, 1, Takes::nothing, with_id<Command::mark>},
+    {"snapshot", 0, 1, Takes::nothing, with_id<Command::snapshot>},
+    {"send-profile", 0, 0, Takes::nothing, plain<Command::send_profile>},
+    {"trace", 0, any, Takes::choice_and_recorder, trace},
+    {"untrace", 1, any, Takes::choice, trace},
+    {"only", 0, any, Takes::choice, only},
+    {"capture", 2, any, Takes::choice, capture},
+    {"events", 1, any, Takes::nothing, events},
+    {"mode", 1, 1, Takes::nothing, mode},
+    {"depth", 1, 1, Takes::nothing, depth},
+    {"min-duration", 1, 1, Takes::nothing, min_duration},
+    {"sample", 1, 1, Takes::nothing, sample},
+    {"baud", 1, 1, Takes::nothing, baud},
+    {"reset", 0, 0, Takes::nothing, reset},
 };
 
 const Verb& verb_of(const ControlRequest& request) {
@@ -294,11 +298,24 @@ const Verb& verb_of(const ControlRequest& request) {
         if (name != verb.name) continue;
         const std::size_t given = request.words.size() - 1;
         if (given >= verb.least && given <= verb.most) return verb;
-        refuse(fmt::format("{} takes {} argument{}", name,
-                           given < verb.least ? "an" : "fewer", given < verb.least ? "" : "s"));
+        const std::size_t limit = given < verb.least ? verb.least : verb.most;
+        refuse(fmt::format("{} takes at {} {} argument{}, and {} came", name, given < verb.least ? "least" : "most", limit,
+                           limit == 1 ? "" : "s", given));
     }
     const std::string near = did_you_mean(name, verb_names());
     refuse(fmt::format("there is no request {}{}", for_cell(name), near.empty() ? std::string(": there are ") + control_verbs() : near));
+}
+
+void check_options(const Verb& verb, const ControlRequest& request) {
+    const auto refuse_option = [&](const char* option) {
+        refuse(fmt::format("{} does not use {}: leave it out", verb.name, option));
+    };
+    const bool takes_choice = verb.takes != Takes::nothing && request.words != Words{"only"};
+    if (!takes_choice && !request.choice.filter.empty()) refuse_option("a filter");
+    if (!takes_choice && !request.choice.notrace.empty()) refuse_option("--notrace");
+    if (!takes_choice && request.choice.size_above) refuse_option("--size-above");
+    if (verb.takes != Takes::choice_and_recorder && !request.recorder.empty()) refuse_option("--recorder");
+    if (verb.takes != Takes::choice_and_recorder && request.also) refuse_option("--also");
 }
 
 }  // namespace
@@ -319,6 +336,7 @@ std::vector<std::string> recorder_names() { return names_of(recorders); }
 
 void check(const ControlRequest& request) {
     const Verb& verb = verb_of(request);
+    check_options(verb, request);
     const std::string name = verb.name;
     if (name == "mark" || name == "snapshot") number_or_0(request.words, Command::mark);
     if (name == "capture") captured(request.words[1]);
@@ -329,6 +347,12 @@ void check(const ControlRequest& request) {
     if (name == "sample") one_in(request.words[1]);
     if (name == "mode") choice_of(modes, request.words[1]);
     if (!request.recorder.empty()) choice_of(recorders, request.recorder);
+}
+
+void check_names(const ControlRequest& request, const Symbols* symbols) {
+    const Verb& verb = verb_of(request);
+    if (verb.takes == Takes::nothing || request.words == Words{"only"}) return;
+    choose(given(symbols), with_globs(request, static_cast<long>(verb.least > 1 ? verb.least : 1)));
 }
 
 Performed perform(const ControlRequest& request, const TargetSide& target) {

@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::size_t longest_line = std::size_t{1} << 16;
 constexpr std::size_t most_peers = 16;
+constexpr std::chrono::seconds longest_request{2};
 
 }  // namespace
 
@@ -29,8 +30,9 @@ ControlSocket::ControlSocket(const std::string& path) : path_(path) {
     const auto* const where = reinterpret_cast<const sockaddr*>(&address);
     struct stat there {};
     if (lstat(path.c_str(), &there) == 0 && S_ISSOCK(there.st_mode)) {
-        const int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        const bool used = connect(probe, where, sizeof address) == 0;
+        const int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        // A recorder whose queue is full is one, too.
+        const bool used = connect(probe, where, sizeof address) == 0 || errno == EAGAIN;
         close(probe);
         if (used) throw Error(path + " is another recorder's control socket: choose another path");
         unlink(path.c_str());
@@ -57,12 +59,19 @@ void ControlSocket::drop(std::size_t peer) {
     peers_.erase(peers_.begin() + static_cast<long>(peer));
 }
 
-std::optional<ControlRequest> ControlSocket::take() {
-    while (peers_.size() < most_peers) {
+// As many as are waiting, but no more than can be waiting at a time.
+void ControlSocket::accept_peers() {
+    for (std::size_t n = 0; n <= most_peers; ++n) {
         const int peer = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-        if (peer < 0) break;
-        peers_.push_back({peer, {}});
+        if (peer < 0) return;
+        if (peers_.size() == most_peers) drop(0);
+        peers_.push_back({peer, {}, Clock::now()});
     }
+}
+
+std::optional<ControlRequest> ControlSocket::take() {
+    accept_peers();
+    const auto now = Clock::now();
     for (std::size_t i = 0; i < peers_.size();) {
         char bytes[4096];
         const ssize_t count = recv(peers_[i].descriptor, bytes, sizeof bytes, 0);
@@ -80,7 +89,8 @@ std::optional<ControlRequest> ControlSocket::take() {
             }
         }
         const bool gone = count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR);
-        if (gone || peers_[i].line.size() > longest_line) {
+        const bool is_late = count < 0 && now - peers_[i].since > longest_request;
+        if (gone || is_late || peers_[i].line.size() > longest_line) {
             drop(i);
         } else {
             ++i;

@@ -5,6 +5,7 @@
 //     recorder  one line of JSON: {"status": the exit code, "text": what to print}, and closes
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,21 +28,24 @@ public:
     ControlSocket(const ControlSocket&) = delete;
     ControlSocket& operator=(const ControlSocket&) = delete;
 
-    // Takes what has come, without waiting: one request, from who asked first. The same one is answered
-    // next.
+    // Takes what has come, without waiting: one request, of the peer that asked first. That peer is answered next. A peer
+    // without a whole request two seconds after it connected is closed; the oldest one sooner if there are too many.
     std::optional<ControlRequest> take();
     void answer(const ControlAnswer& answer);
 
 private:
+    using Clock = std::chrono::steady_clock;
     struct Peer {
         int descriptor;
         std::string line;
+        Clock::time_point since;  // it was accepted
     };
     void drop(std::size_t peer);
+    void accept_peers();
 
     std::string path_;
     int listener_ = -1;
-    std::vector<Peer> peers_;  // the first one is being answered
+    std::vector<Peer> peers_;  // in the order of `since`; but the first one while it is answered
 };
 
 // The other side. Throws Error.

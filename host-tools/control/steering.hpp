@@ -14,6 +14,10 @@ struct SteeringOptions {
     std::vector<ControlRequest> at_start;  // of each session, in this order
     std::string socket;                    // path of a control socket; empty: none
 
+    // Throws Error, Exit::usage, where a name is no function's of the image; null: none was given.
+    void check_names(const Symbols* symbols) const {
+        for (const ControlRequest& request : at_start) nopscope::check_names(request, symbols);
+    }
     bool steers() const { return !at_start.empty() || !socket.empty(); }
 };
 

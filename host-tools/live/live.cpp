@@ -57,6 +57,7 @@ Live::Live(LiveOptions options)
       events_(timeline_, [this] { return symbols(); }, options_.line.from),
       watch_(symbols()),
       tee_(profile_, watch_) {
+    options_.line.steering.check_names(symbols());
     const bool one_way = goes_one_way(options_.line);
     takes_commands_ = !one_way;
     // Where commands cannot be sent and are asked for, open_line says so.

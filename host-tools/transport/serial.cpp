@@ -12,6 +12,7 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/file.hpp"
+#include "host-tools/transport/ports.hpp"
 #include "host-tools/transport/source.hpp"
 
 namespace nopscope {
@@ -68,7 +69,7 @@ private:
 std::unique_ptr<Source> open_serial(const std::string& path, std::uint32_t baud) {
     // Not blocking: a port without carrier would wait in open().
     const int port = open(path.c_str(), O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
-    if (port < 0) throw Error("cannot open serial port " + path + ": " + system_error(errno));
+    if (port < 0) throw Error(open_failure(path, errno));
     auto source = std::make_unique<SerialSource>(port, path, baud);
     set_raw(port, path, baud);
     ioctl(port, TCFLSH, TCIFLUSH);

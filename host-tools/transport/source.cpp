@@ -2,11 +2,13 @@
 #include "host-tools/transport/source.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
+#include <filesystem>
 #include <string_view>
 
 #include "host-tools/base/error.hpp"
@@ -139,6 +141,13 @@ std::unique_ptr<Source> open_source(const std::string& uri, Way way, Errors erro
     if (take_prefix(rest, "unix:")) return open_unix(std::string(rest));
     if (take_prefix(rest, "exec:")) return open_exec(std::string(rest), way, errors);
     if (take_prefix(rest, "file:")) return open_file(std::string(rest));
+    if (rest.starts_with("/dev/")) {
+        throw Error(fmt::format("{} is no URI: for a serial port give serial:{}?baud=115200, with its rate", uri, uri),
+                    Exit::usage);
+    }
+    if (std::error_code error; std::filesystem::exists(uri, error)) {
+        throw Error(fmt::format("{} is no URI: for a file give file:{}", uri, uri), Exit::usage);
+    }
     throw Error(uri + ": expected serial:, tcp:, unix:, exec:, file: or -", Exit::usage);
 }
 

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/transport/ports.hpp"
+
+#include <fmt/format.h>
+#include <grp.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+
+#include "host-tools/base/file.hpp"
+
+namespace nopscope {
+namespace {
+
+// Empty: it cannot be looked at.
+std::string group_of(const std::string& path) {
+    struct stat about {};
+    if (stat(path.c_str(), &about) != 0) return {};
+    const group* const found = getgrgid(about.st_gid);
+    return found != nullptr ? found->gr_name : std::to_string(about.st_gid);
+}
+
+std::vector<std::string> entries(const std::string& directory) {
+    std::vector<std::string> paths;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+        paths.push_back(entry.path().string());
+    }
+    std::sort(paths.begin(), paths.end());
+    return paths;
+}
+
+}  // namespace
+
+std::vector<std::string> serial_ports(const std::string& devices) {
+    std::vector<std::string> ports;
+    for (const std::string& path : entries(devices)) {
+        const std::string name = std::filesystem::path(path).filename().string();
+        for (const char* const kind : {"ttyUSB", "ttyACM", "ttyAMA"}) {
+            if (name.starts_with(kind)) ports.push_back(path);
+        }
+    }
+    for (const std::string& path : entries(devices + "/serial/by-id")) ports.push_back(path);
+    return ports;
+}
+
+std::string permission_fix(const std::string& port) {
+    const std::string group = group_of(port);
+    return !group.empty() && group != "root" ? fmt::format("sudo usermod -aG {} $USER, and log in again", group)
+                                             : fmt::format("sudo chmod a+rw {}, or a udev rule", port);
+}
+
+std::string open_failure(const std::string& port, int error) {
+    const std::string what = fmt::format("cannot open serial port {}: {}", port, system_error(error));
+    if (error == EACCES || error == EPERM) return what + ": " + permission_fix(port);
+    if (error == EBUSY) return what + ": end the program that uses it";
+    if (error != ENOENT && error != ENXIO && error != ENODEV) return what;
+    const std::vector<std::string> ports = serial_ports();
+    if (ports.empty()) return what + ": no serial port is connected";
+    return fmt::format("{}: these are there: {}", what, fmt::join(ports, ", "));
+}
+
+}  // namespace nopscope

@@ -102,8 +102,8 @@ void look_at_ports(Findings& findings, const std::string& directory) {
     const std::vector<std::string> ports = serial_ports(directory);
     for (const std::string& port : ports) look_at_port(findings, port);
     if (ports.empty()) {
-        findings.push_back(
-            {State::note, "serial ports", "no ttyUSB, ttyACM or ttyAMA is there: no board is connected", ""});
+        findings.push_back({State::note, "serial ports",
+                            "no ttyUSB, ttyACM or ttyAMA is there: no board is connected", ""});
     }
 }
 

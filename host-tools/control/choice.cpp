@@ -65,9 +65,12 @@ std::vector<bool> choose(const Symbols& symbols, const Choice& choice) {
                 std::vector<std::string> names;
                 for (const Function& site : symbols.sites) names.push_back(site.name);
                 const std::string near = did_you_mean(glob, names);
-                throw Error(fmt::format("no traceable function of {} is called {}{}", symbols.origin, for_cell(glob),
-                                        near.empty() ? fmt::format(": `nopscope info --sites {}` lists them", symbols.origin)
-                                                     : near),
+                throw Error(fmt::format("no traceable function of {} is called {}{}",
+                                        symbols.origin, for_cell(glob),
+                                        near.empty()
+                                            ? fmt::format(": `nopscope info --sites {}` lists them",
+                                                          symbols.origin)
+                                            : near),
                             Exit::usage);
             }
         }

@@ -26,8 +26,8 @@ struct TargetSide {
 
 // Throws Error, Exit::usage, where the words make no sense.
 void check(const ControlRequest& request);
-// Likewise, where its globs name no function of the image; null: none was given. Before a line is opened or a command
-// started, so that a slip of the keyboard costs nothing.
+// Likewise, where its globs name no function of the image; null: none was given. Before a line is
+// opened or a command started, so that a slip of the keyboard costs nothing.
 void check_names(const ControlRequest& request, const Symbols* symbols);
 struct Performed {
     std::string text;   // a line or a few to print

@@ -28,8 +28,9 @@ public:
     ControlSocket(const ControlSocket&) = delete;
     ControlSocket& operator=(const ControlSocket&) = delete;
 
-    // Takes what has come, without waiting: one request, of the peer that asked first. That peer is answered next. A peer
-    // without a whole request two seconds after it connected is closed; the oldest one sooner if there are too many.
+    // Takes what has come, without waiting: one request, of the peer that asked first. That peer is
+    // answered next. A peer without a whole request two seconds after it connected is closed; the
+    // oldest one sooner if there are too many.
     std::optional<ControlRequest> take();
     void answer(const ControlAnswer& answer);
 

@@ -48,12 +48,14 @@ std::vector<std::string> serial_ports(const std::string& devices) {
 
 std::string permission_fix(const std::string& port) {
     const std::string group = group_of(port);
-    return !group.empty() && group != "root" ? fmt::format("sudo usermod -aG {} $USER, and log in again", group)
-                                             : fmt::format("sudo chmod a+rw {}, or a udev rule", port);
+    return !group.empty() && group != "root"
+               ? fmt::format("sudo usermod -aG {} $USER, and log in again", group)
+               : fmt::format("sudo chmod a+rw {}, or a udev rule", port);
 }
 
 std::string open_failure(const std::string& port, int error) {
-    const std::string what = fmt::format("cannot open serial port {}: {}", port, system_error(error));
+    const std::string what =
+        fmt::format("cannot open serial port {}: {}", port, system_error(error));
     if (error == EACCES || error == EPERM) return what + ": " + permission_fix(port);
     if (error == EBUSY) return what + ": end the program that uses it";
     if (error != ENOENT && error != ENXIO && error != ENODEV) return what;

@@ -142,8 +142,10 @@ std::unique_ptr<Source> open_source(const std::string& uri, Way way, Errors erro
     if (take_prefix(rest, "exec:")) return open_exec(std::string(rest), way, errors);
     if (take_prefix(rest, "file:")) return open_file(std::string(rest));
     if (rest.starts_with("/dev/")) {
-        throw Error(fmt::format("{} is no URI: for a serial port give serial:{}?baud=115200, with its rate", uri, uri),
-                    Exit::usage);
+        throw Error(
+            fmt::format("{} is no URI: for a serial port give serial:{}?baud=115200, with its rate",
+                        uri, uri),
+            Exit::usage);
     }
     if (std::error_code error; std::filesystem::exists(uri, error)) {
         throw Error(fmt::format("{} is no URI: for a file give file:{}", uri, uri), Exit::usage);

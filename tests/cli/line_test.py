@@ -4,6 +4,7 @@
 
 import os
 import pty
+import socket
 import struct
 import subprocess
 import sys
@@ -81,6 +82,68 @@ class Silent(cli.Case):
         self.assertRegex(done.stderr, "no byte came: .*; the command ended with exit status 3: no such machine")
         done = cli.nopscope("top", "--once", "--after", "0.2", "--interval", "0.2", "--from", "exec:sleep 9", status=3)
         self.assertIn("no byte came in ", done.stderr)
+
+
+class Refused(cli.Case):
+    def test_a_name_that_no_function_has_before_the_target_starts(self):
+        started = self.directory / "started"
+        uri = f"exec:touch {started}; sleep 9"
+        for command, options in (("record", ["-o", self.directory / "line.nsc"]), ("top", ["--once"]), ("serve", [])):
+            for option in ("--filter", "--notrace", "--only-function"):
+                done = cli.nopscope(command, "--from", uri, "--image", cli.DEMO, *options, option, "luaV_exicute", status=2)
+                self.assertIn("is called luaV_exicute: did you mean luaV_execute?", done.stderr)
+        done = cli.nopscope("ctl", "--from", uri, "--image", cli.DEMO, "trace", "no_such_name", status=2)
+        self.assertIn("info --sites", done.stderr)
+        self.assertFalse(started.exists())
+
+    def test_options_and_words_that_a_request_does_not_use(self):
+        for words, said in ((["mode", "stream", "--notrace", "x"], "mode does not use --notrace"),
+                            (["stop", "--also"], "stop does not use --also"),
+                            (["untrace", "x", "--recorder", "graph"], "untrace does not use --recorder"),
+                            (["only", "--size-above", "9"], "only does not use --size-above"),
+                            (["depth", "3", "4"], "depth takes at most 1 argument, and 2 came"),
+                            (["capture", "x0"], "capture takes at least 2 arguments, and 1 came")):
+            self.assertIn(said, cli.nopscope("ctl", "--from", "exec:sleep 9", *words, status=2).stderr)
+
+    def test_a_port_that_cannot_be_opened(self):
+        def said(uri, status):
+            return cli.nopscope("record", "--from", uri, "-o", self.directory / "line.nsc", status=status).stderr
+        self.assertIn("give serial:/dev/ttyUSB7?baud=115200", said("/dev/ttyUSB7", 2))
+        self.assertIn(f"give file:{self.directory}", said(self.directory, 2))
+        self.assertRegex(said("serial:/dev/ttyUSB7", 3), "No such file or directory: (no serial port|these are there: /dev/)")
+
+
+class Control(cli.Case):
+    def test_silent_peers_do_not_lock_the_socket(self):
+        path = self.directory / "control"
+        with subprocess.Popen([cli.NOPSCOPE, "record", "-q", "--from", "exec:sleep 60", "-o", self.directory / "line.nsc",
+                               "--control", f"unix:{path}"], stderr=subprocess.DEVNULL) as recorder:
+            try:
+                while not path.exists():
+                    time.sleep(0.02)
+                peers = [self.connect(path) for _ in range(16)]
+                time.sleep(0.3)
+                asking = self.connect(path)
+                asking.sendall(b'{"words": ["fly"]}\n')
+                self.assertRegex(asking.recv(4096), b'"status":2.*fly')
+                for peer in peers:
+                    self.assertEqual(peer.recv(1), b"", "it is closed after two seconds")
+                again = cli.nopscope("record", "--from", "exec:true", "-o", self.directory / "other.nsc", "--control",
+                                     f"unix:{path}", status=3)
+                self.assertIn("is another recorder's control socket", again.stderr)
+            finally:
+                recorder.kill()
+        # The file of a recorder that was killed.
+        self.assertTrue(path.exists())
+        cli.nopscope("record", "--from", "exec:true", "-o", self.directory / "other.nsc", "--control", f"unix:{path}",
+                     status=5)
+
+    def connect(self, path):
+        peer = socket.socket(socket.AF_UNIX)
+        self.addCleanup(peer.close)
+        peer.settimeout(20)
+        peer.connect(str(path))
+        return peer
 
 
 if __name__ == "__main__":

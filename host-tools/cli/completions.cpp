@@ -6,8 +6,10 @@
 #include <iterator>
 
 #include "host-tools/base/error.hpp"
+#include "host-tools/base/pmu_events.hpp"
 #include "host-tools/cli/commands_of.hpp"
 #include "host-tools/cli/reference.hpp"
+#include "host-tools/control/request.hpp"
 
 namespace nopscope {
 namespace {
@@ -31,6 +33,18 @@ std::vector<std::string> command_names(const CLI::App& app) {
     std::vector<std::string> names;
     for (const CLI::App* const command : shown_commands(app)) names.push_back(command->get_name());
     return names;
+}
+
+// Of an option whose values are words: these. Those of --event are too many for --help.
+std::vector<std::string> words_of(const CLI::Option& option) {
+    if (option.get_name() != "--event") return choices_of(option);
+    return CLI::detail::split_up(event_names(), ',');
+}
+
+// Of a command whose arguments are words and not files: these.
+std::vector<std::string> arguments_of(const CLI::App& app, const CLI::App& command) {
+    if (command.get_name() == "ctl") return verb_names();
+    return command.get_name() == "help" ? command_names(app) : std::vector<std::string>();
 }
 
 // Within '...' of a shell.
@@ -60,20 +74,24 @@ std::string bash_completion(const CLI::App& app) {
     fmt::format_to(to, "        COMPREPLY=($(compgen -W {} -- \"$word\"))\n        return\n    fi\n",
                    in_quotes(joined(command_names(app)) + " --help --version"));
     out += "    case \"${COMP_WORDS[1]} $before\" in\n";
-    std::string options;
+    std::string options, arguments;
     for (const CLI::App* const command : shown_commands(app)) {
         std::vector<std::string> names;
         for (const CLI::Option* const option : shown_options(*command)) {
             for (const std::string& name : names_of(*option)) {
                 names.push_back(name);
-                const std::string choices = joined(choices_of(*option));
+                const std::string choices = joined(words_of(*option));
                 if (choices.empty()) continue;
                 fmt::format_to(to, "        \"{} {}\") words={} ;;\n", command->get_name(), name, in_quotes(choices));
             }
         }
+        if (const std::string list = joined(arguments_of(app, *command)); !list.empty()) {
+            fmt::format_to(std::back_inserter(arguments), "            {}) words={} ;;\n", command->get_name(), in_quotes(list));
+        }
         fmt::format_to(std::back_inserter(options), "            {}) words={} ;;\n", command->get_name(), in_quotes(joined(names)));
     }
     out += "    esac\n    if [[ -z $words && $word == -* ]]; then\n        case ${COMP_WORDS[1]} in\n" + options +
+           "        esac\n    elif [[ -z $words && $before != -* ]]; then\n        case ${COMP_WORDS[1]} in\n" + arguments +
            "        esac\n    fi\n    if [[ -n $words ]]; then\n        COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
            "    else\n        compopt -o filenames 2>/dev/null\n        COMPREPLY=($(compgen -f -- \"$word\"))\n    fi\n}\n"
            "complete -F _nopscope nopscope\n";
@@ -94,12 +112,13 @@ std::string zsh_completion(const CLI::App& app) {
         for (const CLI::Option* const option : shown_options(*command)) {
             for (const std::string& name : names_of(*option)) {
                 std::string one = name + "[" + zsh_text(option->get_description()) + "]";
-                const std::string choices = joined(choices_of(*option));
+                const std::string choices = joined(words_of(*option));
                 if (option->get_items_expected_max() != 0) one += ":value:" + (choices.empty() ? "_files" : "(" + choices + ")");
                 fmt::format_to(to, " \\\n                {}", in_quotes(one));
             }
         }
-        out += " \\\n                '*:file:_files'\n            ;;\n";
+        const std::string list = joined(arguments_of(app, *command));
+        out += " \\\n                " + in_quotes(list.empty() ? "*:file:_files" : "*:word:(" + list + ")") + "\n            ;;\n";
     }
     return out + "    esac\n}\n_nopscope \"$@\"\n";
 }
@@ -110,12 +129,15 @@ std::string fish_completion(const CLI::App& app) {
     for (const CLI::App* const command : shown_commands(app)) {
         fmt::format_to(to, "complete -c nopscope -n __fish_use_subcommand -f -a {} -d {}\n", command->get_name(),
                        in_quotes(command->get_description()));
+        if (const std::string list = joined(arguments_of(app, *command)); !list.empty()) {
+            fmt::format_to(to, "complete -c nopscope -n '__fish_seen_subcommand_from {}' -f -a {}\n", command->get_name(), in_quotes(list));
+        }
         for (const CLI::Option* const option : shown_options(*command)) {
             if (option->get_positional()) continue;
             fmt::format_to(to, "complete -c nopscope -n '__fish_seen_subcommand_from {}'", command->get_name());
             for (const std::string& name : option->get_snames()) fmt::format_to(to, " -s {}", name);
             for (const std::string& name : option->get_lnames()) fmt::format_to(to, " -l {}", name);
-            const std::string choices = joined(choices_of(*option));
+            const std::string choices = joined(words_of(*option));
             if (!choices.empty()) {
                 fmt::format_to(to, " -x -a {}", in_quotes(choices));
             } else if (option->get_items_expected_max() != 0) {

@@ -22,6 +22,8 @@ Action add_check(CLI::App& app, CLI::App*& command) {
     command->add_option("image", options->image, "The ELF")->required();
     command->add_option("--allow", options->allow,
                         "A function whose address may be taken without a landing pad");
+    command->add_flag_function("--bti,!--no-bti", [options](std::int64_t count) { options->bti = count > 0; },
+                               "The CPU enforces BTI, or does not: else the image's property note tells, or its patch sites");
     command->add_flag("-v,--verbose", options->verbose, "Name the uninstrumented functions");
     add_choice(command, "--format", options->format, formats_without_csv, "Output");
     return [options] { return check(*options); };

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/commands/commands.hpp"
@@ -11,6 +13,15 @@
 namespace nopscope {
 namespace {
 
+// Up to five names.
+template <typename List, typename Name>
+std::string first_of(const List& list, Name name) {
+    constexpr std::size_t shown = 5;
+    std::string text;
+    for (std::size_t n = 0; n < std::min(shown, list.size()); ++n) text += (n == 0 ? "" : ", ") + for_cell(name(list[n]));
+    return list.size() > shown ? text + ", ..." : text;
+}
+
 void print_json(const CheckResult& result) {
     Json json;
     json["sites"] = result.sites;
@@ -18,6 +29,11 @@ void print_json(const CheckResult& result) {
     json["address_taken"] = result.address_taken;
     json["uninstrumented"] = Json::array();
     for (const auto& name : result.uninstrumented) json["uninstrumented"].push_back(to_utf8(name));
+    json["prebuilt"] = Json::array();
+    for (const auto& name : result.prebuilt) json["prebuilt"].push_back(to_utf8(name));
+    json["bti_is_enforced"] = result.bti_is_enforced;
+    json["without_landing_pad"] = result.without_pad.size();
+    json["has_build_id"] = result.has_build_id;
     json["problems"] = Json::array();
     for (const Problem& problem : result.problems) {
         json["problems"].push_back({{"address", hex_address(problem.address)},
@@ -27,11 +43,27 @@ void print_json(const CheckResult& result) {
     print(json_text(json));
 }
 
+// What is no problem, but should be known.
+void print_notes(const std::string& image, const CheckResult& result) {
+    if (!result.has_build_id) {
+        print("{}: the image has no build-id, so nopscope cannot tell whether an ELF fits a recording: link with --build-id\n", image);
+    }
+    if (const std::size_t count = result.without_pad.size(); count != 0) {
+        print("{}: {} address-taken function{} without a landing pad, which is right unless the CPU enforces BTI (--bti): {}\n", image,
+              count, count == 1 ? "" : "s", first_of(result.without_pad, [](const Problem& one) { return one.function; }));
+    }
+    if (const std::size_t count = result.prebuilt.size(); count != 0) {
+        print("{}: {} function{} of source files without any site or debug information, such as prebuilt libraries and assembly: {}; docs/integration.md says "
+              "how to build a library with sites\n",
+              image, count, count == 1 ? "" : "s", first_of(result.prebuilt, [](const std::string& name) { return name; }));
+    }
+}
+
 }  // namespace
 
 Exit check(const CheckOptions& options) {
     const ElfFile elf = ElfFile::open(options.image);
-    const CheckResult result = check_image(elf, options.allow);
+    const CheckResult result = check_image(elf, options.allow, options.bti);
     const Exit verdict = result.problems.empty() ? Exit::ok : Exit::check_failed;
     if (options.format == Format::json) {
         print_json(result);
@@ -46,6 +78,7 @@ Exit check(const CheckOptions& options) {
             print("uninstrumented: {}\n", for_cell(name));
         }
     }
+    print_notes(options.image, result);
     print("{}: {} functions, {} sites, {} address-taken, {} uninstrumented, {} problem{}\n",
                options.image, result.functions, result.sites, result.address_taken,
                result.uninstrumented.size(), result.problems.size(),

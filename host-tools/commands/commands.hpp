@@ -125,6 +125,7 @@ Exit doctor(const DoctorOptions& options);
 struct CheckOptions {
     std::string image;
     std::vector<std::string> allow;  // functions whose address may be taken without a landing pad
+    std::optional<bool> bti;         // whether the CPU enforces BTI; nothing: as the image tells
     bool verbose = false;
     Format format = Format::text;
 };

@@ -26,6 +26,8 @@ bool is_elf(const std::string& path) {
     return is;
 }
 
+constexpr char no_build_id[] = "(none: nopscope cannot tell whether an ELF fits a recording: link with --build-id)";
+
 Json site_json(const ElfFile& elf, const Symbols& symbols) {
     Json list = Json::array();
     for (std::size_t i = 0; i < symbols.sites.size(); ++i) {
@@ -63,6 +65,8 @@ Exit elf_info(const InfoOptions& options) {
             const auto words = site_words(elf, site.address);
             return words && words->has_bti;
         });
+    const auto misaligned = std::count_if(symbols.sites.begin(), symbols.sites.end(),
+                                          [](const Function& site) { return site.address % 8 != 0; });
     if (options.format == Format::json) {
         Json json;
         json["build_id"] = id;
@@ -70,6 +74,7 @@ Exit elf_info(const InfoOptions& options) {
         json["text_bytes"] = text_bytes;
         json["site_count"] = symbols.sites.size();
         json["sites_with_bti"] = with_bti;
+        json["misaligned_sites"] = misaligned;
         json["site_table_crc"] = fmt::format("{:08x}", symbols.site_table_crc);
         json["sections"] = Json::array();
         for (const ElfSection& section : elf.sections()) {
@@ -87,9 +92,13 @@ Exit elf_info(const InfoOptions& options) {
     print(
         "image     {}\nbuild-id  {}\nentry     {}\ntext      {} bytes\n"
         "sites     {} ({} with bti c), table CRC {:08x}\nsections\n",
-        options.file, id.empty() ? "(none)" : id, hex_address(elf.entry()), text_bytes,
+        options.file, id.empty() ? no_build_id : id, hex_address(elf.entry()), text_bytes,
         symbols.sites.size(), with_bti, symbols.site_table_crc);
     print_sections(elf);
+    if (misaligned != 0) {
+        print("refused   {} of {} sites are not at 8 bytes, so the target refuses them: see SUBALIGN in docs/integration.md\n", misaligned,
+              symbols.sites.size());
+    }
     if (!options.sites) return Exit::ok;
     print("sites\n");
     for (std::size_t i = 0; i < symbols.sites.size(); ++i) {
@@ -131,7 +140,7 @@ void print_recording(const nsc::Reader& file, const Profile& profile, const Repo
                                        : "without an end marker: the recorder was killed");
     if (end && end->exit_status >= 0) print("exit      {}\n", end->exit_status);
     print("image     {} on {}\nbuild-id  {}\nsymbols   {}\n", for_cell(report.image),
-               for_cell(report.board), report.build_id.empty() ? "(none)" : report.build_id,
+               for_cell(report.board), report.build_id.empty() ? no_build_id : report.build_id,
                file.symbols() ? fmt::format("{} sites, from {}", file.symbols()->sites.size(),
                                             for_cell(file.symbols()->origin))
                               : "(none)");

@@ -48,10 +48,39 @@ bool belongs_to_nopscope(const std::string& name, const std::string& file) {
     return name.starts_with("nopscope::");
 }
 
+// GNU_PROPERTY_AARCH64_FEATURE_1_AND of .note.gnu.property (AAELF64); nothing: there is no such property.
+std::optional<std::uint32_t> feature_1(const ElfFile& elf) {
+    const ElfSection* const section = elf.section(".note.gnu.property");
+    if (section == nullptr) return std::nullopt;
+    const auto word = [bytes = section->bytes](std::size_t at) {
+        std::uint32_t value = 0;
+        for (std::size_t n = 0; n < 4 && at + n < bytes.size(); ++n) value |= std::uint32_t{bytes[at + n]} << (8 * n);
+        return value;
+    };
+    constexpr std::size_t head_bytes = 16;  // sizes, type, "GNU"
+    constexpr std::uint32_t feature_1_and = 0xc0000000;
+    for (std::size_t at = head_bytes; at + 12 <= section->bytes.size();) {
+        if (word(at) == feature_1_and) return word(at + 8);
+        at += 8 + (std::size_t{word(at + 4)} + 7) / 8 * 8;
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
-CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allowed_without_pad) {
+bool has_bti(const ElfFile& elf) {
+    if (const auto features = feature_1(elf)) return (*features & 1) != 0;
+    const auto sites = site_addresses(elf);
+    return std::any_of(sites.begin(), sites.end(), [&](std::uint64_t site) {
+        const auto words = site_words(elf, site);
+        return words && words->has_bti;
+    });
+}
+
+CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allowed_without_pad, std::optional<bool> bti) {
     CheckResult result;
+    result.bti_is_enforced = bti.value_or(has_bti(elf));
+    result.has_build_id = !elf.build_id().empty();
     const auto sites = site_addresses(elf);
     const Addresses site_set(sites.begin(), sites.end());
     const auto all = functions(elf);
@@ -74,6 +103,8 @@ CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allo
         problem(names->address, "is a name table made for another image");
     }
     const SourceLines lines(elf.path());
+    std::unordered_set<std::string> files_with_sites;
+    for (const std::uint64_t site : sites) files_with_sites.insert(lines.at(site).file);
     for (const ElfSymbol* function : all) {
         if (site_set.contains(function->address)) continue;
         if (site_words(elf, function->address)) {
@@ -81,9 +112,10 @@ CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allo
             continue;
         }
         const std::string name = demangled(function->name);
-        if (!belongs_to_nopscope(name, lines.at(function->address).file)) {
-            result.uninstrumented.push_back(name);
-        }
+        const std::string file = lines.at(function->address).file;
+        if (belongs_to_nopscope(name, file)) continue;
+        result.uninstrumented.push_back(name);
+        if (file.empty() || !files_with_sites.contains(file)) result.prebuilt.push_back(name);
     }
     const Addresses labels = boundaries(elf);
     Addresses seen;
@@ -96,9 +128,12 @@ CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allo
         const std::string name = demangled(function->second->name);
         const auto& allowed = allowed_without_pad;
         if (std::find(allowed.begin(), allowed.end(), name) != allowed.end()) continue;
-        problem(taken.target,
-                fmt::format("has its address taken at 0x{:x} but begins with no landing pad",
-                            taken.where));
+        std::string what = fmt::format("has its address taken at 0x{:x} but begins with no landing pad", taken.where);
+        if (result.bti_is_enforced) {
+            problem(taken.target, std::move(what));
+        } else {
+            result.without_pad.push_back({taken.target, name, std::move(what)});
+        }
     }
     std::stable_sort(result.problems.begin(), result.problems.end(),
                      [](const Problem& a, const Problem& b) { return a.address < b.address; });

@@ -4,6 +4,7 @@
 // pointers but have no landing pad, on which a CPU with BTI faults.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,9 +24,17 @@ struct CheckResult {
     std::size_t address_taken = 0;            // of them
     std::vector<Problem> problems;            // by address
     std::vector<std::string> uninstrumented;  // demangled; without the HAL's and the tracer's
+    std::vector<std::string> prebuilt;        // of these, those whose source file has no site at all, or is not known
+    std::vector<Problem> without_pad;         // as problems, where BTI is not enforced
+    bool bti_is_enforced = false;
+    bool has_build_id = false;
 };
 
-CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allowed_without_pad);
+// `bti`: whether the CPU enforces BTI; nothing: as the image tells (has_bti()).
+CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allowed_without_pad, std::optional<bool> bti = {});
+
+// True if the linker's property note says that all code has landing pads, or, without such a note, if a patch site has one.
+bool has_bti(const ElfFile& elf);
 
 // One way in which a function's address comes to be a value at run time.
 struct TakenAddress {

@@ -147,6 +147,9 @@ std::vector<HeadLine> head_lines(const Report& report) {
     const TargetFacts& target = report.target;
     std::vector<HeadLine> lines;
     if (std::string text = refused_text(target); !text.empty()) lines.push_back({"refused", std::move(text), true});
+    if (report.build_id.empty()) {
+        lines.push_back({"build-id", "the image has none, so nopscope cannot tell whether an ELF fits: link it with --build-id", true});
+    }
     if (target.read_ns) {
         lines.push_back({"profile read", "last at " + human_ns(*target.read_ns), false});
     } else if (target.keeps_profile) {

@@ -49,6 +49,13 @@ class Reference(cli.Case):
             self.assertLessEqual(cli.options_of(command), self.bash("nopscope", command, "-"))
         self.assertEqual(self.bash("nopscope", "report", "--format", ""), {"text", "json", "csv"})
         self.assertEqual(self.bash("nopscope", "report", "x.nsc", "--sort", "t"), {"total"})
+        self.assertEqual(self.bash("nopscope", "export", "x.nsc", "--to", "c"), {"callgrind", "chrome", "csv", "ctf"})
+        self.assertEqual(self.bash("nopscope", "record", "--mode", "l"), {"lossless"})
+        self.assertEqual(self.bash("nopscope", "record", "--recorder", "g"), {"graph"})
+        self.assertEqual(self.bash("nopscope", "top", "--sort", "p"), {"p50", "p99"})
+        self.assertEqual(self.bash("nopscope", "record", "--event", "cpu_c"), {"cpu_cycles"})
+        self.assertEqual(self.bash("nopscope", "ctl", "--via", "unix:x", "sta"), {"stats", "start"})
+        self.assertEqual(self.bash("nopscope", "help", "gr"), {"graph"})
         (self.directory / "run.nsc").touch()
         self.assertEqual(self.bash("nopscope", "report", "ru"), {"run.nsc"})
 
@@ -63,6 +70,8 @@ class Reference(cli.Case):
         for command in cli.commands():
             self.assertLessEqual(cli.options_of(command), self.fish(f"nopscope {command} --"))
         self.assertEqual(self.fish("nopscope report --format "), {"text", "json", "csv"})
+        self.assertEqual(self.fish("nopscope record --mode l"), {"lossless"})
+        self.assertEqual(self.fish("nopscope ctl sta"), {"stats", "start"})
 
     def zsh(self, line):
         """What it lists, on a terminal of its own (zsh/zpty)."""
@@ -88,6 +97,7 @@ class Reference(cli.Case):
         self.assertNotIn("graph", offered)
         self.assertLessEqual(cli.options_of("diff"), self.zsh("nopscope diff --"))
         self.assertLessEqual({"text", "json", "csv"}, self.zsh("nopscope report --format "))
+        self.assertLessEqual({"stats", "start"}, self.zsh("nopscope ctl sta"))
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ protected:
     ElfFile file() const { return {builder.build(), "image.elf"}; }
     std::vector<std::string> problems(const std::vector<std::string>& allowed = {}) const {
         std::vector<std::string> result;
-        for (const auto& problem : check_image(file(), allowed).problems) {
+        for (const auto& problem : check_image(file(), allowed, true).problems) {
             result.push_back(problem.function + " " + problem.what);
         }
         return result;
@@ -165,6 +165,16 @@ TEST_F(Elf, APointerInDataNeedsALandingPad) {
     EXPECT_THAT(problems({"bare"}), IsEmpty());
 }
 
+TEST_F(Elf, WithoutBtiAMissingLandingPadIsNoProblem) {
+    builder.data_word(builder.function("bare", true, false));
+    EXPECT_THAT(check_image(file(), {}).problems, IsEmpty());
+    EXPECT_EQ(check_image(file(), {}).without_pad.size(), 1u);
+    EXPECT_EQ(check_image(file(), {}, true).problems.size(), 1u);
+    builder.function("with_pad");
+    EXPECT_EQ(check_image(file(), {}).problems.size(), 1u) << "a site begins with bti c";
+    EXPECT_THAT(check_image(file(), {}, false).problems, IsEmpty());
+}
+
 TEST_F(Elf, PaciaspIsALandingPad) {
     builder.data_word(builder.function("signed", false, false, {a64::paciasp}));
     EXPECT_THAT(problems(), IsEmpty());
@@ -185,7 +195,7 @@ TEST_F(Elf, AddressesMadeInCodeCount) {
         ElfBuilder copy = builder;
         copy.function("user", false, false, body);
         const ElfFile elf(copy.build(), "image.elf");
-        return check_image(elf, {}).problems.size();
+        return check_image(elf, {}, true).problems.size();
     };
     const std::uint64_t at = (builder.here() + 7) & ~std::uint64_t{7};
     const auto low = bare & 0xfff;

@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -21,6 +22,7 @@ import recordings
 NOPSCOPE = os.environ["NOPSCOPE"]
 LIMIT_BYTES = 300_000_000
 CPU_SECONDS = 2
+HANG_SECONDS = 60
 # Instrumented or shared machines: the same work takes more of the CPU's time there.
 SLACK = 2
 ONE_FILE = ("chrome", "csv", "callgrind", "folded", "gmon", "perfetto", "pprof", "speedscope", "sqlite")
@@ -40,7 +42,8 @@ def run(directory, words, recording):
     filled = [word.replace("{recording}", str(recording)).replace("{}", str(directory)) for word in words]
     out, errors = directory / "out", directory / "errors"
     with open(out, "wb") as to, open(errors, "wb") as complaints:
-        process = subprocess.Popen([NOPSCOPE, filled[0], recording, *filled[1:]], stdout=to, stderr=complaints)
+        process = subprocess.Popen([NOPSCOPE, filled[0], recording, *filled[1:]], stdout=to, stderr=complaints,
+                                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (HANG_SECONDS, HANG_SECONDS)))
         _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     return process.returncode, 1024 * usage.ru_maxrss, usage.ru_utime + usage.ru_stime, errors.read_text(errors="replace"), out

@@ -22,11 +22,16 @@ Action add_check(CLI::App& app, CLI::App*& command) {
     command->add_option("image", options->image, "The ELF")->required();
     command->add_option("--allow", options->allow,
                         "A function whose address may be taken without a landing pad");
-    command->add_flag_function("--bti,!--no-bti", [options](std::int64_t count) { options->bti = count > 0; },
-                               "The CPU enforces BTI, or does not: else the image's property note tells, or its patch sites");
+    auto bti = std::make_shared<bool>(false), no_bti = std::make_shared<bool>(false);
+    CLI::Option* const enforced =
+        command->add_flag("--bti", *bti, "The CPU enforces BTI (as the image's property note or its patch sites tell)");
+    command->add_flag("--no-bti", *no_bti, "The CPU does not enforce BTI")->excludes(enforced);
     command->add_flag("-v,--verbose", options->verbose, "Name the uninstrumented functions");
     add_choice(command, "--format", options->format, formats_without_csv, "Output");
-    return [options] { return check(*options); };
+    return [options, bti, no_bti] {
+        if (*bti || *no_bti) options->bti = *bti;
+        return check(*options);
+    };
 }
 
 Action add_names(CLI::App& app, CLI::App*& command) {

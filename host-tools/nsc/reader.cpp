@@ -4,15 +4,18 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
+#include <iterator>
 #include <memory>
+#include <utility>
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/file.hpp"
 #include "host-tools/base/memory.hpp"
 #include "host-tools/nsc/payload.hpp"
+#include "host-tools/nsc/repair.hpp"
 #include "host-tools/nsc/replay.hpp"
 #include "tracer/wire/crc32c.hpp"
 
@@ -24,6 +27,26 @@ using Bytes = std::span<const std::uint8_t>;
 // What symbols may take of memory, for each byte of theirs in the file.
 constexpr std::size_t memory_of_symbol_byte = 16;
 constexpr std::size_t step_bytes = std::size_t{1} << 16;
+
+// A wrong byte that is found in more of them is too likely to be another one than the one that was damaged.
+constexpr std::size_t most_repaired_bytes = std::size_t{1} << 16;
+
+bool is_known(Type type) {
+    switch (type) {
+    case Type::about:
+    case Type::symbols:
+    case Type::session:
+    case Type::trace:
+    case Type::items:
+    case Type::counters:
+    case Type::end:
+        return true;
+    }
+    return false;
+}
+
+// All the rest, or all names, would be lost with it.
+bool is_repaired(Type type) { return type == Type::about || type == Type::symbols || type == Type::session; }
 
 struct ChunkHeader {
     bool ok = false;
@@ -64,21 +87,51 @@ bool Reader::fill(const Input& input, std::size_t count) {
 void Reader::consume(std::size_t count) { at_ += count; }
 
 void Reader::read(const Input& input, SessionSink& sink) {
-    if (fill(input, file_header_bytes) && std::memcmp(buffer_.data(), magic, sizeof magic) == 0) {
-        wire::Reader in(buffer_.data() + sizeof magic, file_header_bytes - sizeof magic);
-        const auto found = in.fixed<std::uint16_t>();
-        in.fixed<std::uint16_t>();
-        const bool intact = in.fixed<std::uint32_t>() == wire::crc32c(buffer_.data(), 12);
-        if (intact && found != version) {
-            throw Error(fmt::format("the recording has format {}, and this nopscope reads {}",
-                                    found, version));
-        }
-        if (!intact) ++counters_.file.damaged_chunks;
-        consume(file_header_bytes);
-        return read_chunks(input, sink);
-    }
+    if (read_head(input)) return read_chunks(input, sink);
     counters_.file.is_raw = true;
     read_line(input, sink);
+}
+
+// False: it is no recording. Takes the file's header if it is there.
+bool Reader::read_head(const Input& input) {
+    if (!fill(input, file_header_bytes)) return false;
+    std::uint8_t head[12];
+    std::copy_n(buffer_.begin(), sizeof head, head);
+    const auto crc = wire::Reader(buffer_.data() + sizeof head, 4).fixed<std::uint32_t>();
+    const bool intact = wire::crc32c(head, sizeof head) == crc;
+    const bool known = intact || repair_byte(head, crc);
+    const bool has_magic = std::equal(std::begin(magic), std::end(magic), known ? head : buffer_.data());
+    if (!has_magic && !has_chunk(input)) return false;
+    const auto found = wire::Reader(head + sizeof magic, 2).fixed<std::uint16_t>();
+    if (has_magic && known && found != version) {
+        throw Error(fmt::format("the recording has format {}, and this nopscope reads {}", found, version));
+    }
+    if (!has_magic || !intact) ++counters_.file.damaged_chunks;
+    if (has_magic) consume(file_header_bytes);
+    return true;
+}
+
+// Whether a chunk's header is among the file's first bytes.
+bool Reader::has_chunk(const Input& input) {
+    (void)fill(input, step_bytes);
+    for (std::size_t at = 0; at + chunk_header_bytes <= buffer_.size(); ++at) {
+        const ChunkHeader header = parse_header(buffer_.data() + at);
+        if (header.ok && is_known(header.type)) return true;
+    }
+    return false;
+}
+
+// The header where a chunk must begin. True: one byte of it was wrong, and it is right now; the payload proves it.
+bool Reader::repair_header(const Input& input) {
+    std::uint8_t bytes[chunk_header_bytes];
+    std::copy_n(buffer_.begin() + static_cast<long>(at_), sizeof bytes, bytes);
+    const auto crc = wire::Reader(bytes + 12, 4).fixed<std::uint32_t>();
+    if (!repair_byte({bytes, 12}, crc)) wire::Writer(bytes + 12).fixed(wire::crc32c(bytes, 12));
+    const ChunkHeader header = parse_header(bytes);
+    if (!header.ok || !is_known(header.type) || !fill(input, chunk_header_bytes + header.payload_bytes)) return false;
+    if (wire::crc32c(buffer_.data() + at_ + chunk_header_bytes, header.payload_bytes) != header.payload_crc) return false;
+    std::copy_n(bytes, sizeof bytes, buffer_.begin() + static_cast<long>(at_));
+    return true;
 }
 
 void Reader::read_line(const Input& input, SessionSink& sink) {
@@ -96,8 +149,13 @@ void Reader::read_line(const Input& input, SessionSink& sink) {
 void Reader::read_chunks(const Input& input, SessionSink& sink) {
     Replay replay(sink);
     FileCounters& file = counters_.file;
+    bool is_begin = true;  // of a chunk, since one ended here
     while (fill(input, chunk_header_bytes)) {
-        const ChunkHeader header = parse_header(buffer_.data() + at_);
+        ChunkHeader header = parse_header(buffer_.data() + at_);
+        if (!header.ok && std::exchange(is_begin, false) && repair_header(input)) {
+            header = parse_header(buffer_.data() + at_);
+            ++file.damaged_chunks;
+        }
         if (!header.ok) {
             ++file.skipped_bytes;
             consume(1);
@@ -105,12 +163,14 @@ void Reader::read_chunks(const Input& input, SessionSink& sink) {
         }
         consume(chunk_header_bytes);
         if (!fill(input, header.payload_bytes)) break;
-        const Bytes bytes = Bytes(buffer_).subspan(at_, header.payload_bytes);
-        if (wire::crc32c(bytes.data(), bytes.size()) != header.payload_crc ||
-            !payload(header.type, bytes, replay)) {
-            ++file.damaged_chunks;
-        }
+        const std::span<std::uint8_t> bytes = std::span(buffer_).subspan(at_, header.payload_bytes);
+        const bool intact = wire::crc32c(bytes.data(), bytes.size()) == header.payload_crc;
+        const bool known = intact || (is_repaired(header.type) && bytes.size() <= most_repaired_bytes &&
+                                      repair_byte(bytes, header.payload_crc));
+        const bool read = known && payload(header.type, bytes, replay);
+        if (!intact || !read) ++file.damaged_chunks;
         consume(bytes.size());
+        is_begin = true;
     }
     file.cut_bytes += buffer_.size() - at_;
     replay.finish();

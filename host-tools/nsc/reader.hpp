@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a recording, whole or damaged, or a raw capture of the line (any file without the magic).
+// Reads a recording, whole or damaged, or a raw capture of the line (any file that has neither the magic nor a chunk in
+// its first 64 KiB).
 // Whatever the file's size, no more of it than one chunk is in memory.
 //
 // Total: a chunk whose payload is damaged is counted and left out, and the records of it are lost; a
-// damaged chunk header makes the reader look for the next good one, and count what it passed.
+// damaged chunk header makes the reader look for the next good one, and count what it passed. One wrong byte of the
+// file's header, of a chunk's, or of what the rest depends on (session, symbols, about) is put right by its CRC, and
+// counted.
 #pragma once
 
 #include <cstdint>
@@ -58,8 +61,11 @@ public:
 private:
     bool fill(const Input& input, std::size_t count);
     void consume(std::size_t count);
+    bool read_head(const Input& input);
+    bool has_chunk(const Input& input);
     void read_line(const Input& input, SessionSink& sink);
     void read_chunks(const Input& input, SessionSink& sink);
+    bool repair_header(const Input& input);
     bool payload(Type type, std::span<const std::uint8_t> bytes, Replay& replay);
     bool read_about(wire::Reader in);
     static bool read_functions(wire::Reader& in, std::vector<Function>& functions);

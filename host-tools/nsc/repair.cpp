@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// A CRC is linear: two messages of one length that differ by d have CRCs that differ by the register that d alone
+// leaves, from a register of zero. A byte e leaves entry[e], and each byte of zero behind it takes the register one step
+// on. These steps can be undone, from the last byte to the first: where what remains is entry[e], e is the difference.
+#include "host-tools/nsc/repair.hpp"
+
+#include <array>
+#include <cstddef>
+#include <optional>
+
+#include "tracer/wire/crc32c.hpp"
+
+namespace nopscope::nsc {
+namespace {
+
+constexpr const std::uint32_t (&entry)[256] = wire::crc32c_table.entry;
+
+// The highest byte of an entry is that of no other, so it tells which one a step has added.
+constexpr std::array<std::uint8_t, 256> entry_by_highest_byte = [] {
+    std::array<std::uint8_t, 256> by{};
+    for (std::uint32_t i = 0; i < 256; ++i) by[entry[i] >> 24] = static_cast<std::uint8_t>(i);
+    return by;
+}();
+
+}  // namespace
+
+bool repair_byte(std::span<std::uint8_t> bytes, std::uint32_t crc) {
+    std::uint32_t difference = wire::crc32c(bytes.data(), bytes.size()) ^ crc;
+    std::optional<std::size_t> place;
+    std::uint8_t change = 0;
+    for (std::size_t at = bytes.size(); at-- != 0;) {
+        const std::uint8_t e = entry_by_highest_byte[difference >> 24];
+        if (e != 0 && entry[e] == difference) {
+            if (place) return false;
+            place = at;
+            change = e;
+        }
+        difference = (difference ^ entry[e]) << 8 | e;
+    }
+    if (!place) return false;
+    bytes[*place] ^= change;
+    return true;
+}
+
+}  // namespace nopscope::nsc

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// One wrong byte anywhere in a recording's head costs nothing but that it is counted, and one further on its chunk.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <random>
+
+#include "host-tools/base/file.hpp"
+#include "host-tools/nsc/journal.hpp"
+#include "host-tools/nsc/reader.hpp"
+#include "host-tools/nsc/repair.hpp"
+#include "tests/unit/host/target_stream.hpp"
+#include "tests/unit/host/told.hpp"
+#include "tracer/wire/crc32c.hpp"
+
+namespace nopscope {
+namespace {
+
+using test::Bytes, test::TargetStream, test::Told;
+
+struct Read {
+    nsc::Reader reader;
+    Told told;
+};
+Read read(const Bytes& bytes) {
+    Read result;
+    std::size_t at = 0;
+    result.reader.read(
+        [&](std::span<std::uint8_t> to) {
+            const std::size_t count = std::min(to.size(), bytes.size() - at);
+            std::copy_n(bytes.begin() + static_cast<long>(at), count, to.begin());
+            at += count;
+            return count;
+        },
+        result.told);
+    return result;
+}
+
+// A recording whose records are in the last TRCE chunk; and where that begins.
+struct Recording {
+    Bytes bytes;
+    std::size_t trace_at = 0;
+};
+Recording recording() {
+    const std::string path = testing::TempDir() + "head.nsc";
+    TargetStream target;
+    target.hello();
+    for (int i = 0; i < 50; ++i) target.call(static_cast<std::uint32_t>(i % 3), 4);
+    target.finish();
+    Symbols symbols;
+    symbols.origin = "demo.elf";
+    symbols.sites = {{0x40080010, 32, "main", "/src/main.c", 12}, {0x40080120, 0, "lua::call(int)", "", 0}};
+    {
+        nsc::Writer writer(path, {.source = "exec:x", .tool = "t", .started_unix_ns = 99});
+        writer.symbols(symbols);
+        nsc::Journal journal(writer);
+        SessionReader reader(journal);
+        reader.feed(target.bytes);
+        reader.finish();
+        journal.flush(reader.line(), reader.counters(), 8);
+        writer.end({});
+    }
+    Recording made{read_whole_file(path), 0};
+    std::filesystem::remove(path);
+    constexpr std::uint8_t trace[] = {'T', 'R', 'C', 'E'};
+    made.trace_at = static_cast<std::size_t>(
+        std::search(made.bytes.begin(), made.bytes.end(), std::begin(trace), std::end(trace)) - made.bytes.begin());
+    return made;
+}
+
+TEST(DamagedHead, EachWrongByteOfItIsPutRight) {
+    const auto [whole, trace_at] = recording();
+    const Read good = read(whole);
+    ASSERT_EQ(good.told.count, 50u);
+    ASSERT_LT(trace_at, whole.size());
+    for (std::size_t at = 0; at < trace_at + 16; ++at) {
+        for (const unsigned change : {0x01u, 0x80u, 0xffu}) {
+            Bytes bytes = whole;
+            bytes[at] ^= static_cast<std::uint8_t>(change);
+            const Read now = read(bytes);
+            ASSERT_FALSE(now.reader.counters().file.is_raw) << at;
+            ASSERT_EQ(now.told.records, good.told.records) << at;
+            ASSERT_EQ(now.reader.counters().stream, good.reader.counters().stream) << at;
+            ASSERT_TRUE(now.reader.symbols() && now.reader.symbols()->sites.at(1).name == "lua::call(int)") << at;
+            ASSERT_TRUE(now.reader.about() && now.reader.about()->source == "exec:x") << at;
+            ASSERT_EQ(now.reader.counters().file.damaged_chunks, 1u) << at;
+        }
+    }
+}
+
+// Two bytes are more than a CRC can put right: the chunk is lost, and no other.
+TEST(DamagedHead, TwoWrongBytesCostTheirChunk) {
+    const auto [whole, trace_at] = recording();
+    const Read good = read(whole);
+    for (std::size_t at = 0; at < trace_at; ++at) {
+        Bytes bytes = whole;
+        bytes[at] ^= 0x11;
+        bytes[at + 1] ^= 0x22;
+        const Read now = read(bytes);
+        const nsc::FileCounters& file = now.reader.counters().file;
+        ASSERT_FALSE(file.is_raw) << at;
+        ASSERT_GT(file.damaged_chunks + file.skipped_bytes, 0u) << at;
+        ASSERT_TRUE(now.told.count == good.told.count || now.told.count == 0) << at;
+        ASSERT_TRUE(now.reader.symbols() || now.told.count == good.told.count) << at;
+        ASSERT_TRUE(now.reader.end()) << at;
+    }
+}
+
+TEST(DamagedHead, ARecordingWithoutItsHeadIsRecognised) {
+    const auto [whole, trace_at] = recording();
+    for (const std::size_t cut : {std::size_t{1}, std::size_t{16}, std::size_t{20}}) {
+        const Read now = read(Bytes(whole.begin() + static_cast<long>(cut), whole.end()));
+        EXPECT_FALSE(now.reader.counters().file.is_raw) << cut;
+        EXPECT_EQ(now.told.count, 50u) << cut;
+    }
+}
+
+TEST(DamagedHead, ARepairFindsTheOneByte) {
+    std::mt19937 random(3);
+    int wrong = 0;
+    for (int round = 0; round < 2000; ++round) {
+        Bytes good(1 + random() % 3000);
+        for (std::uint8_t& byte : good) byte = static_cast<std::uint8_t>(random());
+        const std::uint32_t crc = wire::crc32c(good.data(), good.size());
+        Bytes bytes = good;
+        EXPECT_FALSE(nsc::repair_byte(bytes, crc));  // nothing is wrong
+        bytes[random() % bytes.size()] ^= static_cast<std::uint8_t>(1 + random() % 255);
+        ASSERT_TRUE(nsc::repair_byte(bytes, crc));
+        ASSERT_EQ(bytes, good);
+        for (int i = 0; i < 3; ++i) bytes[random() % bytes.size()] ^= static_cast<std::uint8_t>(1 + random() % 255);
+        if (bytes != good && nsc::repair_byte(bytes, crc)) ++wrong;
+    }
+    EXPECT_LE(wrong, 40);  // three changes in one byte are one; else 1 in 5,000
+}
+
+}  // namespace
+}  // namespace nopscope

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/base/file.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <memory>
@@ -9,6 +13,11 @@
 #include "host-tools/base/error.hpp"
 
 namespace nopscope {
+namespace {
+
+constexpr std::size_t most_whole_file_bytes = std::size_t{1} << 28;
+
+}  // namespace
 
 std::string system_error(int number) { return std::generic_category().message(number); }
 
@@ -23,12 +32,39 @@ std::vector<std::uint8_t> read_whole_file(const std::string& path) {
         const std::size_t got = std::fread(bytes.data() + size, 1, bytes.size() - size, file.get());
         if (got == 0) break;
         size += got;
+        if (size > most_whole_file_bytes) throw Error(path + " has more than 256 MB: it cannot be the file that is meant");
     }
     if (std::ferror(file.get()) != 0) {
         throw Error("cannot read " + path + ": " + system_error(errno));
     }
     bytes.resize(size);
     return bytes;
+}
+
+FileParts::FileParts(const std::string& path)
+    : path_(path), descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {  // a pipe does not block
+    if (descriptor_ < 0) throw Error("cannot open " + path + ": " + system_error(errno));
+    struct stat status {};
+    if (fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) {
+        close(descriptor_);
+        throw Error(path + " is no regular file, but a directory, a device or a pipe");
+    }
+    bytes_ = static_cast<std::uint64_t>(status.st_size);
+}
+
+FileParts::~FileParts() { close(descriptor_); }
+
+bool FileParts::read(std::uint64_t offset, std::span<std::uint8_t> to) const {
+    if (offset > bytes_ || to.size() > bytes_ - offset) return false;
+    while (!to.empty()) {
+        const ssize_t count = pread(descriptor_, to.data(), to.size(), static_cast<off_t>(offset));
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) throw Error("cannot read " + path_ + ": " + system_error(errno));
+        if (count == 0) return false;
+        to = to.subspan(static_cast<std::size_t>(count));
+        offset += static_cast<std::uint64_t>(count);
+    }
+    return true;
 }
 
 }  // namespace nopscope

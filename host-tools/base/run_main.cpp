@@ -10,6 +10,7 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/output.hpp"
+#include "host-tools/base/out_of_memory.hpp"
 #include "host-tools/base/text.hpp"
 
 namespace nopscope {
@@ -47,9 +48,10 @@ int run_main(const char* program, int (*run)(int argc, char** argv), int argc, c
     ignore_signals_of_writes();
     const auto complain = [program](const std::exception& error, Exit code) {
         flush_output();
-        fmt::print(stderr, "{}: {}\n", program, for_terminal(error.what()));
+        fmt::print(stderr, "{}: {}\n", program, for_terminal(sentence_of(error)));
         return static_cast<int>(code);
     };
+    catch_in_all_threads();
     try {
         const int code = run(argc, argv);
         finish_standard_output();

@@ -15,7 +15,8 @@ bool is_console_text(std::span<const std::uint8_t> bytes);
 
 // Control bytes other than newline and tab become \xNN, so a hostile target cannot drive the
 // terminal. A carriage return before a newline is dropped. Bytes above 0x7f pass when they form
-// valid UTF-8 that is not a C1 control.
+// valid UTF-8. Characters that are not seen themselves but change the line around them become
+// \u{NNNN}: Unicode's controls of direction, line separators, zero-width and other format characters.
 std::string for_terminal(std::string_view bytes);
 
 // The same for one cell of a table: newline and tab are escaped too.

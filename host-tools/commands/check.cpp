@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "host-tools/base/error.hpp"
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/commands/commands.hpp"
@@ -64,13 +65,18 @@ void print_notes(const std::string& image, const CheckResult& result) {
 Exit check(const CheckOptions& options) {
     const ElfFile elf = ElfFile::open(options.image);
     const CheckResult result = check_image(elf, options.allow, options.bti);
+    if (result.sites == 0) {
+        throw Error(options.image + " has no patch sites: was it compiled with -fpatchable-function-entry, and does its "
+                                    "linker script keep __patchable_function_entries?",
+                    Exit::check_failed);
+    }
     const Exit verdict = result.problems.empty() ? Exit::ok : Exit::check_failed;
     if (options.format == Format::json) {
         print_json(result);
         return verdict;
     }
     for (const Problem& problem : result.problems) {
-        print("{}: {} at {} {}\n", options.image, for_cell(problem.function),
+        print("{}: {} at {} {}\n", for_terminal(options.image), for_cell(problem.function),
                    hex_address(problem.address), problem.what);
     }
     if (options.verbose) {
@@ -80,7 +86,7 @@ Exit check(const CheckOptions& options) {
     }
     print_notes(options.image, result);
     print("{}: {} functions, {} sites, {} address-taken, {} uninstrumented, {} problem{}\n",
-               options.image, result.functions, result.sites, result.address_taken,
+               for_terminal(options.image), result.functions, result.sites, result.address_taken,
                result.uninstrumented.size(), result.problems.size(),
                result.problems.size() == 1 ? "" : "s");
     return verdict;

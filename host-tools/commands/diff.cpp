@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "host-tools/base/output.hpp"
+#include "host-tools/base/say.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/commands/load.hpp"
 #include "host-tools/html/html.hpp"
@@ -144,7 +145,7 @@ private:
             ReportOptions options = options_.report;
             options.file = file;
             const Loaded loaded = load(options);
-            if (!loaded.report.integrity.clean) fmt::print(stderr, "nopscope: {}: {}\n", file, integrity_line(loaded.report.integrity));
+            if (!loaded.report.integrity.clean) say(file + ": " + integrity_line(loaded.report.integrity));
             list.push_back(sums_of(names_, loaded.report, *loaded.profile));
         }
         return list;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
@@ -16,7 +17,8 @@ namespace nopscope {
 namespace {
 
 bool is_elf(const std::string& path) {
-    std::FILE* file = path == "-" ? nullptr : std::fopen(path.c_str(), "rb");
+    std::error_code ignored;  // what a pipe has is read once
+    std::FILE* file = std::filesystem::is_regular_file(path, ignored) ? std::fopen(path.c_str(), "rb") : nullptr;
     char magic[4] = {};
     const bool is = file != nullptr && std::fread(magic, 1, 4, file) == 4 &&
                     std::string_view(magic, 4) ==
@@ -92,7 +94,7 @@ Exit elf_info(const InfoOptions& options) {
     print(
         "image     {}\nbuild-id  {}\nentry     {}\ntext      {} bytes\n"
         "sites     {} ({} with bti c), table CRC {:08x}\nsections\n",
-        options.file, id.empty() ? no_build_id : id, hex_address(elf.entry()), text_bytes,
+        for_terminal(options.file), id.empty() ? no_build_id : id, hex_address(elf.entry()), text_bytes,
         symbols.sites.size(), with_bti, symbols.site_table_crc);
     print_sections(elf);
     if (misaligned != 0) {

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "host-tools/base/progress.hpp"
+#include "host-tools/base/say.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/export/balanced_stream.hpp"
 #include "host-tools/line/tee.hpp"
@@ -27,13 +28,10 @@ const Symbols* NamedFile::symbols() const {
 
 void NamedFile::say_what_is_amiss() const {
     if (symbols() == nullptr) {
-        fmt::print(stderr, "nopscope: {} carries no symbols: give --image ELF for names\n", path_);
+        say(path_ + " carries no symbols: give --image ELF for names");
     }
     if (const auto others = counters().stream.other_image_sessions; others != 0) {
-        fmt::print(stderr,
-                   "nopscope: the target was reset into another image {} times; only the "
-                   "first image's sessions are reported\n",
-                   others);
+        say(fmt::format("the target was reset into another image {} times; only the first image's sessions are reported", others));
     }
 }
 
@@ -63,8 +61,8 @@ Loaded load(const ReportOptions& options, bool durations,
 
 void say_unknown_sites(const ReportOptions& options, std::uint64_t functions) {
     if (functions == 0) return;
-    fmt::print(stderr, "nopscope: {}: {} of its functions have no patch site in the image, so it contains wrong records\n",
-               options.file, functions);
+    say(fmt::format("{}: {} of its functions have no patch site in the image, so it contains wrong records", options.file,
+                    functions));
 }
 
 void stream_into(EventSink& sink, const ReportOptions& options, TimeAxis axis) {

@@ -185,7 +185,7 @@ private:
         while (next()) {
             Json row = Json::object();
             for (int n = 0; n < columns(); ++n) row[names_[static_cast<std::size_t>(n)]] = json_value(statement_, n);
-            print(before + row.dump(-1, ' ', false, Json::error_handler_t::replace));
+            print(before + row.dump(-1, ' ', true, Json::error_handler_t::replace));
             before = ",\n ";
         }
         print(*before == '[' ? "[]\n" : "\n]\n");

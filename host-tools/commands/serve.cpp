@@ -10,6 +10,7 @@
 
 #include "host-tools/base/interrupt.hpp"
 #include "host-tools/base/output.hpp"
+#include "host-tools/base/say.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/commands/load.hpp"
 #include "host-tools/serve/server.hpp"
@@ -17,8 +18,6 @@
 
 namespace nopscope {
 namespace {
-
-void say(const std::string& sentence) { fmt::print(stderr, "nopscope: {}\n", for_terminal(sentence)); }
 
 // Knows when the last page was closed for good. A page that is reloaded comes back within `grace`.
 class ClosedPage {

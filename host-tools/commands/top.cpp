@@ -14,6 +14,7 @@
 #include <tuple>
 
 #include "host-tools/base/output.hpp"
+#include "host-tools/base/say.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/commands/load.hpp"
 #include "host-tools/top/frame.hpp"
@@ -184,10 +185,10 @@ Exit end_recording(Live& live) {
     // One Ctrl-C may have chosen the end. A second one gives up, even if it came before this.
     const int before = interruptions == 0 ? 0 : 1;
     const ControlAnswer ended = live.end_recording([before] { return interruptions > before; });
-    if (!ended.text.empty()) fmt::print(stderr, "nopscope: {}\n", for_terminal(ended.text));
+    if (!ended.text.empty()) say(ended.text);
     if (!live.status().recording.on) return ended.status;
     const SideRecording done = live.stop_recording();
-    fmt::print(stderr, "nopscope: {}: {} records\n", done.path, with_commas(done.records));
+    say(fmt::format("{}: {} records", done.path, with_commas(done.records)));
     return ended.status;
 }
 

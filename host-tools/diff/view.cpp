@@ -36,8 +36,8 @@ Json functions_of(const Names& names, const Difference& difference) {
         const Compared* const row = by_number[number];
         const Amounts after = row != nullptr ? row->after : Amounts{};
         const std::string note = row != nullptr ? note_of(*row) : std::string();
-        list.push_back({{"name", to_utf8(place.name)},
-                        {"file", to_utf8(place.file)},
+        list.push_back({{"name", for_cell(place.name)},
+                        {"file", for_cell(place.file)},
                         {"line", place.line},
                         {"address", fmt::format("{}", number)},  // tells it from others of the name
                         {"calls", whole(after.calls)},
@@ -93,7 +93,7 @@ Json paths_of(const Names& names, const Difference& difference, std::size_t most
 Json facts_of(const Names& names, const Difference& difference) {
     Json list = Json::array();
     const auto add = [&](const char* name, const std::string& value) {
-        list.push_back({{"name", name}, {"value", to_utf8(value)}, {"spoils", false}});
+        list.push_back({{"name", name}, {"value", for_cell(value)}, {"spoils", false}});
     };
     add("own times before", human_ns(difference.before_ns));
     add("own times after", human_ns(difference.after_ns));

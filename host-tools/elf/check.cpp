@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "host-tools/base/error.hpp"
 #include "host-tools/elf/a64.hpp"
 #include "host-tools/elf/names.hpp"
 #include "host-tools/elf/sites.hpp"
@@ -78,6 +79,9 @@ bool has_bti(const ElfFile& elf) {
 }
 
 CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allowed_without_pad, std::optional<bool> bti) {
+    if (std::ranges::none_of(elf.sections(), [](const ElfSection& s) { return s.is_code() && !s.bytes.empty(); })) {
+        throw Error(elf.path() + " has no section with code: is it the linked image, with its section headers?");
+    }
     CheckResult result;
     result.bti_is_enforced = bti.value_or(has_bti(elf));
     result.has_build_id = !elf.build_id().empty();
@@ -89,8 +93,10 @@ CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allo
     result.sites = sites.size();
     result.functions = all.size();
 
+    NameBudget budget(elf);
     const auto problem = [&](std::uint64_t address, std::string what) {
-        result.problems.push_back({address, name_at(by_address, address), std::move(what)});
+        const Problem& one = result.problems.emplace_back(address, name_at(by_address, address), std::move(what));
+        budget.take(sizeof one + one.function.size() + one.what.size());
     };
     for (const std::uint64_t site : sites) {
         if (site % 8 != 0) problem(site, "has a site but is not aligned to 8 bytes");
@@ -102,7 +108,7 @@ CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allo
         !std::ranges::equal(names->bytes, name_table(elf))) {
         problem(names->address, "is a name table made for another image");
     }
-    const SourceLines lines(elf.path());
+    const SourceLines lines(elf);
     std::unordered_set<std::string> files_with_sites;
     for (const std::uint64_t site : sites) files_with_sites.insert(lines.at(site).file);
     for (const ElfSymbol* function : all) {
@@ -115,6 +121,7 @@ CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allo
         const std::string file = lines.at(function->address).file;
         if (belongs_to_nopscope(name, file)) continue;
         result.uninstrumented.push_back(name);
+        budget.take(2 * (sizeof name + name.size()));
         if (file.empty() || !files_with_sites.contains(file)) result.prebuilt.push_back(name);
     }
     const Addresses labels = boundaries(elf);

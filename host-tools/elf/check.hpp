@@ -41,7 +41,7 @@ struct TakenAddress {
     std::uint64_t target = 0;
     std::uint64_t where = 0;  // the instruction that completes it, or the data word
 };
-// Every code address that the image's data or code makes. Not calls, not branches.
+// Each function whose address the image's data or code makes, once. Not calls, not branches.
 std::vector<TakenAddress> taken_addresses(const ElfFile& elf);
 
 }  // namespace nopscope

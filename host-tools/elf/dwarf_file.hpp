@@ -3,35 +3,67 @@
 #pragma once
 
 #include <elfutils/libdw.h>
-#include <fcntl.h>
-#include <unistd.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "host-tools/elf/elf_file.hpp"
 
 namespace nopscope {
 
+// Names of source files, each once.
+class SourceFiles {
+public:
+    static constexpr std::size_t longest_name_bytes = 4096;  // PATH_MAX
+    static constexpr std::size_t most_bytes = std::size_t{1} << 25;
+
+    // Nothing: it is longer than a path can be, or the names take more than most_bytes.
+    std::optional<std::uint32_t> number_of(std::string_view name);
+    const std::vector<std::string>& names() const { return names_; }
+
+private:
+    std::vector<std::string> names_;
+    std::unordered_map<std::string, std::uint32_t> numbers_;
+    std::size_t bytes_ = 0;
+};
+
+// Bounded by what the file states: one whose debug sections have more than most_bytes is said, and has no units. What
+// libdw keeps of the line programs is freed each time that they have had most_line_bytes.
 class DwarfFile {
 public:
-    explicit DwarfFile(const std::string& path) : file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-        if (file_ >= 0) dwarf_ = dwarf_begin(file_, DWARF_C_READ);
-    }
-    ~DwarfFile() {
-        if (dwarf_ != nullptr) dwarf_end(dwarf_);
-        if (file_ >= 0) close(file_);
-    }
+    static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 28;
+    // libdw makes some 72 bytes of a row, which takes at least one byte in the file.
+    static constexpr std::uint64_t most_line_bytes = std::uint64_t{1} << 20;
+
+    explicit DwarfFile(const ElfFile& elf);
+    ~DwarfFile() { close_all(); }
     DwarfFile(const DwarfFile&) = delete;
     DwarfFile& operator=(const DwarfFile&) = delete;
 
     // visit(Dwarf_Die* unit)
     template <typename Visit>
-    void each_unit(Visit visit) const {
-        Dwarf_CU* unit = nullptr;
-        Dwarf_Half version = 0;
-        std::uint8_t type = 0;
-        Dwarf_Die die;
-        Dwarf_Die sub;
-        while (dwarf_ != nullptr && dwarf_get_units(dwarf_, unit, &unit, &version, &type, &die, &sub) == 0) visit(&die);
+    void each_unit(Visit visit) {
+        Dwarf_Off next = 0;
+        while (dwarf_ != nullptr) {
+            const Dwarf_Off unit = next;
+            std::size_t header_bytes = 0;
+            Dwarf_Die die;
+            if (dwarf_nextcu(dwarf_, unit, &next, &header_bytes, nullptr, nullptr, nullptr) != 0) return;
+            if (dwarf_offdie(dwarf_, unit + header_bytes, &die) == nullptr) continue;
+            const std::uint64_t line_bytes = line_program_bytes(&die);
+            if (line_bytes > most_line_bytes) continue;
+            visited_line_bytes_ += line_bytes;
+            if (visited_line_bytes_ > most_line_bytes) {
+                open_again();
+                visited_line_bytes_ = line_bytes;
+                if (dwarf_ == nullptr || dwarf_offdie(dwarf_, unit + header_bytes, &die) == nullptr) continue;
+            }
+            visit(&die);
+        }
     }
 
     // visit(std::uint64_t address, const char* file, std::uint32_t line): from that address on; `file` null and `line` 0
@@ -57,8 +89,16 @@ public:
     }
 
 private:
+    void open_again();
+    void close_all();
+    // Of the unit's line program, by its header; 0: it has none.
+    std::uint64_t line_program_bytes(Dwarf_Die* unit) const;
+
+    std::string path_;
     int file_ = -1;
     Dwarf* dwarf_ = nullptr;
+    Elf_Data* line_programs_ = nullptr;
+    std::uint64_t visited_line_bytes_ = 0;
 };
 
 }  // namespace nopscope

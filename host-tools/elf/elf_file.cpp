@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/elf/elf_file.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
-#include <system_error>
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/file.hpp"
@@ -14,12 +14,14 @@
 namespace nopscope {
 namespace {
 
-// What the file itself, its symbols and its line table may take of memory, for each byte of it.
-constexpr std::uintmax_t memory_of_byte = 16;
+// What the sections themselves and the symbols made of them may take of memory, for each byte.
+constexpr std::uint64_t memory_of_byte = 16;
 
 constexpr std::uint32_t sht_symtab = 2;
+constexpr std::uint32_t sht_strtab = 3;
 constexpr std::uint32_t sht_note = 7;
 constexpr std::uint32_t sht_nobits = 8;
+constexpr std::uint64_t shf_compressed = 0x800;
 constexpr std::uint16_t em_aarch64 = 183;
 constexpr std::size_t section_header_bytes = 64;
 constexpr std::size_t symbol_bytes = 24;
@@ -41,48 +43,75 @@ T at(Bytes bytes, std::size_t offset) {
 }  // namespace
 
 ElfFile ElfFile::open(const std::string& path) {
-    std::error_code ignored;
-    const std::uintmax_t bytes = std::filesystem::file_size(path, ignored);
-    if (!ignored) allow_memory(bytes * memory_of_byte);
-    return {read_whole_file(path), path};
+    const FileParts file(path);
+    ElfFile elf(path);
+    std::uint64_t sum = 0;
+    elf.read([&](std::uint64_t offset, std::uint64_t size) -> Bytes {
+        if (offset > file.bytes() || size > file.bytes() - offset) return {};
+        sum += size;
+        if (sum > most_bytes) {
+            throw Error(fmt::format("the sections of {} take more than {} MB: is it damaged?", path, most_bytes >> 20));
+        }
+        allow_memory(size * memory_of_byte);
+        std::vector<std::uint8_t>& bytes = elf.parts_.emplace_back(size);
+        return file.read(offset, bytes) ? Bytes(bytes) : Bytes();
+    });
+    allow_memory(2 * std::min(elf.debug_bytes_, most_bytes));  // libdw's, and the line table
+    return elf;
 }
 
-ElfFile::ElfFile(std::vector<std::uint8_t> bytes, std::string path)
-    : bytes_(std::move(bytes)), path_(std::move(path)) {
+ElfFile::ElfFile(std::vector<std::uint8_t> bytes, std::string path) : path_(std::move(path)) {
+    const std::vector<std::uint8_t>& whole = parts_.emplace_back(std::move(bytes));
+    read([&](std::uint64_t offset, std::uint64_t size) { return part(whole, offset, size); });
+}
+
+void ElfFile::read(const Part& part_of) {
     const std::uint8_t magic[] = {0x7f, 'E', 'L', 'F', 2, 1};  // 64 bits, little-endian
-    if (bytes_.size() < 64 || std::memcmp(bytes_.data(), magic, sizeof magic) != 0 ||
-        at<std::uint16_t>(bytes_, 18) != em_aarch64) {
+    const Bytes header = part_of(0, 64);
+    if (header.empty() || std::memcmp(header.data(), magic, sizeof magic) != 0 ||
+        at<std::uint16_t>(header, 18) != em_aarch64) {
         throw Error(path_ + " is not an ELF file for arm64");
     }
-    entry_ = at<std::uint64_t>(bytes_, 24);
-    read_sections();
+    entry_ = at<std::uint64_t>(header, 24);
+    read_sections(part_of, header);
     read_symbols();
 }
 
-void ElfFile::read_sections() {
-    const auto offset = at<std::uint64_t>(bytes_, 40);
-    const auto entry_bytes = at<std::uint16_t>(bytes_, 58);
-    const auto count = at<std::uint16_t>(bytes_, 60);
-    const auto names = at<std::uint16_t>(bytes_, 62);
+void ElfFile::read_sections(const Part& part_of, Bytes header) {
+    const auto offset = at<std::uint64_t>(header, 40);
+    const auto entry_bytes = at<std::uint16_t>(header, 58);
+    const auto count = at<std::uint16_t>(header, 60);
+    const auto names = at<std::uint16_t>(header, 62);
     if (entry_bytes != section_header_bytes) return;
-    const Bytes headers = part(bytes_, offset, std::uint64_t{count} * section_header_bytes);
-    std::vector<std::uint32_t> name_offsets;
+    const Bytes headers = part_of(offset, std::uint64_t{count} * section_header_bytes);
+    const auto header_of = [&](std::size_t i) { return headers.subspan(i * section_header_bytes, section_header_bytes); };
     for (std::size_t i = 0; i < headers.size() / section_header_bytes; ++i) {
-        const Bytes header = headers.subspan(i * section_header_bytes, section_header_bytes);
-        name_offsets.push_back(at<std::uint32_t>(header, 0));
+        const Bytes fields = header_of(i);
         ElfSection section;
-        section.type = at<std::uint32_t>(header, 4);
-        section.flags = at<std::uint64_t>(header, 8);
-        section.address = at<std::uint64_t>(header, 16);
-        section.size = at<std::uint64_t>(header, 32);
-        section.link = at<std::uint32_t>(header, 40);
-        if (section.type != sht_nobits) {
-            section.bytes = part(bytes_, at<std::uint64_t>(header, 24), section.size);
-        }
+        section.type = at<std::uint32_t>(fields, 4);
+        section.flags = at<std::uint64_t>(fields, 8);
+        section.address = at<std::uint64_t>(fields, 16);
+        section.size = at<std::uint64_t>(fields, 32);
+        section.link = at<std::uint32_t>(fields, 40);
+        const bool is_read = section.is_allocated() || section.type == sht_symtab || section.type == sht_strtab ||
+                             section.type == sht_note;
+        if (section.type != sht_nobits && is_read) section.bytes = part_of(at<std::uint64_t>(fields, 24), section.size);
         sections_.push_back(section);
     }
     for (std::size_t i = 0; i < sections_.size(); ++i) {
-        sections_[i].name = string_at(names, name_offsets[i]);
+        ElfSection& section = sections_[i];
+        section.name = string_at(names, at<std::uint32_t>(header_of(i), 0));
+        if (!section.name.starts_with(".debug") && !section.name.starts_with(".zdebug")) continue;
+        // A compressed one begins with its size: the gABI's Elf64_Chdr, or GNU's "ZLIB" and 8 bytes, the highest first.
+        const Bytes head = part_of(at<std::uint64_t>(header_of(i), 24), std::min<std::uint64_t>(section.size, 16));
+        std::uint64_t bytes = section.size;
+        if ((section.flags & shf_compressed) != 0) {
+            bytes = at<std::uint64_t>(head, 8);
+        } else if (section.name.starts_with(".zdebug")) {
+            bytes = 0;
+            for (std::size_t n = 4; n < std::min<std::size_t>(head.size(), 12); ++n) bytes = bytes << 8 | head[n];
+        }
+        debug_bytes_ += std::min(bytes, std::uint64_t{1} << 48);
     }
 }
 
@@ -91,7 +120,7 @@ std::string_view ElfFile::string_at(std::uint32_t section, std::uint64_t offset)
     const Bytes table = sections_[section].bytes;
     if (offset >= table.size()) return {};
     const auto* begin = reinterpret_cast<const char*>(table.data() + offset);
-    const void* end = std::memchr(begin, 0, table.size() - offset);
+    const void* end = std::memchr(begin, 0, std::min<std::uint64_t>(table.size() - offset, longest_name_bytes + 1));
     if (end == nullptr) return {};
     return {begin, static_cast<std::size_t>(static_cast<const char*>(end) - begin)};
 }
@@ -100,6 +129,9 @@ void ElfFile::read_symbols() {
     for (const ElfSection& table : sections_) {
         if (table.type != sht_symtab) continue;
         for (std::size_t i = 1; i < table.bytes.size() / symbol_bytes; ++i) {
+            if (symbols_.size() == most_symbols) {
+                throw Error(fmt::format("{} has more than {} symbols: is it damaged?", path_, most_symbols));
+            }
             const Bytes entry = table.bytes.subspan(i * symbol_bytes, symbol_bytes);
             ElfSymbol symbol;
             symbol.name = string_at(table.link, at<std::uint32_t>(entry, 0));

@@ -5,10 +5,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace nopscope {
@@ -19,7 +21,8 @@ struct ElfSection {
     std::uint64_t flags = 0;
     std::uint64_t address = 0;
     std::uint64_t size = 0;
-    std::span<const std::uint8_t> bytes;  // empty for NOBITS and for what lies outside the file
+    // Of sections that are allocated, or hold symbols, names or notes. Empty for NOBITS and for what lies outside the file.
+    std::span<const std::uint8_t> bytes;
     std::uint32_t link = 0;
 
     bool is_allocated() const { return (flags & 2) != 0; }
@@ -45,8 +48,14 @@ struct ElfSymbol {
 
 class ElfFile {
 public:
-    // Throws Error: not an AArch64 ELF64.
+    // Of all sections' bytes together; more is no firmware.
+    static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 28;
+    static constexpr std::size_t most_symbols = std::size_t{1} << 22;
+    static constexpr std::size_t longest_name_bytes = std::size_t{1} << 14;  // a longer one is none
+
+    // Throws Error: not an AArch64 ELF64, or more than the above.
     ElfFile(std::vector<std::uint8_t> bytes, std::string path);
+    // Reads the sections that it needs, and no others. Throws Error, also if the file cannot be read.
     static ElfFile open(const std::string& path);
 
     const std::string& path() const { return path_; }
@@ -56,6 +65,8 @@ public:
     const ElfSection* section(std::string_view name) const;
     std::optional<std::uint64_t> symbol_address(std::string_view name) const;
     std::uint64_t entry() const { return entry_; }
+    // What its debug sections take when they are decompressed, as they state it.
+    std::uint64_t debug_bytes() const { return debug_bytes_; }
 
     std::optional<std::uint32_t> word_at(std::uint64_t address) const;
     std::optional<std::uint64_t> quad_at(std::uint64_t address) const;
@@ -66,15 +77,21 @@ public:
     std::span<const std::uint8_t> build_id() const;
 
 private:
-    void read_sections();
+    // The bytes of a part of the file, valid as long as this; nothing: it lies outside the file.
+    using Part = std::function<std::span<const std::uint8_t>(std::uint64_t offset, std::uint64_t size)>;
+
+    explicit ElfFile(std::string path) : path_(std::move(path)) {}
+    void read(const Part& part);
+    void read_sections(const Part& part, std::span<const std::uint8_t> header);
     void read_symbols();
     std::string_view string_at(std::uint32_t section, std::uint64_t offset) const;
 
-    std::vector<std::uint8_t> bytes_;
+    std::vector<std::vector<std::uint8_t>> parts_;
     std::string path_;
     std::vector<ElfSection> sections_;
     std::vector<ElfSymbol> symbols_;
     std::uint64_t entry_ = 0;
+    std::uint64_t debug_bytes_ = 0;
     mutable std::size_t last_section_ = 0;  // where the last address was found
 };
 

@@ -5,8 +5,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
+
+#include "host-tools/elf/dwarf_file.hpp"
 
 namespace nopscope {
 
@@ -21,23 +22,21 @@ class LineTable {
 public:
     static constexpr std::size_t max_rows = std::size_t{1} << 22;  // more than a firmware has; others are left out
 
-    explicit LineTable(const std::string& path);
+    explicit LineTable(const ElfFile& elf);
 
     // Of the instruction at this link-time address.
     std::optional<LinePlace> at(std::uint64_t address) const;
     // As DWARF names them.
-    const std::vector<std::string>& files() const { return files_; }
+    const std::vector<std::string>& files() const { return files_.names(); }
 
 private:
     struct Row {
         std::uint64_t address;
         LinePlace place;  // line 0: none, from here on
     };
-    std::uint32_t number_of(const char* file);
 
     std::vector<Row> rows_;  // ascending
-    std::vector<std::string> files_;
-    std::unordered_map<std::string, std::uint32_t> numbers_;
+    SourceFiles files_;
 };
 
 }  // namespace nopscope

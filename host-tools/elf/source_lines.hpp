@@ -6,6 +6,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "host-tools/elf/dwarf_file.hpp"
+
 namespace nopscope {
 
 struct SourcePlace {
@@ -16,13 +18,25 @@ struct SourcePlace {
 // Reads the whole file's DWARF once. A file without any is not an error.
 class SourceLines {
 public:
-    explicit SourceLines(const std::string& path);
+    explicit SourceLines(const ElfFile& elf);
 
     // Of the function that begins at this link-time address.
     SourcePlace at(std::uint64_t address) const;
 
 private:
-    std::unordered_map<std::uint64_t, SourcePlace> places_;
+    struct Place {
+        std::uint32_t file = 0;  // in files_
+        std::uint32_t line = 0;
+    };
+    static constexpr std::size_t most_places = std::size_t{1} << 20;
+
+    void add(std::uint64_t address, const char* file, std::uint32_t line);
+    void add_function(Dwarf_Die* function);
+    void walk(Dwarf_Die* parent, int depth);
+
+    std::unordered_map<std::uint64_t, Place> places_;
+    SourceFiles files_;
+    std::size_t entries_ = 0;  // of DWARF that were looked at
 };
 
 }  // namespace nopscope

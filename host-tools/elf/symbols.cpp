@@ -5,8 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
+#include <cstring>
 
+#include "host-tools/base/error.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/elf/a64.hpp"
 #include "host-tools/elf/source_lines.hpp"
@@ -19,6 +22,21 @@ namespace {
 constexpr std::uint64_t nops_before_bytes = 8;
 // Demangling a hostile name may take very long; no compiler makes names like that.
 constexpr std::size_t longest_name_demangled = 4096;
+constexpr double most_demangled = 1 << 24;
+constexpr std::size_t bytes_of_function = 256;  // with what its strings take beside their characters
+
+// An upper limit of the bytes that the demangled name takes. A reference (S_, S1_, T_, ...) repeats a part of the name
+// that stands before it. So r references make it grow most by tripling it r/3 times.
+double demangled_bytes(std::string_view name) {
+    double references = 0;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+        if (name[i] != 'S' && name[i] != 'T') continue;
+        std::size_t end = i + 1;
+        while (end < name.size() && ((name[end] >= '0' && name[end] <= '9') || (name[end] >= 'A' && name[end] <= 'Z'))) ++end;
+        if (end < name.size() && name[end] == '_') ++references;
+    }
+    return static_cast<double>(name.size()) * std::pow(3, references / 3);
+}
 
 std::span<const std::uint8_t> as_bytes(const std::string& text) {
     return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
@@ -28,7 +46,7 @@ std::string id_text(const std::string& build_id) {
     return build_id.empty() ? "(none)" : to_hex(as_bytes(build_id));
 }
 
-Function function_of(const ElfSymbol& symbol, const SourceLines& lines) {
+Function function_of(const ElfSymbol& symbol, const SourceLines& lines, NameBudget& budget) {
     Function function;
     function.address = symbol.address;
     function.size = symbol.size;
@@ -37,13 +55,14 @@ Function function_of(const ElfSymbol& symbol, const SourceLines& lines) {
     const SourcePlace place = lines.at(symbol.address);
     function.file = place.file;
     function.line = place.line;
+    budget.take(bytes_of_function + function.name.size() + function.linkage_name.size() + function.file.size());
     return function;
 }
 
 // What names the text besides `sites`. A label of an assembler's without a size goes on to the next symbol, or to
 // its section's end; one inside of something that has a size names nothing.
 std::vector<Function> code_without_sites(const ElfFile& elf, const std::vector<Function>& sites,
-                                         const SourceLines& lines) {
+                                         const SourceLines& lines, NameBudget& budget) {
     std::vector<Function> code;
     const auto& symbols = elf.symbols();
     std::uint64_t covered = 0;
@@ -58,7 +77,7 @@ std::vector<Function> code_without_sites(const ElfFile& elf, const std::vector<F
         if (address < covered || symbol == nullptr || symbol->section >= elf.sections().size()) continue;
         const ElfSection& section = elf.sections()[symbol->section];
         if (!section.is_code() || address < section.address || address - section.address >= section.size) continue;
-        Function function = function_of(*symbol, lines);
+        Function function = function_of(*symbol, lines, budget);
         if (function.size == 0) {
             std::uint64_t end = section.address + section.size;
             for (std::size_t next = i; next < symbols.size(); ++next) {
@@ -75,6 +94,13 @@ std::vector<Function> code_without_sites(const ElfFile& elf, const std::vector<F
 }
 
 }  // namespace
+
+void NameBudget::take(std::size_t bytes) {
+    bytes_ += bytes;
+    if (bytes_ <= most_bytes) return;
+    throw Error(fmt::format("the functions of {} and their names take more than {} MB: is it damaged?", elf_.path(),
+                            most_bytes >> 20));
+}
 
 const ElfSymbol* symbol_at(const ElfFile& elf, std::uint64_t address) {
     const auto& symbols = elf.symbols();
@@ -93,10 +119,13 @@ const ElfSymbol* symbol_at(const ElfFile& elf, std::uint64_t address) {
 
 std::string demangled(std::string_view name) {
     std::string terminated(name);
-    if (!name.starts_with("_Z") || name.size() > longest_name_demangled) return terminated;
+    if (!name.starts_with("_Z") || name.size() > longest_name_demangled || demangled_bytes(name) > most_demangled) {
+        return terminated;
+    }
     int status = 0;
     char* text = abi::__cxa_demangle(terminated.c_str(), nullptr, nullptr, &status);
-    std::string result = status == 0 && text != nullptr ? text : terminated;
+    const bool is_good = status == 0 && text != nullptr && std::strlen(text) <= longest_name_demangled;
+    std::string result = is_good ? text : terminated;
     std::free(text);
     return result;
 }
@@ -133,6 +162,9 @@ std::vector<std::uint64_t> site_addresses(const ElfFile& elf) {
     } else if (const ElfSection* section = elf.section("__patchable_function_entries")) {
         table = section->bytes;
     }
+    if (table.size() > most_sites * 8) {
+        throw Error(fmt::format("{} has more than {} patch sites: is it damaged?", elf.path(), with_commas(most_sites)));
+    }
     std::vector<std::uint64_t> addresses;
     wire::Reader in(table.data(), table.size());
     while (in.left() >= 8) {
@@ -162,16 +194,17 @@ Symbols read_symbols(const ElfFile& elf) {
     symbols.build_id.assign(id.begin(), id.end());
     const auto addresses = site_addresses(elf);
     symbols.site_table_crc = site_table_crc(addresses);
-    const SourceLines lines(elf.path());
+    const SourceLines lines(elf);
+    NameBudget budget(elf);
     for (const std::uint64_t address : addresses) {
         const std::string hex = hex_address(address);
         const ElfSymbol* const symbol = symbol_at(elf, address);
         Function function =
-            function_of(symbol != nullptr ? *symbol : ElfSymbol{.name = hex, .address = address}, lines);
+            function_of(symbol != nullptr ? *symbol : ElfSymbol{.name = hex, .address = address}, lines, budget);
         function.landing_pad = elf.word_at(address) == a64::bti_c;
         symbols.sites.push_back(std::move(function));
     }
-    symbols.code = code_without_sites(elf, symbols.sites, lines);
+    symbols.code = code_without_sites(elf, symbols.sites, lines, budget);
     symbols.tails = tail_calls(elf, addresses);
     return symbols;
 }

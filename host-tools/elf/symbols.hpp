@@ -14,6 +14,20 @@
 
 namespace nopscope {
 
+// Bytes of names that are made of one image. A table of few bytes can refer to one long name many times.
+class NameBudget {
+public:
+    static constexpr std::size_t most_bytes = std::size_t{1} << 27;
+
+    explicit NameBudget(const ElfFile& elf) : elf_(elf) {}
+    // Throws Error: these are too many.
+    void take(std::size_t bytes);
+
+private:
+    const ElfFile& elf_;
+    std::size_t bytes_ = 0;
+};
+
 struct Function {
     std::uint64_t address = 0;  // link time
     std::uint64_t size = 0;
@@ -42,15 +56,19 @@ struct Symbols {
 
 // Functions of the sites in the image's table, ascending, without empty and repeated entries: the
 // table as the tracer sorts it at boot. Found by the linker's symbols, or by the section's name.
+// Throws Error: there are more than most_sites.
 std::vector<std::uint64_t> site_addresses(const ElfFile& elf);
+inline constexpr std::size_t most_sites = std::size_t{1} << 20;
 
 std::uint32_t site_table_crc(const std::vector<std::uint64_t>& addresses);
 
+// Throws Error: the names are more than a NameBudget has.
 Symbols read_symbols(const ElfFile& elf);
 
 // What names `address`: a function before a label, global before local, then the first; or null.
 const ElfSymbol* symbol_at(const ElfFile& elf, std::uint64_t address);
 
+// `name` itself where it is no C++ function's, or one whose text would have more than 4096 bytes.
 std::string demangled(std::string_view name);
 
 // One sentence why these symbols cannot name this recording, or nothing.

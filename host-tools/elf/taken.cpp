@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <unordered_set>
 
 #include "host-tools/elf/a64.hpp"
 #include "host-tools/elf/check.hpp"
@@ -18,7 +19,32 @@ namespace {
 
 constexpr std::uint64_t page_mask = 0xfff;
 
-using Taken = std::vector<TakenAddress>;
+// Of each function the first place that takes its address.
+class Taken {
+public:
+    explicit Taken(const ElfFile& elf)
+        : sites_begin_(elf.symbol_address("__nopscope_sites_start").value_or(0)),
+          sites_end_(elf.symbol_address("__nopscope_sites_end").value_or(0)) {
+        for (const ElfSymbol& symbol : elf.symbols()) {
+            if (symbol.is_function()) entries_.push_back(symbol.address);
+        }
+    }
+    // `where` in the site table takes nothing.
+    void add(std::uint64_t target, std::uint64_t where) {
+        if (where >= sites_begin_ && where < sites_end_) return;
+        if (!std::binary_search(entries_.begin(), entries_.end(), target)) return;
+        if (seen_.insert(target).second) list_.push_back({target, where});
+    }
+    // Of all functions, ascending.
+    const std::vector<std::uint64_t>& entries() const { return entries_; }
+    const std::vector<TakenAddress>& list() const { return list_; }
+
+private:
+    std::uint64_t sites_begin_, sites_end_;
+    std::vector<std::uint64_t> entries_;
+    std::unordered_set<std::uint64_t> seen_;
+    std::vector<TakenAddress> list_;
+};
 
 // The parts of a code section that the mapping symbols say are instructions.
 struct Run {
@@ -30,10 +56,12 @@ struct Run {
 std::vector<Run> runs_of(const ElfFile& elf, const ElfSection& section) {
     const std::uint64_t end = section.address + section.bytes.size();
     std::vector<Run> runs{{section.address, end, false}};
-    for (const ElfSymbol& symbol : elf.symbols()) {
-        if (!symbol.is_mapping() || symbol.address < section.address || symbol.address >= end) {
-            continue;
-        }
+    const auto& symbols = elf.symbols();
+    auto at = std::lower_bound(symbols.begin(), symbols.end(), section.address,
+                               [](const ElfSymbol& s, std::uint64_t address) { return s.address < address; });
+    for (; at != symbols.end() && at->address < end; ++at) {
+        const ElfSymbol& symbol = *at;
+        if (!symbol.is_mapping()) continue;
         const bool is_data = symbol.name[1] == 'd';
         if (runs.back().is_data == is_data) continue;
         runs.back().end = symbol.address;
@@ -47,7 +75,7 @@ void scan_data(const ElfFile& elf, std::uint64_t begin, std::uint64_t end, Taken
     const std::uint64_t first = (begin + 7) & ~std::uint64_t{7};
     for (std::uint64_t at = first; at + 8 <= begin + bytes.size(); at += 8) {
         wire::Reader in(bytes.data() + (at - begin), 8);
-        if (const auto value = in.fixed<std::uint64_t>(); value != 0) taken.push_back({value, at});
+        if (const auto value = in.fixed<std::uint64_t>(); value != 0) taken.add(value, at);
     }
 }
 
@@ -60,17 +88,17 @@ public:
     void step(std::uint64_t at, std::uint32_t word) {
         const unsigned d = a64::rd(word);
         if (a64::is_adr(word)) {
-            taken_.push_back({at + a64::adr_immediate(word), at});
+            taken_.add(at + a64::adr_immediate(word), at);
             pages_[d].reset();
         } else if (a64::is_adrp(word)) {
             pages_[d] = (at & ~page_mask) + (a64::adr_immediate(word) << 12);
         } else if (a64::is_add_immediate(word)) {
             const auto page = pages_[a64::rn(word)];
-            if (page) taken_.push_back({*page + a64::add_immediate(word), at});
+            if (page) taken_.add(*page + a64::add_immediate(word), at);
             pages_[d].reset();
         } else if (a64::is_ldr_literal(word)) {
             const auto value = elf_.quad_at(at + a64::literal_offset(word));
-            if (value) taken_.push_back({*value, at});
+            if (value) taken_.add(*value, at);
             pages_[d].reset();
         } else if (a64::is_bl(word)) {
             for (unsigned i = 0; i <= 18; ++i) pages_[i].reset();
@@ -88,13 +116,8 @@ private:
 }  // namespace
 
 std::vector<TakenAddress> taken_addresses(const ElfFile& elf) {
-    Taken taken;
-    const auto sites_begin = elf.symbol_address("__nopscope_sites_start").value_or(0);
-    const auto sites_end = elf.symbol_address("__nopscope_sites_end").value_or(0);
-    std::vector<std::uint64_t> entries;
-    for (const ElfSymbol& symbol : elf.symbols()) {
-        if (symbol.is_function()) entries.push_back(symbol.address);
-    }
+    Taken taken(elf);
+    const auto& entries = taken.entries();
     for (const ElfSection& section : elf.sections()) {
         if (!section.is_allocated() || section.bytes.empty()) continue;
         if (section.name == "__patchable_function_entries") continue;
@@ -122,10 +145,7 @@ std::vector<TakenAddress> taken_addresses(const ElfFile& elf) {
             }
         }
     }
-    std::erase_if(taken, [&](const TakenAddress& t) {
-        return t.where >= sites_begin && t.where < sites_end;
-    });
-    return taken;
+    return taken.list();
 }
 
 }  // namespace nopscope

@@ -32,7 +32,7 @@ Json columns(std::initializer_list<const char*> names) {
 }  // namespace
 
 CodeView::CodeView(const std::string& image, std::vector<std::string> source_roots)
-    : elf_(ElfFile::open(image)), symbols_(read_symbols(elf_)), lines_(image), source_roots_(std::move(source_roots)) {
+    : elf_(ElfFile::open(image)), symbols_(read_symbols(elf_)), lines_(elf_), source_roots_(std::move(source_roots)) {
     for (const ElfSymbol& symbol : elf_.symbols()) {
         if (symbol.is_mapping()) data_.emplace_back(symbol.address, symbol.name[1] == 'd');
     }
@@ -101,7 +101,7 @@ Json CodeView::function(const Function& of, std::int64_t& room, const PositionOf
         if (!target || a64::is_adr(*word) || a64::is_adrp(*word) || a64::is_any_literal_load(*word)) continue;
         const Function* const to = symbols_.around(*target);
         const std::int64_t number = to != nullptr ? position(to->address) : -1;
-        const std::string name = number >= 0 ? "" : to != nullptr ? cut(to_utf8(to->name), max_line_bytes) : hex_address(*target);
+        const std::string name = number >= 0 ? "" : to != nullptr ? cut(for_cell(to->name), max_line_bytes) : hex_address(*target);
         room -= static_cast<std::int64_t>(16 + name.size());
         targets["at"].push_back(n);
         targets["function"].push_back(number);
@@ -138,7 +138,7 @@ Json CodeView::source(std::vector<LinePlace> places, const std::vector<std::uint
             }
         }
         if (place.line > source.lines.size()) continue;
-        const std::string line = cut(to_utf8(source.lines[place.line - 1]), max_line_bytes);
+        const std::string line = cut(for_terminal(source.lines[place.line - 1]), max_line_bytes);
         if (line.size() > room) {
             ++cut_lines;
             continue;
@@ -171,7 +171,7 @@ Json CodeView::json(const Report& report, const PositionOf& position) const {
         const auto [at, is_new] = numbers.try_emplace(place.file, static_cast<std::uint32_t>(files.size()));
         if (is_new) {
             files.push_back(place.file);
-            names.push_back(names.size() < max_files ? cut(to_utf8(lines_.files()[place.file]), max_line_bytes) : "…");
+            names.push_back(names.size() < max_files ? cut(for_cell(lines_.files()[place.file]), max_line_bytes) : "…");
         }
         place.file = at->second;
         if (known.try_emplace(std::uint64_t{place.file} << 32 | place.line).second) once.push_back(place);

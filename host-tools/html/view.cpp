@@ -144,8 +144,8 @@ Json json_function(const FunctionRow& row, bool raw) {
     note(row.dropped, "records dropped while it was open: its self time may contain them");
     note(row.profiled, "in the target's profile");
     const std::optional<CallTimes> call = call_of(row, raw);
-    return {{"name", to_utf8(row.name)},
-            {"file", to_utf8(row.file)},
+    return {{"name", for_cell(row.name)},
+            {"file", for_cell(row.file)},
             {"line", row.line},
             {"address", hex_address(row.address)},
             {"calls", row.calls},
@@ -224,7 +224,7 @@ std::string complaint(const Report& report) {
 Json facts(const Report& report) {
     Json list = Json::array();
     const auto add = [&](const char* name, const std::string& value, bool spoils = false) {
-        if (!value.empty()) list.push_back({{"name", name}, {"value", to_utf8(value)}, {"spoils", spoils}});
+        if (!value.empty()) list.push_back({{"name", name}, {"value", for_cell(value)}, {"spoils", spoils}});
     };
     add("others", others_line(report));
     add("missing", loss_line(report), true);
@@ -271,8 +271,8 @@ std::string view_json(const Report& report, const Profile& profile, const std::s
     if (report.samples.count != 0) headline += " · " + with_commas(report.samples.count) + " samples";
     Json json;
     json["version"] = 1;
-    json["title"] = to_utf8(title);
-    json["headline"] = to_utf8(headline);
+    json["title"] = for_cell(title);
+    json["headline"] = for_cell(headline);
     json["complaint"] = complaint(report);
     json["facts"] = facts(report);
     json["duration"] = report.duration_ns;

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "host-tools/base/error.hpp"
+#include "host-tools/base/out_of_memory.hpp"
 #include "host-tools/base/text.hpp"
 
 namespace nopscope {
@@ -112,8 +113,8 @@ void Live::run() {
     try {
         read_to_the_end([this] { return turn(); }, [this] { between_turns(); });
         end(LineState::over, "the line is over");
-    } catch (const Error& error) {
-        end(LineState::failed, error.what());
+    } catch (const std::exception& error) {
+        end(LineState::failed, sentence_of(error));
     }
 }
 

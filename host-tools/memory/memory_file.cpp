@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory in a file: an ELF core dump, of gdb's (generate-core-file) or of QEMU's (dump-guest-memory), or bytes
 // from one address on. The file may be as large as the target's memory, so it is read where it is asked for.
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <vector>
 
@@ -27,43 +24,11 @@ constexpr std::uint16_t many_headers = 0xffff;  // PN_XNUM: the first section he
 constexpr std::size_t section_info_at = 44;
 constexpr std::uint32_t headers_at_most = 1 << 16;
 
-class File {
-public:
-    explicit File(const std::string& path) : path_(path), descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-        if (descriptor_ < 0) throw Error("cannot open " + path + ": " + system_error(errno));
-        struct stat status {};
-        if (fstat(descriptor_, &status) == 0) bytes_ = static_cast<std::uint64_t>(status.st_size);
-    }
-    ~File() { close(descriptor_); }
-    File(const File&) = delete;
-    File& operator=(const File&) = delete;
-
-    const std::string& path() const { return path_; }
-    std::uint64_t bytes() const { return bytes_; }
-    // False: the file ends before.
-    bool read(std::uint64_t offset, std::span<std::uint8_t> to) const {
-        if (offset > bytes_ || to.size() > bytes_ - offset) return false;
-        while (!to.empty()) {
-            const ssize_t count = pread(descriptor_, to.data(), to.size(), static_cast<off_t>(offset));
-            if (count < 0 && errno == EINTR) continue;
-            if (count < 0) throw Error("cannot read " + path_ + ": " + system_error(errno));
-            if (count == 0) return false;
-            to = to.subspan(static_cast<std::size_t>(count));
-            offset += static_cast<std::uint64_t>(count);
-        }
-        return true;
-    }
-    template <typename T>
-    T at(std::uint64_t offset) const {
-        std::uint8_t field[sizeof(T)]{};
-        return read(offset, field) ? wire::Reader(field, sizeof field).fixed<T>() : T{0};
-    }
-
-private:
-    std::string path_;
-    int descriptor_;
-    std::uint64_t bytes_ = 0;
-};
+template <typename T>
+T field_at(const FileParts& file, std::uint64_t offset) {
+    std::uint8_t field[sizeof(T)]{};
+    return file.read(offset, field) ? wire::Reader(field, sizeof field).fixed<T>() : T{0};
+}
 
 struct Segment {
     std::uint64_t virtual_address;
@@ -73,29 +38,29 @@ struct Segment {
     std::uint64_t file_offset;
 };
 
-bool is_core(const File& file) {
+bool is_core(const FileParts& file) {
     std::uint8_t header[20];
     const std::uint8_t magic[] = {0x7f, 'E', 'L', 'F', 2, 1};
     return file.read(0, header) && std::memcmp(header, magic, sizeof magic) == 0 &&
-           file.at<std::uint16_t>(16) == et_core && file.at<std::uint16_t>(18) == em_aarch64;
+           field_at<std::uint16_t>(file, 16) == et_core && field_at<std::uint16_t>(file, 18) == em_aarch64;
 }
 
-std::vector<Segment> segments_of(const File& file) {
-    const auto table = file.at<std::uint64_t>(32);
-    std::uint32_t count = file.at<std::uint16_t>(56);
+std::vector<Segment> segments_of(const FileParts& file) {
+    const auto table = field_at<std::uint64_t>(file, 32);
+    std::uint32_t count = field_at<std::uint16_t>(file, 56);
     if (count == many_headers) {
-        count = file.at<std::uint32_t>(file.at<std::uint64_t>(40) + section_info_at);
+        count = field_at<std::uint32_t>(file, field_at<std::uint64_t>(file, 40) + section_info_at);
     }
     std::vector<Segment> segments;
-    if (file.at<std::uint16_t>(54) != program_header_bytes || table > file.bytes()) return segments;
+    if (field_at<std::uint16_t>(file, 54) != program_header_bytes || table > file.bytes()) return segments;
     for (std::uint32_t n = 0; n < std::min(count, headers_at_most); ++n) {
         const std::uint64_t header = table + n * program_header_bytes;
-        if (file.at<std::uint32_t>(header) != pt_load) continue;
-        segments.push_back({.virtual_address = file.at<std::uint64_t>(header + 16),
-                            .physical_address = file.at<std::uint64_t>(header + 24),
-                            .bytes = file.at<std::uint64_t>(header + 40),
-                            .file_bytes = file.at<std::uint64_t>(header + 32),
-                            .file_offset = file.at<std::uint64_t>(header + 8)});
+        if (field_at<std::uint32_t>(file, header) != pt_load) continue;
+        segments.push_back({.virtual_address = field_at<std::uint64_t>(file, header + 16),
+                            .physical_address = field_at<std::uint64_t>(file, header + 24),
+                            .bytes = field_at<std::uint64_t>(file, header + 40),
+                            .file_bytes = field_at<std::uint64_t>(file, header + 32),
+                            .file_offset = field_at<std::uint64_t>(file, header + 8)});
     }
     // QEMU's dump has physical addresses alone, unless it was asked for others (-p).
     const bool is_virtual = std::any_of(segments.begin(), segments.end(),
@@ -162,7 +127,7 @@ private:
         return segments_.empty() ? "none at all" : text + (segments_.size() > 4 ? " and more" : "");
     }
 
-    File file_;
+    FileParts file_;
     std::vector<Segment> segments_;
 };
 
@@ -176,7 +141,7 @@ std::unique_ptr<TargetMemory> open_memory_file(const std::string& path,
 bool is_core_dump(const std::string& path) {
     struct stat status {};
     if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
-    return is_core(File(path));
+    return is_core(FileParts(path));
 }
 
 }  // namespace nopscope

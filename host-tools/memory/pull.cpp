@@ -50,12 +50,13 @@ struct StillMachine {
     unsigned core() { return 0; }
 };
 
-// Address space for a ring; only what is written takes memory.
+// Address space for a ring; only what is written takes memory. Shared, since of private memory the address space counts
+// as what the process may have (RLIMIT_DATA).
 class RingSpace {
 public:
     RingSpace()
         : space_(mmap(nullptr, ring_bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {
+                      MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {
         if (space_ == MAP_FAILED) throw Error("no room for a ring: " + system_error(errno));
     }
     ~RingSpace() { munmap(space_, ring_bytes); }

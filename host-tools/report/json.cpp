@@ -41,7 +41,7 @@ Json json_overhead(const Report& report) {
 }
 
 std::string json_text(const Json& json) {
-    return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+    return json.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
 Json json_place(const FunctionPlace& place) {

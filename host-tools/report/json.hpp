@@ -22,7 +22,7 @@ Json json_masked(const Report& report);
 // Into `json`, as far as there is any: `captured`, `counters`, `markers`.
 void json_captured(Json& json, const Report& report);
 
-// With a final newline. Bytes that are no UTF-8 become U+FFFD.
+// With a final newline, in ASCII: a terminal may show it. Bytes that are no UTF-8 become U+FFFD.
 std::string json_text(const Json& json);
 
 }  // namespace nopscope

@@ -38,7 +38,7 @@ std::shared_ptr<const Shown::View> make_view(std::uint64_t number, std::string j
 
 // All fields of web/src/status.ts.
 Json status_json(const std::string& source, const std::string& state) {
-    return {{"source", to_utf8(source)}, {"state", state},    {"sentence", ""}, {"note", ""},
+    return {{"source", for_cell(source)}, {"state", state},    {"sentence", ""}, {"note", ""},
             {"resets", 0},               {"losses", 0},       {"commands", false}, {"view", 0},
             {"rates", nullptr},          {"dropped", 0},      {"lost", 0},      {"recording", ""},
             {"console", ""},             {"console_begins", false}};
@@ -116,14 +116,14 @@ std::shared_ptr<const Shown::View> ShownLine::view() {
 std::string ShownLine::status(std::uint64_t& console) {
     const Status status = live_.status();
     Json json = status_json(status.from, name_of(status.state));
-    json["sentence"] = to_utf8(status.sentence);
-    json["note"] = to_utf8(status.note);
+    json["sentence"] = for_terminal(status.sentence);
+    json["note"] = for_terminal(status.note);
     json["resets"] = status.resets;
     json["losses"] = status.losses;
     json["commands"] = status.takes_commands && status.state != LineState::over && status.state != LineState::failed;
     json["dropped"] = status.stream.dropped;
     json["lost"] = status.stream.lost;
-    json["recording"] = to_utf8(recording_text(status.recording));
+    json["recording"] = for_terminal(recording_text(status.recording));
     const std::uint64_t kept = status.console.size();
     const std::uint64_t more = std::min(status.console_bytes - std::min(console, status.console_bytes), kept);
     json["console"] = to_utf8(for_terminal(std::string_view(status.console).substr(kept - more)));

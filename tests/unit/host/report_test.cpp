@@ -331,31 +331,6 @@ TEST_F(Golden, StreamAndReports) {
     expect_golden("graph.txt", text_graph(result, profile, {}));
 }
 
-TEST(Text, Console) {
-    EXPECT_EQ(for_terminal("a\r\nb\tc\n"), "a\nb\tc\n");
-    EXPECT_EQ(for_terminal("\x1b]0;x\x07\r\x7f"), "\\x1b]0;x\\x07\\x0d\\x7f");
-    EXPECT_EQ(for_terminal("na\xc3\xafve \xe2\x82\xac \xf0\x9f\x98\x80"),
-              "na\xc3\xafve \xe2\x82\xac \xf0\x9f\x98\x80");
-    EXPECT_EQ(for_terminal("\xc2\x9b"
-                           "31m"),
-              "\\xc2\\x9b31m");  // a C1 control sequence
-    EXPECT_EQ(for_terminal("\xc0\x80\xed\xa0\x80\xff"), "\\xc0\\x80\\xed\\xa0\\x80\\xff");
-    EXPECT_EQ(for_cell("a\nb"), "a\\x0ab");
-    EXPECT_EQ(to_utf8("a\xff"
-                      "b\xc3"),
-              "a\xef\xbf\xbd"
-              "b\xef\xbf\xbd");
-    EXPECT_EQ(with_commas(0), "0");
-    EXPECT_EQ(with_commas(999), "999");
-    EXPECT_EQ(with_commas(1234567), "1,234,567");
-    EXPECT_EQ(human_ns(std::uint64_t{999}), "999 ns");
-    EXPECT_EQ(human_ns(std::uint64_t{1000}), "1.00 us");
-    EXPECT_EQ(human_ns(std::uint64_t{9'996}), "10.0 us");
-    EXPECT_EQ(human_ns(std::uint64_t{999'600}), "1.00 ms");
-    EXPECT_EQ(human_ns(std::uint64_t{12'345'000'000}), "12.3 s");
-    EXPECT_EQ(human_ns(std::uint64_t{12'345'000'000'000}), "12345 s");
-}
-
 TEST_F(ReportTest, TheTotalOfALostCallHasItsRecursionOnce) {
     target.hello();
     const auto outer = target.entry(1);

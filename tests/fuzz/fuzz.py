@@ -16,13 +16,18 @@ import subprocess
 import sys
 
 
+def memory_limits(directory):
+    """The same as the tests have, where they are justified: of their CMakeLists.txt, by what ctest runs."""
+    return sorted(set(re.findall(r"-(?:rss|malloc)_limit_mb=\d+", (directory / "CTestTestfile.cmake").read_text())))
+
+
 def fuzz(program, directory, seconds):
     """[what is known of it], and what went wrong, or None."""
     name = program.name.removeprefix("fuzz_")
     found, seeds, wrong = directory / f"found_{name}", directory / "seeds" / name, directory / "wrong"
     found.mkdir(exist_ok=True)
     wrong.mkdir(exist_ok=True)
-    command = [program, f"-max_total_time={seconds}", "-timeout=20", "-rss_limit_mb=2048", "-max_len=8192",
+    command = [program, f"-max_total_time={seconds}", "-timeout=20", *memory_limits(directory), "-max_len=8192",
                "-print_final_stats=1", f"-artifact_prefix={wrong}/{name}-", found, seeds]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, errors="replace", check=False)
     counters = re.search(r"Loaded 1 modules +\((\d+) inline 8-bit counters\)", done.stderr)

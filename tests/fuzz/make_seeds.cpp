@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// make_seeds DIRECTORY: what the fuzzers start from, in DIRECTORY/{line,nsc,elf,codec,command,export}. Made, not kept.
+// make_seeds DIRECTORY: what the fuzzers start from, in DIRECTORY/{line,nsc,elf,codec,command,export,memory}. Made, not kept.
 #include <filesystem>
 #include <fstream>
 
@@ -129,6 +129,18 @@ int main(int argc, char** argv) {
     }
     elf.symbol("$x", elf.text_base, 0, 0, true);
     write(root / "elf" / "image", 0, elf.build(), false);
+
+    // Two cores, a lap; one word changed; calls of a site and returns.
+    Bytes ring{4 | 16, 1, 1, 2, 0, 8, 0, 0, 0, 0, 0, 0, 0};
+    for (std::uint32_t slot = 0; slot < 64; ++slot) {
+        const auto kind = slot % 2 == 0 ? wire::Kind::entry : wire::Kind::ret;
+        const std::uint64_t payload = slot % 2 == 0 ? (elf.text_base + 8) / 8 + 1 : std::uint64_t{slot} << 1;
+        const std::uint64_t word = payload << 35 | static_cast<std::uint64_t>(kind) << 32 | 3 * slot;
+        for (unsigned byte = 0; byte < 8; ++byte) ring.push_back(static_cast<std::uint8_t>(word >> 8 * byte));
+    }
+    write(root / "memory" / "ring", 0, ring, false);
+    ring[0] |= 8;
+    write(root / "memory" / "endless", 0, ring, false);
 
     const fs::path file = root / "nsc" / "file";
     fs::create_directories(file.parent_path());

@@ -26,7 +26,7 @@ using namespace nopscope;
 constexpr char exit_codes[] =
     "Exit codes: 0 done; 1 what was checked is not well (check, doctor, diff --fail-above); 2 wrong\n"
     "usage; 3 a file, port or image cannot be used, or an output cannot be written; 4 record: the\n"
-    "command behind exec: failed. "
+    "command behind exec: failed; 5 record: nothing was recorded. "
     "Details: docs/cli.md.";
 
 constexpr char board_help[] = "Defaults of this board, from nopscope.toml";

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What shows that nopscope is right, on one page: coherence, mutants, truth, storm, memory. docs/proof.md says what each means.
+"""What shows that nopscope is right, on one page: coherence, mutants, truth, storm, memory, console. docs/proof.md says what each means.
 
-    proof.py [--operations N] [PART]...      PART: coherence, mutants, truth, storm, memory; none: all of them
+    proof.py [--operations N] [PART]...      PART: coherence, mutants, truth, storm, memory, console; none: all of them
 
 Needs what ./dev test has built. The page is build/proof.txt, too. Exit status 1: something is not as it must be.
 """
@@ -21,7 +21,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 HOST = ROOT / "build/host"
 ENVIRONMENT = os.environ | {
-    "NOPSCOPE": str(HOST / "bin/nopscope"), "NOPSCOPE_BUILD_ROOT": str(ROOT / "build"), "PYTHONDONTWRITEBYTECODE": "1",
+    "NOPSCOPE": str(HOST / "bin/nopscope"), "NOPSCOPE_HOST_BUILD": str(HOST), "NOPSCOPE_BUILD_ROOT": str(ROOT / "build"), "PYTHONDONTWRITEBYTECODE": "1",
     "NOPSCOPE_ORACLE": str(HOST / "tests/oracle/liboracle.so"), "NOPSCOPE_TRUTH": str(HOST / "tests/oracle/libtruth.so")}
 
 # Image, machine, cores, words; the storms longer than in ./dev test.
@@ -129,7 +129,13 @@ def memory(_):
     return done.returncode == 0 and bool(runs), lines + ([] if done.returncode == 0 else [last_lines(done)])
 
 
-PARTS = {"coherence": coherence, "mutants": mutants, "truth": truth, "storm": storm, "memory": memory}
+def console(_):
+    """A stopped terminal for a minute, at the rate of a line at 12 Mbaud; ./dev test has five seconds of it."""
+    shown, done = run("tests/cli/record_console_test.py", "--seconds", 60)
+    return done.returncode == 0, [*(done.stdout.splitlines() if done.returncode == 0 else [last_lines(done)]), f"again: {shown}"]
+
+
+PARTS = {"coherence": coherence, "mutants": mutants, "truth": truth, "storm": storm, "memory": memory, "console": console}
 
 
 def main():

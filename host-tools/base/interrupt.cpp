@@ -7,7 +7,12 @@ namespace nopscope {
 namespace {
 
 volatile sig_atomic_t came = 0;
-void on_signal(int /*number*/) { came = came < 2 ? came + 1 : 2; }
+volatile sig_atomic_t nobody_waits = 0;
+
+void on_signal(int number) {
+    came = came < 2 ? came + 1 : 2;
+    if (number != SIGINT) nobody_waits = 1;
+}
 
 }  // namespace
 
@@ -22,5 +27,6 @@ void catch_interrupts() {
 
 bool interrupted() { return came != 0; }
 int interruptions() { return came; }
+bool was_told_to_end() { return nobody_waits != 0; }
 
 }  // namespace nopscope

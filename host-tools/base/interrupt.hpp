@@ -8,5 +8,8 @@ namespace nopscope {
 void catch_interrupts();
 bool interrupted();
 int interruptions();  // how many: 0, 1, or 2 and more
+// True after SIGTERM or SIGHUP: a program sent it, or the terminal is gone, so no second Ctrl-C
+// will come.
+bool was_told_to_end();
 
 }  // namespace nopscope

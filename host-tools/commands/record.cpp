@@ -4,10 +4,8 @@
 // The line is decoded here, once, and what it says goes to the file at least four times a second, so a
 // killed recorder loses a quarter of a second. Whoever wants the line's own bytes asks for --raw.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <chrono>
-#include <cstdio>
 
 #include "host-tools/base/interrupt.hpp"
 #include "host-tools/base/new_file.hpp"
@@ -17,6 +15,7 @@
 #include "host-tools/control/ending.hpp"
 #include "host-tools/line/diagnosis.hpp"
 #include "host-tools/line/tee.hpp"
+#include "host-tools/live/screen.hpp"
 #include "host-tools/live/tape.hpp"
 #include "host-tools/report/report.hpp"
 
@@ -26,55 +25,32 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-void say(const std::string& sentence) {
-    fmt::print(stderr, "nopscope: {}\n", for_terminal(sentence));
-}
-
 class Monitor final : public Attendant {
 public:
-    Monitor(bool quiet, const Symbols* symbols)
-        : Attendant(symbols), quiet_(quiet), progress_(!quiet && isatty(STDERR_FILENO) != 0) {}
+    Monitor(Screen& screen, const Symbols* symbols) : Attendant(symbols), screen_(screen) {}
 
     void on_trace(unsigned /*core*/, const TraceBatch& batch) override {
         events_ += batch.records.size();
     }
-    void on_console(std::string_view text) override { show(text); }
-    void on_raw_text(std::string_view text) override { show(text); }
+    void on_console(std::string_view text) override { screen_.console(text); }
+    void on_raw_text(std::string_view text) override { screen_.console(text); }
 
     void progress(const SessionReader& reader, Clock::time_point now) {
-        if (!progress_ || now - drawn_ < 250ms) return;
+        if (now - drawn_ < 250ms || !screen_.wants_progress()) return;
         const std::chrono::duration<double> past = now - drawn_;
         const double rate = static_cast<double>(events_ - events_drawn_) / past.count();
         drawn_ = now;
         events_drawn_ = events_;
         const StreamCounters stream = reader.counters();
-        fmt::print(
-            stderr, "\r\x1b[K{} events, {:.0f} k/s, {} bytes of the line, dropped {}, lost {}, corrupt {}",
+        screen_.progress(fmt::format(
+            "{} events, {:.0f} k/s, {} bytes of the line, dropped {}, lost {}, corrupt {}",
             with_commas(events_), rate / 1000, with_commas(reader.line().bytes),
-            with_commas(stream.dropped), with_commas(stream.lost), reader.line().corrupt_frames);
-        line_drawn_ = true;
+            with_commas(stream.dropped), with_commas(stream.lost), reader.line().corrupt_frames));
     }
-    void complain(const std::string& sentence) {
-        clear_progress();
-        say(sentence);
-    }
-    void clear_progress() {
-        if (line_drawn_) fmt::print(stderr, "\r\x1b[K");
-        line_drawn_ = false;
-    }
+    void complain(const std::string& sentence) { screen_.say(sentence); }
 
 private:
-    void show(std::string_view text) {
-        if (quiet_) return;
-        clear_progress();
-        const std::string safe = for_terminal(text);
-        std::fwrite(safe.data(), 1, safe.size(), stdout);
-        std::fflush(stdout);
-    }
-
-    bool quiet_;
-    bool progress_;
-    bool line_drawn_ = false;
+    Screen& screen_;
     std::uint64_t events_ = 0;
     std::uint64_t events_drawn_ = 0;
     Clock::time_point drawn_ = Clock::now();
@@ -82,6 +58,9 @@ private:
 
 // After the final stats a target that ends by itself gets this long to do so.
 constexpr auto linger = 2s;
+// After SIGTERM or SIGHUP a target that sends no frame for so long is not read out. With exec:'s
+// second the recorder ends within two.
+constexpr auto end_silence = 800ms;
 
 // The line's bytes as they come; nowhere without a path. The first byte takes the file's place.
 class RawFile {
@@ -119,10 +98,10 @@ struct Destination {
     Tee tee;
     std::optional<LineReader> line;  // once it is open
 
-    Destination(const RecordOptions& options, const Symbols* symbols)
+    Destination(const RecordOptions& options, const Symbols* symbols, Screen& screen)
         : raw(options.raw),
           tape(options.output, options.line.from, symbols),
-          monitor(options.quiet, symbols),
+          monitor(screen, symbols),
           tee(tape.sink(), monitor) {
         tee.add(ending);
     }
@@ -155,9 +134,12 @@ public:
         is_ending_ = chosen && !over_ && to_.reader().has_session();
         // The first Ctrl-C chose the end. A second one gives up, even if it came before this.
         interruptions_ = *reason_ == nsc::EndReason::interrupted ? 1 : interruptions();
+        heard_ = Clock::now();
         return is_ending_;
     }
     bool was_given_up() const { return interruptions() > interruptions_; }
+    // True if the end was not waited for any longer, since a signal had come and no frame.
+    bool was_silent() const { return was_silent_; }
 
 private:
     // True: the line is closed.
@@ -171,7 +153,14 @@ private:
         to_.monitor.progress(to_.reader(), now);
         return got.closed;
     }
-    bool turn_of_the_end() { return !is_closed_ && !was_given_up() && !(is_closed_ = read(50ms)); }
+    bool turn_of_the_end() {
+        if (is_closed_ || was_given_up() || was_silent_) return false;
+        const std::uint64_t frames = to_.reader().line().frames;
+        is_closed_ = read(50ms);
+        if (frames != to_.reader().line().frames) heard_ = Clock::now();
+        was_silent_ = was_told_to_end() && Clock::now() - heard_ > end_silence;
+        return !is_closed_;
+    }
     std::optional<nsc::EndReason> why_end(bool closed, Clock::time_point now) const {
         if (interrupted()) return nsc::EndReason::interrupted;
         if (closed) return over_ ? nsc::EndReason::target_finished : nsc::EndReason::line_closed;
@@ -194,36 +183,38 @@ private:
     bool is_ending_ = false;
     bool is_closed_ = false;
     int interruptions_ = 0;  // when the end began
+    Clock::time_point heard_;  // the last frame, once the end has begun
+    bool was_silent_ = false;
 };
 
 // Reads out the target. False: something did not come, and a sentence has said so.
-bool end_recording(Destination& to, Recording& recording, Steering* steering, const RecordOptions& options) {
+bool end_recording(Destination& to, Recording& recording, Steering* steering,
+                   const RecordOptions& options, const Say& say) {
     if (!recording.begin_end()) return true;
     if (steering == nullptr || !(to.ending.can_ask() || options.line.steering.steers())) {
         if (const std::string sentence = to.ending.unread(); !sentence.empty()) say(sentence);
         return true;
     }
-    to.monitor.clear_progress();
     const Ending::Line line{.client = steering->client(),
                             .turn = [&] { return recording.turn(); },
                             .frames = [&] { return to.reader().line().frames; },
                             .tell = [&](const ClockPair& pair) { to.tee.on_clock_pair(pair); }};
     const std::string sentence = to.ending.run(line, options.line.keep_tracing);
-    if (!sentence.empty()) say(sentence);
+    if (recording.was_silent()) {
+        say("the target sent nothing after the signal, so it was not read out: what it has counted "
+            "since it was last read is not in the recording");
+    } else if (!sentence.empty()) {
+        say(sentence);
+    }
     return sentence.empty() || recording.was_given_up();
 }
 
-}  // namespace
-
-Exit record(const RecordOptions& options) {
-    std::optional<Symbols> symbols;
-    if (!options.line.image.empty()) symbols = read_symbols(ElfFile::open(options.line.image));
-    options.line.steering.check_names(symbols ? &*symbols : nullptr);
-    catch_interrupts();
+Exit record_line(const RecordOptions& options, const Symbols* symbols, Screen& screen) {
+    const Say say = [&](const std::string& sentence) { screen.say(sentence); };
     const bool steers = options.line.steering.steers();
     // The files first: a target is not started for nothing.
     guard_inputs(options);
-    Destination to(options, symbols ? &*symbols : nullptr);
+    Destination to(options, symbols, screen);
     const bool one_way = goes_one_way(options.line) && !steers;  // else open_line says why not
     const auto source = open_line(options.line, one_way ? Way::in : Way::both, say);
     to.line.emplace(*source, to.tee);
@@ -233,16 +224,15 @@ Exit record(const RecordOptions& options) {
     bool all_came = true;
     try {
         if (!one_way) {
-            steering.emplace(*source, symbols ? &*symbols : nullptr, options.line.steering, turn, say);
+            steering.emplace(*source, symbols, options.line.steering, turn, say);
             to.monitor.steering = &*steering;
         }
         read_to_the_end(turn, [&] {
             if (steers) steering->serve(to.reader().counters().gaps);
         });
-        all_came = end_recording(to, recording, steering ? &*steering : nullptr, options);
+        all_came = end_recording(to, recording, steering ? &*steering : nullptr, options, say);
     } catch (const Error&) {
         to.flush();
-        to.monitor.clear_progress();
         throw;
     }
     const std::optional<int> status = source->close();
@@ -250,17 +240,14 @@ Exit record(const RecordOptions& options) {
     to.line->finish();
     to.tape.end(to.reader(), recording.reason(), status);
     const LineCounters& line = to.reader().line();
-    to.monitor.clear_progress();
-
     const StreamCounters stream = to.reader().counters();
-    fmt::print(
-        stderr,
-        "nopscope: {}: {} bytes, from {} bytes of the line; {} events in {} session{}; dropped {}, "
-        "lost {}, corrupt_frames {}, gaps {}\n",
+    say(fmt::format(
+        "{}: {} bytes, from {} bytes of the line; {} events in {} session{}; dropped {}, "
+        "lost {}, corrupt_frames {}, gaps {}",
         to.tape.has_file() ? options.output : options.output + " (not written)",
         with_commas(to.tape.has_file() ? to.tape.file_bytes() : 0), with_commas(line.bytes),
         with_commas(stream.delivered), stream.sessions, stream.sessions == 1 ? "" : "s",
-        with_commas(stream.dropped), with_commas(stream.lost), line.corrupt_frames, stream.gaps);
+        with_commas(stream.dropped), with_commas(stream.lost), line.corrupt_frames, stream.gaps));
     const bool is_empty = stream.sessions == 0;
     if (is_empty && stream.refused_version == 0) say("nothing was recorded: " + why_silent);
     if (status.value_or(0) != 0) {
@@ -274,6 +261,25 @@ Exit record(const RecordOptions& options) {
     }
     if (is_empty) return Exit::nothing_recorded;
     return all_came ? Exit::ok : Exit::input;
+}
+
+}  // namespace
+
+Exit record(const RecordOptions& options) {
+    std::optional<Symbols> symbols;
+    if (!options.line.image.empty()) symbols = read_symbols(ElfFile::open(options.line.image));
+    options.line.steering.check_names(symbols ? &*symbols : nullptr);
+    catch_interrupts();
+    Screen screen(options.quiet);
+    Exit exit{};
+    try {
+        exit = record_line(options, symbols ? &*symbols : nullptr, screen);
+    } catch (const Error& error) {
+        screen.say(error.what());
+        exit = error.code();
+    }
+    screen.finish();
+    return exit;
 }
 
 }  // namespace nopscope

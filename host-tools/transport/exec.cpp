@@ -15,6 +15,7 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/file.hpp"
+#include "host-tools/base/interrupt.hpp"
 #include "host-tools/base/memory.hpp"
 #include "host-tools/transport/source.hpp"
 
@@ -24,6 +25,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto grace = 2s;  // between SIGTERM and SIGKILL
+constexpr auto short_grace = 1s;  // the same, where a signal ends the recorder
 // How long a pipe may stay silent after its command has ended: something it left behind holds it.
 constexpr auto orphan_silence = 500ms;
 
@@ -109,13 +111,13 @@ public:
         if (input_ >= 0) ::close(input_);
         input_ = -1;
         // A command that has closed its output is usually about to exit by itself.
-        wait_until(&ExecSource::has_ended, drain() ? grace : 0s);
+        wait_until(&ExecSource::has_ended, !drain() ? 0s : interrupted() ? short_grace / 2 : grace);
         const bool ended_by_us = !has_ended();
         // With what it started: a shell's end is not that of the emulator it has started.
         for (const int signal : {SIGTERM, SIGKILL}) {
             if (is_gone()) break;
             kill(-child_, signal);
-            wait_until(&ExecSource::is_gone, grace);
+            wait_until(&ExecSource::is_gone, interrupted() ? short_grace : grace);
         }
         gather_errors();
         ::close(descriptor_);

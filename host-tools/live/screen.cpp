@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/live/screen.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "host-tools/base/interrupt.hpp"
+#include "host-tools/base/text.hpp"
+
+namespace nopscope {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto silence = 5s;            // of an output, at the end
+constexpr auto after_a_signal = 300ms;  // for each output
+
+}  // namespace
+
+Screen::Screen(bool quiet)
+    : quiet_(quiet), on_terminal_(isatty(STDERR_FILENO) != 0), output_(STDOUT_FILENO) {
+    if (!is_same_file(STDOUT_FILENO, STDERR_FILENO)) errors_.emplace(STDERR_FILENO);
+}
+
+void Screen::console(std::string_view text) {
+    if (quiet_) return;
+    if (is_closed()) return;
+    clear_progress();
+    output_.show(for_terminal(text));
+}
+
+// Says it once.
+bool Screen::is_closed() {
+    if (!output_.is_closed()) return false;
+    if (!std::exchange(closed_said_, true)) {
+        say("standard output was closed: the recording has the rest of the console");
+    }
+    return true;
+}
+
+bool Screen::wants_progress() const { return !quiet_ && on_terminal_ && !errors().is_behind(); }
+
+void Screen::progress(const std::string& line) {
+    errors().show("\r\x1b[K" + line);
+    line_drawn_ = true;
+}
+
+void Screen::clear_progress() {
+    if (line_drawn_) errors().show("\r\x1b[K");
+    line_drawn_ = false;
+}
+
+void Screen::say(const std::string& sentence) {
+    clear_progress();
+    errors().show("nopscope: " + for_terminal(sentence) + "\n");
+}
+
+void Screen::finish() {
+    clear_progress();
+    std::chrono::steady_clock::time_point since{};
+    const auto give_up = [&] {
+        const auto now = std::chrono::steady_clock::now();
+        if (interrupted() && since == std::chrono::steady_clock::time_point{}) since = now;
+        return interrupted() && now - since > after_a_signal;
+    };
+    if (errors_) output_.finish(silence, give_up);
+    is_closed();
+    if (const std::uint64_t hidden = output_.hidden_bytes(); hidden != 0) {
+        say(
+            fmt::format("{} bytes of the console are not shown, because standard output took "
+                        "nothing meanwhile; the "
+                        "recording has them",
+                        with_commas(hidden)));
+    }
+    if (errors_) since = {};
+    errors().finish(silence, give_up);
+}
+
+}  // namespace nopscope

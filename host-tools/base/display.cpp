@@ -30,7 +30,7 @@ struct Display::State {
     std::size_t in_hand = 0;  // bytes that the thread has to write yet
     std::uint64_t taken = 0;
     std::uint64_t hidden = 0;
-    bool closed = false;
+    int error = 0;  // of the write that failed
     bool ends = false;
     bool ended = false;
 };
@@ -49,7 +49,7 @@ Display::~Display() { abandon(); }
 void Display::abandon() {
     if (!thread_.joinable()) return;
     std::unique_lock lock(state_->mutex);
-    state_->hidden += state_->waiting.size() + (state_->closed ? 0 : state_->in_hand);
+    state_->hidden += state_->waiting.size() + (state_->error != 0 ? 0 : state_->in_hand);
     state_->waiting.clear();
     state_->ends = true;
     state_->changed.notify_all();
@@ -60,7 +60,7 @@ void Display::abandon() {
 
 void Display::run(const std::shared_ptr<State>& state) {
     std::unique_lock lock(state->mutex);
-    while (!state->closed) {
+    while (state->error == 0) {
         state->changed.wait(lock, [&] { return !state->waiting.empty() || state->ends; });
         if (state->waiting.empty()) break;
         const std::string text = std::exchange(state->waiting, {});
@@ -77,8 +77,8 @@ void Display::run(const std::shared_ptr<State>& state) {
             }
             lock.lock();
             if (done < 0 && (error == EINTR || error == EAGAIN)) continue;
-            state->closed = done < 0;
-            if (state->closed) break;
+            state->error = done < 0 ? error : 0;
+            if (state->error != 0) break;
             state->in_hand -= static_cast<std::size_t>(done);
             state->taken += static_cast<std::uint64_t>(done);
             state->changed.notify_all();
@@ -91,7 +91,7 @@ void Display::run(const std::shared_ptr<State>& state) {
 
 void Display::show(std::string_view text) {
     const std::lock_guard lock(state_->mutex);
-    if (state_->closed || text.empty()) return;
+    if (state_->error != 0 || text.empty()) return;
     if (state_->waiting.size() + state_->in_hand + text.size() > most_bytes) {
         state_->hidden += text.size();
         return;
@@ -105,9 +105,9 @@ bool Display::is_behind() const {
     return !state_->waiting.empty() || state_->in_hand != 0;
 }
 
-bool Display::is_closed() const {
+int Display::error() const {
     const std::lock_guard lock(state_->mutex);
-    return state_->closed;
+    return state_->error;
 }
 
 std::uint64_t Display::hidden_bytes() const {

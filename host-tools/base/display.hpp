@@ -30,8 +30,8 @@ public:
     void show(std::string_view text);
     // True while text waits that was not taken yet.
     bool is_behind() const;
-    // True once a write has failed: the reader is gone. From then on nothing is shown, nor counted.
-    bool is_closed() const;
+    // errno of a write that failed; 0: none has. After one nothing is shown any more, nor counted.
+    int error() const;
     std::uint64_t hidden_bytes() const;  // that were not shown
 
     // Waits until all is taken; no longer once nothing was taken for `silence`, or `give_up`

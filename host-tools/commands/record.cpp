@@ -278,8 +278,8 @@ Exit record(const RecordOptions& options) {
         screen.say(error.what());
         exit = error.code();
     }
-    screen.finish();
-    return exit;
+    const bool shown = screen.finish();
+    return exit == Exit::ok && !shown ? Exit::input : exit;
 }
 
 }  // namespace nopscope

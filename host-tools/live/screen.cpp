@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "host-tools/base/file.hpp"
 #include "host-tools/base/interrupt.hpp"
 #include "host-tools/base/text.hpp"
 
@@ -26,18 +27,19 @@ Screen::Screen(bool quiet)
 
 void Screen::console(std::string_view text) {
     if (quiet_) return;
-    if (is_closed()) return;
+    if (has_failed()) return;
     clear_progress();
     output_.show(for_terminal(text));
 }
 
 // Says it once.
-bool Screen::is_closed() {
-    if (!output_.is_closed()) return false;
-    if (!std::exchange(closed_said_, true)) {
-        say("standard output was closed: the recording has the rest of the console");
+bool Screen::has_failed() {
+    const int error = output_.error();
+    if (error != 0 && !std::exchange(failure_said_, true)) {
+        say("cannot write standard output: " + system_error(error) +
+            "; the recording has the rest of the console");
     }
-    return true;
+    return error != 0;
 }
 
 bool Screen::wants_progress() const { return !quiet_ && on_terminal_ && !errors().is_behind(); }
@@ -57,7 +59,7 @@ void Screen::say(const std::string& sentence) {
     errors().show("nopscope: " + for_terminal(sentence) + "\n");
 }
 
-void Screen::finish() {
+bool Screen::finish() {
     clear_progress();
     std::chrono::steady_clock::time_point since{};
     const auto give_up = [&] {
@@ -66,7 +68,7 @@ void Screen::finish() {
         return interrupted() && now - since > after_a_signal;
     };
     if (errors_) output_.finish(silence, give_up);
-    is_closed();
+    const bool failed = has_failed();
     if (const std::uint64_t hidden = output_.hidden_bytes(); hidden != 0) {
         say(
             fmt::format("{} bytes of the console are not shown, because standard output took "
@@ -76,6 +78,7 @@ void Screen::finish() {
     }
     if (errors_) since = {};
     errors().finish(silence, give_up);
+    return !failed;
 }
 
 }  // namespace nopscope

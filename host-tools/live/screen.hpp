@@ -28,10 +28,11 @@ public:
 
     // Shows the rest, and says what was not shown. Waits up to five seconds for an output that
     // takes nothing, and 300 ms for each once a signal has come.
-    void finish();
+    // Returns false if standard output could not be written; a sentence has said so.
+    bool finish();
 
 private:
-    bool is_closed();
+    bool has_failed();
     Display& errors() { return errors_ ? *errors_ : output_; }
     const Display& errors() const { return errors_ ? *errors_ : output_; }
 
@@ -41,7 +42,7 @@ private:
     std::optional<Display>
         errors_;  // nothing: it is the same terminal or file, so the order is kept
     bool line_drawn_ = false;
-    bool closed_said_ = false;
+    bool failure_said_ = false;
 };
 
 }  // namespace nopscope

@@ -84,7 +84,7 @@ Exit check(const CheckOptions& options) {
             print("uninstrumented: {}\n", for_cell(name));
         }
     }
-    print_notes(options.image, result);
+    print_notes(for_terminal(options.image), result);
     print("{}: {} functions, {} sites, {} address-taken, {} uninstrumented, {} problem{}\n",
                for_terminal(options.image), result.functions, result.sites, result.address_taken,
                result.uninstrumented.size(), result.problems.size(),

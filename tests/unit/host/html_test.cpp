@@ -109,7 +109,7 @@ TEST_F(HtmlTest, ARecordingThatIsSpoiltSaysSo) {
     target.image = "two\nlines<script>";
     const json shown = view();
     EXPECT_EQ(shown["complaint"], "8.6 % missing, dropped 3");
-    EXPECT_THAT(shown["headline"].get<std::string>(), testing::HasSubstr("two\nlines<script>"));
+    EXPECT_THAT(shown["headline"].get<std::string>(), testing::HasSubstr("two\\x0alines<script>"));
 }
 
 TEST(HtmlView, TheTargetsProfileHasFramesToo) {

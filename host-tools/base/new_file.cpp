@@ -47,6 +47,12 @@ int lock_holder(int file) {
     return 0;
 }
 
+[[noreturn]] void refuse(int process, const std::string& path) {
+    throw Error(
+        fmt::format("{} records into {} already: end that first, or give another name",
+                    process > 0 ? fmt::format("process {}", process) : "another process", path));
+}
+
 }  // namespace
 
 std::string old_name(const std::string& path) { return path + ".old"; }
@@ -104,10 +110,16 @@ void NewFile::refuse_other_writer() const {
 // A file system that has no locks (some of NFS) refuses nothing.
 void NewFile::refuse_other_writer(int file) const {
     if (flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
-    const int process = lock_holder(file);
-    throw Error(fmt::format("{} records into {} already: end that first, or give another name",
-                            process > 0 ? fmt::format("process {}", process) : "another process",
-                            path_));
+    refuse(lock_holder(file), path_);
+}
+
+void refuse_other_writer(const std::string& path) {
+    const int file = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (file < 0) return;
+    const bool locked = flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    const int process = locked ? lock_holder(file) : 0;
+    close(file);
+    if (locked) refuse(process, path);
 }
 
 NewFile::~NewFile() {

@@ -49,6 +49,9 @@ private:
     bool keeps_part_ = false;  // it could not take its place
 };
 
+// Throws Error if another process, or this one, writes the file by a NewFile.
+void refuse_other_writer(const std::string& path);
+
 // Where the file is kept that PATH was before, and where the new one begins.
 std::string old_name(const std::string& path);
 std::string part_name(const std::string& path);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Options of the commands that read a line.
+#include "host-tools/base/text.hpp"
 #include "host-tools/cli/control_options.hpp"
 #include "host-tools/cli/options.hpp"
 #include "host-tools/commands/top.hpp"
@@ -8,6 +9,8 @@ namespace nopscope {
 namespace {
 
 constexpr double longest_seconds = 1e9;  // 31 years
+const std::string rotation_wanted =
+    "expected a time from 1s on (90s, 30m, 1h, 7d) or a size from 10kB on (500MB, 1GB), not ";
 
 }  // namespace
 
@@ -22,9 +25,21 @@ Action add_record(CLI::App& app, CLI::App*& command) {
     command->add_flag("--until-end,!--no-until-end", options->until_end,
                       "Stop when the target says it has finished (the default)");
     command->add_flag("-q,--quiet", options->quiet, "Show neither console nor progress");
+    auto rotate = std::make_shared<std::string>();
+    auto keep = std::make_shared<std::uint64_t>(0);
+    command->add_option("--rotate", *rotate, "Go on in a new file after this time or size (1h, 500MB): FILE.000001.nsc, ...")
+        ->type_name("LIMIT")
+        ->check([](const std::string& text) { return read_rotation(text) ? "" : rotation_wanted + for_cell(text); });
+    add_count(command, "--keep", *keep, 1, most_rows, "Of --rotate's files keep only so many, the newest");
     const auto read_steering = add_steering(command, options->line);
-    return [options, read_steering] {
+    return [options, read_steering, rotate, keep] {
         read_steering();
+        options->rotation = read_rotation(*rotate);
+        if (options->rotation) options->rotation->keep = *keep;
+        if (!options->rotation && *keep != 0) throw Error("--keep is for the files of --rotate: give that, too", Exit::usage);
+        if (options->rotation && !options->raw.empty()) {
+            throw Error("--raw keeps one file, and --rotate makes several: give one of the two", Exit::usage);
+        }
         return record(*options);
     };
 }

@@ -8,6 +8,7 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/live/line.hpp"
+#include "host-tools/live/series.hpp"
 #include "host-tools/report/report.hpp"
 
 namespace nopscope {
@@ -21,6 +22,7 @@ struct RecordOptions {
     double duration_seconds = 0;  // 0: no limit
     bool until_end = true;        // stop when every core has sent its final stats
     bool quiet = false;           // neither console nor progress
+    std::optional<Rotation> rotation;  // the output's name is that of a series
 };
 Exit record(const RecordOptions& options);
 

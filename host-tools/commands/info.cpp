@@ -120,6 +120,8 @@ const char* reason_text(nsc::EndReason reason) {
         return "the recorder was interrupted";
     case nsc::EndReason::duration:
         return "the time asked for was over";
+    case nsc::EndReason::rotated:
+        return "the recording goes on in the next file";
     }
     return "for a reason unknown";
 }

@@ -91,27 +91,60 @@ void guard_inputs(const RecordOptions& options) {
 
 // Where a session's line goes.
 struct Destination {
+    const RecordOptions& options;
+    const Symbols* symbols;  // null: there is no image
     RawFile raw;
-    Tape tape;
+    std::optional<Series> series;  // --rotate
+    std::unique_ptr<Tape> tape;    // the file that is written
+    Clock::time_point tape_began = Clock::now();
+    std::uint64_t bytes_before = 0;  // of the series' files that are whole
     Monitor monitor;
     Ending ending;
     Tee tee;
     std::optional<LineReader> line;  // once it is open
 
-    Destination(const RecordOptions& options, const Symbols* symbols, Screen& screen)
-        : raw(options.raw),
-          tape(options.output, options.line.from, symbols),
+    Destination(const RecordOptions& of, const Symbols* known_symbols, Screen& screen)
+        : options(of),
+          symbols(known_symbols),
+          raw(options.raw),
+          series(options.rotation ? std::optional(Series(options.output, *options.rotation))
+                                  : std::nullopt),
+          tape(next_tape()),
           monitor(screen, symbols),
-          tee(tape.sink(), monitor) {
+          tee(tape->sink(), monitor) {
         tee.add(ending);
     }
+    // Throws Error.
+    std::unique_ptr<Tape> next_tape() const {
+        return std::make_unique<Tape>(series ? series->next_name() : options.output,
+                                      options.line.from, symbols);
+    }
     const SessionReader& reader() const { return line->reader(); }
-    void flush() { tape.flush(reader()); }
+    void flush() { tape->flush(reader()); }
+    // Ends the file and goes on in the next one, if it is time for that. Throws Error: then the
+    // file stays as it is.
+    void rotate_if_due(Clock::time_point now, Screen& screen) {
+        if (!series || !tape->has_file()) return;
+        if (!series->is_due(now - tape_began, tape->file_bytes())) return;
+        if (tape->line(reader()).frames == 0) return;  // a silent line makes no empty files
+        std::unique_ptr<Tape> next = next_tape();
+        tape->end(reader(), nsc::EndReason::rotated, std::nullopt);
+        next->begin_after(*tape, reader());
+        tee.remove(tape->sink());
+        tee.add(next->sink());
+        bytes_before += tape->file_bytes();
+        screen.say(fmt::format("{}: {} bytes; now {}", tape->path(),
+                               with_commas(tape->file_bytes()), next->path()));
+        tape = std::move(next);
+        tape_began = now;
+        series->remove_oldest();
+    }
 };
 
 class Recording {
 public:
-    Recording(Destination& to, const RecordOptions& options) : to_(to), options_(options) {}
+    Recording(Destination& to, const RecordOptions& options, Screen& screen)
+        : to_(to), options_(options), screen_(screen) {}
 
     // Reads once. False: it is over.
     bool turn() {
@@ -148,7 +181,8 @@ private:
         const auto now = Clock::now();
         to_.raw.write(to_.line->bytes());
         to_.line->take(now);
-        to_.tape.flush_if_due(to_.reader(), now);
+        to_.tape->flush_if_due(to_.reader(), now);
+        to_.rotate_if_due(now, screen_);
         if (const auto wrong = to_.line->complaint(now)) to_.monitor.complain(*wrong);
         to_.monitor.progress(to_.reader(), now);
         return got.closed;
@@ -176,6 +210,7 @@ private:
 
     Destination& to_;
     const RecordOptions& options_;
+    Screen& screen_;
     const Clock::time_point start_ = Clock::now();
     Clock::time_point over_since_ = start_;
     bool over_ = false;
@@ -218,7 +253,7 @@ Exit record_line(const RecordOptions& options, const Symbols* symbols, Screen& s
     const bool one_way = goes_one_way(options.line) && !steers;  // else open_line says why not
     const auto source = open_line(options.line, one_way ? Way::in : Way::both, say);
     to.line.emplace(*source, to.tee);
-    Recording recording(to, options);
+    Recording recording(to, options, screen);
     const auto turn = [&] { return recording.turn(); };
     std::optional<Steering> steering;
     bool all_came = true;
@@ -238,14 +273,15 @@ Exit record_line(const RecordOptions& options, const Symbols* symbols, Screen& s
     const std::optional<int> status = source->close();
     const std::string why_silent = to.line->diagnosis().sentence();
     to.line->finish();
-    to.tape.end(to.reader(), recording.reason(), status);
+    to.tape->end(to.reader(), recording.reason(), status);
     const LineCounters& line = to.reader().line();
     const StreamCounters stream = to.reader().counters();
     say(fmt::format(
         "{}: {} bytes, from {} bytes of the line; {} events in {} session{}; dropped {}, "
         "lost {}, corrupt_frames {}, gaps {}",
-        to.tape.has_file() ? options.output : options.output + " (not written)",
-        with_commas(to.tape.has_file() ? to.tape.file_bytes() : 0), with_commas(line.bytes),
+        to.tape->has_file() ? to.tape->path() : to.tape->path() + " (not written)",
+        with_commas(to.bytes_before + (to.tape->has_file() ? to.tape->file_bytes() : 0)),
+        with_commas(line.bytes),
         with_commas(stream.delivered), stream.sessions, stream.sessions == 1 ? "" : "s",
         with_commas(stream.dropped), with_commas(stream.lost), line.corrupt_frames, stream.gaps));
     const bool is_empty = stream.sessions == 0;

@@ -9,18 +9,19 @@
 #include "host-tools/version.hpp"
 
 namespace nopscope {
-namespace {
-
-constexpr std::chrono::milliseconds flush_interval{250};
-
-// Not below zero: what was missing may have come.
-std::uint64_t since(std::uint64_t now, std::uint64_t before) { return now > before ? now - before : 0; }
 
 bool is_recording(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     char begin[sizeof nsc::magic] = {};
     return file.read(begin, sizeof begin) && std::memcmp(begin, nsc::magic, sizeof begin) == 0;
 }
+
+namespace {
+
+constexpr std::chrono::milliseconds flush_interval{250};
+
+// Not below zero: what was missing may have come.
+std::uint64_t since(std::uint64_t now, std::uint64_t before) { return now > before ? now - before : 0; }
 
 // Of recordings only the older one is kept, so a file that is something else must not be taken for
 // one.
@@ -52,16 +53,26 @@ Tape::Tape(const std::string& path, const std::string& source, const Symbols* sy
 }
 
 void Tape::begin_within(const SessionReader& reader, const Profile& profile) {
-    line_before_ = reader.line();
-    stream_before_ = reader.counters();
-    if (!reader.has_session()) return;
-    --stream_before_.sessions;
-    journal_.on_session(reader.hello());
+    if (!begin_session(reader)) return;
     for (unsigned core = 0; core < reader.hello().cores; ++core) {
         if (const auto at = reader.position_of(core)) {
             journal_.begin_at(core, at->next_index, at->clock, profile.context_of(core));
         }
     }
+}
+
+void Tape::begin_after(const Tape& before, const SessionReader& reader) {
+    if (begin_session(reader)) journal_.begin_after(before.journal_);
+}
+
+// False: there is none.
+bool Tape::begin_session(const SessionReader& reader) {
+    line_before_ = reader.line();
+    stream_before_ = reader.counters();
+    if (!reader.has_session()) return false;
+    --stream_before_.sessions;
+    journal_.on_session(reader.hello());
+    return true;
 }
 
 StreamCounters Tape::stream(const SessionReader& reader) const {

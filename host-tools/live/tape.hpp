@@ -23,6 +23,9 @@ public:
     // `profile` was told what the reader told.
     void begin_within(const SessionReader& reader, const Profile& profile);
 
+    // The same, with what `before` has not been told: it has ended.
+    void begin_after(const Tape& before, const SessionReader& reader);
+
     SessionSink& sink() { return journal_; }
     // Throws Error: something could not be written, since when nothing more has been.
     void flush(const SessionReader& reader);
@@ -38,6 +41,8 @@ public:
     LineCounters line(const SessionReader& reader) const;
 
 private:
+    bool begin_session(const SessionReader& reader);
+
     std::string path_;
     nsc::Writer file_;
     nsc::Journal journal_;
@@ -45,5 +50,8 @@ private:
     LineCounters line_before_;
     StreamCounters stream_before_;
 };
+
+// True if the file begins as a recording does.
+bool is_recording(const std::string& path);
 
 }  // namespace nopscope

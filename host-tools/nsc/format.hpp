@@ -57,6 +57,7 @@ enum class EndReason : std::uint8_t {
     target_finished = 1,  // final stats of every core were seen
     interrupted = 2,
     duration = 3,
+    rotated = 4,  // the recording goes on in another file
 };
 
 struct End {

@@ -31,6 +31,13 @@ void Journal::begin_at(unsigned number, std::uint64_t index, std::uint64_t clock
     core->clock = clock;
 }
 
+void Journal::begin_after(const Journal& before) {
+    for (unsigned number = 0; number < before.cores_.size(); ++number) {
+        const auto& core = before.cores_[number];
+        if (core) begin_at(number, core->next_index, core->clock, core->context);
+    }
+}
+
 void Journal::on_trace(unsigned number, const TraceBatch& batch) {
     auto& slot = cores_[number & 0xff];
     if (!slot) slot = std::make_unique<Core>();

@@ -24,6 +24,8 @@ public:
     // In the middle of a session, after on_session(): a core's records before `index` are not for this recording.
     // `clock`: of the last of them; `context`: that the core is in.
     void begin_at(unsigned core, std::uint64_t index, std::uint64_t clock, std::uint32_t context);
+    // The same, for each core: its records go on behind those of `before`.
+    void begin_after(const Journal& before);
     // Everything told so far, and the reader's counters of now, if they are others than the last time.
     // Throws Error: something could not be written, now or before.
     void flush(const LineCounters& line, const StreamCounters& stream, std::uint64_t unix_ns);

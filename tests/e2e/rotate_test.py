@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`record --rotate`: each file opens alone, and together they have each record of the line once.
+
+    rotate_test.py
+"""
+
+import json
+import pathlib
+import shlex
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+import machines  # puts tests/golden on the path
+import nsc2
+
+PIECES = 10
+PAUSE_SECONDS = 0.3  # longer than record's flush interval: each piece is in the file before the next one comes
+SENDER = pathlib.Path(__file__).with_name("send_pieces.py")
+
+
+def records(*paths):
+    """{core: [records]} of the recordings' one session, in the order of the files."""
+    found = {}
+    for path in paths:
+        for (_, core), part in nsc2.Recording(path.read_bytes()).records.items():
+            found.setdefault(core, []).extend(part)
+    return found
+
+
+class Rotate(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        temporary = machines.Directory()
+        cls.addClassCleanup(temporary.cleanup)
+        directory = temporary.__enter__()
+        run = machines.record(directory, "virt-max", "demo", ["rounds=1", "interrupts=1"])
+        assert run.status == 0, run.errors
+        cls.whole, cls.line, cls.elf = run.recording, directory / "line.raw", run.elf
+
+    def setUp(self):
+        temporary = machines.Directory()
+        self.addCleanup(temporary.cleanup)
+        self.directory = temporary.__enter__()
+
+    def command(self, *options):
+        sender = [sys.executable, "-B", SENDER, self.line, PIECES, PAUSE_SECONDS]
+        return ["record", "--from", "exec:" + shlex.join(map(str, sender)), "--image", self.elf, "-o",
+                self.directory / "run.nsc", *options]
+
+    def files(self):
+        return sorted(self.directory.iterdir())
+
+    def test_the_parts_have_each_record_once(self):
+        done = machines.nopscope(*self.command("--rotate", "50kB"))
+        parts = self.files()
+        self.assertGreater(len(parts), 3)
+        self.assertEqual([path.name for path in parts], [f"run.{n + 1:06}.nsc" for n in range(len(parts))])
+        self.assertEqual(records(*parts), records(self.whole))
+        for number, part in enumerate(parts):
+            with self.subTest(part.name):
+                report = json.loads(machines.nopscope("report", part, "--format", "json").stdout)
+                self.assertEqual(report["integrity"]["lost"], 0)
+                self.assertEqual(report["integrity"]["gaps"], 0)
+                told = json.loads(machines.nopscope("info", part, "--format", "json").stdout)
+                is_last = number + 1 == len(parts)
+                self.assertEqual(told["ended"] == "the recording goes on in the next file", not is_last)
+                self.assertTrue(told["has_symbols"])
+            if not is_last:
+                self.assertIn(f"{part.name}: ", done.stderr)
+                self.assertGreater(part.stat().st_size, 50_000)
+
+    def test_keep_removes_the_oldest_of_the_series_alone(self):
+        others = [self.directory / name for name in ("run.nsc", "run.000001.nsc", "run.1.nsc", "other.000001.nsc")]
+        for path in others:
+            path.write_bytes(b"a file of the user's")
+        machines.nopscope(*self.command("--rotate", "1s", "--keep", "2"))
+        parts = [path for path in self.files() if path not in others]
+        self.assertEqual(len(parts), 2)
+        self.assertGreater(int(parts[0].name.split(".")[1]), 2)  # the first of them had number 2
+        for path in others:
+            self.assertEqual(path.read_bytes(), b"a file of the user's")
+        tail, whole = records(*parts), records(self.whole)
+        for core, part in tail.items():
+            self.assertEqual(part, whole[core][-len(part):])
+
+    def test_a_second_recorder_of_the_series_is_refused_and_a_killed_one_leaves_its_files(self):
+        recorder = subprocess.Popen([machines.NOPSCOPE, *map(str, self.command("--rotate", "50kB"))], stdin=subprocess.DEVNULL,
+                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(recorder.wait)
+        self.addCleanup(recorder.kill)
+        deadline = time.monotonic() + machines.HANG_SECONDS
+        while len(self.files()) < 2 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        refused = machines.nopscope(*self.command("--rotate", "50kB"), status=3)
+        self.assertRegex(refused.stderr, "records into .* already")
+        recorder.send_signal(signal.SIGKILL)
+        recorder.wait()
+        parts = [path for path in self.files() if path.suffix == ".nsc"]
+        self.assertGreater(len(parts), 0)
+        whole = records(self.whole)
+        for core, part in records(*parts).items():
+            self.assertEqual(part, whole[core][:len(part)])
+        machines.nopscope(*self.command("--rotate", "1h"))
+        names = [path.name for path in self.files() if path.suffix == ".nsc"]
+        self.assertEqual(names[-1], f"run.{len(names):06}.nsc")
+        self.assertEqual(records(self.files()[-1]), whole)
+
+    def test_what_makes_no_sense_is_refused(self):
+        for options in (["--keep", "3"], ["--rotate", "50kB", "--raw", self.directory / "raw"], ["--rotate", "0s"],
+                        ["--rotate", "9kB"], ["--rotate", "1x"], ["--rotate", "nanh"], ["--rotate", "-1h"], ["--rotate", ""]):
+            with self.subTest(options):
+                done = machines.nopscope(*self.command(*options), status=2)
+                self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+                self.assertEqual(self.files(), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -27,7 +27,7 @@ Action add_record(CLI::App& app, CLI::App*& command) {
     command->add_flag("-q,--quiet", options->quiet, "Show neither console nor progress");
     auto rotate = std::make_shared<std::string>();
     auto keep = std::make_shared<std::uint64_t>(0);
-    command->add_option("--rotate", *rotate, "Go on in a new file after this time or size (1h, 500MB): FILE.000001.nsc, ...")
+    command->add_option("--rotate", *rotate, "Go on in a new file after this time or size (1h, 500MB); docs/cli.md has their names")
         ->type_name("LIMIT")
         ->check([](const std::string& text) { return read_rotation(text) ? "" : rotation_wanted + for_cell(text); });
     add_count(command, "--keep", *keep, 1, most_rows, "Of --rotate's files keep only so many, the newest");

@@ -72,7 +72,7 @@ class Defaults(cli.Case):
         self.assertIn("cannot open none.elf", self.nopscope("record", "--image", "none.elf", status=3).stderr)
 
     def test_each_command_takes_a_file_with_a_value_for_each_of_its_options(self):
-        values = {"N": "3", "PERCENT": "1", "SECONDS": "1", "ADDRESS": "64", "SIZE": "'1GB'", "": "true"}
+        values = {"N": "3", "PERCENT": "1", "SECONDS": "1", "ADDRESS": "64", "SIZE": "'1GB'", "LIMIT": "'1h'", "": "true"}
         for command in cli.commands():
             options = [(name, kind) for name, kind in cli.typed_options(command)
                        if name not in ("--board", "--help", "--version", "--no-until-end")]

@@ -18,6 +18,7 @@ PARSER_WORDS = re.compile(r"is required|required but|not expected|[Cc]ould not c
 NUMBERS = {"N": ("-1", "nan", "1e3", "10us", "0x", "1.5", "9" * 30, " 1", "+1"),
            "PERCENT": ("-1", "nan", "inf", "10us", "0x10", "1e999", "+1"),
            "SECONDS": ("-1", "nan", "inf", "10us", "0x10", "1e999", "1e10"),
+           "LIMIT": ("-1h", "0s", "nan", "5XB", "1", "h"),
            "SIZE": ("-1", "1", "nan", "300XB", "9" * 30, "0x10"),
            "ADDRESS": ("-1", "0x", "x", "0x10000000000000000", "1.5")}
 CONTROL = "\x1b[31m\x07\n\x9b"
@@ -69,7 +70,7 @@ class Messages(cli.Case):
         self.says("there is no command zzzzzz: `nopscope help` lists them", "zzzzzz")
         self.says("no command is given: `nopscope help` lists them")
         self.says("there is no command reprot: did you mean report?", "help", "reprot")
-        self.says("record has no option --fromat: did you mean --from?", "record", "--fromat", "x")
+        self.says("record has no option --fromat: did you mean --from or --rotate?", "record", "--fromat", "x")
         self.says("report has no option --duration: it is an option of record", "report", "run.nsc", "--duration", "3")
         self.says("report has no option --zzzzzzzzz: `nopscope help report` lists them", "report", "--zzzzzzzzz")
         self.says("report needs file: see `nopscope help report`", "report")

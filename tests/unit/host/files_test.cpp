@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files that a command writes: those of a series, the one that takes another's place, and no input.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "host-tools/base/error.hpp"
+#include "host-tools/base/memory.hpp"
+#include "host-tools/base/new_file.hpp"
+#include "host-tools/base/same_file.hpp"
+#include "host-tools/live/series.hpp"
+#include "host-tools/nsc/format.hpp"
+
+namespace nopscope {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+class Files : public testing::Test {
+protected:
+    Files() : dir(testing::TempDir() + "files") { fs::create_directory(dir); }
+    ~Files() override { fs::remove_all(dir); }
+
+    std::string path(const std::string& name) const { return dir / name; }
+    std::string write(const std::string& name, const std::string& text) const {
+        std::ofstream(path(name), std::ios::binary) << text;
+        return path(name);
+    }
+    std::string text_of(const std::string& name) const {
+        std::ifstream file(path(name), std::ios::binary);
+        return {std::istreambuf_iterator<char>(file), {}};
+    }
+    static std::string refused(const std::function<void()>& act) {
+        try {
+            act();
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return {};
+    }
+    static std::span<const std::uint8_t> bytes_of(std::string_view text) {
+        return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+    }
+
+    fs::path dir;
+};
+
+TEST(Rotation, IsATimeOrASize) {
+    EXPECT_EQ(read_rotation("90s")->time, 90s);
+    EXPECT_EQ(read_rotation("1.5m")->time, 90s);
+    EXPECT_EQ(read_rotation("1h")->time, 1h);
+    EXPECT_EQ(read_rotation("7d")->time, 168h);
+    EXPECT_EQ(read_rotation("500MB")->bytes, 500'000'000u);
+    EXPECT_EQ(read_rotation("1GiB")->bytes, std::uint64_t{1} << 30);
+    for (const char* const text : {"", "s", "-1h", "0.5s", "nan", "nanh", "1e300h", "1x", "1h ", "9kB", "5"}) {
+        EXPECT_FALSE(read_rotation(text)) << text;
+    }
+}
+
+TEST(Size, HasAUnit) {
+    EXPECT_EQ(read_size("2kB"), 2000u);
+    EXPECT_EQ(read_size("1.5MiB"), 3u << 19);
+    EXPECT_EQ(read_size("7"), 7u);
+    for (const char* const text : {"", "MB", "-1", "nan", "1XB", "1e9", "999999TB"}) EXPECT_FALSE(read_size(text)) << text;
+}
+
+TEST_F(Files, ASeriesGoesOnBehindItsHighestNumber) {
+    const Series series(path("run.nsc"), {.time = 1s, .keep = 2});
+    EXPECT_EQ(series.next_name(), path("run.000001.nsc"));
+    write("run.000041.nsc", "");
+    write("run.1000000.nsc.old", "");
+    write("run.0000099.nsc", "");
+    write("other.000099.nsc", "");
+    EXPECT_EQ(series.next_name(), path("run.000042.nsc"));
+    EXPECT_TRUE(series.is_due(1s, 0));
+    EXPECT_FALSE(series.is_due(900ms, 1 << 30));
+    EXPECT_TRUE(Series(path("run.nsc"), {.bytes = 5}).is_due(0s, 5));
+}
+
+TEST_F(Files, ASeriesKeepsItsNewestRecordings) {
+    const std::string recording(reinterpret_cast<const char*>(&nsc::magic), sizeof nsc::magic);
+    for (int n = 1; n <= 4; ++n) write("run.00000" + std::to_string(n) + ".nsc", n == 2 ? "no recording" : recording);
+    Series(path("run.nsc"), {.keep = 0}).remove_oldest();
+    EXPECT_TRUE(fs::exists(path("run.000001.nsc")));
+    Series(path("run.nsc"), {.keep = 2}).remove_oldest();
+    EXPECT_FALSE(fs::exists(path("run.000001.nsc")));
+    for (int n = 2; n <= 4; ++n) EXPECT_TRUE(fs::exists(path("run.00000" + std::to_string(n) + ".nsc"))) << n;
+}
+
+TEST_F(Files, ASeriesThatIsWrittenIsRefused) {
+    NewFile writer(path("run.000007.nsc"));
+    writer.take_place();
+    EXPECT_THAT(refused([&] { Series(path("run.nsc"), {}); }), HasSubstr("records into " + path("run.000007.nsc") + " already"));
+}
+
+TEST_F(Files, ANewFileTakesTheOldOnesPlaceOnlyWhenItIsTold) {
+    const std::string name = write("run.nsc", "old");
+    {
+        NewFile file(name);
+        file.write(bytes_of("never kept"));
+        EXPECT_EQ(text_of("run.nsc"), "old");
+    }
+    EXPECT_FALSE(fs::exists(part_name(name)));
+    NewFile file(name);
+    file.write(bytes_of("ne"));
+    file.take_place();
+    file.write(bytes_of("w"));
+    EXPECT_TRUE(file.is_in_place());
+    EXPECT_EQ(text_of("run.nsc"), "new");
+    EXPECT_EQ(text_of("run.nsc.old"), "old");
+    EXPECT_THAT(refused([&] { NewFile second(name); }), HasSubstr("already"));
+    EXPECT_FALSE(fs::exists(part_name(name)));
+}
+
+TEST_F(Files, WhatCannotBeWrittenIsSaid) {
+    EXPECT_THAT(refused([&] { NewFile file(dir); }), HasSubstr("is a directory"));
+    EXPECT_THAT(refused([&] { NewFile file(path("none/run.nsc")); }), HasSubstr("No such file or directory"));
+    NewFile device("/dev/full");
+    EXPECT_TRUE(device.is_in_place());
+    EXPECT_THAT(refused([&] { device.write(bytes_of("x")); }), HasSubstr("No space left"));
+}
+
+TEST_F(Files, NoOutputIsAnInput) {
+    const std::string input = write("in", "x"), other = write("other", "x");
+    fs::create_symlink("in", path("link"));
+    fs::create_hard_link(input, path("hard"));
+    const std::vector<std::string> inputs{"", other, input};
+    for (const std::string& output : {input, path("link"), path("hard"), dir.string()}) {
+        EXPECT_THAT(refused([&] { refuse_if_same(output, inputs); }), HasSubstr("a file that this command reads")) << output;
+    }
+    EXPECT_EQ(refused([&] { refuse_if_same(path("new"), inputs); }), "");
+    EXPECT_EQ(refused([&] { refuse_if_same("", inputs); }), "");
+    EXPECT_EQ(refused([&] { refuse_if_same("/dev/null", std::vector<std::string>{"/dev/null"}); }), "");
+    fs::create_symlink("new", path("to new"));
+    EXPECT_THAT(refused([&] { refuse_same_outputs(path("to new"), path("new")); }), HasSubstr("are one file"));
+    EXPECT_THAT(refused([&] { refuse_same_outputs(input, path("hard")); }), HasSubstr("are one file"));
+    EXPECT_EQ(refused([&] { refuse_same_outputs(input, other); }), "");
+}
+
+}  // namespace
+}  // namespace nopscope

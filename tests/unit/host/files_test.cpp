@@ -124,6 +124,27 @@ TEST_F(Files, WhatCannotBeWrittenIsSaid) {
     EXPECT_THAT(refused([&] { device.write(bytes_of("x")); }), HasSubstr("No space left"));
 }
 
+TEST_F(Files, WhatCannotTakeItsPlaceStaysInItsPart) {
+    const std::string name = write("run.nsc", "old");
+    fs::create_directory(path("run.nsc.old"));
+    {
+        NewFile file(name);
+        file.write(bytes_of("new"));
+        EXPECT_THAT(refused([&] { file.take_place(); }), HasSubstr("the recording is in " + part_name(name)));
+    }
+    EXPECT_EQ(text_of("run.nsc"), "old");
+    EXPECT_EQ(text_of("run.nsc.part"), "new");
+    NewFile at_once(name, NewFile::Place::at_once);
+    EXPECT_TRUE(at_once.is_in_place());
+    EXPECT_EQ(text_of("run.nsc"), "");
+}
+
+TEST_F(Files, NamesOfOpenDescriptors) {
+    EXPECT_EQ(open_descriptor("/dev/fd/3"), 3);
+    EXPECT_EQ(open_descriptor("/proc/self/fd/1"), 1);
+    for (const char* const name : {"/dev/fd/x", "/dev/fd/-1", "/dev/fd/3x", "3"}) EXPECT_FALSE(open_descriptor(name)) << name;
+}
+
 TEST_F(Files, NoOutputIsAnInput) {
     const std::string input = write("in", "x"), other = write("other", "x");
     fs::create_symlink("in", path("link"));

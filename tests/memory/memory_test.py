@@ -61,7 +61,7 @@ def faults(directory, name, words, recording, most_bytes, most_seconds):
         yield f"{where}: no exit status of docs/cli.md\n{said}"
     if status != 0 and not re.search(r"^nopscope: .{10}", said, re.MULTILINE):
         yield f"{where}: no sentence\n{said}"
-    if "terminate" in said:
+    if "terminate" in said or "std::" in said or "bad_alloc" in said:
         yield f"{where}: {said}"
 
 

@@ -38,7 +38,6 @@ public:
 
 private:
     void open_part();
-    void open_now(int flags);
     void refuse_other_writer(int file) const;
     void refuse_other_writer() const;
 

@@ -23,17 +23,16 @@ std::string head(const FunctionPlace& place, const std::string& rest) {
 
 // One part of text, or of JSON, for each function that is meant.
 template <typename Text, typename Data>
-Exit answer(const QuestionOptions& options, bool durations, Text text, Data data) {
-    const Loaded loaded = load(options.report, durations);
+Exit answer(const QuestionOptions& options, const Loaded& loaded, Text text, Data data) {
     Json json = Json::array();
     std::string out;
     for (const std::uint32_t function : functions_named(loaded.report, options.function)) {
         if (options.report.format == Format::json) {
             Json one = json_place(loaded.report.by_number[function]);
-            data(loaded, function, one);
+            data(function, one);
             json.push_back(std::move(one));
         } else {
-            out += (out.empty() ? "" : "\n") + text(loaded, function);
+            out += (out.empty() ? "" : "\n") + text(function);
         }
     }
     print(options.report.format == Format::json ? json_text(json) : out + "\n" + integrity_line(loaded.report.integrity) + "\n");
@@ -41,13 +40,15 @@ Exit answer(const QuestionOptions& options, bool durations, Text text, Data data
 }
 
 Exit neighbours(const QuestionOptions& options, const char* of, const char* name,
-                std::vector<Neighbour> (*find)(const Report&, const Profile&, std::uint32_t)) {
+                Neighbours (*find)(const Report&, const Profile&)) {
+    const Loaded loaded = load(options.report);
+    const Neighbours found = find(loaded.report, *loaded.profile);
     return answer(
-        options, false,
-        [&](const Loaded& loaded, std::uint32_t function) {
+        options, loaded,
+        [&](std::uint32_t function) {
             const FunctionRow& row = loaded.report.by_number[function];
             std::vector<Line> lines{{"calls", "total", "mean", of, ""}};
-            for (const Neighbour& one : find(loaded.report, *loaded.profile, function)) {
+            for (const Neighbour& one : found[function]) {
                 lines.push_back({with_commas(one.calls), human_ns(one.total_ns),
                                  human_ns(static_cast<double>(one.total_ns) / static_cast<double>(std::max<std::uint64_t>(one.calls, 1))),
                                  for_cell(neighbour_name(loaded.report, one)), ""});
@@ -56,10 +57,10 @@ Exit neighbours(const QuestionOptions& options, const char* of, const char* name
                                          human_ns(total_of(row, loaded.report.raw)))) +
                    (lines.size() == 1 ? fmt::format("{}: none was recorded\n", of) : table(lines));
         },
-        [&](const Loaded& loaded, std::uint32_t function, Json& json) {
+        [&](std::uint32_t function, Json& json) {
             json["calls"] = loaded.report.by_number[function].calls;
             Json& list = json[name] = Json::array();
-            for (const Neighbour& one : find(loaded.report, *loaded.profile, function)) {
+            for (const Neighbour& one : found[function]) {
                 const bool known = one.function < loaded.report.by_number.size();
                 list.push_back({{"name", known ? Json(to_utf8(loaded.report.by_number[one.function].name)) : Json(nullptr)},
                                 {"after_gap", one.function == Neighbour::unknown},
@@ -129,9 +130,14 @@ void latency_json(const Loaded& loaded, std::uint32_t function, Json& json) {
 
 }  // namespace
 
-Exit callers(const QuestionOptions& options) { return neighbours(options, "called by", "callers", callers_of); }
-Exit callees(const QuestionOptions& options) { return neighbours(options, "calls to", "callees", callees_of); }
-Exit latency(const QuestionOptions& options) { return answer(options, true, latency_text, latency_json); }
+Exit callers(const QuestionOptions& options) { return neighbours(options, "called by", "callers", callers_by_function); }
+Exit callees(const QuestionOptions& options) { return neighbours(options, "calls to", "callees", callees_by_function); }
+Exit latency(const QuestionOptions& options) {
+    const Loaded loaded = load(options.report, true);
+    return answer(
+        options, loaded, [&](std::uint32_t function) { return latency_text(loaded, function); },
+        [&](std::uint32_t function, Json& json) { latency_json(loaded, function, json); });
+}
 
 Exit stack_depth(const QuestionOptions& options) {
     const Loaded loaded = load(options.report);

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <utility>
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/nearest.hpp"
@@ -14,24 +14,29 @@
 namespace nopscope {
 namespace {
 
-std::vector<Neighbour> sorted(const std::map<std::uint32_t, Neighbour>& of) {
-    std::vector<Neighbour> list;
-    list.reserve(of.size());
-    for (const auto& [function, neighbour] : of) list.push_back(neighbour);
-    std::stable_sort(list.begin(), list.end(), [](const Neighbour& a, const Neighbour& b) {
-        return a.total_ns != b.total_ns ? a.total_ns > b.total_ns : a.calls > b.calls;
-    });
-    return list;
-}
+// Calls of a node, as one function's calls from or to another.
+struct Calls {
+    std::uint32_t of = 0;
+    Neighbour with;
+};
 
-// Adds the node's calls to the neighbour's.
-void add(std::map<std::uint32_t, Neighbour>& to, std::uint32_t neighbour, const Report& report,
-         const Profile& profile, std::uint32_t number) {
-    const CallTree::Node& node = profile.tree().nodes()[number];
-    Neighbour& one = to[neighbour];
-    one.function = neighbour;
-    one.calls += node.calls;
-    one.total_ns += report.of_node(number).total_ns;
+Neighbours by_function(std::vector<Calls> all, std::size_t functions) {
+    std::sort(all.begin(), all.end(), [](const Calls& a, const Calls& b) {
+        return a.of != b.of ? a.of < b.of : a.with.function < b.with.function;
+    });
+    Neighbours neighbours(functions);
+    for (const Calls& one : all) {
+        std::vector<Neighbour>& list = neighbours[one.of];
+        if (list.empty() || list.back().function != one.with.function) list.push_back({.function = one.with.function});
+        list.back().calls += one.with.calls;
+        list.back().total_ns += one.with.total_ns;
+    }
+    for (std::vector<Neighbour>& list : neighbours) {
+        std::stable_sort(list.begin(), list.end(), [](const Neighbour& a, const Neighbour& b) {
+            return a.total_ns != b.total_ns ? a.total_ns > b.total_ns : a.calls > b.calls;
+        });
+    }
+    return neighbours;
 }
 
 }  // namespace
@@ -49,31 +54,30 @@ std::vector<std::uint32_t> functions_named(const Report& report, const std::stri
     throw Error(fmt::format("no function that was called is named {}{}", for_cell(glob), did_you_mean(glob, names)), Exit::usage);
 }
 
-std::vector<Neighbour> callers_of(const Report& report, const Profile& profile, std::uint32_t function) {
-    std::map<std::uint32_t, Neighbour> callers;
+Neighbours callers_by_function(const Report& report, const Profile& profile) {
     const auto& nodes = profile.tree().nodes();
+    std::vector<Calls> all;
+    all.reserve(nodes.size());
     for (std::uint32_t at = CallTree::overflow + 1; at < nodes.size(); ++at) {
-        if (nodes[at].function != function) continue;
         const std::uint32_t parent = nodes[at].parent;
-        add(callers,
-            parent == CallTree::root        ? Neighbour::outermost
-            : parent == CallTree::after_gap ? Neighbour::unknown
-                                            : nodes[parent].function,
-            report, profile, at);
+        const std::uint32_t caller = parent == CallTree::root        ? Neighbour::outermost
+                                     : parent == CallTree::after_gap ? Neighbour::unknown
+                                                                     : nodes[parent].function;
+        all.push_back({nodes[at].function, {caller, nodes[at].calls, report.of_node(at).total_ns}});
     }
-    return sorted(callers);
+    return by_function(std::move(all), report.by_number.size());
 }
 
-std::vector<Neighbour> callees_of(const Report& report, const Profile& profile, std::uint32_t function) {
-    std::map<std::uint32_t, Neighbour> callees;
+Neighbours callees_by_function(const Report& report, const Profile& profile) {
     const auto& nodes = profile.tree().nodes();
+    std::vector<Calls> all;
+    all.reserve(nodes.size());
     for (std::uint32_t at = CallTree::overflow + 1; at < nodes.size(); ++at) {
         const std::uint32_t parent = nodes[at].parent;
-        if (parent > CallTree::overflow && nodes[parent].function == function) {
-            add(callees, nodes[at].function, report, profile, at);
-        }
+        if (parent <= CallTree::overflow) continue;
+        all.push_back({nodes[parent].function, {nodes[at].function, nodes[at].calls, report.of_node(at).total_ns}});
     }
-    return sorted(callees);
+    return by_function(std::move(all), report.by_number.size());
 }
 
 std::string neighbour_name(const Report& report, const Neighbour& of) {

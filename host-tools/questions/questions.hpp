@@ -24,9 +24,10 @@ struct Neighbour {
 // with names that are like it, when there is none.
 std::vector<std::uint32_t> functions_named(const Report& report, const std::string& glob);
 
-// The longest first.
-std::vector<Neighbour> callers_of(const Report& report, const Profile& profile, std::uint32_t function);
-std::vector<Neighbour> callees_of(const Report& report, const Profile& profile, std::uint32_t function);
+// Of each function, by its number: the longest first.
+using Neighbours = std::vector<std::vector<Neighbour>>;
+Neighbours callers_by_function(const Report& report, const Profile& profile);
+Neighbours callees_by_function(const Report& report, const Profile& profile);
 std::string neighbour_name(const Report& report, const Neighbour& of);
 
 struct Latency {

@@ -54,10 +54,10 @@ TEST_F(Questions, CallersAndCalleesAreTheCallsBetweenThem) {
     }
     target.ret(target.entry(2), 1);
     ask();
-    EXPECT_THAT(texts(callers_of(report, profile, number(2))),
+    EXPECT_THAT(texts(callers_by_function(report, profile)[number(2)]),
                 ElementsAre(name(3) + " 3 120", name(1) + " 3 21", "(nothing that was recorded) 1 1"));
-    EXPECT_THAT(texts(callees_of(report, profile, number(1))), ElementsAre(name(3) + " 3 150", name(2) + " 3 21"));
-    EXPECT_TRUE(callees_of(report, profile, number(2)).empty());
+    EXPECT_THAT(texts(callees_by_function(report, profile)[number(1)]), ElementsAre(name(3) + " 3 150", name(2) + " 3 21"));
+    EXPECT_TRUE(callees_by_function(report, profile)[number(2)].empty());
 }
 
 TEST_F(Questions, ARecursiveFunctionIsItsOwnCaller) {
@@ -66,7 +66,7 @@ TEST_F(Questions, ARecursiveFunctionIsItsOwnCaller) {
     target.ret(target.entry(1, 5), 7);
     target.ret(outer, 5);
     ask();
-    EXPECT_THAT(texts(callers_of(report, profile, number(1))),
+    EXPECT_THAT(texts(callers_by_function(report, profile)[number(1)]),
                 ElementsAre("(nothing that was recorded) 1 17", name(1) + " 1 7"));
 }
 
@@ -78,7 +78,7 @@ TEST_F(Questions, CallersThatAGapHidesAreSaidToBe) {
     target.lose();
     target.ret(target.entry(2), 7);
     ask();
-    EXPECT_THAT(texts(callers_of(report, profile, number(2))), ElementsAre("(callers lost in a gap) 1 7"));
+    EXPECT_THAT(texts(callers_by_function(report, profile)[number(2)]), ElementsAre("(callers lost in a gap) 1 7"));
     EXPECT_EQ(deepest(profile).unknown, 1u);
 }
 

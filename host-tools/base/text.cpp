@@ -90,7 +90,8 @@ std::string escaped(std::string_view bytes, bool lines) {
             i += length;
             continue;
         }
-        fmt::format_to(std::back_inserter(out), "\\x{:02x}", byte);
+        constexpr char digits[] = "0123456789abcdef";
+        out.append({'\\', 'x', digits[byte >> 4], digits[byte & 15]});
         ++i;
     }
     return out;

@@ -20,15 +20,6 @@ class Speedscope : public EventSink {
 public:
     Speedscope(const Output& output, TimeAxis axis)
         : file_(output), axis_(axis), events_(output.path(), events_name), samples_(output.path(), samples_name) {}
-    ~Speedscope() override {
-        std::error_code ignored;
-        for (std::uint32_t track = 0; track < events_.tracks(); ++track) {
-            fs::remove(events_.path(track), ignored);
-            fs::remove(samples_.path(track), ignored);
-        }
-    }
-    Speedscope(const Speedscope&) = delete;
-    Speedscope& operator=(const Speedscope&) = delete;
 
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
         frames_.try_emplace(number, frames_.size());
@@ -114,8 +105,6 @@ private:
 };
 
 void Speedscope::finish() {
-    events_.flush();
-    samples_.flush();
     file_.write("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"nopscope\",\n"
                 "\"name\":\"nopscope, raw times\",\n");
     // speedscope ignores this member.

@@ -100,12 +100,6 @@ class TraceCmd : public EventSink {
 public:
     TraceCmd(const Output& output, TimeAxis axis)
         : file_(output), axis_(axis), pages_(output.path(), pages_name) {}
-    ~TraceCmd() override {
-        std::error_code ignored;
-        for (std::uint32_t core = 0; core < pages_.tracks(); ++core) fs::remove(pages_.path(core), ignored);
-    }
-    TraceCmd(const TraceCmd&) = delete;
-    TraceCmd& operator=(const TraceCmd&) = delete;
 
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
         // What is no function of the image gets an address below any image.
@@ -283,7 +277,6 @@ private:
 
 void TraceCmd::finish() {
     for (std::uint32_t core = 0; core < cores_.size(); ++core) flush(core);
-    pages_.flush();
     file_.write({"\x17\x08\x44tracing6\0", 12});
     file_.write({"\0\x08", 2});  // little-endian, longs of 8 bytes
     number(static_cast<std::uint32_t>(page_bytes));
@@ -311,7 +304,7 @@ void TraceCmd::finish() {
     std::uint64_t at = whole_pages(file_.offset() + 16 * cores_.size());
     const std::uint64_t first = at;
     for (std::uint32_t core = 0; core < cores_.size(); ++core) {
-        const std::uint64_t size = fs::file_size(pages_.path(core));
+        const std::uint64_t size = pages_.bytes(core);
         number(at);
         number(size);
         at += size;

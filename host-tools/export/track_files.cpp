@@ -24,23 +24,46 @@ using File = std::unique_ptr<std::FILE, Close>;
 
 }  // namespace
 
-void TrackFiles::flush(std::uint32_t track) {
-    std::string& buffer = buffers_[track];
+TrackFiles::~TrackFiles() {
+    std::error_code ignored;
+    for (std::uint32_t track = 0; track < tracks(); ++track) {
+        if (parts_[track].has_file) std::filesystem::remove(path(track), ignored);
+    }
+}
+
+void TrackFiles::spill(std::uint32_t track) {
+    Part& part = parts_[track];
     File file(std::fopen(path(track).c_str(), "ab"));
-    if (!file || std::fwrite(buffer.data(), 1, buffer.size(), file.get()) != buffer.size() ||
+    part.has_file = true;
+    if (!file || std::fwrite(part.buffer.data(), 1, part.buffer.size(), file.get()) != part.buffer.size() ||
         std::fclose(file.release()) != 0) {
         fail(path(track));
     }
-    buffer.clear();
+    buffered_ -= part.buffer.size();
+    std::string().swap(part.buffer);  // with its room
 }
 
-void TrackFiles::flush() {
-    for (std::uint32_t track = 0; track < tracks(); ++track) flush(track);
+void TrackFiles::spill() {
+    for (std::uint32_t track = 0; track < tracks(); ++track) {
+        if (!parts_[track].buffer.empty()) spill(track);
+    }
+}
+
+void TrackFiles::keep() {
+    for (std::uint32_t track = 0; track < tracks(); ++track) spill(track);
+    parts_.clear();
 }
 
 void TrackFiles::move_to(FileWriter& to, std::uint32_t track) {
-    to.append(path(track));
-    std::filesystem::remove(path(track));
+    Part& part = parts_[track];
+    if (part.has_file) {
+        to.append(path(track));
+        std::filesystem::remove(path(track));
+        part.has_file = false;
+    }
+    to.write(part.buffer);
+    buffered_ -= part.buffer.size();
+    std::string().swap(part.buffer);
 }
 
 }  // namespace nopscope

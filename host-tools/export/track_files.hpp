@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes by track, for formats that have a part of the file, or a file, for each: any number of tracks takes
-// one open file and some kilobytes a track.
+// Bytes by track, for formats that have a part of the file, or a file, for each. Any number of
+// tracks takes one open file and 32 MB; a track gets a file only when it needs one.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -18,27 +19,47 @@ public:
     using Name = std::filesystem::path (*)(const std::filesystem::path& directory, std::uint32_t track);
 
     TrackFiles(std::filesystem::path directory, Name name) : directory_(std::move(directory)), name_(name) {}
+    // Removes the files, unless they were kept.
+    ~TrackFiles();
+    TrackFiles(const TrackFiles&) = delete;
+    TrackFiles& operator=(const TrackFiles&) = delete;
 
-    void add(std::uint32_t track) { buffers_.resize(track + 1); }
+    void add(std::uint32_t track) { parts_.resize(track + 1); }
+    // Throws Error, as the others do.
     void write(std::uint32_t track, std::string_view bytes) {
-        std::string& buffer = buffers_[track];
-        buffer += bytes;
-        if (buffer.size() >= buffer_bytes) flush(track);
+        Part& part = parts_[track];
+        part.buffer += bytes;
+        part.bytes += bytes.size();
+        buffered_ += bytes.size();
+        if (part.buffer.size() >= most_of_a_track) {
+            spill(track);
+        } else if (buffered_ >= most_buffered) {
+            spill();
+        }
     }
-    std::uint32_t tracks() const { return static_cast<std::uint32_t>(buffers_.size()); }
-    std::filesystem::path path(std::uint32_t track) const { return name_(directory_, track); }
-    // Everything is in the files, of which each is there.
-    void flush();
-    // Of a track, after flush(); the file goes away.
+    std::uint32_t tracks() const { return static_cast<std::uint32_t>(parts_.size()); }
+    std::uint64_t bytes(std::uint32_t track) const { return parts_[track].bytes; }
+    // Everything is in the files, of which each is there, and stays.
+    void keep();
+    // What was written of the track, which is over.
     void move_to(FileWriter& to, std::uint32_t track);
 
 private:
-    static constexpr std::size_t buffer_bytes = std::size_t{1} << 15;
-    void flush(std::uint32_t track);
+    static constexpr std::size_t most_of_a_track = std::size_t{1} << 15;
+    static constexpr std::size_t most_buffered = std::size_t{1} << 25;  // of all tracks
+    struct Part {
+        std::string buffer;
+        std::uint64_t bytes = 0;
+        bool has_file = false;
+    };
+    std::filesystem::path path(std::uint32_t track) const { return name_(directory_, track); }
+    void spill(std::uint32_t track);
+    void spill();
 
     std::filesystem::path directory_;
     Name name_;
-    std::vector<std::string> buffers_;
+    std::vector<Part> parts_;
+    std::size_t buffered_ = 0;
 };
 
 }  // namespace nopscope

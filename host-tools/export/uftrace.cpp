@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "host-tools/base/error.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/export/formats.hpp"
 #include "host-tools/export/little_endian.hpp"
@@ -36,6 +37,11 @@ public:
         addresses_[number] = text_base + (functions_.size() - 1) * function_bytes;
     }
     void on_track(const Track& track) override {
+        if (track.number == most_tasks) {
+            throw Error(fmt::format("uftrace's format has a file for each task, and this recording has more than {} tasks: choose "
+                                    "another format",
+                                    with_commas(most_tasks)));
+        }
         tracks_.push_back(track);
         depths_.push_back(0);
         records_.add(track.number);
@@ -61,6 +67,7 @@ private:
     static constexpr std::uint64_t type_exit = 1;
     static constexpr std::uint64_t magic = 5;
     static constexpr std::uint64_t most_depth = 0x3ff;
+    static constexpr std::uint32_t most_tasks = 10'000;
 
     static fs::path records_name(const fs::path& directory, std::uint32_t track) {
         return directory / fmt::format("{}.dat", track + 1);
@@ -90,7 +97,7 @@ private:
 };
 
 void Uftrace::finish() {
-    records_.flush();
+    records_.keep();
     std::string tasks;
     std::string task_lines =
         fmt::format("SESS timestamp=0.000000001 pid=1 sid={} exename=\"{}\"\n", session, program);

@@ -47,7 +47,7 @@ void print_json(const CheckResult& result) {
 // What is no problem, but should be known.
 void print_notes(const std::string& image, const CheckResult& result) {
     if (!result.has_build_id) {
-        print("{}: the image has no build-id, so nopscope cannot tell whether an ELF fits a recording: link with --build-id\n", image);
+        print("{}: the image has no build-id, so {}\n", image, without_build_id);
     }
     if (const std::size_t count = result.without_pad.size(); count != 0) {
         print("{}: {} address-taken function{} without a landing pad, which is right unless the CPU enforces BTI (--bti): {}\n", image,

@@ -28,7 +28,9 @@ bool is_elf(const std::string& path) {
     return is;
 }
 
-constexpr char no_build_id[] = "(none: nopscope cannot tell whether an ELF fits a recording: link with --build-id)";
+std::string shown_build_id(const std::string& id) {
+    return id.empty() ? fmt::format("(none: {})", without_build_id) : id;
+}
 
 Json site_json(const ElfFile& elf, const Symbols& symbols) {
     Json list = Json::array();
@@ -94,7 +96,7 @@ Exit elf_info(const InfoOptions& options) {
     print(
         "image     {}\nbuild-id  {}\nentry     {}\ntext      {} bytes\n"
         "sites     {} ({} with bti c), table CRC {:08x}\nsections\n",
-        for_terminal(options.file), id.empty() ? no_build_id : id, hex_address(elf.entry()), text_bytes,
+        for_terminal(options.file), shown_build_id(id), hex_address(elf.entry()), text_bytes,
         symbols.sites.size(), with_bti, symbols.site_table_crc);
     print_sections(elf);
     if (misaligned != 0) {
@@ -144,7 +146,7 @@ void print_recording(const nsc::Reader& file, const Profile& profile, const Repo
                                        : "without an end marker: the recorder was killed");
     if (end && end->exit_status >= 0) print("exit      {}\n", end->exit_status);
     print("image     {} on {}\nbuild-id  {}\nsymbols   {}\n", for_cell(report.image),
-               for_cell(report.board), report.build_id.empty() ? no_build_id : report.build_id,
+               for_cell(report.board), shown_build_id(report.build_id),
                file.symbols() ? fmt::format("{} sites, from {}", file.symbols()->sites.size(),
                                             for_cell(file.symbols()->origin))
                               : "(none)");

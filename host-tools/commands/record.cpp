@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <set>
 
 #include "host-tools/base/interrupt.hpp"
 #include "host-tools/base/new_file.hpp"
@@ -29,6 +30,12 @@ class Monitor final : public Attendant {
 public:
     Monitor(Screen& screen, const Symbols* symbols) : Attendant(symbols), screen_(screen) {}
 
+    void on_session(const HelloInfo& hello) override {
+        Attendant::on_session(hello);
+        for (const std::string& sentence : shortcomings(hello)) {
+            if (told_.insert(sentence).second) complain(sentence);
+        }
+    }
     void on_trace(unsigned /*core*/, const TraceBatch& batch) override {
         events_ += batch.records.size();
     }
@@ -51,6 +58,7 @@ public:
 
 private:
     Screen& screen_;
+    std::set<std::string> told_;  // once each: a target may begin many sessions
     std::uint64_t events_ = 0;
     std::uint64_t events_drawn_ = 0;
     Clock::time_point drawn_ = Clock::now();

@@ -40,7 +40,7 @@ struct Function {
 
 struct Symbols {
     std::string origin;    // the path of the image
-    std::string build_id;  // bytes; empty: the image has none
+    std::string build_id;  // bytes; empty: the image has none, see without_build_id
     std::uint32_t site_table_crc = 0;
     std::vector<Function> sites;  // ascending address, no duplicates
     std::vector<Function> code;   // likewise: functions and labels of the text that have no site; sizes not 0
@@ -70,6 +70,10 @@ const ElfSymbol* symbol_at(const ElfFile& elf, std::uint64_t address);
 
 // `name` itself where it is no C++ function's, or one whose text would have more than 4096 bytes.
 std::string demangled(std::string_view name);
+
+// What follows from a missing build-id, and what to do: the second half of a sentence.
+inline constexpr char without_build_id[] =
+    "nopscope cannot tell whether an ELF fits a recording: link with --build-id";
 
 // One sentence why these symbols cannot name this recording, or nothing.
 std::optional<std::string> mismatch(const Symbols& symbols, const HelloInfo& hello);

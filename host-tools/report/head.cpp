@@ -42,8 +42,8 @@ std::vector<std::string> not_read_since(const Report& report, const ProfileReadi
     return names;
 }
 
-std::string refused_text(const TargetFacts& target) {
-    const wire::RefusedSites& refused = target.refused;
+// Empty: there is none.
+std::string refused_text(const wire::RefusedSites& refused, std::uint32_t sites) {
     std::string why;
     const auto add = [&](std::uint32_t count, const char* reason) {
         if (count != 0) why += fmt::format("{}{} {}", why.empty() ? "" : ", ", with_commas(count), reason);
@@ -54,7 +54,7 @@ std::string refused_text(const TargetFacts& target) {
     if (why.empty()) return {};
     const std::uint64_t all = std::uint64_t{refused.misaligned} + refused.outside + refused.words;
     return fmt::format("{} of {} functions with a patch site cannot be traced: {}", with_commas(all),
-                       with_commas(target.sites), why);
+                       with_commas(sites), why);
 }
 
 std::string list_of(const std::vector<std::string>& names) {
@@ -143,12 +143,23 @@ std::string mode_text(const Report& report) {
     return text;
 }
 
+std::vector<std::string> shortcomings(const HelloInfo& hello) {
+    std::vector<std::string> sentences;
+    if (std::string text = refused_text(hello.refused_sites, hello.site_count); !text.empty()) {
+        sentences.push_back(std::move(text));
+    }
+    if (hello.build_id.empty()) {
+        sentences.push_back(fmt::format("the image has no build-id, so {}", without_build_id));
+    }
+    return sentences;
+}
+
 std::vector<HeadLine> head_lines(const Report& report) {
     const TargetFacts& target = report.target;
     std::vector<HeadLine> lines;
-    if (std::string text = refused_text(target); !text.empty()) lines.push_back({"refused", std::move(text), true});
+    if (std::string text = refused_text(target.refused, target.sites); !text.empty()) lines.push_back({"refused", std::move(text), true});
     if (report.build_id.empty()) {
-        lines.push_back({"build-id", "the image has none, so nopscope cannot tell whether an ELF fits: link it with --build-id", true});
+        lines.push_back({"build-id", fmt::format("none, so {}", without_build_id), true});
     }
     if (target.read_ns) {
         lines.push_back({"profile read", "last at " + human_ns(*target.read_ns), false});

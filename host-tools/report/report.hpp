@@ -340,6 +340,9 @@ struct HeadLine {
     bool spoils;  // figures are missing
 };
 std::vector<HeadLine> head_lines(const Report& report);
+
+// What a recording will lack, known as soon as its target is heard: a sentence for each.
+std::vector<std::string> shortcomings(const HelloInfo& hello);
 void add_target(Report& report, const Profile& profile);  // after `moved`
 void json_target(nlohmann::ordered_json& json, const Report& report);  // `target`, if it is known
 std::string text_report(const Report& report);

@@ -56,6 +56,7 @@ void write_recording(const Options& options, std::span<const std::uint8_t> bytes
     wire::Hello hello;
     hello.clock_hz = options.tick_hz;
     hello.text_base = text_base;
+    hello.site_count = static_cast<std::uint32_t>(symbols.sites.size());
     wire::Byte payload[64];
     journal.on_session(*read_hello_info({payload, wire::write_hello(hello, payload)}, 1));
     TraceBatch batch;

@@ -19,14 +19,6 @@ sys.path.append(str(GOLDEN))
 import trace2  # noqa: E402  # pylint: disable=wrong-import-position
 
 
-def frame(stream, session, payload):
-    raw = struct.pack("<BBHI", stream, 0, session, 0) + payload
-    raw += trace2.crc32c(raw).to_bytes(4, "little")
-    blocks = (raw + b"\0").split(b"\0")[:-1]
-    assert all(len(block) < 254 for block in blocks)
-    return b"\0" + b"".join(bytes([len(block) + 1]) + block for block in blocks) + b"\0"
-
-
 def hello_of(line):
     return next(of[4] for of in trace2.frames(line) if of is not None and of[0] == trace2.HELLO)
 
@@ -49,13 +41,29 @@ class Silent(cli.Case):
     def test_a_target_of_another_version_is_said_and_the_next_one_is_recorded(self):
         good = (GOLDEN / "stream.bin").read_bytes()
         line = self.directory / "line"
-        other = frame(trace2.HELLO, 99, struct.pack("<H", 77) + hello_of(good)[2:])
+        other = trace2.frame(trace2.HELLO, 99, struct.pack("<H", 77) + hello_of(good)[2:])
         line.write_bytes(other)
         self.assertIn("speaks trace format 77", self.record(f"file:{line}", status=3))
         line.write_bytes(other + b"\0" + good)
         said = self.record(f"file:{line}", status=0)
         self.assertIn("speaks trace format 77, and this nopscope reads 2: its sessions were left out", said)
         self.assertIn("in 1 session;", said)
+
+    def test_refused_sites_and_a_missing_build_id_are_said_once(self):
+        texts = b"\0" + b"\1b" + b"\1i"  # no build-id; board, image
+        hello = struct.pack("<HBBQQQIII", 2, 0, 1, 10 ** 9, 0x40000000, 0, 100, 0, 0) + texts + bytes(2 + 5) + b"\3\0\2"
+        line = self.directory / "line"
+        line.write_bytes(trace2.frame(trace2.HELLO, 1, hello) + trace2.frame(trace2.HELLO, 2, hello))
+        said = self.record(f"file:{line}", "-q", status=0)
+        sites = "5 of 100 functions with a patch site cannot be traced: 3 not 8-byte aligned, 2 not the words of a patch site\n"
+        build_id = "so nopscope cannot tell whether an ELF fits a recording: link with --build-id\n"
+        self.assertEqual(said.count(sites), 1, said)
+        self.assertEqual(said.count("the image has no build-id, " + build_id), 1, said)
+        self.assertIn("in 2 sessions;", said)
+        report = cli.nopscope("report", self.directory / "line.nsc").stdout
+        self.assertIn("refused: " + sites, report)
+        self.assertIn("build-id: none, " + build_id, report)
+        self.assertIn(f"(none: {build_id[3:-1]})", cli.nopscope("info", self.directory / "line.nsc").stdout)
 
     def test_a_silent_port_is_said_within_three_seconds_and_listened_to_on(self):
         master, slave = pty.openpty()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Frames, and the packed records of trace frames, of format 2: written from docs/trace-format.md, sharing
-no code with the first reader. For the second readers in tests/golden and tests/e2e. Short, not fast.
+no code with the first reader. For the second readers in tests/golden and tests/e2e, and for lines that tests make. Short, not fast.
 """
 import struct
 import sys
@@ -50,6 +50,25 @@ def cobs_decode(chunk):
         if code != 0xFF and at < len(chunk):
             out.append(0)
     return bytes(out)
+
+
+def cobs_encode(raw):
+    out = bytearray()
+    blocks = raw.split(b"\0")
+    for number, block in enumerate(blocks):
+        while len(block) >= 0xFE:
+            out += b"\xff" + block[:0xFE]
+            block = block[0xFE:]
+            if not block and number + 1 == len(blocks):
+                return bytes(out)
+        out += bytes([len(block) + 1]) + block
+    return bytes(out)
+
+
+def frame(stream, session, payload, sequence=0, core=0):
+    """As the line has it, between two zeros."""
+    raw = struct.pack("<BBHI", stream, core, session, sequence) + payload
+    return b"\0" + cobs_encode(raw + crc32c(raw).to_bytes(4, "little")) + b"\0"
 
 
 def frames(line):

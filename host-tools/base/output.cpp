@@ -58,9 +58,9 @@ int write_all(int file, std::string_view bytes) {
 
 // For a sentence.
 std::string size_text(std::uint64_t bytes) {
-    const bool is_large = bytes >= 1'000'000'000;
-    return fmt::format("{:.1f} {}", static_cast<double>(bytes) / (is_large ? 1e9 : 1e6),
-                       is_large ? "GB" : "MB");
+    if (bytes < 1000) return fmt::format("{} byte{}", bytes, bytes == 1 ? "" : "s");
+    const auto [unit, name] = bytes >= 1'000'000'000 ? std::pair(1e9, "GB") : bytes >= 1'000'000 ? std::pair(1e6, "MB") : std::pair(1e3, "kB");
+    return fmt::format("{:.1f} {}", static_cast<double>(bytes) / unit, name);
 }
 
 // Nothing: it names no open descriptor.

@@ -13,6 +13,7 @@
 #include "host-tools/base/say.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/commands/load.hpp"
+#include "host-tools/live/finish.hpp"
 #include "host-tools/serve/server.hpp"
 #include "host-tools/serve/subjects.hpp"
 
@@ -59,9 +60,7 @@ Exit serve_file(const ServeOptions& options) {
 }
 
 Exit serve_line(const ServeOptions& options) {
-    // The line first: a port that is not there must not cost an older recording.
-    Live live({.line = options.line, .timeline = true});
-    if (!options.output.empty()) live.start_recording(options.output);
+    Live live({.line = options.line, .record = options.output, .timeline = true});
     const std::optional<CodeView> code = code_of_image(options.page);
     ShownLine shown(live, options.page.title.empty() ? options.line.from : options.page.title,
                     options.page.report.raw, code ? &*code : nullptr);
@@ -76,15 +75,8 @@ Exit serve_line(const ServeOptions& options) {
         if (!now.sentence.empty()) say(now.sentence);
         return true;
     });
-    ControlAnswer ended;
-    if (!options.output.empty() && live.status().recording.on) {
-        ended = live.end_recording([before = std::min(interruptions(), 1)] { return interruptions() > before; });
-        if (!ended.text.empty()) say(ended.text);
-        const SideRecording of = live.stop_recording();
-        say(fmt::format("{}: {} bytes, from {} bytes of the line; {} events", of.path,
-                        with_commas(of.file_bytes), with_commas(of.line_bytes), with_commas(of.records)));
-    }
-    return live.status().state == LineState::failed ? Exit::input : ended.status;
+    const Exit ended = finish_recording(live, [before = std::min(interruptions(), 1)] { return interruptions() > before; });
+    return live.status().state == LineState::failed ? Exit::input : ended;
 }
 
 }  // namespace

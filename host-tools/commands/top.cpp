@@ -17,6 +17,7 @@
 #include "host-tools/base/say.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/commands/load.hpp"
+#include "host-tools/live/finish.hpp"
 #include "host-tools/top/frame.hpp"
 #include "host-tools/top/once.hpp"
 #include "host-tools/top/terminal.hpp"
@@ -180,18 +181,6 @@ void once(Live& live, const TopOptions& options) {
     }
 }
 
-Exit end_recording(Live& live) {
-    if (!live.status().recording.on) return Exit::ok;
-    // One Ctrl-C may have chosen the end. A second one gives up, even if it came before this.
-    const int before = interruptions == 0 ? 0 : 1;
-    const ControlAnswer ended = live.end_recording([before] { return interruptions > before; });
-    if (!ended.text.empty()) say(ended.text);
-    if (!live.status().recording.on) return ended.status;
-    const SideRecording done = live.stop_recording();
-    say(fmt::format("{}: {} records", done.path, with_commas(done.records)));
-    return ended.status;
-}
-
 }  // namespace
 
 Exit watch(const TopOptions& options) {
@@ -206,7 +195,9 @@ Exit watch(const TopOptions& options) {
     } else {
         Screen(live, options).run();
     }
-    const Exit ended = end_recording(live);
+    // One Ctrl-C may have chosen the end. A second one gives up, even if it came before this.
+    const int before = interruptions == 0 ? 0 : 1;
+    const Exit ended = finish_recording(live, [before] { return interruptions > before; });
     const Status status = live.status();
     if (status.state == LineState::failed) throw Error(status.sentence);
     return ended;

@@ -62,11 +62,11 @@ COMMIT;
 
 class Sqlite : public CallSink {
 public:
-    Sqlite(const Output& output, TimeAxis axis) : path_(output.path().string()), is_ours_(true) {
-        check(sqlite3_open(path_.c_str(), &database_));
+    Sqlite(const Output& output, TimeAxis axis) : name_(output.name()), is_ours_(true) {
+        check(sqlite3_open(output.path().c_str(), &database_));
         begin(axis);
     }
-    Sqlite(sqlite3* database, TimeAxis axis) : path_("the temporary database"), is_ours_(false), database_(database) {
+    Sqlite(sqlite3* database, TimeAxis axis) : name_("the temporary database"), is_ours_(false), database_(database) {
         begin(axis);
     }
     ~Sqlite() override { close(); }
@@ -190,7 +190,7 @@ private:
         if (result != SQLITE_OK) fail();
     }
     [[noreturn]] void fail() const {
-        throw Error(fmt::format("cannot write {}: {}", path_, sqlite3_errmsg(database_)));
+        throw Error(fmt::format("cannot write {}: {}", name_, sqlite3_errmsg(database_)));
     }
     void close() {
         for (Insert* one : {&about_, &pairs_, &functions_, &tracks_, &calls_, &sums_, &points_, &whole_, &gaps_, &marks_,
@@ -201,7 +201,7 @@ private:
         if (is_ours_) sqlite3_close(database);
     }
 
-    std::string path_;
+    std::string name_;
     bool is_ours_;
     sqlite3* database_ = nullptr;
     std::uint64_t sample_count_ = 0;

@@ -58,11 +58,10 @@ void add_memory(CLI::App& command, std::string& memory) {
 }
 
 void start_memory_limit(const CLI::App& command, const std::string& memory) {
-    // The stacks of threads count as memory, though they hold next to nothing.
-    constexpr std::uint64_t stacks_bytes = std::uint64_t{1} << 29;
+    constexpr unsigned most_threads = 32;  // of `serve`: 16 connections, and some more
     const std::string& name = command.get_name();
     limit_memory(memory.empty() ? default_memory_bytes : read_size(memory).value());
-    if (name == "record" || name == "top" || name == "serve" || name == "ctl" || name == "doctor") allow_memory(stacks_bytes);
+    if (name == "record" || name == "top" || name == "serve" || name == "ctl" || name == "doctor") allow_threads(most_threads);
 }
 
 class HelpFormatter final : public CLI::Formatter {

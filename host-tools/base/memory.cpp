@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/base/memory.hpp"
 
+#include <pthread.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -89,6 +90,19 @@ void allow_memory(std::uint64_t bytes) {
     rlimit both{};
     if (getrlimit(RLIMIT_DATA, &both) != 0 || both.rlim_cur == RLIM_INFINITY) return;
     set_soft_limit(both.rlim_cur + std::min(bytes, most_bytes));
+}
+
+void allow_threads(unsigned count) {
+    constexpr std::size_t stack_bytes = std::size_t{1} << 20;
+#ifdef __GLIBC__
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes) == 0) {
+        pthread_attr_setstacksize(&attributes, stack_bytes);
+        pthread_setattr_default_np(&attributes);
+        pthread_attr_destroy(&attributes);
+    }
+#endif
+    allow_memory(std::uint64_t{count} * stack_bytes);
 }
 
 void lift_memory_limit() { set_soft_limit(RLIM_INFINITY); }

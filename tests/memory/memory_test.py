@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""No recording makes a command take more memory than --memory, or long: measured, command by command.
+"""No recording and no line makes a command take more memory than --memory, or long: measured, command by command.
 
     memory_test.py [--all] [RECORDING...]
 
@@ -13,9 +13,12 @@ import os
 import pathlib
 import re
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
+import time
+import urllib.request
 
 import recordings
 
@@ -32,30 +35,59 @@ COMMANDS = (
      ["latency", "*"], ["outliers", "*"], ["irq"], ["stack-depth"], ["info"], ["query", "SELECT COUNT(*) FROM sums"]]
     + [["html", "-o", "{}/page.html"], ["diff", "{recording}"]]
     + [["export", "--to", name, "-o", "{}/" + name] for name in (*ONE_FILE, "ctf", "uftrace", "trace-cmd")])
+# {}: a line.
+LIVE = (["record", "-q", "--from", "file:{}", "-o", "{}.nsc"], ["report", "{}.nsc"], ["report", "{}"],
+        ["top", "--once", "--after", "0", "--interval", "0.1", "--from", "file:{}"])
 OTHERS_A_RECORDING = 2
 
 
-def run(directory, words, recording):
+def run(directory, words):
     """(status, peak bytes, CPU seconds, what it says on stderr, the output's path)"""
-    filled = [word.replace("{recording}", str(recording)).replace("{}", str(directory)) for word in words]
     out, errors = directory / "out", directory / "errors"
     with open(out, "wb") as to, open(errors, "wb") as complaints:
-        process = subprocess.Popen([NOPSCOPE, filled[0], recording, *filled[1:]], stdout=to, stderr=complaints,
+        process = subprocess.Popen([NOPSCOPE, *words], stdout=to, stderr=complaints,
                                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (HANG_SECONDS, HANG_SECONDS)))
         _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     return process.returncode, 1024 * usage.ru_maxrss, usage.ru_utime + usage.ru_stime, errors.read_text(errors="replace"), out
 
 
-def faults(directory, name, words, recording, most_bytes, most_seconds):
-    status, peak, seconds, said, _ = run(directory, words, recording)
+def of_recording(directory, words, recording):
+    """The words of a command that reads the recording."""
+    filled = [word.replace("{recording}", str(recording)).replace("{}", str(directory)) for word in words]
+    return [filled[0], str(recording), *filled[1:]]
+
+
+def serve(directory, line):
+    """As run(): a browser asks for what the line has said."""
+    errors = directory / "errors"
+    with open(errors, "wb") as complaints:
+        process = subprocess.Popen([NOPSCOPE, "serve", "--from", f"file:{line}"], stdout=subprocess.PIPE, stderr=complaints)
+        url = process.stdout.readline().decode().strip()
+        for _ in range(2):
+            time.sleep(0.5)
+            try:
+                with urllib.request.urlopen(url + "view", timeout=HANG_SECONDS) as view:
+                    view.read()
+            except OSError:
+                pass  # it has ended: its status says why
+        process.send_signal(signal.SIGINT)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.stdout.close()
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, 1024 * usage.ru_maxrss, usage.ru_utime + usage.ru_stime, errors.read_text(errors="replace"), None
+
+
+def faults(name, words, done, most_bytes, most_seconds):
+    """What is wrong with `done`, what run() returned."""
+    status, peak, seconds, said, _ = done
     where = f"{name}: {' '.join(words)}: status {status}, {peak / 1e6:.0f} MB, {seconds:.2f} s"
     print(where, flush=True)
     if peak > most_bytes:
         yield f"{where}: more than {most_bytes / 1e6:.0f} MB"
     if seconds > most_seconds:
         yield f"{where}: more than {most_seconds} s"
-    if status not in (0, 2, 3):
+    if status not in (0, 2, 3, 5):
         yield f"{where}: no exit status of docs/cli.md\n{said}"
     if status != 0 and not re.search(r"^nopscope: .{10}", said, re.MULTILINE):
         yield f"{where}: no sentence\n{said}"
@@ -71,14 +103,14 @@ def large(directory, most_bytes):
     calls = roots * (1 + functions * (1 + functions))
     for memory, merged in ((None, True), ("2GB", False)):
         extra = [] if memory is None else ["--memory", memory]
-        status, peak, _, said, out = run(directory, ["report", *extra], recording)
+        status, peak, _, said, out = run(directory, ["report", recording, *extra])
         lines = out.read_text().splitlines()
         print(f"large: report {extra}: {peak / 1e6:.0f} MB\n{lines[1]}")
         if status != 0 or (memory is None and peak > most_bytes):
             yield f"large: status {status}, {peak / 1e6:.0f} MB: {said}"
         if lines[1].startswith("memory: (others) has ") != merged:
             yield f"large, {memory}: line 2 is {lines[1]!r}"
-        *_, out = run(directory, ["report", "--format", "json", *extra], recording)
+        *_, out = run(directory, ["report", recording, "--format", "json", *extra])
         report = json.loads(out.read_text())
         sums = [(row["name"], row["calls"]) for row in report["functions"]]
         if sum(count for _, count in sums) != calls or len(sums) != functions:
@@ -86,7 +118,7 @@ def large(directory, most_bytes):
         if ("others" in report) != merged:
             yield f"large, {memory}: others is {report.get('others')}"
         if merged:
-            *_, out = run(directory, ["graph", "--format", "json"], recording)
+            *_, out = run(directory, ["graph", recording, "--format", "json"])
             nodes = json.loads(out.read_text())["nodes"]
             others = [node["calls"] for node in nodes if node["name"] == "(others)"]
             if sum(node["calls"] for node in nodes) != calls or others != [report["others"]["path_calls"]]:
@@ -115,7 +147,15 @@ def main():
                 turn += OTHERS_A_RECORDING
             for command in [COMMANDS[0], *others]:
                 seconds = SLACK * (CPU_SECONDS_OF_CALLS if make is recordings.paths else CPU_SECONDS)
-                wrong += faults(directory, name, command, recording, most_bytes, seconds)
+                done = run(directory, of_recording(directory, command, recording))
+                wrong += faults(name, command, done, most_bytes, seconds)
+        for make in recordings.LINES:
+            line = directory / "line"
+            line.write_bytes(make())
+            for command in LIVE:
+                done = run(directory, [word.replace("{}", str(line)) for word in command])
+                wrong += faults(make.__name__, command, done, most_bytes, SLACK * CPU_SECONDS)
+            wrong += faults(make.__name__, ["serve"], serve(directory, line), most_bytes, SLACK * CPU_SECONDS)
         wrong += large(directory, most_bytes)
     print("\n".join(wrong))
     return 1 if wrong else 0

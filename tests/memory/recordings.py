@@ -2,7 +2,7 @@
 """Recordings that claim much in few bytes, and true ones with very many paths (docs/nsc-format.md).
 
 HOSTILE has a function for each; it returns the file's bytes. Blocks that repeat a pattern are small after zstd, so a
-file of some kB describes millions of records.
+file of some kB describes millions of records. LINES are as a target would send them: nothing is small there.
 """
 
 import ctypes
@@ -19,6 +19,7 @@ from hostile_names import varint  # noqa: E402
 SESSION, TRACE, ITEMS = 0x53534553, 0x45435254, 0x4D455449
 STATS, PROFILE, CONSOLE, CORRUPT, MISSING, MOVED, PROFILE_EVENTS = 1, 2, 3, 5, 7, 9, 10
 CONTEXT, MARKER, INTERRUPT, DURATION, ARGUMENTS, COUNTER, SAMPLE, EVENTS, MASKED = 3, 4, 5, 6, 7, 9, 10, 11, 12
+LINE_MOVED = 8  # a stream
 RETURN, RARE, FIRST = 0, 1, 2  # tokens
 BLOCK_RECORDS = 1 << 16
 CORES, FUNCTIONS = 255, 1 << 18
@@ -272,6 +273,43 @@ def deep_and_wide():
         recording.block(0, [entry(function) for function in range(8)], down[:-1] + (leaves + bytes((RETURN,))) * 1999)
     return recording.bytes()
 
+
+def line_of(frames, boots=1):
+    """Of (stream, core, payload)s, in each of so many sessions."""
+    out = bytearray()
+    for session in range(1, boots + 1):
+        next_of = {}
+        for stream, core, payload in ((trace2.HELLO, 0, hello()), *frames):
+            sequence = next_of.get((stream, core), 0)
+            next_of[stream, core] = sequence + 1
+            out += trace2.frame(stream, session, payload, sequence, core)
+    return bytes(out)
+
+
+def line_of_profiles():
+    """2^18 functions, in frames as the target makes them."""
+    return line_of([(trace2.PROFILE, core, profile_frame(first, 120)) for core in range(2) for first in range(0, FUNCTIONS, 120)])
+
+
+def line_of_cores():
+    return line_of([(trace2.PROFILE, core, profile_frame(first, 120)) for core in range(CORES) for first in (0, FUNCTIONS - 120)])
+
+
+def line_of_moves():
+    return line_of([(LINE_MOVED, 0, varint(1 << 40) + b"".join(varint(2 * n) + b"\1" for n in range(first, first + 200)))
+                    for first in range(0, 1 << 18, 200)])
+
+
+def line_of_sessions():
+    return line_of([(trace2.CONSOLE, 0, b"\x1b\0\xff")], boots=5000)
+
+
+def line_of_text():
+    """No frame at all."""
+    return b"no frame \xff\n" * 300_000
+
+
+LINES = (line_of_profiles, line_of_cores, line_of_moves, line_of_sessions, line_of_text)
 
 HOSTILE = (claimed_profile, claimed_profile_in_frames, claimed_profile_events, all_moved, functions_far_apart, functions_in_contexts,
            open_calls, many_contexts, long_durations, counters, captured_values, masked, samples, markers, interrupts, gaps, console,

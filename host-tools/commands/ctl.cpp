@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // `ctl`: one request to a target, over a line of its own or through the recorder that holds it.
-#include <array>
-
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/commands/commands.hpp"
 #include "host-tools/control/socket.hpp"
+#include "host-tools/live/line.hpp"
 
 namespace nopscope {
 namespace {
@@ -15,10 +14,10 @@ class Listener final : public SessionSink {
 public:
     void on_session(const HelloInfo& session) override {
         hello = session;
-        if (client != nullptr) client->on_session(session.session);
+        client->on_session(session.session);
     }
     void on_reply(const wire::Reply& reply) override {
-        if (client != nullptr) client->on_reply(reply);
+        client->on_reply(reply);
     }
     void on_trace(unsigned, const TraceBatch&) override {}
 
@@ -30,15 +29,23 @@ std::string over_line(const CtlOptions& options) {
     std::optional<Symbols> symbols;
     if (!options.image.empty()) symbols = read_symbols(ElfFile::open(options.image));
     check_names(options.request, symbols ? &*symbols : nullptr);
-    const auto line = open_source(options.from, Way::both);
+    const auto source = open_source(options.from, Way::both);
     Listener listener;
-    SessionReader reader(listener);
-    std::array<std::uint8_t, 1 << 16> buffer;
-    CommandClient client(*line, [&] {
-        const Source::Result got = line->read(buffer, std::chrono::milliseconds(20));
-        reader.feed({buffer.data(), got.count});
-        if (listener.client != nullptr) listener.client->on_frames(reader.line().frames);
-        return !got.closed;
+    LineReader line(*source, listener);
+    bool is_wrong = false;
+    CommandClient client(*source, [&] {
+        const bool is_closed = line.wait(std::chrono::milliseconds(20)).closed;
+        const auto now = LineReader::Clock::now();
+        line.take(now);
+        listener.client->on_frames(line.reader().line().frames);
+        if (line.reader().has_session()) return !is_closed;
+        if (is_closed) throw Error("the line is over: " + line.diagnosis().sentence());
+        is_wrong = line.complaint(now) || is_wrong;
+        // Another rate may be the right one. Behind a busy target's frames a hello may still come.
+        if (is_wrong && !line.searches() && line.diagnosis().kind != Diagnosis::frames) {
+            throw Error(line.diagnosis().sentence());
+        }
+        return true;
     });
     listener.client = &client;
     return perform(options.request, {client, symbols ? &*symbols : nullptr, listener.hello}).text;

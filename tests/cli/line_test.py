@@ -93,6 +93,13 @@ class Silent(cli.Case):
 
 
 class Refused(cli.Case):
+    def test_ctl_says_it_too(self):
+        for uri, said in (("exec:true", "the line is over: no byte came"), ("exec:sleep 9", "no byte came in 2.8 s"),
+                          ("exec:yes", "bytes of text came, and not one frame")):
+            begin = time.monotonic()
+            self.assertIn(said, cli.nopscope("ctl", "--from", uri, "stats", status=3).stderr)
+            self.assertLess(time.monotonic() - begin, 3.5)
+
     def test_a_name_that_no_function_has_before_the_target_starts(self):
         started = self.directory / "started"
         uri = f"exec:touch {started}; sleep 9"

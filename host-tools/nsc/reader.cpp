@@ -95,15 +95,13 @@ void Reader::read(const Input& input, SessionSink& sink) {
 // False: it is no recording. Takes the file's header if it is there.
 bool Reader::read_head(const Input& input) {
     if (!fill(input, file_header_bytes)) return false;
-    std::uint8_t head[12];
-    std::copy_n(buffer_.begin(), sizeof head, head);
-    const auto crc = wire::Reader(buffer_.data() + sizeof head, 4).fixed<std::uint32_t>();
-    const bool intact = wire::crc32c(head, sizeof head) == crc;
-    const bool known = intact || repair_byte(head, crc);
-    const bool has_magic = std::equal(std::begin(magic), std::end(magic), known ? head : buffer_.data());
+    constexpr std::size_t crc_at = 12;
+    const auto crc = wire::Reader(buffer_.data() + crc_at, 4).fixed<std::uint32_t>();
+    const bool intact = wire::crc32c(buffer_.data(), crc_at) == crc;
+    const bool has_magic = std::equal(std::begin(magic), std::end(magic), buffer_.data());
     if (!has_magic && !has_chunk(input)) return false;
-    const auto found = wire::Reader(head + sizeof magic, 2).fixed<std::uint16_t>();
-    if (has_magic && known && found != version) {
+    const auto found = wire::Reader(buffer_.data() + sizeof magic, 2).fixed<std::uint16_t>();
+    if (has_magic && intact && found != version) {
         throw Error(fmt::format("the recording has format {}, and this nopscope reads {}", found, version));
     }
     if (!has_magic || !intact) ++counters_.file.damaged_chunks;

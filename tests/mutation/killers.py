@@ -14,10 +14,12 @@ A killer's run ends in one of three ways: it passes (None), it fails (a few word
 cannot be built (CannotBuild). No end within the time is a failure, too: a mutant that hangs is seen.
 """
 
+import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -38,16 +40,17 @@ class CannotBuild(Exception):
 
 
 def run(command, seconds):
-    """(exit status, or None where it did not end; output)."""
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               stderr=subprocess.STDOUT)
-    try:
-        output, _ = process.communicate(timeout=seconds)
-        return process.returncode, output.decode(errors="replace")
-    except subprocess.TimeoutExpired:
-        process.kill()
-        output, _ = process.communicate()
-        return None, output.decode(errors="replace")
+    """(exit status, or None where it did not end; output). It has a directory of its own for its files."""
+    with tempfile.TemporaryDirectory() as directory:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                   env=os.environ | {"TEST_TMPDIR": directory + "/"})
+        try:
+            output, _ = process.communicate(timeout=seconds)
+            return process.returncode, output.decode(errors="replace")
+        except subprocess.TimeoutExpired:
+            process.kill()
+            output, _ = process.communicate()
+            return None, output.decode(errors="replace")
 
 
 class Timed:

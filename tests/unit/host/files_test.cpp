@@ -116,6 +116,23 @@ TEST_F(Files, ANewFileTakesTheOldOnesPlaceOnlyWhenItIsTold) {
     EXPECT_FALSE(fs::exists(part_name(name)));
 }
 
+TEST_F(Files, AnEmptyFileIsNotKept) {
+    NewFile file(write("run.nsc", ""));
+    file.take_place();
+    EXPECT_FALSE(fs::exists(path("run.nsc.old")));
+}
+
+TEST_F(Files, ALinkStaysAndLeadsToTheNewFile) {
+    write("there.nsc", "old");
+    fs::create_symlink("there.nsc", path("run.nsc"));
+    NewFile file(path("run.nsc"));
+    file.write(bytes_of("new"));
+    file.take_place();
+    EXPECT_TRUE(fs::is_symlink(path("run.nsc")));
+    EXPECT_EQ(text_of("there.nsc"), "new");
+    EXPECT_EQ(text_of("there.nsc.old"), "old");
+}
+
 TEST_F(Files, WhatCannotBeWrittenIsSaid) {
     EXPECT_THAT(refused([&] { NewFile file(dir); }), HasSubstr("is a directory"));
     EXPECT_THAT(refused([&] { NewFile file(path("none/run.nsc")); }), HasSubstr("No such file or directory"));

@@ -71,7 +71,7 @@ def serve(directory, line):
                     view.read()
             except OSError:
                 pass  # it has ended: its status says why
-        process.send_signal(signal.SIGINT)
+        os.kill(process.pid, signal.SIGINT)  # Popen would take the status of one that has ended
         _, status, usage = os.wait4(process.pid, 0)
         process.stdout.close()
     process.returncode = os.waitstatus_to_exitcode(status)

@@ -118,6 +118,8 @@ std::vector<std::uint32_t> likely_bauds(std::span<const std::uint8_t> bytes,
     std::vector<std::uint32_t> likely{best->baud};
     for (const Fit& fit : fits) {
         if (std::find(likely.begin(), likely.end(), fit.baud) != likely.end()) continue;
+        // What a slower sender's bits give fits a multiple of its rate, too. The reverse does not hold.
+        if (fit.baud % best->baud == 0) continue;
         const double lead = best->gain - fit.gain;
         if (are_near(fit.baud, best->baud)) {
             if (lead < least_lead_of_near) likely.push_back(fit.baud);

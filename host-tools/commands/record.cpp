@@ -105,7 +105,8 @@ struct Destination {
     std::optional<Series> series;  // --rotate
     std::unique_ptr<Tape> tape;    // the file that is written
     Clock::time_point tape_began = Clock::now();
-    std::uint64_t bytes_before = 0;  // of the series' files that are whole
+    std::uint64_t files_before = 0;  // of the series, which are whole
+    std::uint64_t bytes_before = 0;  // theirs
     Monitor monitor;
     Ending ending;
     Tee tee;
@@ -140,12 +141,21 @@ struct Destination {
         next->begin_after(*tape, reader());
         tee.remove(tape->sink());
         tee.add(next->sink());
+        ++files_before;
         bytes_before += tape->file_bytes();
         screen.say(fmt::format("{}: {} bytes; now {}", tape->path(),
                                with_commas(tape->file_bytes()), next->path()));
         tape = std::move(next);
         tape_began = now;
         series->remove_oldest();
+    }
+    // "run.nsc: 4,711 bytes"
+    std::string written() const {
+        std::string name = tape->path();
+        if (!tape->has_file()) name += " (not written)";
+        if (files_before != 0) name += fmt::format(" and {} before it", with_commas(files_before));
+        return fmt::format("{}: {} bytes", name,
+                           with_commas(bytes_before + (tape->has_file() ? tape->file_bytes() : 0)));
     }
 };
 
@@ -285,11 +295,9 @@ Exit record_line(const RecordOptions& options, const Symbols* symbols, Screen& s
     const LineCounters& line = to.reader().line();
     const StreamCounters stream = to.reader().counters();
     say(fmt::format(
-        "{}: {} bytes, from {} bytes of the line; {} events in {} session{}; dropped {}, "
+        "{}, from {} bytes of the line; {} events in {} session{}; dropped {}, "
         "lost {}, corrupt_frames {}, gaps {}",
-        to.tape->has_file() ? to.tape->path() : to.tape->path() + " (not written)",
-        with_commas(to.bytes_before + (to.tape->has_file() ? to.tape->file_bytes() : 0)),
-        with_commas(line.bytes),
+        to.written(), with_commas(line.bytes),
         with_commas(stream.delivered), stream.sessions, stream.sessions == 1 ? "" : "s",
         with_commas(stream.dropped), with_commas(stream.lost), line.corrupt_frames, stream.gaps));
     const bool is_empty = stream.sessions == 0;

@@ -7,10 +7,14 @@ import pathlib
 import resource
 import struct
 import subprocess
+import sys
 import time
 import unittest
 
 import cli
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "memory"))
+import recordings  # noqa: E402  # pylint: disable=wrong-import-position
 
 GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "golden"
 MOST_BYTES = 300_000_000  # docs/cli.md, "Memory"
@@ -144,6 +148,14 @@ class Bounded(cli.Case):
                     self.assertRegex(errors, "^nopscope: .*memory")
                     said += 1
         self.assertGreater(said, 0)
+
+    def test_a_directory_gets_no_hundred_thousand_files(self):
+        recording = self.directory / "contexts.nsc"
+        recording.write_bytes(recordings.many_contexts())
+        out = self.directory / "contexts.uftrace"
+        self.assertIn("more than 10,000 tasks: choose another format",
+                      cli.nopscope("export", recording, "--to", "uftrace", "-o", out, status=3).stderr)
+        self.assertFalse(out.exists())
 
     def test_no_name_turns_a_terminals_line_around(self):
         turned = "a\u202e\u2028\u200b\x1b[31mb"

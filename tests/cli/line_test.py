@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lines on which no target speaks: what is said of them, when, and the exit code."""
 
+import ctypes
+import grp
 import os
 import pty
 import socket
@@ -17,6 +19,14 @@ import cli
 GOLDEN = cli.pathlib.Path(__file__).resolve().parents[1] / "golden"
 sys.path.append(str(GOLDEN))
 import trace2  # noqa: E402  # pylint: disable=wrong-import-position
+
+
+def without_root_s_rights():
+    """Root may open a file whatever its permissions are. From its next exec() on it may not."""
+    pr_capbset_drop, cap_dac_override, cap_dac_read_search = 24, 1, 2
+    if os.getuid() == 0:
+        for capability in (cap_dac_override, cap_dac_read_search):
+            assert ctypes.CDLL(None).prctl(pr_capbset_drop, capability, 0, 0, 0) == 0
 
 
 def hello_of(line):
@@ -91,8 +101,6 @@ class Silent(cli.Case):
         done = cli.nopscope("top", "--once", "--after", "0.2", "--interval", "0.2", "--from", "exec:sleep 9", status=3)
         self.assertIn("no byte came in ", done.stderr)
 
-
-class Refused(cli.Case):
     def test_ctl_says_it_too(self):
         for uri, said in (("exec:true", "the line is over: no byte came"), ("exec:sleep 9", "no byte came in 2.8 s"),
                           ("exec:yes", "bytes of text came, and not one frame")):
@@ -100,6 +108,8 @@ class Refused(cli.Case):
             self.assertIn(said, cli.nopscope("ctl", "--from", uri, "stats", status=3).stderr)
             self.assertLess(time.monotonic() - begin, 3.5)
 
+
+class Refused(cli.Case):
     def test_a_name_that_no_function_has_before_the_target_starts(self):
         started = self.directory / "started"
         uri = f"exec:touch {started}; sleep 9"
@@ -126,6 +136,18 @@ class Refused(cli.Case):
         self.assertIn("give serial:/dev/ttyUSB7?baud=115200", said("/dev/ttyUSB7", 2))
         self.assertIn(f"give file:{self.directory}", said(self.directory, 2))
         self.assertRegex(said("serial:/dev/ttyUSB7", 3), "No such file or directory: (no serial port|these are there: /dev/)")
+
+    def test_a_port_of_another_group(self):
+        master, slave = pty.openpty()
+        self.addCleanup(os.close, master)
+        self.addCleanup(os.close, slave)
+        if os.getuid() == 0:
+            os.fchown(slave, -1, grp.getgrnam("dialout").gr_gid)
+        os.fchmod(slave, 0)
+        done = cli.nopscope("record", "--from", f"serial:{os.ttyname(slave)}", "-o", self.directory / "line.nsc", status=3,
+                            preexec_fn=without_root_s_rights)
+        group = grp.getgrgid(os.fstat(slave).st_gid).gr_name
+        self.assertIn(f"Permission denied: sudo usermod -aG {group} $USER, and log in again", done.stderr)
 
 
 class Control(cli.Case):

@@ -69,8 +69,8 @@ def serve(directory, line):
             try:
                 with urllib.request.urlopen(url + "view", timeout=HANG_SECONDS) as view:
                     view.read()
-            except OSError:
-                pass  # it has ended: its status says why
+            except (OSError, ValueError):
+                pass  # it has ended, perhaps before it said its address: its status says why
         os.kill(process.pid, signal.SIGINT)  # Popen would take the status of one that has ended
         _, status, usage = os.wait4(process.pid, 0)
         process.stdout.close()
@@ -152,6 +152,7 @@ def main():
         for make in recordings.LINES:
             line = directory / "line"
             line.write_bytes(make())
+            (directory / "line.nsc").unlink(missing_ok=True)
             for command in LIVE:
                 done = run(directory, [word.replace("{}", str(line)) for word in command])
                 wrong += faults(make.__name__, command, done, most_bytes, SLACK * CPU_SECONDS)

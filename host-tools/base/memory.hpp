@@ -26,7 +26,7 @@ std::uint64_t memory_limit();
 void limit_memory(std::uint64_t bytes);
 // An image's own symbols are beyond the limit: raises it by `bytes`.
 void allow_memory(std::uint64_t bytes);
-// Threads to come, so many at once, have stacks of 1 MB each, which are beyond the limit.
+// From now on threads have stacks of 1 MB. Raises the limit by so many of them.
 void allow_threads(unsigned count);
 // In a child, before exec(): the limit is this program's.
 void lift_memory_limit();

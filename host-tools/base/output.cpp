@@ -59,8 +59,10 @@ int write_all(int file, std::string_view bytes) {
 // For a sentence.
 std::string size_text(std::uint64_t bytes) {
     if (bytes < 1000) return fmt::format("{} byte{}", bytes, bytes == 1 ? "" : "s");
-    const auto [unit, name] = bytes >= 1'000'000'000 ? std::pair(1e9, "GB") : bytes >= 1'000'000 ? std::pair(1e6, "MB") : std::pair(1e3, "kB");
-    return fmt::format("{:.1f} {}", static_cast<double>(bytes) / unit, name);
+    const auto size = static_cast<double>(bytes);
+    if (bytes < 1'000'000) return fmt::format("{:.1f} kB", size / 1e3);
+    if (bytes < 1'000'000'000) return fmt::format("{:.1f} MB", size / 1e6);
+    return fmt::format("{:.1f} GB", size / 1e9);
 }
 
 // Nothing: it names no open descriptor.

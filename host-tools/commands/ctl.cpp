@@ -40,7 +40,7 @@ std::string over_line(const CtlOptions& options) {
         listener.client->on_frames(line.reader().line().frames);
         if (line.reader().has_session()) return !is_closed;
         if (is_closed) throw Error("the line is over: " + line.diagnosis().sentence());
-        is_wrong = line.complaint(now) || is_wrong;
+        if (line.complaint(now)) is_wrong = true;
         // Another rate may be the right one. Behind a busy target's frames a hello may still come.
         if (is_wrong && !line.searches() && line.diagnosis().kind != Diagnosis::frames) {
             throw Error(line.diagnosis().sentence());

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Frames, and the packed records of trace frames, of format 2: written from docs/trace-format.md, sharing
-no code with the first reader. For the second readers in tests/golden and tests/e2e, and for lines that tests make. Short, not fast.
+no code with the first reader. For the second readers in tests/golden and tests/e2e, and for lines that
+tests make. Short, not fast.
 """
 import struct
 import sys

@@ -124,16 +124,16 @@ bool start_core(unsigned core, void (*entry)(unsigned core));
 // ---- interrupts -----------------------------------------------------------------------------
 
 // Handlers run in interrupt context, on the interrupted stack, with every register saved (general
-// and vector). Priority 0 is the most urgent of 0..15; an interrupt of higher urgency preempts a
+// and vector). Priority 0 is the most urgent of 0..14; an interrupt of higher urgency preempts a
 // handler, so handlers nest. Handlers may be instrumented functions. The table of handlers is
 // common to all cores; what concerns interrupts below 32 (SGIs, PPIs) acts on this core's own, and
 // all others go to the boot core.
 using Handler = void (*)(unsigned interrupt);
 void set_handler(unsigned interrupt, unsigned priority, Handler handler);  // and enables it
 void disable_interrupt(unsigned interrupt);
-// Software-generated interrupt 0..14 to this core, or to one that is online. SGI 15 is the HAL's:
+// Software-generated interrupt 0..6 to this core, or to one that is online. SGI 7 is the HAL's:
 // inter-processor calls, more urgent than priority 0 where the controller has more than sixteen
-// priorities, else as urgent (so a handler of priority 0 delays them).
+// priorities, else as urgent (so a handler of priority 0 delays them). SGIs 8..15 belong to firmware at EL3.
 void raise_sgi(unsigned sgi);
 void raise_sgi_on(unsigned core, unsigned sgi);
 
@@ -156,7 +156,7 @@ struct InterruptedRegisters {
 };
 InterruptedRegisters interrupted_registers();
 
-// Told of each interrupt (but SGI 15) on every core, and of what masks them here; set by the firmware from the
+// Told of each interrupt (but SGI 7) on every core, and of what masks them here; set by the firmware from the
 // functions of the same names in tracer/interrupts.hpp. With null pointers nobody is told.
 struct InterruptObserver {
     std::uint64_t (*interrupt_begin)(std::uint32_t interrupt) = nullptr;

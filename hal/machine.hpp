@@ -45,6 +45,8 @@ concept MachineConcept = requires(M machine, Address address, std::uint32_t word
     // side) says that this maintenance is not needed for coherence.
     { machine.dcache_line_bytes() } -> std::same_as<std::size_t>;
     { machine.icache_line_bytes() } -> std::same_as<std::size_t>;
+    // From init() and join(): this core will run traced code, so what is said above holds for its caches, too.
+    { machine.use_caches_of_this_core() } -> std::same_as<void>;
     { machine.clean_dcache_line(address) } -> std::same_as<void>;       // DC CVAU
     { machine.invalidate_icache_line(address) } -> std::same_as<void>;  // IC IVAU
     { machine.data_barrier() } -> std::same_as<void>;                   // DSB ISH
@@ -60,8 +62,9 @@ concept MachineConcept = requires(M machine, Address address, std::uint32_t word
     // may do this to each other. False: a core did not come within a second of the counter; `call`
     // will not run there. A core that has gone off is not waited for. Not from within a call.
     { machine.run_on_other_cores(call, argument) } -> std::same_as<bool>;
-    // The same with an empty call: a context synchronisation event on every other core.
-    { machine.synchronize_other_cores() } -> std::same_as<void>;
+    // The same with an empty call: a context synchronisation event on every other core. False: a core
+    // did not come, and may still execute what it fetched before.
+    { machine.synchronize_other_cores() } -> std::same_as<bool>;
     { machine.online_cores() } -> std::same_as<std::uint32_t>;  // bit mask, this core's too
 
     // Masks interrupts on this core and returns what to restore.

@@ -41,8 +41,10 @@ public:
         }
     }
 
-    [[gnu::noinline]] void finish() {
-        if (!noted_) return;
+    // False: since the beginning, some core did not take part within the machine's second. It may still
+    // execute the old words.
+    [[gnu::noinline]] bool finish() {
+        if (!noted_) return all_came_;
         ranges_[count_++] = open_;
         open_ = {};
         for_each_line(dcache_bytes_, [this](Address line) { machine_.clean_dcache_line(line); });
@@ -50,9 +52,10 @@ public:
         for_each_line(icache_bytes_, [this](Address line) { machine_.invalidate_icache_line(line); });
         machine_.data_barrier();
         machine_.instruction_barrier();
-        machine_.synchronize_other_cores();
+        if (!machine_.synchronize_other_cores()) all_came_ = false;
         count_ = 0;
         noted_ = false;
+        return all_came_;
     }
 
 private:
@@ -97,6 +100,7 @@ private:
     std::array<Range, 64> ranges_;
     std::size_t count_ = 0;
     bool noted_ = false;
+    bool all_came_ = true;
 };
 
 }  // namespace nopscope

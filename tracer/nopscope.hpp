@@ -35,7 +35,8 @@ enum class [[nodiscard]] Status : std::uint8_t {
     out_of_reach,       // a recorder is more than 128 MiB from a site; nothing was changed
     too_many,           // ops on one function, or different sets of them; nothing was changed
     conflict,           // two direct entries on one function, or a redirecting ops beside another
-    timeout,            // a core did not leave the tracer's code in time; see detach()
+    timeout,            // a core did not leave the tracer's code in time, see detach(); or it took no
+                        // inter-processor call, so it may still execute the old words
     no_profile_memory,  // Config::profile_memory is smaller than profile_bytes(), or not there
     bad_config,
     wrong_level,        // init() runs at another exception level than EL1

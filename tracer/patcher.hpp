@@ -55,7 +55,7 @@ public:
     // Makes `change` at the usable ones of the sites that `for_each_run` visits: visit(first, last) for
     // each run of indexes [first, last), the same ones every time, until visit returns false.
     // `synchronize` returns true when no core is in a trampoline any more, false when it gave up: then
-    // lists are kept until a later request's has succeeded.
+    // lists are kept until a later request's has succeeded. timeout: a core has not taken the new words.
     template <typename ForEachRun, typename Synchronize>
     Status change(const Change& change, ForEachRun for_each_run, Synchronize synchronize) {
         Request request(change, sets_.nowhere());
@@ -70,6 +70,7 @@ public:
             sets_.end(change, quiescent_);
             return status;
         }
+        bool taken = true;
         const auto pass = [&](void (Patcher::*write)(Request&, std::uint32_t, std::uint32_t)) {
             for_each_run([&](std::uint32_t first, std::uint32_t last) {
                 (this->*write)(request, first, last);
@@ -84,9 +85,11 @@ public:
                 write_words(request, maintenance, first, last);
                 return true;
             });
+            taken = maintenance.finish();
+            quiescent_ = quiescent_ && taken;
         }
         // Before `none` is written, lists are reused, or the caller reuses the ops.
-        if (request.empties || request.releases || !quiescent_) quiescent_ = synchronize();
+        if (request.empties || request.releases || !quiescent_) quiescent_ = synchronize() && taken;
         if (request.empties) {
             pass(&Patcher::write_none);
             machine_.data_barrier();
@@ -94,7 +97,7 @@ public:
             quiescent_ = synchronize() && quiescent_;
         }
         sets_.end(change, quiescent_);
-        return Status::ok;
+        return taken ? Status::ok : Status::timeout;
     }
 
     // Sites whose word is a BL.

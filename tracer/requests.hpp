@@ -23,7 +23,7 @@ public:
     void lock() {
         while (!claim()) {
             if (__atomic_load_n(&owner_, __ATOMIC_RELAXED) == machine_.core() + 1) break;
-            machine_.synchronize_other_cores();
+            (void)machine_.synchronize_other_cores();  // serves meanwhile
         }
         ++depth_;
     }

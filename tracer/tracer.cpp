@@ -150,6 +150,7 @@ Status init(const Config& config) {
     hello.clock_hz = config.clock_hz;
     if (clock_is_cycles && !cycle_clock.open(hello)) return Status::bad_config;
     panic_handler = config.panic;
+    machine.use_caches_of_this_core();
     prepare_sites(boot_counters);
     prepare_hello(config);
     const bool is_warm = kept.magic == Kept::right_magic;
@@ -183,6 +184,7 @@ Status join(std::uint64_t stack_low, std::uint64_t stack_high) {
     const unsigned core = machine.core();
     if (core >= hello.cores || stack_low >= stack_high) return Status::bad_config;
     if (has_joined(core)) return Status::already_initialised;
+    machine.use_caches_of_this_core();
     if (clock_is_cycles) cycle_clock.join(machine);
     enter_core(stack_low, stack_high);
     count_events_here();

@@ -50,7 +50,7 @@ std::uint64_t make_dynamic(unsigned number, std::uint64_t ops, std::uint64_t fun
                   [&](std::uint64_t line) { machine.invalidate_icache_line(line); });
     machine.data_barrier();
     machine.instruction_barrier();
-    machine.synchronize_other_cores();
+    (void)machine.synchronize_other_cores();
     return stub;
 }
 

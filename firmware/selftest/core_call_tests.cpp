@@ -209,7 +209,7 @@ void patch_once(Address word, std::uint32_t instruction) {
     if (machine.icache_line_bytes() != 0) machine.invalidate_icache_line(word);
     machine.data_barrier();
     machine.instruction_barrier();
-    machine.synchronize_other_cores();
+    if (!machine.synchronize_other_cores()) hal::panic("a core did not take part");
 }
 
 // Twice, for QEMU with a thread for each core: a store to text throws the translations of that word

@@ -97,7 +97,7 @@ SELFTEST("core.each_is_set_up_as_the_boot_core") {
         REQUIRE(state.sp >= stack.low && state.sp < stack.high);
         REQUIRE(state.cycles_taken != 0 || boot.cycles_taken == 0);
         REQUIRE(state.has_interrupts);
-        REQUIRE(core == 0 || began_masked(core));
+        REQUIRE(core == 0 || (began_masked(core) && began_zeroed(core)));
     }
     return passed(cores_note());
 }

@@ -31,6 +31,8 @@ bool workers_done();
 void dismiss(unsigned core);
 // Whether the core's first act found interrupts masked.
 bool began_masked(unsigned core);
+// Whether TPIDR_EL1 and FPCR were zero then.
+bool began_zeroed(unsigned core);
 // Cores that are online, in a static text: "one core", "4 cores".
 const char* cores_note();
 

@@ -13,15 +13,20 @@ struct alignas(64) Worker {
     std::atomic<Job> job;
     std::atomic<bool> is_dismissed;
     bool began_masked;
+    bool began_zeroed;
 };
 Worker workers[hal::max_cores];
-constexpr unsigned wake_sgi = 14;
+constexpr unsigned wake_sgi = 2;
 
 void wake(unsigned) {}
 
 void work(unsigned core) {
     Worker& mine = workers[core];
     mine.began_masked = !hal::interrupts_enabled();
+    std::uint64_t tpidr, fpcr;
+    asm volatile("mrs %0, tpidr_el1" : "=r"(tpidr));
+    asm volatile("mrs %0, fpcr" : "=r"(fpcr));
+    mine.began_zeroed = tpidr == 0 && fpcr == 0;
     hal::set_handler(wake_sgi, 12, wake);
     while (!mine.is_dismissed.load()) {
         const Job job = mine.job.load();
@@ -75,6 +80,7 @@ void dismiss(unsigned core) {
 }
 
 bool began_masked(unsigned core) { return workers[core].began_masked; }
+bool began_zeroed(unsigned core) { return workers[core].began_zeroed; }
 
 const char* cores_note() {
     static char note[16];

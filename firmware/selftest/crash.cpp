@@ -158,6 +158,7 @@ static constexpr struct {
     void (*way)();
 } cases[] = {
     {"undefined", selftest_undefined},
+    {"hvc", selftest_hvc},
     {"brk", selftest_brk},
     {"registers", selftest_known_registers},
     {"read-null", crash_read_null},

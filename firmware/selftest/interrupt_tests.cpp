@@ -3,6 +3,7 @@
 // interrupted.
 #include <cstddef>
 #include <cstring>
+#include <initializer_list>
 
 #include "firmware/selftest/selftest.hpp"
 #include "firmware/selftest/targets.hpp"
@@ -115,14 +116,15 @@ SELFTEST("interrupt.masked_means_pending") {
 
 namespace {
 
-constexpr unsigned levels = 16;
+constexpr unsigned priorities = 15;
+// As many interrupts as there are for it: SGIs 0 to 6, and the timer, which is the least urgent.
+constexpr unsigned levels = 8;
 volatile unsigned depth;
 volatile unsigned deepest;
 volatile unsigned finished;
 volatile unsigned order[levels];
 
-// SGI n has priority n, so each raises the next more urgent one and is preempted by it at once. The
-// timer is the least urgent: SGI 15 is the HAL's.
+// Each SGI is more urgent than the next, so each raises the one before and is preempted by it at once.
 void nest(unsigned interrupt) {
     const unsigned sgi = interrupt == timer ? levels - 1 : interrupt;
     if (interrupt == timer) hal::timer_disarm();
@@ -139,19 +141,22 @@ void nest(unsigned interrupt) {
 
 }  // namespace
 
-SELFTEST("interrupt.sixteen_priorities_nest") {
-    depth = 0;
-    deepest = 0;
-    finished = 0;
-    for (unsigned sgi = 0; sgi < levels - 1; ++sgi) hal::set_handler(sgi, sgi, nest);
-    hal::set_handler(timer, levels - 1, nest);
-    hal::timer_arm(hal::clock());
-    REQUIRE(wait_until(finished, levels));
-    for (unsigned sgi = 0; sgi < levels - 1; ++sgi) hal::disable_interrupt(sgi);
-    hal::disable_interrupt(timer);
-    REQUIRE(depth == 0);
-    REQUIRE(deepest == levels);
-    for (unsigned i = 0; i < levels; ++i) REQUIRE(order[i] == i);
+// Each priority preempts the next: those from 0 to 7, then those from 7 to 14.
+SELFTEST("interrupt.fifteen_priorities_nest") {
+    for (const unsigned most_urgent : {0u, priorities - levels}) {
+        depth = 0;
+        deepest = 0;
+        finished = 0;
+        for (unsigned sgi = 0; sgi < levels - 1; ++sgi) hal::set_handler(sgi, most_urgent + sgi, nest);
+        hal::set_handler(timer, most_urgent + levels - 1, nest);
+        hal::timer_arm(hal::clock());
+        REQUIRE(wait_until(finished, levels));
+        for (unsigned sgi = 0; sgi < levels - 1; ++sgi) hal::disable_interrupt(sgi);
+        hal::disable_interrupt(timer);
+        REQUIRE(depth == 0);
+        REQUIRE(deepest == levels);
+        for (unsigned i = 0; i < levels; ++i) REQUIRE(order[i] == i);
+    }
     return passed();
 }
 

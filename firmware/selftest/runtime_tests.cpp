@@ -165,10 +165,15 @@ SELFTEST("newlib.descriptors_are_the_console") {
 
 namespace {
 
+// What boot leaves in two registers that reset to UNKNOWN: read before init() sets one of them.
 struct Constructed {
-    Constructed() : value(magic) {}
+    Constructed() : value(magic) {
+        asm volatile("mrs %0, tpidr_el1" : "=r"(tpidr));
+        asm volatile("mrs %0, fpcr" : "=r"(fpcr));
+    }
     static constexpr unsigned magic = 0x600d;
     unsigned value;
+    std::uint64_t tpidr, fpcr;
 };
 // Not constant-initialised: only a constructor that ran can have set it.
 [[gnu::used]] Constructed constructed;
@@ -189,6 +194,14 @@ SELFTEST("boot.sections_are_initialised") {
     REQUIRE(*const_cast<volatile unsigned*>(&initialised) == 0x1234'5678);
     for (const volatile unsigned& word : zeroed) REQUIRE(word == 0);
     REQUIRE(*const_cast<volatile unsigned*>(&constructed.value) == Constructed::magic);
+    return passed();
+}
+
+// longjmp reads the first before init(), and code that rounds counts on the second.
+SELFTEST("boot.unknown_registers_are_zeroed") {
+    REQUIRE(*const_cast<volatile unsigned*>(&constructed.value) == Constructed::magic);
+    REQUIRE(*const_cast<volatile std::uint64_t*>(&constructed.tpidr) == 0);
+    REQUIRE(*const_cast<volatile std::uint64_t*>(&constructed.fpcr) == 0);
     return passed();
 }
 

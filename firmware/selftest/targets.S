@@ -57,6 +57,14 @@ selftest_tamper_return:
     eor     x30, x30, x0
     ret
 
+// A trap to EL2, where the image was entered there.
+    .balign 8
+    .global selftest_hvc
+selftest_hvc:
+    hint    #34
+    hvc     #0
+    ret
+
 // A function to patch: returns 1 until its first word says otherwise.
     .balign 8
     .global selftest_patchable

@@ -19,6 +19,7 @@ void selftest_hold(void* holding);
 void selftest_clobber(std::uint64_t seed);
 
 void selftest_undefined();
+void selftest_hvc();
 void selftest_brk();
 void selftest_known_registers();
 void selftest_load_from_sp(std::uint64_t sp);

@@ -8,6 +8,7 @@
 // The MMU-off half writes past the caches. So lines of ours are cleaned and invalidated before it
 // and invalidated again after it, or an old line would hide what was written.
 
+#include "hal/arm64/frame.h"
 #include "hal/arm64/setup.h"
 
 #define EL2_IN_CURRENTEL 0x8
@@ -21,7 +22,7 @@
 #define CNTHCTL_EL1_MAY_USE_TIMERS 3
 #define CPTR_RES1_NO_FP_TRAP 0x33ff
 #define ICC_SRE_EL2_ON (1 << 0 | 1 << 3)
-#define SPSR_EL1H_MASKED 0x3c5
+#define SCTLR_EL2_OFF 0x30c50830      // RES1 only
 
 // In: \start, \end addresses. Free: x9-x12. DC operation \op on each line of [start, end).
 .macro for_each_line op, start, end
@@ -63,7 +64,15 @@ park:
     wfe
     b       park
 
+// Most registers of EL2 are UNKNOWN here. Each that can trap or change what EL1 does is written.
 from_el2:
+    mov     x9, #(SCTLR_EL2_OFF & 0xffff)
+    movk    x9, #(SCTLR_EL2_OFF >> 16), lsl #16
+    msr     sctlr_el2, x9
+    adrp    x9, nopscope_el2_vectors
+    add     x9, x9, :lo12:nopscope_el2_vectors
+    msr     vbar_el2, x9
+    isb
     ldr     x9, =(HCR_RW | HCR_APK | HCR_API)
     msr     hcr_el2, x9
     isb
@@ -82,12 +91,27 @@ from_el2:
     // MDCR_EL2: no traps; HPMN gives EL1 every event counter there is.
     mrs     x9, id_aa64dfr0_el1
     ubfx    x9, x9, #8, #4              // PMUVer: 0 none, 15 not the architecture's
+    mov     x10, xzr
     cbz     x9, 1f
     cmp     x9, #15
     b.eq    1f
-    mrs     x9, pmcr_el0
-    ubfx    x9, x9, #11, #5             // N
-    msr     mdcr_el2, x9
+    mrs     x10, pmcr_el0
+    ubfx    x10, x10, #11, #5           // N
+1:  msr     mdcr_el2, x10
+
+    // Fine-grained traps (Armv8.6) and HCRX_EL2 (Armv8.7): none.
+    mrs     x9, id_aa64mmfr0_el1
+    ubfx    x9, x9, #56, #4             // FGT
+    cbz     x9, 1f
+    msr     S3_4_C1_C1_4, xzr           // HFGRTR_EL2
+    msr     S3_4_C1_C1_5, xzr           // HFGWTR_EL2
+    msr     S3_4_C1_C1_6, xzr           // HFGITR_EL2
+    msr     S3_4_C3_C1_4, xzr           // HDFGRTR_EL2
+    msr     S3_4_C3_C1_5, xzr           // HDFGWTR_EL2
+1:  mrs     x9, id_aa64mmfr1_el1
+    ubfx    x9, x9, #40, #4             // HCX
+    cbz     x9, 1f
+    msr     S3_4_C1_C2_2, xzr           // HCRX_EL2
 1:
     // EL1 uses the GIC's system registers where there are any.
     mrs     x9, id_aa64pfr0_el1
@@ -98,6 +122,8 @@ from_el2:
     orr     x9, x9, x10
     msr     S3_4_C12_C9_5, x9
     isb
+    mrs     x9, S3_4_C12_C9_5           // firmware at EL3 may keep SRE at 0: then ICH_HCR_EL2 is UNDEFINED
+    tbz     x9, #0, 1f
     msr     S3_4_C12_C11_0, xzr         // ICH_HCR_EL2
 1:
     ldr     x9, =SCTLR_EL1_OFF
@@ -118,6 +144,8 @@ at_el1:
     add     x9, x9, :lo12:nopscope_vectors
     msr     vbar_el1, x9
     isb
+    msr     tpidr_el1, xzr              // the tracer's: no core before init() and join()
+    msr     fpcr, xzr
     mov     x29, xzr
     mov     x30, xzr
     cbnz    x20, secondary_at_el1
@@ -163,7 +191,9 @@ at_el1:
 nopscope_secondary_start:
     msr     daifset, #0xf
     mrs     x20, mpidr_el1
-    and     x20, x20, #0xff             // Aff0
+    tbz     x20, #MPIDR_MT, 1f
+    lsr     x20, x20, #8
+1:  and     x20, x20, #0xff
     b       any_core
 
 secondary_at_el1:

@@ -6,11 +6,27 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "hal/arm64/affinity.hpp"
 #include "hal/machine.hpp"
 
 #define NOPSCOPE_INLINE [[gnu::always_inline]] static inline
 
 namespace nopscope {
+
+// CTR_EL0's fields that maintenance goes by, for code that runs on both of two cores: the shorter lines, and
+// IDC and DIC only where both have them.
+constexpr std::uint64_t common_cache_type(std::uint64_t one, std::uint64_t other) {
+    constexpr std::uint64_t imin_line = 0xf, dmin_line = 0xf << 16, idc_and_dic = 3 << 28;
+    const auto smaller = [=](std::uint64_t field) {
+        return (one & field) < (other & field) ? one & field : other & field;
+    };
+    return smaller(imin_line) | smaller(dmin_line) | (one & other & idc_and_dic);
+}
+static_assert(common_cache_type(0x8444'c004, 0x9444'8003) == 0x0004'0003);
+static_assert(common_cache_type(0x3003'0004, 0x3004'0003) == 0x3003'0003);
+
+// Of all cores that have called use_caches_of_this_core(). 0: none has, so the reading core's own counts.
+inline constinit std::uint64_t cache_type_of_cores = 0;
 
 struct Cpu {
     NOPSCOPE_INLINE std::uint32_t read_word(Address address) {
@@ -20,6 +36,14 @@ struct Cpu {
         return *reinterpret_cast<const volatile std::uint64_t*>(address);
     }
 
+    NOPSCOPE_INLINE void use_caches_of_this_core() {
+        const std::uint64_t here = own_cache_type();
+        std::uint64_t before = __atomic_load_n(&cache_type_of_cores, __ATOMIC_RELAXED);
+        while (!__atomic_compare_exchange_n(&cache_type_of_cores, &before,
+                                            before == 0 ? here : common_cache_type(before, here), false,
+                                            __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+        }
+    }
     NOPSCOPE_INLINE std::size_t dcache_line_bytes() {
         const std::uint64_t ctr = cache_type();
         constexpr unsigned idc = 28;
@@ -67,7 +91,7 @@ struct Cpu {
     NOPSCOPE_INLINE unsigned core() {
         std::uint64_t mpidr;
         asm("mrs %0, mpidr_el1" : "=r"(mpidr));
-        return static_cast<unsigned>(mpidr & 0xff);
+        return static_cast<unsigned>(mpidr >> affinity_shift(mpidr) & 0xff);
     }
 
     // XPACLRI: a NOP where there is no pointer authentication.
@@ -79,6 +103,10 @@ struct Cpu {
 
 private:
     NOPSCOPE_INLINE std::uint64_t cache_type() {
+        const std::uint64_t of_cores = __atomic_load_n(&cache_type_of_cores, __ATOMIC_RELAXED);
+        return of_cores != 0 ? of_cores : own_cache_type();
+    }
+    NOPSCOPE_INLINE std::uint64_t own_cache_type() {
         std::uint64_t ctr;
         asm("mrs %0, ctr_el0" : "=r"(ctr));
         return ctr;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hal/arm64/exception_names.hpp"
 
+#include <iterator>
+
 #include "hal/arm64/page_table.hpp"
 #include "hal/hal.hpp"
 
@@ -24,13 +26,14 @@ const char* look_up(const Name (&names)[count], unsigned code, const char* other
 }  // namespace
 
 const char* vector_name(unsigned vector) {
-    static constexpr const char* names[16] = {
+    static constexpr const char* names[] = {
         "synchronous, EL1t",    "IRQ, EL1t",    "FIQ, EL1t",    "SError, EL1t",
         "synchronous",          "IRQ",          "FIQ",          "SError",
         "synchronous, EL0",     "IRQ, EL0",     "FIQ, EL0",     "SError, EL0",
         "synchronous, AArch32", "IRQ, AArch32", "FIQ, AArch32", "SError, AArch32",
+        "a trap to EL2",
     };
-    return names[vector % 16];
+    return names[vector % std::size(names)];
 }
 
 const char* exception_class_name(Esr esr) {

@@ -22,6 +22,12 @@
 #define EMERGENCY_STACK_SHIFT 15
 #define EMERGENCY_STACK_CORE_BITS 3
 
+// MPIDR_EL1.MT: the core's number is in Aff1, not in Aff0.
+#define MPIDR_MT 24
+
+// EL1h, all interrupts masked.
+#define SPSR_EL1H_MASKED 0x3c5
+
 #ifndef __ASSEMBLER__
 #include <cstddef>
 #include <cstdint>

@@ -17,7 +17,6 @@ namespace nopscope::hal {
 namespace {
 
 constexpr unsigned interrupt_limit = 512;  // every board has fewer than 300
-constexpr unsigned priorities = 16;
 Handler handlers[interrupt_limit];
 
 struct alignas(64) Depth {
@@ -49,7 +48,9 @@ void interrupts_start_core() {
     timer_disarm();
     with_controller([](auto controller) {
         controller.start_core();
-        controller.enable(core_call_sgi, most_urgent);
+        if (!controller.enable(core_call_sgi, most_urgent)) {
+            panic("core calls need SGI 7, and firmware at EL3 keeps it for itself (GICD_IGROUPR0 or GICR_IGROUPR0, bit 7)");
+        }
     });
 }
 
@@ -68,23 +69,26 @@ InterruptedRegisters interrupted_registers() {
 
 void set_handler(unsigned interrupt, unsigned priority, Handler handler) {
     if (interrupt >= interrupt_limit) panic("set_handler: no such interrupt");
-    if (interrupt == core_call_sgi) panic("set_handler: SGI 15 is the HAL's");
-    if (priority >= priorities) panic("set_handler: priorities are 0..15");
+    if (interrupt == core_call_sgi) panic("set_handler: SGI 7 is the HAL's");
+    if (priority >= priorities) panic("set_handler: priorities are 0..14");
     const InterruptsMasked masked;
     handlers[interrupt] = handler;
-    with_controller([=](auto controller) { controller.enable(interrupt, priority_value(priority)); });
+    const std::uint8_t value = priority_value(priority);
+    if (!with_controller([=](auto controller) { return controller.enable(interrupt, value); })) {
+        panic("set_handler: the interrupt cannot be enabled: firmware at EL3 keeps it for itself, or it is not there");
+    }
 }
 
 void disable_interrupt(unsigned interrupt) {
     if (interrupt >= interrupt_limit) panic("disable_interrupt: no such interrupt");
-    if (interrupt == core_call_sgi) panic("disable_interrupt: SGI 15 is the HAL's");
+    if (interrupt == core_call_sgi) panic("disable_interrupt: SGI 7 is the HAL's");
     with_controller([=](auto controller) { controller.disable(interrupt); });
 }
 
 void raise_sgi(unsigned sgi) { raise_sgi_on(this_core(), sgi); }
 
 void raise_sgi_on(unsigned core, unsigned sgi) {
-    if (sgi >= core_call_sgi) panic("raise_sgi: SGIs are 0..14");
+    if (sgi >= core_call_sgi) panic("raise_sgi: SGIs are 0..6");
     if (core >= max_cores) panic("raise_sgi_on: no such core");
     with_controller([=](auto controller) { controller.raise_sgi(core, sgi); });
 }

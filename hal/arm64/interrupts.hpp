@@ -3,7 +3,9 @@
 
 namespace nopscope::hal {
 
-inline constexpr unsigned core_call_sgi = 15;
+// Of 0..7, which firmware at EL3 leaves to the Non-secure state; 8..15 are Secure behind TF-A, and a
+// Non-secure write that raises one is dropped without a word.
+inline constexpr unsigned core_call_sgi = 7;
 
 void interrupts_start();       // boot: the controller, with everything disabled
 void interrupts_start_core();  // each core, the boot core too: its own part; core calls may come

@@ -29,9 +29,8 @@ struct Machine : Cpu {
     NOPSCOPE_INLINE bool run_on_other_cores(CoreCall call, void* argument) {
         return hal::run_on_other_cores(call, argument);
     }
-    // An interrupt's entry and return are context synchronisation events. A core that is late has
-    // interrupts masked, and takes it before anything it does after that.
-    NOPSCOPE_INLINE void synchronize_other_cores() { hal::run_on_other_cores(nullptr, nullptr); }
+    // An interrupt's entry and return are context synchronisation events.
+    NOPSCOPE_INLINE bool synchronize_other_cores() { return hal::run_on_other_cores(nullptr, nullptr); }
     NOPSCOPE_INLINE std::uint32_t online_cores() { return hal::online_cores(); }
 };
 

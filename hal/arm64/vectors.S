@@ -18,8 +18,10 @@
     msr     tpidrro_el0, x0
     mov     x0, sp
     msr     sp_el0, x0
-    mrs     x0, mpidr_el1               // Aff0 is the core
-    ubfiz   x0, x0, #EMERGENCY_STACK_SHIFT, #EMERGENCY_STACK_CORE_BITS
+    mrs     x0, mpidr_el1               // Cpu::core()
+    tbz     x0, #MPIDR_MT, 1f
+    lsr     x0, x0, #8
+1:  ubfiz   x0, x0, #EMERGENCY_STACK_SHIFT, #EMERGENCY_STACK_CORE_BITS
     mov     sp, x0                      // SP adds: there is no other register
     adrp    x0, __emergency_stack_high - FRAME_BYTES
     add     x0, x0, :lo12:(__emergency_stack_high - FRAME_BYTES)
@@ -56,6 +58,36 @@ nopscope_vectors:
     fault_vector 14
     fault_vector 15
     .balign 0x80
+
+// EL2's, where the image was entered there: nothing should come here after that. What does was trapped by a
+// setting of EL2's. The MMU is off at EL2, so EL1 reports it, as an exception of its own.
+.macro el2_vector
+    .balign 0x80
+    msr     tpidr_el2, x0
+    mrs     x0, esr_el2
+    msr     esr_el1, x0
+    mrs     x0, far_el2
+    msr     far_el1, x0
+    mrs     x0, elr_el2
+    msr     elr_el1, x0
+    mrs     x0, spsr_el2
+    msr     spsr_el1, x0
+    mov     x0, #SPSR_EL1H_MASKED
+    msr     spsr_el2, x0
+    adr     x0, trapped_to_el2
+    msr     elr_el2, x0
+    mrs     x0, tpidr_el2
+    eret
+.endm
+
+    .balign 2048
+    .global nopscope_el2_vectors
+nopscope_el2_vectors:
+    .rept 16
+    el2_vector
+    .endr
+trapped_to_el2:
+    fault_vector 16
 
     .text
 

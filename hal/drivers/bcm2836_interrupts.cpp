@@ -101,7 +101,7 @@ void Bcm2836Interrupts::stop_core() const {
 }
 
 // What of a shared line is wrong for what runs just now, acknowledge() puts right.
-void Bcm2836Interrupts::enable(unsigned interrupt, std::uint8_t priority) const {
+bool Bcm2836Interrupts::enable(unsigned interrupt, std::uint8_t priority) const {
     if (is_shared(interrupt)) {
         const unsigned number = interrupt - first_shared_interrupt;
         shared.priority[number] = priority;
@@ -113,6 +113,7 @@ void Bcm2836Interrupts::enable(unsigned interrupt, std::uint8_t priority) const 
         own.enabled.fetch_or(bit(interrupt), std::memory_order_relaxed);
         open_more_urgent_than_running(this_core());
     }
+    return true;
 }
 
 void Bcm2836Interrupts::disable(unsigned interrupt) const {

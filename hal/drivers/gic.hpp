@@ -13,7 +13,7 @@ public:
     void start() const;
     void start_core() const;
     void stop_core() const;
-    void enable(unsigned interrupt, std::uint8_t priority) const;
+    bool enable(unsigned interrupt, std::uint8_t priority) const;
     void disable(unsigned interrupt) const;
     std::uint32_t acknowledge() const;
     void finish(std::uint32_t acknowledged) const;
@@ -32,7 +32,7 @@ public:
     void start() const;
     void start_core() const;
     void stop_core() const;
-    void enable(unsigned interrupt, std::uint8_t priority) const;
+    bool enable(unsigned interrupt, std::uint8_t priority) const;
     void disable(unsigned interrupt) const;
     std::uint32_t acknowledge() const;
     void finish(std::uint32_t acknowledged) const;

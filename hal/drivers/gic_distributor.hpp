@@ -27,6 +27,11 @@ inline std::uint32_t gic_bit(unsigned interrupt) { return std::uint32_t{1} << in
 inline void gic_set_bit(std::uint64_t registers, unsigned interrupt) {
     write32(registers + interrupt / 32 * 4, gic_bit(interrupt));
 }
+// False: it reads as disabled still, as an interrupt of the Secure state's does here.
+inline bool gic_enable(std::uint64_t page, unsigned interrupt) {
+    gic_set_bit(page + gicd_isenabler, interrupt);
+    return (read32(page + gicd_isenabler + interrupt / 32 * 4) & gic_bit(interrupt)) != 0;
+}
 
 // The 32 interrupts of `word` are off, and neither pending nor active: a reset from within a handler, or
 // whoever ran before, may have left them so.

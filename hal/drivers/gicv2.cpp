@@ -29,7 +29,7 @@ void Gicv2::start_core() const {
     for (unsigned sgi = 0; sgi < 16; sgi += 4) write32(distributor_ + gicd_cpendsgir + sgi, ~0u);
     // QEMU's keeps the running priority across a reset.
     for (unsigned word = 0; word < 4; ++word) write32(cpu_ + gicc_apr + word * 4, 0);
-    write32(cpu_ + gicc_pmr, 0xff);
+    write32(cpu_ + gicc_pmr, priority_mask);
     // Every priority bit takes part in preemption; the hardware rounds up to what it has.
     write32(cpu_ + gicc_bpr, 0);
     write32(cpu_ + gicc_ctlr, 1);
@@ -41,13 +41,13 @@ void Gicv2::stop_core() const {
     write32(cpu_ + gicc_ctlr, no_bypass);
 }
 
-void Gicv2::enable(unsigned interrupt, std::uint8_t priority) const {
+bool Gicv2::enable(unsigned interrupt, std::uint8_t priority) const {
     gic_set_priority(distributor_, interrupt, priority);
     if (interrupt >= first_shared_interrupt) {
         constexpr std::uint8_t core_0 = 1;
         write8(distributor_ + gicd_itargetsr + interrupt, core_0);
     }
-    gic_set_bit(distributor_ + gicd_isenabler, interrupt);
+    return gic_enable(distributor_, interrupt);
 }
 
 void Gicv2::disable(unsigned interrupt) const {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "hal/arm64/affinity.hpp"
 #include "hal/arm64/registers.hpp"
 #include "hal/drivers/gic.hpp"
 #include "hal/drivers/gic_distributor.hpp"
@@ -33,6 +34,15 @@ std::uint64_t find_redistributor(std::uint64_t frame) {
         frame += (type & typer_virtual_lpis) != 0 ? 0x4'0000 : 0x2'0000;
     }
 }
+
+// A list of sixteen by Aff0, which is the core, or its only thread and the core is Aff1. The other fields
+// are zero, as the boot core's are.
+constexpr std::uint64_t sgi1r(unsigned core, unsigned sgi, bool has_threads) {
+    constexpr unsigned intid = 24, aff1 = 16;
+    const std::uint64_t target = has_threads ? std::uint64_t{core} << aff1 | 1 : std::uint64_t{1} << core;
+    return std::uint64_t{sgi} << intid | target;
+}
+static_assert(sgi1r(3, 7, false) == 0x0700'0008 && sgi1r(3, 7, true) == 0x0703'0001);
 
 // There are as many registers as it takes for the priority bits that there are, from 5 on.
 void forget_running_priority() {
@@ -73,8 +83,11 @@ void Gicv3::start_core() const {
 
     write_icc_sre_el1(read_icc_sre_el1() | 1);
     isb();
+    if ((read_icc_sre_el1() & 1) == 0) {
+        panic("gicv3: firmware above keeps its system registers off (ICC_SRE_EL1.SRE stays 0)");
+    }
     forget_running_priority();
-    write_icc_pmr_el1(0xff);
+    write_icc_pmr_el1(priority_mask);
     // Every priority bit takes part in preemption; the hardware rounds up to what it has.
     write_icc_bpr1_el1(0);
     write_icc_igrpen1_el1(1);
@@ -91,7 +104,7 @@ std::uint64_t Gicv3::register_page(unsigned interrupt) const {
                                         : distributor_;
 }
 
-void Gicv3::enable(unsigned interrupt, std::uint8_t priority) const {
+bool Gicv3::enable(unsigned interrupt, std::uint8_t priority) const {
     const std::uint64_t page = register_page(interrupt);
     gic_set_priority(page, interrupt, priority);
     if (interrupt >= first_shared_interrupt) {
@@ -99,7 +112,7 @@ void Gicv3::enable(unsigned interrupt, std::uint8_t priority) const {
         write32(page + gicd_irouter + std::uint64_t{interrupt} * 8, 0);
         write32(page + gicd_irouter + std::uint64_t{interrupt} * 8 + 4, 0);
     }
-    gic_set_bit(page + gicd_isenabler, interrupt);
+    return gic_enable(page, interrupt);
 }
 
 void Gicv3::disable(unsigned interrupt) const {
@@ -119,10 +132,9 @@ void Gicv3::finish(std::uint32_t acknowledged) const {
     isb();
 }
 
-// A list of sixteen by Aff0; the other fields are zero, as the boot core's are.
 void Gicv3::raise_sgi(unsigned core, unsigned sgi) const {
     dsb_sy();
-    write_icc_sgi1r_el1(std::uint64_t{sgi} << 24 | std::uint64_t{1} << core);
+    write_icc_sgi1r_el1(sgi1r(core, sgi, affinity_shift(read_mpidr_el1()) != 0));
     isb();
 }
 

@@ -42,7 +42,8 @@ struct StillMachine {
     void clean_to_poc(Address) {}
     void instruction_barrier() {}
     bool run_on_other_cores(CoreCall, void*) { return true; }
-    void synchronize_other_cores() {}
+    bool synchronize_other_cores() { return true; }
+    void use_caches_of_this_core() {}
     std::uint32_t online_cores() { return 1; }
     std::uint64_t mask_interrupts() { return 0; }
     void restore_interrupts(std::uint64_t) {}

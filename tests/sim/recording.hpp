@@ -137,9 +137,9 @@ public:
         take(Step::Kind::instruction_barrier);
         SimMachine::instruction_barrier();
     }
-    void synchronize_other_cores() {
+    bool synchronize_other_cores() {
         take(Step::Kind::interrupt);
-        SimMachine::synchronize_other_cores();
+        return SimMachine::synchronize_other_cores();
     }
 
     Recording recording;

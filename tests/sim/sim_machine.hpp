@@ -118,10 +118,12 @@ public:
         return true;
     }
     std::uint32_t online_cores() const { return (1u << options_.cores) - 1; }
-    void synchronize_other_cores() {
-        if (options_.skip == Skip::ipi) return;
+    bool synchronize_other_cores() {
+        if (options_.skip == Skip::ipi) return !reports_lost_calls;
         for (unsigned core = 1; core < options_.cores; ++core) pipeline_[core] = icache_[core];
+        return true;
     }
+    void use_caches_of_this_core() {}
     std::uint64_t mask_interrupts() { return masked_++; }
     void restore_interrupts(std::uint64_t masked) {
         masked_ = masked;
@@ -132,6 +134,7 @@ public:
     std::uint64_t clock() { return now += ticks_per_read; }
     unsigned core() { return current; }
 
+    bool reports_lost_calls = false;  // else Skip::ipi is a machine that has forgotten them
     unsigned current = 0;  // the core that runs; only one that patches needs caches: core 0
     std::uint64_t now = 1'000'000;
     std::uint64_t ticks_per_read = 1;

@@ -28,7 +28,7 @@ struct Machine : Cpu {
         // A reference is passed as a pointer (AAPCS64); c_api.cpp asserts the structs' layouts.
         return given_machine.run_on_other_cores(reinterpret_cast<nopscope_core_call>(call), argument);
     }
-    NOPSCOPE_INLINE void synchronize_other_cores() { run_on_other_cores(nullptr, nullptr); }
+    NOPSCOPE_INLINE bool synchronize_other_cores() { return run_on_other_cores(nullptr, nullptr); }
     NOPSCOPE_INLINE std::uint32_t online_cores() { return is_alone() ? 1 : given_machine.online_cores(); }
     NOPSCOPE_INLINE unsigned core() {
         if (given_machine.core != nullptr) return given_machine.core();

@@ -202,6 +202,42 @@ INSTANTIATE_TEST_SUITE_P(EachStep, Mutant,
                                            sim::Skip::barrier_after_invalidate, sim::Skip::isb,
                                            sim::Skip::ipi));
 
+// A machine that says so when a core took no interrupt. What was asked for is so, and the request says
+// which it is; nothing that this core may still use is reused before it was seen outside.
+TEST(Change, ACoreThatDoesNotComeIsSaid) {
+    Text text({.cores = 2, .skip = sim::Skip::ipi});
+    text.add_many(4);
+    text.initialise();
+    EXPECT_EQ(text.change(&text.graph_ops, nullptr), Status::ok) << "a machine that keeps it to itself";
+    EXPECT_EQ(text.change(nullptr, &text.graph_ops), Status::ok);
+    text.machine.reports_lost_calls = true;
+    unsigned waits = 0;
+    const auto change = [&](Family add) {
+        return text.patcher.change({.add = add}, [](auto visit) { (void)visit(0, 4); }, [&] { return ++waits != 0; });
+    };
+    EXPECT_EQ(change(Family::of(text.function_ops)), Status::timeout);
+    const unsigned before = waits;
+    text.machine.reports_lost_calls = false;
+    EXPECT_EQ(change(Family::of(text.function_ops)), Status::ok);
+    EXPECT_EQ(waits, before + 1) << "a request that changes nothing, and waits for the core all the same";
+    EXPECT_EQ(change(Family::of(text.function_ops)), Status::ok);
+    EXPECT_EQ(waits, before + 1);
+}
+
+TEST(Maintenance, ACoreThatDoesNotComeIsSaidForAllBatches) {
+    Text text({.cores = 2, .skip = sim::Skip::ipi});
+    text.add_many(4);
+    text.initialise();
+    Maintenance<sim::SimMachine> maintenance(text.machine);
+    text.machine.reports_lost_calls = true;
+    maintenance.note(text.placed[0].toggle());
+    EXPECT_FALSE(maintenance.finish());
+    text.machine.reports_lost_calls = false;
+    maintenance.note(text.placed[1].toggle());
+    EXPECT_FALSE(maintenance.finish());
+    EXPECT_TRUE(Maintenance<sim::SimMachine>(text.machine).finish());
+}
+
 TEST(Maintenance, EachTouchedLineOnceAndNoOther) {
     for (const std::size_t line : {16u, 32u, 64u, 128u}) {
         for (const std::size_t icache_line : {16u, 64u, 128u}) {

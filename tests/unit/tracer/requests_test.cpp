@@ -67,10 +67,11 @@ TEST(RequestLockTest, APumpGetsItOnlyWhenNobodyHasIt) {
 // The holder, on core 1, waits for core 0's answer to its call: then it is done.
 struct Waited : sim::SimMachine {
     Waited() : SimMachine(0, 64) {}
-    void synchronize_other_cores() {
+    bool synchronize_other_cores() {
         current = 1;
         done();
         current = 0;
+        return true;
     }
     std::function<void()> done;
 };

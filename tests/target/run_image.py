@@ -11,16 +11,22 @@ instead of its address, other 64-bit numbers become 0x*, the notes in parenthese
 go. --contains asks for text in what was printed before that. --update writes the expected file.
 --input is sent to the UART when the first line has been printed.
 --dirty-bss (raw images) fills what the image must zero itself with 0xa5 before it starts.
+On a machine hostile-... the hostile stub (tests/hostile) stands in front of the image.
 """
 
 import argparse
 import bisect
 import difflib
+import pathlib
 import re
 import struct
 import subprocess
 import sys
 import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "hostile"))
+import hostile  # noqa: E402
 
 MACHINES = {
     "virt-max": ["-M", "virt,gic-version=3", "-cpu", "max"],
@@ -84,10 +90,15 @@ def normalised(text, functions):
     return re.sub(r"^(ok \S+) \(.*\)$", r"\1", text, flags=re.M)
 
 
-def run(arguments, functions):
-    command = ["qemu-system-aarch64", *MACHINES[arguments.machine], "-nic", "none",
-               "-display", "none", "-monitor", "none", "-serial", "stdio",
-               "-kernel", arguments.image, *arguments.qemu]
+def machine_options(arguments, functions, directory):
+    if arguments.machine in hostile.MACHINES:
+        return hostile.options(arguments.machine, arguments.elf or arguments.image, functions.by_name, directory)
+    return [*MACHINES[arguments.machine], "-kernel", arguments.image]
+
+
+def run(arguments, functions, directory):
+    command = ["qemu-system-aarch64", *machine_options(arguments, functions, directory), "-nic", "none",
+               "-display", "none", "-monitor", "none", "-serial", "stdio", *arguments.qemu]
     if not arguments.no_semihosting:
         words = ["arg=" + word for word in ["selftest", *arguments.words]]
         command += ["-semihosting-config", ",".join(["enable=on", "target=native", *words])]
@@ -110,7 +121,7 @@ def run(arguments, functions):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--machine", choices=MACHINES, required=True)
+    parser.add_argument("--machine", choices=[*MACHINES, *hostile.MACHINES], required=True)
     parser.add_argument("--image", required=True)
     parser.add_argument("--elf", help="with the symbols, where the image is raw")
     parser.add_argument("--expected")
@@ -125,7 +136,8 @@ def main():
     arguments = parser.parse_args()
 
     functions = Functions(arguments.elf or arguments.image)
-    output, status = run(arguments, functions)
+    with tempfile.TemporaryDirectory() as directory:
+        output, status = run(arguments, functions, directory)
     actual = normalised(output, functions)
     if arguments.update:
         with open(arguments.expected, "w", encoding="utf-8") as file:

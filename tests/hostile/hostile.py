@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The hostile stub (stub.S) as QEMU's options: built for one machine and one image, in front of it.
+
+    options = hostile.options("virt-a72", elf, directory)   # instead of -kernel
+"""
+
+import pathlib
+import shutil
+import subprocess
+
+HERE = pathlib.Path(__file__).resolve().parent
+COMPILERS = ("aarch64-none-elf-gcc", "aarch64-linux-gnu-gcc")
+
+MIB = 1 << 20
+# By the stub's names for them. `at`: where the stub lies, outside the image's memory.
+VIRT = {"at": 0x4E00_0000, "GIC": 3, "GIC_BASE": 0x0800_0000, "GIC_SECOND": 0x080A_0000,
+        "GARBAGE_HIGH": 0x4800_0000}
+ZCU102 = {"at": 0x7FF8_0000, "GIC": 2, "GIC_BASE": 0xF901_0000, "GIC_SECOND": 0xF902_0000, "CORES": 4,
+          "ZYNQMP": 1}
+PI = {"at": 0x3C00_0000, "GIC": 0, "CORES": 4, "SPIN_TABLE": 0xD8}
+VIRT_OPTIONS = ["-M", "virt,secure=on,virtualization=on,gic-version=3", "-m", "256M"]
+# A GIC-400 has five priority bits; QEMU's GICv2 has eight unless it is told.
+ZCU102_OPTIONS = ["-M", "xlnx-zcu102,secure=on,virtualization=on", "-m", "2G", "-audio", "none",
+                  "-global", "arm_gic.num-priority-bits=5"]
+
+# The board, QEMU's options, the stub's numbers.
+MACHINES = {
+    "hostile-virt-a72": ("virt", [*VIRT_OPTIONS, "-cpu", "cortex-a72"], VIRT),
+    "hostile-virt-max": ("virt", [*VIRT_OPTIONS, "-cpu", "max"], VIRT),
+    "hostile-virt-a72-smp4": ("virt", [*VIRT_OPTIONS, "-cpu", "cortex-a72", "-smp", "4"], {**VIRT, "CORES": 4}),
+    "hostile-virt-max-smp4": ("virt", [*VIRT_OPTIONS, "-cpu", "max", "-smp", "4"], {**VIRT, "CORES": 4}),
+    "hostile-zcu102": ("zcu102", ZCU102_OPTIONS, ZCU102),
+    "hostile-zcu102-mt": ("zcu102", ZCU102_OPTIONS, {**ZCU102, "MT": 1, "ENTRY_LEVEL": 1}),
+    "hostile-raspi4b": ("rpi4", ["-M", "raspi4b"], PI),
+}
+DEFAULTS = {"CORES": 1, "MT": 0, "ENTRY_LEVEL": 2, "SPIN_TABLE": 0, "ZYNQMP": 0, "GIC_BASE": 0, "GIC_SECOND": 0}
+
+
+def options(machine, elf, symbols, directory):
+    """QEMU's: the machine, the stub, and the image in memory. `symbols`: the image's. `directory`: where
+    the stub is built."""
+    _, qemu, numbers = MACHINES[machine]
+    numbers = {**DEFAULTS, "IMAGE_ENTRY": symbols["_start"], "GARBAGE_LOW": symbols["__bss_start"],
+               "GARBAGE_HIGH": symbols["__image_end"] + 16 * MIB, **numbers}
+    at = numbers.pop("at")
+    stub = pathlib.Path(directory) / "stub.elf"
+    compiler = next(filter(None, map(shutil.which, COMPILERS)))
+    subprocess.run([compiler, "-nostdlib", "-static", f"-Wl,-Ttext={at:#x}", "-Wl,--build-id=none",
+                    "-march=armv8-a", *(f"-D{name}={value:#x}" for name, value in numbers.items()),
+                    "-o", stub, HERE / "stub.S"], check=True)
+    return [*qemu, "-kernel", str(stub), "-device", f"loader,file={elf}"]

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs an image under QEMU with the model of a return predictor (tests/oracle/return_stack.cpp): which returns
+it would have predicted wrongly. A model, not a measurement.
+
+From the environment: NOPSCOPE_BUILD_ROOT (holds virt/ and the other boards'), NOPSCOPE_RETURN_STACK (the plugin).
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent / "e2e"))
+sys.path.append(str(HERE.parent / "oracle"))
+import sites  # noqa: E402
+import truth  # noqa: E402
+from qemu import HANG_SECONDS, MACHINES, kernel_of  # noqa: E402
+
+CHAIN_CALLS = 100  # in a row of the image `chain`
+
+
+def elf_of(machine, image):
+    return pathlib.Path(os.environ["NOPSCOPE_BUILD_ROOT"]) / MACHINES[machine][0] / "firmware" / f"{image}.elf"
+
+
+def hooks_of(image):
+    """Where hooked calls return to: [(low, high)], of the functions NAME_hook that have a NAME_hook_end."""
+    return sorted((low, image.symbols[f"{name}_end"]) for name, low in image.symbols.items()
+                  if name.endswith("_hook") and f"{name}_end" in image.symbols)
+
+
+def plugin_map(elf, hooks=hooks_of, tracer=truth.tracer_ranges):
+    """What the plugin is told of an image."""
+    image = sites.Image(elf)
+    lines = [f"site {word:x} {function:x} {image.ends.get(function, function):x}"
+             for word, function in sites.patch_sites(image)]
+    lines += [f"hook {low:x} {high:x}" for low, high in hooks(image)]
+    lines += [f"tracer {low:x} {high:x}" for low, high in tracer(elf)]
+    for what, name in (("mark", "chain_mark"), ("head", "chain_head")):
+        if name in image.symbols:
+            lines.append(f"{what} {image.symbols[name]:x}")
+    return "\n".join(lines) + "\n"
+
+
+def run(command, map_text):
+    """The plugin's rows by name, of QEMU's whole command; None with what QEMU said when it failed."""
+    with tempfile.TemporaryDirectory() as directory:
+        map_path, out = pathlib.Path(directory) / "map", pathlib.Path(directory) / "out.json"
+        map_path.write_text(map_text)
+        done = subprocess.run([*command, "-plugin", f"{os.environ['NOPSCOPE_RETURN_STACK']},map={map_path},out={out}"],
+                              capture_output=True, text=True, errors="replace", timeout=HANG_SECONDS,
+                              stdin=subprocess.DEVNULL)
+        if done.returncode != 0 or not out.exists():
+            return None, done.stdout + done.stderr
+        written = json.loads(out.read_text())
+    return {row["name"]: row | {"depths": written["depths"]} for row in written["rows"]}, done.stdout
+
+
+def run_image(machine, image, *words):
+    board, options = MACHINES[machine]
+    elf = elf_of(machine, image)
+    if not elf.exists():
+        sys.exit(f"{elf} is missing: build the image `{image}` for {board} first")
+    arguments = ",".join(f"arg={word}" for word in (image, *words))
+    rows, said = run(["qemu-system-aarch64", *options, "-display", "none", "-monitor", "none", "-serial", "stdio",
+                      "-icount", "shift=0", "-semihosting-config", f"enable=on,target=native,{arguments}",
+                      "-kernel", str(kernel_of(elf, board))], plugin_map(elf))
+    if rows is None:
+        sys.exit(f"the image `{image}` failed on {machine}:\n{said}")
+    return rows
+
+
+def chain(machine):
+    """By row "RECORDER/ANCESTORS", of 100 calls each; the rows of "off" are the same loops, not traced."""
+    return run_image(machine, "chain")
+
+
+def missed(row, whose, depth_index, kind="returns"):
+    return row[kind][whose]["missed"][depth_index]
+
+
+def counts(rows):
+    """What is compared with the expected file: for each row and stack the mispredicted returns a call adds to
+    the same loop with tracing off, by whose they are; and the BRs."""
+    out = {}
+    for name, row in rows.items():
+        recorder, above = name.split("/")
+        off = rows[f"off/{above}"]
+        if recorder == "off":
+            continue
+        added = {}
+        for kind in ("returns", "branches"):
+            for whose in row[kind]:
+                difference = [(now - then) / CHAIN_CALLS for now, then in
+                              zip(row[kind][whose]["missed"], off[kind][whose]["missed"])]
+                if any(difference):
+                    added[f"{kind} of {whose}"] = difference
+        out[name] = added
+    return out

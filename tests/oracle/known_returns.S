@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// An image whose mispredicted returns are known by reading it: what the model of a return predictor is tested
+// with (known_returns.py has the counts). Each row begins with an empty return stack, which `drain` sees to.
+//
+// It is linked at 0x40080000 and enters at _start, at EL1, on QEMU's virt machine.
+
+    .equ    bl_to_trampoline, 0x94000000
+
+// A function with a frame that calls another.
+.macro calls name, callee
+    .type   \name, %function
+\name:
+    stp     x29, x30, [sp, #-16]!
+    bl      \callee
+    ldp     x29, x30, [sp], #16
+    ret
+    .size   \name, . - \name
+.endm
+
+// \rounds calls of \function, in a row of their own.
+.macro row name, function, rounds
+    bl      drain
+    adr     x0, \name
+    bl      chain_mark
+    mov     x20, #\rounds
+1:
+    .ifc    \name, path
+    .globl  chain_head
+chain_head:
+    .endif
+    bl      \function
+    subs    x20, x20, #1
+    b.ne    1b
+    mov     x0, #0
+    bl      chain_mark
+.endm
+
+    .arch   armv8.3-a
+    .section .text, "ax"
+    .global _start, chain_mark
+_start:
+    adrp    x0, stack_top
+    add     sp, x0, :lo12:stack_top
+    adr     x0, vectors
+    msr     vbar_el1, x0
+    isb
+
+    row     balanced, level_3, 10
+    row     deep, level_12, 10
+    row     recursive, recursive_20, 10
+    row     short, over_hook_2, 10
+    row     mended, over_mended_2, 10
+    row     jumped, over_jumped_2, 10
+    row     two_callers, alternate, 10
+    row     interrupted, over_svc, 10
+    row     signed, with_pac, 10
+    row     other_register, over_x9, 10
+    row     path, over_hook_1, 51
+    row     idle_site, over_site, 5
+    adr     x0, site_word
+    ldr     w1, bl_word
+    str     w1, [x0]
+    dc      cvau, x0
+    dsb     ish
+    ic      ivau, x0
+    dsb     ish
+    isb
+    row     live_site, over_site, 5
+
+    adr     x1, exit_block
+    mov     w0, #0x18               // SYS_EXIT
+    hlt     #0xf000
+    b       .
+
+// More returns than any stack has entries, by way of the code itself.
+drain:
+    mov     x9, x30
+    .rept   40
+    adr     x10, 1f
+    ret     x10
+1:
+    .endr
+    ret     x9                      // the stack is empty: mispredicted, and in no row
+
+chain_mark:
+    ret
+
+// ---- the program's, without sites
+    .type   leaf, %function
+leaf:
+    ret
+    .size   leaf, . - leaf
+    calls   level_1, leaf
+    calls   level_2, level_1
+    calls   level_3, level_2
+    calls   level_4, level_3
+    calls   level_5, level_4
+    calls   level_6, level_5
+    calls   level_7, level_6
+    calls   level_8, level_7
+    calls   level_9, level_8
+    calls   level_10, level_9
+    calls   level_11, level_10
+    calls   level_12, level_11
+
+// 20 deep, and all but the outermost return to the same place.
+recursive_20:
+    mov     x19, #20
+    .type   again, %function
+again:
+    cbz     x19, 1f
+    sub     x19, x19, #1
+    stp     x29, x30, [sp, #-16]!
+    bl      again
+    ldp     x29, x30, [sp], #16
+1:  ret
+    .size   again, . - again
+
+// Its return goes to \hook, as of a function whose call is hooked.
+.macro hooked name, hook
+\name:
+    mov     x11, x30
+    adr     x30, \hook
+    ret
+.endm
+    hooked  to_plain, plain_hook
+    hooked  to_mended, mended_hook
+    hooked  to_jumping, jumping_hook
+    calls   over_hook_1, to_plain
+    calls   over_hook_2, over_hook_1
+    calls   over_mended_1, to_mended
+    calls   over_mended_2, over_mended_1
+    calls   over_jumped_1, to_jumping
+    calls   over_jumped_2, over_jumped_1
+    calls   over_x9, by_x9
+by_x9:
+    mov     x9, x30
+    ret     x9
+
+// One hook, two callers in turn: its BR never goes where it went last.
+alternate:
+    stp     x29, x30, [sp, #-16]!
+    bl      to_jumping
+    bl      to_jumping
+    ldp     x29, x30, [sp], #16
+    ret
+
+over_svc:
+    stp     x29, x30, [sp, #-16]!
+    svc     #0
+    ldp     x29, x30, [sp], #16
+    ret
+
+with_pac:
+    paciasp
+    stp     x29, x30, [sp, #-16]!
+    bl      leaf
+    ldp     x29, x30, [sp], #16
+    retaa
+
+    calls   over_site, site
+    .balign 8
+site_start:
+    nop
+    nop
+    .type   site, %function
+site:
+    mov     x9, x30
+site_word:
+    nop
+    ret
+    .size   site, . - site
+    .balign 4
+bl_word:
+    .word   bl_to_trampoline + ((trampoline - site_word) >> 2)
+
+// ---- what stands for the tracer
+    .global tracer_low, tracer_high
+    .balign 64
+tracer_low:
+    brk     #0
+    .global plain_hook, plain_hook_end, mended_hook, mended_hook_end, jumping_hook, jumping_hook_end
+plain_hook:
+    mov     x9, x11
+    ret     x9
+plain_hook_end:
+mended_hook:
+    bl      1f
+    brk     #0
+1:  mov     x9, x11
+    ret     x9
+mended_hook_end:
+jumping_hook:
+    mov     x9, x11
+    br      x9
+jumping_hook_end:
+trampoline:
+    mov     x10, x30
+    mov     x30, x9
+    ret     x10
+tracer_high:
+
+    .balign 0x800
+vectors:
+    .rept   4
+    .balign 0x80
+    b       .
+    .endr
+    .balign 0x80
+    stp     x29, x30, [sp, #-16]!   // current EL with SPx, synchronous
+    bl      leaf
+    ldp     x29, x30, [sp], #16
+    eret
+    .balign 0x800
+
+    .section .data, "aw"
+    .balign 8
+    .global __nopscope_sites_start, __nopscope_sites_end
+__nopscope_sites_start:
+    .quad   site_start
+__nopscope_sites_end:
+exit_block:
+    .quad   0x20026, 0              // ADP_Stopped_ApplicationExit, status
+balanced:       .asciz "balanced"
+deep:           .asciz "deep"
+recursive:      .asciz "recursive"
+short:          .asciz "short"
+mended:         .asciz "mended"
+jumped:         .asciz "jumped"
+two_callers:    .asciz "two callers"
+interrupted:    .asciz "interrupted"
+signed:         .asciz "signed"
+other_register: .asciz "other register"
+path:           .asciz "path"
+idle_site:      .asciz "idle site"
+live_site:      .asciz "live site"
+
+    .section .bss, "aw", %nobits
+    .balign 4096
+    .skip   4096
+stack_top:

@@ -76,10 +76,16 @@ nopscope::Status start_tracing(const Options& options) {
                                         .stack_low = low,
                                         .stack_high = high,
                                         .mode = options.mode,
-                                        .recorder = options.recorder,
+                                        .recorder = options.every == 1 ? options.recorder : nopscope::Recorder::none,
                                         .profile_memory = profile_memory(options),
                                         .interrupt_depth = hal::interrupt_depth_of});
     if (status != nopscope::Status::ok) return status;
+    if (options.every != 1) {
+        for (std::uint32_t site = 0; site < nopscope::site_count(); site += options.every) {
+            const auto enabled = nopscope::enable(options.recorder, nopscope::Sites::range(site, 1));
+            if (enabled != nopscope::Status::ok) return enabled;
+        }
+    }
     hal::set_console({nopscope::console_write, nopscope::enter_panic});
     hal::set_return_hook({nopscope::is_return_hook, nopscope::hooked_return_address_of,
                           nopscope::is_entry_code});
@@ -131,7 +137,7 @@ int main() {
     if (!parse_options(hal::command_line(), hal::uart_baud(), options)) {
         hal::print("the command line says: recorder=graph|function|profile|none "
                    "mode=lossless|stream|flight|adaptive baud=N rounds=N samples=N rtt=no|both|only "
-                   "events=N[+N] interrupts=0|1 pumps=N\n");
+                   "events=N[+N] interrupts=0|1 pumps=N every=N\n");
         return 2;
     }
     const auto status = start_tracing(options);

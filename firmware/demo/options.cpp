@@ -31,6 +31,7 @@ bool parse_word(std::string_view key, std::string_view value, Options& options) 
     if (key == "interrupts") return parse_number(value, options.interrupts) && options.interrupts <= 1;
     if (key == "samples") return parse_number(value, options.samples) && options.samples <= 100'000;
     if (key == "events") return parse_events(value, options);
+    if (key == "every") return parse_number(value, options.every) && options.every != 0;
     if (key == "recorder") {
         if (value == "graph") return options.recorder = Recorder::graph, true;
         if (value == "function") return options.recorder = Recorder::function, true;

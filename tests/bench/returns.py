@@ -22,8 +22,14 @@ from qemu import HANG_SECONDS, MACHINES, kernel_of  # noqa: E402
 CHAIN_CALLS = 100  # in a row of the image `chain`
 
 
+def setting(name):
+    if name not in os.environ:
+        sys.exit(f"{name} is not set: ./dev bench --model sets it")
+    return os.environ[name]
+
+
 def elf_of(machine, image):
-    return pathlib.Path(os.environ["NOPSCOPE_BUILD_ROOT"]) / MACHINES[machine][0] / "firmware" / f"{image}.elf"
+    return pathlib.Path(setting("NOPSCOPE_BUILD_ROOT")) / MACHINES[machine][0] / "firmware" / f"{image}.elf"
 
 
 def hooks_of(image):
@@ -46,11 +52,11 @@ def plugin_map(elf, hooks=hooks_of, tracer=truth.tracer_ranges):
 
 
 def run(command, map_text):
-    """The plugin's rows by name, of QEMU's whole command; None with what QEMU said when it failed."""
+    """The plugin's rows by name, of QEMU's whole command, and what QEMU said; no rows when it failed."""
     with tempfile.TemporaryDirectory() as directory:
         map_path, out = pathlib.Path(directory) / "map", pathlib.Path(directory) / "out.json"
         map_path.write_text(map_text)
-        done = subprocess.run([*command, "-plugin", f"{os.environ['NOPSCOPE_RETURN_STACK']},map={map_path},out={out}"],
+        done = subprocess.run([*command, "-plugin", f"{setting('NOPSCOPE_RETURN_STACK')},map={map_path},out={out}"],
                               capture_output=True, text=True, errors="replace", timeout=HANG_SECONDS,
                               stdin=subprocess.DEVNULL)
         if done.returncode != 0 or not out.exists():
@@ -60,6 +66,16 @@ def run(command, map_text):
 
 
 def run_image(machine, image, *words):
+    """The plugin's rows."""
+    return run_both(machine, image, *words)[0]
+
+
+def said_by(machine, image, *words):
+    """What it sent, text and all."""
+    return run_both(machine, image, *words)[1]
+
+
+def run_both(machine, image, *words):
     board, options = MACHINES[machine]
     elf = elf_of(machine, image)
     if not elf.exists():
@@ -70,7 +86,7 @@ def run_image(machine, image, *words):
                       "-kernel", str(kernel_of(elf, board))], plugin_map(elf))
     if rows is None:
         sys.exit(f"the image `{image}` failed on {machine}:\n{said}")
-    return rows
+    return rows, said
 
 
 def chain(machine):

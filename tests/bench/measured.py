@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a board's PMU has counted, in the place of the model of cycles (model.py).
+
+    measured.py FILE [--markdown]
+
+FILE has what the image `chain` has sent, as it came. Exit status: 0; 1: it is not all there; 2: wrong usage.
+"""
+
+import argparse
+import json
+import pathlib
+import sys
+
+import bench
+
+ABOVE = 4  # untraced functions above the traced one, where an ancestor's share is taken
+COUNTS = ("instructions", "cycles", "mispredicted")
+
+
+def read(path):
+    """The rows that the image has printed, by "RECORDER/ANCESTORS"."""
+    rows = {}
+    for line in path.read_bytes().split(b"@chain ")[1:]:
+        try:
+            row = json.loads(line.splitlines()[0])
+            rows[row["row"]] = {key: row[key] for key in ("calls", *COUNTS)}
+        except (ValueError, KeyError, IndexError):
+            sys.exit(f"{path}: a line after @chain is not whole: {line[:60]!r}: record the board's output again")
+    recorders = {row.split("/")[0] for row in rows} | {"off"}
+    missing = {f"{recorder}/{above}" for recorder in recorders for above in (0, ABOVE)} - set(rows)
+    if missing:
+        sys.exit(f"{path}: no row {sorted(missing)[0]!r}: is this all that the image `chain` has sent?")
+    return rows
+
+
+def figures(rows):
+    """By recorder and what is counted: what a call adds to the same loop not traced, and what it adds for each
+    untraced ancestor; None: not counted there."""
+    def added(recorder, key, above):
+        on, off = rows[f"{recorder}/{above}"], rows[f"off/{above}"]
+        return None if on[key] is None else (on[key] - off[key]) / on["calls"]
+
+    def both(recorder, key):
+        of_call = added(recorder, key, 0)
+        return of_call, None if of_call is None else (added(recorder, key, ABOVE) - of_call) / ABOVE
+    recorders = dict.fromkeys(row.split("/")[0] for row in rows if not row.startswith("off/"))
+    return {recorder: {key: both(recorder, key) for key in COUNTS} for recorder in recorders}
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("file", type=pathlib.Path)
+    parser.add_argument("--markdown", action="store_true")
+    options = parser.parse_args()
+    if not options.file.is_file():
+        sys.exit(f"{options.file}: no such file")
+    body = [(recorder, *("-" if figure is None else f"{figure:.1f}" for key in COUNTS for figure in of[key]))
+            for recorder, of in figures(read(options.file)).items()]
+    print("measured by a PMU: what recording one call adds\n")
+    head = ("recorder", *(f"{key}{which}" for key in COUNTS for which in ("", ", each untraced ancestor")))
+    print(bench.format_table(head, body, options.markdown))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The mispredicted returns of each recorder are the expected ones, and the model of cycles is whole.
+
+    model_test.py MACHINE
+"""
+
+import copy
+import json
+import pathlib
+import sys
+import tempfile
+import unittest
+
+import bench
+import measured
+import model
+import returns
+
+OF_ANCESTORS = "returns of unhooked"
+# Recorders that are assembly alone, of which the bench has a row of the same name.
+ASSEMBLY = ("function", "graph", "profile", "duration", "graph, one event")
+
+
+def bench_instructions():
+    """A call's, by recorder, from the bench's baseline."""
+    figures = next(machines[MACHINE] for machines in bench.load_baseline().values() if MACHINE in machines)
+    return {recorder: figures[f"{recorder}//1/0"][0] / bench.CALLS for recorder in ASSEMBLY}
+
+
+class Returns(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.rows = returns.chain(MACHINE)
+        cls.counts = returns.counts(cls.rows)
+        cls.expected = model.load_expected()
+
+    def test_each_count_is_the_expected_one(self):
+        self.assertEqual(list(model.differences(MACHINE, self.counts, self.expected)), [],
+                         "if this is meant: ./dev bench --model --update-baseline")
+
+    def test_a_count_that_differs_is_noticed_in_either_direction(self):
+        expected = {"machines": {MACHINE: self.counts}}
+        tried = 0
+        for row, of in self.counts.items():
+            for whose in (OF_ANCESTORS, "returns of own", "returns of hook", "branches of hook"):
+                for stack in range(3):
+                    for by in (1, -1):
+                        changed = copy.deepcopy(self.counts)
+                        changed[row].setdefault(whose, [0, 0, 0])[stack] += by
+                        found = list(model.differences(MACHINE, changed, expected))
+                        self.assertEqual(len(found), 1, (row, whose, found))
+                        tried += 1
+        self.assertGreater(tried, 500)
+        fewer = {row: of for row, of in self.counts.items() if row != "graph/4"}
+        self.assertEqual(len(list(model.differences(MACHINE, fewer, expected))), 1)
+        self.assertEqual(len(list(model.differences(MACHINE, {}, {"machines": {}}))), 1)
+
+    def test_no_ancestor_is_mispredicted_where_that_is_a_gate(self):
+        if self.expected["gate"]:
+            self.assertEqual(list(model.surplus(MACHINE, self.counts)), [])
+
+    def test_the_gate_can_fail(self):
+        clean = {row: {whose: missed for whose, missed in of.items() if whose != OF_ANCESTORS} |
+                 ({OF_ANCESTORS: self.counts[f"function/{row.split('/')[1]}"][OF_ANCESTORS]}
+                  if OF_ANCESTORS in self.counts[f"function/{row.split('/')[1]}"] else {})
+                 for row, of in self.counts.items()}
+        self.assertEqual(list(model.surplus(MACHINE, clean)), [])
+        for row in ("graph/1", "profile/4", "duration/24"):
+            dirty = copy.deepcopy(clean)
+            dirty[row][OF_ANCESTORS] = [dirty[row].get(OF_ANCESTORS, [0, 0, 0])[0] + 1, 0, 0]
+            self.assertEqual(len(list(model.surplus(MACHINE, dirty))), 1, row)
+
+    def test_nothing_is_mispredicted_without_tracing(self):
+        """Of what stacks are deep enough for."""
+        for row in ("off/0", "off/1", "off/4"):
+            for whose, of in self.rows[row]["returns"].items():
+                self.assertEqual(of["missed"], [0, 0, 0], (row, whose))
+
+    def test_every_call_of_a_row_was_recorded(self):
+        for name, row in self.rows.items():
+            self.assertEqual(row["calls"], 0 if name.startswith("off/") else returns.CHAIN_CALLS, name)
+
+
+class Measured(unittest.TestCase):
+    """What a board sends; under QEMU its cycles are instructions."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.rows = {f"{recorder}/{above}": {"calls": 100, "cycles": 100 * (7 + 6 * above + of_call + above * of_each),
+                                            "instructions": 100 * (7 + 6 * above), "mispredicted": missed}
+                    for recorder, of_call, of_each, missed in (("off", 0, 0, 0), ("graph", 150, 16, None))
+                    for above in (0, measured.ABOVE)}
+
+    def write(self, directory, rows):
+        path = pathlib.Path(directory) / "sent"
+        path.write_bytes(b"\x00\xff noise\n" + b"".join(
+            b"@chain " + json.dumps({"row": name} | row).encode() + b"\r\n" for name, row in rows.items()))
+        return path
+
+    def test_a_board_s_rows_are_read(self):
+        with tempfile.TemporaryDirectory() as directory:
+            rows = measured.read(self.write(directory, self.rows))
+        self.assertEqual(measured.figures(rows)["graph"],
+                         {"cycles": (150, 16), "instructions": (0, 0), "mispredicted": (None, None)})
+
+    def test_rows_that_are_missing_or_cut_are_refused(self):
+        with tempfile.TemporaryDirectory() as directory:
+            for without in self.rows:
+                path = self.write(directory, {name: row for name, row in self.rows.items() if name != without})
+                with self.assertRaisesRegex(SystemExit, "no row"):
+                    measured.read(path)
+            path.write_bytes(self.write(directory, self.rows).read_bytes()[:-9])
+            with self.assertRaisesRegex(SystemExit, "not whole"):
+                measured.read(path)
+
+    def test_the_image_sends_them(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = pathlib.Path(directory) / "sent"
+            path.write_bytes(returns.said_by(MACHINE, "chain").encode())
+            figures = measured.figures(measured.read(path))
+        for recorder, of in figures.items():
+            self.assertEqual(of["instructions"][1], 0, recorder)
+        for recorder, instructions in bench_instructions().items():
+            self.assertEqual(figures[recorder]["instructions"][0], instructions, recorder)
+
+
+class Cycles(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        _, cls.cycles = model.measure(MACHINE)
+
+    def test_every_recorder_is_there_on_every_core(self):
+        cores = model.load_constants()
+        recorders = {row["recorder"] for row in self.cycles}
+        self.assertGreaterEqual(recorders, {*ASSEMBLY, "return callback"})
+        self.assertEqual({(row["recorder"], row["core"]) for row in self.cycles},
+                         {(recorder, core) for recorder in recorders for core in cores})
+
+    def test_its_instructions_are_those_that_the_bench_counts(self):
+        known = bench_instructions()
+        for row in self.cycles:
+            self.assertEqual(row["instructions"], known.get(row["recorder"], row["instructions"]), row["recorder"])
+
+    def test_a_figure_lies_between_its_bounds(self):
+        for row in self.cycles:
+            for key in ("llvm_mca", "constants", "penalty", "total", "per_ancestor"):
+                of = row[key]
+                self.assertLessEqual(of.low, of.value, (row, key))
+                self.assertLessEqual(of.value, of.high, (row, key))
+            self.assertGreater(row["total"].low, 0, row)
+
+    def test_what_llvm_mca_does_not_know_is_counted(self):
+        counts = {row["recorder"]: row["counts"] for row in self.cycles}
+        # recorders.S: a claim at the entry and one at the return, each with the clock; the core's register in both.
+        self.assertEqual(counts["function"], {"clock_read": 1, "exclusive_pair": 1, "register_read": 1})
+        self.assertEqual(counts["graph"], {"clock_read": 2, "exclusive_pair": 2, "register_read": 2})
+        self.assertEqual(counts["graph, one event"]["event_read"], 4)
+
+    def test_llvm_has_the_models_that_the_docs_say(self):
+        self.assertEqual({row["core"]: row["scheduling_model"] for row in self.cycles},
+                         {"cortex-a55": "A55", "cortex-a72": "A57", "cortex-a76": "A57", "neoverse-n1": "N1"})
+
+    def test_every_constant_has_a_source(self):
+        cores = json.loads(model.CONSTANTS.read_text())["cores"]
+        names = [set(of) for of in cores.values()]
+        self.assertTrue(all(some == names[0] for some in names), names)
+        for core, constants in cores.items():
+            for name, of in constants.items():
+                self.assertTrue(of["source"], (core, name))
+                self.assertTrue(of["low"] <= of["value"] <= of["high"], (core, name))
+
+
+if __name__ == "__main__":
+    MACHINE = sys.argv.pop(1)
+    unittest.main()

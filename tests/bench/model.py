@@ -192,20 +192,40 @@ def print_cycles(machine, rows, markdown):
     print(bench.format_table(head, body, markdown))
 
 
+def grouped(cells, hooked):
+    """[(recorders, cells)] of {recorder: cells}: those that have the same, together."""
+    same = {}
+    for recorder, of in cells.items():
+        same.setdefault(tuple(of), []).append(recorder)
+    return [("each with a hook" if some == hooked else "; ".join(some), of) for of, some in same.items()]
+
+
+def print_totals(rows, markdown):
+    print("\na model, not a measurement: the same totals; then what each function above it takes that is not traced\n")
+    cores = list(dict.fromkeys(row["core"] for row in rows))
+    of = {(row["recorder"], row["core"]): row for row in rows}
+    recorders = list(dict.fromkeys(row["recorder"] for row in rows))
+    body = [(recorder, *(str(of[recorder, core]["total"]) for core in cores)) for recorder in recorders]
+    ancestors = {recorder: [str(of[recorder, core]["per_ancestor"]) for core in cores] for recorder in recorders}
+    body += [(f"{label}: each ancestor", *cells) for label, cells in grouped(ancestors, recorders[1:])]
+    print(bench.format_table(("recorder", *cores), body, markdown))
+
+
 def print_counts(machine, counts, markdown):
     print(f"\na model, not a measurement: mispredicted returns that a call adds, with return stacks of 8 / 16 / 31 "
           f"entries; {machine}\n")
     above = sorted({int(row.split("/")[1]) for row in counts})
+    recorders = list(dict.fromkeys(row.split("/")[0] for row in counts))
     body = []
-    for recorder in dict.fromkeys(row.split("/")[0] for row in counts):
-        for whose in ("own", "hook", "unhooked"):
-            cells = [[returned + branched for returned, branched in
-                      zip(*(counts[f"{recorder}/{n}"].get(f"{kind} of {whose}", [0, 0, 0])
-                            for kind in ("returns", "branches")))] for n in above]
-            label = {"own": "the function's", "hook": "the hook's", "unhooked": "all ancestors'"}[whose]
-            if any(any(cell) for cell in cells):
-                body.append((f"{recorder}, {label}", *(" / ".join(map(bench.number, cell)) for cell in cells)))
-    print(bench.format_table(("recorder, whose", *(f"{n} above" for n in above)), body, markdown))
+    for whose, label in (("own", "the function's"), ("hook", "the hook's"), ("unhooked", "all ancestors'")):
+        cells = {}
+        for recorder in recorders:
+            kinds = [[counts[f"{recorder}/{n}"].get(f"{kind} of {whose}", [0, 0, 0]) for n in above]
+                     for kind in ("returns", "branches")]
+            cells[recorder] = [" / ".join(bench.number(returned + branched) for returned, branched in zip(*pair))
+                               for pair in zip(*kinds)]
+        body += [(f"{group}: {label}", *of) for group, of in grouped(cells, recorders[1:])]
+    print(bench.format_table(("recorder: whose", *(f"{n} above" for n in above)), body, markdown))
 
 
 def print_demo(machine, rows, markdown):
@@ -261,6 +281,7 @@ def main():
             print(f"\n{machine}: cycles and counts as {machines[0]}'s")
         else:
             print_cycles(machine, cycles, options.markdown)
+            print_totals(cycles, options.markdown)
             print_counts(machine, counts, options.markdown)
         if demo:
             print_demo(machine, demo, options.markdown)

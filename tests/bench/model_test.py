@@ -170,6 +170,14 @@ class Cycles(unittest.TestCase):
                 self.assertTrue(of["source"], (core, name))
                 self.assertTrue(of["low"] <= of["value"] <= of["high"], (core, name))
 
+    def test_the_docs_have_the_constants(self):
+        text = (model.HERE.parent.parent / "docs/bench.md").read_text()
+        cores = model.load_constants()
+        self.assertIn("| | " + " | ".join(cores) + " |", text)
+        for name in next(iter(cores.values())):
+            if name != "llvm_mca":
+                self.assertIn(f"| `{name}` | " + " | ".join(str(of[name]) for of in cores.values()) + " |", text)
+
 
 if __name__ == "__main__":
     MACHINE = sys.argv.pop(1)

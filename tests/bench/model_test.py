@@ -13,6 +13,7 @@ import tempfile
 import unittest
 
 import bench
+import mca
 import measured
 import model
 import returns
@@ -128,7 +129,7 @@ class Measured(unittest.TestCase):
 class Cycles(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        _, cls.cycles = model.measure(MACHINE)
+        cls.counts, cls.cycles = model.measure(MACHINE)
 
     def test_every_recorder_is_there_on_every_core(self):
         cores = model.load_constants()
@@ -149,6 +150,27 @@ class Cycles(unittest.TestCase):
                 self.assertLessEqual(of.low, of.value, (row, key))
                 self.assertLessEqual(of.value, of.high, (row, key))
             self.assertGreater(row["total"].low, 0, row)
+
+    def test_a_total_is_the_sum_of_its_parts(self):
+        for row in self.cycles:
+            for bound in ("value", "low", "high"):
+                self.assertAlmostEqual(getattr(row["total"], bound),
+                                       sum(getattr(row[key], bound) for key in ("llvm_mca", "constants", "penalty")))
+
+    def test_the_round_that_was_written_down_is_like_the_others(self):
+        for row in self.cycles:
+            self.assertEqual(row["mispredicted"], sum(missed[2] for missed in self.counts[f"{row['recorder']}/0"].values()))
+            self.assertEqual(row["mispredicted_per_ancestor"] * model.ABOVE,
+                             self.counts[f"{row['recorder']}/{model.ABOVE}"].get(OF_ANCESTORS, [0, 0, 0])[2])
+
+    def test_llvm_mca_says_what_is_known_of_simple_code(self):
+        add, call = 0x91000400, 0x94000001  # add x0, x0, #1; bl .+4
+        for core in model.load_constants():
+            (adds, calls), _ = mca.cycles(core, [[add] * 50, [call] * 10], 100)
+            self.assertAlmostEqual(adds / 100, 50, delta=2, msg=core)
+            self.assertLess(calls / 100, 21, core)
+        path = [["0x0", hex(add), 0], ["0x4", hex(add), 4], ["0x8", hex(call), 3]]
+        self.assertEqual(model.stretches(path, 2), [[add, add], [call]])
 
     def test_what_llvm_mca_does_not_know_is_counted(self):
         counts = {row["recorder"]: row["counts"] for row in self.cycles}

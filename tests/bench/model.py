@@ -159,15 +159,14 @@ def differences(machine, counts, expected):
 
 
 def surplus(machine, counts):
-    """One sentence for each row where a recorder makes the predictor miss more returns of untraced ancestors than
-    the function recorder does, which has no hook: its BL takes one entry of a stack that is full."""
+    """One sentence for each row where a recorder makes the predictor miss returns of untraced ancestors although
+    the stack is deep enough: where it is full, even the function recorder's BL, which has no hook, pushes one out."""
     whose = "returns of unhooked"
     for row, of in counts.items():
-        above = row.split("/")[1]
-        least = counts[f"function/{above}"].get(whose, [0, 0, 0])
-        if any(now > then for now, then in zip(of.get(whose, [0, 0, 0]), least)):
-            yield (f"{machine}, {row}: {of[whose]} returns of untraced ancestors mispredicted a call, with the "
-                   f"function recorder {least}")
+        without_hook = counts[f"function/{row.split('/')[1]}"].get(whose, [0, 0, 0])
+        if any(now > 0 and then == 0 for now, then in zip(of.get(whose, [0, 0, 0]), without_hook)):
+            yield (f"{machine}, {row}: {of[whose]} returns of untraced ancestors mispredicted a call with stacks of 8, "
+                   f"16 and 31; the function recorder: {without_hook}")
 
 
 def update_expected(counts_by_machine):
@@ -192,12 +191,13 @@ def print_cycles(machine, rows, markdown):
     print(bench.format_table(head, body, markdown))
 
 
-def grouped(cells, hooked):
-    """[(recorders, cells)] of {recorder: cells}: those that have the same, together."""
+def grouped(cells, recorders):
+    """[(recorders, cells)] of {recorder: cells}: those that have the same, together. The first has no hook."""
+    names = {tuple(recorders): "each recorder", tuple(recorders[1:]): "each with a hook"}
     same = {}
     for recorder, of in cells.items():
         same.setdefault(tuple(of), []).append(recorder)
-    return [("each with a hook" if some == hooked else "; ".join(some), of) for of, some in same.items()]
+    return [(names.get(tuple(some), "; ".join(some)), of) for of, some in same.items()]
 
 
 def print_totals(rows, markdown):
@@ -207,7 +207,7 @@ def print_totals(rows, markdown):
     recorders = list(dict.fromkeys(row["recorder"] for row in rows))
     body = [(recorder, *(str(of[recorder, core]["total"]) for core in cores)) for recorder in recorders]
     ancestors = {recorder: [str(of[recorder, core]["per_ancestor"]) for core in cores] for recorder in recorders}
-    body += [(f"{label}: each ancestor", *cells) for label, cells in grouped(ancestors, recorders[1:])]
+    body += [(f"{label}: each ancestor", *cells) for label, cells in grouped(ancestors, recorders)]
     print(bench.format_table(("recorder", *cores), body, markdown))
 
 
@@ -224,7 +224,7 @@ def print_counts(machine, counts, markdown):
                      for kind in ("returns", "branches")]
             cells[recorder] = [" / ".join(bench.number(returned + branched) for returned, branched in zip(*pair))
                                for pair in zip(*kinds)]
-        body += [(f"{group}: {label}", *of) for group, of in grouped(cells, recorders[1:])]
+        body += [(f"{group}: {label}", *of) for group, of in grouped(cells, recorders)]
     print(bench.format_table(("recorder: whose", *(f"{n} above" for n in above)), body, markdown))
 
 

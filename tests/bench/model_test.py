@@ -62,15 +62,20 @@ class Returns(unittest.TestCase):
             self.assertEqual(list(model.surplus(MACHINE, self.counts)), [])
 
     def test_the_gate_can_fail(self):
-        clean = {row: {whose: missed for whose, missed in of.items() if whose != OF_ANCESTORS} |
-                 ({OF_ANCESTORS: self.counts[f"function/{row.split('/')[1]}"][OF_ANCESTORS]}
-                  if OF_ANCESTORS in self.counts[f"function/{row.split('/')[1]}"] else {})
-                 for row, of in self.counts.items()}
+        def of_function(row):
+            return self.counts[f"function/{row.split('/')[1]}"].get(OF_ANCESTORS, [0, 0, 0])
+        clean = {row: of | {OF_ANCESTORS: list(of_function(row))} for row, of in self.counts.items()}
         self.assertEqual(list(model.surplus(MACHINE, clean)), [])
-        for row in ("graph/1", "profile/4", "duration/24"):
-            dirty = copy.deepcopy(clean)
-            dirty[row][OF_ANCESTORS] = [dirty[row].get(OF_ANCESTORS, [0, 0, 0])[0] + 1, 0, 0]
-            self.assertEqual(len(list(model.surplus(MACHINE, dirty))), 1, row)
+        tried = 0
+        for row in clean:
+            for stack in range(3):
+                dirty = copy.deepcopy(clean)
+                dirty[row][OF_ANCESTORS][stack] += 1
+                # A stack that is full anyway may lose more entries.
+                wanted = 1 if of_function(row)[stack] == 0 and not row.startswith("function/") else 0
+                self.assertEqual(len(list(model.surplus(MACHINE, dirty))), wanted, (row, stack))
+                tried += wanted
+        self.assertGreater(tried, 50)
 
     def test_nothing_is_mispredicted_without_tracing(self):
         """Of what stacks are deep enough for."""

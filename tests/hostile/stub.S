@@ -162,7 +162,8 @@ fill_el2:
     movk    x1, #0x0830
     msr     sctlr_el2, x1
     msr     cptr_el2, x0
-    msr     cnthctl_el2, xzr            // EL1's timers trap
+    mov     x1, #0x6000                 // CNTHCTL_EL2: EL1's timers trap; with FEAT_ECV the virtual one, too
+    msr     cnthctl_el2, x1
     ldr     x1, =0xf60                  // MDCR_EL2: PMU and debug trap, no counter is EL1's
     msr     mdcr_el2, x1
     // HCR_EL2: no second stage; nearly all else traps. Where there is VHE, EL2 has its other view, too.

@@ -19,7 +19,7 @@ struct SystemBarrier {
 using Block = RttBlock<std::uint32_t{1} << 17, 1024>;
 [[gnu::section(".rtt"), gnu::aligned(64)]] Block block;
 
-Rtt<Block, SystemBarrier> rtt() { return Rtt<Block, SystemBarrier>{block, address_of(&block)}; }
+constinit Rtt<Block, SystemBarrier> rtt{block};
 
 // Longer than any frame.
 constexpr std::uint32_t frame_bytes = 2048;
@@ -28,14 +28,15 @@ bool leaves_out;
 
 }  // namespace
 
-bool rtt_start() { return rtt().start(); }
-bool rtt_try_write(std::uint8_t byte) { return rtt().put(byte); }
-bool rtt_try_read(std::uint8_t& byte) { return rtt().get(byte); }
+bool rtt_start() { return rtt.start(address_of(&block)); }
+bool rtt_try_write(std::uint8_t byte) { return rtt.put(byte); }
+bool rtt_try_read(std::uint8_t& byte) { return rtt.get(byte); }
 
 void rtt_drain() {
+    rtt.publish();
     std::uint64_t since = clock();
-    for (std::uint32_t before = rtt().waiting(); before != 0;) {
-        const std::uint32_t now = rtt().waiting();
+    for (std::uint32_t before = rtt.waiting(); before != 0;) {
+        const std::uint32_t now = rtt.waiting();
         if (now != before) since = clock();
         before = now;
         if (clock() - since > clock_hz()) return;
@@ -44,9 +45,9 @@ void rtt_drain() {
 
 bool uart_and_rtt_try_write(std::uint8_t byte) {
     if (!uart_try_write(byte)) return false;
-    if (!in_frame) leaves_out = rtt().room() < frame_bytes;
+    if (!in_frame) leaves_out = rtt.room() < frame_bytes;
     in_frame = byte != 0;
-    if (!leaves_out) (void)rtt().put(byte);
+    if (!leaves_out) (void)rtt.put(byte);
     return true;
 }
 void uart_and_rtt_drain() {

@@ -23,13 +23,14 @@ struct RttRing {
 
 template <std::uint32_t up_bytes, std::uint32_t down_bytes>
 struct RttBlock {
+    static_assert(up_bytes % 8 == 0);
     volatile char id[16];
     std::int32_t up_count;
     std::int32_t down_count;
     RttRing up;
     RttRing down;
     char name[16];
-    volatile std::uint8_t up_buffer[up_bytes];
+    volatile std::uint64_t up_buffer[up_bytes / 8];
     volatile std::uint8_t down_buffer[down_bytes];
 };
 using SmallRttBlock = RttBlock<16, 16>;
@@ -37,22 +38,27 @@ static_assert(sizeof(RttRing) == 24 && offsetof(SmallRttBlock, up) == 24 && offs
 
 // The target's side. `Barrier{}()`: what was written before is seen before what is written after. One context
 // at a time for each direction. What a probe may have spoiled is never followed outside of the buffer.
+//
+// An access to memory that is not cached takes some hundred cycles, and so does a barrier. So the target's own offsets
+// are kept here, and in the block only for the probe. Bytes leave eight at a time, and the probe is told of them once a
+// frame, or once a burst of a longer one.
 template <typename Block, typename Barrier>
 class Rtt {
 public:
-    // `address`: the block's, as the probe sees it.
-    constexpr explicit Rtt(Block& block, std::uint64_t address) : block_(block), address_(address) {}
+    constexpr explicit Rtt(Block& block) : block_(block) {}
 
-    // Empty rings; then, last, the id. False: not below 4 GiB.
-    bool start() {
-        if (address_ + sizeof(Block) > std::uint64_t{1} << 32) return false;
+    // Empty rings; then, last, the id. `address`: the block's, as the probe sees it. False: not below 4 GiB.
+    bool start(std::uint64_t address) {
+        if (address + sizeof(Block) > std::uint64_t{1} << 32) return false;
         block_.id[0] = 0;
         Barrier{}();
         constexpr char name[] = "nopscope";
         for (std::size_t i = 0; i < sizeof name; ++i) block_.name[i] = name[i];
         block_.up_count = block_.down_count = 1;
-        prepare(block_.up, offsetof(Block, up_buffer), sizeof block_.up_buffer);
-        prepare(block_.down, offsetof(Block, down_buffer), sizeof block_.down_buffer);
+        prepare(block_.up, address, offsetof(Block, up_buffer), bytes);
+        prepare(block_.down, address, offsetof(Block, down_buffer), sizeof block_.down_buffer);
+        at_ = stored_ = published_ = room_ = down_at_ = 0;
+        word_ = 0;
         // Written from its end, and never whole elsewhere in memory, where a probe would find it.
         constexpr char backwards[] = "TTR REGGES";
         for (std::size_t i = 15; i != 0; --i) block_.id[i] = i < 10 ? backwards[9 - i] : '\0';
@@ -63,47 +69,78 @@ public:
     }
 
     // Bytes that put() takes.
-    std::uint32_t room() const {
-        constexpr std::uint32_t bytes = sizeof block_.up_buffer;
-        const std::uint32_t read = block_.up.read, write = block_.up.write;
-        if (read >= bytes || write >= bytes) return 0;
-        return (read > write ? read - write : bytes - write + read) - 1;
+    std::uint32_t room() {
+        const std::uint32_t read = block_.up.read;
+        if (read >= bytes) return room_ = 0;
+        return room_ = (read > at_ ? read - at_ : bytes - at_ + read) - 1;
     }
-    // False: there is no room.
+    // False: there is no room. The probe is told of the byte at the end of its frame, or of a burst, or where no more
+    // has room, or by publish().
     bool put(std::uint8_t byte) {
-        if (room() == 0) return false;
-        const std::uint32_t at = block_.up.write;
-        block_.up_buffer[at] = byte;
-        Barrier{}();
-        block_.up.write = at + 1 == sizeof block_.up_buffer ? 0 : at + 1;
+        if (room_ == 0) {
+            publish();
+            if (room() == 0) return false;
+        }
+        --room_;
+        word_ |= std::uint64_t{byte} << 8 * (at_ % 8);
+        if (++at_ % 8 == 0) store_word();
+        if (byte == frame_end) publish();
         return true;
     }
+    // Tells the probe of all bytes.
+    void publish() {
+        if (published_ == at_) return;
+        auto* const buffer = reinterpret_cast<volatile std::uint8_t*>(block_.up_buffer);
+        for (; stored_ != at_; ++stored_) buffer[stored_] = static_cast<std::uint8_t>(word_ >> 8 * (stored_ % 8));
+        Barrier{}();
+        block_.up.write = published_ = at_;
+    }
     // Bytes that the probe has not read.
-    std::uint32_t waiting() const { return sizeof block_.up_buffer - 1 - room(); }
+    std::uint32_t waiting() { return bytes - 1 - room(); }
 
     // False: nothing has come.
     bool get(std::uint8_t& byte) {
-        const std::uint32_t at = block_.down.read, write = block_.down.write;
-        if (at >= sizeof block_.down_buffer || write >= sizeof block_.down_buffer || at == write) return false;
+        const std::uint32_t write = block_.down.write;
+        if (write >= sizeof block_.down_buffer || down_at_ == write) return false;
         Barrier{}();
-        byte = block_.down_buffer[at];
+        byte = block_.down_buffer[down_at_];
         Barrier{}();
-        block_.down.read = at + 1 == sizeof block_.down_buffer ? 0 : at + 1;
+        down_at_ = down_at_ + 1 == sizeof block_.down_buffer ? 0 : down_at_ + 1;
+        block_.down.read = down_at_;
         return true;
     }
 
 private:
-    void prepare(RttRing& ring, std::size_t offset, std::uint32_t bytes) {
-        ring.name = static_cast<std::uint32_t>(address_ + offsetof(Block, name));
-        ring.buffer = static_cast<std::uint32_t>(address_ + offset);
-        ring.bytes = bytes;
+    static constexpr std::uint32_t bytes = sizeof Block::up_buffer;
+    static constexpr std::uint8_t frame_end = 0;  // tracer/wire/cobs.hpp
+    static constexpr std::uint32_t burst_bytes = 256;
+
+    void prepare(RttRing& ring, std::uint64_t address, std::size_t offset, std::uint32_t size) {
+        ring.name = static_cast<std::uint32_t>(address + offsetof(Block, name));
+        ring.buffer = static_cast<std::uint32_t>(address + offset);
+        ring.bytes = size;
         ring.write = 0;
         ring.read = 0;
         ring.flags = 0;
     }
+    std::uint32_t pending() const { return at_ >= published_ ? at_ - published_ : bytes - published_ + at_; }
+    // The last eight bytes. The probe may know of some of them: they stay what they are.
+    void store_word() {
+        block_.up_buffer[at_ / 8 - 1] = word_;
+        word_ = 0;
+        if (at_ == bytes) at_ = 0;
+        stored_ = at_;
+        if (pending() >= burst_bytes) publish();
+    }
 
     Block& block_;
-    std::uint64_t address_;
+    // Offsets into the buffers.
+    std::uint32_t at_ = 0;         // of the next byte
+    std::uint32_t stored_ = 0;     // up to there they are in the buffer; the rest of its eight is in word_
+    std::uint32_t published_ = 0;  // up to there the probe knows of them
+    std::uint32_t room_ = 0;       // bytes, at least
+    std::uint32_t down_at_ = 0;
+    std::uint64_t word_ = 0;
 };
 
 }  // namespace nopscope::hal

@@ -12,8 +12,9 @@ namespace nopscope::hal {
 namespace {
 
 using Block = RttBlock<64, 16>;
-struct NoBarrier {
-    void operator()() const {}
+unsigned barriers;
+struct CountedBarrier {
+    void operator()() const { ++barriers; }
 };
 
 class RttTest : public ::testing::Test {
@@ -41,42 +42,47 @@ protected:
         std::memset(&dirty, 0xa5, sizeof dirty);
         return dirty;
     }();
-    Rtt<Block, NoBarrier> rtt{block, address};
+    Rtt<Block, CountedBarrier> rtt{block};
 };
 
 TEST_F(RttTest, TheBlockIsWhatAProbeLooksFor) {
-    ASSERT_TRUE(rtt.start());
+    ASSERT_TRUE(rtt.start(address));
     EXPECT_EQ(std::memcmp(const_cast<char*>(block.id), "SEGGER RTT\0\0\0\0\0\0", 16), 0);
     EXPECT_EQ(block.up_count, 1);
     EXPECT_EQ(block.down_count, 1);
     EXPECT_STREQ(reinterpret_cast<const char*>(const_cast<std::uint8_t*>(at(block.up.name))), "nopscope");
-    EXPECT_EQ(at(block.up.buffer), block.up_buffer);
+    EXPECT_EQ(static_cast<volatile void*>(at(block.up.buffer)), block.up_buffer);
     EXPECT_EQ(at(block.down.buffer), block.down_buffer);
     EXPECT_EQ(block.up.bytes, 64u);
     EXPECT_EQ(block.down.bytes, 16u);
 }
 TEST_F(RttTest, OnlyBelow4GiB) {
-    Rtt<Block, NoBarrier> high(block, 0xffff'ff80);
-    EXPECT_FALSE(high.start());
+    EXPECT_FALSE(rtt.start(0xffff'ff80));
 }
 TEST_F(RttTest, BothWaysInOrderAndNeverTooMuch) {
-    ASSERT_TRUE(rtt.start());
+    ASSERT_TRUE(rtt.start(address));
     std::mt19937 random(2);
     std::deque<int> up, down;
+    std::size_t published = 0;  // of `up`
     for (int step = 0; step < 20000; ++step) {
         const auto byte = static_cast<std::uint8_t>(random());
         const std::uint32_t room = rtt.room();
         ASSERT_EQ(rtt.waiting(), up.size());
         ASSERT_EQ(room, 63 - up.size());
         switch (random() % 4) {
-            case 0:
-                ASSERT_EQ(rtt.put(byte), room != 0);
-                if (room != 0) up.push_back(byte);
+            case 0: {
+                const std::uint8_t sent = random() % 8 == 0 ? 0 : byte;
+                ASSERT_EQ(rtt.put(sent), room != 0);
+                if (room != 0) up.push_back(sent);
+                if (room == 0 || sent == 0) published = up.size();
                 break;
+            }
             case 1: {
                 const int got = read();
-                ASSERT_EQ(got, up.empty() ? -1 : up.front());
-                if (got >= 0) up.pop_front();
+                ASSERT_EQ(got, published == 0 ? -1 : up.front());
+                if (got < 0) break;
+                up.pop_front();
+                --published;
                 break;
             }
             case 2:
@@ -93,7 +99,7 @@ TEST_F(RttTest, BothWaysInOrderAndNeverTooMuch) {
     }
 }
 TEST_F(RttTest, WhatAProbeSpoilsIsNotFollowed) {
-    ASSERT_TRUE(rtt.start());
+    ASSERT_TRUE(rtt.start(address));
     std::uint8_t byte = 0;
     for (const std::uint32_t bad : {64u, 65u, ~0u}) {
         block.up.read = bad;
@@ -103,7 +109,55 @@ TEST_F(RttTest, WhatAProbeSpoilsIsNotFollowed) {
         EXPECT_FALSE(rtt.get(byte));
         block.down.write = 0;
     }
-    EXPECT_TRUE(rtt.put(1));
+    // The target's own offsets are not read back. `Block` ends with a buffer: whatever is written beyond it is found
+    // by ASan.
+    for (unsigned n = 0; n < 200; ++n) {
+        block.up.write = ~0u;
+        block.down.read = ~0u;
+        EXPECT_TRUE(rtt.put(1));
+        rtt.publish();
+        EXPECT_EQ(block.up.write, (n + 1) % 64);
+        block.up.read = block.up.write;
+        block.down.write = (n + 1) % 16;
+        block.down_buffer[n % 16] = 7;
+        EXPECT_TRUE(rtt.get(byte));
+        EXPECT_EQ(byte, 7);
+    }
+}
+TEST_F(RttTest, TheProbeIsToldOfAWholeFrameAtOnce) {
+    ASSERT_TRUE(rtt.start(address));
+    barriers = 0;
+    for (const char* frame = "eleven byte"; *frame != 0; ++frame) EXPECT_TRUE(rtt.put(static_cast<std::uint8_t>(*frame)));
+    EXPECT_EQ(block.up.write, 0u);
+    EXPECT_EQ(barriers, 0u);
+    EXPECT_TRUE(rtt.put(0));
+    EXPECT_EQ(block.up.write, 12u);
+    EXPECT_EQ(barriers, 1u);
+    for (const char* frame = "eleven byte"; *frame != 0; ++frame) EXPECT_EQ(read(), *frame);
+    // What has no end yet: where it is asked for, and where the ring is full.
+    EXPECT_TRUE(rtt.put('a'));
+    rtt.publish();
+    rtt.publish();
+    EXPECT_EQ(barriers, 2u);
+    EXPECT_EQ(block.up.write, 13u);
+    while (rtt.put('b')) {
+    }
+    EXPECT_EQ(barriers, 4u);  // the first, when what has been read since is found
+    EXPECT_EQ(rtt.room(), 0u);
+    EXPECT_EQ(read(), 0);
+    EXPECT_EQ(read(), 'a');
+}
+// As large as a target's.
+TEST(RttBurst, AFrameOfManyBytesIsToldInBursts) {
+    static RttBlock<1024, 16> block;
+    Rtt<RttBlock<1024, 16>, CountedBarrier> rtt{block};
+    ASSERT_TRUE(rtt.start(0x1000));
+    barriers = 0;
+    for (unsigned n = 0; n < 1000; ++n) EXPECT_TRUE(rtt.put('x'));
+    EXPECT_EQ(barriers, 3u);
+    EXPECT_EQ(block.up.write, 768u);
+    rtt.publish();
+    EXPECT_EQ(block.up.write, 1000u);
 }
 
 }  // namespace

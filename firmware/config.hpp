@@ -15,5 +15,6 @@ inline nopscope::Config board_config(const char* image) {
     config.output = {hal::uart_try_write, hal::uart_drain};
     config.stack_low = stack.low;
     config.stack_high = stack.high;
+    config.keep_over_reset = hal::memory_survives_reset();
     return config;
 }

@@ -61,6 +61,8 @@ struct BoardTable {
     std::uint64_t (*ram_end)();
     // Resets the machine, where there is no PSCI that does; null: nothing can.
     void (*reset)();
+    // The memory's contents survive a reset, and the loader leaves them alone.
+    bool memory_survives_reset = false;
 };
 
 extern const BoardTable board;

@@ -12,6 +12,9 @@ namespace nopscope::hal {
 
 // Static, zero-terminated: "virt", "rpi4", ...
 const char* board_name();
+// For Config::keep_over_reset. A Raspberry Pi's boot loader sets the memory up again, QEMU leaves it alone; for the
+// ZCU102 that is all that is known.
+bool memory_survives_reset();
 // What the UART is set to, bits per second; on an emulated UART a nominal figure.
 std::uint32_t uart_baud();
 // Sets it, both ways; nothing is being sent. False: it cannot be that rate, within 2.5 %. `only_ask`:

@@ -117,6 +117,7 @@ nopscope_status nopscope_init(const nopscope_config* from) {
                                          from->profile_memory_bytes},
                       .profile_period_ms = from->profile_period_ms,
                       .calibrate = !from->uncalibrated,
+                      .keep_over_reset = !from->forgets_at_reset,
                       .interrupt_depth = from->interrupt_depth,
                       .panic = from->panic}));
 }

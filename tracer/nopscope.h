@@ -101,6 +101,7 @@ struct nopscope_config {
     size_t profile_memory_bytes;
     uint32_t profile_period_ms;
     bool uncalibrated;  // Config::calibrate is false
+    bool forgets_at_reset;  // Config::keep_over_reset is false
     const volatile uint32_t* (*interrupt_depth)(unsigned core);
     void (*panic)(const char* message);
 };

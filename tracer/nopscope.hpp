@@ -158,6 +158,11 @@ struct Config {
     // Measure what recording a call costs, for the host to take off: 290,000 instructions more in init().
     bool calibrate = true;
 
+    // Keep what is recorded for the boot after a warm reset (tracer/warm_reset.hpp). Each pump then writes the rings'
+    // new lines from the caches to memory. False where a reset loses the memory's contents: the pump writes none, and
+    // init() sends nothing of the session before.
+    bool keep_over_reset = true;
+
     // The address of core n's count of exceptions below the running code: 0 in thread context. It
     // tells an interrupt during a callback from a callback's own recursion. Null: the two look the
     // same, and interrupts during callbacks are not seen by callbacks.

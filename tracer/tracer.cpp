@@ -153,16 +153,20 @@ Status init(const Config& config) {
     machine.use_caches_of_this_core();
     prepare_sites(boot_counters);
     prepare_hello(config);
-    const bool is_warm = kept.magic == Kept::right_magic;
+    const bool is_warm = is_after_reset(kept);
     const std::uint16_t session = session_after(kept, machine.clock());
-    send_what_was_kept(config);
+    if (config.keep_over_reset) {
+        send_what_was_kept(config);
+    } else {
+        keep_number_only(machine, kept, session);
+    }
     if (config.calibrate) calibrate(hello, memory[0].ring, memory[0].shadow, config);
     const std::int32_t cost = hello.overheads[static_cast<unsigned>(wire::RecorderNumber::profile)].outside;
     profile_memory.set_cost(cost > 0 ? static_cast<std::uint64_t>(cost) : 0);
     for (unsigned core = 0; core < max_cores; ++core) prepare_core(core, config);
     const std::uint64_t now = machine.clock();
     profile_sender.open(hello.text_base, config.profile_period_ms * (hello.clock_hz / 1000), now);
-    line_pump.open(config, hello, session, &kept);
+    line_pump.open(config, hello, session, config.keep_over_reset ? &kept : nullptr);
     if (is_warm && boot_counters.reset_records == 0) line_pump.end_cut_frame();
     open_control(config, session, hello.clock_hz);
     moved_sender.open(hello.text_base, hello.clock_hz);

@@ -49,6 +49,7 @@ struct KeptCore {
 
 struct alignas(64) Kept {
     static constexpr std::uint64_t right_magic = 0x6e6f'7073'636f'7031;  // "nopscop1"
+    static constexpr std::uint64_t number_magic = 0x6e6f'7073'636f'7030;  // nothing but `session` is valid
 
     std::uint64_t magic;
     std::uint64_t image;  // CRCs of the build-id and, above, of the site table
@@ -132,10 +133,14 @@ inline bool is_whole(const Kept& kept, const KeptImage& of) {
            kept.layout == of.layout && kept.cores == of.cores && kept.clock_hz == of.clock_hz &&
            kept.sequence_limit <= most_sequence_limit;
 }
+// A boot of some image of ours has left its session's number.
+inline bool is_after_reset(const Kept& kept) {
+    return kept.magic == Kept::right_magic || kept.magic == Kept::number_magic;
+}
 // The number of the session that begins. After a warm reset it is the next one, which no other of
 // the last 65,535 boots had. The clock alone might read the same as at the last boot.
 inline std::uint16_t session_after(const Kept& kept, std::uint64_t clock) {
-    if (kept.magic == Kept::right_magic) return static_cast<std::uint16_t>(kept.session + 1);
+    if (is_after_reset(kept)) return static_cast<std::uint16_t>(kept.session + 1);
     return static_cast<std::uint16_t>(clock ^ clock >> 16 ^ clock >> 32);
 }
 // From here on nothing of the session before is recovered; the rings may be cleared.
@@ -148,6 +153,16 @@ void begin_keeping(M& machine, Kept& kept, const KeptImage& of) {
     kept.cores = of.cores;
     kept.clock_hz = of.clock_hz;
     clean_header(machine, kept);
+}
+
+// Instead of begin_keeping(), where nothing is kept: from here on no boot finds a header, not even one of an earlier
+// session, whose rings lose their records now. Its number is found: it lies in the first line.
+template <MachineConcept M>
+void keep_number_only(M& machine, Kept& kept, std::uint16_t session) {
+    kept.magic = Kept::number_magic;
+    kept.session = session;
+    clean_to_poc(machine, reinterpret_cast<std::uintptr_t>(&kept), offsetof(Kept, flight));
+    machine.data_barrier();
 }
 
 // Makes of a slot one that was never written.

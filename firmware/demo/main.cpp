@@ -78,6 +78,7 @@ nopscope::Status start_tracing(const Options& options) {
                                         .mode = options.mode,
                                         .recorder = options.every == 1 ? options.recorder : nopscope::Recorder::none,
                                         .profile_memory = profile_memory(options),
+                                        .keep_over_reset = hal::memory_survives_reset(),
                                         .interrupt_depth = hal::interrupt_depth_of});
     if (status != nopscope::Status::ok) return status;
     if (options.every != 1) {

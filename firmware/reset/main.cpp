@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records in flight mode, resets the machine, and is sent by the next boot. Words: `sudden` (without
-// prepare_reset), `header`, `records` (spoils the header, or three records, as a reset might); `crash`
-// (faults instead).
+// prepare_reset), `header`, `records` (spoils the header, or three records, as a reset might); `forget` (keeps
+// nothing over a reset); `crash` (faults instead).
 #include <cstdio>
 #include <cstring>
 
@@ -76,6 +76,7 @@ int main() {
     auto config = board_config("reset");
     config.mode = nopscope::Mode::flight;
     config.recorder = nopscope::Recorder::graph;
+    config.keep_over_reset = !has_word("forget");  // QEMU's memory survives, whatever board it is
     const bool again = boots++ == 1;
     if (!again) boots = 1;
     const auto status = nopscope::init(config);

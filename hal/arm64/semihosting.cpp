@@ -69,5 +69,6 @@ void reset() {
 }
 
 const char* board_name() { return board.name; }
+bool memory_survives_reset() { return board.memory_survives_reset; }
 
 }  // namespace nopscope::hal

@@ -29,6 +29,7 @@ constinit const BoardTable board = {
     .devices = devices,
     .ram_end = nullptr,
     .reset = nullptr,
+    .memory_survives_reset = true,
 };
 
 }  // namespace nopscope::hal

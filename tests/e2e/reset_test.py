@@ -57,6 +57,12 @@ class Reset(unittest.TestCase):
         self.expect_the_last_calls(report, records)
         self.assertEqual((refused, headers), (0, 0))
 
+    def test_a_target_that_keeps_nothing(self):
+        report, *counts = self.run_with("forget")
+        self.assertEqual(counts, [0, 0, 0])
+        self.assertEqual((report["sessions"], report["integrity"]["recovered_sessions"]), (2, 0))
+        self.assertEqual(self.calls(report, "after_the_reset"), 1)
+
     def test_spoiled_records_are_left_out_and_counted(self):
         report, records, refused, headers = self.run_with("records")
         self.expect_the_last_calls(report, records)

@@ -94,6 +94,29 @@ TEST_F(WarmReset, ThePumpCleansWhatIsNewABoundedPieceAtATime) {
     }
 }
 
+// A header of the boot before lies there, and its records do, too.
+TEST_F(WarmReset, WhoKeepsNothingLeavesNothingToFind) {
+    make(500);
+    pump.prepare_reset();
+    ASSERT_TRUE(is_whole(kept, image));
+    machine.poc_cleans.clear();
+    keep_number_only(machine, kept, 20);
+    EXPECT_EQ(machine.poc_cleans, std::set<Address>{reinterpret_cast<std::uintptr_t>(&kept)});
+    pump.open(config, hello, 20, nullptr);
+    make(500);
+    machine.now += hz;
+    pump.run();
+    pump.prepare_reset();
+    EXPECT_EQ(machine.poc_cleans.size(), 1u);
+    EXPECT_TRUE(boot().events.empty());
+    EXPECT_EQ(found.records + found.refused + found.headers_refused, 0u);
+    EXPECT_TRUE(is_after_reset(kept));
+    EXPECT_EQ(session_after(kept, machine.now), 21u);
+    // Nor is a header whole again by being begun.
+    begin_keeping(machine, kept, image);
+    EXPECT_FALSE(is_whole(kept, image));
+}
+
 TEST_F(WarmReset, ALineThatGoesOnIsCleanedAgain) {
     make(3);
     for (int i = 0; i < 5; ++i) pump.run();  // all of the ring

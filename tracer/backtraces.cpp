@@ -16,7 +16,7 @@ extern "C" const char nopscope_function_entry[], nopscope_function_entry_end[], 
 
 namespace nopscope {
 
-bool is_return_hook(std::uint64_t address) { return hook_of(address) != Hook::none; }
+bool is_return_hook(std::uint64_t address) { return is_hook_or_behind_its_bl(address); }
 
 bool is_entry_code(std::uint64_t pc) {
     const auto within = [pc](const char* begin, const char* end) {

@@ -111,7 +111,7 @@ void calibrate(wire::Hello& hello, std::uint64_t* ring, ShadowFrame* shadow, con
     for (std::uint64_t i = 0; i < 3 * calls; ++i) ring[i] = 0;
     reset_shadow_stack(scratch, shadow, shadow_frames + 1, config.stack_high);
     scratch.stack_low = config.stack_low;
-    scratch.ring = reinterpret_cast<std::uintptr_t>(ring);
+    set_ring(scratch, reinterpret_cast<std::uintptr_t>(ring));
     scratch.limit = no_limit;
 
     std::uint64_t empty = ~std::uint64_t{0}, idle = empty, local = empty;

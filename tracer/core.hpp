@@ -17,6 +17,10 @@
 // "below the end of the stack". Push: publish the new top, then write the frame. Pop: read the frame,
 // store 0, then lower the top. Whatever an interrupt in between pushes, it pops.
 //
+// Pairs. A CPU forwards a store that is still on its way to a load of the same words. Few forward it to a pair of which
+// only one word was stored: such a load waits until the store has reached the cache. Each call stores `top`. So what is
+// loaded in one pair is stored in one pair, or is not stored by calls at all, and `ring` is here twice.
+//
 // Flight. While `overwrites` is set, entries and the tracer's own records are always admitted, and the
 // newest take the place of the oldest: `tail` stays where it is until somebody wants what is there
 // (flight.hpp).
@@ -91,7 +95,7 @@ struct alignas(128) Core {
     std::uint64_t evented;         // as `profiled`, of two events, 32 bits each
     std::uint64_t profile_events;  // `events` again
     std::uint64_t frames_end;   // of the shadow stack's memory
-    std::uint64_t unused;
+    std::uint64_t stack_high;
     std::uint64_t left_position;  // of the cursor at the last longjmp that was told
     std::uint64_t left_clock;     // the clock then, read behind it
     std::uint64_t sample_gap;   // calls to pass over between two that are recorded
@@ -101,10 +105,10 @@ struct alignas(128) Core {
 
     alignas(128) std::uint64_t limit;
     std::uint64_t ring;  // address
+    std::uint64_t ring_again;  // `ring`, which the graph recorder loads and stores with `top`
     std::uint64_t top;   // address of the next free shadow frame
     std::uint64_t shadow_end;  // where recorders stop hooking
     std::uint64_t stack_low;
-    std::uint64_t stack_high;
     std::uint64_t dropped;
     std::uint64_t unhooked;
     std::uint64_t foreign;
@@ -179,6 +183,8 @@ struct alignas(128) Core {
     std::uint64_t entered_context_clock;
 };
 
+inline void set_ring(Core& core, std::uint64_t address) { core.ring = core.ring_again = address; }
+
 // All zero; the compiler would call memset.
 inline void clear(Core& core) {
     auto* const words = reinterpret_cast<std::uint64_t*>(&core);
@@ -197,16 +203,17 @@ static_assert(offsetof(Core, sample_next) == 40);
 static_assert(offsetof(Core, evented) == 48);
 static_assert(offsetof(Core, profile_events) == 56);
 static_assert(offsetof(Core, frames_end) == 64);
+static_assert(offsetof(Core, stack_high) == 72);
 static_assert(offsetof(Core, left_position) == 80 && offsetof(Core, left_clock) == 88);
 static_assert(offsetof(Core, sample_gap) == 96);
 static_assert(offsetof(Core, aggregates) == 112);
 static_assert(offsetof(Core, cells) == 120);
 static_assert(offsetof(Core, limit) == 128);
 static_assert(offsetof(Core, ring) == 136);
-static_assert(offsetof(Core, top) == 144);
-static_assert(offsetof(Core, shadow_end) == 152);
-static_assert(offsetof(Core, stack_low) == 160);
-static_assert(offsetof(Core, stack_high) == 168);
+static_assert(offsetof(Core, ring_again) == 144);
+static_assert(offsetof(Core, top) == 152);
+static_assert(offsetof(Core, shadow_end) == 160);
+static_assert(offsetof(Core, stack_low) == 168);
 static_assert(offsetof(Core, dropped) == 176);
 static_assert(offsetof(Core, unhooked) == 184);
 static_assert(offsetof(Core, foreign) == 192);

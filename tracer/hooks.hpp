@@ -16,6 +16,11 @@ extern "C" const char nopscope_function_entry[], nopscope_graph_entry[], nopscop
     nopscope_profile_events_hook_end[];
 // arm64/recorders.S and profile.S: instructions, as wire::EventCosts has them.
 extern "C" const std::uint16_t nopscope_graph_events_costs[3], nopscope_profile_events_costs[2];
+// The words of the hooks (arm64/hook.h), a list in each file: offsets from the list's own entries.
+extern "C" const std::int32_t nopscope_graph_hook_words[], nopscope_graph_hook_words_end[],  // recorders.S
+    nopscope_profile_hook_words[], nopscope_profile_hook_words_end[], nopscope_duration_hook_words[],
+    nopscope_duration_hook_words_end[], nopscope_callback_hook_words[], nopscope_callback_hook_words_end[],
+    nopscope_trampoline_words[], nopscope_trampoline_words_end[];  // callbacks.S
 // arm64/callbacks.S.
 extern "C" const char nopscope_callback[], nopscope_callback_unguarded[], nopscope_far[],
     nopscope_far_end[];
@@ -48,6 +53,24 @@ inline Hook hook_of(std::uint64_t address) {
     if (address == hook_address(Hook::graph_events)) return Hook::graph_events;
     if (address == hook_address(Hook::profile_events)) return Hook::profile_events;
     return Hook::none;
+}
+// What x30 is in a hook: a hook's address, or the address behind its first instruction, BL.
+inline bool is_hook_or_behind_its_bl(std::uint64_t address) {
+    constexpr std::uint64_t bl_bytes = 4;
+    return hook_of(address) != Hook::none || hook_of(address - bl_bytes) != Hook::none;
+}
+
+// visit(address) for each of their words.
+template <typename Visit>
+void for_each_hook_word(Visit visit) {
+    const auto each_of = [&](const std::int32_t* first, const std::int32_t* end) {
+        for (; first != end; ++first) visit(reinterpret_cast<std::uintptr_t>(first) + static_cast<std::uint64_t>(std::int64_t{*first}));
+    };
+    each_of(nopscope_graph_hook_words, nopscope_graph_hook_words_end);
+    each_of(nopscope_profile_hook_words, nopscope_profile_hook_words_end);
+    each_of(nopscope_duration_hook_words, nopscope_duration_hook_words_end);
+    each_of(nopscope_callback_hook_words, nopscope_callback_hook_words_end);
+    each_of(nopscope_trampoline_words, nopscope_trampoline_words_end);
 }
 
 }  // namespace nopscope

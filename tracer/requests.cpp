@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sites of the image, and the requests that change what they do: one at a time.
+#include "tracer/arm64/system.hpp"
 #include "tracer/guard.hpp"
+#include "tracer/hook_forms.hpp"
 #include "tracer/hooks.hpp"
 #include "tracer/image.hpp"
 #include "tracer/instance.hpp"
@@ -127,6 +129,10 @@ void prepare_sites(Counters& counters) {
     duration_ops.direct = address_of(nopscope_duration_entry);
     sampled_ops.direct = address_of(nopscope_sampled_entry);
     graph_events_ops.direct = address_of(nopscope_graph_events_entry);
+    // Where one is not as assembled, all stay so: that form is right on every CPU.
+    if (!has_branch_targets()) {
+        (void)make_hooks_indirect(machine, [](auto visit) { for_each_hook_word(visit); });
+    }
     patcher.set_trampolines({address_of(nopscope_callback), address_of(nopscope_callback_unguarded),
                              address_of(nopscope_far)});
     counters.duplicates = sites.prepare({__nopscope_sites_start, __nopscope_sites_end});

@@ -57,7 +57,7 @@ void prepare_core(unsigned number, const Config& config) {
     CoreMemory& own = memory[number];
     for (std::uint64_t& word : own.ring) word = 0;
     reset_shadow_stack(core, own.shadow, shadow_frames + 1, ~std::uint64_t{0});
-    core.ring = reinterpret_cast<std::uintptr_t>(own.ring);
+    set_ring(core, reinterpret_cast<std::uintptr_t>(own.ring));
     core.cursor = core.tail = core.seen = ring_bytes;
     core.cells = profile_memory.distance(number);
     core.profile_cost = profile_memory.cost();

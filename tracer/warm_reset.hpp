@@ -287,7 +287,7 @@ Recovered recover(const Kept& kept, const KeptImage& of, Core* cores, RingOf rin
         return all;
     }
     for (unsigned n = 0; n < of.cores; ++n) {
-        cores[n].ring = ring_of(n);
+        set_ring(cores[n], ring_of(n));
         const Recovered one = recover_core(cores[n], kept.core[n], kept.now, kept.clock_hz, is_site);
         all.records += one.records;
         all.refused += one.refused;

@@ -6,8 +6,14 @@
 #include "firmware/selftest/core_tests.hpp"
 #include "firmware/selftest/selftest.hpp"
 #include "firmware/selftest/traced.hpp"
+#include "hal/arm64/registers.hpp"
+#include "hal/arm64/symbols.hpp"
 #include "tracer/nopscope.hpp"
 #include "tracer/return_ops.hpp"
+
+// Labels in tracer/arm64/.
+extern "C" const std::uint32_t nopscope_return_hook[], nopscope_graph_events_hook[], nopscope_callback_hook[],
+    nopscope_profile_hook[], nopscope_profile_events_hook[], nopscope_duration_hook[];
 
 using namespace nopscope;
 using namespace nopscope::selftest;
@@ -250,4 +256,23 @@ SELFTEST("returns.detached_from_another_core") {
     leave = true;
     REQUIRE(workers_done() && seen_count == 1);
     return passed(cores_note());
+}
+
+// What the assembler has made of tracer/arm64/hook.h, or what init() has. No compiler returns by x9.
+SELFTEST("returns.hooks_have_the_form_for_the_cpu") {
+    constexpr std::uint32_t bl_over_one = 0x94000002, b_over_one = 0x14000002, brk = 0xd4200000;
+    constexpr std::uint32_t ret_x9 = 0xd65f0120;
+    constexpr unsigned exits = 14;
+    const bool is_paired = hal::CpuFeatures::read().bti;
+    for (const std::uint32_t* const words : {nopscope_return_hook, nopscope_graph_events_hook, nopscope_callback_hook,
+                                             nopscope_profile_hook, nopscope_profile_events_hook,
+                                             nopscope_duration_hook}) {
+        REQUIRE(words[0] == (is_paired ? bl_over_one : b_over_one) && words[1] == brk);
+    }
+    unsigned returns = 0;
+    for (std::uint64_t at = hal::address_of(__text_start); at < hal::address_of(__text_end); at += 4) {
+        returns += *reinterpret_cast<const volatile std::uint32_t*>(at) == ret_x9;
+    }
+    REQUIRE(returns == (is_paired ? exits : 0));
+    return passed(is_paired ? "paired by the return predictor" : "unknown to the return predictor");
 }

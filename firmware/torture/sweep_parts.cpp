@@ -65,19 +65,23 @@ void note_landing(std::span<Path> paths) {
 }
 
 unsigned report_hits(const char* image, std::span<const Path> paths) {
+    constexpr uint32_t brk = 0xd4200000;  // beside the path (tracer/arm64/hook.h)
     unsigned missed = 0;
     for (const Path& path : paths) {
         if (path.length() > Path::max_length) nopscope::hal::panic("sweep: a path is too long");
-        unsigned hit = 0;
+        const auto* words = reinterpret_cast<const uint32_t*>(path.begin);
+        unsigned hit = 0, executed = 0;
         for (unsigned n = 0; n < path.length(); ++n) {
+            if (words[n] == brk) continue;
+            ++executed;
             if (path.hits[n] != 0) {
                 ++hit;
             } else {
                 printf("%s: %s+%#x was never hit\n", image, path.name, 4 * n);
             }
         }
-        missed += path.length() - hit;
-        printf("%s: %s: interrupted at %u of %u instructions\n", image, path.name, hit, path.length());
+        missed += executed - hit;
+        printf("%s: %s: interrupted at %u of %u instructions\n", image, path.name, hit, executed);
     }
     return missed;
 }

@@ -38,7 +38,8 @@ struct CallCosts {
           landing_pad(hello.landing_pad),
           graph_sum(graph_overhead(hello)),
           tail(of_instructions(tail_instructions)),
-          hook(of_instructions(hook_instructions)) {}
+          hook_inside(of_instructions(hook_before_clock)),
+          hook_outside(of_instructions(hook_after_clock)) {}
 
     // The time of so many of the graph recorder's instructions, if all take the same time.
     std::int64_t of_instructions(std::uint32_t count) const {
@@ -70,7 +71,9 @@ struct CallCosts {
     std::int64_t landing_pad = 0;
     std::int64_t graph_sum = 0;  // inside and outside
     std::int64_t tail = 0;  // a tail call's entry takes so much more, in its caller's time
-    std::int64_t hook = 0;  // a call that longjmp left takes so much less, in either time
+    // A call that longjmp left takes so much less, in its time and in its caller's.
+    std::int64_t hook_inside = 0;
+    std::int64_t hook_outside = 0;
 
 private:
     static const wire::Overhead& overhead(const HelloInfo& hello, wire::RecorderNumber recorder) {

@@ -16,7 +16,7 @@ std::vector<Signed> taken_by_node(const std::vector<CallTree::Node>& nodes, cons
         return Signed{costs.graph_sum} * instructions / graph_instructions;
     };
     const Handed handed = handed_of(hello);
-    const Signed tail = costs.tail, hook = costs.hook;
+    const Signed tail = costs.tail;
     const auto calls_by_tail = [&](std::size_t i) -> Signed {  // in 1/Handed::one
         const CallTree::Node& node = nodes[i];
         if (!code.tail || tail == 0 || node.parent <= CallTree::overflow) return 0;
@@ -35,10 +35,11 @@ std::vector<Signed> taken_by_node(const std::vector<CallTree::Node>& nodes, cons
         const bool interrupt = is_interrupt(functions.offset(node.function));
         const Signed calls = interrupt ? 0 : Signed{node.calls} - node.points - whole;
         const Signed pad = code.local[node.function] ? hello.landing_pad : 0;
-        const Signed no_hook = interrupt ? 0 : node.unwound * hook;
-        const Signed inside = calls * (costs.graph.inside + pad) + whole * (costs.duration.inside + pad) - no_hook + cost(node.beside);
+        const Signed no_hook = interrupt ? 0 : Signed{node.unwound};
+        const Signed inside = calls * (costs.graph.inside + pad) + whole * (costs.duration.inside + pad) - no_hook * costs.hook_inside + cost(node.beside);
         const Signed outside = calls * (costs.graph.outside - pad) + whole * (costs.duration.outside - pad) +
-                               Signed{node.points} * (costs.function.outside - pad) + calls_by_tail(i) * tail / Handed::one - no_hook;
+                               Signed{node.points} * (costs.function.outside - pad) + calls_by_tail(i) * tail / Handed::one -
+                               no_hook * costs.hook_outside;
         taken[i] += inside;
         taken[node.parent] += outside;
     }

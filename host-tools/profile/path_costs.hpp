@@ -15,9 +15,10 @@
 
 namespace nopscope {
 
-inline constexpr std::int64_t graph_instructions = 51;    // of an entry and a return, on the usual path
-inline constexpr std::int64_t tail_instructions = 15;     // more, of a tail call's entry
-inline constexpr std::int64_t hook_instructions = 10;     // of a return, until it reads the clock; and as many after
+inline constexpr std::int64_t graph_instructions = 52;    // of an entry and a return, on the usual path
+inline constexpr std::int64_t tail_instructions = 14;     // more, of a tail call's entry
+inline constexpr std::int64_t hook_before_clock = 11;     // of a return, until it has read the clock
+inline constexpr std::int64_t hook_after_clock = 10;      // and after
 
 // 1/256 ticks.
 inline std::int64_t graph_overhead(const HelloInfo& hello) {
@@ -37,7 +38,7 @@ struct Handed {
 inline Handed handed_of(const HelloInfo& hello) {
     const std::int64_t sum = graph_overhead(hello);
     if (sum == 0) return {};
-    const std::int64_t apart = sum * (2 * hook_instructions + 1) / graph_instructions;  // 1/256 ticks
+    const std::int64_t apart = sum * (hook_before_clock + hook_after_clock + 1) / graph_instructions;  // 1/256 ticks
     const auto within = static_cast<std::uint64_t>(apart / wire::overhead_unit) + 1;
     if (sum * tail_instructions >= graph_instructions * wire::overhead_unit) return {within};
     return {within, Handed::one * wire::overhead_unit / (wire::overhead_unit - apart % wire::overhead_unit)};

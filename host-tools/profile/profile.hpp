@@ -333,15 +333,14 @@ private:
     of.last_end = end;
     const std::uint64_t total = call.total_before + result.ticks;
     of.self_ticks += result.self_ticks;
-    // Calls that were left without returning, so their hook did not run.
-    std::uint64_t not_run = 0;
+    bool hook_has_run = true;  // not that of a call that was left without returning
     switch (result.outcome) {
     case Outcome::returned:
         break;
     case Outcome::unwound:
         ++of.unwound;
         ++node.unwound;
-        if (!is_interrupt(profile_.functions_.offset(node.function))) not_run = static_cast<std::uint64_t>(profile_.costs_.hook);
+        hook_has_run = is_interrupt(profile_.functions_.offset(node.function));
         break;
     case Outcome::open:
         ++of.open;
@@ -350,9 +349,9 @@ private:
         ++of.lost;
         break;
     }
-    taken += static_cast<std::uint64_t>(node.inside) - not_run;
+    taken += static_cast<std::uint64_t>(node.inside - (hook_has_run ? 0 : profile_.costs_.hook_inside));
     const auto corrected = static_cast<std::int64_t>(result.ticks * wire::overhead_unit - (taken - call.taken_before));
-    taken += static_cast<std::uint64_t>(node.outside) - not_run;
+    taken += static_cast<std::uint64_t>(node.outside - (hook_has_run ? 0 : profile_.costs_.hook_outside));
     if (result.outcome == Outcome::lost) {
         // Calls since the gap have been added to the total already.
         if (total > of.total_ticks) of.total_ticks = total;

@@ -211,7 +211,7 @@ class Retired(unittest.TestCase):
             right += exact
             wrong += not exact
             print(f"  {function['name']:24} {events['calls']:6} calls, off by {self.error(function, own):8.2f} a call")
-        # A tail call takes the recorder 15 instructions more.
+        # A tail call takes the recorder 14 instructions more.
         self.assertGreater(right, 2 * wrong)
         self.assertGreater(right, 80)
 

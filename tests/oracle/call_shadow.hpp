@@ -112,7 +112,7 @@ public:
     template <typename Read>
     void begin_block(const Place& at, Read& read) {
         if (at.boot) return reset();
-        const Branch last = state_.last;
+        const Branch last = leaves_hook(at, read) ? Branch::ret : state_.last;
         state_.last = Branch::none;
         if (at.vector) return interrupt(last);
         if (state_.where == Where::program && at.service && last != Branch::ret && state_.served_until == 0) {
@@ -240,6 +240,15 @@ private:
     void restore(const State& state) {
         move(state.where);
         state_ = state;
+    }
+    // A hook goes on to the caller by RET, or by BR where the CPU has no BTI.
+    template <typename Read>
+    bool leaves_hook(const Place& at, Read& read) const {
+        if (state_.last != Branch::jump || state_.where != Where::tracer || at.tracer) return false;
+        const std::uint64_t sp = read.sp();
+        return std::any_of(frames_.begin() + static_cast<std::ptrdiff_t>(base()), frames_.end(), [&](const Frame& frame) {
+            return frame.return_address == at.address && frame.sp == sp;
+        });
     }
     void enter_tracer(Branch last) {
         if (state_.where == Where::out && last != Branch::ret) ++state_.depth;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a call hooked by a ReturnOps returns to (return_ops.hpp).
 
+#include "tracer/arm64/hook.h"
 #include "tracer/arm64/labels.h"
 
 #define REGS             16     // ReturnRegs, behind the frame record
@@ -9,12 +10,14 @@
     .arch armv8-a
 
     .section .text.nopscope_recorders, "ax", %progbits
+begin_hook_words nopscope_callback_hook_words
 
 // void nopscope_callback_hook: exit(...) of the call's ops, and on to the caller.
 // In: x0-x8, v0-v7 results, SP as at the call's entry; reached by RET. Out: at the caller's return
 // address, x0-x8 as the exit left them. Free: x9-x17, x30. Frame: a record whose return address is this
 // hook, as the call's own was, and ReturnRegs.
 function nopscope_callback_hook
+    begin_hook
     adr     x30, nopscope_callback_hook
     mov     x9, sp
     stp     x29, x30, [sp, #-FRAME_BYTES]!
@@ -33,5 +36,6 @@ function nopscope_callback_hook
     ldp     x6, x7, [sp, #REGS + 48]
     ldr     x8, [sp, #REGS + 64]
     ldp     x29, x30, [sp], #FRAME_BYTES
-    ret     x9
+    leave   x9
 end_of nopscope_callback_hook
+end_hook_words nopscope_callback_hook_words

@@ -6,6 +6,7 @@
 // these: during a change a core may meet the old word and the new slot. The object is read and used
 // only while the guard of this core and depth is taken: that is what synchronize() waits for.
 
+#include "tracer/arm64/hook.h"
 #include "tracer/arm64/labels.h"
 
 #define OPS_FUNC         0      // and OPS_DIRECT
@@ -56,6 +57,7 @@
 .endm
 
     .section .text.nopscope_recorders, "ax", %progbits
+begin_hook_words nopscope_trampoline_words
 
 // void nopscope_callback: func(ip, parent_ip, object, Regs), unless this context is in a callback
 // already; then the direct entry or the body.
@@ -92,7 +94,7 @@ end_of nopscope_callback
 .Lto_direct:
     mov     x9, x30
     mov     x30, x10
-    ret     x11
+    leave   x11
 
 // A callback, or what it called, called a traced function.
 .Lrecursion:
@@ -112,7 +114,7 @@ function nopscope_far
     ldr     x10, [x10, #-16]
     ldr     x11, [x10, #OPS_DIRECT]
     cbz     x11, 1f
-    ret     x11
+    leave   x11
 1:  mov     x10, x30
     mov     x30, x9
     ret     x10
@@ -164,3 +166,4 @@ function nopscope_walk_list
     ldr     x30, [sp], #48
     ret
 end_of nopscope_walk_list
+end_hook_words nopscope_trampoline_words

@@ -17,6 +17,7 @@
     .arch armv8-a
 
     .section .text.nopscope_recorders, "ax", %progbits
+begin_hook_words nopscope_duration_hook_words
 
 // void nopscope_duration_entry: a shadow frame, then the body with x30 the duration's hook. A call that
 // may not be recorded runs unhooked.
@@ -44,6 +45,7 @@ end_of nopscope_duration_entry
 // In: x0-x8, v0-v7 results, SP as at the call's entry. Out: at the caller's return address.
 // Free: x9-x17, x30. Frame: none.
 function nopscope_duration_hook
+    begin_hook
     mrs     x10, NOPSCOPE_TPIDR
     ldr     x17, [x10, #CORE_TOP]
     ldp     x9, x13, [x17, #-FRAME_BYTES]!
@@ -63,7 +65,7 @@ function nopscope_duration_hook
     cbnz    w14, 1b
     str     xzr, [x17, #FRAME_SP]
     str     x17, [x10, #CORE_TOP - CORE_FILTERED]
-    ret     x9
+    leave   x9
 
 .Lduration_record:
     sub     x10, x10, #CORE_FILTERED
@@ -95,7 +97,7 @@ function nopscope_duration_hook
     mrs     x10, NOPSCOPE_TPIDR
     str     xzr, [x17, #FRAME_SP]
     str     x17, [x10, #CORE_TOP]
-    ret     x9
+    leave   x9
 end_of nopscope_duration_hook
 
 // ---- slow paths ------------------------------------------------------------------------------
@@ -115,3 +117,4 @@ end_of nopscope_duration_hook
     ldr     x17, [x10, #CORE_TOP]
     sub     x17, x17, #FRAME_BYTES
     b       .Lduration_pop
+end_hook_words nopscope_duration_hook_words

@@ -33,6 +33,7 @@
     .arch armv8-a
 
     .section .text.nopscope_recorders, "ax", %progbits
+begin_hook_words nopscope_profile_hook_words
 
 // void \entry: a shadow frame, then the body with x30 the profile's hook. A call that
 // may not be recorded runs unhooked.
@@ -85,8 +86,9 @@ end_of \entry
 // Free: x9-x17, x30. Frame: none.
 .macro profile_hook hook, counts
 function \hook
+    begin_hook
     mrs     x10, NOPSCOPE_TPIDR
-    ldr     x17, [x10, #CORE_TOP]
+    ldr     x17, [x10, #CORE_TOP]!
     ldp     x9, x13, [x17, #-FRAME_BYTES]!
     cmp     sp, x13
     b.ne    .Lmismatch_\hook
@@ -95,11 +97,11 @@ function \hook
     ldp     x12, x14, [x17, #FRAME_START]
 .if \counts
     sbfx    x15, x15, #0, #CELL_BITS    // the frame stays until events are counted, too
+    sub     x10, x10, #CORE_TOP - CORE_PROFILED
 .else
     str     xzr, [x17, #FRAME_SP]
-    str     x17, [x10, #CORE_TOP]
+    str     x17, [x10], #CORE_PROFILED - CORE_TOP
 .endif
-    add     x10, x10, #CORE_PROFILED
 1:  ldxp    x16, x30, [x10]             // and its cost
     read_clock x11
     subs    x11, x11, x12
@@ -174,7 +176,7 @@ function \hook
     stxr    w11, x12, [x15]
     cbnz    w11, 7b
 .endif
-    ret     x9
+    leave   x9
 end_of \hook
 .endm
 
@@ -209,7 +211,9 @@ label \found\()_end
 .endm
 .macro profile_slow_hook hook
 .Lmismatch_\hook:
-    special_return \hook
+    sub     x10, x10, #CORE_TOP
+    special_return \hook, before=10
+    add     x10, x10, #CORE_TOP
     b       .Lpop_\hook
 // A new minimum, a new maximum, or both. In: x15 the cell, x11 the duration. Keeps x9, x13.
 .Lextreme_\hook:
@@ -235,7 +239,8 @@ profile_slow_hook nopscope_profile_events_hook
 .Luncounted_nopscope_profile_events_hook:
     str     xzr, [x17, #FRAME_SP]
     str     x17, [x11, #CORE_TOP - CORE_EVENTED]
-    ret     x9
+    leave   x9
+end_hook_words nopscope_profile_hook_words
 .Lto_body:
     to_body
 
@@ -246,9 +251,9 @@ profile_slow_hook nopscope_profile_events_hook
     .globl  nopscope_profile_events_costs
 nopscope_profile_events_costs:
 #define INSIDE ((nopscope_profile_events_entry_end - .Lread_nopscope_profile_events_entry + \
-                 .Lread_nopscope_profile_events_hook - nopscope_profile_events_hook) / 4 - 3)
+                 .Lread_nopscope_profile_events_hook - nopscope_profile_events_hook) / 4 - 3 - UNEXECUTED_AT_BEGIN)
 #define ALL ((nopscope_profile_events_entry_end - nopscope_profile_events_entry + \
-              nopscope_profile_events_hook_end - nopscope_profile_events_hook) / 4)
+              nopscope_profile_events_hook_end - nopscope_profile_events_hook) / 4 - UNEXECUTED_AT_BEGIN)
     .hword  INSIDE
     .hword  ALL - INSIDE
     .size   nopscope_profile_events_costs, . - nopscope_profile_events_costs

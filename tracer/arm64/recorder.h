@@ -2,19 +2,21 @@
 // Assembly: what the recorders share. core.hpp has the rules, and asserts the offsets.
 #pragma once
 
+#include "tracer/arm64/hook.h"
 #include "tracer/arm64/labels.h"
 
 #define CORE_EVENTS      8      // beside the cursor, which is at 0
 #define CORE_PROFILED    16     // 1/256 ticks of the calls that ended at this level; and CORE_PROFILE_COST
 #define CORE_EVENTED     48     // and CORE_PROFILE_EVENTS
 #define CORE_FRAMES_END  64
+#define CORE_STACK_HIGH  72
 #define CORE_LEFT        80     // position and clock
 #define CORE_AGGREGATES  112
 #define CORE_LIMIT       128    // and CORE_RING
-#define CORE_RING        136    // and CORE_TOP
-#define CORE_TOP         144    // and CORE_SHADOW_END
-#define CORE_STACK_LOW   160
-#define CORE_STACK_HIGH  168
+#define CORE_RING        136
+#define CORE_RING_AGAIN  144    // and CORE_TOP
+#define CORE_TOP         152    // and CORE_SHADOW_END
+#define CORE_SHADOW_END  160    // and CORE_STACK_LOW
 #define CORE_DROPPED     176
 #define CORE_UNHOOKED    184
 #define CORE_FOREIGN     192
@@ -118,10 +120,14 @@
 
 // May this call be hooked? SP in the stack, a frame left, and the top one an outer call's: else \special
 // (special_call). In: x10 core. Out: x12 SP, x17 the free frame, x13 the SP of the top one, x16 the
-// stack's low end. Changes x11.
-.macro check_call special
-    ldp     x17, x11, [x10, #CORE_TOP]
-    ldr     x16, [x10, #CORE_STACK_LOW]
+// stack's low end, x11 where hooking stops; \ring the ring, for a recorder that stores it with the top (core.hpp).
+.macro check_call special, ring
+.ifnb \ring
+    ldp     \ring, x17, [x10, #CORE_RING_AGAIN]
+.else
+    ldr     x17, [x10, #CORE_TOP]
+.endif
+    ldp     x11, x16, [x10, #CORE_SHADOW_END]
     mov     x12, sp
     ldr     x13, [x17, #FRAME_SP - FRAME_BYTES]
     cmp     x12, x16
@@ -133,7 +139,7 @@
 // What an entry's three comparisons found: an SP (x12) outside the stack, no frame left, or a top frame
 // whose SP (x13) is not above ours. The same SP and a hook as return address is a tail call: those nest.
 // Anything else: calls that longjmp skipped, or a frame that the interrupted code is just writing.
-// In: x10 core, x9 return address, x12 SP, x13 the top frame's, x16 the stack's low end. Out: the same
+// In: as check_call leaves it, and x9 return address. Out: the same
 // x9, x10, x12; x17 the free frame to push. Leaves for the body, counted, when there is none, or (not
 // \at_any_depth) there are as many open calls as there may be.
 .macro special_call hook, at_any_depth=0
@@ -150,8 +156,8 @@
 1:  call_cxx nopscope_unwind_at_entry, moment=1, before=21
     mrs     x10, NOPSCOPE_TPIDR
     mov     x12, sp
-2:  ldp     x17, x11, [x10, #CORE_TOP]
-    cmp     x17, x11
+    ldp     x17, x11, [x10, #CORE_TOP]
+2:  cmp     x17, x11
     b.lo    5f
     ldr     x11, [x10, #CORE_FRAMES_END]
     cmp     x17, x11
@@ -174,13 +180,13 @@
 // The top frame is not this call's: calls above it were skipped, or an interrupt has just popped
 // such ones. Out: x10 core, x17 the frame, x9 its return address. If the call's frame is not on
 // this context's shadow stack, returns to the caller (strays.hpp). Panics if the caller is not
-// known.
-.macro special_return hook
+// known. \before: the hook's instructions until the clock is read.
+.macro special_return hook, before=9
     adr     x9, \hook
-    call_cxx nopscope_unwind_at_return, moment=1, before=8
+    call_cxx nopscope_unwind_at_return, moment=1, before=\before
     tbz     x11, #0, 1f
     sub     x9, x11, #1
-    ret     x9
+    leave   x9
 1:  mrs     x10, NOPSCOPE_TPIDR
     sub     x17, x11, #FRAME_BYTES
     ldr     x9, [x17]

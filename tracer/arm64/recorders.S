@@ -4,7 +4,7 @@
 // At a function's entry x9-x17 are free; x0-x8, x18, v0-v7 are not. At its return x0-x8 and v0-v7
 // may hold results; x9-x17 are free. So the hot paths save nothing. core.hpp has the ring's and
 // the shadow stack's rules and asserts the offsets below. Each hot path ends in RET, not BR: the
-// return predictor has paired the site's BL, and RET needs no landing pad.
+// return predictor has paired the site's BL, and RET needs no landing pad. hook.h has what the hooks do about it.
 //
 // The graph recorder is here twice: as it is, and counting the PMU's events (events.hpp). Counters are read
 // where the clock is, between the exclusives that claim the record's place, so an interrupt in between has
@@ -56,6 +56,7 @@
 .endm
 
     .section .text.nopscope_recorders, "ax", %progbits
+begin_hook_words nopscope_graph_hook_words
 
 // void nopscope_function_entry: one `call` record, then the body.
 // In: x30 the body, x9 the caller's return address. Out: x30 = x9, at the body.
@@ -76,13 +77,13 @@ end_of nopscope_function_entry
 .macro graph_entry entry, hook, full, counts
 function \entry
     mrs     x10, NOPSCOPE_TPIDR
-    ldp     x14, x15, [x10, #CORE_LIMIT]
+    ldr     x14, [x10, #CORE_LIMIT]
     cbz     x14, .Lto_body
-    check_call .Lspecial_\entry
+    check_call .Lspecial_\entry, x15
     // From here on every frame below x17 is alive, so an interrupt leaves the top where it is.
 .Lpush_\entry:
     add     x13, x17, #FRAME_BYTES      // publish the new top, then write the frame
-    str     x13, [x10, #CORE_TOP]
+    stp     x15, x13, [x10, #CORE_RING_AGAIN]
     stp     x9, x12, [x17]
 .if \counts
 .Lclaim_\entry:
@@ -115,8 +116,9 @@ end_of \entry
 // Free: x9-x17, x30. Frame: none.
 .macro graph_hook hook, counts
 function \hook
+    begin_hook
     mrs     x10, NOPSCOPE_TPIDR
-    ldp     x15, x17, [x10, #CORE_RING]
+    ldp     x15, x17, [x10, #CORE_RING_AGAIN]
     ldp     x9, x13, [x17, #-FRAME_BYTES]!
     cmp     sp, x13
     b.ne    .Lmismatch_\hook
@@ -126,7 +128,7 @@ function \hook
     ldp     x16, x30, [x17, #FRAME_COUNTERS]
 .endif
     str     xzr, [x17, #FRAME_SP]
-    str     x17, [x10, #CORE_TOP]
+    stp     x15, x17, [x10, #CORE_RING_AGAIN]
 .if \counts
     cbz     x30, .Lplain_\hook
     mov     x17, x16
@@ -157,10 +159,10 @@ function \hook
     mov     x13, #DATA
     store_word x12, 3, x17, x13, x15, x14
 .Lone_\hook:
-    ret     x9
+    leave   x9
 .else
     put_ret
-    ret     x9
+    leave   x9
 .endif
 end_of \hook
 .endm
@@ -223,7 +225,8 @@ graph_special nopscope_graph_events_entry, nopscope_graph_events_hook
 .Lplain_nopscope_graph_events_hook:
     ldr     x15, [x10, #CORE_RING]
     put_ret
-    ret     x9
+    leave   x9
+end_hook_words nopscope_graph_hook_words
 
 // u16 nopscope_graph_events_costs[3]: what a call that counts has of the recorder's instructions, on the usual
 // path: between the two readings, less the site's three before (landing pad, MOV, BL); and outside of them,
@@ -233,9 +236,9 @@ graph_special nopscope_graph_events_entry, nopscope_graph_events_hook
     .globl  nopscope_graph_events_costs
 nopscope_graph_events_costs:
 #define INSIDE ((nopscope_graph_events_entry_end - .Lread_nopscope_graph_events_entry + \
-                 .Lread_nopscope_graph_events_hook - nopscope_graph_events_hook) / 4 - 3)
+                 .Lread_nopscope_graph_events_hook - nopscope_graph_events_hook) / 4 - 3 - UNEXECUTED_AT_BEGIN)
 #define ALL ((nopscope_graph_events_entry_end - nopscope_graph_events_entry + \
-              nopscope_graph_events_hook_end - nopscope_graph_events_hook) / 4)
+              nopscope_graph_events_hook_end - nopscope_graph_events_hook) / 4 - UNEXECUTED_AT_BEGIN)
 #define SECOND ((.Lone_nopscope_graph_events_hook - .Lsecond_nopscope_graph_events_hook) / 4)
     .hword  INSIDE
     .hword  ALL - SECOND - INSIDE

@@ -39,6 +39,13 @@ inline bool mmu_and_cache_on() {
     return (sctlr & m_and_c) == m_and_c;
 }
 
+// ID_AA64PFR1_EL1.BT. Without it an indirect branch may go to any instruction.
+inline bool has_branch_targets() {
+    std::uint64_t features;
+    asm("mrs %0, id_aa64pfr1_el1" : "=r"(features));
+    return (features & 15) != 0;
+}
+
 // What the CPU makes of an address at EL1: PAR_EL1 after AT S1E1R or S1E1W (Arm ARM DDI 0487, D19.2).
 struct Translation {
     std::uint64_t par;

@@ -46,7 +46,7 @@ protected:
         run(0x1008u + 0x100 * function, count - 2, last);
     }
     void leave(std::uint64_t to, unsigned count = 1, unsigned hooks = 1) {
-        for (unsigned i = 0; i < hooks; ++i) run(hook, 20, Branch::ret);
+        for (unsigned i = 0; i < hooks; ++i) run(hook, 20, hook_leaves_by);
         run(to, count);
     }
 
@@ -56,6 +56,7 @@ protected:
     CallShadow shadow{functions, tracer, {0x8000, stack}, &paths};
     Registers registers{0x8f00, 0};
     bool is_body = false;
+    Branch hook_leaves_by = Branch::ret;
 };
 
 TEST_F(Shadow, ACallHasWhatIsBetweenItsEntryAndItsReturn) {
@@ -104,6 +105,32 @@ TEST_F(Shadow, TailCallsEndTogether) {
     EXPECT_EQ(functions[0].inclusive, 17u);
     EXPECT_EQ(functions[1].self, 7u);
     EXPECT_EQ(shadow.unexplained, 0u);
+}
+
+// Without BTI. Of the last call nobody has seen yet that longjmp left it.
+TEST_F(Shadow, AHookMayLeaveByAJump) {
+    hook_leaves_by = Branch::jump;
+    enter(0, 0x2000, 10, Branch::call);
+    registers.sp_ -= 0x20;
+    enter(1, 0x1040, 7, Branch::jump);
+    enter(2, hook, 5, Branch::ret);
+    leave(0x1040, 6, 2);
+    enter(3, 0x1080, 4);
+    registers.sp_ += 0x20;
+    shadow.branch(Branch::ret);
+    leave(0x2000, 3);
+    EXPECT_EQ(functions[0].self, 16u);
+    EXPECT_EQ(functions[0].inclusive, 32u);
+    EXPECT_EQ(functions[1].inclusive, 12u);
+    EXPECT_EQ(functions[2].self, 5u);
+    EXPECT_EQ(functions[3].self, 4u);
+    EXPECT_EQ(functions[3].unwound, 1u);
+    EXPECT_EQ(shadow.clock(), 35u);
+    // A driver that the tracer goes on to by a jump is none.
+    enter(0, 0x2000, 10);
+    run(entry, 5, Branch::jump);
+    run(driver, 50);
+    EXPECT_EQ(shadow.clock(), 45u);
 }
 
 TEST_F(Shadow, ARecursiveFunctionCountsOnce) {

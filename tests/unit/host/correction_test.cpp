@@ -107,7 +107,7 @@ TEST_F(CorrectionTest, AFunctionWithoutALandingPadIsThatMuchShorter) {
 class CorrectionOfPaths : public CorrectionTest {
 protected:
     CorrectionOfPaths() {
-        target.overheads[1] = {20 * unit, 31 * unit};  // of 51 instructions: a tick each
+        target.overheads[1] = {21 * unit, 31 * unit};  // of 52 instructions: a tick each
         symbols.build_id = target.build_id;
         symbols.site_table_crc = target.site_table_crc;
         for (std::uint32_t i = 0; i < 4; ++i) {
@@ -138,33 +138,33 @@ TEST_F(CorrectionOfPaths, ATailCallTakesItsCallerLonger) {
         one.feed(stream.bytes);
         one.finish();
         const Report result = make_report(one, one.counters(), &symbols);
-        const std::uint64_t taken = 20 + 31 + (tail == Tail::always ? 15 : 0);
+        const std::uint64_t taken = 21 + 31 + (tail == Tail::always ? 14 : 0);
         EXPECT_EQ(row(result, 1).corrected_self_ns, 200 - taken);
-        EXPECT_EQ(row(result, 1).corrected_total_ns, 300 - taken - 20);
-        EXPECT_EQ(row(result, 2).corrected_self_ns, 80u);
+        EXPECT_EQ(row(result, 1).corrected_total_ns, 300 - taken - 21);
+        EXPECT_EQ(row(result, 2).corrected_self_ns, 79u);
     }
 }
 
 TEST_F(CorrectionOfPaths, WhereTheCodeDoesNotSayTheEndsDo) {
     symbols.tails[1].direct = {{2, Tail::maybe}};
     target.hello();
-    for (const std::uint64_t way_back : {20, 21, 22, 100}) {
+    for (const std::uint64_t way_back : {21, 22, 23, 100}) {
         const auto a = target.entry(1, 100);
         target.ret(target.entry(2, 100), 100);
         target.ret(a, way_back);
     }
     const auto a = target.entry(1, 100);
     target.ret(target.entry(3, 100), 100);
-    target.ret(a, 20);
+    target.ret(a, 21);
     const Report result = named();
-    EXPECT_EQ(row(result, 1).corrected_self_ns, 5 * 100u + (20 + 21 + 22 + 100 + 20) - 5 * (20 + 31) - 2 * 15);
+    EXPECT_EQ(row(result, 1).corrected_self_ns, 5 * 100u + (21 + 22 + 23 + 100 + 21) - 5 * (21 + 31) - 2 * 14);
 }
 
-// Two ends of one RET are 21 instructions apart: of 16 calls 11 show a tick between them, 5 two.
+// Two ends of one RET are 22 instructions apart: of 16 calls 10 show a tick between them, 6 two.
 TEST_F(CorrectionOfPaths, AClockThatIsTooSlowToTellCountsThoseThatShowIt) {
     symbols.tails[1].direct = {{2, Tail::maybe}, {3, Tail::always}};
     target.clock_hz = 62'500'000;
-    target.overheads[1] = {20 * unit / 16, 31 * unit / 16};
+    target.overheads[1] = {21 * unit / 16, 31 * unit / 16};
     target.hello();
     const auto calls = [&](std::uint32_t callee, unsigned count, std::uint64_t apart) {
         for (; count != 0; --count) {
@@ -173,12 +173,12 @@ TEST_F(CorrectionOfPaths, AClockThatIsTooSlowToTellCountsThoseThatShowIt) {
             target.ret(a, apart);
         }
     };
-    calls(2, 11, 1);
-    calls(2, 5, 2);
+    calls(2, 10, 1);
+    calls(2, 6, 2);
     calls(2, 100, 3);  // no tail calls
     calls(3, 1, 9);
-    const std::uint64_t raw = 16 * (117 * 100 + 11 + 5 * 2 + 100 * 3 + 9);
-    EXPECT_NEAR(row(named(), 1).corrected_self_ns, raw - 117 * (20 + 31) - (16 + 1) * 15, 3);
+    const std::uint64_t raw = 16 * (117 * 100 + 10 + 6 * 2 + 100 * 3 + 9);
+    EXPECT_NEAR(row(named(), 1).corrected_self_ns, raw - 117 * (21 + 31) - (16 + 1) * 14, 3);
 }
 
 TEST_F(CorrectionOfPaths, ACallThatLongjmpLeavesHadNoHook) {
@@ -189,9 +189,9 @@ TEST_F(CorrectionOfPaths, ACallThatLongjmpLeavesHadNoHook) {
     target.ret(target.entry(3, 50), 100);
     target.ret(a, 100);
     const Report result = named();
-    EXPECT_EQ(row(result, 2).corrected_self_ns, 100u - (20 - 10));
-    EXPECT_EQ(row(result, 1).corrected_self_ns, 200u - 20 - (31 - 10) - 31);
-    EXPECT_EQ(row(result, 3).corrected_self_ns, 80u);
+    EXPECT_EQ(row(result, 2).corrected_self_ns, 100u - (21 - 11));
+    EXPECT_EQ(row(result, 1).corrected_self_ns, 200u - 21 - (31 - 10) - 31);
+    EXPECT_EQ(row(result, 3).corrected_self_ns, 79u);
 }
 
 TEST_F(CorrectionTest, ARecursiveFunctionsTotalCountsOnce) {

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Assembly: how a hook begins and ends, so that the stack of the CPU's return predictor stays balanced.
+//
+// The traced function's RET took the entry that the caller's BL had pushed. The hook's own RET would take the next one,
+// which belongs to the caller's caller, and so each ancestor would be predicted wrong. So a hook begins with a BL,
+// which pushes an entry that the hook's RET takes. x30 is free in a hook.
+//
+// Without BTI, BR may go to any address and takes no entry. There init() changes the words (hook_forms.hpp): the BL
+// becomes a B, the RET a BR. Each file lists its words here, as offsets from the list's own entry.
+#pragma once
+
+#define HOOK_WORDS .rodata.nopscope_hook_words
+
+// Before the first word, and behind the last one, of this file. The list is from \name to \name_end.
+.macro begin_hook_words name
+    .pushsection HOOK_WORDS, "a", %progbits
+    .balign 4
+    .globl  \name
+\name:
+    .popsection
+.endm
+.macro end_hook_words name
+    .pushsection HOOK_WORDS, "a", %progbits
+    .globl  \name\()_end
+\name\()_end:
+    .popsection
+.endm
+.macro hook_word at
+    .pushsection HOOK_WORDS, "a", %progbits
+    .word   \at - .
+    .popsection
+.endm
+
+// A hook's first instructions, at its label; one is executed. Some cores push nothing for BL to the next instruction, so
+// one lies between: BRK, beyond which nothing is speculated. Changes x30.
+#define UNEXECUTED_AT_BEGIN 1       // instructions
+.macro begin_hook
+.Lbegin_\@:
+    bl      .Lbegun_\@
+    brk     #0
+.Lbegun_\@:
+    hook_word .Lbegin_\@
+.endm
+
+// Leaves by \register: a hook for the caller, or a trampoline for a direct entry, which returns to the body in its place.
+.macro leave register
+.Lleave_\@:
+    ret     \register
+    hook_word .Lleave_\@
+.endm

@@ -64,7 +64,9 @@ inline bool is_hook_or_behind_its_bl(std::uint64_t address) {
 template <typename Visit>
 void for_each_hook_word(Visit visit) {
     const auto each_of = [&](const std::int32_t* first, const std::int32_t* end) {
-        for (; first != end; ++first) visit(reinterpret_cast<std::uintptr_t>(first) + static_cast<std::uint64_t>(std::int64_t{*first}));
+        for (; first != end; ++first) {
+            visit(reinterpret_cast<std::uintptr_t>(first) + static_cast<std::uint64_t>(std::int64_t{*first}));
+        }
     };
     each_of(nopscope_graph_hook_words, nopscope_graph_hook_words_end);
     each_of(nopscope_profile_hook_words, nopscope_profile_hook_words_end);

@@ -1,39 +1,98 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# make.sh KERNEL OUT [CONSOLE]: OUT/ with the files of a Raspberry Pi 4's boot partition, KERNEL as kernel8.img,
-# config.txt with CONSOLE.txt behind (pl011 or mini-uart, as KERNEL was built: NOPSCOPE_RPI_CONSOLE), and OUT.img, a card with that one partition. Needs no root. The boot firmware's files come from
-# Debian's package raspi-firmware where apt has it, or were put into OUT/ by hand: what is there stays.
+# make.sh BOARD KERNEL OUT [CONSOLE]: a card that boots KERNEL on BOARD (rpi4: also a 400 and a Compute Module 4; rpi3:
+# a 3 B and 3 B+). Needs no root.
+#
+#   OUT/     the files of the boot partition: KERNEL as kernel8.img, config.txt, the boot firmware's files
+#   OUT.img  a card with that one partition; only if no file is missing
+#
+# config.txt is config.txt, BOARD.txt and CONSOLE.txt of this directory (CONSOLE: pl011 or mini-uart, as KERNEL was
+# built: NOPSCOPE_RPI_CONSOLE). A boot file that is in OUT/ stays. The others come from Debian's packages, if apt has
+# them: raspi-firmware, and for device trees the kernel that linux-image-arm64 depends on. They are kept in a cache.
+#
+# Exit status: 0, 1 (a boot file is missing, or the card could not be written), 2 (usage).
 set -euo pipefail
-kernel=$1
-out=$2
-console=${3:-pl011}
 here=$(dirname "$(readlink -f "$0")")
-package=${XDG_CACHE_HOME:-$HOME/.cache}/nopscope/raspi-firmware
-boot_firmware=(start4.elf fixup4.dat bcm2711-rpi-4-b.dtb)
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/nopscope
+package=$cache/raspi-firmware
+device_trees=$cache/raspi-device-trees
 
 partition_mib=64
 first_sector=2048  # 1 MiB
 
 say() { printf '%s\n' "$*" >&2; }
 
-fetch_package() {
-    local temporary
-    temporary=$(mktemp -d)
-    if (cd "$temporary" && apt-get download raspi-firmware && dpkg-deb -x raspi-firmware_*.deb x) \
-            >/dev/null 2>&1; then
-        mkdir -p "$(dirname "$package")"
-        rm -rf "$package"
-        mv "$temporary/x" "$package"
-    fi
-    rm -rf "$temporary"
+if [ $# -lt 3 ] || [ ! -f "$here/$1.txt" ] || [ ! -f "$here/${4:-pl011}.txt" ]; then
+    say "usage: make.sh rpi4|rpi3 KERNEL OUT [pl011|mini-uart]"
+    exit 2
+fi
+board=$1
+kernel=$2
+out=$3
+console=${4:-pl011}
+
+# The board does not start without the needed files (docs/rpi4.md has the sources). A board whose device tree is among
+# `also` needs that one.
+case $board in
+rpi4)
+    needed=(start4.elf fixup4.dat bcm2711-rpi-4-b.dtb)
+    also=(bcm2711-rpi-400.dtb bcm2711-rpi-cm4.dtb)
+    also_boards="a Raspberry Pi 400 or a Compute Module 4" ;;
+rpi3)
+    needed=(bootcode.bin start.elf fixup.dat bcm2710-rpi-3-b.dtb bcm2710-rpi-3-b-plus.dtb)
+    also=()
+    also_boards= ;;
+*)
+    say "no boot files are known for $board: rpi4 or rpi3"
+    exit 2 ;;
+esac
+
+# What Linux calls the device tree that the boot firmware looks for by the name $1.
+linux_name() {
+    case $1 in
+    bcm2711-rpi-cm4.dtb) echo bcm2711-rpi-cm4-io.dtb ;;
+    bcm2710-*) echo "bcm2837-${1#bcm2710-}" ;;
+    *) echo "$1" ;;
+    esac
 }
 
-# put_boot_firmware: prints the names of those that are nowhere.
-put_boot_firmware() {
+# In $work, which goes at the end, whatever happens.
+work=$(mktemp -d)
+trap 'rm -rf "$work" "$out.img.part"' EXIT
+
+fetch_package() {
+    mkdir -p "$work/firmware" "$cache"
+    (cd "$work/firmware" && apt-get download raspi-firmware && dpkg-deb -x raspi-firmware_*.deb x) \
+        >/dev/null 2>&1 || return 0
+    rm -rf "$package"
+    mv "$work/firmware/x" "$package"
+}
+
+# apt's lists for arm64 are the private ones in $work: this machine may be another architecture.
+fetch_device_trees() {
+    local apt="$work/apt" image options
+    mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial" "$apt/trees" "$cache"
+    options=(-o "Dir::State::Lists=$apt/lists" -o "Dir::Cache=$apt/cache" -o APT::Architecture=arm64
+             -o APT::Architectures=arm64)
+    apt-get "${options[@]}" update >/dev/null 2>&1 || return 0
+    image=$(apt-cache "${options[@]}" show --no-all-versions linux-image-arm64 2>/dev/null |
+            sed -n 's/^Depends: \(linux-image-[^ ,]*\).*/\1/p') || return 0
+    [ -n "$image" ] || return 0
+    say "fetching Debian's arm64 kernel for its device trees (some 70 MB, once)"
+    (cd "$apt" && apt-get "${options[@]}" download "$image" && dpkg-deb --fsys-tarfile "$image"_*.deb |
+        tar -x -C trees --strip-components=5 --wildcards './usr/lib/linux-image-*/broadcom/bcm*-rpi-*.dtb') \
+        >/dev/null 2>&1 || return 0
+    rm -rf "$device_trees"
+    mv "$apt/trees" "$device_trees"
+}
+
+# put NAME...: from the caches to OUT/. Prints the names of those that are nowhere.
+put() {
     local name
-    for name in "${boot_firmware[@]}"; do
+    for name in "$@"; do
         [ ! -f "$out/$name" ] || continue
-        cp "$package/usr/lib/raspi-firmware/$name" "$out/" 2>/dev/null || echo "$name"
+        cp "$package/usr/lib/raspi-firmware/$name" "$out/" 2>/dev/null ||
+            cp "$device_trees/$(linux_name "$name")" "$out/$name" 2>/dev/null || echo "$name"
     done
 }
 
@@ -44,25 +103,37 @@ le32() {
 }
 
 make_card() {
-    local sectors=$((partition_mib * 2048))
-    rm -f "$out.img"
-    truncate -s "$(((first_sector + sectors) * 512))" "$out.img"
+    local sectors=$((partition_mib * 2048)) card=$out.img.part
+    rm -f "$card"
+    truncate -s "$(((first_sector + sectors) * 512))" "$card"
     # One entry, FAT32 by sector numbers (0x0c), no addresses by cylinder.
     printf '\x00\xfe\xff\xff\x0c\xfe\xff\xff%b%b' "$(le32 $first_sector)" "$(le32 $sectors)" |
-        dd of="$out.img" bs=1 seek=446 conv=notrunc status=none
-    printf '\x55\xaa' | dd of="$out.img" bs=1 seek=510 conv=notrunc status=none
-    mformat -i "$out.img@@1M" -F -c 1 -T "$sectors" -H "$first_sector" -h 255 -s 63 -v NOPSCOPE ::
-    mcopy -i "$out.img@@1M" -s "$out"/* ::
+        dd of="$card" bs=1 seek=446 conv=notrunc status=none
+    printf '\x55\xaa' | dd of="$card" bs=1 seek=510 conv=notrunc status=none
+    mformat -i "$card@@1M" -F -c 1 -T "$sectors" -H "$first_sector" -h 255 -s 63 -v NOPSCOPE ::
+    mcopy -i "$card@@1M" -s "$out"/* ::
+    mv "$card" "$out.img"
 }
 
+rm -f "$out.img"
 mkdir -p "$out"
 cp "$kernel" "$out/kernel8.img"
-cat "$here/config.txt" "$here/$console.txt" >"$out/config.txt"
-missing=$(put_boot_firmware)
+cat "$here/config.txt" "$here/$board.txt" "$here/$console.txt" >"$out/config.txt"
+missing=$(put "${needed[@]}")
 if [ -n "$missing" ] && [ ! -d "$package" ]; then
     fetch_package
-    missing=$(put_boot_firmware)
+    missing=$(put "${needed[@]}")
 fi
+# Only device trees are missing.
+if [ -n "$missing" ] && ! grep -qv '\.dtb$' <<<"$missing" && [ ! -d "$device_trees" ]; then
+    fetch_device_trees
+    missing=$(put "${needed[@]}")
+fi
+from="copy from github.com/raspberrypi/firmware, directory boot/, to $out/ and run this again"
+if [ -n "$missing" ]; then
+    say "no card was made, because the board does not start without ${missing//$'\n'/, }: $from"
+    exit 1
+fi
+absent=$(put "${also[@]}")
+[ -z "$absent" ] || say "for $also_boards the card also needs ${absent//$'\n'/, }: $from"
 make_card
-[ -z "$missing" ] || say "to boot it also needs ${missing//$'\n'/, } (github.com/raspberrypi/firmware, boot/):" \
-    "copy them to $out/ and run this again"

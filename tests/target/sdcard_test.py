@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""firmware/sdcard/make.sh with selftest: the card's one partition holds what it must, with the boot
-firmware's package and without, and its kernel8.img boots.
+"""firmware/sdcard/make.sh with selftest: which files a card needs and where they come from, what its one partition
+holds, and that its kernel8.img boots. No test asks the network.
 
-    sdcard_test.py SELFTEST.img SELFTEST-OF-THE-MINI-UART.img
+    sdcard_test.py SELFTEST.img SELFTEST-OF-THE-MINI-UART.img SELFTEST-OF-THE-PI-3.img
 """
 
 import os
@@ -17,7 +17,15 @@ import unittest
 SDCARD = pathlib.Path(__file__).resolve().parents[2] / "firmware" / "sdcard"
 IMAGE = pathlib.Path(sys.argv.pop(1))
 MINI_UART = pathlib.Path(sys.argv.pop(1))
-BOOT_FIRMWARE = ["bcm2711-rpi-4-b.dtb", "fixup4.dat", "start4.elf"]
+PI_3 = pathlib.Path(sys.argv.pop(1))
+OURS = ["config.txt", "kernel8.img"]
+# What the board does not start without.
+NEEDED = {
+    "rpi4": ["bcm2711-rpi-4-b.dtb", "fixup4.dat", "start4.elf"],
+    "rpi3": ["bcm2710-rpi-3-b-plus.dtb", "bcm2710-rpi-3-b.dtb", "bootcode.bin", "fixup.dat", "start.elf"],
+}
+# What boards of the same family need beside it.
+ALSO = ["bcm2711-rpi-400.dtb", "bcm2711-rpi-cm4.dtb"]
 
 
 class Card(unittest.TestCase):
@@ -26,20 +34,33 @@ class Card(unittest.TestCase):
         self.addCleanup(directory.cleanup)
         self.root = pathlib.Path(directory.name)
         self.out = self.root / "card"
-        self.apt("exit 100")
+        self.stand_in("apt-get", "exit 100")
+        self.stand_in("apt-cache", "exit 100")
 
-    def apt(self, script):
-        """What make.sh finds as apt-get: no test asks the network."""
-        stand_in = self.root / "bin" / "apt-get"
-        stand_in.parent.mkdir(exist_ok=True)
-        stand_in.write_text("#!/bin/sh\n" + script)
-        stand_in.chmod(0o755)
+    def stand_in(self, command, script):
+        """What make.sh finds as `command`."""
+        path = self.root / "bin" / command
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("#!/bin/sh\n" + script)
+        path.chmod(0o755)
 
-    def make(self, image=IMAGE, *console):
+    def run_make(self, *arguments):
         path = f"{self.root / 'bin'}:{os.environ['PATH']}"
-        return subprocess.run([SDCARD / "make.sh", image, self.out, *console], check=True, text=True,
-                              stderr=subprocess.PIPE,
-                              env={**os.environ, "PATH": path, "XDG_CACHE_HOME": str(self.root)}).stderr
+        return subprocess.run([SDCARD / "make.sh", *arguments], check=False, text=True, stderr=subprocess.PIPE,
+                              env={**os.environ, "PATH": path, "XDG_CACHE_HOME": str(self.root / "cache")})
+
+    def make(self, board="rpi4", image=IMAGE, *console, status=0):
+        done = self.run_make(board, image, self.out, *console)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done.stderr
+
+    def put(self, *names):
+        self.out.mkdir(exist_ok=True)
+        for name in names:
+            (self.out / name).write_text("by hand: " + name)
+
+    def assert_no_card(self):
+        self.assertEqual(list(self.root.glob("card.*")), [])
 
     def card(self):
         return f"{self.out}.img@@1M"
@@ -54,6 +75,7 @@ class Card(unittest.TestCase):
                               stdout=subprocess.PIPE).stdout
 
     def test_one_fat32_partition_that_fills_the_card(self):
+        self.put(*NEEDED["rpi4"])
         self.make()
         card = pathlib.Path(f"{self.out}.img").read_bytes()
         kind, = struct.unpack_from("<B", card, 446 + 4)
@@ -67,58 +89,151 @@ class Card(unittest.TestCase):
         hidden, total = struct.unpack_from("<II", partition, 28)
         self.assertEqual((hidden, total), (first, sectors))
 
-    def test_without_the_package_it_says_what_to_copy(self):
-        said = self.make()
-        self.assertEqual(len(said.splitlines()), 1)
-        for name in BOOT_FIRMWARE:
-            self.assertIn(name, said)
-        self.assertEqual(self.names(), ["config.txt", "kernel8.img"])
+    def test_a_missing_boot_file_is_an_error_and_there_is_no_card(self):
+        for board, names in NEEDED.items():
+            for name in names:
+                with self.subTest(name=name):
+                    self.put(*names)
+                    self.make(board)
+                    (self.out / name).unlink()
+                    said = self.make(board, status=1)
+                    self.assertEqual(len(said.splitlines()), 1)
+                    self.assertIn(f"does not start without {name}:", said)
+                    self.assert_no_card()
 
-    def test_what_was_copied_by_hand_is_on_the_next_card(self):
-        self.make()
-        for name in BOOT_FIRMWARE:
-            (self.out / name).write_text("by hand: " + name)
+    def test_it_names_all_files_that_are_missing(self):
+        said = self.make(status=1)
+        self.assertEqual(len(said.splitlines()), 1)
+        for name in NEEDED["rpi4"]:
+            self.assertIn(name, said)
+        self.assertEqual(sorted(path.name for path in self.out.iterdir()), OURS)
+        self.assert_no_card()
+
+    def test_a_card_that_cannot_be_written_is_not_left(self):
+        self.put(*NEEDED["rpi4"], *ALSO)
+        self.stand_in("mcopy", "echo no room >&2; exit 1")
+        self.assertEqual(self.make(status=1), "no room\n")
+        self.assert_no_card()
+
+    def test_one_card_for_the_4_the_400_and_the_compute_module(self):
+        self.put(*NEEDED["rpi4"], *ALSO)
         self.assertEqual(self.make(), "")
-        self.assertEqual(self.names(), sorted(["config.txt", "kernel8.img", *BOOT_FIRMWARE]))
+        self.assertEqual(self.names(), sorted([*OURS, *NEEDED["rpi4"], *ALSO]))
         self.assertEqual(self.content("start4.elf"), b"by hand: start4.elf")
 
-    def test_the_package_gives_what_it_has(self):
-        tree = self.root / "tree"
+    def test_it_says_whose_device_tree_is_not_on_the_card(self):
+        self.put(*NEEDED["rpi4"])
+        said = self.make()
+        self.assertEqual(len(said.splitlines()), 1)
+        self.assertIn("a Raspberry Pi 400 or a Compute Module 4", said)
+        for name in ALSO:
+            self.assertIn(name, said)
+        self.assertEqual(self.names(), sorted([*OURS, *NEEDED["rpi4"]]))
+
+    def test_a_card_for_the_3(self):
+        self.put(*NEEDED["rpi3"])
+        self.assertEqual(self.make("rpi3"), "")
+        self.assertEqual(self.names(), sorted([*OURS, *NEEDED["rpi3"]]))
+        self.assertEqual(self.settings(), {"arm_64bit=1", "kernel=kernel8.img", "kernel_address=0x80000",
+                                           "force_turbo=1", "init_uart_clock=64000000"})
+
+    def test_another_board_is_refused(self):
+        for arguments in (("virt", IMAGE, self.out), ("config", IMAGE, self.out), ("rpi4", IMAGE),
+                          ("rpi4", IMAGE, self.out, "none")):
+            with self.subTest(arguments=arguments):
+                done = self.run_make(*arguments)
+                self.assertEqual((done.returncode, len(done.stderr.splitlines())), (2, 1))
+
+    def package(self, name, directory, *files):
+        """A tree that dpkg-deb makes a package of."""
+        tree = self.root / name
         (tree / "DEBIAN").mkdir(parents=True)
         (tree / "DEBIAN" / "control").write_text(
-            "Package: raspi-firmware\nVersion: 1\nArchitecture: all\nMaintainer: x\nDescription: x\n")
-        files = tree / "usr" / "lib" / "raspi-firmware"
-        files.mkdir(parents=True)
-        (files / "start4.elf").write_text("packaged")
-        (files / "fixup4.dat").write_text("packaged, too")
-        self.apt(f"[ $1 = download ] && dpkg-deb -b {tree} raspi-firmware_1_all.deb")
-        said = self.make()
-        self.assertIn("bcm2711-rpi-4-b.dtb", said)
-        self.assertNotIn("start4.elf", said)
-        self.assertEqual(self.content("start4.elf"), b"packaged")
-        self.assertEqual(self.content("fixup4.dat"), b"packaged, too")
+            f"Package: {name}\nVersion: 1\nArchitecture: all\nMaintainer: x\nDescription: x\n")
+        (tree / directory).mkdir(parents=True)
+        for file in files:
+            (tree / directory / file).write_text("packaged: " + file)
+        return tree
 
-    def boots(self, image, console, *first_serial):
-        self.make(image, console)
-        self.assertEqual(self.content("config.txt"),
-                         (SDCARD / "config.txt").read_bytes() + (SDCARD / f"{console}.txt").read_bytes())
+    def have_packages(self, firmware_files):
+        firmware = self.package("raspi-firmware", "usr/lib/raspi-firmware", *firmware_files)
+        kernel = self.package("linux-image-6.1.0-1-arm64", "usr/lib/linux-image-6.1.0-1-arm64/broadcom",
+                              "bcm2711-rpi-4-b.dtb", "bcm2711-rpi-400.dtb", "bcm2711-rpi-cm4-io.dtb",
+                              "bcm2837-rpi-3-b.dtb", "bcm2837-rpi-3-b-plus.dtb")
+        self.stand_in("apt-cache", "echo Package: linux-image-arm64\n"
+                      "echo 'Depends: linux-image-6.1.0-1-arm64 (= 6.1.1-1)'\n")
+        self.stand_in("apt-get", f"""
+            echo "$@" >>{self.root}/asked
+            case "$*" in
+            *update) ;;
+            *'download raspi-firmware') dpkg-deb -b {firmware} raspi-firmware_1_all.deb ;;
+            *APT::Architecture=arm64*'download linux-image-6.1.0-1-arm64')
+                dpkg-deb -b {kernel} linux-image-6.1.0-1-arm64_1_arm64.deb ;;
+            *) exit 100 ;;
+            esac""")
+
+    def test_the_packages_give_what_it_needs(self):
+        for board, firmware, tree, linux_tree in (
+                ("rpi4", ["start4.elf", "fixup4.dat"], "bcm2711-rpi-cm4.dtb", "bcm2711-rpi-cm4-io.dtb"),
+                ("rpi3", ["bootcode.bin", "start.elf", "fixup.dat"], "bcm2710-rpi-3-b-plus.dtb",
+                 "bcm2837-rpi-3-b-plus.dtb")):
+            with self.subTest(board=board):
+                self.setUp()
+                self.have_packages(firmware)
+                self.assertEqual(len(self.make(board).splitlines()), 1)  # the long download
+                also = ALSO if board == "rpi4" else []
+                self.assertEqual(self.names(), sorted([*OURS, *NEEDED[board], *also]))
+                self.assertEqual(self.content(firmware[0]), f"packaged: {firmware[0]}".encode())
+                self.assertEqual(self.content(tree), f"packaged: {linux_tree}".encode())
+                # A cache has them the next time; a file put by hand comes first.
+                asked = (self.root / "asked").read_text()
+                for name in NEEDED[board]:
+                    (self.out / name).unlink()
+                self.put(firmware[1])
+                self.assertEqual(self.make(board), "")
+                self.assertEqual(self.content(firmware[1]), f"by hand: {firmware[1]}".encode())
+                self.assertEqual(self.content(tree), f"packaged: {linux_tree}".encode())
+                self.assertEqual((self.root / "asked").read_text(), asked)
+                self.assertEqual(sorted(path.name for path in (self.root / "cache" / "nopscope").iterdir()),
+                                 ["raspi-device-trees", "raspi-firmware"])
+
+    def test_no_kernel_is_fetched_if_other_files_are_missing(self):
+        self.have_packages(["start4.elf"])
+        said = self.make(status=1)
+        self.assertIn("without fixup4.dat, bcm2711-rpi-4-b.dtb:", said)
+        self.assertNotIn("linux-image", (self.root / "asked").read_text())
+        self.assert_no_card()
+
+    def settings(self):
+        lines = self.content("config.txt").decode().splitlines()
+        return {line for line in lines if line and not line.startswith("#")}
+
+    def boots(self, board, machine, image, console, *first_serial):
+        self.put(*NEEDED[board], *ALSO)
+        self.make(board, image, console)
         kernel = self.root / "kernel8.img"
         kernel.write_bytes(self.content("kernel8.img"))
         self.assertEqual(kernel.read_bytes(), image.read_bytes())
         done = subprocess.run(
-            ["qemu-system-aarch64", "-M", "raspi4b", "-display", "none", "-monitor", "none",
+            ["qemu-system-aarch64", "-M", machine, "-display", "none", "-monitor", "none",
              *first_serial, "-serial", "stdio", "-semihosting-config",
              "enable=on,target=native,arg=selftest,arg=boot", "-kernel", kernel],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, timeout=100, check=True)
         self.assertIn("entered at EL2", done.stdout)
 
+    COMMON = {"arm_64bit=1", "kernel=kernel8.img", "kernel_address=0x80000", "force_turbo=1"}
+
     def test_its_kernel_boots(self):
-        self.boots(IMAGE, "pl011")
-        self.assertNotIn(b"enable_uart", self.content("config.txt"))
+        self.boots("rpi4", "raspi4b", IMAGE, "pl011")
+        self.assertEqual(self.settings(), self.COMMON | {"enable_gic=1", "init_uart_clock=64000000"})
 
     def test_it_boots_with_the_mini_uart(self):
-        self.boots(MINI_UART, "mini-uart", "-serial", "null")
-        self.assertIn(b"\nenable_uart=1\n", self.content("config.txt"))
+        self.boots("rpi4", "raspi4b", MINI_UART, "mini-uart", "-serial", "null")
+        self.assertEqual(self.settings(), self.COMMON | {"enable_gic=1", "enable_uart=1", "core_freq=500",
+                                                         "core_freq_min=500"})
+
+    def test_the_3_boots(self):
+        self.boots("rpi3", "raspi3b", PI_3, "pl011")
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ function(nopscope_firmware name)
     endif()
     target_link_libraries(${name} PRIVATE ${NOPSCOPE_FIRMWARE_TRACER} nopscope_hal)
     target_link_options(${name} PRIVATE
-        -static -no-pie -nostartfiles -nostdlib
+        -static -no-pie -nostartfiles -nostdlib ${NOPSCOPE_ERRATA_FLAGS}
         -T "${NOPSCOPE_LINKER_SCRIPT}" -L "${PROJECT_SOURCE_DIR}/linker"
         # A trace names its image by this; it is in memory too (.note.gnu.build-id).
         -Wl,--build-id=sha1

@@ -11,6 +11,12 @@ set(NOPSCOPE_NEWLIB_SOURCE "" CACHE FILEPATH "newlib-*.tar.xz; empty: beside the
 set(NOPSCOPE_COMMON_FLAGS
     -mbranch-protection=standard -ffunction-sections -mno-outline-atomics
     -fno-pic -fno-stack-protector)
+# Errata of the Cortex-A53 up to r0p4, for the compiler and the linker: a NOP or a branch where the core would compute a
+# wrong sum or address. newlib has them for every board, so that there is one newlib (a minute's build).
+set(_errata_flags -mfix-cortex-a53-835769 -mfix-cortex-a53-843419)
+if(NOPSCOPE_BOARD MATCHES "^(rpi3|zcu102)$")
+    set(NOPSCOPE_ERRATA_FLAGS ${_errata_flags})
+endif()
 
 # ---- newlib ---------------------------------------------------------------------------------
 if(NOPSCOPE_NEWLIB_SOURCE)
@@ -29,7 +35,7 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
              ${CMAKE_CURRENT_LIST_DIR}/newlib/nopscope_site.h)
 execute_process(
     COMMAND ${CMAKE_CURRENT_LIST_DIR}/newlib/build.sh ${CMAKE_C_COMPILER} ${_source}
-            ${NOPSCOPE_COMMON_FLAGS} ${NOPSCOPE_INSTRUMENT_FLAGS}
+            ${NOPSCOPE_COMMON_FLAGS} ${_errata_flags} ${NOPSCOPE_INSTRUMENT_FLAGS}
     OUTPUT_VARIABLE NOPSCOPE_NEWLIB OUTPUT_STRIP_TRAILING_WHITESPACE
     COMMAND_ERROR_IS_FATAL ANY)
 message(STATUS "newlib: ${NOPSCOPE_NEWLIB} from ${_source}")
@@ -62,7 +68,7 @@ add_compile_options("SHELL:-isystem ${_gcc_include}" "SHELL:-isystem ${NOPSCOPE_
 
 # ---- flags ----------------------------------------------------------------------------------
 add_compile_options(
-    ${NOPSCOPE_COMMON_FLAGS} -g
+    ${NOPSCOPE_COMMON_FLAGS} ${NOPSCOPE_ERRATA_FLAGS} -g
     # Debug information names files from the repository's root, wherever it was built.
     -ffile-prefix-map=${PROJECT_SOURCE_DIR}/= -ffile-prefix-map=${CMAKE_BINARY_DIR}=.
     # The one compiler predefines it for C++, the other does not.
@@ -71,4 +77,5 @@ add_compile_options(
 
 # For tests that look at what was built (tests/rules).
 file(WRITE "${CMAKE_BINARY_DIR}/toolchain.json"
-     "{\"binutils\": \"${NOPSCOPE_CROSS}\", \"newlib\": \"${NOPSCOPE_NEWLIB}\"}\n")
+     "{\"binutils\": \"${NOPSCOPE_CROSS}\", \"newlib\": \"${NOPSCOPE_NEWLIB}\", "
+     "\"errata_flags\": \"${NOPSCOPE_ERRATA_FLAGS}\"}\n")

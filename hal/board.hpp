@@ -21,7 +21,7 @@ struct UartConfig {
     unsigned interrupt;
     std::uint32_t baud;
     // What clocks it, after whatever the board must set up first (pins, clocks). Zero: the rate of
-    // an emulated UART, which has no divisors worth setting. Called once, MMU and caches off.
+    // an emulated UART, which has no divisors worth setting. Called once, MMU and caches off, the UART disabled.
     std::uint32_t (*prepare_clock_hz)();
 };
 

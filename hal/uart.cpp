@@ -55,6 +55,7 @@ void receive() {
 }  // namespace
 
 void uart_start() {
+    with_uart([](auto uart) { uart.stop(); });  // before its clock changes
     const auto prepare = board.uart.prepare_clock_hz;
     clock_hz_of_uart = prepare != nullptr ? prepare() : 0;
     baud_now = board.uart.baud;

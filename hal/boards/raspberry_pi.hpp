@@ -29,23 +29,24 @@ struct RaspberryPi {
                 .prepare_clock_hz = prepare_uart};
     }
 
-    // The core clock is the boot firmware's (config.txt); what it is just now is divided.
+    // The core clock is the boot firmware's; what it is just now is divided.
     static std::uint32_t prepare_mini_uart() {
-        constexpr std::uint32_t with_enable_uart_hz = 250'000'000;
+        // If the mailbox is silent: core_freq in the card's config.txt (Pi 4), and what enable_uart=1 makes it (Pi 3).
+        constexpr std::uint32_t assumed_hz = pulls == PinPulls::bcm2711 ? 500'000'000 : 250'000'000;
         VideocoreGpio{peripherals + 0x20'0000, pulls}.route(HeaderUart::mini);
         const std::uint32_t actual_hz = mailbox.core_clock_hz();
-        return actual_hz != 0 ? actual_hz : with_enable_uart_hz;
+        return actual_hz != 0 ? actual_hz : assumed_hz;
     }
 
     // The emulated mailbox ignores the rate it is asked for: what it answers to the question afterwards is what
-    // counts.
+    // counts. If the mailbox is silent, the clock is what the card's config.txt sets: the same.
     static std::uint32_t prepare_uart() {
         // 4 Mbaud exactly, and 3 Mbaud within 0.4 %. The boot firmware's own, 48 MHz, ends at 3 Mbaud.
-        constexpr std::uint32_t wanted_hz = 64'000'000, firmware_hz = 48'000'000;
+        constexpr std::uint32_t wanted_hz = 64'000'000;
         VideocoreGpio{peripherals + 0x20'0000, pulls}.route(HeaderUart::pl011);
         mailbox.set_uart_clock_hz(wanted_hz);
         const std::uint32_t actual_hz = mailbox.uart_clock_hz();
-        return actual_hz != 0 ? actual_hz : firmware_hz;
+        return actual_hz != 0 ? actual_hz : wanted_hz;
     }
 
     static std::uint64_t arm_memory_end() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hal/drivers/cadence_uart.hpp"
 
+#include "hal/drivers/deadline.hpp"
 #include "hal/drivers/mmio.hpp"
 
 namespace nopscope::hal {
@@ -32,22 +33,28 @@ constexpr std::uint32_t status_sending = 1 << 11;
 
 }  // namespace
 
-void CadenceUart::start(std::uint32_t clock_hz, std::uint32_t baud) const {
-    while (is_busy()) {
+void CadenceUart::stop() const {
+    const Deadline deadline(uart_stop_ms);
+    while (is_busy() && !deadline.is_over()) {
     }
+    write32(base_ + control, control_disable);
     write32(base_ + interrupt_disable, all_interrupts);
-    set_baud(clock_hz, baud);
 }
 
 void CadenceUart::set_baud(std::uint32_t clock_hz, std::uint32_t baud) const {
     write32(base_ + control, control_disable);
+    start(clock_hz, baud);
+}
+
+void CadenceUart::start(std::uint32_t clock_hz, std::uint32_t baud) const {
     if (const CadenceDivisor divisor = CadenceDivisor::of(clock_hz, baud); divisor.clocks != 0) {
         write32(base_ + baud_clocks, divisor.clocks);
         write32(base_ + baud_samples, divisor.samples - 1);
     }
     write32(base_ + mode, mode_8n1);
     write32(base_ + control, control_disable | control_reset);
-    while ((read32(base_ + control) & control_reset) != 0) {
+    const Deadline deadline(uart_stop_ms);
+    while ((read32(base_ + control) & control_reset) != 0 && !deadline.is_over()) {
     }
     write32(base_ + control, control_enable);
 }

@@ -39,7 +39,9 @@ static_assert(CadenceDivisor::of(4'000'000'000, 50) == CadenceDivisor{});
 class CadenceUart {
 public:
     explicit constexpr CadenceUart(std::uint64_t base) : base_(base) {}
-    // clock_hz 0 leaves the divisors as they are.
+    // Disables it when all has been sent, or after 10 ms.
+    void stop() const;
+    // After stop(). Empties both FIFOs. clock_hz 0 leaves the divisors as they are.
     void start(std::uint32_t clock_hz, std::uint32_t baud) const;
     // Everything has been sent. What is being received is lost.
     void set_baud(std::uint32_t clock_hz, std::uint32_t baud) const;

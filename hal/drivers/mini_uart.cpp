@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hal/drivers/mini_uart.hpp"
 
+#include "hal/drivers/deadline.hpp"
 #include "hal/drivers/mmio.hpp"
 
 namespace nopscope::hal {
@@ -29,19 +30,24 @@ constexpr std::uint32_t cntl_enable = 3;                // receiver, transmitter
 }  // namespace
 
 // Its registers are there when it is enabled.
-void MiniUart::start(std::uint32_t core_hz, std::uint32_t baud) const {
+void MiniUart::stop() const {
     write32(base_ + enables, read32(base_ + enables) | enable_mini_uart);
-    while (is_busy()) {
+    const Deadline deadline(uart_stop_ms);
+    while (is_busy() && !deadline.is_over()) {
     }
+    write32(base_ + cntl, 0);
     write32(base_ + ier, 0);
     write32(base_ + mcr, 0);
-    set_baud(core_hz, baud);
 }
 
 void MiniUart::enable_receive_interrupt() const { write32(base_ + ier, ier_receive); }
 
 void MiniUart::set_baud(std::uint32_t core_hz, std::uint32_t baud) const {
     write32(base_ + cntl, 0);
+    start(core_hz, baud);
+}
+
+void MiniUart::start(std::uint32_t core_hz, std::uint32_t baud) const {
     if (const std::uint32_t divisor = mini_uart_divisor(core_hz, baud); divisor != 0) {
         write32(base_ + baud_reg, divisor - 1);
     }

@@ -25,7 +25,9 @@ class MiniUart {
 public:
     // Of the auxiliary peripherals, which it is one of.
     explicit constexpr MiniUart(std::uint64_t base) : base_(base) {}
-    // core_hz 0 leaves the divisor as it is.
+    // Disables it and empties both FIFOs, when all has been sent or after 10 ms.
+    void stop() const;
+    // After stop(). core_hz 0 leaves the divisor as it is.
     void start(std::uint32_t core_hz, std::uint32_t baud) const;
     // Everything has been sent. What is being received is lost.
     void set_baud(std::uint32_t core_hz, std::uint32_t baud) const;

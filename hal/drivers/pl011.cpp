@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hal/drivers/pl011.hpp"
 
+#include "hal/drivers/deadline.hpp"
 #include "hal/drivers/mmio.hpp"
 
 namespace nopscope::hal {
@@ -27,19 +28,27 @@ constexpr std::uint32_t cr_enable = 1 << 0 | 1 << 8 | 1 << 9;  // UARTEN, TXE, R
 
 }  // namespace
 
-void Pl011::start(std::uint32_t clock_hz, std::uint32_t baud) const {
-    while (is_busy()) {
-    }
+// The order of DDI 0183, 3.3.8: disable, wait for the character, flush the FIFOs by LCR_H.FEN. A FIFO that is not empty
+// keeps BUSY up for good then, hence the deadline.
+void Pl011::stop() const {
     write32(base_ + cr, 0);
+    const Deadline deadline(uart_stop_ms);
+    while (is_busy() && !deadline.is_over()) {
+    }
+    write32(base_ + lcr_h, 0);
     write32(base_ + imsc, 0);
     write32(base_ + icr, 0x7ff);
-    set_baud(clock_hz, baud);
 }
 
 void Pl011::enable_receive_interrupt() const { write32(base_ + imsc, imsc_receive); }
 
 void Pl011::set_baud(std::uint32_t clock_hz, std::uint32_t baud) const {
     write32(base_ + cr, 0);
+    write32(base_ + lcr_h, 0);
+    start(clock_hz, baud);
+}
+
+void Pl011::start(std::uint32_t clock_hz, std::uint32_t baud) const {
     if (const std::uint32_t divisor = pl011_divisor(clock_hz, baud); divisor != 0) {
         write32(base_ + ibrd, divisor / 64);
         write32(base_ + fbrd, divisor % 64);

@@ -24,7 +24,10 @@ static_assert(pl011_divisor(4'000'000'000, 50) == 0);
 class Pl011 {
 public:
     explicit constexpr Pl011(std::uint64_t base) : base_(base) {}
-    // clock_hz 0 leaves the divisors as they are.
+    // Disables the UART and empties both FIFOs; waits at most 10 ms for a byte that is being sent. From here to start()
+    // its clock may change.
+    void stop() const;
+    // After stop(). clock_hz 0 leaves the divisors as they are.
     void start(std::uint32_t clock_hz, std::uint32_t baud) const;
     // Everything has been sent. What is being received is lost.
     void set_baud(std::uint32_t clock_hz, std::uint32_t baud) const;

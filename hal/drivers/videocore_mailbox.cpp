@@ -2,6 +2,7 @@
 #include "hal/drivers/videocore_mailbox.hpp"
 
 #include "hal/arm64/registers.hpp"
+#include "hal/drivers/deadline.hpp"
 #include "hal/drivers/mmio.hpp"
 
 namespace nopscope::hal {
@@ -20,41 +21,51 @@ constexpr std::uint32_t bus_address = 0xc000'0000;
 
 constexpr std::uint32_t tag_get_arm_memory = 0x0001'0005;
 constexpr std::uint32_t tag_get_clock_rate = 0x0003'0002;
+constexpr std::uint32_t tag_get_measured_rate = 0x0003'0047;
 constexpr std::uint32_t tag_set_clock_rate = 0x0003'8002;
-constexpr std::uint32_t clock_uart = 2, clock_core = 4;
+constexpr std::uint32_t clock_uart = 2, clock_arm = 3, clock_core = 4;
 
 constexpr std::uint32_t request = 0;
 constexpr std::uint32_t response_ok = 0x8000'0000;
 
-alignas(64) volatile std::uint32_t buffer[16];
+// The firmware answers within a millisecond, but one has taken more than 0.2 s (raspberrypi/firmware, issue 1376).
+constexpr unsigned answer_ms = 1000;
 
-// A fifth of a second: the firmware answers within a millisecond.
-bool is_before_deadline(std::uint64_t start) {
-    return read_cntvct_el0() - start < read_cntfrq_el0() / 5;
-}
+// The address of a mailbox that did not answer; 0: none.
+std::uint64_t silent_base;
 
 }  // namespace
 
+alignas(64) volatile std::uint32_t videocore_mailbox_buffer[16];
+
+bool VideocoreMailbox::is_silent() const { return silent_base == base_; }
+
 bool VideocoreMailbox::exchange(std::uint32_t message) const {
-    const std::uint64_t start = read_cntvct_el0();
+    if (is_silent()) return false;
+    const Deadline deadline(answer_ms);
     while ((read32(base_ + status1_reg) & status_full) != 0) {
-        if (!is_before_deadline(start)) return false;
+        if (deadline.is_over()) {
+            silent_base = base_;
+            return false;
+        }
     }
     dsb_sy();
     write32(base_ + write_reg, message);
-    while (is_before_deadline(start)) {
+    while (!deadline.is_over()) {
         if ((read32(base_ + status0_reg) & status_empty) != 0) continue;
         if (read32(base_ + read_reg) == message) {
             dsb_sy();
             return true;
         }
     }
+    silent_base = base_;
     return false;
 }
 
 VideocoreMailbox::Answer VideocoreMailbox::ask(std::uint32_t tag, unsigned count, std::uint32_t first,
                                            std::uint32_t second, std::uint32_t third) const {
     constexpr std::uint32_t value_bytes = 12;
+    volatile std::uint32_t* const buffer = videocore_mailbox_buffer;
     const std::uint32_t words[] = {9 * 4,  request, tag, value_bytes, count * 4, first,
                                    second, third,   0 /* end tag */};
     for (unsigned i = 0; i < 9; ++i) buffer[i] = words[i];
@@ -68,12 +79,18 @@ void VideocoreMailbox::set_uart_clock_hz(std::uint32_t hz) const {
     ask(tag_set_clock_rate, 3, clock_uart, hz, 0);
 }
 
-std::uint32_t VideocoreMailbox::uart_clock_hz() const { return clock_hz(clock_uart); }
+std::uint32_t VideocoreMailbox::uart_clock_hz() const { return clock_hz(clock_uart, tag_get_clock_rate); }
 
-std::uint32_t VideocoreMailbox::core_clock_hz() const { return clock_hz(clock_core); }
+std::uint32_t VideocoreMailbox::core_clock_hz() const { return clock_hz(clock_core, tag_get_clock_rate); }
 
-std::uint32_t VideocoreMailbox::clock_hz(std::uint32_t clock) const {
-    const Answer answer = ask(tag_get_clock_rate, 1, clock, 0, 0);
+// Old firmware, and QEMU's, measure nothing and leave the rate zero.
+std::uint32_t VideocoreMailbox::arm_clock_hz() const {
+    const std::uint32_t measured_hz = clock_hz(clock_arm, tag_get_measured_rate);
+    return measured_hz != 0 ? measured_hz : clock_hz(clock_arm, tag_get_clock_rate);
+}
+
+std::uint32_t VideocoreMailbox::clock_hz(std::uint32_t clock, std::uint32_t tag) const {
+    const Answer answer = ask(tag, 1, clock, 0, 0);
     return answer.given ? answer.words[1] : 0;
 }
 

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The end of a bounded wait, by the generic timer's counter. Any context, MMU on or off.
+#pragma once
+
+#include <cstdint>
+
+#include "hal/arm64/registers.hpp"
+
+namespace nopscope::hal {
+
+class Deadline {
+public:
+    explicit Deadline(unsigned milliseconds)
+        : start_(read_cntvct_el0()), ticks_(read_cntfrq_el0() * milliseconds / 1000) {}
+    bool is_over() const { return read_cntvct_el0() - start_ >= ticks_; }
+
+private:
+    std::uint64_t start_;
+    std::uint64_t ticks_;
+};
+
+// How long a UART may take to send what its FIFO holds when this image starts: 64 bytes at 115200 baud take 5.6 ms.
+inline constexpr unsigned uart_stop_ms = 10;
+
+}  // namespace nopscope::hal

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The mailbox: what it answers, how long it may take, and silence.
+#include "hal/drivers/videocore_mailbox.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/hal/bus.hpp"
+
+namespace nopscope::hal {
+namespace {
+
+// Each test has a mailbox of its own: a driver remembers one that was silent.
+TEST(MailboxTest, TheFirmwaresClocks) {
+    constexpr std::uint64_t base = 0x1000;
+    Bus bus;
+    SimulatedVideocore videocore(bus, base);
+    videocore.clocks = {{2, 48'000'000}, {3, 600'000'000}, {4, 500'000'000}};
+    const VideocoreMailbox mailbox(base);
+    EXPECT_EQ(mailbox.uart_clock_hz(), 48'000'000u);
+    EXPECT_EQ(mailbox.core_clock_hz(), 500'000'000u);
+    mailbox.set_uart_clock_hz(64'000'000);
+    EXPECT_EQ(mailbox.uart_clock_hz(), 64'000'000u);
+    EXPECT_FALSE(mailbox.is_silent());
+}
+
+TEST(MailboxTest, TheArmClockIsMeasuredIfItCanBe) {
+    constexpr std::uint64_t base = 0x2000;
+    Bus bus;
+    SimulatedVideocore videocore(bus, base);
+    videocore.clocks = {{3, 1'500'000'000}};
+    const VideocoreMailbox mailbox(base);
+    EXPECT_EQ(mailbox.arm_clock_hz(), 1'500'000'000u);
+    videocore.measured = {{3, 1'499'999'232}};
+    EXPECT_EQ(mailbox.arm_clock_hz(), 1'499'999'232u);
+}
+
+TEST(MailboxTest, AnAnswerMayTakeNearlyASecond) {
+    constexpr std::uint64_t base = 0x3000;
+    Bus bus;
+    SimulatedVideocore videocore(bus, base);
+    videocore.clocks = {{2, 48'000'000}};
+    videocore.answers_after_us = 990'000;
+    const VideocoreMailbox mailbox(base);
+    EXPECT_EQ(mailbox.uart_clock_hz(), 48'000'000u);
+    EXPECT_FALSE(mailbox.is_silent());
+}
+
+TEST(MailboxTest, ASilentMailboxIsAskedOnceForASecond) {
+    constexpr std::uint64_t base = 0x4000;
+    Bus bus;
+    SimulatedVideocore videocore(bus, base);
+    videocore.answers = false;
+    const VideocoreMailbox mailbox(base);
+    EXPECT_FALSE(mailbox.is_silent());
+    EXPECT_EQ(mailbox.uart_clock_hz(), 0u);
+    EXPECT_TRUE(mailbox.is_silent());
+    EXPECT_GE(bus.microseconds(), 1'000'000u);
+    EXPECT_LT(bus.microseconds(), 1'010'000u);
+    EXPECT_EQ(mailbox.arm_clock_hz(), 0u);
+    EXPECT_EQ(mailbox.arm_memory_end(), 0u);
+    EXPECT_LT(bus.microseconds(), 1'010'000u);
+    EXPECT_EQ(videocore.questions, 1u);
+}
+
+TEST(MailboxTest, AFullMailboxIsSilent) {
+    constexpr std::uint64_t base = 0x5000;
+    Bus bus;
+    bus.registers[base + 0x38] = 1u << 31;
+    const VideocoreMailbox mailbox(base);
+    EXPECT_EQ(mailbox.uart_clock_hz(), 0u);
+    EXPECT_TRUE(mailbox.is_silent());
+    EXPECT_GE(bus.microseconds(), 1'000'000u);
+    EXPECT_LT(bus.microseconds(), 1'010'000u);
+    EXPECT_TRUE(bus.writes.empty());
+}
+
+}  // namespace
+}  // namespace nopscope::hal

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// In place of the hal's: each access goes to the test's bus.
+#pragma once
+
+#include <cstdint>
+
+namespace nopscope::hal {
+
+std::uint32_t read32(std::uint64_t address);
+void write32(std::uint64_t address, std::uint32_t value);
+std::uint8_t read8(std::uint64_t address);
+void write8(std::uint64_t address, std::uint8_t value);
+
+}  // namespace nopscope::hal

@@ -19,7 +19,7 @@ struct UartConfig {
     UartKind kind;
     std::uint64_t base;
     unsigned interrupt;
-    std::uint32_t baud;
+    std::uint32_t baud;  // after the boot report, which is sent at 115200
     // What clocks it, after whatever the board must set up first (pins, clocks). Zero: the rate of
     // an emulated UART, which has no divisors worth setting. Called once, MMU and caches off, the UART disabled.
     std::uint32_t (*prepare_clock_hz)();
@@ -49,6 +49,13 @@ struct SpinTable {
     unsigned cores = 1;            // with the boot core
 };
 
+// What the boot firmware says of the clocks, in Hz; 0: not said.
+struct FirmwareClocks {
+    bool is_silent = false;  // it does not answer
+    std::uint32_t arm_hz = 0;
+    std::uint32_t core_hz = 0;  // the VideoCore's
+};
+
 struct BoardTable {
     const char* name;
     UartConfig uart;
@@ -59,6 +66,8 @@ struct BoardTable {
     // End of the memory that is ours, where only the running board knows; null: as linked. Called
     // once, MMU and caches off.
     std::uint64_t (*ram_end)();
+    // Null: there is nobody to ask. Called once, MMU and caches off, after the UART's prepare_clock_hz.
+    FirmwareClocks (*firmware_clocks)() = nullptr;
     // Resets the machine, where there is no PSCI that does; null: nothing can.
     void (*reset)();
     // The memory's contents survive a reset, and the loader leaves them alone.

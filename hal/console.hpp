@@ -6,7 +6,12 @@
 
 namespace nopscope::hal {
 
-void uart_start();  // boot, MMU off
+// Boot, MMU off. At 115200 baud, which any terminal can read, unless the UART is emulated: then at the board's rate.
+void uart_start();
+// Boot, MMU off: when all has been sent, the board's rate, and then silence for 50 ms, in which the other side changes its
+// own. On an emulated UART neither. Then a zero byte, so that the first frame (docs/trace-format.md) begins after the text.
+void uart_go_on_at_board_rate();
+std::uint32_t uart_clock_hz();  // what clocks it; 0: emulated
 // Tells the sink, once, that from here on only the reporter runs.
 void console_enter_panic();
 // Forgets the sink: what is printed next goes raw to the UART. For a reporter whose sink failed.

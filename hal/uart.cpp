@@ -7,6 +7,7 @@
 #include "hal/board.hpp"
 #include "hal/console.hpp"
 #include "hal/drivers/cadence_uart.hpp"
+#include "hal/drivers/deadline.hpp"
 #include "hal/drivers/mini_uart.hpp"
 #include "hal/drivers/pl011.hpp"
 #include "hal/hal.hpp"
@@ -30,10 +31,19 @@ inline auto with_uart(Operation operation) {
 std::uint32_t clock_hz_of_uart;  // 0: emulated
 std::uint32_t baud_now;
 
+// Of the boot report. A terminal program begins with this rate, and every USB adapter can make it.
+constexpr std::uint32_t first_baud = 115'200;
+constexpr unsigned report_sent_ms = 100;  // a FIFO's 64 bytes take 6
+constexpr unsigned quiet_ms = 50;
+
 constexpr std::uint32_t received_bytes = 512;
 std::uint8_t received[received_bytes];
 std::atomic<std::uint32_t> first, last;  // count bytes; modulo 2^32
 std::atomic<bool> receiving;
+
+bool can_be(std::uint32_t baud) {
+    return with_uart([=](auto uart) { return uart.can(clock_hz_of_uart, baud); });
+}
 
 // From the FIFO to the buffer. Who finds another core at it lets it be.
 void receive() {
@@ -58,15 +68,33 @@ void uart_start() {
     with_uart([](auto uart) { uart.stop(); });  // before its clock changes
     const auto prepare = board.uart.prepare_clock_hz;
     clock_hz_of_uart = prepare != nullptr ? prepare() : 0;
-    baud_now = board.uart.baud;
+    // A clock that cannot make both is QEMU's, and no rate means anything.
+    const bool has_rates = clock_hz_of_uart != 0 && can_be(first_baud) && can_be(board.uart.baud);
+    baud_now = has_rates ? first_baud : board.uart.baud;
     with_uart([](auto uart) { uart.start(clock_hz_of_uart, baud_now); });
 }
+
+void uart_go_on_at_board_rate() {
+    if (baud_now != board.uart.baud) {
+        const Deadline sent(report_sent_ms);
+        while (with_uart([](auto uart) { return uart.is_busy(); }) && !sent.is_over()) {
+        }
+        baud_now = board.uart.baud;
+        with_uart([](auto uart) { uart.set_baud(clock_hz_of_uart, baud_now); });
+        const Deadline quiet(quiet_ms);
+        while (!quiet.is_over()) {
+        }
+    }
+    // To a reader of frames the report, or what it made of it at another rate, is over.
+    uart_write(0);
+}
+
+std::uint32_t uart_clock_hz() { return clock_hz_of_uart; }
 
 std::uint32_t uart_baud() { return baud_now; }
 
 bool uart_set_baud(std::uint32_t baud, bool only_ask) {
-    const auto can_be = [=](auto uart) { return uart.can(clock_hz_of_uart, baud); };
-    const bool can = clock_hz_of_uart == 0 ? baud != 0 : with_uart(can_be);
+    const bool can = clock_hz_of_uart == 0 ? baud != 0 : can_be(baud);
     if (!can || only_ask) return can;
     with_uart([=](auto uart) { uart.set_baud(clock_hz_of_uart, baud); });
     baud_now = baud;

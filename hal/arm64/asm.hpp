@@ -8,8 +8,9 @@
 
 extern "C" {
 
-// From boot.S, MMU and caches off: returns what to write to SCTLR_EL1.
-std::uint64_t nopscope_boot_early(unsigned exception_level);
+// From boot.S, MMU and caches off: returns what to write to SCTLR_EL1. `device_tree`: x0 at entry, which the Linux boot
+// protocol makes the device tree's address.
+std::uint64_t nopscope_boot_early(unsigned exception_level, std::uint64_t device_tree);
 // From boot.S, MMU and caches on.
 [[noreturn]] void nopscope_boot_late();
 // Where another core starts: boot.S, MMU off.

@@ -44,10 +44,11 @@
     .section .text.boot, "ax"
     // The other cores come through here, too: x20 is the core's number, 0 the boot core's.
 
-// In: whatever the loader leaves. Never returns.
+// In: whatever the loader leaves; x0 may be a device tree's address. Never returns.
     .global _start
 _start:
     msr     daifset, #0xf
+    mov     x21, x0                     // the device tree, by the Linux boot protocol
     mrs     x9, mpidr_el1
     mov     x10, #0xffffff              // Aff2..Aff0
     tst     x9, x10
@@ -168,8 +169,9 @@ at_el1:
     stp     xzr, xzr, [x9], #16
     b       1b
 2:
-    // std::uint64_t nopscope_boot_early(unsigned exception_level): SCTLR_EL1's value.
+    // std::uint64_t nopscope_boot_early(unsigned exception_level, std::uint64_t device_tree): SCTLR_EL1's value.
     lsr     w0, w19, #2
+    mov     x1, x21
     bl      nopscope_boot_early
     mov     x20, x0
 

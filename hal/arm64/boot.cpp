@@ -3,6 +3,7 @@
 // memory is device memory then, so no unaligned access and no exclusives.
 #include "hal/arm64/boot.hpp"
 #include "hal/arm64/asm.hpp"
+#include "hal/arm64/boot_report.hpp"
 #include "hal/arm64/cores.hpp"
 #include "hal/arm64/interrupts.hpp"
 #include "hal/arm64/mmu.hpp"
@@ -59,9 +60,11 @@ unsigned boot_exception_level() { return entered_at; }
 
 using namespace nopscope::hal;
 
-std::uint64_t nopscope_boot_early(unsigned exception_level) {
+std::uint64_t nopscope_boot_early(unsigned exception_level, std::uint64_t device_tree) {
     entered_at = exception_level;
     uart_start();
+    print_boot_report(exception_level, device_tree);
+    uart_go_on_at_board_rate();
     mmu_prepare();
     const CpuFeatures features = CpuFeatures::read();
     if (features.pac) set_pac_keys();

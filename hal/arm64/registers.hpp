@@ -19,16 +19,20 @@ namespace nopscope::hal {
         asm volatile("msr " ENCODING ", %0" ::"r"(value) : "memory");      \
     }
 
+NOPSCOPE_SYSTEM_REGISTER(ctr_el0, "ctr_el0")
 NOPSCOPE_SYSTEM_REGISTER(daif, "daif")
 NOPSCOPE_SYSTEM_REGISTER(esr_el1, "esr_el1")
 NOPSCOPE_SYSTEM_REGISTER(far_el1, "far_el1")
 NOPSCOPE_SYSTEM_REGISTER(id_aa64isar1_el1, "id_aa64isar1_el1")
 NOPSCOPE_SYSTEM_REGISTER(id_aa64isar2_el1, "S3_0_C0_C6_2")
+NOPSCOPE_SYSTEM_REGISTER(id_aa64pfr0_el1, "id_aa64pfr0_el1")
 NOPSCOPE_SYSTEM_REGISTER(id_aa64pfr1_el1, "id_aa64pfr1_el1")
 NOPSCOPE_SYSTEM_REGISTER(id_aa64mmfr0_el1, "id_aa64mmfr0_el1")
 NOPSCOPE_SYSTEM_REGISTER(id_aa64dfr0_el1, "id_aa64dfr0_el1")
 NOPSCOPE_SYSTEM_REGISTER(mair_el1, "mair_el1")
+NOPSCOPE_SYSTEM_REGISTER(midr_el1, "midr_el1")
 NOPSCOPE_SYSTEM_REGISTER(mpidr_el1, "mpidr_el1")
+NOPSCOPE_SYSTEM_REGISTER(revidr_el1, "revidr_el1")
 NOPSCOPE_SYSTEM_REGISTER(sctlr_el1, "sctlr_el1")
 NOPSCOPE_SYSTEM_REGISTER(tcr_el1, "tcr_el1")
 NOPSCOPE_SYSTEM_REGISTER(ttbr0_el1, "ttbr0_el1")

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 extern "C" {
+extern char __ram_start[], __ram_end[];  // the board's linker script
 extern char __image_start[], __image_end[];
 extern char __text_start[], __text_end[];
 extern char __rodata_start[], __rodata_end[];

@@ -49,6 +49,12 @@ struct RaspberryPi {
         return actual_hz != 0 ? actual_hz : wanted_hz;
     }
 
+    static FirmwareClocks clocks() {
+        const std::uint32_t arm_hz = mailbox.arm_clock_hz();
+        const std::uint32_t core_hz = mailbox.core_clock_hz();
+        return {.is_silent = mailbox.is_silent(), .arm_hz = arm_hz, .core_hz = core_hz};
+    }
+
     static std::uint64_t arm_memory_end() {
         constexpr std::uint64_t with_default_gpu_mem = 0x3b40'0000;
         const std::uint64_t end = mailbox.arm_memory_end();

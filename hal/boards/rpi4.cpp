@@ -25,6 +25,7 @@ constinit const BoardTable board = {
     .spin_table = {.first_word = 0xd8, .cores = 4},  // raspberrypi/tools, armstubs/armstub8.S
     .devices = devices,
     .ram_end = Pi::arm_memory_end,
+    .firmware_clocks = Pi::clocks,
     .reset = Pi::reset_by_watchdog,
 };
 

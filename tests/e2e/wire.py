@@ -8,6 +8,7 @@ from docs/trace-format.md, so that no test has only the host tools' word for wha
 
 import dataclasses
 import pathlib
+import re
 import struct
 import sys
 from collections import Counter
@@ -43,6 +44,15 @@ class Added:
         return sum(self.bins.values())
 
 
+BOOT_REPORT = rb"(?:boot: [ -~]*\r?\n)+"
+
+
+def without_boot_report(data):
+    """What a UART has sent, but for the text with which each boot begins (target.boot_report looks at that)."""
+    data = re.sub(rb"(?:\A|(?<=\0))" + BOOT_REPORT + rb"\0", b"", data)
+    return re.sub(BOOT_REPORT, b"", data)  # behind a frame that a reset has cut: its zero byte ends that one
+
+
 class Line:
     """Everything one session sent on a line that lost nothing."""
 
@@ -57,7 +67,7 @@ class Line:
         self.sequence_gaps = 0
         self._next_sequence = {}
         self._decoders = {}    # core: of its trace frames
-        for frame in trace2.frames(data):
+        for frame in trace2.frames(without_boot_report(data)):
             if frame is None:
                 self.bad_frames += 1
             else:

@@ -6,10 +6,11 @@
                  [--contains TEXT]... [--update] [--dirty-bss] [--input TEXT] [WORD]...
 
 WORDs are the semihosting command line; with --no-semihosting there is none. Before comparing, what
-may differ from run to run or CPU to CPU is made equal: a backtrace line shows the function's name
+may differ from run to run or CPU to CPU is made equal: the boot report's lines go (boot_report_test.py
+looks at those); a backtrace line shows the function's name
 instead of its address, other 64-bit numbers become 0x*, the notes in parentheses behind `ok NAME`
 go. --contains asks for text in what was printed before that. --update writes the expected file.
---input is sent to the UART when the first line has been printed.
+--input is sent to the UART when the first line after the boot report has been printed.
 --dirty-bss (raw images) fills what the image must zero itself with 0xa5 before it starts.
 On a machine hostile-... the hostile stub (tests/hostile) stands in front of the image.
 """
@@ -83,6 +84,7 @@ def normalised(text, functions):
         return match.group(1) + functions.name(int(match.group(2), 16) - (0 if is_exact else 4))
 
     text = text.replace("\r", "")
+    text = re.sub(r"^boot: .*\n\0?", "", text, flags=re.M)
     text = re.sub(r"^( +(?:#\d+ +|x30 |x9 ))0x([0-9a-f]{16})", frame, text, flags=re.M)
     text = re.sub(r"0x[0-9a-f]{16}", "0x*", text)
     text = re.sub(r" on core \d", " on core *", text)
@@ -110,7 +112,12 @@ def run(arguments, functions, directory):
         command += ["-device", f"loader,file={garbage.name},addr={start:#x},force-raw=on"]
     try:
         qemu = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        first = qemu.stdout.readline() if arguments.input else b""
+        first = b""
+        if arguments.input:
+            for line in qemu.stdout:
+                first += line
+                if not line.lstrip(b"\0").startswith(b"boot: "):
+                    break
         rest, _ = qemu.communicate(arguments.input.encode(), timeout=HANG_SECONDS)
         return (first + rest).decode(errors="replace"), qemu.returncode
     except subprocess.TimeoutExpired as hang:

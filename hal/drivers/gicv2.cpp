@@ -2,6 +2,7 @@
 #include "hal/arm64/registers.hpp"
 #include "hal/drivers/gic.hpp"
 #include "hal/drivers/gic_distributor.hpp"
+#include "hal/hal.hpp"
 
 namespace nopscope::hal {
 
@@ -23,8 +24,11 @@ void Gicv2::start() const {
     write32(distributor_ + gicd_ctlr, 1);
 }
 
-// The first word of each is banked by core.
+// The first word of each is banked by core. The targets of a core's own interrupts are its interface alone, or zero where
+// there is only one (IHI 0048, 4.3.12).
 void Gicv2::start_core() const {
+    const std::uint32_t interface = read32(distributor_ + gicd_itargetsr) & 0xff;
+    if (interface != 0 && interface != 1u << this_core()) panic("gicv2: a core's interface is not the core's number");
     gic_quiet(distributor_, 0);
     for (unsigned sgi = 0; sgi < 16; sgi += 4) write32(distributor_ + gicd_cpendsgir + sgi, ~0u);
     // QEMU's keeps the running priority across a reset.

@@ -2,10 +2,17 @@
 // Bytes from the line -> chunks between zero bytes -> frames whose CRC holds.
 //
 // Everything else is counted, never guessed at. Memory is one chunk: a chunk that outgrows the
-// longest frame is handed on in pieces. A chunk of plain text (a boot loader, a panic before init)
-// is no frame and counts as one corrupt one, but its text is handed on.
+// longest frame is handed on in pieces. A chunk of plain text (a panic before init) is no frame and
+// counts as one corrupt one, but its text is handed on.
+//
+// What precedes the first frame of a boot is no damage: a boot loader's text, the board's boot
+// lines (boot_lines.hpp), the end of a frame, what a port makes of bytes at another rate.
+// lead_bytes counts it. Boot lines are recognised between two frames, too. On a line whose rate has
+// changed all that lies between two sessions is such a lead, because a reset target begins at its
+// first rate.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <iterator>
@@ -25,14 +32,16 @@ struct LineCounters {
     std::uint64_t raw_bytes = 0;       // of those, bytes in chunks of plain text
     std::uint64_t stray_zeros = 0;     // delimiters with nothing before them
     std::uint64_t cut_bytes = 0;       // after the last delimiter, at the end
+    std::uint64_t lead_bytes = 0;      // before a boot's first frame, other than delimiters
 
     bool operator==(const LineCounters&) const = default;
 };
 
 // As a recording has them: new ones are appended.
 inline constexpr std::uint64_t LineCounters::*line_fields[] = {
-    &LineCounters::bytes,     &LineCounters::frames,      &LineCounters::corrupt_frames,
-    &LineCounters::raw_bytes, &LineCounters::stray_zeros, &LineCounters::cut_bytes,
+    &LineCounters::bytes,      &LineCounters::frames,      &LineCounters::corrupt_frames,
+    &LineCounters::raw_bytes,  &LineCounters::stray_zeros, &LineCounters::cut_bytes,
+    &LineCounters::lead_bytes,
 };
 static_assert(sizeof(LineCounters) == std::size(line_fields) * sizeof(std::uint64_t));
 
@@ -64,9 +73,28 @@ public:
         shown_ = chunk_.size();
     }
 
+    // The line runs at another rate from here on: what is pending belongs to nothing that follows,
+    // and what follows may begin within a frame.
+    template <typename Sink>
+    void change_rate(Sink& sink) {
+        counters_.lead_bytes += length_;
+        if (is_plain()) show_pending_text(sink);
+        hand_on(sink);
+        reset();
+        is_tail_ = true;
+        rate_changes_ = true;
+    }
+
     // The line has ended. What was pending can be no frame: its delimiter is missing.
     template <typename Sink>
     void finish(Sink& sink) {
+        count(unsettled_);
+        unsettled_ = {};
+        if (length_ != 0 && (is_boot_ || boot_at() == 0) && is_plain()) {
+            counters_.lead_bytes += length_;
+            show_pending_text(sink);
+            return reset();
+        }
         counters_.cut_bytes += length_;
         if (length_ != 0 && is_plain()) {
             counters_.raw_bytes += length_;
@@ -84,6 +112,10 @@ private:
         return {reinterpret_cast<const char*>(chunk_.data()), chunk_.size()};
     }
     bool is_plain() const { return plain_ && is_console_text(chunk_); }
+    bool is_plain_from(std::size_t at) const {
+        return is_console_text(std::span<const std::uint8_t>(chunk_).subspan(at));
+    }
+    std::size_t boot_at() const { return text().find("boot: nopscope "); }
 
     template <typename Sink>
     void keep(std::span<const std::uint8_t> bytes, Sink& sink) {
@@ -95,6 +127,7 @@ private:
             bytes = bytes.subspan(count);
             if (bytes.empty()) return;
             plain_ = is_plain();
+            is_boot_ = plain_ && (is_boot_ || boot_at() == 0);  // for the pieces to come
             if (plain_) {
                 show_pending_text(sink);
             } else {
@@ -111,27 +144,70 @@ private:
             ++counters_.stray_zeros;
             return;
         }
-        const bool plain = is_plain();
-        if (plain || length_ > chunk_.size()) {
-            ++counters_.corrupt_frames;
-            if (plain) {
-                counters_.raw_bytes += length_;
-                show_pending_text(sink);
-            } else {
-                hand_on(sink);
-            }
-            return reset();
-        }
+        if (is_plain() || length_ > chunk_.size()) return close_without_frame(sink);
         decoded_ = chunk_;
-        if (const auto frame = wire::parse_frame(decoded_.data(), decoded_.size()); frame.ok) {
-            ++counters_.frames;
-            sink.on_frame(frame);
+        const auto frame = wire::parse_frame(decoded_.data(), decoded_.size());
+        if (!frame.ok) return close_without_frame(sink);
+        ++counters_.frames;
+        settle(frame.header.session);
+        sink.on_frame(frame);
+        reset();
+        is_tail_ = false;
+    }
+
+    template <typename Sink>
+    void close_without_frame(Sink& sink) {
+        const bool is_lead = counters_.frames == 0 || is_tail_;
+        const bool plain = is_plain();
+        const std::size_t boot = std::min(is_boot_ ? 0 : boot_at(), chunk_.size());
+        const bool has_boot = (is_boot_ || boot != chunk_.size()) && is_plain_from(boot);
+        std::uint64_t other = length_;  // bytes that are no boot's text
+        if (has_boot) other = is_boot_ ? 0 : length_ - (chunk_.size() - boot);
+        counters_.lead_bytes += length_ - other;
+        if (is_lead) {
+            counters_.lead_bytes += other;
+        } else if (other != 0) {
+            const LineCounters damage{
+                .corrupt_frames = 1, .raw_bytes = plain ? other : 0, .lead_bytes = other};
+            if (rate_changes_) {
+                add(unsettled_, damage);
+            } else {
+                count(damage);
+            }
+        }
+        if (has_boot && !plain && shown_ < boot) {
+            sink.on_corrupt(std::span<const std::uint8_t>(chunk_).first(boot).subspan(shown_));
+            shown_ = boot;
+        }
+        if (plain || has_boot) {
+            if (shown_ < chunk_.size()) sink.on_text(text().substr(shown_));
         } else {
-            ++counters_.corrupt_frames;
             hand_on(sink);
         }
         reset();
+        is_tail_ = false;
     }
+
+    // A frame has come. In the session of the frame before it, what lay between them is damage.
+    void settle(std::uint16_t session) {
+        if (session == session_) {
+            count(unsettled_);
+        } else {
+            counters_.lead_bytes += unsettled_.lead_bytes;
+        }
+        unsettled_ = {};
+        session_ = session;
+    }
+    static void add(LineCounters& to, const LineCounters& more) {
+        to.corrupt_frames += more.corrupt_frames;
+        to.raw_bytes += more.raw_bytes;
+        to.lead_bytes += more.lead_bytes;
+    }
+    void count(LineCounters damage) {
+        damage.lead_bytes = 0;
+        add(counters_, damage);
+    }
+
     template <typename Sink>
     void hand_on(Sink& sink) {
         const auto rest = std::span<const std::uint8_t>(chunk_).subspan(shown_);
@@ -142,6 +218,7 @@ private:
         length_ = 0;
         shown_ = 0;
         plain_ = true;
+        is_boot_ = false;
     }
 
     std::vector<std::uint8_t> chunk_;
@@ -149,6 +226,11 @@ private:
     std::uint64_t length_ = 0;  // of the chunk, including what was not kept
     std::size_t shown_ = 0;     // bytes of chunk_ already handed on as text
     bool plain_ = true;         // false: too long, and not text
+    bool is_boot_ = false;      // pieces of the chunk that were handed on began with boot lines
+    bool is_tail_ = false;      // of a frame whose beginning came at another rate
+    bool rate_changes_ = false;
+    std::uint16_t session_ = 0;  // of the last frame
+    LineCounters unsettled_;     // damage, unless the next frame is another session's
     LineCounters counters_;
 };
 

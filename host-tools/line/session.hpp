@@ -210,6 +210,8 @@ public:
         std::uint64_t to_ns = 0;
     };
     void set_arrival(const Arrival& arrival) { arrival_ = arrival; }
+    // The line runs at another rate from here on.
+    void change_rate() { deframer_.change_rate(*this); }
     void show_pending_text() { deframer_.show_pending_text(*this); }
     void finish();
 

@@ -59,4 +59,10 @@ void LastingSource::set_baud(std::uint32_t baud) {
     baud_ = baud;
 }
 
+void LastingSource::follow_baud(std::uint32_t baud) {
+    if (is_lost()) throw Error("the line is lost: " + why_);
+    source_->follow_baud(baud);
+    baud_ = baud;
+}
+
 }  // namespace nopscope

@@ -21,6 +21,8 @@ public:
     Result read(std::span<std::uint8_t> to, std::chrono::milliseconds timeout) override;
     void write(std::span<const std::uint8_t> bytes) override;  // throws Error while it is lost, too
     void set_baud(std::uint32_t baud) override;
+    void follow_baud(std::uint32_t baud) override;
+    bool may_try_rates() const override { return source_ != nullptr && source_->may_try_rates(); }
     std::uint32_t baud() const override { return source_ ? source_->baud() : baud_; }
     std::optional<int> close() override { return source_ ? source_->close() : std::nullopt; }
 

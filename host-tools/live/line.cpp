@@ -35,7 +35,10 @@ std::unique_ptr<Source> open_line(const LineOptions& options, Way way, const Say
 Source::Result LineReader::wait(std::chrono::milliseconds timeout) {
     if (got_.count != 0 && got_.count < few_bytes) std::this_thread::sleep_for(gathering);
     got_ = {};
-    if (const auto searched = listening_.search(timeout)) return *searched;
+    if (const auto searched = listening_.search(buffer_, timeout)) {
+        arrival_ = {.from_ns = emptied_ns_, .to_ns = utc_now_ns()};
+        return got_ = *searched;
+    }
     const std::uint64_t begin_ns = utc_now_ns();
     got_ = source_.read(buffer_, timeout);
     arrival_ = {.from_ns = emptied_ns_, .to_ns = utc_now_ns()};
@@ -60,13 +63,20 @@ void LineReader::feed() {
 }
 
 void LineReader::take(Clock::time_point now) {
+    if (listening_.take_change()) change_rate();
     if (got_.count != 0) {
         feed();
         last_byte_ = now;
+        if (listening_.follow(bytes(), reader_)) change_rate();
     } else if (now - last_byte_ > text_silence) {
         reader_.show_pending_text();
     }
     listening_.take(bytes(), reader_, now);
+}
+
+void LineReader::change_rate() {
+    reader_.change_rate();
+    begun_.reset();
 }
 
 void LineReader::cut() {

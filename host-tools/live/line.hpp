@@ -63,6 +63,7 @@ public:
 
 private:
     void feed();
+    void change_rate();
 
     Source& source_;
     SessionReader reader_;

@@ -24,15 +24,18 @@ struct Nothing final : SessionSink {
 }  // namespace
 
 BaudSearch::BaudSearch(Source& line, const std::vector<std::uint32_t>& likely)
-    : line_(line), before_(line.baud()), bauds_(likely) {
-    for (const std::uint32_t baud : common_bauds) {
+    : line_(line), before_(line.baud()) {
+    const auto add = [this](std::uint32_t baud) {
         const bool is_known =
             baud == before_ || std::find(bauds_.begin(), bauds_.end(), baud) != bauds_.end();
         if (!is_known) bauds_.push_back(baud);
-    }
+    };
+    for (const std::uint32_t baud : likely) add(baud);
+    for (const std::uint32_t baud : common_bauds) add(baud);
 }
 
 BaudSearch::~BaudSearch() {
+    if (stays_) return;
     try {
         line_.set_baud(before_);
     } catch (const Error&) {  // the line is lost: reading it says so
@@ -41,6 +44,8 @@ BaudSearch::~BaudSearch() {
 
 void BaudSearch::try_next() {
     reader_ = std::make_unique<SessionReader>(nothing);
+    boot_ = {};
+    heard_.clear();
     until_ = Clock::now() + longest_try;
     while (next_ < bauds_.size()) {
         try {
@@ -57,50 +62,131 @@ Source::Result BaudSearch::listen(std::chrono::milliseconds timeout) {
     if (reader_ == nullptr || is_enough || Clock::now() > until_) try_next();
     if (is_over()) return {};
     const Source::Result got = line_.read(buffer_, timeout);
-    reader_->feed({buffer_.data(), got.count});
+    const std::span<const std::uint8_t> bytes(buffer_.data(), got.count);
+    heard_.insert(heard_.end(), bytes.begin(), bytes.end());
+    reader_->feed(bytes);
+    boot_.feed(bytes, true);
     if (reader_->line().frames != 0) found_ = bauds_[next_ - 1];
+    if (const auto announced = boot_.take_baud(); announced && !found_) {
+        try {
+            line_.follow_baud(*announced);
+            found_ = announced;
+        } catch (const Error&) {  // a rate that the port cannot make
+        }
+    }
     return {0, got.closed};
 }
 
-std::optional<Source::Result> Listening::search(std::chrono::milliseconds timeout) {
+std::optional<Source::Result> Listening::search(std::span<std::uint8_t> to,
+                                                std::chrono::milliseconds timeout) {
     if (!search_) return std::nullopt;
-    return search_->listen(timeout);
+    Source::Result got = search_->listen(timeout);
+    if (search_->found() && line_.may_try_rates()) {
+        search_->stay();
+        has_changed_ = true;
+        got.count = std::min(to.size(), search_->heard().size());
+        std::copy_n(search_->heard().end() - static_cast<long>(got.count), got.count, to.begin());
+    }
+    return got;
+}
+
+bool Listening::follow(std::span<const std::uint8_t> bytes, const SessionReader& reader) {
+    if (line_.baud() == 0) return false;
+    boot_.feed(bytes, reader.line().frames == 0);
+    const auto announced = boot_.take_baud();
+    if (!announced) return false;
+    announced_baud_ = announced;
+    if (*announced == line_.baud()) return false;
+    try {
+        line_.follow_baud(*announced);
+    } catch (const Error& error) {
+        found_ = {Diagnosis::noise,
+                  fmt::format("the target goes on at {} baud, which the port does not make ({})",
+                              *announced, error.what()),
+                  "use another adapter, or build the firmware for a lower rate"};
+        return false;
+    }
+    found_.reset();
+    restart(Clock::now());
+    return true;
+}
+
+// The search is over.
+void Listening::take_found() {
+    if (const auto baud = search_->found(); baud && line_.may_try_rates()) {
+        found_.reset();
+        first_bytes_.clear();
+        begin_ = Clock::now();
+        search_.reset();
+        return;
+    } else if (baud) {
+        found_ = {Diagnosis::noise,
+                  fmt::format("frames come at {} baud, and not at {}", *baud, baud_),
+                  fmt::format("give ?baud={}", *baud)};
+    } else {
+        found_ = {Diagnosis::noise,
+                  fmt::format("bytes came, and no frame at {} baud or another common rate", baud_),
+                  "is this a nopscope target's line?"};
+    }
+    search_.reset();
 }
 
 void Listening::take(std::span<const std::uint8_t> bytes, const SessionReader& reader,
                      Clock::time_point now) {
     if (search_) {
         if (!search_->is_over()) return;
-        if (const auto baud = search_->found()) {
-            found_ = {Diagnosis::noise,
-                      fmt::format("frames come at {} baud, and not at {}", *baud, baud_),
-                      fmt::format("give ?baud={}", *baud)};
-        } else {
-            found_ = {
-                Diagnosis::noise,
-                fmt::format("bytes came, and no frame at {} baud or another common rate", baud_),
-                "is this a nopscope target's line?"};
-        }
-        search_.reset();
+        take_found();
+        if (line_.may_try_rates()) restart(now);
     }
     is_heard_ = is_heard_ || reader.has_session();
-    if (is_heard_) return;
+    if (is_heard_ && !line_.may_try_rates()) return;
+    if (line_.may_try_rates() && reader.line().frames != frames_) {
+        frames_ = reader.line().frames;
+        restart(now);
+        return;
+    }
     baud_ = line_.baud();
     first_bytes_.insert(first_bytes_.end(), bytes.begin(),
                         bytes.begin() + static_cast<long>(std::min(
                                             bytes.size(), most_bytes - first_bytes_.size())));
-    if (has_searched_ || baud_ == 0 || first_bytes_.size() < fewest_bytes_to_search ||
-        now - begin_ < patience)
-        return;
-    const Diagnosis::Kind kind = diagnosis(reader, now).kind;
-    if (kind != Diagnosis::noise && kind != Diagnosis::zeros) return;
+    begin_search(reader, now);
+}
+
+// If it is time for that.
+void Listening::begin_search(const SessionReader& reader, Clock::time_point now) {
+    if (has_searched_ || baud_ == 0) return;
+    const bool is_first = line_.may_try_rates() && !is_heard_;
+    if (now - begin_ < (is_first ? patience_to_follow : patience)) return;
+    if (first_bytes_.size() < (is_first ? fewest_bytes_to_follow : fewest_bytes_to_search)) return;
+    const Diagnosis::Kind what = line_.may_try_rates() ? kind() : diagnosis(reader, now).kind;
+    if (what != Diagnosis::noise && what != Diagnosis::zeros) return;
     has_searched_ = true;
-    search_ = std::make_unique<BaudSearch>(line_, likely_bauds(first_bytes_, baud_));
+    search_ = std::make_unique<BaudSearch>(line_, known_bauds());
+}
+
+// What the bytes since the last frame are.
+Diagnosis::Kind Listening::kind() const {
+    LineCounters line{.bytes = first_bytes_.size()};
+    line.stray_zeros = static_cast<std::uint64_t>(
+        std::count(first_bytes_.begin(), first_bytes_.end(), std::uint8_t{0}));
+    return diagnose({.bytes = first_bytes_, .line = line, .stream = {}, .baud = baud_}).kind;
+}
+
+// The rates to try before the common ones.
+std::vector<std::uint32_t> Listening::known_bauds() const {
+    std::vector<std::uint32_t> bauds = likely_bauds(first_bytes_, baud_);
+    if (!line_.may_try_rates()) return bauds;
+    std::vector<std::uint32_t> known{first_baud_};
+    if (announced_baud_) known.push_back(*announced_baud_);
+    known.insert(known.end(), bauds.begin(), bauds.end());
+    known.insert(known.end(), {3000000, 1000000, 2000000, 4000000});
+    return known;
 }
 
 void Listening::restart(Clock::time_point now) {
     begin_ = now;
     first_bytes_.clear();
+    if (line_.may_try_rates()) has_searched_ = false;
 }
 
 Diagnosis Listening::diagnosis(const SessionReader& reader, Clock::time_point now) const {
@@ -114,7 +200,10 @@ Diagnosis Listening::diagnosis(const SessionReader& reader, Clock::time_point no
 
 std::optional<std::string> Listening::complaint(const SessionReader& reader,
                                                 Clock::time_point now) {
-    if (is_heard_ || now - begin_ < patience) return std::nullopt;
+    if (is_heard_) return std::nullopt;
+    // The port is at the right rate soon, or `found_` says why not.
+    const bool may_help_itself = line_.may_try_rates() && search_ != nullptr;
+    if (may_help_itself || (!found_ && now - begin_ < patience)) return std::nullopt;
     const Diagnosis said = diagnosis(reader, now);
     const bool is_news = told_ != said.kind || (found_ && !found_is_told_);
     if (!is_news) return std::nullopt;

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line until its first session: what is wrong with it, and at which rate of a serial port frames
+// What is wrong with a line until its first session, and at which rate of a serial port frames
 // come.
+//
+// A board announces its rate (line/boot_lines.hpp), and the port is set to it at once. If a port
+// may try rates (Source::may_try_rates) and brings bytes but no frame, the search for one begins,
+// also within a session, and the port stays at the rate at which a frame came.
 #pragma once
 
 #include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "host-tools/line/boot_lines.hpp"
 #include "host-tools/line/diagnosis.hpp"
 #include "host-tools/transport/source.hpp"
 
@@ -19,7 +25,7 @@ class BaudSearch {
 public:
     using Clock = std::chrono::steady_clock;
 
-    // `likely` rates come first. The line goes back to its rate when this is gone.
+    // `likely` rates come first. The line goes back to its rate when this is gone, unless stay().
     BaudSearch(Source& line, const std::vector<std::uint32_t>& likely);
     ~BaudSearch();
     BaudSearch(const BaudSearch&) = delete;
@@ -28,8 +34,11 @@ public:
     // Reads for `timeout` at most. Throws Error.
     Source::Result listen(std::chrono::milliseconds timeout);
     bool is_over() const { return found_ || next_ > bauds_.size(); }
-    // The rate at which a frame came.
+    // The rate at which a frame came, or that a board has announced.
     std::optional<std::uint32_t> found() const { return found_; }
+    // The bytes that came at this rate so far, or with the announcement.
+    std::span<const std::uint8_t> heard() const { return heard_; }
+    void stay() { stays_ = true; }
 
 private:
     void try_next();
@@ -40,7 +49,10 @@ private:
     std::size_t next_ = 0;  // the one after the one that is tried
     Clock::time_point until_{};
     std::unique_ptr<SessionReader> reader_;
+    BootLines boot_;
     std::optional<std::uint32_t> found_;
+    std::vector<std::uint8_t> heard_;
+    bool stays_ = false;
     std::vector<std::uint8_t> buffer_ = std::vector<std::uint8_t>(std::size_t{1} << 14);
 };
 
@@ -50,10 +62,17 @@ public:
     // A target sends a hello each second.
     static constexpr std::chrono::milliseconds patience{2800};
 
-    explicit Listening(Source& line) : line_(line) {}
+    explicit Listening(Source& line) : line_(line), first_baud_(line.baud()) {}
 
-    // Reads another rate of the line, when it is time for that. Nothing: it is not.
-    std::optional<Source::Result> search(std::chrono::milliseconds timeout);
+    // Reads another rate of the line, when it is time for that. Nothing: it is not. The result has
+    // no bytes, except in `to` those of a rate at which the port stays.
+    std::optional<Source::Result> search(std::span<std::uint8_t> to,
+                                         std::chrono::milliseconds timeout);
+    // True once after each change of the port's rate by this class; before the bytes that came with
+    // the change are fed to the reader.
+    bool take_change() { return std::exchange(has_changed_, false); }
+    // Of a port: sets it to the rate that these bytes announce. True: it did.
+    bool follow(std::span<const std::uint8_t> bytes, const SessionReader& reader);
     // After the bytes were fed to the reader.
     void take(std::span<const std::uint8_t> bytes, const SessionReader& reader,
               Clock::time_point now);
@@ -71,10 +90,23 @@ private:
     static constexpr std::size_t most_bytes = std::size_t{1} << 14;
     // Fewer are a disturbance: another rate is not worth missing a target that begins to send.
     static constexpr std::size_t fewest_bytes_to_search = 200;
+    // If the port then stays at the right rate, little is missed.
+    static constexpr std::size_t fewest_bytes_to_follow = 16;
+    static constexpr std::chrono::milliseconds patience_to_follow{1300};
+
+    void begin_search(const SessionReader& reader, Clock::time_point now);
+    std::vector<std::uint32_t> known_bauds() const;
+    void take_found();
+    Diagnosis::Kind kind() const;
 
     Source& line_;
     Clock::time_point begin_ = Clock::now();
-    std::vector<std::uint8_t> first_bytes_;
+    std::vector<std::uint8_t> first_bytes_;  // of a port that may try rates: since the last frame
+    std::uint64_t frames_ = 0;
+    BootLines boot_;
+    const std::uint32_t first_baud_;
+    std::optional<std::uint32_t> announced_baud_;
+    bool has_changed_ = false;
     std::uint32_t baud_ = 0;
     std::unique_ptr<BaudSearch> search_;
     bool has_searched_ = false;

@@ -39,8 +39,8 @@ void set_raw(int port, const std::string& path, std::uint32_t baud) {
 
 class SerialSource final : public Source {
 public:
-    SerialSource(int port, const std::string& path, std::uint32_t baud)
-        : port_(port), path_(path), baud_(baud) {}
+    SerialSource(int port, const std::string& path, std::uint32_t baud, bool is_asked)
+        : port_(port), path_(path), baud_(baud), is_asked_(is_asked) {}
     ~SerialSource() override { SerialSource::close(); }
     Result read(std::span<std::uint8_t> to, std::chrono::milliseconds timeout) override {
         return read_descriptor(port_, path_, to, timeout);
@@ -48,9 +48,13 @@ public:
     void write(std::span<const std::uint8_t> bytes) override { write_descriptor(port_, path_, bytes); }
     void set_baud(std::uint32_t baud) override {
         ioctl(port_, TCSBRK, 1);  // what is on its way leaves first (tcdrain)
+        SerialSource::follow_baud(baud);
+    }
+    void follow_baud(std::uint32_t baud) override {
         set_raw(port_, path_, baud);
         baud_ = baud;
     }
+    bool may_try_rates() const override { return !is_asked_; }
     std::uint32_t baud() const override { return baud_; }
     std::optional<int> close() override {
         if (port_ >= 0) ::close(port_);
@@ -62,15 +66,16 @@ private:
     int port_;
     std::string path_;
     std::uint32_t baud_;
+    bool is_asked_;
 };
 
 }  // namespace
 
-std::unique_ptr<Source> open_serial(const std::string& path, std::uint32_t baud) {
+std::unique_ptr<Source> open_serial(const std::string& path, std::uint32_t baud, bool is_asked) {
     // Not blocking: a port without carrier would wait in open().
     const int port = open(path.c_str(), O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
     if (port < 0) throw Error(open_failure(path, errno));
-    auto source = std::make_unique<SerialSource>(port, path, baud);
+    auto source = std::make_unique<SerialSource>(port, path, baud, is_asked);
     set_raw(port, path, baud);
     ioctl(port, TCFLSH, TCIFLUSH);
     return source;

@@ -57,7 +57,7 @@ std::unique_ptr<Source> serial_from(std::string_view rest, const std::string& ur
             throw Error(uri + ": expected serial:PATH?baud=NUMBER", Exit::usage);
         }
     }
-    return open_serial(path, baud);
+    return open_serial(path, baud, question != std::string_view::npos);
 }
 
 std::unique_ptr<Source> tcp_from(std::string_view rest, const std::string& uri) {
@@ -143,8 +143,8 @@ std::unique_ptr<Source> open_source(const std::string& uri, Way way, Errors erro
     if (take_prefix(rest, "file:")) return open_file(std::string(rest));
     if (rest.starts_with("/dev/")) {
         throw Error(
-            fmt::format("{} is no URI: for a serial port give serial:{}?baud=115200, with its rate",
-                        uri, uri),
+            fmt::format("{} is no URI: for a serial port give serial:{}, or serial:{}?baud=N with its rate",
+                        uri, uri, uri),
             Exit::usage);
     }
     if (std::error_code error; std::filesystem::exists(uri, error)) {

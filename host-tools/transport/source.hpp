@@ -32,6 +32,10 @@ public:
     // A line that has a rate: sets it, both ways. Throws Error. Any other's is 0, and stays.
     virtual void set_baud(std::uint32_t /*baud*/) {}
     virtual std::uint32_t baud() const { return 0; }
+    // The same at once, without waiting for what was written: the other side changes its rate now.
+    virtual void follow_baud(std::uint32_t baud) { set_baud(baud); }
+    // True: nobody has said which rate is right, so others may be tried.
+    virtual bool may_try_rates() const { return false; }
     // What the command behind exec: has written to its standard error since the last call, if that
     // is kept (Errors::kept). Outside bytes. Any other line's is empty.
     virtual std::string take_errors() { return {}; }
@@ -52,7 +56,8 @@ std::unique_ptr<Source> open_source(const std::string& uri, Way way = Way::in,
                                     Errors errors = Errors::passed_on);
 
 // The pieces open_source chooses from.
-std::unique_ptr<Source> open_serial(const std::string& path, std::uint32_t baud);
+// `is_asked`: a person has named the rate.
+std::unique_ptr<Source> open_serial(const std::string& path, std::uint32_t baud, bool is_asked);
 std::unique_ptr<Source> open_tcp(const std::string& host, const std::string& port);
 std::unique_ptr<Source> open_unix(const std::string& path);
 sockaddr_un unix_address(const std::string& path);  // throws Error, Exit::usage

@@ -133,7 +133,7 @@ class Refused(cli.Case):
     def test_a_port_that_cannot_be_opened(self):
         def said(uri, status):
             return cli.nopscope("record", "--from", uri, "-o", self.directory / "line.nsc", status=status).stderr
-        self.assertIn("give serial:/dev/ttyUSB7?baud=115200", said("/dev/ttyUSB7", 2))
+        self.assertIn("give serial:/dev/ttyUSB7, or serial:/dev/ttyUSB7?baud=N with its rate", said("/dev/ttyUSB7", 2))
         self.assertIn(f"give file:{self.directory}", said(self.directory, 2))
         self.assertRegex(said("serial:/dev/ttyUSB7", 3), "No such file or directory: (no serial port|these are there: /dev/)")
 

@@ -380,7 +380,7 @@ def decode(line):
 
     for frame in frames(line):
         if frame is None:
-            sums["corrupt_frames"] += 1
+            sums["corrupt_frames"] += session is not None  # before the first frame it is no damage
             continue
         stream, number, frame_session, sequence, payload = frame
         if frame_session != session:

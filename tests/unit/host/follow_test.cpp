@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+// A port that follows its target's rate: a pseudo-terminal, whose other side sends true bytes only
+// while the port has the sender's rate. Else it sends what a UART makes of them.
+#include <asm/ioctls.h>
+#include <asm/termbits.h>
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include "host-tools/live/line.hpp"
+#include "tests/unit/host/target_stream.hpp"
+#include "tests/unit/host/told.hpp"
+#include "tests/unit/host/uart.hpp"
+
+namespace nopscope {
+namespace {
+
+using namespace std::chrono_literals;
+using test::Bytes;
+using testing::HasSubstr;
+
+constexpr std::uint32_t first_baud = 115200;
+
+Bytes boot_lines(std::uint32_t baud) {
+    const std::string text =
+        "boot: nopscope board=rpi4 level=2 dtb=0x2eff3a00\r\n"
+        "boot: midr=0x410fd083 revidr=0x0 mpidr=0x80000000 ctr=0x84448004 erg=16 pfr0=0x2222\r\n"
+        "boot: counter_hz=54000000 arm_hz=1500000000 core_hz=500000000 uart_hz=64000000\r\n"
+        "boot: gic=2 view=non-secure priority_bits=5\r\n"
+        "boot: baud=" +
+        std::to_string(baud) + "\r\n";
+    return {text.begin(), text.end()};
+}
+
+class Board {
+public:
+    Board() : master_(posix_openpt(O_RDWR | O_NOCTTY)) {
+        if (grantpt(master_) != 0 || unlockpt(master_) != 0) std::abort();
+        // Held open, so that bytes before the host's opening do not fail. Raw, as a UART is.
+        held_ = open(ptsname(master_), O_RDWR | O_NOCTTY);
+        termios2 settings{};
+        ioctl(held_, TCGETS2, &settings);
+        settings.c_iflag = settings.c_oflag = settings.c_lflag = 0;
+        ioctl(held_, TCSETS2, &settings);
+    }
+    ~Board() {
+        close(held_);
+        close(master_);
+    }
+    Board(const Board&) = delete;
+    Board& operator=(const Board&) = delete;
+
+    std::string port() const { return ptsname(master_); }
+    std::uint32_t host_baud() const {
+        termios2 settings{};
+        ioctl(master_, TCGETS2, &settings);
+        return settings.c_ospeed;
+    }
+    void set_baud(std::uint32_t baud) { baud_ = baud; }
+    // In the time that it takes at this rate.
+    void send(std::span<const std::uint8_t> bytes) {
+        for (constexpr std::size_t most = 256; !bytes.empty();) {
+            const auto piece = bytes.first(std::min(most, bytes.size()));
+            bytes = bytes.subspan(piece.size());
+            const bool is_heard = host_baud() == baud_;
+            put(is_heard ? Bytes(piece.begin(), piece.end())
+                         : test::received(piece, baud_, host_baud(), resync));
+            (is_heard ? heard_bytes : garbled_bytes) += piece.size();
+            std::this_thread::sleep_for(piece.size() * 10'000'000us / baud_);
+        }
+    }
+    void boot(std::uint32_t baud) {
+        set_baud(first_baud);
+        send(boot_lines(baud));
+        set_baud(baud);
+        std::this_thread::sleep_for(50ms);
+        send(Bytes{0});
+    }
+
+    test::Resync resync = test::Resync::at_stop_bit;
+    std::size_t heard_bytes = 0;
+    std::size_t garbled_bytes = 0;
+
+private:
+    void put(const Bytes& bytes) {
+        std::size_t at = 0;
+        while (at < bytes.size()) {
+            const ssize_t count = write(master_, bytes.data() + at, bytes.size() - at);
+            if (count <= 0) return;
+            at += static_cast<std::size_t>(count);
+        }
+    }
+
+    int master_;
+    int held_ = -1;
+    std::uint32_t baud_ = first_baud;
+};
+
+class Followed : public testing::Test {
+protected:
+    // Reads until `life` of the board is over, and all it sent.
+    void run(const std::function<void()>& life, bool is_asked = false) {
+        source = open_serial(board.port(), first_baud, is_asked);
+        line.emplace(*source, told);
+        std::atomic<bool> is_over = false;
+        std::thread peer([&] {
+            life();
+            is_over = true;
+        });
+        for (auto last = LineReader::Clock::now();
+             !is_over || LineReader::Clock::now() - last < 300ms;) {
+            if (line->wait(20ms).count != 0) last = LineReader::Clock::now();
+            line->take(LineReader::Clock::now());
+            if (const auto said = line->complaint(LineReader::Clock::now())) complaint = *said;
+        }
+        peer.join();
+        line->finish();
+    }
+    void expect_no_damage() {
+        EXPECT_EQ(line->reader().line().corrupt_frames, 0u);
+        EXPECT_EQ(line->reader().line().raw_bytes, 0u);
+        EXPECT_EQ(line->reader().line().cut_bytes, 0u);
+        EXPECT_EQ(complaint, "");
+    }
+    StreamCounters counters() const { return line->reader().counters(); }
+    void calls(int count) {
+        for (int n = 0; n < count; ++n)
+            target.ret(target.entry(static_cast<std::uint32_t>(n % 90)));
+    }
+
+    Board board;
+    test::TargetStream target;
+    std::unique_ptr<Source> source;
+    test::Told told;
+    std::optional<LineReader> line;
+    std::string complaint;
+};
+
+TEST_F(Followed, TheAnnouncedRateFromTheFirstFrameOn) {
+    std::ifstream file(NOPSCOPE_GOLDEN "/contexts.bin", std::ios::binary);
+    const Bytes recorded{std::istreambuf_iterator<char>(file), {}};
+    SessionReader alone(told);
+    alone.feed(recorded);
+    alone.finish();
+    ASSERT_GT(alone.line().frames, 30u);
+    ASSERT_EQ(alone.line().corrupt_frames, 0u);
+    for (const bool is_asked : {false, true}) {
+        told = {};
+        run(
+            [&] {
+                board.boot(3'000'000);
+                board.send(recorded);
+            },
+            is_asked);
+        expect_no_damage();
+        EXPECT_EQ(source->baud(), 3'000'000u);
+        EXPECT_EQ(board.garbled_bytes, 0u);
+        EXPECT_EQ(line->reader().line().frames, alone.line().frames);
+        EXPECT_EQ(counters(), alone.counters()) << "as if without the boot";
+    }
+}
+
+TEST_F(Followed, TheBootLinesAreShownAsText) {
+    const Bytes lines = boot_lines(3'000'000);
+    run([&] {
+        board.boot(3'000'000);
+        target.hello();
+        board.send(target.bytes);
+    });
+    std::string shown;
+    for (const std::string& item : told.rest) {
+        if (item.starts_with("text ")) shown += item.substr(5);
+    }
+    EXPECT_EQ(shown, std::string(lines.begin(), lines.end()));
+    EXPECT_EQ(line->reader().line().lead_bytes, lines.size());
+}
+
+TEST_F(Followed, ATargetThatRunsAlreadyIsFound) {
+    std::size_t heard_frames = 0;
+    run([&] {
+        board.set_baud(3'000'000);
+        for (int n = 0; n < 60; ++n) {
+            target.bytes.clear();
+            target.frame_ends.clear();
+            if (n % 10 == 0) target.hello();
+            calls(20);
+            target.flush();
+            const std::size_t before = board.garbled_bytes;
+            board.send(target.bytes);
+            if (board.garbled_bytes == before) heard_frames += target.frame_ends.size();
+            std::this_thread::sleep_for(50ms);
+        }
+    });
+    expect_no_damage();
+    EXPECT_EQ(source->baud(), 3'000'000u);
+    EXPECT_GT(heard_frames, 10u);
+    EXPECT_EQ(line->reader().line().frames, heard_frames);
+}
+
+TEST_F(Followed, AResetInTheMiddleIsNoDamage) {
+    for (const auto resync : {test::Resync::at_edge, test::Resync::at_stop_bit}) {
+        board.resync = resync;
+        std::size_t frames = 0;
+        run([&] {
+            board.boot(3'000'000);
+            target.hello();
+            calls(500);
+            target.flush();
+            frames = target.frame_ends.size();
+            calls(500);
+            target.flush();
+            target.bytes.resize(target.frame_ends[frames - 1] + 40);  // the reset cuts a frame
+            board.send(target.bytes);
+            board.boot(3'000'000);
+            target.reset();
+            target.bytes.clear();
+            target.frame_ends.clear();
+            target.hello();
+            calls(500);
+            target.finish();
+            frames += target.frame_ends.size();
+            board.send(target.bytes);
+        });
+        expect_no_damage();
+        EXPECT_GT(board.garbled_bytes, 200u) << "the host is at 3 Mbaud when the boot lines come";
+        EXPECT_EQ(line->reader().line().frames, frames);
+        EXPECT_EQ(counters().sessions, 2u);
+        EXPECT_EQ(counters().lost_frames, 0u);
+        board.garbled_bytes = 0;
+    }
+}
+
+TEST_F(Followed, AnotherRateAfterAResetIsFound) {
+    std::size_t heard = 0;
+    run([&] {
+        board.boot(3'000'000);
+        target.hello();
+        board.send(target.bytes);
+        board.boot(1'000'000);
+        target.reset();
+        for (int n = 0; n < 110; ++n) {
+            target.bytes.clear();
+            target.hello();
+            calls(20);
+            target.flush();
+            board.send(target.bytes);
+            heard += board.host_baud() == 1'000'000;
+            std::this_thread::sleep_for(50ms);
+        }
+    });
+    EXPECT_EQ(source->baud(), 1'000'000u);
+    EXPECT_GT(heard, 10u);
+    EXPECT_EQ(counters().sessions, 2u);
+    expect_no_damage();
+}
+
+TEST_F(Followed, DamageWithinASessionIsCounted) {
+    run([&] {
+        board.boot(3'000'000);
+        target.hello();
+        calls(100);
+        target.flush();
+        target.bytes[target.frame_ends.back() - 3] ^= 0x10;
+        calls(100);
+        target.finish();
+        board.send(target.bytes);
+    });
+    EXPECT_EQ(line->reader().line().corrupt_frames, 1u);
+}
+
+// A port that a person has given a rate says what to do, and stays there.
+TEST_F(Followed, ARateThatAPersonHasNamedIsNotReplacedByAGuess) {
+    run(
+        [&] {
+            board.set_baud(3'000'000);
+            for (int n = 0; n < 80; ++n) {
+                target.bytes.clear();
+                target.hello();
+                calls(40);
+                target.flush();
+                board.send(target.bytes);
+                std::this_thread::sleep_for(50ms);
+            }
+        },
+        true);
+    EXPECT_THAT(complaint, HasSubstr("not one frame"));
+    EXPECT_EQ(counters().sessions, 0u);
+}
+
+// An adapter whose driver does not make the announced rate.
+TEST(FollowedNot, ARateThatThePortDoesNotMakeIsSaid) {
+    struct Slow final : Source {
+        Result read(std::span<std::uint8_t> to, std::chrono::milliseconds) override {
+            const Bytes bytes = is_sent ? Bytes() : boot_lines(3'000'000);
+            is_sent = true;
+            std::copy(bytes.begin(), bytes.end(), to.begin());
+            return {bytes.size(), false};
+        }
+        void set_baud(std::uint32_t) override { throw Error("no such rate"); }
+        std::uint32_t baud() const override { return first_baud; }
+        bool may_try_rates() const override { return true; }
+        bool is_sent = false;
+    } slow;
+    test::Told told;
+    LineReader line(slow, told);
+    line.wait(0ms);
+    line.take(LineReader::Clock::now());
+    EXPECT_THAT(line.complaint(LineReader::Clock::now()).value_or(""),
+                HasSubstr("goes on at 3000000 baud, which the port does not make"));
+}
+
+}  // namespace
+}  // namespace nopscope

@@ -11,9 +11,11 @@
 #include <iterator>
 
 #include "host-tools/base/output.hpp"
+#include "host-tools/base/say.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/commands/commands.hpp"
 #include "host-tools/commands/load.hpp"
+#include "host-tools/doctor/board.hpp"
 #include "host-tools/elf/check.hpp"
 #include "host-tools/live/line.hpp"
 #include "host-tools/report/json.hpp"
@@ -23,15 +25,7 @@
 namespace nopscope {
 namespace {
 
-enum class State : std::uint8_t { good, note, problem };
-
-struct Finding {
-    State state{};
-    std::string what;  // "QEMU", "/dev/ttyUSB0"
-    std::string text;
-    std::string fix;   // empty: nothing to do
-};
-using Findings = std::vector<Finding>;
+using State = Finding::State;
 
 // The first line that a command prints; empty: it is not there, or fails.
 std::string first_line(const std::string& command) {
@@ -63,13 +57,13 @@ unsigned major_version(const std::string& line) {
 void look_at_qemu(Findings& findings) {
     const std::string line = first_line("qemu-system-aarch64 --version");
     if (line.empty()) {
-        findings.push_back({State::note, "QEMU", "qemu-system-aarch64 is not there: nothing runs without a board",
+        findings.push_back({Finding::note, "QEMU", "qemu-system-aarch64 is not there: nothing runs without a board",
                             "in nopscope's sources: ./dev setup"});
     } else if (major_version(line) < 9) {
-        findings.push_back({State::note, "QEMU", line + ": virt runs, but the Raspberry Pi 4's machine came with 9.0",
+        findings.push_back({Finding::note, "QEMU", line + ": virt runs, but the Raspberry Pi 4's machine came with 9.0",
                             "in nopscope's sources: ./dev setup (takes it from the backports)"});
     } else {
-        findings.push_back({State::good, "QEMU", line, ""});
+        findings.push_back({Finding::good, "QEMU", line, ""});
     }
 }
 
@@ -81,20 +75,20 @@ void look_at_compilers(Findings& findings) {
         any = true;
         const std::string version = first_line(std::string(name) + " -dumpfullversion");
         const bool is_old = major_version(version) < 12;
-        findings.push_back({is_old ? State::problem : State::good, name, is_old ? version + ": 12 is the oldest that was tried" : line,
+        findings.push_back({is_old ? Finding::problem : Finding::good, name, is_old ? version + ": 12 is the oldest that was tried" : line,
                             is_old ? "install a newer one" : ""});
     }
     if (!any) {
-        findings.push_back({State::note, "compiler", "neither aarch64-none-elf-gcc nor aarch64-linux-gnu-gcc is on PATH: firmware cannot be built",
+        findings.push_back({Finding::note, "compiler", "neither aarch64-none-elf-gcc nor aarch64-linux-gnu-gcc is on PATH: firmware cannot be built",
                             "apt install gcc-aarch64-linux-gnu, or Arm's GNU Toolchain's bin/ on PATH"});
     }
 }
 
 void look_at_port(Findings& findings, const std::string& path) {
     if (access(path.c_str(), R_OK | W_OK) == 0) {
-        findings.push_back({State::good, path, "may be read and written", ""});
+        findings.push_back({Finding::good, path, "may be read and written", ""});
     } else {
-        findings.push_back({State::problem, path, "may not be used by you", permission_fix(path)});
+        findings.push_back({Finding::problem, path, "may not be used by you", permission_fix(path)});
     }
 }
 
@@ -102,40 +96,92 @@ void look_at_ports(Findings& findings, const std::string& directory) {
     const std::vector<std::string> ports = serial_ports(directory);
     for (const std::string& port : ports) look_at_port(findings, port);
     if (ports.empty()) {
-        findings.push_back({State::note, "serial ports",
+        findings.push_back({Finding::note, "serial ports",
                             "no ttyUSB, ttyACM or ttyAMA is there: no board is connected", ""});
     }
 }
 
-// Listens for some seconds.
-void look_at_line(Findings& findings, const std::string& from, double seconds) {
-    struct Nothing final : SessionSink {
-        void on_trace(unsigned, const TraceBatch&) override {}
-    } nothing;
-    try {
-        const auto source = open_source(from);
-        LineReader line(*source, nothing);
-        const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-        bool is_closed = false;
-        while (!is_closed && !line.reader().has_session() &&
-               (std::chrono::steady_clock::now() < end || line.searches())) {
+// Listens for some seconds: to what a board prints first, and for a session.
+class LineCheck {
+public:
+    LineCheck(Findings& findings, std::string from, double seconds)
+        : findings_(findings), from_(std::move(from)), seconds_(seconds) {}
+
+    void run() {
+        const auto source = open_source(from_);
+        has_rate_ = source->baud() != 0;
+        if (has_rate_ && isatty(STDERR_FILENO) != 0) {
+            say(fmt::format("listening for {:g} s: press the board's reset, or switch it on", seconds_));
+        }
+        LineReader line(*source, nothing_);
+        end_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                  std::chrono::duration<double>(seconds_));
+        for (bool is_closed = false; !is_closed && goes_on(line);) {
             is_closed = line.wait(std::chrono::milliseconds(50)).closed;
-            line.take(std::chrono::steady_clock::now());
+            boot_.feed(line.bytes(), !line.reader().has_session());
+            line.take(Clock::now());
+            // The session begins after the last boot line: a hello comes within a second.
+            if (boot_.take_baud()) end_ = std::max(end_, Clock::now() + std::chrono::seconds(3));
+        }
+        tell(line);
+    }
+
+private:
+    using Clock = std::chrono::steady_clock;
+
+    bool has_booted() const { return !boot_.words().empty(); }
+    // On a port a person may press reset while a target speaks.
+    bool goes_on(const LineReader& line) const {
+        if (line.reader().has_session() && (has_booted() || !has_rate_)) return false;
+        return Clock::now() < end_ || line.searches();
+    }
+    void tell(const LineReader& line) {
+        if (has_booted()) {
+            const Findings board = judge_board(boot_.words());
+            findings_.insert(findings_.end(), board.begin(), board.end());
+        } else if (has_rate_) {
+            findings_.push_back({Finding::note, "boot lines", "none came",
+                                 fmt::format("nopscope doctor --seconds 30 --from {}, and reset the "
+                                             "board or switch it on meanwhile",
+                                             from_)});
         }
         const LineCounters& counters = line.reader().line();
         if (line.reader().has_session()) {
-            findings.push_back(
-                {State::good, from,
+            findings_.push_back(
+                {Finding::good, from_,
                  fmt::format("a target speaks: {} frames, {} of them corrupt",
                              counters.frames + counters.corrupt_frames, counters.corrupt_frames),
                  ""});
             return;
         }
         const Diagnosis said = line.diagnosis();
+        if (has_booted() && said.kind == Diagnosis::text) {
+            findings_.push_back({Finding::note, from_, said.what,
+                                 "nothing if this image has no tracer, or does not begin it, as "
+                                 "selftest; " +
+                                     said.fix});
+            return;
+        }
         const bool may_come = said.kind == Diagnosis::silence || said.kind == Diagnosis::frames;
-        findings.push_back({may_come ? State::note : State::problem, from, said.what, said.fix});
+        findings_.push_back({may_come ? Finding::note : Finding::problem, from_, said.what, said.fix});
+    }
+
+    struct Nothing final : SessionSink {
+        void on_trace(unsigned, const TraceBatch&) override {}
+    } nothing_;
+    Findings& findings_;
+    const std::string from_;
+    const double seconds_;
+    bool has_rate_ = false;
+    BootLines boot_;
+    Clock::time_point end_{};
+};
+
+void look_at_line(Findings& findings, const std::string& from, double seconds) {
+    try {
+        LineCheck(findings, from, seconds).run();
     } catch (const Error& error) {
-        findings.push_back({State::problem, from, error.what(), ""});
+        findings.push_back({Finding::problem, from, error.what(), ""});
     }
 }
 
@@ -144,26 +190,26 @@ void look_at_image(Findings& findings, const std::string& path) {
         const CheckResult result = check_image(ElfFile::open(path), {});
         const std::string counted = fmt::format("{} functions, {} patch sites", result.functions, result.sites);
         if (result.sites == 0) {
-            findings.push_back({State::problem, path, counted + ": nothing can be traced",
+            findings.push_back({Finding::problem, path, counted + ": nothing can be traced",
                                 "compile with the flags of docs/integration.md, and link with nopscope.ld"});
         } else if (!result.problems.empty()) {
-            findings.push_back({State::problem, path, fmt::format("{}, {} problems", counted, result.problems.size()),
+            findings.push_back({Finding::problem, path, fmt::format("{}, {} problems", counted, result.problems.size()),
                                 fmt::format("nopscope check {} names them", path)});
         } else {
-            findings.push_back({State::good, path, counted, ""});
+            findings.push_back({Finding::good, path, counted, ""});
         }
     } catch (const Error& error) {
-        findings.push_back({State::problem, path, error.what(), ""});
+        findings.push_back({Finding::problem, path, error.what(), ""});
     }
 }
 
 const char* state_text(State state) {
     switch (state) {
-    case State::good:
+    case Finding::good:
         return "ok";
-    case State::note:
+    case Finding::note:
         return "note";
-    case State::problem:
+    case Finding::problem:
         break;
     }
     return "problem";
@@ -176,7 +222,7 @@ Exit doctor(const DoctorOptions& options) {
     look_at_qemu(findings);
     look_at_compilers(findings);
     look_at_ports(findings, options.devices);
-    if (!options.defaults_file.empty()) findings.push_back({State::good, "defaults", options.defaults_file, ""});
+    if (!options.defaults_file.empty()) findings.push_back({Finding::good, "defaults", options.defaults_file, ""});
     if (!options.from.empty()) look_at_line(findings, options.from, options.seconds);
     if (!options.image.empty()) look_at_image(findings, options.image);
     Json json = Json::array();
@@ -187,7 +233,7 @@ Exit doctor(const DoctorOptions& options) {
         if (!one.fix.empty()) fmt::format_to(std::back_inserter(text), "{:<8} -> {}\n", "", for_cell(one.fix));
     }
     print(options.format == Format::json ? json_text(json) : text);
-    const bool bad = std::any_of(findings.begin(), findings.end(), [](const Finding& one) { return one.state == State::problem; });
+    const bool bad = std::any_of(findings.begin(), findings.end(), [](const Finding& one) { return one.state == Finding::problem; });
     return bad ? Exit::check_failed : Exit::ok;
 }
 

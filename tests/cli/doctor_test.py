@@ -4,7 +4,10 @@
 
 import json
 import os
+import pty
 import shutil
+import threading
+import tty
 import unittest
 
 import cli
@@ -75,6 +78,33 @@ class Doctor(cli.Case):
         self.assertIn("no byte came in 0.2 s", silent["text"])
         none = self.doctor("--from", f"serial:{self.directory}/none", status=1)[f"serial:{self.directory}/none"]
         self.assertEqual(none["state"], "problem")
+
+    def test_boot_lines_are_judged(self):
+        lines = self.directory / "boot"
+        lines.write_bytes(b"boot: nopscope board=rpi4 level=2 dtb=0x2eff3a00\r\nboot: midr=0x410fd083\r\n"
+                          b"boot: counter_hz=54000000 arm_hz=600000000 uart_hz=64000000\r\nboot: baud=3000000\r\nok one.test\r\n")
+        found = self.doctor("--from", f"file:{lines}")
+        self.assertEqual(found["CPU"]["text"], "Cortex-A72 r0p3")
+        self.assertEqual((found["Arm clock"]["state"], found["board"]["state"]), ("note", "ok"))
+        self.assertIn("600 MHz", found["Arm clock"]["text"])
+        self.assertIn("force_turbo=1", found["Arm clock"]["fix"])
+        self.assertEqual(found[f"file:{lines}"]["state"], "note")
+        lines.write_bytes(lines.read_bytes().replace(b"level=2", b"level=3"))
+        found = self.doctor("--from", f"file:{lines}", status=1)
+        self.assertEqual(found["exception level"]["state"], "problem")
+
+    def test_a_port_waits_for_a_reset(self):
+        master, slave = pty.openpty()
+        self.addCleanup(os.close, master)
+        self.addCleanup(os.close, slave)
+        tty.setraw(slave)
+        port = f"serial:{os.ttyname(slave)}"
+        found = self.doctor("--from", port, "--seconds", "0.3")
+        self.assertIn("reset the board", found["boot lines"]["fix"])
+        timer = threading.Timer(1, os.write, (master, b"boot: nopscope board=virt level=1 dtb=none\nboot: baud=115200\n"))
+        timer.start()
+        self.addCleanup(timer.join)
+        self.assertIn("virt, entered at EL1", self.doctor("--from", port, "--seconds", "2")["board"]["text"])
 
     def test_a_target_is_heard(self):
         line = (f"exec:qemu-system-aarch64 -M virt,gic-version=3 -cpu max -display none -serial stdio -monitor none "

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `doctor` says of one thing it has looked at.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace nopscope {
+
+struct Finding {
+    enum State : std::uint8_t { good, note, problem } state{};
+    std::string what;  // "QEMU", "/dev/ttyUSB0"
+    std::string text;
+    std::string fix;  // empty: nothing to do
+};
+using Findings = std::vector<Finding>;
+
+}  // namespace nopscope

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// What doctor says of a board's boot lines: each judgement, and nothing of a board that is well.
+#include "host-tools/doctor/board.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace nopscope {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr char rpi4[] =
+    "boot: board=rpi4 level=2 dtb=0x2eff3a00 midr=0x410fd083 revidr=0x0 mpidr=0x80000000 "
+    "ctr=0x84448004 erg=16 counter_hz=54000000 arm_hz=1500000000 core_hz=500000000 "
+    "uart_hz=64000000 gic=2 view=non-secure priority_bits=5 baud=3000000";
+
+// The lines of a Raspberry Pi 4 that is well, with these words in addition or instead.
+Findings with(const std::string& words) {
+    BootWords board;
+    EXPECT_TRUE(board.take(rpi4));
+    EXPECT_TRUE(board.take("boot: " + words));
+    return judge_board(board);
+}
+const Finding* find(const Findings& findings, const std::string& what) {
+    for (const Finding& one : findings) {
+        if (one.what == what) return &one;
+    }
+    return nullptr;
+}
+// The one finding that is not good.
+Finding unusual(const std::string& words) {
+    Findings rest;
+    for (const Finding& one : with(words)) {
+        if (one.state != Finding::good) rest.push_back(one);
+    }
+    EXPECT_EQ(rest.size(), 1u) << words;
+    EXPECT_FALSE(rest.empty() || rest[0].fix.empty()) << words;
+    return rest.empty() ? Finding{} : rest[0];
+}
+std::size_t unusual_count(const std::string& words) {
+    std::size_t count = 0;
+    for (const Finding& one : with(words)) count += one.state != Finding::good;
+    return count;
+}
+
+TEST(Board, AWellOneInPlainWords) {
+    const Findings found = with("");
+    EXPECT_EQ(unusual_count(""), 0u);
+    EXPECT_EQ(find(found, "board")->text, "rpi4, entered at EL2, with a device tree");
+    EXPECT_EQ(find(found, "CPU")->text,
+              "Cortex-A72 r0p3, cache lines of 64 bytes (code) and 64 (data)");
+    EXPECT_EQ(find(found, "clocks")->text,
+              "counter 54 MHz, Arm cores 1500 MHz, VideoCore 500 MHz, UART 64 MHz");
+    EXPECT_EQ(find(found, "interrupts")->text, "GICv2, non-secure view, 5 priority bits");
+    EXPECT_EQ(find(found, "rate")->text, "3,000,000 baud after these lines");
+}
+
+TEST(Board, NamesOfCores) {
+    EXPECT_EQ(cpu_name(0x410fd034), "Cortex-A53 r0p4");
+    EXPECT_EQ(cpu_name(0x414fd0b1), "Cortex-A76 r4p1");
+    EXPECT_EQ(cpu_name(0x413fd0c1), "Neoverse N1 r3p1");
+    EXPECT_EQ(cpu_name(0x412fd050), "Cortex-A55 r2p0");
+    EXPECT_EQ(cpu_name(0x000f0510), "QEMU's -cpu max");
+    EXPECT_THAT(cpu_name(0x611fd083), HasSubstr("implementer 0x61, part 0xd08"));
+    EXPECT_THAT(cpu_name(0x410ffff0), HasSubstr("not in doctor's table"));
+}
+
+TEST(Board, WhatIsUnusual) {
+    struct Case {
+        const char* words;
+        const char* what;
+        Finding::State state;
+    };
+    for (const Case& of : {
+             Case{"level=3", "exception level", Finding::problem},
+             Case{"dtb=none", "device tree", Finding::note},
+             Case{"midr=0x410fd034", "errata 843419, 835769", Finding::note},
+             Case{"midr=0x410fd034 revidr=0x100", "erratum 835769", Finding::note},
+             Case{"mpidr=0x81000000", "MPIDR_EL1.MT", Finding::note},
+             Case{"counter_hz=0", "counter", Finding::problem},
+             Case{"counter_hz=62500000", "counter", Finding::note},
+             Case{"mailbox=silent", "mailbox", Finding::problem},
+             Case{"arm_hz=600000000", "Arm clock", Finding::note},
+             Case{"uart_hz=48000000 baud=4000000", "UART clock", Finding::problem},
+             Case{"uart_hz=3000000", "UART clock", Finding::note},
+             Case{"view=secure", "GIC's view", Finding::note},
+             Case{"priority_bits=8", "GIC's priorities", Finding::note},
+             Case{"gic=none", "GIC", Finding::problem},
+             Case{"ctr=0x80038007", "cache lines", Finding::note},
+             Case{"midr=0x413fd0c1 ctr=0xb4448004", "erratum 1542419", Finding::note},
+         }) {
+        const Finding found = unusual(of.words);
+        EXPECT_EQ(found.what, of.what) << of.words;
+        EXPECT_EQ(found.state, of.state) << of.words;
+    }
+}
+
+TEST(Board, WhatIsNot) {
+    for (const char* const words :
+         {"level=1", "midr=0x411fd030", "arm_hz=1800000000", "uart_hz=48000000 baud=3000000",
+          "gic=3", "board=rpi3 counter_hz=19200000 arm_hz=1400000000 gic=none", "baud=115200",
+          "board=zcu102 dtb=none counter_hz=99990000 uart_hz=99990000 baud=2000000",
+          "board=virt dtb=none counter_hz=1000000000 uart_hz=0 arm_hz=0",
+          "board=rpi4-mini-uart core_hz=500000000 baud=1000000 uart_hz=1"}) {
+        EXPECT_EQ(unusual_count(words), 0u) << words;
+    }
+}
+
+TEST(Board, RatesThatTheUartMakes) {
+    const auto made = [](const std::string& words, std::uint64_t baud) {
+        BootWords board;
+        board.take("boot: " + words);
+        return nearest_baud(board, baud);
+    };
+    EXPECT_DOUBLE_EQ(made("board=rpi4 uart_hz=64000000", 4000000), 4000000);
+    EXPECT_NEAR(made("board=rpi4 uart_hz=64000000", 3000000), 3011764.7, 0.1);
+    EXPECT_EQ(made("board=rpi4 uart_hz=47000000", 3000000), 0) << "less than 16 periods a bit";
+    EXPECT_NEAR(made("board=rpi4-mini-uart core_hz=500000000", 1000000), 992063.5, 0.1);
+    EXPECT_DOUBLE_EQ(made("board=zcu102 uart_hz=100000000", 2000000), 2000000);
+    EXPECT_EQ(made("board=virt uart_hz=24000000", 115200), 0);
+    EXPECT_EQ(made("board=rpi4", 115200), 0);
+}
+
+TEST(Board, FewOrStrangeWordsMakeNoTrouble) {
+    for (const char* const words :
+         {"boot: x", "boot: =", "boot: level=", "boot: midr=zz ctr=0xffffffffffffffffff",
+          "boot: ctr=0xffffffff", "boot: baud=0 uart_hz=1",
+          "boot: baud=1 uart_hz=18446744073709551615 board=rpi4",
+          "boot: counter_hz=18446744073709551615 board=rpi3",
+          "boot: priority_bits=99999 gic=\xff"}) {
+        BootWords board;
+        board.take(words);
+        for (const Finding& one : judge_board(board)) EXPECT_FALSE(one.text.empty()) << words;
+    }
+}
+
+}  // namespace
+}  // namespace nopscope

@@ -48,10 +48,11 @@ constexpr Board boards[] = {
 std::uint64_t bits(std::uint64_t value, unsigned from, unsigned count) {
     return value >> from & ((std::uint64_t{1} << count) - 1);
 }
-bool is_mini_uart(const BootWords& words) {
-    return words.text("board").find("mini") != std::string::npos;
-}
 bool is_raspberry(const BootWords& words) { return words.text("board").starts_with("rpi"); }
+// Its clock is the VideoCore's, so there is no uart_hz.
+bool is_mini_uart(const BootWords& words) {
+    return is_raspberry(words) && words.has("core_hz") && !words.has("uart_hz");
+}
 // "rpi4-mini-uart" is an rpi4.
 const Board* board_of(const BootWords& words) {
     const auto found = std::find_if(std::begin(boards), std::end(boards), [&](const Board& each) {

@@ -87,6 +87,10 @@ TEST(Boot, LongLinesBinaryAndManyWordsTakeNoMemory) {
     EXPECT_EQ(
         read(std::string(first) + "boot: baud=9600 " + std::string(5000, 'x') + "\n").take_baud(),
         std::nullopt);
+    BootLines endless =
+        read("boot: nopscope board=" + std::string(5000, 'x') + "\nboot: baud=9600\n");
+    EXPECT_EQ(endless.take_baud(), std::nullopt);
+    EXPECT_TRUE(endless.words().empty());
     EXPECT_EQ(read(std::string(first) + "boot: baud=9600\x1b[2J\n").take_baud(), std::nullopt);
     BootLines many;
     many.feed(bytes_of(first), false);

@@ -118,7 +118,7 @@ public:
                                   std::chrono::duration<double>(seconds_));
         for (bool is_closed = false; !is_closed && goes_on(line);) {
             is_closed = line.wait(std::chrono::milliseconds(50)).closed;
-            boot_.feed(line.bytes(), !line.reader().has_session());
+            hear(line.bytes(), !line.reader().has_session());
             line.take(Clock::now());
             // The session begins after the last boot line: a hello comes within a second.
             if (boot_.take_baud()) end_ = std::max(end_, Clock::now() + std::chrono::seconds(3));
@@ -129,6 +129,9 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
 
+    void hear(std::span<const std::uint8_t> bytes, bool alone) {
+        while (!bytes.empty()) bytes = bytes.subspan(boot_.feed(bytes, alone));
+    }
     bool has_booted() const { return !boot_.words().empty(); }
     // On a port a person may press reset while a target speaks.
     bool goes_on(const LineReader& line) const {

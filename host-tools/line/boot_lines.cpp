@@ -56,10 +56,11 @@ std::string BootWords::text(const std::string& key) const {
     return found == words_.end() ? std::string() : found->second;
 }
 
-void BootLines::feed(std::span<const std::uint8_t> bytes, bool alone) {
-    for (const std::uint8_t byte : bytes) {
+std::size_t BootLines::feed(std::span<const std::uint8_t> bytes, bool alone) {
+    for (std::size_t at = 0; at < bytes.size(); ++at) {
+        const std::uint8_t byte = bytes[at];
         if (byte == '\n') {
-            end_line(alone);
+            if (end_line(alone)) return at + 1;
         } else if (byte == 0) {  // a frame's end, or what is left of a slower line
             line_.clear();
             is_too_long_ = after_boot_line_ = false;
@@ -73,9 +74,11 @@ void BootLines::feed(std::span<const std::uint8_t> bytes, bool alone) {
             is_too_long_ = true;
         }
     }
+    return bytes.size();
 }
 
-void BootLines::end_line(bool alone) {
+// True: it was an announcement.
+bool BootLines::end_line(bool alone) {
     if (line_.ends_with('\r')) line_.pop_back();
     std::string_view line = line_;
     const std::size_t first = line.rfind(first_mark);
@@ -85,14 +88,16 @@ void BootLines::end_line(bool alone) {
         after_boot_line_ = true;
     }
     const bool is_boot = !is_too_long_ && (after_boot_line_ || alone) && words_.take(line);
+    bool is_announcement = false;
     if (is_boot && line.starts_with("boot: baud=")) {
         const auto baud = words_.number("baud");
-        if (baud && *baud >= lowest_baud && *baud <= highest_baud)
-            baud_ = static_cast<std::uint32_t>(*baud);
+        is_announcement = baud && *baud >= lowest_baud && *baud <= highest_baud;
+        if (is_announcement) baud_ = static_cast<std::uint32_t>(*baud);
     }
     after_boot_line_ = is_boot;
     line_.clear();
     is_too_long_ = false;
+    return is_announcement;
 }
 
 std::optional<std::uint32_t> BootLines::take_baud() { return std::exchange(baud_, std::nullopt); }

@@ -8,6 +8,7 @@
 // The last one says at which rate the line goes on. All of it is outside data.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -38,8 +39,9 @@ private:
 // Finds the lines in what comes on a line, in pieces of any size, frames and noise included.
 class BootLines {
 public:
-    // `alone`: an announcement counts without a boot's line in front of it.
-    void feed(std::span<const std::uint8_t> bytes, bool alone);
+    // `alone`: an announcement counts without a boot's line in front of it. Returns how many bytes
+    // it has taken: all, or up to the end of an announcement.
+    std::size_t feed(std::span<const std::uint8_t> bytes, bool alone);
     // The rate that was announced last, once.
     std::optional<std::uint32_t> take_baud();
     // Of the last boot.
@@ -48,7 +50,7 @@ public:
 private:
     static constexpr std::size_t longest_line = 256;
 
-    void end_line(bool alone);
+    bool end_line(bool alone);
 
     std::string line_;
     bool is_too_long_ = false;

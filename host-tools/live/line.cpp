@@ -47,8 +47,7 @@ Source::Result LineReader::wait(std::chrono::milliseconds timeout) {
 }
 
 // A frame arrived when its first byte did, which may have been read before.
-void LineReader::feed() {
-    auto rest = bytes();
+void LineReader::feed(std::span<const std::uint8_t> rest) {
     const auto zero = std::find(rest.begin(), rest.end(), std::uint8_t{0});
     if (begun_ && zero != rest.end()) {
         const auto count = static_cast<std::size_t>(zero - rest.begin()) + 1;
@@ -65,9 +64,15 @@ void LineReader::feed() {
 void LineReader::take(Clock::time_point now) {
     if (listening_.take_change()) change_rate();
     if (got_.count != 0) {
-        feed();
+        auto rest = bytes();
+        // An emulated port has no rate, and frames follow the announcement at once.
+        while (const std::size_t count = listening_.follow(rest, reader_)) {
+            feed(rest.first(count));
+            change_rate();
+            rest = rest.subspan(count);
+        }
+        feed(rest);
         last_byte_ = now;
-        if (listening_.follow(bytes(), reader_)) change_rate();
     } else if (now - last_byte_ > text_silence) {
         reader_.show_pending_text();
     }

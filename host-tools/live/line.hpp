@@ -62,7 +62,7 @@ public:
     const SessionReader& reader() const { return reader_; }
 
 private:
-    void feed();
+    void feed(std::span<const std::uint8_t> rest);
     void change_rate();
 
     Source& source_;

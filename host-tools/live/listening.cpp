@@ -65,7 +65,7 @@ Source::Result BaudSearch::listen(std::chrono::milliseconds timeout) {
     const std::span<const std::uint8_t> bytes(buffer_.data(), got.count);
     heard_.insert(heard_.end(), bytes.begin(), bytes.end());
     reader_->feed(bytes);
-    boot_.feed(bytes, true);
+    for (std::size_t at = 0; at < bytes.size();) at += boot_.feed(bytes.subspan(at), true);
     if (reader_->line().frames != 0) found_ = bauds_[next_ - 1];
     if (const auto announced = boot_.take_baud(); announced && !found_) {
         try {
@@ -90,19 +90,25 @@ std::optional<Source::Result> Listening::search(std::span<std::uint8_t> to,
     return got;
 }
 
-bool Listening::follow(std::span<const std::uint8_t> bytes, const SessionReader& reader) {
-    if (line_.baud() == 0) return false;
-    boot_.feed(bytes, reader.line().frames == 0);
-    const auto announced = boot_.take_baud();
-    if (!announced) return false;
+std::size_t Listening::follow(std::span<const std::uint8_t> bytes, const SessionReader& reader) {
+    if (line_.baud() == 0) return 0;
+    for (std::size_t at = 0; at < bytes.size();) {
+        at += boot_.feed(bytes.subspan(at), reader.line().frames == 0);
+        const auto announced = boot_.take_baud();
+        if (announced && change_to(*announced)) return at;
+    }
+    return 0;
+}
+
+bool Listening::change_to(std::uint32_t announced) {
     announced_baud_ = announced;
-    if (*announced == line_.baud()) return false;
+    if (announced == line_.baud()) return false;
     try {
-        line_.follow_baud(*announced);
+        line_.follow_baud(announced);
     } catch (const Error& error) {
         found_ = {Diagnosis::noise,
                   fmt::format("the target goes on at {} baud, which the port does not make ({})",
-                              *announced, error.what()),
+                              announced, error.what()),
                   "use another adapter, or build the firmware for a lower rate"};
         return false;
     }

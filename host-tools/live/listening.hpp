@@ -71,8 +71,9 @@ public:
     // True once after each change of the port's rate by this class; before the bytes that came with
     // the change are fed to the reader.
     bool take_change() { return std::exchange(has_changed_, false); }
-    // Of a port: sets it to the rate that these bytes announce. True: it did.
-    bool follow(std::span<const std::uint8_t> bytes, const SessionReader& reader);
+    // Of a port: sets it to a rate that these bytes announce. Returns how many of them came before
+    // the change; 0: there was none.
+    std::size_t follow(std::span<const std::uint8_t> bytes, const SessionReader& reader);
     // After the bytes were fed to the reader.
     void take(std::span<const std::uint8_t> bytes, const SessionReader& reader,
               Clock::time_point now);
@@ -94,6 +95,7 @@ private:
     static constexpr std::size_t fewest_bytes_to_follow = 16;
     static constexpr std::chrono::milliseconds patience_to_follow{1300};
 
+    bool change_to(std::uint32_t announced);
     void begin_search(const SessionReader& reader, Clock::time_point now);
     std::vector<std::uint32_t> known_bauds() const;
     void take_found();

@@ -21,7 +21,7 @@ std::span<const std::uint8_t> bytes_of(std::string_view text) {
 }
 BootLines read(std::string_view text, bool alone = false) {
     BootLines lines;
-    lines.feed(bytes_of(text), alone);
+    for (auto rest = bytes_of(text); !rest.empty();) rest = rest.subspan(lines.feed(rest, alone));
     return lines;
 }
 

@@ -85,11 +85,7 @@ public:
         send(Bytes{0});
     }
 
-    test::Resync resync = test::Resync::at_stop_bit;
-    std::size_t heard_bytes = 0;
-    std::size_t garbled_bytes = 0;
-
-private:
+    // At once, whatever the rates.
     void put(const Bytes& bytes) {
         std::size_t at = 0;
         while (at < bytes.size()) {
@@ -99,6 +95,11 @@ private:
         }
     }
 
+    test::Resync resync = test::Resync::at_stop_bit;
+    std::size_t heard_bytes = 0;
+    std::size_t garbled_bytes = 0;
+
+private:
     int master_;
     int held_ = -1;
     std::uint32_t baud_ = first_baud;
@@ -166,6 +167,20 @@ TEST_F(Followed, TheAnnouncedRateFromTheFirstFrameOn) {
         EXPECT_EQ(line->reader().line().frames, alone.line().frames);
         EXPECT_EQ(counters(), alone.counters()) << "as if without the boot";
     }
+}
+
+// As QEMU's, which neither changes its rate nor waits.
+TEST_F(Followed, AnEmulatedPortLosesNoFrameBehindTheAnnouncement) {
+    Bytes bytes = boot_lines(3'000'000);
+    bytes.push_back(0);
+    target.hello();
+    calls(100);
+    target.finish();
+    bytes.insert(bytes.end(), target.bytes.begin(), target.bytes.end());
+    run([&] { board.put(bytes); });
+    expect_no_damage();
+    EXPECT_EQ(line->reader().line().frames, target.frame_ends.size());
+    EXPECT_EQ(counters().lost_frames, 0u);
 }
 
 TEST_F(Followed, TheBootLinesAreShownAsText) {

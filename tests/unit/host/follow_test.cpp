@@ -177,7 +177,12 @@ TEST_F(Followed, AnEmulatedPortLosesNoFrameBehindTheAnnouncement) {
     calls(100);
     target.finish();
     bytes.insert(bytes.end(), target.bytes.begin(), target.bytes.end());
-    run([&] { board.put(bytes); });
+    const std::size_t within_a_frame = bytes.size() - 40;
+    run([&] {
+        board.put({bytes.begin(), bytes.begin() + static_cast<long>(within_a_frame)});
+        std::this_thread::sleep_for(50ms);
+        board.put({bytes.begin() + static_cast<long>(within_a_frame), bytes.end()});
+    });
     expect_no_damage();
     EXPECT_EQ(line->reader().line().frames, target.frame_ends.size());
     EXPECT_EQ(counters().lost_frames, 0u);

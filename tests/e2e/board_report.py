@@ -12,15 +12,21 @@ did not come to its end. 2: the words make no sense.
 """
 
 import argparse
+import array
+import fcntl
 import json
 import os
 import pathlib
+import pty
 import re
 import select
 import signal
 import subprocess
 import sys
+import termios
+import threading
 import time
+import tty
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE))
@@ -85,38 +91,66 @@ class Board:
 
 
 class Qemu(Board):
-    """The same under QEMU, whose UART is a pseudo-terminal. It waits until the host listens."""
+    """The same under QEMU, behind a pseudo-terminal that stays open until all that QEMU has sent is read: at the other
+    side's end a terminal throws away what is not."""
 
     def __init__(self, board, words):
         super().__init__(board, "")
         self.words = words
-        self.process = None
+        self.command = self.process = self.pump = None
+        self.master = self.slave = -1
 
     def prepare(self, image):
         _, options = MACHINES["virt-max" if self.board == "virt" else self.board]
         elf = BUILD_ROOT / self.board / "firmware" / f"{image}.elf"
         words = "".join(f",arg={word}" for word in [image, *self.words.get(image, [])])
-        command = ["qemu-system-aarch64", *options, *(["-icount", "shift=0"] if image == "bench" else []),
-                   "-display", "none", "-S", "-monitor", "stdio",
-                   "-chardev", "pty,id=uart", "-serial", "chardev:uart",
-                   "-semihosting-config", f"enable=on,target=native{words}",
-                   "-kernel", str(kernel_of(elf, self.board))]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        for line in self.process.stdout:
-            found = re.search(r"redirected to (/dev/pts/\d+)", line)
-            if found:
-                self.uri = f"serial:{found.group(1)}"
-                return self.uri
-        sys.exit(f"QEMU does not start: {' '.join(command)}")
+        self.command = ["qemu-system-aarch64", *options, *(["-icount", "shift=0"] if image == "bench" else []),
+                        "-display", "none", "-monitor", "none", "-serial", "stdio",
+                        "-semihosting-config", f"enable=on,target=native{words}",
+                        "-kernel", str(kernel_of(elf, self.board))]
+        self.master, self.slave = pty.openpty()
+        tty.setraw(self.slave)
+        self.uri = f"serial:{os.ttyname(self.slave)}"
+        return self.uri
 
     def start(self):
-        self.process.stdin.write("cont\n")
-        self.process.stdin.flush()
+        self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.pump = threading.Thread(target=self.carry, daemon=True)
+        self.pump.start()
+
+    def carry(self):
+        """Both ways, until QEMU ends and what it sent is read."""
+        output, is_over = self.process.stdout.fileno(), False
+        while not is_over:
+            ready, _, _ = select.select([output, self.master], [], [], 0.2)
+            if output in ready:
+                piece = os.read(output, 1 << 12)
+                is_over = not piece
+                while piece:
+                    piece = piece[os.write(self.master, piece):]
+            if self.master in ready:
+                try:
+                    os.write(self.process.stdin.fileno(), os.read(self.master, 1 << 12))
+                except BrokenPipeError:
+                    pass
+        end = time.monotonic() + 5
+        while self.unread() and time.monotonic() < end:
+            time.sleep(0.05)
+        os.close(self.slave)
+        os.close(self.master)
+
+    def unread(self):
+        count = array.array("i", [0])
+        fcntl.ioctl(self.slave, termios.FIONREAD, count)
+        return count[0]
 
     def stop(self):
         if self.process is not None:
             self.process.kill()
-            self.process.communicate()
+            self.process.wait()
+            self.pump.join(10)
+            self.process.stdin.close()
+            self.process.stdout.close()
         self.process = None
 
 

@@ -159,8 +159,8 @@ class Qemu(Board):
 class Heard:
     """What a recorder has printed and written of one boot of an image."""
 
-    def __init__(self, console, recording, raw, errors):
-        self.console, self.recording, self.raw, self.errors = console, recording, raw, errors
+    def __init__(self, elf, console, recording, raw, errors):
+        self.elf, self.console, self.recording, self.raw, self.errors = elf, console, recording, raw, errors
 
 
 def listen(machine, part, directory):
@@ -183,7 +183,8 @@ def listen(machine, part, directory):
             recorder.send_signal(signal.SIGINT)
         recorder.communicate(timeout=60)  # the rest of the console: the part's end has come
         machine.stop()
-    return Heard(console, recording, raw, errors.read_text(encoding="utf-8", errors="replace"))
+    elf = BUILD_ROOT / machine.board / "firmware" / f"{image}.elf"
+    return Heard(elf, console, recording, raw, errors.read_text(encoding="utf-8", errors="replace"))
 
 
 def wait_until_open(recorder, uri):
@@ -263,7 +264,7 @@ def bench_part(heard):
 def recording_part(heard):
     if not heard.recording.exists():
         return "(nothing was recorded)\n" + heard.errors, False
-    text = nopscope("report", heard.recording, "--top", "10")
+    text = nopscope("report", heard.recording, "--image", heard.elf, "--top", "10")
     return heard.errors.replace(str(heard.recording), heard.recording.name) + "\n" + text, True
 
 

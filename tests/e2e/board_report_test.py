@@ -63,6 +63,7 @@ class Report(unittest.TestCase):
         recording = self.section(text, "recording")
         self.assertRegex(recording, r"\nintegrity: generated [\d,]{4,} = .*lost 0; corrupt_frames 0, gaps 0")
         self.assertRegex(recording, r"\Anopscope: recording.nsc: .* events in 1 session; dropped 0, lost 0")
+        self.assertRegex(recording, r"\n *[\d,]+ .* lua\w+ ")
         self.assertNotIn("not done", text)
 
     def test_a_part_is_added_to_what_is_there(self):

@@ -45,7 +45,7 @@ GicView gic_view(std::uint64_t distributor, unsigned version) {
         const std::uint64_t priority = distributor + gicd_ipriorityr + interrupt;
         const std::uint8_t before = read8(priority);
         write8(priority, 0xff);
-        view.priority_bits = static_cast<unsigned>(std::popcount(read8(priority)));
+        view.priority_bits = static_cast<unsigned>(std::countl_one(read8(priority)));
         write8(priority, before);
     }
     if (view.security == GicSecurity::non_secure && view.priority_bits != 0) ++view.priority_bits;

@@ -10,8 +10,9 @@ Notice".)
 
 835769: a load or store, then a 64-bit multiply-accumulate that does not wait for its result, may compute a wrong sum.
 The compiler puts a NOP between the two; in assembly the linker does it, with a branch.
-843419: an ADRP in one of the last two words of a 4 KiB page, a load or store, and within the next two instructions a
-load or store by the ADRP's register, may access a wrong address. The linker makes the ADRP an ADR, or branches away.
+843419: an ADRP in one of the last two words of a 4 KiB page, a load or store (but no load of a pair), and within the next
+two instructions a load or store by the ADRP's register, may access a wrong address. The linker makes the ADRP an ADR, or
+branches away.
 """
 
 import argparse
@@ -74,7 +75,7 @@ def breaches(function):
             continue
         page = operands.split(",")[0].strip()
         _, access, where = code[index + 1]
-        if not is_access(access) or "[" not in where or page in written(access, where):
+        if not is_access(access) or access.startswith(("ldp", "ldnp")) or "[" not in where or page in written(access, where):
             continue
         for _, later, operands in code[index + 2:index + 4]:
             base = OFFSET_ACCESS.search(operands.strip())

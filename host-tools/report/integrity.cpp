@@ -113,7 +113,8 @@ std::string integrity_line(const Integrity& integrity) {
     }
     line += fmt::format("; {}, {}", item(summands), item(summands + 1));
     for (std::size_t i = summands + 2; i < items.size(); ++i) {
-        if (items[i].value != 0) line += ", " + item(i);
+        // Every boot begins with some text: JSON has how much.
+        if (items[i].value != 0 && items[i].name != std::string_view("lead_bytes")) line += ", " + item(i);
     }
     if (!integrity.complete) line += "; the recording ended before the target did";
     return line;

@@ -66,7 +66,7 @@ def measure(machine, trace, hertz, directory):
          f"enable=on,target=native,arg=encode,arg=records={records.stat().st_size // 16}", "-kernel",
          kernel_of(elf, board)],
         capture_output=True, text=True, errors="replace", timeout=HANG_SECONDS, stdin=subprocess.DEVNULL)
-    found = [json.loads(text.removeprefix("@bench ")) for text in done.stdout.splitlines()
+    found = [json.loads(text.removeprefix("@bench ")) for text in done.stdout.replace("\0", "").splitlines()  # ends the boot report
              if text.startswith("@bench ")]
     if done.returncode != 0 or len(found) != 1:
         raise AssertionError(f"bench-encode failed on {machine}:\n{done.stdout}{done.stderr}")

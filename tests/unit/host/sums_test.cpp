@@ -192,13 +192,15 @@ TEST(Sums, WhatIsTakenOffAllIsWhatRecordingTook) {
             const bool inner = node.parent > CallTree::overflow;
             const auto calls = static_cast<double>(node.calls - node.points);
             const double pad = report.no_landing_pad[node.function] ? hello.landing_pad : 0;
-            const auto hooks =
-                static_cast<double>(node.unwound) * static_cast<double>(CallCosts(hello).hook);
-            taken += calls * (graph.inside + pad) - hooks +
+            const CallCosts costs(hello);
+            const auto left = static_cast<double>(node.unwound);
+            taken += calls * (graph.inside + pad) -
+                     left * static_cast<double>(costs.hook_inside) +
                      static_cast<double>(CallCosts(hello).of_instructions(1)) *
                          static_cast<double>(node.beside);
             if (!inner) continue;
-            taken += calls * (graph.outside - pad) - hooks +
+            taken += calls * (graph.outside - pad) -
+                     left * static_cast<double>(costs.hook_outside) +
                      static_cast<double>(node.points) * (function.outside - pad);
             if (node.tail == Tail::always)
                 taken += calls * static_cast<double>(CallCosts(hello).tail);

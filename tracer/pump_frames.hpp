@@ -30,6 +30,15 @@ bool Pump<M>::advance(Until until) {
         const std::size_t bytes = moved_->next(machine_.clock(), frame_.payload());
         if (bytes != 0) return queue({wire::Stream::moved, 0, session_, moved_sequence_++}, bytes);
     }
+    // One a second and core, and one after each change. They come before the records: a line that never
+    // catches up would carry none.
+    if (stats_wait()) {
+        const std::uint64_t owed = __atomic_load_n(&stats_owed_, __ATOMIC_RELAXED);
+        if (owed != 0) __atomic_store_n(&stats_owed_, owed - 1, __ATOMIC_RELAXED);
+        stats_turn_ = (stats_turn_ + 1) % cores_.size();
+        stats_due_ = machine_.clock() + clock_hz_ / cores_.size();
+        return queue_stats(cores_[stats_turn_], false);
+    }
     // The profile and the records take turns, and so do the cores.
     if ((profile_turn_ = !profile_turn_) && profile_waits()) return queue_profile();
     for (std::size_t i = 0; i < cores_.size(); ++i) {
@@ -38,13 +47,6 @@ bool Pump<M>::advance(Until until) {
         if (wanted && queue_trace(core)) return true;
     }
     if (profile_waits()) return queue_profile();
-    if (stats_wait()) {
-        const std::uint64_t owed = __atomic_load_n(&stats_owed_, __ATOMIC_RELAXED);
-        if (owed != 0) __atomic_store_n(&stats_owed_, owed - 1, __ATOMIC_RELAXED);
-        stats_turn_ = (stats_turn_ + 1) % cores_.size();
-        stats_due_ = machine_.clock() + clock_hz_ / cores_.size();
-        return queue_stats(cores_[stats_turn_], false);
-    }
     return false;
 }
 

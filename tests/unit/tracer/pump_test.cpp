@@ -25,6 +25,21 @@ TEST_F(PumpTest, HelloComesFirst) {
     EXPECT_EQ(received.hellos[0].clock_hz, hz);
 }
 
+TEST_F(PumpTest, ALineThatNeverCatchesUpCarriesStats) {
+    open(Mode::stream, 2000);
+    for (int round = 0; round < 150; ++round) {
+        for (unsigned i = 0; call(0x2000 + 8 * (i % 997)); ++i) {
+        }
+        machine.now += hz / 50;
+        pump.run();
+        ASSERT_LT(cores[0].tail, cores[0].cursor);
+    }
+    const Received received = receive();
+    EXPECT_EQ(received.bad, 0u);
+    EXPECT_GE(received.stats.size(), 2u);  // one a second
+    EXPECT_LE(received.stats.size(), 4u);
+}
+
 TEST_F(PumpTest, RecordsArriveInOrderWithIndexClockAndSite) {
     open();
     std::vector<std::uint64_t> clocks;

@@ -21,6 +21,8 @@ void BalancedStream::on_session(const HelloInfo& hello) {
     if (const Symbols* const symbols = symbols_()) {
         if (const auto sentence = mismatch(*symbols, hello)) throw Error(origin_ + ": " + *sentence);
     }
+    cuts_ = axis_ == TimeAxis::by_session ? hello.lossless && hello.cores == 1 : axis_ == TimeAxis::without_tracer;
+    sink_.on_axis(cuts_ ? TimeAxis::without_tracer : TimeAxis::wall);
     Nanoseconds latest = 0;
     for (const auto& core : cores_) latest = std::max(latest, core ? core->now : 0);
     time_.begin_session(hello.clock_hz, latest);
@@ -46,7 +48,7 @@ void BalancedStream::on_session_end() {
 BalancedStream::Core& BalancedStream::core(unsigned number) {
     auto& slot = cores_[number & 0xff];
     if (!slot) {
-        if (++core_count_ > 1 && cuts_) {
+        if (++core_count_ > 1 && axis_ == TimeAxis::without_tracer) {
             throw Error("--cut-tracer: " + origin_ +
                             " has several cores, which have no common axis without the tracer's time",
                         Exit::usage);

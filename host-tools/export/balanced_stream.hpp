@@ -44,7 +44,7 @@ public:
     // `symbols` may give null: functions are then named by address. `origin` is what errors begin with.
     BalancedStream(EventSink& sink, std::function<const Symbols*()> symbols, std::string origin,
                    TimeAxis axis = TimeAxis::wall)
-        : sink_(sink), symbols_(std::move(symbols)), origin_(std::move(origin)), cuts_(axis == TimeAxis::without_tracer) {}
+        : sink_(sink), symbols_(std::move(symbols)), origin_(std::move(origin)), axis_(axis) {}
 
     // Throws Error when the symbols are of another image. on_trace() and on_missing() throw it when the tracer's time
     // is cut out and a second core has records.
@@ -123,7 +123,8 @@ private:
     EventSink& sink_;
     std::function<const Symbols*()> symbols_;
     std::string origin_;
-    bool cuts_;
+    TimeAxis axis_;
+    bool cuts_ = false;  // in this session
     TickTime time_;
     MemoryBudget budget_{0.5};
     FunctionTable functions_;

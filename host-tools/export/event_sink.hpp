@@ -21,6 +21,9 @@ using Nanoseconds = std::uint64_t;
 enum class TimeAxis : std::uint8_t {
     wall,            // the target's clock runs on while a core works for the tracer
     without_tracer,  // it stands still then; recordings of one core only
+    // Each session's own: without_tracer if it has one core and is lossless, where the program stands still while the
+    // core waits for the line; else wall.
+    by_session,
 };
 // What a format says of its times: one sentence.
 const char* times_text(TimeAxis axis);
@@ -90,6 +93,8 @@ public:
     // Each before it is first used.
     virtual void on_function(std::uint32_t number, const FunctionPlace& place) = 0;
     virtual void on_track(const Track& track) = 0;
+    // Before a session's first event: wall or without_tracer.
+    virtual void on_axis(TimeAxis) {}
 
     virtual void entry(const Track& track, std::uint32_t function, Nanoseconds now) = 0;
     virtual void leave(const Track& track, std::uint32_t function, Nanoseconds now, Left how) = 0;

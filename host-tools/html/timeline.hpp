@@ -27,6 +27,7 @@ public:
 
     void on_function(std::uint32_t number, const FunctionPlace& place) override;
     void on_track(const Track& track) override;
+    void on_axis(TimeAxis axis) override { cut_ |= axis == TimeAxis::without_tracer; }
     void entry(const Track& track, std::uint32_t function, Nanoseconds now) override;
     void leave(const Track& track, std::uint32_t function, Nanoseconds now, Left how) override;
     void point(const Track& track, std::uint32_t function, Nanoseconds now) override;
@@ -122,6 +123,7 @@ private:
     unsigned shift_ = 10;  // a slot is 2^shift ns wide
     Nanoseconds origin_ = 0;
     bool started_ = false;
+    bool cut_ = false;  // the tracer's time is cut out, at least of one session
     std::int64_t begin_ = 0;  // of the first event: cores are read one after another, so one may be before the origin
     std::uint64_t calls_ = 0;
     std::uint64_t deeper_ = 0;  // calls that no row had room for

@@ -181,6 +181,7 @@ Json Timeline::json(const PositionOf& position) const {
     json["drawn"] = drawn;
     json["deeper"] = deeper_;
     json["left_out"] = left_out();
+    json["times"] = times_text(cut_ ? TimeAxis::without_tracer : TimeAxis::wall);
     return json;
 }
 

@@ -268,6 +268,6 @@ function said(data: TimelineData): string {
     }
     if (data.deeper) parts.push(`${text.count(data.deeper)} calls are deeper than what is shown.`);
     if (data.left_out) parts.push(`Not drawn: ${data.left_out}.`);
-    parts.push("Times are as recorded. Drag or wheel: pan and zoom; drag along the axis: zoom to that; click: the function; shift and click: zoom to the call.");
+    parts.push(`${data.times.charAt(0).toUpperCase()}${data.times.slice(1)}. Drag or wheel: pan and zoom; drag along the axis: zoom to that; click: the function; shift and click: zoom to the call.`);
     return parts.join(" ");
 }

@@ -41,6 +41,7 @@ export interface TimelineData {
     drawn: number; // of them: in the rows
     deeper: number; // of them: deeper than any row
     left_out: string; // what else is not shown
+    times: string; // what the times are
 }
 
 export interface Call {

@@ -16,11 +16,13 @@ class BalancedChecker : public EventSink {
 public:
     std::vector<std::string> told;  // "0 +f 10", "0 -f 20 unwound"
     std::vector<std::string> wrong;
+    std::vector<TimeAxis> axes;  // of each session
     bool quiet = false;  // told stays empty
 
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
         if (!names_.try_emplace(number, place.name).second) wrong.push_back("introduced twice: " + place.name);
     }
+    void on_axis(TimeAxis axis) override { axes.push_back(axis); }
     void on_track(const Track& track) override {
         if (track.number != tracks_.size()) wrong.push_back("a track's number");
         tracks_.push_back({});

@@ -142,6 +142,28 @@ TEST_F(BalancedStreamTest, TwoCoresHaveNoAxisWithoutTheTracersTime) {
     }
 }
 
+TEST_F(BalancedStreamTest, EachSessionHasItsOwnAxis) {
+    const auto session = [&](bool lossless, std::uint8_t cores) {
+        target.lossless = lossless;
+        target.cores = cores;
+        ++target.session;
+        target.hello();
+        const auto one = target.entry(1);
+        target.tracer(50);
+        target.ret(one);
+        target.finish();
+    };
+    target.bytes.clear();
+    session(true, 1);
+    session(false, 1);
+    session(true, 2);
+    const auto has = [](const std::string& line) { return line.find("(tracer)") != line.npos; };
+    const auto& lines = told(TimeAxis::by_session);
+    EXPECT_EQ(std::count_if(lines.begin(), lines.begin() + 2, has), 0);
+    EXPECT_EQ(std::count_if(lines.begin(), lines.end(), has), 4);
+    EXPECT_THAT(checker.axes, ElementsAre(TimeAxis::without_tracer, TimeAxis::wall, TimeAxis::wall));
+}
+
 TEST_F(BalancedStreamTest, PairsOfClocksAreOnTheAxisOfTheStamps) {
     HelloInfo hello;
     hello.clock_hz = 54'000'000;

@@ -38,6 +38,7 @@ public:
     wire::Clock clock_source = wire::Clock::cntvct;
     bool calibrated = false;
     bool recovered = false;
+    bool lossless = false;
     std::uint32_t sequences_from = 0;
     std::int32_t landing_pad = 0;
     std::array<wire::Overhead, wire::overhead_count> overheads{};
@@ -68,6 +69,7 @@ public:
         hello.clock = clock_source;
         hello.calibrated = calibrated;
         hello.recovered = recovered;
+        hello.lossless = lossless;
         hello.sequences_from = sequences_from;
         hello.landing_pad = landing_pad;
         std::copy(overheads.begin(), overheads.end(), hello.overheads);

@@ -44,6 +44,13 @@ protected:
     Timeline timeline;
 };
 
+TEST_F(TimelineTest, SaysWhatItsTimesAre) {
+    EXPECT_EQ(json()["times"], times_text(TimeAxis::wall));
+    timeline.on_axis(TimeAxis::without_tracer);
+    timeline.on_axis(TimeAxis::wall);
+    EXPECT_EQ(json()["times"], times_text(TimeAxis::without_tracer));
+}
+
 TEST_F(TimelineTest, FewCallsAreThereAsTheyWere) {
     timeline.entry(core0, 1, 5000);
     call(core0, 2, 5010, 5020);

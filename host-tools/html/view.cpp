@@ -235,8 +235,7 @@ Json facts(const Report& report) {
     add("clock", fmt::format("{}, {:.3f} MHz", clock_name(report.clock), static_cast<double>(report.clock_hz) / 1e6));
     add("mode", mode_text(report));
     for (const HeadLine& line : head_lines(report)) add(line.name, line.text, line.spoils);
-    add("recorded", human_ns(report.duration_ns));
-    add("of it, the tracer's", human_ns(report.tracer_ns));
+    add("recorded", recorded_text(report));
     add("sessions", std::to_string(report.sessions));
     add("times", overhead_line(report));
     for (const IntegrityItem& item : report.integrity.items) {
@@ -265,9 +264,9 @@ std::string view_json(const Report& report, const Profile& profile, const std::s
     if (!report.has_calls()) {
         for (const ProfileRow& row : report.profile) calls += row.calls;
     }
-    std::string headline = fmt::format("{}{} · {} recorded · {} calls", report.image,
-                                       report.board.empty() ? "" : " on " + report.board,
-                                       human_ns(report.duration_ns), with_commas(calls));
+    std::string headline = fmt::format("{}{} · {} · {} calls", report.image,
+                                       report.board.empty() ? "" : " on " + report.board, recorded_text(report),
+                                       with_commas(calls));
     if (report.samples.count != 0) headline += " · " + with_commas(report.samples.count) + " samples";
     Json json;
     json["version"] = 1;

@@ -125,6 +125,18 @@ const char* recorder_name(std::size_t number) {
     return names[number];
 }
 
+std::string recorded_text(const Report& report) {
+    std::string text = human_ns(report.duration_ns) + " recorded";
+    if (report.tracer_ns == 0) return text;
+    const std::string tracer = human_ns(report.tracer_ns);
+    if (report.cores > 1) return text + fmt::format(", {} of the tracer on all cores together", tracer);
+    const std::string program = human_ns(report.duration_ns - std::min(report.tracer_ns, report.duration_ns));
+    if (report.lossless) {
+        return fmt::format("{} of the program recorded; it stood still for {} while the tracer sent", program, tracer);
+    }
+    return text + fmt::format(": {} of the program, {} of the tracer", program, tracer);
+}
+
 std::string mode_text(const Report& report) {
     const std::vector<TargetRow> rows = rows_of_recording(report.target.in_force);
     if (rows.empty()) return old_mode_text(report);

@@ -372,21 +372,22 @@ void sort_rows(std::vector<ProfileRow>& rows, SortKey key, std::size_t top, bool
 std::string overhead_line(const Report& report) {
     if (!report.has_calls() && report.read_out == 0 && report.samples.count != 0) return {};
     if (!report.calibrated) {
-        return "recording: the target did not measure what it takes; the times have it in them\n";
+        return "overhead: the target did not measure it; the times contain it\n";
     }
-    std::string line = report.raw ? "recording: in the times is" : "recording: taken off is";
-    const auto add = [&](wire::RecorderNumber recorder, const char* of, bool outside) {
+    std::string line = report.raw ? "overhead left in the times:" : "overhead removed:";
+    const auto add = [&](wire::RecorderNumber recorder, const char* call, bool outside) {
         const wire::Overhead& one = report.overheads[static_cast<std::size_t>(recorder)];
         const auto ns = [&](std::int32_t fixed) { return overhead_ns(fixed, report.clock_hz); };
-        line += fmt::format(" {:.1f} ns of each {}", ns(one.inside), of);
-        if (outside) line += fmt::format(" and {:.1f} ns of its caller", ns(one.outside));
+        line += fmt::format(" {:.1f} ns from each {}", ns(one.inside), call);
+        if (outside) line += fmt::format(" and {:.1f} ns from its caller", ns(one.outside));
         line += ",";
     };
     if (report.has_calls() || report.read_out == 0) {
         add(wire::RecorderNumber::graph, "traced call", true);
     }
     if (report.read_out != 0) add(wire::RecorderNumber::profile, "profiled call", false);
-    return line + " as measured at boot\n";
+    line.pop_back();
+    return line + " (measured at boot)\n";
 }
 
 }  // namespace nopscope

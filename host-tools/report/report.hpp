@@ -332,6 +332,9 @@ std::string short_place(const FunctionPlace& row);
 // profile, adaptive". For an older target the mode that the first session began in; adaptive if it
 // ever was.
 std::string mode_text(const Report& report);
+// "680 ms recorded: 34.0 ms of the program, 646 ms of the tracer". In lossless mode: "34.0 ms of the program recorded; it
+// stood still for 646 ms while the tracer sent".
+std::string recorded_text(const Report& report);
 
 // A line above the tables. There is none if there is nothing to say.
 struct HeadLine {

@@ -122,9 +122,7 @@ std::string text_report(const Report& report) {
     out += others_line(report);
     out += loss_line(report);
     fmt::format_to(
-        to, "{} recorded, of which {} for the tracer; {}{}\n", human_ns(report.duration_ns),
-        human_ns(report.tracer_ns),
-        mode_text(report),
+        to, "{}; {}{}\n", recorded_text(report), mode_text(report),
         report.sessions > 1 ? fmt::format("; the target was reset {} time{}", report.sessions - 1,
                                           report.sessions == 2 ? "" : "s")
                             : std::string());

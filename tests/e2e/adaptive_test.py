@@ -110,7 +110,7 @@ class Demo(unittest.TestCase):
         text = self.run_.report("--top", "5")
         self.assertRegex(text, r"[0-9,]+ moves between trace and profile")
         self.assertRegex(text, r"\[([0-9,]+ unwound, )?[0-9,]+ in the profile\]")
-        self.assertRegex(text, r"recorded, of which .* for the tracer; graph, adaptive")
+        self.assertRegex(text, r"recorded: .* of the program, .* of the tracer; graph, adaptive")
 
 
 if __name__ == "__main__":

@@ -96,9 +96,9 @@ class Overhead(unittest.TestCase):
 
     def test_the_text_says_so(self):
         graph = self.report["overhead"]["graph"]
-        self.assertIn(f"taken off is {graph['inside_ns']:.1f} ns of each traced call and "
-                      f"{graph['outside_ns']:.1f} ns of its caller", self.run_.report())
-        self.assertIn("in the times is", self.run_.report("--raw"))
+        self.assertIn(f"overhead removed: {graph['inside_ns']:.1f} ns from each traced call and "
+                      f"{graph['outside_ns']:.1f} ns from its caller", self.run_.report())
+        self.assertIn("overhead left in the times", self.run_.report("--raw"))
 
 
 class Profiled(unittest.TestCase):

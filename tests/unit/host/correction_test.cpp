@@ -254,10 +254,10 @@ TEST_F(CorrectionTest, TheTextSaysWhatWasTakenOff) {
     target.ret(a, 100);
     const Report result = report();
     EXPECT_THAT(text_report(result),
-                HasSubstr("taken off is 3.0 ns of each traced call and 5.0 ns of its caller"));
+                HasSubstr("overhead removed: 3.0 ns from each traced call and 5.0 ns from its caller (measured at boot)"));
     Report raw = result;
     raw.raw = true;
-    EXPECT_THAT(text_report(raw), HasSubstr("in the times is 3.0 ns"));
+    EXPECT_THAT(text_report(raw), HasSubstr("overhead left in the times: 3.0 ns"));
     EXPECT_THAT(text_graph(result, profile, {}), HasSubstr("192 ns"));
     EXPECT_THAT(text_graph(raw, profile, {}), HasSubstr("200 ns"));
     EXPECT_THAT(json_report(result), HasSubstr("\"corrected_self_ns\": 97,"));

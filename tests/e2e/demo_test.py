@@ -24,7 +24,7 @@ class Demo(unittest.TestCase):
     def setUpClass(cls):
         cls.directory = machines.Directory()
         cls.run_ = machines.record(cls.directory.__enter__(), MACHINE, "demo",
-                                   ["rounds=1", "baud=0", "interrupts=1"], icount=False)
+                                   ["interrupts=1"])
         cls.report = cls.run_.report_json()
         cls.line = wire.Line(cls.run_.line)
 
@@ -36,6 +36,15 @@ class Demo(unittest.TestCase):
         self.assertEqual(self.run_.status, 0, self.run_.errors)
         self.assertIn("every script's result is right", self.run_.console)
         self.assertIn(self.line.console.decode().strip(), self.run_.console)
+
+    def test_it_is_the_same_each_time(self):
+        with machines.Directory() as directory:
+            again = machines.record(directory, MACHINE, "demo", ["interrupts=1"])
+        self.assertEqual(again.line, self.run_.line)
+
+    def test_the_head_names_the_recorder_and_the_mode(self):
+        self.assertEqual(self.report["target"]["in_force"][0]["what"], "graph, lossless")
+        self.assertIn("; graph, lossless\n", self.run_.report("--top", "1"))
 
     def test_at_least_100_functions_have_a_name_and_a_place(self):
         placed = [f for f in self.report["functions"]

@@ -9,8 +9,12 @@ Everything else is for reading.
 """
 
 import dataclasses
+import os
+import pathlib
 import re
+import subprocess
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"^```(.*)$")
 # calls, ..., function, defined at
 ROW = re.compile(r"^\s*([\d,]+)  .*?  (\S+)\s+\S+:\d+$", re.M)
@@ -76,3 +80,30 @@ def differences(page_boxes, printed):
         return ["the page shows no profile"]
     return ([f"the page has {row}, which was not printed" for row in told if row not in came]
             + [f"printed was {row}, which the page has not" for row in came if row not in told])
+
+
+def follow(page_boxes, directory, name, clone_of="nopscope"):
+    """Exit status, and what was printed; that is also printed at once. Objects that ./dev test has compiled come from
+    its cache, by their place in the clone, `clone_of` in `directory`."""
+    printed = ""
+    with subprocess.Popen(["bash", "-c", script(page_boxes, name)], cwd=directory, text=True, errors="replace",
+                          env=os.environ | {"CCACHE_BASEDIR": str(directory / clone_of)},
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as shell:
+        for line in shell.stdout:
+            print(line, end="", flush=True)
+            printed += line
+    return shell.returncode, printed
+
+
+def clone(destination):
+    """Of this tree as it is now: what git knows, and what it would be told of."""
+    names = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
+                           check=True, capture_output=True).stdout
+    destination.mkdir()
+    archive = subprocess.Popen(["tar", "-c", "--null", "-T", "-", "--ignore-failed-read"], cwd=ROOT,
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    unpack = subprocess.Popen(["tar", "-x", "-C", str(destination)], stdin=archive.stdout)
+    archive.stdin.write(names)
+    archive.stdin.close()
+    if archive.wait() != 0 or unpack.wait() != 0:
+        raise RuntimeError(f"cannot copy {ROOT}")

@@ -4,9 +4,7 @@
 all of it: to a profile that is the page's. Pages with a mistake, made here, do not pass.
 """
 
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 import time
@@ -14,7 +12,6 @@ import unittest
 
 import guide
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = "docs/integration.md"
 SMALL = """# How to
 Make `a.txt`:
@@ -33,33 +30,6 @@ cat a.txt
 """
 
 
-def follow(boxes, directory, name):
-    """Exit status, and what was printed; that is also printed at once. Objects that ./dev test has compiled come from
-    its cache, by their place in the clone."""
-    printed = ""
-    with subprocess.Popen(["bash", "-c", guide.script(boxes, name)], cwd=directory, text=True, errors="replace",
-                          env=os.environ | {"CCACHE_BASEDIR": str(directory / "nopscope")},
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as shell:
-        for line in shell.stdout:
-            print(line, end="", flush=True)
-            printed += line
-    return shell.returncode, printed
-
-
-def clone(destination):
-    """Of this tree as it is now: what git knows, and what it would be told of."""
-    names = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
-                           check=True, capture_output=True).stdout
-    destination.mkdir()
-    archive = subprocess.Popen(["tar", "-c", "--null", "-T", "-", "--ignore-failed-read"], cwd=ROOT,
-                               stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    unpack = subprocess.Popen(["tar", "-x", "-C", str(destination)], stdin=archive.stdout)
-    archive.stdin.write(names)
-    archive.stdin.close()
-    if archive.wait() != 0 or unpack.wait() != 0:
-        raise RuntimeError(f"cannot copy {ROOT}")
-
-
 class Guide(unittest.TestCase):
     def setUp(self):
         self.holder = tempfile.TemporaryDirectory(prefix="nopscope-guide-")
@@ -68,7 +38,7 @@ class Guide(unittest.TestCase):
 
     def outcome(self, page):
         boxes = guide.boxes(page)
-        status, printed = follow(boxes, self.directory, "small")
+        status, printed = guide.follow(boxes, self.directory, "small")
         return status, guide.differences(boxes, printed)
 
     def test_a_small_one(self):
@@ -89,10 +59,10 @@ class Guide(unittest.TestCase):
                 guide.boxes(wrong)
 
     def test_the_page(self):
-        boxes = guide.boxes((ROOT / PAGE).read_text())
-        clone(self.directory / "nopscope")
+        boxes = guide.boxes((guide.ROOT / PAGE).read_text())
+        guide.clone(self.directory / "nopscope")
         begun = time.monotonic()
-        status, printed = follow(boxes, self.directory, PAGE)
+        status, printed = guide.follow(boxes, self.directory, PAGE)
         seconds = round(time.monotonic() - begun)
         print(f"\n==== {seconds // 60}:{seconds % 60:02} minutes", flush=True)
         self.assertEqual(status, 0, "a box of the page failed: the last one above")

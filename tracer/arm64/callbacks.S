@@ -8,6 +8,7 @@
 
 #include "tracer/arm64/hook.h"
 #include "tracer/arm64/labels.h"
+#include "tracer/arm64/unwind.h"
 
 #define OPS_FUNC         0      // and OPS_DIRECT
 #define OPS_DIRECT       8
@@ -27,6 +28,16 @@
 #define FRAME_BYTES      128
 
     .arch armv8-a
+
+// An entry makes room for Regs, and gives it back.
+.macro push_regs
+    sub     sp, sp, #FRAME_BYTES
+    .cfi_adjust_cfa_offset FRAME_BYTES
+.endm
+.macro pop_regs
+    add     sp, sp, #FRAME_BYTES
+    .cfi_adjust_cfa_offset -FRAME_BYTES
+.endm
 
 // x0-x8 and x29 to and from Regs at sp.
 .macro save_arguments
@@ -52,6 +63,8 @@
     ldr     x2, [x11, #-16]
     stp     x9, x10, [sp, #REGS_LR]
     stp     x30, \beside, [sp, #REGS_PC]
+    .cfi_rel_offset 30, REGS_LR
+    .cfi_rel_offset DWARF_PC, REGS_PC
     sub     x0, x11, #8
     mov     x1, x9
 .endm
@@ -64,6 +77,7 @@ begin_hook_words nopscope_trampoline_words
 // In: x30 the body, x9 the caller's return address. Out: x30 = Regs.lr, at Regs.pc or the direct
 // entry. Free: x9-x17. Frame: Regs, 128 bytes.
 function nopscope_callback
+    entry_unwinds
     mrs     x12, NOPSCOPE_TPIDR
     ldr     x13, [x12, #CORE_DEPTH]
     ldr     w13, [x13]
@@ -71,7 +85,7 @@ function nopscope_callback
     ldr     x13, [x12, #CORE_GUARDS]
     cbz     x13, .Lrecursion
     str     xzr, [x12, #CORE_GUARDS]
-    sub     sp, sp, #FRAME_BYTES
+    push_regs
     save_arguments
     load_object x2
     mov     x3, sp
@@ -83,21 +97,30 @@ label nopscope_callback_made
     restore_arguments
     ldr     x11, [x11, #OPS_DIRECT]
     ldr     x30, [sp, #REGS_LR]
+    .cfi_register DWARF_PC, 10
+    .cfi_same_value 30
     ldr     x13, [sp, #FRAME_GUARD]
-    add     sp, sp, #FRAME_BYTES
+    pop_regs
     stlr    x13, [x13]                  // after the last load of what the object holds
     cbnz    x11, .Lto_direct
     ret     x10
+    .cfi_endproc
 end_of nopscope_callback
 
 // In: x11 a direct entry, x10 the body, x30 the return address. A direct entry wants them in x30, x9.
 .Lto_direct:
+    entry_unwinds
+    .cfi_register DWARF_PC, 10
+    .cfi_same_value 30
     mov     x9, x30
+    .cfi_register 30, 9
     mov     x30, x10
     leave   x11
+    .cfi_endproc
 
 // A callback, or what it called, called a traced function.
 .Lrecursion:
+    entry_unwinds
     mrs     x10, NOPSCOPE_TPIDR
     add     x11, x10, #CORE_RECURSION
 1:  ldxr    x12, [x11]
@@ -105,19 +128,24 @@ end_of nopscope_callback
     stxr    w13, x12, [x11]
     cbnz    w13, 1b
     // Fall through: the direct entry still records.
+    .balign 64
+    .cfi_endproc
 
 // void nopscope_far: the direct entry of the object in the slot, or the body. For sites that a BL does
 // not reach from.
 // In, Out, Free: as a direct entry. Frame: none.
 function nopscope_far
+    entry_unwinds
     and     x10, x30, #~7
     ldr     x10, [x10, #-16]
     ldr     x11, [x10, #OPS_DIRECT]
     cbz     x11, 1f
     leave   x11
 1:  mov     x10, x30
+    .cfi_register DWARF_PC, 10
     mov     x30, x9
     ret     x10
+    .cfi_endproc
 end_of nopscope_far
 
 // void nopscope_callback_unguarded: the same for an ops that wants no guard (ops_unguarded), and
@@ -126,9 +154,10 @@ end_of nopscope_far
 // In: x30 the body, x9 the caller's return address. Out: x30 = Regs.lr, at Regs.pc. Free: x9-x17.
 // Frame: Regs, 128 bytes.
 function nopscope_callback_unguarded
+    entry_unwinds
     mrs     x12, NOPSCOPE_TPIDR
     ldr     x13, [x12, #CORE_UNGUARDED]
-    sub     sp, sp, #FRAME_BYTES
+    push_regs
     save_arguments
     mov     x3, sp
     str     x3, [x12, #CORE_UNGUARDED]  // before the slot is read
@@ -140,17 +169,25 @@ label nopscope_callback_unguarded_made
     ldp     x10, x13, [sp, #REGS_PC]
     restore_arguments
     ldr     x30, [sp, #REGS_LR]
+    .cfi_register DWARF_PC, 10
+    .cfi_same_value 30
     str     x13, [x12, #CORE_UNGUARDED]
-    add     sp, sp, #FRAME_BYTES
+    pop_regs
     ret     x10
+    .cfi_endproc
 end_of nopscope_callback_unguarded
 
 // void nopscope_walk_list(ip, parent_ip, list, regs): the callback of a site's list: each member's, in
 // the order of attachment. Procedure call standard. Frame: 48 bytes.
 function nopscope_walk_list
+    .cfi_startproc
     bti     c
     stp     x30, x3, [sp, #-48]!
+    .cfi_adjust_cfa_offset 48
+    .cfi_rel_offset 30, 0
     stp     x19, x20, [sp, #16]
+    .cfi_rel_offset 19, 16
+    .cfi_rel_offset 20, 24
     stp     x0, x1, [sp, #32]
     ldr     w20, [x2, #LIST_COUNT]
     add     x19, x2, #LIST_MEMBERS
@@ -163,7 +200,12 @@ function nopscope_walk_list
     cmp     x19, x20
     b.ne    1b
     ldp     x19, x20, [sp, #16]
+    .cfi_restore 19
+    .cfi_restore 20
     ldr     x30, [sp], #48
+    .cfi_restore 30
+    .cfi_adjust_cfa_offset -48
     ret
+    .cfi_endproc
 end_of nopscope_walk_list
 end_hook_words nopscope_trampoline_words

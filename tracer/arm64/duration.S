@@ -24,6 +24,7 @@ begin_hook_words nopscope_duration_hook_words
 // In: x30 the body, x9 the caller's return address, SP as at the function's entry.
 // Out: x30 = the hook, or x9; at the body. Free: x9-x17. Frame: none.
 function nopscope_duration_entry
+    entry_unwinds
     mrs     x10, NOPSCOPE_TPIDR
     ldr     x14, [x10, #CORE_LIMIT]
     cbz     x14, .Lto_body
@@ -33,11 +34,13 @@ function nopscope_duration_entry
     str     x13, [x10, #CORE_TOP]
     stp     x9, x12, [x17]
     mov     x14, x30
+    .cfi_register DWARF_PC, 14
     adr     x30, nopscope_duration_hook
     read_clock x11
     stp     x30, x14, [x17, #FRAME_HOOK]
     str     x11, [x17, #FRAME_START]
     ret     x14
+    .cfi_endproc
 end_of nopscope_duration_entry
 
 // void nopscope_duration_hook: where such a call returns to. Its record or a count, and on to the
@@ -45,6 +48,7 @@ end_of nopscope_duration_entry
 // In: x0-x8, v0-v7 results, SP as at the call's entry. Out: at the caller's return address.
 // Free: x9-x17, x30. Frame: none.
 function nopscope_duration_hook
+    hook_unwinds
     begin_hook
     mrs     x10, NOPSCOPE_TPIDR
     ldr     x17, [x10, #CORE_TOP]
@@ -52,6 +56,7 @@ function nopscope_duration_hook
     cmp     sp, x13
     b.ne    .Lduration_mismatch
 .Lduration_end:
+    .cfi_register 30, 9
     ldr     x12, [x17, #FRAME_START]
     ldp     x13, x15, [x10, #CORE_FILTERED]!
     read_clock x11
@@ -98,23 +103,30 @@ function nopscope_duration_hook
     str     xzr, [x17, #FRAME_SP]
     str     x17, [x10, #CORE_TOP]
     leave   x9
+    .cfi_endproc
 end_of nopscope_duration_hook
 
 // ---- slow paths ------------------------------------------------------------------------------
 
 .Lduration_special:
+    entry_unwinds
     special_call nopscope_duration_hook
     ldr     x14, [x10, #CORE_LIMIT]
     cbnz    x14, .Lduration_push
 .Lto_body:
     to_body
+    .cfi_endproc
 .Lduration_mismatch:
+    hook_unwinds
     special_return nopscope_duration_hook
     b       .Lduration_end
+    .cfi_endproc
 .Lduration_full:
-    call_cxx nopscope_duration_without_room
+    hook_unwinds                        // the frame is still on the shadow stack
+    call_cxx nopscope_duration_without_room, in=hook
     mrs     x10, NOPSCOPE_TPIDR
     ldr     x17, [x10, #CORE_TOP]
     sub     x17, x17, #FRAME_BYTES
     b       .Lduration_pop
+    .cfi_endproc
 end_hook_words nopscope_duration_hook_words

@@ -13,6 +13,7 @@
 // stack pointer: whoever is called or returns next shows what was left. An interrupt that records before makes the note void.
 // In, Free: AAPCS. Frame: none. told_before instructions until the clock is read, told_after behind it.
 function __wrap_longjmp
+    .cfi_startproc
     hint    #34                         // bti c
     mrs     x10, NOPSCOPE_TPIDR
     cbz     x10, 1f
@@ -20,4 +21,5 @@ function __wrap_longjmp
     read_clock x12
     stp     x11, x12, [x10, #CORE_LEFT]
 1:  b       __real_longjmp
+    .cfi_endproc
 end_of __wrap_longjmp

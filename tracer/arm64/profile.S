@@ -41,6 +41,7 @@ begin_hook_words nopscope_profile_hook_words
 // Out: x30 = the hook, or x9; at the body. Free: x9-x17. Frame: none.
 .macro profile_entry entry, hook, counts
 function \entry
+    entry_unwinds
     mrs     x10, NOPSCOPE_TPIDR
     ldp     x15, x14, [x10, #CORE_CELLS]
     cbz     x14, .Lto_body
@@ -56,6 +57,7 @@ function \entry
     str     x13, [x10, #CORE_TOP]
     stp     x9, x12, [x17]
     mov     x14, x30
+    .cfi_register DWARF_PC, 14
     adr     x30, \hook
     stp     x30, x15, [x17, #FRAME_HOOK]
 .if \counts
@@ -78,6 +80,7 @@ function \entry
     cbnz    w16, 1b
     stp     x11, x13, [x17, #FRAME_START]
     ret     x14
+    .cfi_endproc
 end_of \entry
 .endm
 
@@ -86,6 +89,7 @@ end_of \entry
 // Free: x9-x17, x30. Frame: none.
 .macro profile_hook hook, counts
 function \hook
+    hook_unwinds
     begin_hook
     mrs     x10, NOPSCOPE_TPIDR
     ldr     x17, [x10, #CORE_TOP]!
@@ -93,6 +97,7 @@ function \hook
     cmp     sp, x13
     b.ne    .Lmismatch_\hook
 .Lpop_\hook:
+    .cfi_register 30, 9
     ldr     x15, [x17, #FRAME_CELL]     // read the frame before it is released
     ldp     x12, x14, [x17, #FRAME_START]
 .if \counts
@@ -177,6 +182,7 @@ function \hook
     cbnz    w11, 7b
 .endif
     leave   x9
+    .cfi_endproc
 end_of \hook
 .endm
 
@@ -192,6 +198,7 @@ profile_hook nopscope_profile_hook, counts=0
 // A call in the middle of a change, whose cell is not in its slot.
 // In: x10 core, x9 return address, x30 the body; check_call's checks have been made. Free: x9-x17.
 .Lwithout_slot_\entry:
+    entry_unwinds
     call_cxx nopscope_profile_cell
 // And one of the graph recorder's that found the ring full. In: x11 its cell of core 0; 0: it has none.
 label \found
@@ -208,9 +215,11 @@ label \found\()_end
     ldp     x15, x14, [x10, #CORE_CELLS]
     cbz     x14, .Lto_body
     b       .Lpush_\entry
+    .cfi_endproc
 .endm
 .macro profile_slow_hook hook
 .Lmismatch_\hook:
+    hook_unwinds
     sub     x10, x10, #CORE_TOP
     special_return \hook, before=10
     add     x10, x10, #CORE_TOP
@@ -230,6 +239,7 @@ label \found\()_end
     stxr    w12, x16, [x10]
     cbnz    w12, 5b
     b       .Ladd_\hook
+    .cfi_endproc
 .endm
 
 profile_slow_entry nopscope_profile_entry, nopscope_profile_hook, nopscope_profile_found
@@ -237,12 +247,17 @@ profile_slow_hook nopscope_profile_hook
 profile_slow_entry nopscope_profile_events_entry, nopscope_profile_events_hook, nopscope_profile_events_found
 profile_slow_hook nopscope_profile_events_hook
 .Luncounted_nopscope_profile_events_hook:
+    hook_unwinds
+    .cfi_register 30, 9
     str     xzr, [x17, #FRAME_SP]
     str     x17, [x11, #CORE_TOP - CORE_EVENTED]
     leave   x9
+    .cfi_endproc
 end_hook_words nopscope_profile_hook_words
 .Lto_body:
+    entry_unwinds
     to_body
+    .cfi_endproc
 
 // u16 nopscope_profile_events_costs[2]: as nopscope_graph_events_costs, with any number of events. A call that
 // takes longer or shorter than each before it has 13 instructions more inside.

@@ -4,6 +4,7 @@
 
 #include "tracer/arm64/hook.h"
 #include "tracer/arm64/labels.h"
+#include "tracer/arm64/unwind.h"
 
 #define CORE_EVENTS      8      // beside the cursor, which is at 0
 #define CORE_PROFILED    16     // 1/256 ticks of the calls that ended at this level; and CORE_PROFILE_COST
@@ -67,9 +68,12 @@
 
 // Leaves a trampoline for the traced function's body, unhooked.
 .macro to_body
+    .cfi_remember_state
     mov     x10, x30
+    .cfi_register DWARF_PC, 10
     mov     x30, x9
     ret     x10
+    .cfi_restore_state
 .endm
 
 // Adds one to the counter at x10 + \offset, against interrupts. Changes x11-x13.
@@ -84,18 +88,25 @@
 // Calls name(core, SP, return address, body), C++, from a slow path; its result is in x11. Keeps x0-x9, x18,
 // x30 and the stack's alignment; loses the rest of x10-x17. The tracer's C++ has no FP registers. \moment:
 // name(core, SP, Moment (ring.hpp), how many of the recorder's instructions came before, return address).
-.macro call_cxx name, moment=0, before=0
+// \in: entry or hook (unwind.h).
+.macro call_cxx name, moment=0, before=0, in=entry
 .if \moment
     ldr     x11, [x10]
     read_clock x12
 .endif
+    .cfi_remember_state
     sub     sp, sp, #96
+    .cfi_adjust_cfa_offset 96
     stp     x0, x1, [sp]
     stp     x2, x3, [sp, #16]
     stp     x4, x5, [sp, #32]
     stp     x6, x7, [sp, #48]
     stp     x8, x9, [sp, #64]
     stp     x18, x30, [sp, #80]
+.ifc \in, entry
+    .cfi_rel_offset 30, 72
+    .cfi_rel_offset DWARF_PC, 88
+.endif
     mov     x0, x10
     add     x1, sp, #96
 .if \moment
@@ -115,7 +126,12 @@
     ldp     x6, x7, [sp, #48]
     ldp     x8, x9, [sp, #64]
     ldp     x18, x30, [sp, #80]
+.ifc \in, entry
+    .cfi_register 30, 9
+    .cfi_register DWARF_PC, 30
+.endif
     add     sp, sp, #96
+    .cfi_restore_state
 .endm
 
 // May this call be hooked? SP in the stack, a frame left, and the top one an outer call's: else \special
@@ -183,11 +199,15 @@
 // known. \before: the hook's instructions until the clock is read.
 .macro special_return hook, before=9
     adr     x9, \hook
-    call_cxx nopscope_unwind_at_return, moment=1, before=\before
+    call_cxx nopscope_unwind_at_return, moment=1, before=\before, in=hook
     tbz     x11, #0, 1f
     sub     x9, x11, #1
+    .cfi_remember_state
+    .cfi_register 30, 9
     leave   x9
+    .cfi_restore_state
 1:  mrs     x10, NOPSCOPE_TPIDR
     sub     x17, x11, #FRAME_BYTES
     ldr     x9, [x17]
+    .cfi_register 30, 9
 .endm

@@ -62,12 +62,14 @@ begin_hook_words nopscope_graph_hook_words
 // In: x30 the body, x9 the caller's return address. Out: x30 = x9, at the body.
 // Free: x9-x17. Frame: none.
 function nopscope_function_entry
+    entry_unwinds
     mrs     x10, NOPSCOPE_TPIDR
     ldp     x14, x15, [x10, #CORE_LIMIT]
     claim   .Lfunction_full
     and     x13, x30, #~7               // the site plus 8; kind 0 is `call`
     store_record
     to_body
+    .cfi_endproc
 end_of nopscope_function_entry
 
 // void \entry: a shadow frame and an `entry` record, then the body with x30 the return
@@ -76,6 +78,7 @@ end_of nopscope_function_entry
 // Out: x30 = the hook, or x9; at the body. Free: x9-x17. Frame: none.
 .macro graph_entry entry, hook, full, counts
 function \entry
+    entry_unwinds
     mrs     x10, NOPSCOPE_TPIDR
     ldr     x14, [x10, #CORE_LIMIT]
     cbz     x14, .Lto_body
@@ -104,10 +107,12 @@ function \entry
     and     x13, x30, #~7               // the site plus 8
     orr     x13, x13, #KIND_ENTRY
     mov     x10, x30
+    .cfi_register DWARF_PC, 10
     adr     x30, \hook
     stp     x30, x12, [x17, #FRAME_HOOK]
     store_record
     ret     x10
+    .cfi_endproc
 end_of \entry
 .endm
 
@@ -116,6 +121,7 @@ end_of \entry
 // Free: x9-x17, x30. Frame: none.
 .macro graph_hook hook, counts
 function \hook
+    hook_unwinds
     begin_hook
     mrs     x10, NOPSCOPE_TPIDR
     ldp     x15, x17, [x10, #CORE_RING_AGAIN]
@@ -123,6 +129,7 @@ function \hook
     cmp     sp, x13
     b.ne    .Lmismatch_\hook
 .Lpop_\hook:
+    .cfi_register 30, 9
     ldr     x14, [x17, #FRAME_POSITION] // read the frame before it is released
 .if \counts
     ldp     x16, x30, [x17, #FRAME_COUNTERS]
@@ -164,6 +171,7 @@ function \hook
     put_ret
     leave   x9
 .endif
+    .cfi_endproc
 end_of \hook
 .endm
 
@@ -186,6 +194,7 @@ graph_hook nopscope_graph_events_hook, counts=1
     b       .Ldrop
 .endm
 .Lfunction_full:
+    entry_unwinds
     ring_full nopscope_function_entry, 5
 // Adaptive: nothing is dropped, the call goes to the profile.
 label nopscope_graph_full
@@ -207,25 +216,35 @@ label nopscope_graph_full_end
     count   CORE_DROPPED
 .Lto_body:
     to_body
+    .cfi_endproc
 .macro graph_special entry, hook
 .Lspecial_\entry:
+    entry_unwinds
     special_call \hook
     ldp     x14, x15, [x10, #CORE_LIMIT]
     b       .Lpush_\entry
+    .cfi_endproc
 .Lmismatch_\hook:
+    hook_unwinds
     special_return \hook
     ldr     x15, [x10, #CORE_RING]
     b       .Lpop_\hook
+    .cfi_endproc
 .endm
 graph_special nopscope_graph_entry, nopscope_return_hook
 graph_special nopscope_graph_events_entry, nopscope_graph_events_hook
 .Lagain_nopscope_graph_events_entry:
+    entry_unwinds
     ldr     x14, [x10, #CORE_LIMIT]
     b       .Lclaim_nopscope_graph_events_entry
+    .cfi_endproc
 .Lplain_nopscope_graph_events_hook:
+    hook_unwinds
+    .cfi_register 30, 9
     ldr     x15, [x10, #CORE_RING]
     put_ret
     leave   x9
+    .cfi_endproc
 end_hook_words nopscope_graph_hook_words
 
 // u16 nopscope_graph_events_costs[3]: what a call that counts has of the recorder's instructions, on the usual

@@ -14,6 +14,7 @@
 // In: x30 the body, x9 the caller's return address, SP as at the function's entry.
 // Out: x30 = x9, at the body; or as it came in. Free: x9-x17. Frame: none.
 function nopscope_sampled_entry
+    entry_unwinds
     mrs     x10, NOPSCOPE_TPIDR
     add     x11, x10, #CORE_PASSED
 1:  ldxp    x12, x13, [x11]
@@ -34,4 +35,5 @@ function nopscope_sampled_entry
     stxp    w14, x12, x13, [x11]
     cbnz    w14, 3b
     b       nopscope_graph_entry
+    .cfi_endproc
 end_of nopscope_sampled_entry

@@ -10,8 +10,30 @@
 // which then never returns, so starting over at the stack's top is right.
 //
 // The scratch registers are TPIDRRO_EL0 and SP_EL0: there is no EL0. TPIDR_EL1 is the tracer's.
+//
+// Where registers are saved, call frame information says so: a debugger's backtrace goes on from there. It
+// does not know ELR_EL1, so that the interrupted PC is undefined until it is saved.
 
 #include "hal/arm64/frame.h"
+
+    .cfi_sections .debug_frame
+
+#define DWARF_SP 31
+#define DWARF_PC 32
+#define DWARF_V0 64
+
+// x2 to x30 and SP are saved.
+.macro saved_general
+    .irp    number, 2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30
+    .cfi_rel_offset \number, FRAME_X(\number)
+    .endr
+    .cfi_rel_offset DWARF_SP, FRAME_SP
+.endm
+.macro saved_vectors
+    .irp    number, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
+    .cfi_rel_offset DWARF_V0 + \number, FRAME_Q(\number)
+    .endr
+.endm
 
 .macro fault_vector number
     .balign 0x80
@@ -95,6 +117,15 @@ trapped_to_el2:
 // void nopscope_exception(ExceptionFrame* frame, unsigned vector) returns when the frame, as it may
 // have changed it, is to be resumed.
 fault:
+    .cfi_startproc
+    .cfi_signal_frame
+    .cfi_def_cfa sp, FRAME_BYTES
+    .cfi_undefined DWARF_SP
+    .cfi_undefined DWARF_PC
+    .cfi_rel_offset 0, FRAME_X(0)
+    .cfi_rel_offset 1, FRAME_X(1)
+    .cfi_rel_offset 2, FRAME_X(2)
+    .cfi_rel_offset 3, FRAME_X(3)
     stp     x4, x5, [sp, #FRAME_X(4)]
     stp     x6, x7, [sp, #FRAME_X(6)]
     stp     x8, x9, [sp, #FRAME_X(8)]
@@ -110,9 +141,11 @@ fault:
     stp     x28, x29, [sp, #FRAME_X(28)]
     mrs     x2, sp_el0
     stp     x30, x2, [sp, #FRAME_X(30)]  // and SP
+    saved_general
     mrs     x2, elr_el1
     mrs     x3, spsr_el1
     stp     x2, x3, [sp, #FRAME_ELR]
+    .cfi_rel_offset DWARF_PC, FRAME_ELR
     mrs     x2, esr_el1
     mrs     x3, far_el1
     stp     x2, x3, [sp, #FRAME_ESR]
@@ -142,6 +175,7 @@ fault:
     msr     tpidrro_el0, x0
     mrs     x0, sp_el0
     mov     sp, x0
+    .cfi_endproc                        // the frame is gone
     mrs     x0, tpidrro_el0
     eret
 
@@ -149,8 +183,14 @@ fault:
 // returns with them masked. Out: every register as it was, but for those the handler meant to
 // change.
 interrupt:
+    .cfi_startproc
+    .cfi_signal_frame
+    .cfi_undefined DWARF_PC
     sub     sp, sp, #IRQ_FRAME_BYTES
+    .cfi_adjust_cfa_offset IRQ_FRAME_BYTES
     stp     x0, x1, [sp, #FRAME_X(0)]
+    .cfi_rel_offset 0, FRAME_X(0)
+    .cfi_rel_offset 1, FRAME_X(1)
     stp     x2, x3, [sp, #FRAME_X(2)]
     stp     x4, x5, [sp, #FRAME_X(4)]
     stp     x6, x7, [sp, #FRAME_X(6)]
@@ -167,9 +207,11 @@ interrupt:
     stp     x28, x29, [sp, #FRAME_X(28)]
     add     x0, sp, #IRQ_FRAME_BYTES
     stp     x30, x0, [sp, #FRAME_X(30)]
+    saved_general
     mrs     x0, elr_el1
     mrs     x1, spsr_el1
     stp     x0, x1, [sp, #FRAME_ELR]
+    .cfi_rel_offset DWARF_PC, FRAME_ELR
     stp     x29, x0, [sp, #FRAME_RECORD] // a backtrace goes on from the interrupted instruction
     add     x29, sp, #FRAME_RECORD
     mrs     x0, fpsr
@@ -191,6 +233,7 @@ interrupt:
     stp     q26, q27, [sp, #FRAME_Q(26)]
     stp     q28, q29, [sp, #FRAME_Q(28)]
     stp     q30, q31, [sp, #FRAME_Q(30)]
+    saved_vectors
     msr     fpcr, xzr                   // handlers round to nearest, whatever was interrupted
     mov     x0, sp
     bl      nopscope_interrupt
@@ -234,4 +277,5 @@ interrupt:
     ldp     x28, x29, [sp, #FRAME_X(28)]
     ldr     x30, [sp, #FRAME_X(30)]
     add     sp, sp, #IRQ_FRAME_BYTES
+    .cfi_endproc                        // the frame is gone
     eret

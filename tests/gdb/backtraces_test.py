@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""gdb's backtraces with nopscope-gdb.py, of calls that are traced in every way, against those of calls that are not.
+
+    backtraces_test.py [Backtraces|Sweeps|Dumps|Damage]
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent / "e2e"))
+import machines  # noqa: E402
+import sites  # noqa: E402
+from gdb_stub import Debugger  # noqa: E402
+
+SYMBOLS = sites.Image(machines.elf_of("virt-max", "backtraces")).symbols
+SCRIPT = HERE.parents[1] / "host-tools/gdb/nopscope-gdb.py"
+MACHINE, PLAIN_MACHINE = "virt-max", "virt-a72"  # with PAC, and without
+ELF = machines.elf_of(MACHINE, "backtraces")
+ENTRIES = {"function": "nopscope_function_entry", "graph": "nopscope_graph_entry", "profile": "nopscope_profile_entry",
+           "duration": "nopscope_duration_entry", "sampled": "nopscope_sampled_entry"}
+HOOKS = {"graph": "nopscope_return_hook", "profile": "nopscope_profile_hook", "duration": "nopscope_duration_hook",
+         "sampled": "nopscope_return_hook"}
+# The words of each way to trace, and the tracer's functions that a call goes through.
+CALLS = ("leaf", "calls_leaf"), ("short_jumps", "calls_what_jumps_short")
+WAYS = [((f"recorder={name}",), (entry, HOOKS.get(name, entry))) for name, entry in ENTRIES.items()] + [
+    (("recorder=graph", "events=1"), ("nopscope_graph_events_entry", "nopscope_graph_events_hook")),
+    (("recorder=profile", "events=1"), ("nopscope_profile_events_entry", "nopscope_profile_events_hook")),
+    (("recorder=none", "ops=callback"), ("nopscope_callback",)),
+    (("recorder=none", "ops=unguarded"), ("nopscope_callback_unguarded",)),
+    (("recorder=none", "ops=return"), ("nopscope_callback", "nopscope_callback_hook", "nopscope::nopscope_on_return")),
+    (("recorder=graph", "ops=callback,ops=return"),
+     ("nopscope_callback", "nopscope_walk_list", "nopscope_graph_entry", "nopscope_return_hook",
+      "nopscope_callback_hook")),
+]
+
+
+class Machine:
+    """QEMU, stopped before its first instruction, for a gdb on a socket."""
+
+    def __init__(self, words, machine=MACHINE, elf=ELF, icount=True):
+        self.directory = machines.Directory()
+        at = self.directory.__enter__()
+        self.stub, self.elf = at / "stub", elf
+        words = [word for some in words for word in some.split(",")]
+        command = machines.qemu_command(machine, "backtraces", words, icount, machines.elf_of(machine, "backtraces"))
+        command[command.index("stdio")] = "null"
+        self.process = subprocess.Popen([*command, "-gdb", f"unix:{self.stub},server=on,wait=off", "-S"],
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        deadline = time.monotonic() + machines.HANG_SECONDS
+        while not self.stub.exists():
+            assert time.monotonic() < deadline, "no stub"
+            time.sleep(0.01)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        self.directory.__exit__(None, None, None)
+
+    def gdb(self, *commands, script=True):
+        return run_gdb(self.elf, f"target remote {self.stub}", commands, script)
+
+
+def run_gdb(elf, target, commands, script=True):
+    """What in_gdb.py told last, and all that gdb said. Not a word of it may be of Python's errors."""
+    sources = [*([SCRIPT] if script else []), HERE / "in_gdb.py"]
+    arguments = [f"file {elf}", target, *(f"source {path}" for path in sources), *commands]
+    done = subprocess.run(["gdb-multiarch", "-q", "-nx", "-batch", *(word for a in arguments for word in ("-ex", a))],
+                          capture_output=True, text=True, timeout=machines.HANG_SECONDS, errors="replace",
+                          stdin=subprocess.DEVNULL, env={**os.environ, "DEBUGINFOD_URLS": ""})
+    said = done.stdout + done.stderr
+    for word in ("Traceback", "Python Exception", "Error occurred", "internal-error"):
+        assert word not in said, said
+    told = [line for line in done.stdout.splitlines() if line.startswith("told ")]
+    return json.loads(told[-1][5:]) if told else None, said
+
+
+def truth(job, machine=PLAIN_MACHINE):
+    """Of what is not traced: gdb alone says it, where nothing is signed either."""
+    with Machine(["recorder=none"], machine) as target:
+        return target.gdb(job, script=False)[0]
+
+
+class Backtraces(unittest.TestCase):
+    def test_every_way_to_trace(self):
+        job = "python told([stops(), finished()])"
+        stops, finished = truth(job)
+        self.assertEqual(stops["1"], ["stopped", "deepest", "jumped_to", "calls_what_jumps", "begin", "main"])
+        self.assertEqual(stops["2"], ["stopped", "catches", "begin", "main"])
+        self.assertEqual(stops["4"][:5], ["stopped", "handles", "on_interrupt", "nopscope_interrupt", "interrupt"])
+        self.assertEqual(stops["4"][-3:], ["is_interrupted", "begin", "main"])
+        self.assertEqual(stops["kept"], [18, 1])
+        self.assertEqual([one[0] for one in finished[0]], ["jumped_to", "calls_what_jumps"])
+        for words, _ in WAYS:
+            with self.subTest(words), Machine(words) as target:
+                self.assertEqual(target.gdb(job)[0], [stops, finished])
+
+    def test_two_cores(self):
+        with Machine(["recorder=graph"], "virt-max-smp2", icount=False) as target:
+            told, said = target.gdb("python run_to('*stopped', 6)", "thread 2",
+                                    "python told(names())", "info nopscope", "thread apply all bt")
+        self.assertEqual(told[:told.index("begin_core") + 1][-3:], ["spins", "calls_spins", "begin_core"])
+        self.assertRegex(said, r"core 0: 5 to nopscope_return_hook\ncore 1: [23] to nopscope_return_hook")
+
+
+class Sweeps(unittest.TestCase):
+    def test_every_instruction(self):
+        for words, functions in WAYS:
+            with self.subTest(words), Machine(words) as target:
+                # DWARF's functions begin behind the patch site, symbols before.
+                calls = [(call, caller, SYMBOLS[call]) for call, caller in CALLS]
+                for (seen, wrong), (call, caller, _) in zip(target.gdb(f"python told([sweep(*c) for c in {calls}])")[0], calls):
+                    self.assertEqual(wrong, [])
+                    self.assertGreaterEqual(set(seen), {call, caller, *functions})
+
+
+if __name__ == "__main__":
+    unittest.main()

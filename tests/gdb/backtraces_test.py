@@ -17,7 +17,6 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "e2e"))
 import machines  # noqa: E402
 import sites  # noqa: E402
-from gdb_stub import Debugger  # noqa: E402
 
 SYMBOLS = sites.Image(machines.elf_of("virt-max", "backtraces")).symbols
 SCRIPT = HERE.parents[1] / "host-tools/gdb/nopscope-gdb.py"
@@ -46,7 +45,7 @@ class Machine:
 
     def __init__(self, words, machine=MACHINE, elf=ELF, icount=True):
         self.directory = machines.Directory()
-        at = self.directory.__enter__()
+        at = self.directory_path = self.directory.__enter__()
         self.stub, self.elf = at / "stub", elf
         words = [word for some in words for word in some.split(",")]
         command = machines.qemu_command(machine, "backtraces", words, icount, machines.elf_of(machine, "backtraces"))
@@ -121,6 +120,46 @@ class Sweeps(unittest.TestCase):
                 for (seen, wrong), (call, caller, _) in zip(target.gdb(f"python told([sweep(*c) for c in {calls}])")[0], calls):
                     self.assertEqual(wrong, [])
                     self.assertGreaterEqual(set(seen), {call, caller, *functions})
+
+
+class Dumps(unittest.TestCase):
+    def test_a_core_dump(self):
+        """With PAC, whose masks no dump has."""
+        base, end = SYMBOLS["__image_start"], SYMBOLS["__image_end"]
+        for words in (["recorder=graph", "ops=return"], ["recorder=duration"]):
+            with self.subTest(words), Machine(words) as target:
+                dump = target.directory_path / "core"
+                stops, _ = target.gdb("python told(stops(2))", f"monitor dump-guest-memory {dump} {base:#x} {end - base:#x}")
+                found, said = run_gdb(ELF, f"core-file {dump}", ["python told(names())", "info nopscope"])
+                self.assertEqual(found, stops["2"])
+                self.assertRegex(said, "nopscope: the tracer of .*backtraces.elf; recorders in force: .*; open hooked calls: [0-9]")
+
+
+class Damage(unittest.TestCase):
+    def test_a_damaged_shadow_stack(self):
+        with Machine(["recorder=graph"]) as target:
+            (found, said, again), _ = target.gdb("python told(damage(1))")
+        self.assertGreater(len({len(names) for names in found}), 2)
+        self.assertTrue(all(names[:2] == ["stopped", "deepest"] for names in found), found)
+        self.assertEqual(again, ["stopped", "deepest", "jumped_to", "calls_what_jumps", "begin", "main"])
+        for text in said:
+            self.assertRegex(text, "core 0: the shadow stack of core 0 (is damaged: its top is 0x|cannot be read: )")
+
+    def test_an_image_without_debug_information(self):
+        with Machine(["recorder=graph"]) as target:
+            target.elf = target.directory_path / "stripped.elf"
+            subprocess.run(["aarch64-linux-gnu-objcopy", "--strip-debug", ELF, target.elf], check=True)
+            _, said = target.gdb("hbreak *stopped", "continue", "bt", "bt", "info nopscope")
+        sentence = "the image has no debug information of the tracer: build the tracer with -g"
+        self.assertEqual(said.count(f"nopscope: {sentence}\n"), 1, said)
+        self.assertIn(f"nopscope: {sentence}.\n", said)
+
+    def test_no_tracer(self):
+        _, said = run_gdb("/bin/true", "info files", ["info nopscope"])
+        self.assertIn("nopscope: there is no image with nopscope's tracer.\n", said)
+        with Machine(["recorder=graph"]) as target:
+            _, said = target.gdb("info nopscope")
+        self.assertIn("nopscope: the tracer has not been initialised.\n", said)
 
 
 if __name__ == "__main__":

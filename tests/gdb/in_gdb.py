@@ -2,6 +2,7 @@
 """What tests run inside of gdb: `-ex "source in_gdb.py" -ex "python told(stops())"`. The last line of output is JSON."""
 
 import json
+import random
 
 import gdb
 
@@ -92,3 +93,26 @@ def sweep(first, last, address):
             wrong.append((found, f"{gdb.newest_frame().pc():#x}"))
     wrong.append("the call does not end")
     return {}, wrong
+
+
+def damage(seed):
+    """Backtraces at a stop with a damaged shadow stack: how many different ones, and what was said of the top."""
+    run_to("*stopped")
+    memory, chance = gdb.selected_inferior(), random.Random(seed)
+    core = gdb.parse_and_eval("*(nopscope::Core*)nopscope::nopscope_descriptor.cores")
+    base, top, at = int(core["shadow_base"]), int(core["top"]), int(core["top"].address)
+    whole, found, said = bytes(memory.read_memory(base, top - base)), [], []
+    for _ in range(20):
+        gdb.execute("flushregs", to_string=True)
+        begin = chance.randrange(len(whole) - 8) & ~7
+        memory.write_memory(base + begin, chance.choice([bytes(8), chance.randbytes(8), whole[:8]]))
+        found.append(names())
+    memory.write_memory(base, whole)
+    for wrong in (0, base - 64, base + 8, base + (1 << 40), (1 << 64) - 64):
+        memory.write_memory(at, wrong.to_bytes(8, "little"))
+        gdb.execute("flushregs", to_string=True)
+        found.append(names())
+        said.append(gdb.execute("info nopscope", to_string=True))
+    memory.write_memory(at, top.to_bytes(8, "little"))
+    gdb.execute("flushregs", to_string=True)
+    return found, said, names()

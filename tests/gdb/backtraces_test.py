@@ -117,7 +117,8 @@ class Sweeps(unittest.TestCase):
             with self.subTest(words), Machine(words) as target:
                 # DWARF's functions begin behind the patch site, symbols before.
                 calls = [(call, caller, SYMBOLS[call]) for call, caller in CALLS]
-                for (seen, wrong), (call, caller, _) in zip(target.gdb(f"python told([sweep(*c) for c in {calls}])")[0], calls):
+                told, _ = target.gdb(f"python told([sweep(*call) for call in {calls}])")
+                for (seen, wrong), (call, caller) in zip(told, CALLS, strict=True):
                     self.assertEqual(wrong, [])
                     self.assertGreaterEqual(set(seen), {call, caller, *functions})
 
@@ -132,7 +133,7 @@ class Dumps(unittest.TestCase):
                 stops, _ = target.gdb("python told(stops(2))", f"monitor dump-guest-memory {dump} {base:#x} {end - base:#x}")
                 found, said = run_gdb(ELF, f"core-file {dump}", ["python told(names())", "info nopscope"])
                 self.assertEqual(found, stops["2"])
-                self.assertRegex(said, "nopscope: the tracer of .*backtraces.elf; recorders in force: .*; open hooked calls: [0-9]")
+                self.assertRegex(said, "recorders in force: (graph|duration); open hooked calls: [1-9]")
 
 
 class Damage(unittest.TestCase):

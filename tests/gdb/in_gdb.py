@@ -72,8 +72,8 @@ def finished():
 
 
 def sweep(first, last, address):
-    """Steps from the second call of `first`, which is at this address, until `last` goes on. {function: how many of its instructions}, and what was
-    wrong: each backtrace must be whole, from the tracer's functions to those of the calls."""
+    """Steps from the second call of `first`, which is at this address, until `last` goes on. {function: how many of its
+    instructions}, and what was wrong: each backtrace must be whole, from the tracer's functions to those of the calls."""
     run_to(f"*{address}", 2)
     callers = names()
     assert callers[:2] == [first, last], callers

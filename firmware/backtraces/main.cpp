@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes the same calls again and again, traced as its command line says in words:
 //
-//     recorder=none|function|graph|profile|duration|sampled   ops=callback|unguarded|return   events=1   full=1
+//     recorder=none|function|graph|profile|duration|sampled   ops=callback|unguarded|return   events=1
 //
-// `ops` go to all functions, beside the recorder. events: the recorder counts one. full: the ring is, so nothing is hooked.
+// `ops` go to all functions, beside the recorder. events: the recorder counts one.
 #include <cstdlib>
 #include <cstring>
 
@@ -90,7 +90,7 @@ void start_tracing() {
     nopscope::Config config = board_config("backtraces");
     config.output = {swallow, nullptr};
     config.cores = hal::core_count();
-    config.mode = is_given("full=1") ? nopscope::Mode::stream : nopscope::Mode::lossless;
+    config.mode = nopscope::Mode::lossless;
     config.interrupt_depth = hal::interrupt_depth_of;
     if (recorder() == Recorder::profile) {
         const std::size_t bytes = nopscope::profile_bytes(config.cores);
@@ -125,7 +125,6 @@ int main() {
     hal::enable_interrupts();
     for (unsigned n = 1;; ++n) {
         (void)begin(n);
-        // The ring empties here, so that recorders do not wait in the calls; or never.
-        if (!is_given("full=1")) nopscope::pump();
+        nopscope::pump();  // the ring empties here, so that recorders do not wait in the calls
     }
 }

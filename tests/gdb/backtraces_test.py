@@ -28,6 +28,7 @@ HOOKS = {"graph": "nopscope_return_hook", "profile": "nopscope_profile_hook", "d
          "sampled": "nopscope_return_hook"}
 # The words of each way to trace, and the tracer's functions that a call goes through.
 CALLS = ("leaf", "calls_leaf"), ("short_jumps", "calls_what_jumps_short")
+AFTER_LONGJMP = ("after_the_leap", "catches"), ("nopscope_unwind_at_entry",)  # from a recorder's slow path
 WAYS = [((f"recorder={name}",), (entry, HOOKS.get(name, entry))) for name, entry in ENTRIES.items()] + [
     (("recorder=graph", "events=1"), ("nopscope_graph_events_entry", "nopscope_graph_events_hook")),
     (("recorder=profile", "events=1"), ("nopscope_profile_events_entry", "nopscope_profile_events_hook")),
@@ -115,12 +116,20 @@ class Sweeps(unittest.TestCase):
     def test_every_instruction(self):
         for words, functions in WAYS:
             with self.subTest(words), Machine(words) as target:
-                # DWARF's functions begin behind the patch site, symbols before.
-                calls = [(call, caller, SYMBOLS[call]) for call, caller in CALLS]
-                told, _ = target.gdb(f"python told([sweep(*call) for call in {calls}])")
-                for (seen, wrong), (call, caller) in zip(told, CALLS, strict=True):
-                    self.assertEqual(wrong, [])
-                    self.assertGreaterEqual(set(seen), {call, caller, *functions})
+                self.sweep(target, CALLS, functions)
+
+    def test_every_instruction_after_a_longjmp(self):
+        for words in (["recorder=graph"], ["recorder=duration"]):
+            with self.subTest(words), Machine(words) as target:
+                self.sweep(target, AFTER_LONGJMP[:1], AFTER_LONGJMP[1])
+
+    def sweep(self, target, calls, functions):
+        # DWARF's functions begin behind the patch site, symbols before.
+        at = [(call, caller, SYMBOLS[call]) for call, caller in calls]
+        told, _ = target.gdb(f"python told([sweep(*call) for call in {at}])")
+        for (seen, wrong), (call, caller) in zip(told, calls, strict=True):
+            self.assertEqual(wrong, [])
+            self.assertGreaterEqual(set(seen), {call, caller, *functions})
 
 
 class Dumps(unittest.TestCase):

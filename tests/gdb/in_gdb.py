@@ -8,7 +8,7 @@ import gdb
 
 for setting in ("pagination off", "confirm off", "width 0", "print address off", "style enabled off"):
     gdb.execute("set " + setting)
-OWN = "nopscope"  # what the tracer's functions begin with
+OWN = ("nopscope", "std::")  # what the tracer's functions, and those that it inlines, begin with
 CALLBACKS = ("(anonymous namespace)::on_entry", "(anonymous namespace)::on_begin", "(anonymous namespace)::on_end")
 
 
@@ -83,7 +83,9 @@ def sweep(first, last, address):
         found = names()
         seen.setdefault(found[0], set()).add(gdb.newest_frame().pc())
         inner = [name for name in found if not name.startswith(OWN) and name not in CALLBACKS]
-        if inner and inner[0].startswith("short_jumped_to"):
+        if inner and inner[0] in ("stopped", "(anonymous namespace)::end"):
+            inner.pop(0)  # which `first` calls
+        if inner and inner[0] == "short_jumped_to":
             inner[0] = first  # which it has taken the place of
         if found[0] == last:
             return {name: len(pcs) for name, pcs in seen.items()}, wrong

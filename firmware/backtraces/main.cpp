@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes the same calls again and again, traced as its command line says in words:
 //
-//     recorder=none|function|graph|profile|duration|sampled   ops=callback|unguarded|return   events=1
+//     recorder=none|function|graph|profile|duration|sampled   ops=callback|unguarded|return   events=1   sample=2
 //
-// `ops` go to all functions, beside the recorder. events: the recorder counts one.
+// `ops` go to all functions, beside the recorder. events: the recorder counts one. sample: it records every second
+// call.
 #include <cstdlib>
 #include <cstring>
 
@@ -101,7 +102,7 @@ void start_tracing() {
     if (is_given("ops=unguarded")) must(nopscope::attach(unguarded, Sites::all()));
     if (recorder() != Recorder::none) must(nopscope::enable(recorder(), Sites::all()));
     if (is_given("ops=return")) must(nopscope::attach(at_return, Sites::all()));
-    if (is_given("recorder=sampled")) nopscope::set_sample(2);
+    if (is_given("recorder=sampled")) nopscope::set_sample(is_given("sample=2") ? 2 : 1);
     if (is_given("events=1")) must(nopscope::count_events({&instructions_retired, 1}));
     for (unsigned core = 1; core < hal::core_count(); ++core) {
         if (!hal::start_core(core, run_core)) hal::panic("a core did not start");

@@ -85,6 +85,11 @@ class Image:
             raise NotFound(f"{self.path} has no symbol {symbol}")
         return self.symbols[symbol][0]
 
+    def of_contexts(self, name):
+        """The address of a variable of contexts.cpp; None: the image has no contexts."""
+        symbols = (f"_ZN8nopscope12_GLOBAL__N_1{more}{len(name)}{name}E" for more in ("", "L"))  # GCC 12, GCC 15
+        return next((self.symbols[symbol][0] for symbol in symbols if symbol in self.symbols), None)
+
     def function(self, pc):
         """Where gdb takes the function at pc to begin: part of a frame's identity."""
         block, symbol = gdb.block_for_pc(pc), None
@@ -114,16 +119,18 @@ class Image:
 
     def all_stacks(self):
         cores = list(self.cores())
-        layout, mains = self.layout("Context"), self.at("_ZN8nopscope12_GLOBAL__N_15mainsE")
         found = [(f"core {number}", core) for number, core in cores]
-        others = [(f"core {number}'s main context", mains + number * layout.bytes) for number, _ in cores]
-        at = word(self.at("_ZN8nopscope12_GLOBAL__N_17createdE"))
-        while at != 0 and len(others) < MOST_CONTEXTS:
-            context = layout.read(at)
-            others.append((f"context {context['number']}", at))
-            at = context["next"]
-        running = {core["context"] for _, core in cores}
-        found += [(name, layout.read(at)) for name, at in others if at not in running]
+        mains, created = self.of_contexts("mains"), self.of_contexts("created")
+        if mains is not None and created is not None:
+            layout = self.layout("Context")
+            others = [(f"core {number}'s main context", mains + number * layout.bytes) for number, _ in cores]
+            at = word(created)
+            while at != 0 and len(others) < MOST_CONTEXTS:
+                context = layout.read(at)
+                others.append((f"context {context['number']}", at))
+                at = context["next"]
+            running = {core["context"] for _, core in cores}
+            found += [(name, layout.read(at)) for name, at in others if at not in running]
         return [Stack(name, *(one[field] for field in ("shadow_base", "top", "frames_end", "stack_low", "stack_high")))
                 for name, one in found if one["shadow_base"] != 0]
 
@@ -277,6 +284,7 @@ class Nopscope(gdb.unwinder.Unwinder):
             image = self.image()
         except NotFound:
             return None
+        image.layout("Core")  # or a sentence, also where no frame can be unwound
         pc = int(frame.read_register("pc")) & WORD
         within = pc if pc in image.hooks or self.is_exact(image, pc, frame.level()) else pc - 1
         row = image.frames.row(within)

@@ -30,6 +30,7 @@ HOOKS = {"graph": "nopscope_return_hook", "profile": "nopscope_profile_hook", "d
 CALLS = ("leaf", "calls_leaf"), ("short_jumps", "calls_what_jumps_short")
 AFTER_LONGJMP = ("after_the_leap", "catches"), ("nopscope::nopscope_unwind_at_entry",)  # from a recorder's slow path
 WAYS = [((f"recorder={name}",), (entry, HOOKS.get(name, entry))) for name, entry in ENTRIES.items()] + [
+    (("recorder=sampled", "sample=2"), ("nopscope_sampled_entry",)),
     (("recorder=graph", "events=1"), ("nopscope_graph_events_entry", "nopscope_graph_events_hook")),
     (("recorder=profile", "events=1"), ("nopscope_profile_events_entry", "nopscope_profile_events_hook")),
     (("recorder=none", "ops=callback"), ("nopscope_callback",)),

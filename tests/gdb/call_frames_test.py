@@ -14,7 +14,7 @@ import unittest
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "host-tools/gdb"))
 from nopscope_call_frames import CallFrames, Elf  # noqa: E402
 
-COLUMNS = {"ra": 30, "r32": 32, **{f"x{n}": n for n in range(31)}, **{f"v{n}": 64 + n for n in range(32)}}
+COLUMNS = {"ra": 30, "sp": 31, "r32": 32, **{f"x{n}": n for n in range(31)}, **{f"v{n}": 64 + n for n in range(32)}}
 
 
 def rows():

@@ -56,8 +56,8 @@ class Layout:
         self.bytes = kind.sizeof
         self.fields = {f.name: (f.bitpos // 8, f.type.sizeof) for f in kind.fields() if hasattr(f, "bitpos")}
 
-    def read(self, address):
-        data = read(address, self.bytes)
+    def read(self, address, data=None):
+        data = data or read(address, self.bytes)
         return {name: int.from_bytes(data[at:at + size], "little") for name, (at, size) in self.fields.items()}
 
 
@@ -73,7 +73,8 @@ class Image:
         self.functions = sorted((at, at + size) for at, size, is_function in self.symbols.values() if is_function)
         self.hooks = {at: (name, at + size) for name, (at, size, _) in self.symbols.items()
                       if re.fullmatch(r"nopscope_\w+_hook", name)}
-        self.layouts, self.known = {}, None
+        # gdb unwinds, too, while it steps: only where it has stopped for its user may memory be read once.
+        self.layouts, self.known, self.is_stopped = {}, None, False
 
     def layout(self, name):
         if name not in self.layouts:
@@ -113,9 +114,9 @@ class Image:
     def stacks(self):
         """The shadow stacks, of what the cores run and of contexts that do not run, and a list of each one's open calls,
         newest first, or NotFound."""
-        if self.known is None:
-            self.known = [(stack, self.open_calls(stack)) for stack in self.all_stacks()]
-        return self.known
+        known = self.known or [(stack, self.open_calls(stack)) for stack in self.all_stacks()]
+        self.known = known if self.is_stopped else None
+        return known
 
     def all_stacks(self):
         cores = list(self.cores())
@@ -140,14 +141,15 @@ class Image:
         try:
             if odd or not 0 <= count <= MOST_FRAMES or stack.top > stack.end:
                 raise NotFound(f"the shadow stack of {stack.name} is damaged: its top is {stack.top:#x}")
-            return [self.frame(stack.base + n * layout.bytes) for n in range(count - 1, -1, -1)]
+            data = read(stack.base, count * layout.bytes) if count else b""
+            return [self.frame(stack.base + n * layout.bytes, data[n * layout.bytes:]) for n in range(count - 1, -1, -1)]
         except gdb.error as error:
             return NotFound(f"the shadow stack of {stack.name} cannot be read: {error}")
         except NotFound as error:
             return error
 
-    def frame(self, at):
-        frame = self.layout("ShadowFrame").read(at)
+    def frame(self, at, data=None):
+        frame = self.layout("ShadowFrame").read(at, data)
         return Frame(frame["return_address"], frame["sp"], frame["hook"])
 
     def caller(self, sp, hook=None):
@@ -239,18 +241,22 @@ class Nopscope(gdb.unwinder.Unwinder):
         self.why = None   # of the last backtrace that ended at a hook
         self.warned = False
         self.asked = {}  # thread -> level of a frame -> its pc, and whether it is an interrupt's
+        gdb.events.stop.connect(lambda _: self.forget(is_stopped=True))
         gdb.events.cont.connect(self.resumed)
-        for event in ("stop", "cont", "memory_changed", "before_prompt", "inferior_call", "exited"):
+        for event in ("memory_changed", "before_prompt", "inferior_call", "exited"):
             getattr(gdb.events, event).connect(self.forget)
         for event in ("new_objfile", "clear_objfiles"):
             getattr(gdb.events, event).connect(self.forget_all)
 
     def resumed(self, _):
         self.asked = {}
+        self.forget(is_stopped=False)
 
-    def forget(self, _=None):
+    def forget(self, _=None, is_stopped=None):
         for image in self.images.values():
             image.known = None
+            if is_stopped is not None:
+                image.is_stopped = is_stopped
 
     def forget_all(self, _=None):
         self.images, self.warned, self.asked = {}, False, {}
@@ -322,6 +328,8 @@ class Nopscope(gdb.unwinder.Unwinder):
         """Whether pc is where the frame stands: no return address, which may lie behind its function. gdb asks for a frame
         after those that it called, and never for inlined ones. It may number them anew while the target is stopped."""
         asked = self.asked.setdefault(gdb.selected_thread().ptid, {})
+        if level == 0:
+            asked.clear()
         asked[level] = pc, image.frames.is_signal(pc)
         inner = max((other for other, (its_pc, _) in asked.items() if other < level and its_pc != pc), default=None)
         return inner is None or asked[inner][1]

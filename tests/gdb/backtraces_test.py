@@ -93,17 +93,18 @@ def truth(job, machine=PLAIN_MACHINE):
 
 class Backtraces(unittest.TestCase):
     def test_every_way_to_trace(self):
-        job = "python told([stops(), finished()])"
-        stops, finished = truth(job)
+        job = "python told([stops(), commands()])"
+        stops, commands = truth(job)
         self.assertEqual(stops["1"], ["stopped", "deepest", "jumped_to", "calls_what_jumps", "begin", "main"])
         self.assertEqual(stops["2"], ["stopped", "catches", "begin", "main"])
         self.assertEqual(stops["4"][:5], ["stopped", "handles", "on_interrupt", "nopscope_interrupt", "interrupt"])
         self.assertEqual(stops["4"][-3:], ["is_interrupted", "begin", "main"])
         self.assertEqual(stops["kept"], [18, 1])
-        self.assertEqual([one[0] for one in finished[0]], ["jumped_to", "calls_what_jumps"])
+        self.assertEqual(commands[0][0], "jumped_to")
+        self.assertEqual(commands[2:], ["begin", True, ["begin", 1], ["begin", 2]])
         for words, _ in WAYS:
             with self.subTest(words), Machine(words) as target:
-                self.assertEqual(target.gdb(job)[0], [stops, finished])
+                self.assertEqual(target.gdb(job)[0], [stops, commands])
 
     def test_two_cores(self):
         with Machine(["recorder=graph"], "virt-max-smp2", icount=False) as target:

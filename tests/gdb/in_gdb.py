@@ -2,12 +2,14 @@
 """What tests run inside of gdb: `-ex "source in_gdb.py" -ex "python told(stops())"`. The last line of output is JSON."""
 
 import json
+import pathlib
 import random
 
 import gdb
 
 for setting in ("pagination off", "confirm off", "width 0", "print address off", "style enabled off"):
     gdb.execute("set " + setting)
+CALLS = pathlib.Path(__file__).resolve().parents[2] / "firmware/backtraces/calls.cpp"
 OWN = ("nopscope", "std::")  # what the tracer's functions, and those that it inlines, begin with
 CALLBACKS = ("(anonymous namespace)::on_entry", "(anonymous namespace)::on_begin", "(anonymous namespace)::on_end")
 
@@ -56,8 +58,13 @@ def stops(count=5):
     return found
 
 
-def finished():
-    """Where `finish` of the innermost frames ends, and what it says of the value; then of `up` and `info frame`."""
+def line_of(text):
+    """In CALLS."""
+    return 1 + next(n for n, line in enumerate(CALLS.read_text().splitlines()) if line.strip() == text)
+
+
+def commands():
+    """Where `finish` of the innermost frames ends, and what it says of the value; then of `up`, `info frame` and `next`."""
     run_to("*stopped")
     gdb.execute("finish", to_string=True)
     found = []
@@ -68,7 +75,12 @@ def finished():
     gdb.execute("up", to_string=True)
     frame = gdb.execute("info frame", to_string=True)
     caller = int(frame.split("saved pc = ")[1].split()[0], 16)
-    return found, gdb.selected_frame().name(), gdb.selected_frame().older().pc() == caller
+    found += [gdb.selected_frame().name(), gdb.selected_frame().older().pc() == caller]
+    run_to("calls.cpp:" + str(line_of("catches();")))
+    for _ in range(2):  # over a longjmp, and an interrupt
+        gdb.execute("next", to_string=True)
+        found.append((gdb.selected_frame().name(), gdb.selected_frame().find_sal().line - line_of("catches();")))
+    return found
 
 
 def sweep(first, last, address):

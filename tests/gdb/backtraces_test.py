@@ -118,12 +118,12 @@ class Sweeps(unittest.TestCase):
     def test_every_instruction(self):
         for words, functions in WAYS:
             with self.subTest(words), Machine(words) as target:
-                self.sweep(target, CALLS, functions)
+                is_hooked = any(name.endswith("_hook") for name in functions)
+                self.sweep(target, CALLS if is_hooked else CALLS[:1], functions)
 
     def test_every_instruction_after_a_longjmp(self):
-        for words in (["recorder=graph"], ["recorder=duration"]):
-            with self.subTest(words), Machine(words) as target:
-                self.sweep(target, AFTER_LONGJMP[:1], AFTER_LONGJMP[1])
+        with Machine(["recorder=graph"]) as target:
+            self.sweep(target, AFTER_LONGJMP[:1], AFTER_LONGJMP[1])
 
     def sweep(self, target, calls, functions):
         # DWARF's functions begin behind the patch site, symbols before.

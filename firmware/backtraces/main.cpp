@@ -13,7 +13,6 @@
 #include "hal/hal.hpp"
 #include "tracer/contexts.hpp"
 #include "tracer/events.hpp"
-#include "tracer/ops.hpp"
 #include "tracer/return_ops.hpp"
 
 namespace hal = nopscope::hal;

@@ -24,7 +24,9 @@ import gdb
 import gdb.unwinder
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
 from nopscope_call_frames import LR, PC, SCRATCH, SP, WORD, CallFrames, Elf, NotFound  # noqa: E402
+sys.dont_write_bytecode = before
 sys.path.pop(0)
 
 V0 = 64  # DWARF's number

@@ -63,9 +63,10 @@ class Elf:
 
     def __init__(self, path):
         with open(path, "rb") as file:
-            self.data = file.read()
-        if self.data[:6] != b"\x7fELF\x02\x01" or struct.unpack_from("<H", self.data, 18)[0] != 183:
-            raise NotFound(f"{path} is no image of little-endian arm64")
+            head = file.read(20)
+            if head[:6] != b"\x7fELF\x02\x01" or struct.unpack_from("<H", head, 18)[0] != 183:
+                raise NotFound(f"{path} is no image of little-endian arm64")
+            self.data = head + file.read()
         table, = struct.unpack_from("<Q", self.data, 40)
         size, count, names = struct.unpack_from("<HHH", self.data, 58)
         headers = [struct.unpack_from("<IIQQQQIIQQ", self.data, table + n * size) for n in range(count)]

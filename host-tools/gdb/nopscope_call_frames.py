@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An arm64 image's call frame information: where the caller's registers are, at each instruction. For nopscope-gdb.py, which
-gets no other unwinder's result from gdb."""
+"""An arm64 image's call frame information: where the caller's registers are, at each instruction. For
+nopscope_unwinder.py, which gets no other unwinder's result from gdb."""
 
 import bisect
 import collections

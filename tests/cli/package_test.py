@@ -12,7 +12,7 @@ import cli
 HAS = ("bin/nopscope", "share/man/man1/nopscope-report.1", "share/bash-completion/completions/nopscope",
        "share/zsh/vendor-completions/_nopscope", "share/fish/vendor_completions.d/nopscope.fish",
        "share/doc/nopscope/LICENSE", "share/doc/nopscope/nopscope.spdx.json", "share/doc/nopscope/docs/cli.md",
-       "share/nopscope/nopscope-gdb.py", "share/nopscope/nopscope_call_frames.py")
+       "share/nopscope/nopscope-gdb.py", "share/nopscope/nopscope_unwinder.py", "share/nopscope/nopscope_call_frames.py")
 
 
 class Package(cli.Case):

@@ -45,12 +45,12 @@ WAYS = [((f"recorder={name}",), (entry, HOOKS.get(name, entry))) for name, entry
 class Machine:
     """QEMU, stopped before its first instruction, for a gdb on a socket."""
 
-    def __init__(self, words, machine=MACHINE, elf=ELF, icount=True):
+    def __init__(self, words, machine=MACHINE, image="backtraces", icount=True):
         self.directory = machines.Directory()
         at = self.directory_path = self.directory.__enter__()
-        self.stub, self.elf = at / "stub", elf
+        self.stub, self.elf = at / "stub", machines.elf_of(machine, image)
         words = [word for some in words for word in some.split(",")]
-        command = machines.qemu_command(machine, "backtraces", words, icount, machines.elf_of(machine, "backtraces"))
+        command = machines.qemu_command(machine, image, words, icount)
         command[command.index("stdio")] = "null"
         self.process = subprocess.Popen([*command, "-gdb", f"unix:{self.stub},server=on,wait=off", "-S"],
                                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
@@ -105,6 +105,12 @@ class Backtraces(unittest.TestCase):
         for words, _ in WAYS:
             with self.subTest(words), Machine(words) as target:
                 self.assertEqual(target.gdb(job)[0], [stops, commands])
+
+    def test_a_crash(self):
+        with Machine(["crash"], image="reset") as target:
+            found, _ = target.gdb("python run_to('nopscope::hal::exit')", "python told(names())")
+        self.assertEqual(found[found.index("nopscope_exception"):][:5],
+                         ["nopscope_exception", "fault", "before_the_reset", "run_first", "main"])
 
     def test_two_cores(self):
         with Machine(["recorder=graph"], "virt-max-smp2", icount=False) as target:

@@ -6,13 +6,17 @@
 include_guard(GLOBAL)
 include(ExternalProject)
 
-set(NOPSCOPE_TOOL "" CACHE FILEPATH "the nopscope command; empty: built here, for the building machine")
+set(NOPSCOPE_TOOL "" CACHE FILEPATH "the nopscope command; empty: built here, or the one on PATH")
 set(_nopscope_cmake "${CMAKE_CURRENT_LIST_DIR}")
 
 function(nopscope_name_table target)
     set(tool "${NOPSCOPE_TOOL}")
     if(NOT tool AND NOT EXISTS "${_nopscope_cmake}/../host-tools")  # installed
-        message(FATAL_ERROR "nopscope_name_table(${target}): give the nopscope command, NOPSCOPE_TOOL")
+        find_program(NOPSCOPE_INSTALLED_TOOL nopscope)
+        if(NOT NOPSCOPE_INSTALLED_TOOL)
+            message(FATAL_ERROR "nopscope_name_table(${target}): no nopscope command on PATH: give it, NOPSCOPE_TOOL")
+        endif()
+        set(tool "${NOPSCOPE_INSTALLED_TOOL}")
     endif()
     if(NOT tool)
         set(directory "${CMAKE_BINARY_DIR}/nopscope-tool")

@@ -31,8 +31,9 @@ function(nopscope_install)
     install(FILES cmake/nopscope-config.cmake cmake/nopscope_instrument.cmake cmake/nopscope_name_table.cmake
             DESTINATION ${package})
     install(PROGRAMS cmake/link_with_names.sh DESTINATION ${package})
+    # Below 1.0 a new minor version may break what was built against another (semver.org).
     write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/nopscope-config-version.cmake"
-                                     COMPATIBILITY ExactVersion)
+                                     COMPATIBILITY SameMinorVersion)
     install(FILES "${CMAKE_CURRENT_BINARY_DIR}/nopscope-config-version.cmake" DESTINATION ${package})
 
     list(JOIN NOPSCOPE_INSTRUMENT_FLAGS " " NOPSCOPE_INSTRUMENT)

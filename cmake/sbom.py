@@ -28,26 +28,31 @@ def said(*command):
         return ""
 
 
-def debian(package):
-    version, source = (said("dpkg-query", "-W", "-f", "${Version} ${source:Package}", package).split() + ["", ""])[:2]
-    return {"name": package, "version": version, "purl": f"pkg:deb/debian/{package}@{version}" if version else "", "from": source}
+# Both ask dpkg once for all: a question takes it a tenth of a second.
+def debian(packages):
+    listed = said("dpkg-query", "-W", "-f", "${binary:Package} ${Version} ${source:Package}\n", *packages)
+    facts = {line.split()[0].split(":")[0]: line.split()[1:] for line in listed.splitlines()}
+    for package in packages:
+        version, source = facts.get(package, ("", ""))
+        yield {"name": package, "version": version, "purl": f"pkg:deb/debian/{package}@{version}" if version else "", "from": source}
 
 
 def shared(command):
-    for library in re.findall(r"(?:=> )?(/\S+) \(0x", said("ldd", command)):
-        # Debian 12's libraries are known by their name in /usr or before it.
-        for path in (library, os.path.realpath(library), library.removeprefix("/usr")):
-            owner = said("dpkg-query", "-S", path).split(":")[0]
-            if owner:
-                yield debian(owner)
-                break
-        else:
+    libraries = re.findall(r"(?:=> )?(/\S+) \(0x", said("ldd", command))
+    # Debian 12's libraries are known by their name in /usr or before it.
+    names = {library: (library, os.path.realpath(library), library.removeprefix("/usr")) for library in libraries}
+    listed = said("dpkg-query", "-S", *(path for paths in names.values() for path in paths))
+    owners = {path: owner.split(":")[0] for owner, path in re.findall(r"^(\S+?),?(?: .*)?: (/.*)$", listed, re.MULTILINE)}
+    owned = {library: next((owners[path] for path in paths if path in owners), "") for library, paths in names.items()}
+    yield from debian(sorted({owner for owner in owned.values() if owner}))
+    for library, owner in owned.items():
+        if not owner:
             yield {"name": library, "version": "", "purl": "", "from": ""}
 
 
 def built_from():
     section = (ROOT / "cmake/packages.txt").read_text().split("# Host tools")[1].split("\n#")[0]
-    return [debian(package) for package in section.splitlines()[1:] if package]
+    return debian([package for package in section.splitlines()[1:] if package])
 
 
 def in_the_page():

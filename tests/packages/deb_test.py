@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The packages nopscope and nopscope-target-source: lintian, the same bytes twice, what is in them, and a firmware built from
+the sources.
+
+From the environment, beside what cli.py needs: NOPSCOPE_CROSS, the prefix of the cross compiler.
+"""
+
+import gzip
+import json
+import os
+import pathlib
+import re
+import tempfile
+import unittest
+
+import packages
+from packages import ROOT, cli
+
+CROSS = os.environ.get("NOPSCOPE_CROSS", "aarch64-linux-gnu-")
+PROJECT = ["-DCMAKE_SYSTEM_NAME=Generic", "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY", f"-DCMAKE_C_COMPILER={CROSS}gcc"]
+HISTORY = """# Changelog
+
+## [Unreleased]
+
+## [0.2.0] - 2026-11-23
+### Added
+- `nopscope one`, which is [a long story](docs/one.md) that goes on beyond the seventy-eighth column of its line
+  and into the next.
+### Fixed
+* Two.
+
+## [0.1.0] - 2026-01-02
+
+The first.
+
+[0.2.0]: https://example.org/0.2.0
+"""
+
+
+class Deb(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.holder = tempfile.TemporaryDirectory(prefix="nopscope-deb-")
+        cls.addClassCleanup(cls.holder.cleanup)
+        cls.directory = pathlib.Path(cls.holder.name)
+        cls.command, cls.target = cls.debs = packages.make(cls.directory / "first")
+        for deb, name in zip(cls.debs, ("command", "target")):
+            cli.run("dpkg-deb", "--extract", deb, cls.directory / name)
+
+    def installed(self, name):
+        return self.directory / name / "usr"
+
+    def test_lintian_has_no_error_and_no_warning(self):
+        done = cli.run("lintian", "--fail-on", "error,warning", *self.debs, status=None)
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+
+    def test_lintian_does_look(self):
+        poor = self.directory / "poor"
+        cli.run("dpkg-deb", "--raw-extract", self.target, poor)
+        (poor / "usr/share/doc/nopscope-target-source/copyright").unlink()
+        cli.run("dpkg-deb", "--build", poor, self.directory / "poor.deb")
+        done = cli.run("lintian", "--fail-on", "error,warning", self.directory / "poor.deb", status=2)
+        self.assertIn("E: nopscope-target-source: no-copyright-file\n", done.stdout)
+
+    def test_made_again_they_are_the_same_bytes(self):
+        again = packages.make(self.directory / "again", TZ="Asia/Tokyo", LC_ALL="C")
+        for one, other in zip(self.debs, again):
+            self.assertEqual(one.read_bytes(), other.read_bytes(), f"{one.name}: see diffoscope")
+        later = packages.make(self.directory / "later", SOURCE_DATE_EPOCH=str(packages.EPOCH + 1))
+        self.assertNotEqual(self.command.read_bytes(), later[0].read_bytes(), "SOURCE_DATE_EPOCH is not in it")
+
+    def test_the_fields(self):
+        version = cli.nopscope("--version").stdout.split()[1]
+        for deb in self.debs:
+            self.assertEqual(packages.field(deb, "Version"), version)
+            self.assertRegex(packages.field(deb, "Maintainer"), r"^.+ <[^@ ]+@[^@ ]+>$")
+        depends = packages.field(self.command, "Depends")
+        for library in ("libc6", "libdw1", "libsqlite3-0", "libzstd1", "zlib1g"):
+            self.assertRegex(depends, rf"\b{library} \(>= ")
+        self.assertEqual(packages.field(self.target, "Architecture"), "all")
+        self.assertEqual(packages.field(self.target, "Depends"), "")
+
+    def test_modes_owners_and_checksums(self):
+        for deb, name in zip(self.debs, ("command", "target")):
+            for line in cli.run("dpkg-deb", "--contents", deb).stdout.splitlines():
+                mode, owner, path = line.split()[0], line.split()[1], line.split()[5]
+                program = path.endswith(("/bin/nopscope", ".sh"))
+                self.assertEqual(mode, "drwxr-xr-x" if path.endswith("/") else "-rwxr-xr-x" if program else "-rw-r--r--", path)
+                self.assertEqual(owner, "root/root", path)
+            control = self.directory / f"{name}-control"
+            cli.run("dpkg-deb", "--control", deb, control)
+            done = cli.run("md5sum", "--check", "--quiet", control / "md5sums", cwd=self.directory / name)
+            self.assertEqual(done.stdout, "")
+            files = [path for path in (self.directory / name).rglob("*") if path.is_file()]
+            self.assertEqual(len((control / "md5sums").read_text().splitlines()), len(files))
+
+    def test_what_is_compressed_has_no_time(self):
+        found = [path for name in ("command", "target") for path in self.installed(name).rglob("*.gz")]
+        self.assertGreater(len(found), 20)
+        for path in found:
+            self.assertEqual(path.read_bytes()[:9], b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02", path)  # no flag, no time, -9
+        pages = {path.name.removesuffix(".1.gz") for path in (self.installed("command") / "share/man/man1").iterdir()}
+        self.assertEqual(pages, {"nopscope"} | {f"nopscope-{command}" for command in cli.commands()})
+
+    def test_the_copyright_names_what_is_linked_and_what_is_in_the_page(self):
+        text = (self.installed("command") / "share/doc/nopscope/copyright").read_text()
+        bill = json.loads((self.installed("command") / "share/doc/nopscope/nopscope.spdx.json").read_text())
+        bundled = {part["name"] for part in bill["packages"] for ref in part.get("externalRefs", ())
+                   if ref["referenceLocator"].startswith("pkg:npm/")}
+        self.assertEqual(set(re.findall(r"^Files: page/(\S+)/\*$", text, re.MULTILINE)), bundled)
+        self.assertEqual(set(re.findall(r"^Files: linked/(\S+)/\*$", text, re.MULTILINE)),
+                         {"CLI11", "nlohmann-json", "cpp-httplib", "fmt", "boost-math", "llvm"})
+        used = re.findall(r"^Files: .*\nCopyright: (?:.+\n)+?License: (.*)$", text, re.MULTILINE)
+        self.assertEqual(len(used), 1 + 6 + len(bundled))
+        texts = dict(re.findall(r"^\nLicense: (.*)\n((?: .+\n)+)", text, re.MULTILINE))
+        self.assertEqual(set(used), set(texts))
+        self.assertIn("LLVM Exceptions to the Apache 2.0 License", texts["APACHE-2-LLVM-EXCEPTIONS"])
+
+    def changelog(self, history, version):
+        source, out = self.directory / "CHANGELOG.md", self.directory / "changelog"
+        source.write_text(history)
+        cli.run(ROOT / "cmake/deb/changelog.py", source, "nopscope", version, "A Person <a@example.org>", out,
+                env={**os.environ, "SOURCE_DATE_EPOCH": str(packages.EPOCH)})
+        done = cli.run("dpkg-parsechangelog", "-l", out, "--all", "--format", "rfc822")
+        self.assertEqual(done.stderr, "")
+        versions = re.findall(r"^nopscope \((.*)\) unstable; urgency=medium$", out.read_text(), re.MULTILINE)
+        return versions, out.read_text()
+
+    def test_the_changelog_is_that_of_the_tree(self):
+        versions, text = self.changelog(HISTORY, "0.2.0")
+        self.assertEqual(versions, ["0.2.0", "0.1.0"])
+        self.assertIn("""
+  [ Added ]
+  * nopscope one, which is a long story that goes on beyond the seventy-eighth
+    column of its line and into the next.
+
+  [ Fixed ]
+  * Two.
+
+ -- A Person <a@example.org>  Mon, 23 Nov 2026 00:00:00 +0000
+""", text)
+        self.assertIn("  * The first.\n", text)
+        self.assertNotIn("https", text)
+        # Of what is not released yet, and of no history at all.
+        versions, text = self.changelog(HISTORY.replace("## [Unreleased]\n", "## [Unreleased]\n- Three.\n"), "0.3.0")
+        self.assertEqual(versions, ["0.3.0", "0.2.0", "0.1.0"])
+        self.assertIn("  * Three.\n\n -- A Person <a@example.org>  Mon, 21 Sep 2026", text)
+        self.assertEqual(self.changelog("# Changelog\n", "0.1")[0], ["0.1"])
+        for name, deb in (("nopscope", "command"), ("nopscope-target-source", "target")):
+            text = gzip.decompress((self.installed(deb) / f"share/doc/{name}/changelog.gz").read_bytes()).decode()
+            self.assertTrue(text.startswith(f"{name} ({packages.field(self.command, 'Version')}) "), text[:100])
+
+    def test_a_heading_that_is_none_is_refused(self):
+        with self.assertRaisesRegex(AssertionError, r"a heading that is neither .* ## 0\.2\.0 of yesterday"):
+            self.changelog("## 0.2.0 of yesterday\n", "0.2.0")
+
+    def test_a_firmware_is_built_from_the_sources(self):
+        # Where objects lie as in the guide's build, ccache has them (tests/integration).
+        source, prefix = self.directory / "nopscope", self.directory / "prefix"
+        cli.run("cp", "-r", self.installed("target") / "src/nopscope", source)
+        environment = {**os.environ, "CCACHE_BASEDIR": str(self.directory)}
+        cli.run("cmake", "-S", "nopscope", "-B", "package", "-G", "Ninja", "--toolchain", "cmake/aarch64-none-elf.cmake",
+                "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DNOPSCOPE_CORES=1", "-DNOPSCOPE_RING_LOG2=16",
+                f"-DCMAKE_INSTALL_PREFIX={prefix}", cwd=self.directory, env=environment)
+        cli.run("cmake", "--build", "package", cwd=self.directory, env=environment)
+        cli.run("cmake", "--install", "package", cwd=self.directory)
+        examples = self.installed("target") / "share/doc/nopscope-target-source/examples"
+        out = self.directory / "made"
+        out.mkdir()
+        cli.run("make", "-C", examples / "foreign", f"OUT={out}", f"CROSS={CROSS}", out / "foreign.elf",
+                env={**os.environ, "PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig")})
+        found = self.directory / "found"
+        cli.run("cmake", "-S", examples / "project", "-B", found, "-G", "Ninja", *PROJECT, f"-DFOREIGN={examples}/foreign",
+                f"-DCMAKE_PREFIX_PATH={prefix}")
+        cli.run("cmake", "--build", found)
+        for elf in (out / "foreign.elf", found / "foreign.elf"):
+            self.assertRegex(cli.nopscope("check", elf).stdout, r" [1-9]\d* sites, .* 0 problems\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

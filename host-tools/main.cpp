@@ -43,10 +43,21 @@ Action add_reference(CLI::App& app, CLI::App*& command) {
     };
 }
 
+// Hidden: of the completions, for --board.
+Action add_boards(CLI::App& app, CLI::App*& command) {
+    command = app.add_subcommand("boards", "List the boards of nopscope.toml")->group("");
+    return [] {
+        if (const std::string file = defaults_file(); !file.empty()) {
+            for (const std::string& board : boards_of(file)) print(board + "\n");
+        }
+        return Exit::ok;
+    };
+}
+
 // Each command that reads a recording, a line or an image has --memory.
 void add_memory(CLI::App& command, std::string& memory) {
     const std::string& name = command.get_name();
-    if (name == "ctl" || name == "doctor" || name == "events" || name == "reference" || name == "help") return;
+    if (name == "ctl" || name == "doctor" || name == "events" || name == "reference" || name == "boards" || name == "help") return;
     command.add_option("--memory", memory, "The most memory that it may take, such as 2GB (300MB)")
         ->type_name("SIZE")
         ->check([](const std::string& text) -> std::string {
@@ -76,7 +87,7 @@ public:
 Action add_help(CLI::App& app, CLI::App*& command) {
     auto about = std::make_shared<std::string>();
     command = app.add_subcommand("help", "Say what there is, or what a command takes");
-    command->add_option("command", *about, "Its name");
+    command->add_option("command", *about, "Its name")->type_name(kind::command);
     return [&app, about] {
         const CLI::App* const one = about->empty() ? &app : find_command(app, *about);
         if (one == nullptr) throw Error(unknown_command(app, *about), Exit::usage);
@@ -87,7 +98,7 @@ Action add_help(CLI::App& app, CLI::App*& command) {
 
 // The options that each command has, and how CLI11 is to take a command's own.
 void finish_command(CLI::App& command, std::string& board) {
-    command.add_option("--board", board, board_help)->type_name("NAME")->configurable(false);
+    command.add_option("--board", board, board_help)->type_name(kind::board)->configurable(false);
     command.set_version_flag("--version", version)->group("");
     for (CLI::Option* const option : all_options(command)) {
         // Else `html --source-root DIR FILE` takes FILE for a second DIR.
@@ -108,12 +119,12 @@ int run(int argc, char** argv) {
     app.formatter(std::make_shared<HelpFormatter>());
     app.set_version_flag("--version", version);
     std::string board, memory;
-    app.add_option("--board", board, board_help)->type_name("NAME");
+    app.add_option("--board", board, board_help)->type_name(kind::board);
     app.footer(exit_codes);
     app.require_subcommand(1);
     std::map<CLI::App*, Action> commands;
     for (auto* add : {add_record, add_top, add_ctl, add_report, add_graph, add_html, add_serve, add_export, add_diff, add_query,
-                      add_info, add_check, add_names, add_events, add_doctor, add_reference, add_callers, add_callees,
+                      add_info, add_check, add_names, add_events, add_doctor, add_reference, add_boards, add_callers, add_callees,
                       add_latency, add_outliers, add_irq, add_stack_depth, add_help}) {
         CLI::App* command = nullptr;
         auto action = add(app, command);

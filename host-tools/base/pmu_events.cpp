@@ -115,6 +115,12 @@ std::string event_names() {
     return out;
 }
 
+std::vector<std::string> event_words() {
+    std::vector<std::string> words;
+    for (const NamedEvent& event : events) words.emplace_back(event.name);
+    return words;
+}
+
 std::string event_list() {
     std::string out;
     for (const NamedEvent& event : events) out += fmt::format("{:#06x}  {}\n", event.number, event.name);

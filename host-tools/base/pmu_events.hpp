@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace nopscope {
 
@@ -16,5 +17,7 @@ std::string event_name(std::uint32_t number);
 // All names: "sw_incr, l1i_cache_refill, ..."; and with their numbers, a line each.
 std::string event_names();
 std::string event_list();
+// The names alone.
+std::vector<std::string> event_words();
 
 }  // namespace nopscope

@@ -11,7 +11,7 @@ struct Wanted {
 };
 
 void add_choice_options(CLI::App* command, Choice& choice, std::string& recorder) {
-    command->add_option("--notrace", choice.notrace, "Not functions of this name; may be repeated");
+    command->add_option("--notrace", choice.notrace, "Not functions of this name; may be repeated")->type_name(kind::glob);
     add_count(command, "--size-above", choice.size_above, 0, ~std::uint64_t{0}, "Only functions of more bytes");
     add_word(command, "--recorder", recorder, recorder_names(), "What of each call is recorded");
 }
@@ -76,8 +76,9 @@ void add_line(CLI::App* command, LineOptions& options, const char* image_help) {
         ->add_option("--from", options.from,
                      "serial:PATH?baud=N, tcp:HOST:PORT, unix:PATH, exec:COMMAND, file:PATH, "
                      "gdb:HOST:PORT, or - for standard input")
-        ->required();
-    command->add_option("--image", options.image, image_help);
+        ->required()
+        ->type_name(kind::uri);
+    command->add_option("--image", options.image, image_help)->type_name(kind::elf);
     add_count(command, "--memory-base", options.memory.base, 0, ~std::uint64_t{0},
               "file: is an image of the target's memory, from this address on")
         ->type_name("ADDRESS");
@@ -90,22 +91,25 @@ std::function<void()> add_steering(CLI::App* command, LineOptions& options) {
     const auto wanted = std::make_shared<Wanted>();
     const auto group = command->add_option_group(
         "Control", "Asked of the target when it is first heard (docs/control.md)");
-    group->add_option("--filter", wanted->choice.filter,
-                      "Trace only functions of this name, * and ? in it; may be repeated");
+    group->set_help_flag();  // the command has one
+    group->add_option("--filter", wanted->choice.filter, "Trace only functions of this name, * and ? in it; may be repeated")
+        ->type_name(kind::glob);
     add_choice_options(group, wanted->choice, wanted->recorder);
-    group->add_option("--only-function", wanted->only, "Record only these, and what they call");
-    group->add_option("--event", wanted->events,
-                      "Count this event of the PMU's in each call, by name (`nopscope events`) or number; "
-                      "twice for two");
-    group->add_option("--depth", wanted->depth, "Record only so many calls deep");
-    group->add_option("--min-duration", wanted->min_duration, "Only calls that take so long: 10us, 1ms");
-    group->add_option("--sample", wanted->sample, "One call in so many: 1/N");
+    group->add_option("--only-function", wanted->only, "Record only these, and what they call")->type_name(kind::glob);
+    group
+        ->add_option("--event", wanted->events,
+                     "Count this event of the PMU's in each call, by name (`nopscope events`) or number; "
+                     "twice for two")
+        ->type_name(kind::event);
+    group->add_option("--depth", wanted->depth, "Record only so many calls deep")->type_name("CALLS");
+    group->add_option("--min-duration", wanted->min_duration, "Only calls that take so long: 10us, 1ms")->type_name("TIME");
+    group->add_option("--sample", wanted->sample, "One call in so many: 1/N")->type_name("RATIO");
     auto modes = mode_names();
     modes.emplace_back("profile");
     add_word(group, "--mode", wanted->mode, modes, "How the target treats what the line cannot carry");
-    group->add_option("--baud", wanted->baud, "Run the line at this rate, both sides");
-    group->add_option("--control", options.steering.socket,
-                      "unix:PATH: take requests of `ctl --via unix:PATH` meanwhile");
+    group->add_option("--baud", wanted->baud, "Run the line at this rate, both sides")->type_name("RATE");
+    group->add_option("--control", options.steering.socket, "unix:PATH: take requests of `ctl --via unix:PATH` meanwhile")
+        ->type_name(kind::uri);
     return [wanted, &options] {
         options.steering.at_start = requests_of(*wanted, options);
         std::string& path = options.steering.socket;
@@ -116,15 +120,15 @@ std::function<void()> add_steering(CLI::App* command, LineOptions& options) {
 Action add_ctl(CLI::App& app, CLI::App*& command) {
     auto options = std::make_shared<CtlOptions>();
     command = app.add_subcommand("ctl", "Ask something of a target");
-    CLI::Option* const from = command->add_option("--from", options->from, "The line, as `record` takes it");
-    command->add_option("--via", options->via,
-                        "unix:PATH: the recorder that holds the line (record --control unix:PATH)")
-        ->excludes(from);
-    command->add_option("--image", options->image, "The ELF that runs there, to find functions by name");
+    CLI::Option* const from = command->add_option("--from", options->from, "The line, as `record` takes it")->type_name(kind::uri);
+    command->add_option("--via", options->via, "unix:PATH: the recorder that holds the line (record --control unix:PATH)")
+        ->excludes(from)
+        ->type_name(kind::uri);
+    command->add_option("--image", options->image, "The ELF that runs there, to find functions by name")->type_name(kind::elf);
     add_choice_options(command, options->request.choice, options->request.recorder);
     command->add_flag("--also", options->request.also,
                       "trace: besides what is traced already, instead of it");
-    command->add_option("request", options->request.words, control_verbs())->required();
+    command->add_option("request", options->request.words, control_verbs())->required()->type_name(kind::request);
     return [options] { return ctl(*options); };
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <set>
 #include <sstream>
@@ -47,6 +48,22 @@ void check(const CLI::App& app, const Items& items, const std::string& file) {
             known = known || (option != nullptr && option->get_configurable());
         }
         if (!known) refuse(fmt::format("{}: {}: no command has such an option", file, full_name(item)));
+    }
+}
+
+Items items_of(std::istream& in, const std::string& file) {
+    try {
+        // ConfigBase takes "[board]  # comment" for an option.
+        std::stringstream text;
+        for (std::string line; std::getline(in, line); text << line << '\n') {
+            if (CLI::detail::trim(line).starts_with('[')) line.resize(std::min(line.find('#'), line.size()));
+        }
+        Items items = CLI::ConfigBase().from_config(text);
+        // They open and close a section.
+        std::erase_if(items, [](const CLI::ConfigItem& item) { return item.name == "++" || item.name == "--"; });
+        return items;
+    } catch (const CLI::Error& error) {
+        refuse(file + ": " + error.what());
     }
 }
 
@@ -93,27 +110,11 @@ public:
     // Sets them itself, so that CLI11 has none to set.
     Items from_config(std::istream& in) const override {
         const auto parsed = app_.get_subcommands();
-        if (!parsed.empty()) apply(*parsed.front(), items_of(in));
+        if (!parsed.empty()) apply(*parsed.front(), items_of(in, file_));
         return {};
     }
 
 private:
-    Items items_of(std::istream& in) const {
-        try {
-            // ConfigBase takes "[board]  # comment" for an option.
-            std::stringstream text;
-            for (std::string line; std::getline(in, line); text << line << '\n') {
-                if (CLI::detail::trim(line).starts_with('[')) line.resize(std::min(line.find('#'), line.size()));
-            }
-            Items items = ConfigBase::from_config(text);
-            // They open and close a section.
-            std::erase_if(items, [](const CLI::ConfigItem& item) { return item.name == "++" || item.name == "--"; });
-            return items;
-        } catch (const CLI::Error& error) {
-            refuse(file_ + ": " + error.what());
-        }
-    }
-
     void apply(CLI::App& command, const Items& items) const {
         check(app_, items, file_);
         const std::string board = board_of(command, items, file_);
@@ -144,6 +145,19 @@ std::string defaults_file() {
     const std::string home = variable("XDG_CONFIG_HOME").empty() ? variable("HOME") + "/.config" : variable("XDG_CONFIG_HOME");
     const std::string path = home + "/nopscope/config.toml";
     return std::filesystem::exists(path, ignored) ? path : "";
+}
+
+std::vector<std::string> boards_of(const std::string& file) {
+    std::set<std::string> boards;
+    try {
+        std::ifstream in(file);
+        for (const CLI::ConfigItem& item : items_of(in, file)) {
+            if (!item.parents.empty()) boards.insert(item.parents[0]);
+        }
+    } catch (const CLI::Error&) {
+        return {};
+    }
+    return {boards.begin(), boards.end()};
 }
 
 void use_defaults(CLI::App& app, const std::string& file) {

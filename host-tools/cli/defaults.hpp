@@ -20,6 +20,9 @@ namespace nopscope {
 // ~/.config. Empty: there is none.
 std::string defaults_file();
 
+// The boards that it has sections for, sorted. Empty: it cannot be read, or makes no sense.
+std::vector<std::string> boards_of(const std::string& file);
+
 // While `app` parses, sets the options of the parsed command that `file` has a value for, and that the command line neither
 // gives nor excludes. `file`: of defaults_file(), not empty. A file that makes no sense, or has no such board, is a
 // CLI::FileError from app.parse(), with a sentence and the exit code of the command.

@@ -18,9 +18,9 @@ Action add_record(CLI::App& app, CLI::App*& command) {
     auto options = std::make_shared<RecordOptions>();
     command = app.add_subcommand("record", "Record a target's line to a file");
     add_line(command, options->line, "The ELF that runs there: its symbols go into the recording");
-    command->add_option("-o,--output", options->output, "The recording to write")->required();
-    command->add_option("--raw", options->raw,
-                        "Keep the line's bytes, too, as they came: report reads them as well");
+    command->add_option("-o,--output", options->output, "The recording to write")->required()->type_name(kind::recording);
+    command->add_option("--raw", options->raw, "Keep the line's bytes, too, as they came: report reads them as well")
+        ->type_name(kind::file);
     add_seconds(command, "--duration", options->duration_seconds, 0, longest_seconds, "Stop after so many seconds; 0: never");
     command->add_flag("--until-end,!--no-until-end", options->until_end,
                       "Stop when the target says it has finished (the default)");
@@ -49,13 +49,15 @@ Action add_top(CLI::App& app, CLI::App*& command) {
     auto sort = std::make_shared<std::string>(top::head_of(options->sort));
     command = app.add_subcommand("top", "Watch a running target in the terminal");
     add_line(command, options->live.line, "The ELF that runs there: names of functions");
-    command->add_option("-o,--output", options->live.record, "Record the line on the side, too");
+    command->add_option("-o,--output", options->live.record, "Record the line on the side, too")->type_name(kind::recording);
     add_seconds(command, "--interval", options->interval, 0.1, 3600, "Seconds between two looks (1)");
     std::vector<std::string> columns;
     for (const top::Column column : top::all_columns) columns.emplace_back(top::head_of(column));
     add_word(command, "--sort", *sort, columns, "By this column (now)");
-    command->add_option("--idle", options->live.idle,
-                        "Functions of a core that has nothing to do, globs (*idle* *wfi* *wait_for_interrupt*)");
+    command
+        ->add_option("--idle", options->live.idle,
+                     "Functions of a core that has nothing to do, globs (*idle* *wfi* *wait_for_interrupt*)")
+        ->type_name(kind::glob);
     add_raw(command, options->raw);
     command->add_flag("--once", options->once, "Print one look; for scripts, no terminal is needed");
     add_seconds(command, "--after", options->after, 0, longest_seconds, "--once: seconds before it begins (2)");
@@ -73,10 +75,10 @@ Action add_top(CLI::App& app, CLI::App*& command) {
 Action add_serve(CLI::App& app, CLI::App*& command) {
     auto options = std::make_shared<ServeOptions>();
     command = app.add_subcommand("serve", "Show a recording, or a target while it runs, in a browser");
-    CLI::Option* const file = command->add_option("file", options->page.report.file, "A recording, or a raw capture");
+    CLI::Option* const file = command->add_option("file", options->page.report.file, "A recording, or a raw capture")->type_name(kind::recording);
     add_line(command, options->line, "The ELF that was recorded, or that runs there");
     command->get_option("--from")->required(false);
-    command->add_option("-o,--output", options->output, "Of a line: record it to this file, too");
+    command->add_option("-o,--output", options->output, "Of a line: record it to this file, too")->type_name(kind::recording);
     command
         ->add_option("--listen", options->listen, "The address and port; port 0 is any that is free")
         ->default_val("127.0.0.1:0");

@@ -9,6 +9,7 @@
 #include <map>
 #include <string>
 
+#include "host-tools/cli/kinds.hpp"
 #include "host-tools/cli/values.hpp"
 #include "host-tools/commands/commands.hpp"
 

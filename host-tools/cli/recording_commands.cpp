@@ -25,7 +25,7 @@ Action add_question(CLI::App& app, CLI::App*& command, const Question& question)
     command = app.add_subcommand(question.name, question.help);
     add_recording(command, options->report);
     if (question.function != nullptr) {
-        command->add_option("function", options->function, question.function)->required();
+        command->add_option("function", options->function, question.function)->required()->type_name(kind::glob);
     }
     add_choice(command, "--format", options->report.format, formats_without_csv, "Output");
     if (question.ask == outliers) {
@@ -51,8 +51,10 @@ constexpr char name_or_glob[] = "Its name, or a glob of names";
 }  // namespace
 
 CLI::Option* add_recording(CLI::App* command, ReportOptions& options, const char* image_help) {
-    command->add_option("--image", options.image, image_help);
-    return command->add_option("file", options.file, "A recording, or a raw capture; - for standard input")->required();
+    command->add_option("--image", options.image, image_help)->type_name(kind::elf);
+    return command->add_option("file", options.file, "A recording, or a raw capture; - for standard input")
+        ->required()
+        ->type_name(kind::recording);
 }
 
 CLI::Option* add_percent(CLI::App* app, const std::string& name, double& value, const std::string& help) {
@@ -78,9 +80,11 @@ void add_yes(CLI::App* command, bool& yes) {
 
 void add_source(CLI::App* command, HtmlOptions& options) {
     command->add_flag("!--no-source", options.source, "Instructions without the text of source files");
-    command->add_option("--source-root", options.source_roots,
-                        "Where source files with a relative name are looked for (.); PREFIX=DIRECTORY: what stands for PREFIX/ "
-                        "in their names; may be repeated");
+    command
+        ->add_option("--source-root", options.source_roots,
+                     "Where source files with a relative name are looked for (.); PREFIX=DIRECTORY: what stands for PREFIX/ "
+                     "in their names; may be repeated")
+        ->type_name(kind::directory);
 }
 
 Action add_report(CLI::App& app, CLI::App*& command) {
@@ -140,7 +144,7 @@ Action add_export(CLI::App& app, CLI::App*& command) {
         list += fmt::format("  {:<11}{}\n", format.name, format.what);
     }
     add_word(command, "--to", options->format, names, "The format")->required();
-    command->add_option("-o,--output", options->output, "The file or directory to write")->required();
+    command->add_option("-o,--output", options->output, "The file or directory to write")->required()->type_name(kind::file);
     command->add_flag("--raw", options->report.raw,
                       "Sum formats: times as recorded, with the recording overhead left in");
     command->add_flag("--cut-tracer", options->cut_tracer,
@@ -154,19 +158,19 @@ Action add_export(CLI::App& app, CLI::App*& command) {
 Action add_diff(CLI::App& app, CLI::App*& command) {
     auto options = std::make_shared<DiffOptions>();
     command = app.add_subcommand("diff", "Show what became slower, faster, new, or gone");
-    command->add_option("before", options->before, "Recordings before the change")->required();
-    command->add_option("--after", options->after, "Recordings after it; -- is short for this");
+    command->add_option("before", options->before, "Recordings before the change")->required()->type_name(kind::recording);
+    command->add_option("--after", options->after, "Recordings after it; -- is short for this")->type_name(kind::recording);
     command
         ->add_option("--fail-above", options->fail_above, "Exit with 1 when a function, or all together, is more than so much slower (5%)")
         ->transform(percentage())
         ->type_name("PERCENT");
     add_percent(command, "--min-share", options->min_percent, "Only functions and paths of so many percent of the time (0.1)");
     add_count(command, "--top", options->most, 1, most_rows, "Only the first so many rows of each table (30)");
-    command->add_option("--image", options->report.image, "The ELF that was recorded, if they carry no symbols");
+    command->add_option("--image", options->report.image, "The ELF that was recorded, if they carry no symbols")->type_name(kind::elf);
     const std::map<std::string, DiffOptions::Format> kinds{
         {"text", DiffOptions::text}, {"json", DiffOptions::json}, {"folded", DiffOptions::folded}};
     add_choice(command, "--format", options->format, kinds, "Output; folded is for flamegraph.pl");
-    command->add_option("--html", options->page, "Write a page with a differential flame graph, too");
+    command->add_option("--html", options->page, "Write a page with a differential flame graph, too")->type_name(kind::file);
     add_raw(command, options->report.raw);
     add_yes(command, options->yes);
     return [options] {
@@ -195,7 +199,7 @@ Action add_html(CLI::App& app, CLI::App*& command) {
     command = app.add_subcommand("html", "Write a page for a browser: flame graph, timeline, functions, callers and callees");
     add_recording(command, options->report,
                   "The ELF that was recorded: then the page has the hottest functions' instructions and source lines, too");
-    command->add_option("-o,--output", options->output, "The page to write")->required();
+    command->add_option("-o,--output", options->output, "The page to write")->required()->type_name(kind::file);
     add_source(command, *options);
     command->add_option("--title", options->title, "The page's title (the recording's name)");
     add_raw(command, options->report.raw);

@@ -331,6 +331,15 @@ std::vector<std::string> verb_names() {
     for (const Verb& verb : verbs) names.emplace_back(verb.name);
     return names;
 }
+std::vector<std::string> verb_values(std::string_view verb) {
+    if (verb == "mode") return mode_names();
+    Words words;
+    if (verb == "events") {
+        words = event_words();
+        words.emplace_back("none");
+    }
+    return words;
+}
 std::vector<std::string> mode_names() { return names_of(modes); }
 std::vector<std::string> recorder_names() { return names_of(recorders); }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "host-tools/control/choice.hpp"
@@ -39,6 +40,8 @@ Performed perform(const ControlRequest& request, const TargetSide& target);
 // The verbs with their arguments, for --help; and alone.
 const char* control_verbs();
 std::vector<std::string> verb_names();
+// What a verb's arguments are, if they are a few words; else empty.
+std::vector<std::string> verb_values(std::string_view verb);
 // What `mode` and trace's recorder take.
 std::vector<std::string> mode_names();
 std::vector<std::string> recorder_names();

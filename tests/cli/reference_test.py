@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Examples, man pages and completions say what --help says, and their readers take them."""
 
+import pathlib
 import re
 import shlex
 import unittest
@@ -9,6 +10,8 @@ import unittest
 import cli
 
 SHARE = cli.HOST_BUILD / "share"
+# The completions ask the command itself for the boards of nopscope.toml.
+ENVIRONMENT = {"PATH": f"{pathlib.Path(cli.NOPSCOPE).parent}:/usr/bin:/bin", "HOME": "/none", "LC_ALL": "C.UTF-8"}
 
 
 class Reference(cli.Case):
@@ -25,9 +28,9 @@ class Reference(cli.Case):
                 self.assertLessEqual(used, cli.options_of(command), example)
 
     def test_there_is_a_man_page_for_each_command_and_groff_has_nothing_to_say(self):
-        pages = {page.stem for page in (SHARE / "man/man1").iterdir()}
+        pages = {page.stem for page in (SHARE / "man/man1").glob("*.1")}
         self.assertEqual(pages, {"nopscope"} | {f"nopscope-{command}" for command in cli.commands()})
-        for page in (SHARE / "man/man1").iterdir():
+        for page in (SHARE / "man/man1").glob("*.1"):
             done = cli.run("groff", "-man", "-ww", "-Tutf8", page)
             self.assertEqual(done.stderr, "", page.name)
             plain = re.sub(r"\x1b\[[0-9;]*m|.\x08", "", done.stdout).replace("\u2010", "-").replace("\u2212", "-")
@@ -36,11 +39,18 @@ class Reference(cli.Case):
                     self.assertIn(option, plain, page.name)
         self.assertEqual(cli.run("groff", "-man", "-ww", "-z", "-", input=".XX\n").stderr != "", True, "groff would say")
 
+    def files(self):
+        """In the directory where <TAB> is pressed."""
+        for name in ("run.nsc", "run.txt", "run.elf"):
+            (self.directory / name).touch()
+        (self.directory / "runs").mkdir()
+        (self.directory / "nopscope.toml").write_text("[lab]\ntop = 3\n[desk.report]\ntop = 3\n")
+
     def bash(self, *words):
         """What <TAB> offers after these words."""
         script = (f"source {shlex.quote(str(SHARE / 'bash-completion/completions/nopscope'))}\n"
                   f"COMP_WORDS=({shlex.join(words)}) COMP_CWORD={len(words) - 1}\n_nopscope\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"\n")
-        return set(cli.run("bash", "-uc", script, cwd=self.directory).stdout.split())
+        return set(cli.run("bash", "-uc", script, cwd=self.directory, env=ENVIRONMENT).stdout.split())
 
     def test_bash_completes(self):
         self.assertEqual(self.bash("nopscope", "re"), {"record", "report"})
@@ -56,13 +66,31 @@ class Reference(cli.Case):
         self.assertEqual(self.bash("nopscope", "record", "--event", "cpu_c"), {"cpu_cycles"})
         self.assertEqual(self.bash("nopscope", "ctl", "--via", "unix:x", "sta"), {"stats", "start"})
         self.assertEqual(self.bash("nopscope", "help", "gr"), {"graph"})
-        (self.directory / "run.nsc").touch()
-        self.assertEqual(self.bash("nopscope", "report", "ru"), {"run.nsc"})
+        self.assertEqual(self.bash("nopscope", "ctl", "mode", ""), {"adaptive", "flight", "lossless", "stream"})
+        self.assertEqual(self.bash("nopscope", "ctl", "events", "cpu_cycles", "inst_r"), {"inst_retired"})
+        self.assertEqual(self.bash("nopscope", "ctl", "depth", ""), set())
+        self.assertEqual(self.bash("nopscope", "--board", "x", "exp"), {"export"})
+        self.assertEqual(self.bash("nopscope", "report", "--format", "=", "t"), {"text"})
+        self.assertEqual(self.bash("nopscope", "record", "--from", ""), {"serial:", "tcp:", "unix:", "exec:", "file:", "gdb:"})
+
+    def test_bash_offers_files_that_fit(self):
+        self.files()
+        self.assertEqual(self.bash("nopscope", "report", "ru"), {"run.nsc", "runs"})
+        self.assertEqual(self.bash("nopscope", "report", "--top", "3", "run."), {"run.nsc"})
+        self.assertEqual(self.bash("nopscope", "report", "run.t"), {"run.txt"}, "none fits: all")
+        self.assertEqual(self.bash("nopscope", "report", "--image", "ru"), {"run.elf", "runs"})
+        self.assertEqual(self.bash("nopscope", "html", "-o", "run."), {"run.nsc", "run.elf", "run.txt"})
+        self.assertEqual(self.bash("nopscope", "html", "--source-root", "ru"), {"runs"})
+        self.assertEqual(self.bash("nopscope", "diff", "run.nsc", "ru"), {"run.nsc", "runs"})
+        self.assertEqual(self.bash("nopscope", "record", "--from", "file", ":", "run.t"), {"run.txt"})
+        self.assertEqual(self.bash("nopscope", "report", "--top", "ru"), set(), "a number")
+        self.assertEqual(self.bash("nopscope", "callers", "run.nsc", "ru"), set(), "a function")
+        self.assertEqual(self.bash("nopscope", "report", "--board", ""), {"desk", "lab"})
 
     def fish(self, line):
         script = SHARE / "fish/vendor_completions.d/nopscope.fish"
         out = cli.run("fish", "--no-config", "-c", f"source {shlex.quote(str(script))}; complete -C {shlex.quote(line)}",
-                      cwd=self.directory).stdout
+                      cwd=self.directory, env=ENVIRONMENT).stdout
         return {entry.split("\t")[0] for entry in out.splitlines()}
 
     def test_fish_completes(self):
@@ -72,32 +100,78 @@ class Reference(cli.Case):
         self.assertEqual(self.fish("nopscope report --format "), {"text", "json", "csv"})
         self.assertEqual(self.fish("nopscope record --mode l"), {"lossless"})
         self.assertEqual(self.fish("nopscope ctl sta"), {"stats", "start"})
+        self.assertEqual(self.fish("nopscope ctl mode l"), {"lossless"})
+        self.assertEqual(self.fish("nopscope export x.nsc --to c"), {"callgrind", "chrome", "csv", "ctf"})
+        self.assertEqual(self.fish("nopscope export x.nsc --to=c"), {f"--to={name}" for name in ("callgrind", "chrome", "csv", "ctf")})
+        self.assertEqual(self.fish("nopscope record --recorder g"), {"graph"})
+        self.assertEqual(self.fish("nopscope record --event cpu_c"), {"cpu_cycles"})
+        self.assertEqual(self.fish("nopscope top --sort p"), {"p50", "p99"})
+        self.assertEqual(self.fish("nopscope help gr"), {"graph"})
+        self.files()
+        self.assertEqual(self.fish("nopscope report ru"), {"run.nsc", "runs/"})
+        self.assertEqual(self.fish("nopscope report run.t"), {"run.txt"})
+        self.assertEqual(self.fish("nopscope report --image ru"), {"run.elf", "runs/"})
+        self.assertEqual(self.fish("nopscope html --source-root ru"), {"runs/"})
+        self.assertEqual(self.fish("nopscope html -o run."), {"run.nsc", "run.elf", "run.txt"})
+        self.assertEqual(self.fish("nopscope report --top ru"), set())
+        self.assertEqual(self.fish("nopscope report --board "), {"desk", "lab"})
+        self.assertEqual(self.fish("nopscope record --from file:run.t"), {"file:run.txt"})
+        self.assertIn("serial:", self.fish("nopscope record --from "))
 
-    def zsh(self, line):
-        """What it lists, on a terminal of its own (zsh/zpty)."""
+    def zsh(self, *lines):
+        """What it offers for each of them, on a terminal of its own (zsh/zpty). A list is not shown while keys are waiting, so
+        its completion says itself what it adds, and when it is over."""
+        (self.directory / "setup").write_text(f"""
+            PS1=; stty -echo; unsetopt beep; LISTMAX=1000
+            fpath=({SHARE / 'zsh/vendor-completions'} $fpath); autoload -Uz compinit; compinit -u -d {self.directory / 'dump'}
+            compadd() {{
+                if [[ ${{@[1,(i)(-|--)]}} == *-(O|A|D)\\ * ]]; then builtin compadd "$@"; return; fi
+                local -a __found
+                builtin compadd -A __found "$@"
+                (( $#__found )) && print -rl -- '' "offer:"$^__found
+                builtin compadd "$@"
+            }}
+            over() {{ print -r -- over-completion; comppostfuncs=(over) }}
+            comppostfuncs=(over)
+            bindkey '^I' list-choices
+            print rea''dy
+        """.replace("\\\\", "\\"))
+        asked = "".join(f"""
+            zpty -n -w shell $'\\C-u'{shlex.quote(line)}$'\\t'
+            zpty -r shell text "*over-completion*"
+            print -r -- "$text"; print -r -- "=== next"
+            """ for line in lines)
         script = f"""
             zmodload zsh/zpty
-            zpty -b shell zsh -fi
-            zpty -w shell "PS1=; stty -echo; fpath=({SHARE / 'zsh/vendor-completions'} \\$fpath); autoload -Uz compinit; compinit -u -d {self.directory / 'dump'}"
-            zpty -w shell "unsetopt beep; LISTMAX=1000; zstyle ':completion:*' list-separator '--'; bindkey '^I' list-choices; print ready-\\$((1+1))"
-            text= ; while zpty -r shell part; do text+=$part; [[ $text == *ready-2* ]] && break; done
-            zpty -n -w shell {shlex.quote(line)}$'\\t'
-            sleep 2
-            zpty -n -w shell $'\\C-u'"print over-\\$((1+1))"$'\\n'
-            text= ; while zpty -r shell part; do text+=$part; [[ $text == *over-2* ]] && break; done
-            print -r -- "$text"
+            zpty shell zsh -fi
+            zpty -w shell ". {self.directory / 'setup'}"
+            zpty -r shell text "*ready*"
+            {asked}
         """
-        out = cli.run("zsh", "-f", "-c", script, cwd=self.directory, env={"PATH": "/usr/bin:/bin", "TERM": "dumb", "COLUMNS": "200",
+        out = cli.run("zsh", "-f", "-c", script, cwd=self.directory, env={**ENVIRONMENT, "TERM": "dumb", "COLUMNS": "200",
                                                                          "HOME": str(self.directory)}).stdout
-        return set(re.findall(r"(?<![^\s])(-{0,2}[a-z][a-z-]*)", out))
+        listed = out.split("=== next")[:-1]
+        self.assertEqual(len(listed), len(lines))
+        return {line: set(re.findall(r"offer:(\S+)", text)) for line, text in zip(lines, listed)}
 
     def test_zsh_completes(self):
-        offered = self.zsh("nopscope re")
-        self.assertLessEqual({"record", "report"}, offered)
-        self.assertNotIn("graph", offered)
-        self.assertLessEqual(cli.options_of("diff"), self.zsh("nopscope diff --"))
-        self.assertLessEqual({"text", "json", "csv"}, self.zsh("nopscope report --format "))
-        self.assertLessEqual({"stats", "start"}, self.zsh("nopscope ctl sta"))
+        self.files()
+        expected = {
+            "nopscope report --format ": {"text", "json", "csv"}, "nopscope ctl sta": {"stats", "start"},
+            "nopscope ctl mode ": {"adaptive", "flight", "lossless", "stream"},
+            "nopscope export x.nsc --to c": {"callgrind", "chrome", "csv", "ctf"}, "nopscope export x.nsc --to=c": {"callgrind", "chrome", "csv", "ctf"},
+            "nopscope record --mode l": {"lossless"}, "nopscope record --recorder g": {"graph"}, "nopscope record --event cpu_c": {"cpu_cycles"},
+            "nopscope top --sort p": {"p50", "p99"}, "nopscope report ru": {"run.nsc", "runs"}, "nopscope diff run.nsc ru": {"run.nsc", "runs"},
+            "nopscope report --image ru": {"run.elf", "runs"}, "nopscope html --source-root ru": {"runs"},
+            "nopscope html -o run.": {"run.elf", "run.nsc", "run.txt"}, "nopscope report --top ru": set(), "nopscope report --board ": {"desk", "lab"},
+            "nopscope callers run.nsc ru": set(), "nopscope record --from ": {"serial:", "tcp:", "unix:", "exec:", "file:", "gdb:"}}
+        offered = self.zsh("nopscope re", "nopscope --board x re", "nopscope diff --", *expected)
+        for line in ("nopscope re", "nopscope --board x re"):
+            self.assertLessEqual({"record", "report"}, offered[line])
+            self.assertNotIn("graph", offered[line])
+        self.assertLessEqual(cli.options_of("diff"), {name.rstrip("=") for name in offered["nopscope diff --"]})
+        for line, words in expected.items():
+            self.assertEqual(offered[line], words, line)
 
 
 if __name__ == "__main__":

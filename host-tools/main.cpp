@@ -14,6 +14,7 @@
 #include "host-tools/cli/defaults.hpp"
 #include "host-tools/cli/examples.hpp"
 #include "host-tools/cli/input_guard.hpp"
+#include "host-tools/cli/manual.hpp"
 #include "host-tools/cli/options.hpp"
 #include "host-tools/cli/reference.hpp"
 #include "host-tools/cli/usage.hpp"
@@ -22,12 +23,6 @@
 namespace {
 
 using namespace nopscope;
-
-constexpr char exit_codes[] =
-    "Exit codes: 0 done; 1 what was checked is not well (check, doctor, diff --fail-above); 2 wrong\n"
-    "usage; 3 a file, port or image cannot be used, or an output cannot be written; 4 record: the\n"
-    "command behind exec: failed; 5 record: nothing was recorded. "
-    "Details: docs/cli.md.";
 
 constexpr char board_help[] = "Defaults of this board, from nopscope.toml";
 const std::string version = std::string("nopscope ") + version_text;
@@ -120,7 +115,7 @@ int run(int argc, char** argv) {
     app.set_version_flag("--version", version);
     std::string board, memory;
     app.add_option("--board", board, board_help)->type_name(kind::board);
-    app.footer(exit_codes);
+    app.footer(exit_codes_help());
     app.require_subcommand(1);
     std::map<CLI::App*, Action> commands;
     for (auto* add : {add_record, add_top, add_ctl, add_report, add_graph, add_html, add_serve, add_export, add_diff, add_query,

@@ -2,12 +2,16 @@
 // Pages in man(7).
 #include "host-tools/cli/reference.hpp"
 #include "host-tools/cli/commands_of.hpp"
+#include "host-tools/cli/examples.hpp"
+#include "host-tools/cli/manual.hpp"
 #include "host-tools/version.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
+#include <span>
+#include <string_view>
 
 namespace nopscope {
 namespace {
@@ -64,6 +68,42 @@ std::string synopsis(const CLI::App& app, const std::string& name) {
     return out + " [\\fIOPTIONS\\fR]";
 }
 
+std::string table(const char* heading, std::span<const ManualRow> rows, const std::string& command) {
+    std::string out = fmt::format(".SH {}\n", heading);
+    for (const ManualRow& row : rows) {
+        if (is_about(row, command)) out += fmt::format(".TP\n\\fB{}\\fR\n{}\n", roff(row.name), roff(row.text));
+    }
+    return out;
+}
+
+// "a(1) b(1)" -> both in bold, with a comma between.
+std::string page_list(std::string_view pages) {
+    std::string out;
+    for (std::size_t at = 0; at < pages.size();) {
+        const std::size_t end = std::min(pages.find(' ', at), pages.size());
+        const std::string_view page = pages.substr(at, end - at);
+        const std::size_t section = page.find('(');
+        out += fmt::format("{}\\fB{}\\fR{}", out.empty() ? "" : ",\n", roff(page.substr(0, section)), page.substr(section));
+        at = end + 1;
+    }
+    return out + "\n";
+}
+
+std::string verbatim(const char* heading, std::string_view text) {
+    while (text.starts_with('\n')) text.remove_prefix(1);
+    while (text.ends_with('\n')) text.remove_suffix(1);
+    return text.empty() ? "" : fmt::format(".SH {}\n.nf\n{}\n.fi\n", heading, roff(text));
+}
+
+// The footer of --help without what has a section of its own.
+std::string notes(const CLI::App& app) {
+    std::string text = app.get_footer();
+    for (const std::string& part : {examples_of(app.get_name()), exit_codes_help()}) {
+        if (const std::size_t at = text.find(part); at != std::string::npos) text.erase(at, part.size());
+    }
+    return verbatim("NOTES", text);
+}
+
 }  // namespace
 
 std::string man_page(const CLI::App& app, const CLI::App* command) {
@@ -83,8 +123,12 @@ std::string man_page(const CLI::App& app, const CLI::App* command) {
             fmt::format_to(to, ".TP\n\\fBnopscope\\-{}\\fR(1)\n{}\n", roff(one->get_name()), roff(one->get_description()));
         }
     }
-    if (!of.get_footer().empty()) fmt::format_to(to, ".SH MORE\n.nf\n{}\n.fi\n", roff(of.get_footer()));
-    if (command != nullptr) out += ".SH SEE ALSO\n\\fBnopscope\\fR(1)\n";
+    const std::string about = command != nullptr ? command->get_name() : "";
+    if (const std::string examples = examples_of(about); !examples.empty()) {
+        out += verbatim("EXAMPLES", std::string_view(examples).substr(examples.find('\n') + 1));
+    }
+    out += notes(of) + table("EXIT STATUS", exit_codes(), about) + table("ENVIRONMENT", environment(), about) + table("FILES", files(), about);
+    out += ".SH SEE ALSO\n.nh\n.ad l\n" + page_list((command != nullptr ? "nopscope(1) " : "") + std::string(related_pages(about)));
     return out;
 }
 

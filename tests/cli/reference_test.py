@@ -9,6 +9,7 @@ import unittest
 
 import cli
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 SHARE = cli.HOST_BUILD / "share"
 # The completions ask the command itself for the boards of nopscope.toml.
 ENVIRONMENT = {"PATH": f"{pathlib.Path(cli.NOPSCOPE).parent}:/usr/bin:/bin", "HOME": "/none", "LC_ALL": "C.UTF-8"}
@@ -27,17 +28,52 @@ class Reference(cli.Case):
                 used = {word for word in words if word.startswith("--") and word != "--"}
                 self.assertLessEqual(used, cli.options_of(command), example)
 
-    def test_there_is_a_man_page_for_each_command_and_groff_has_nothing_to_say(self):
-        pages = {page.stem for page in (SHARE / "man/man1").glob("*.1")}
-        self.assertEqual(pages, {"nopscope"} | {f"nopscope-{command}" for command in cli.commands()})
-        for page in (SHARE / "man/man1").glob("*.1"):
+    def pages(self):
+        """(its name, the page in plain text), of each."""
+        for page in sorted((SHARE / "man/man1").glob("*.1")):
             done = cli.run("groff", "-man", "-ww", "-Tutf8", page)
             self.assertEqual(done.stderr, "", page.name)
-            plain = re.sub(r"\x1b\[[0-9;]*m|.\x08", "", done.stdout).replace("\u2010", "-").replace("\u2212", "-")
-            if page.stem != "nopscope":
-                for option in cli.options_of(page.stem.removeprefix("nopscope-")):
-                    self.assertIn(option, plain, page.name)
+            yield page.stem, re.sub(r"\x1b\[[0-9;]*m|.\x08", "", done.stdout).replace("\u2010", "-").replace("\u2212", "-")
+
+    def test_there_is_a_man_page_for_each_command_and_groff_has_nothing_to_say(self):
+        pages = dict(self.pages())
+        self.assertEqual(set(pages), {"nopscope"} | {f"nopscope-{command}" for command in cli.commands()})
+        for name, plain in pages.items():
+            if name != "nopscope":
+                for option in cli.options_of(name.removeprefix("nopscope-")):
+                    self.assertIn(option, plain, name)
+            self.assertEqual(plain.count("--help\n"), 1, name)
+            sections = re.findall(r"^[A-Z][A-Z ]+$", plain, re.MULTILINE)
+            self.assertEqual([one for one in sections if one not in ("COMMANDS", "EXAMPLES", "NOTES")],
+                             ["NAME", "SYNOPSIS", "OPTIONS", "EXIT STATUS", "ENVIRONMENT", "FILES", "SEE ALSO"], name)
+            self.assertEqual("EXAMPLES" in sections, name != "nopscope", name)
         self.assertEqual(cli.run("groff", "-man", "-ww", "-z", "-", input=".XX\n").stderr != "", True, "groff would say")
+
+    def test_man_has_no_warning(self):
+        environment = ENVIRONMENT | {"MANWIDTH": "80", "MANROFFSEQ": ""}
+        for page in (SHARE / "man/man1").glob("*.1.gz"):
+            self.assertEqual(cli.run("man", "--warnings", "-l", page, env=environment).stderr, "", page.name)
+        poor = self.directory / "poor.1"
+        poor.write_text(".TH POOR 1\n.XX\n")
+        self.assertIn("XX", cli.run("man", "--warnings", "-l", poor, env=environment).stderr)
+
+    def test_the_man_pages_name_what_the_command_reads_and_pages_that_there_are(self):
+        read = set()
+        for source in (ROOT / "host-tools").rglob("*.cpp"):
+            read |= set(re.findall(r'\b(?:getenv|variable)\("([A-Z_]+)"\)', source.read_text()))
+        self.assertLessEqual({"HOME", "NOPSCOPE_CONFIG", "NO_COLOR"}, read)
+        pages = dict(self.pages())
+        def section(name, heading):
+            return pages[name].split(f"\n{heading}\n")[1].split("\n\n" if heading == "SEE ALSO" else "\nFILES\n")[0]
+        told = set(re.findall(r"^ {7}([A-Z_]+)\b", section("nopscope", "ENVIRONMENT"), re.MULTILINE))
+        self.assertEqual(told - {"LC_ALL"}, read)
+        self.assertEqual(set(re.findall(r"^ {7}([A-Z_]+)\b", section("nopscope-report", "ENVIRONMENT"), re.MULTILINE)),
+                         {"NOPSCOPE_CONFIG", "XDG_CONFIG_HOME", "HOME"})
+        for name in pages:
+            also = re.findall(r"\b([a-z0-9-]+)\(1\)", section(name, "SEE ALSO"))
+            self.assertTrue(also, name)
+            self.assertEqual(len(also), len(set(also)), name)
+            self.assertLessEqual({one for one in also if one.startswith("nopscope")}, set(pages) - {name})
 
     def files(self):
         """In the directory where <TAB> is pressed."""

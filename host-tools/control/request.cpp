@@ -332,13 +332,7 @@ std::vector<std::string> verb_names() {
     return names;
 }
 std::vector<std::string> verb_values(std::string_view verb) {
-    if (verb == "mode") return mode_names();
-    Words words;
-    if (verb == "events") {
-        words = event_words();
-        words.emplace_back("none");
-    }
-    return words;
+    return verb == "mode" ? mode_names() : verb == "events" ? event_words() : Words();
 }
 std::vector<std::string> mode_names() { return names_of(modes); }
 std::vector<std::string> recorder_names() { return names_of(recorders); }

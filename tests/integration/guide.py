@@ -103,6 +103,7 @@ def clone(destination):
     archive = subprocess.Popen(["tar", "-c", "--null", "-T", "-", "--ignore-failed-read"], cwd=ROOT,
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     unpack = subprocess.Popen(["tar", "-x", "-C", str(destination)], stdin=archive.stdout)
+    archive.stdout.close()
     archive.stdin.write(names)
     archive.stdin.close()
     if archive.wait() != 0 or unpack.wait() != 0:

@@ -12,16 +12,20 @@ NOPSCOPE_FIRMWARE_TOOLCHAIN (arguments to CMake that name it).
 import json
 import os
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
 import unittest
+import unittest.mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tests/e2e"))
 import machines  # noqa: E402  puts tests/oracle on the path
 import compare  # noqa: E402
 import truth  # noqa: E402
+
+import guide
 
 HERE = ROOT / "tests/integration"
 FOREIGN = ROOT / "firmware/foreign"
@@ -131,19 +135,46 @@ class Integration(unittest.TestCase):
                 run(CROSS + "gcc", "-std=c11", *flags, "-x", "c", "-include", header, "/dev/null")
 
     def test_makefile_and_pkg_config(self):
+        self.pkg_config_takes_versions_that_fit()
         elf = make(self.directory / "make", self.prefix)
         machines.nopscope("check", elf)
         for cpu in ("max", "cortex-a72"):
             self.assert_profiled(elf, cpu)
 
     def test_find_package(self):
+        self.find_package_takes_versions_that_fit()
         build = self.directory / "found"
         cmake(HERE / "project", build, *PROJECT, f"-DCMAKE_PREFIX_PATH={self.prefix}")
         self.assert_profiled(build / "foreign.elf")
 
-    def add_subdirectory(self, register):
+    def version(self):
+        config = (self.prefix / "lib/cmake/nopscope/nopscope-config-version.cmake").read_text()
+        return re.search(r'^set\(PACKAGE_VERSION "(\d+)\.(\d+)[^"]*"\)', config, re.MULTILINE).groups()
+
+    def find_package_takes_versions_that_fit(self):
+        # Below 1.0 each minor version may be incompatible with the one before (semver.org).
+        major, minor = map(int, self.version())
+        for wanted, fits in ((f"{major}.{minor}", True), (f"{major}.{minor + 1}", False), (f"{major + 1}.0", False),
+                             (f"{major}.{minor - 1}" if minor else "99.0", False), (f"{major}.{minor}.999", False)):
+            configure = ("-S", HERE / "project", "-B", self.directory / f"version-{wanted}", "-G", "Ninja", *PROJECT,
+                         f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DNOPSCOPE_VERSION={wanted}")
+            if fits:
+                run("cmake", *configure)
+                continue
+            with self.assertRaisesRegex(AssertionError, f'compatible with\\s+requested version "{wanted}"'):
+                run("cmake", *configure)
+
+    def pkg_config_takes_versions_that_fit(self):
+        major, minor = map(int, self.version())
+        environment = {"PKG_CONFIG_PATH": str(self.prefix / "lib/pkgconfig")}
+        run("pkg-config", "--exists", f"nopscope >= {major}.{minor} nopscope < {major}.{minor + 1}", **environment)
+        with self.assertRaises(AssertionError):
+            run("pkg-config", "--exists", f"nopscope >= {major}.{minor + 1}", **environment)
+        self.assertTrue(pathlib.Path(run("pkg-config", "--variable=linker_script", "nopscope", **environment).strip()).is_file())
+
+    def built_along(self, register, *how):
         build = self.directory / f"added-{register}"
-        cmake(HERE / "project", build, *PROJECT, f"-DNOPSCOPE_SOURCE={ROOT}", "-DNOPSCOPE_CORES=1",
+        cmake(HERE / "project", build, *PROJECT, *how, "-DNOPSCOPE_CORES=1",
               "-DCMAKE_BUILD_TYPE=RelWithDebInfo", f"-DNOPSCOPE_TPIDR={register}")
         elf = build / "foreign.elf"
         self.assert_profiled(elf)
@@ -151,8 +182,16 @@ class Integration(unittest.TestCase):
         return {name for name in ("tpidr_el1", "tpidr_el0", "tpidrro_el0") if f"{name}" in code}
 
     def test_add_subdirectory_and_another_register(self):
-        self.assertEqual(self.add_subdirectory("el0"), {"tpidr_el0"})
-        self.assertEqual(self.add_subdirectory("ro_el0"), {"tpidrro_el0"})
+        self.assertEqual(self.built_along("el0", f"-DNOPSCOPE_SOURCE={ROOT}"), {"tpidr_el0"})
+        # From a repository, as firmware would from a forge: one commit of this tree as it is.
+        repository = self.directory / "repository"
+        guide.clone(repository)
+        git = ("git", "-C", repository, "-c", "user.name=test", "-c", "user.email=test@example.org")
+        for words in (("init", "-q", "-b", "main"), ("add", "-A"), ("commit", "-q", "-m", "All of it"), ("tag", "v0")):
+            run(*git, *words)
+        with unittest.mock.patch.dict(os.environ, CCACHE_BASEDIR=str(self.directory)):
+            registers = self.built_along("ro_el0", f"-DNOPSCOPE_REPOSITORY=file://{repository}", "-DNOPSCOPE_TAG=v0")
+        self.assertEqual(registers, {"tpidrro_el0"})
 
     def test_an_unknown_register_is_refused(self):
         with self.assertRaisesRegex(AssertionError, "NOPSCOPE_TPIDR is el3: el1, el0 or ro_el0"):

@@ -148,25 +148,30 @@ class Integration(unittest.TestCase):
         self.assert_profiled(build / "foreign.elf")
 
     def version(self):
-        config = (self.prefix / "lib/cmake/nopscope/nopscope-config-version.cmake").read_text()
-        return re.search(r'^set\(PACKAGE_VERSION "(\d+)\.(\d+)[^"]*"\)', config, re.MULTILINE).groups()
+        """(file, whole, major, minor) of the installed package."""
+        config = self.prefix / "lib/cmake/nopscope/nopscope-config-version.cmake"
+        whole = re.search(r'^set\(PACKAGE_VERSION "(.*)"\)', config.read_text(), re.MULTILINE)[1]
+        return config, whole, *map(int, whole.split(".")[:2])
 
     def find_package_takes_versions_that_fit(self):
         # Below 1.0 each minor version may be incompatible with the one before (semver.org).
-        major, minor = map(int, self.version())
-        for wanted, fits in ((f"{major}.{minor}", True), (f"{major}.{minor + 1}", False), (f"{major + 1}.0", False),
-                             (f"{major}.{minor - 1}" if minor else "99.0", False), (f"{major}.{minor}.999", False)):
+        config, whole, major, minor = self.version()
+        self.addCleanup(config.write_text, config.read_text())
+        config.write_text(config.read_text().replace(f'"{whole}"', f'"{major}.{minor}.7"'))
+        fitting = f"{major}.{minor}", f"{major}.{minor}.3"
+        for wanted in (*fitting, f"{major}.{minor}.8", f"{major}.{minor + 1}", f"{major + 1}.0", f"{major}.{minor - 1}" if minor else "99.0"):
             configure = ("-S", HERE / "project", "-B", self.directory / f"version-{wanted}", "-G", "Ninja", *PROJECT,
                          f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DNOPSCOPE_VERSION={wanted}")
-            if fits:
+            if wanted in fitting:
                 run("cmake", *configure)
                 continue
-            with self.assertRaisesRegex(AssertionError, f'compatible with\\s+requested version "{wanted}"'):
+            with self.assertRaisesRegex(AssertionError, f'compatible with\\s+requested version "{wanted}"', msg=wanted):
                 run("cmake", *configure)
 
     def pkg_config_takes_versions_that_fit(self):
-        major, minor = map(int, self.version())
+        _, whole, major, minor = self.version()
         environment = {"PKG_CONFIG_PATH": str(self.prefix / "lib/pkgconfig")}
+        self.assertEqual(run("pkg-config", "--modversion", "nopscope", **environment).strip(), whole)
         run("pkg-config", "--exists", f"nopscope >= {major}.{minor} nopscope < {major}.{minor + 1}", **environment)
         with self.assertRaises(AssertionError):
             run("pkg-config", "--exists", f"nopscope >= {major}.{minor + 1}", **environment)

@@ -6,7 +6,8 @@
 
 WEB is where the report page was built: of the host command, which has parts of others. Libraries that are linked
 statically, or are headers alone, have their copyright from the Debian package they come from; the parts of the page, from
-the npm package that was bundled. Neither is in this tree.
+the npm package that was bundled. Neither is in this tree. On a machine without Debian's copyright files they are left out, with a
+warning: a build needs no Debian, and a package is made on one.
 """
 
 import json
@@ -41,12 +42,16 @@ def copyright_file(library, packages):
         for path in sorted(pathlib.Path("/usr/share/doc").glob(f"{pattern}/copyright")):
             if any(one.get("Files") == "*" for one in stanzas(path.read_text())):
                 return path
-    sys.exit(f"{library} has no copyright file in /usr/share/doc ({packages}): install the package, with its documentation")
+    return None
 
 
 def linked(library, packages):
-    """(files, copyright, licence's name, its text)."""
-    found = list(stanzas(copyright_file(library, packages).read_text()))
+    """(files, copyright, licence's name, its text); None: it is not known here."""
+    path = copyright_file(library, packages)
+    if path is None:
+        print(f"warning: no /usr/share/doc/*/copyright of {library} ({packages}): a Debian package made here will not name it", file=sys.stderr)
+        return None
+    found = list(stanzas(path.read_text()))
     of_all = next(one for one in found if one.get("Files") == "*")
     name, _, text = of_all["License"].partition("\n")
     if not text:
@@ -84,7 +89,7 @@ def document(web):
                 " The package's shared libraries are dependencies, with copyright files of their own."]
     out += ["", "Files: *", "Copyright: 2026 the nopscope authors", "License: Apache-2.0"]
     texts = {"Apache-2.0": APACHE}
-    for files, holders, licence, text in parts(web) if web else ():
+    for files, holders, licence, text in filter(None, parts(web) if web else ()):
         short = re.sub(r"[^A-Za-z0-9.+-]+", "-", licence)
         if any(name.lower() == short.lower() and known != text for name, known in texts.items()):
             short += "-" + files.split("/")[1]

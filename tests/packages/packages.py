@@ -9,6 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tests/cli"))
 import cli  # noqa: E402
 
+cli.HANG_SECONDS = 300  # a library is compiled, and lintian and apt run
 EPOCH = 1790000000  # any
 
 

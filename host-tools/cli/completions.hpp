@@ -20,14 +20,14 @@ struct Offer {
 // Of an option that takes a value, or of an argument.
 Offer offer_of(const CLI::App& app, const CLI::Option& option);
 
-// Of ctl: which of its arguments' words have words behind them ("mode": "flight", ...).
+// A verb of ctl, and the words that may follow it ("mode": "flight", ...). No words: nothing is offered behind it.
 struct Follower {
     std::string verb;
     std::vector<std::string> values;
 };
 std::vector<Follower> followers(const CLI::App& command);
 
-// Without arguments: options alone; in the order in which they stand: arguments.
+// Options with a name, and positional arguments in their order.
 std::vector<const CLI::Option*> named_options(const CLI::App& command);
 std::vector<const CLI::Option*> arguments(const CLI::App& command);
 // "--output", "-o".

@@ -47,6 +47,8 @@ nopscope_debian_docs(nopscope-target-source "${_debian}/nopscope-target-source")
 install(TARGETS nopscope RUNTIME)
 install(DIRECTORY "${_reference}/man" DESTINATION "${CMAKE_INSTALL_DATADIR}" FILES_MATCHING PATTERN "*.gz")
 install(DIRECTORY "${_reference}/bash-completion" "${_reference}/zsh" "${_reference}/fish" DESTINATION "${CMAKE_INSTALL_DATADIR}")
+install(FILES gdb/nopscope-gdb.py gdb/nopscope_unwinder.py gdb/nopscope_call_frames.py
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/nopscope")
 install(FILES "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/NOTICE" "${_sbom}" "${_debian}/nopscope/changelog.gz"
               "${_debian}/nopscope/copyright" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/" DESTINATION "${CMAKE_INSTALL_DOCDIR}/docs"

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-# nopscope_instrument(TARGET): compiles a target's functions with patch sites.
+# nopscope_instrument(TARGET): compiles a target's functions with patch sites. With -DNOPSCOPE_ENABLED=OFF, for a
+# build that ships, it does nothing, and nor do nopscope::tracer and nopscope_name_table() (SHIPPING.md).
 #
 # Usable alone, in a project of one's own: include this file, call it for each target that may be
 # traced. What must never be traced in such a target: NOPSCOPE_NOTRACE (tracer/nopscope.hpp).
 # The linker script must align text input sections to 8 (linker/sections.ld).
 include_guard(GLOBAL)
 include(CheckCCompilerFlag)
+
+option(NOPSCOPE_ENABLED "build nopscope into the firmware; OFF: not a byte of it" ON)
 
 # -falign-functions leaves functions in .text.unlikely, and all of them at -Os, at 4 bytes; GCC 14
 # has a flag without exceptions.
@@ -24,6 +27,9 @@ set(NOPSCOPE_INSTRUMENT_FLAGS
     CACHE INTERNAL "")
 
 function(nopscope_instrument target)
+    if(NOT NOPSCOPE_ENABLED)
+        return()
+    endif()
     target_compile_options(${target} PRIVATE
         "$<$<COMPILE_LANGUAGE:C,CXX>:${NOPSCOPE_INSTRUMENT_FLAGS}>")
 endfunction()

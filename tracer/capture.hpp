@@ -29,4 +29,11 @@ Status capture_result(const Sites& sites);
 // Neither arguments nor results of these functions any more. As detach().
 Status capture_nothing(const Sites& sites);
 
+#if !NOPSCOPE_ENABLED
+NOPSCOPE_EMPTY void counter(std::uint32_t, std::int64_t) {}
+NOPSCOPE_EMPTY Status capture_arguments(const Sites&, std::uint8_t) { return Status::ok; }
+NOPSCOPE_EMPTY Status capture_result(const Sites&) { return Status::ok; }
+NOPSCOPE_EMPTY Status capture_nothing(const Sites&) { return Status::ok; }
+#endif
+
 }  // namespace nopscope

@@ -34,11 +34,15 @@
 // `profiled` is the profile recorder's (profile.hpp).
 #pragma once
 
+#include "tracer/enabled.h"
 #include "tracer/wire/record.hpp"
 
 #include <cstddef>
 #include <cstdint>
 
+#if !NOPSCOPE_ENABLED
+#error "the tracer itself is compiled with NOPSCOPE_ENABLED=1"
+#endif
 #ifndef NOPSCOPE_RING_LOG2
 #define NOPSCOPE_RING_LOG2 18  // bytes; 32768 records
 #endif

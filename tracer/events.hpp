@@ -41,4 +41,11 @@ struct SiteEvents {
 // As read_profile().
 bool read_profile_events(std::uint32_t index, unsigned core, SiteEvents& out);
 
+#if !NOPSCOPE_ENABLED
+NOPSCOPE_EMPTY Status count_events(std::span<const std::uint16_t>) { return Status::ok; }
+NOPSCOPE_EMPTY EventsRefusal events_refusal() { return {}; }
+NOPSCOPE_EMPTY const char* describe(wire::EventRefusal) { return ""; }
+NOPSCOPE_EMPTY bool read_profile_events(std::uint32_t, unsigned, SiteEvents&) { return false; }
+#endif
+
 }  // namespace nopscope

@@ -45,6 +45,9 @@ unsigned interrupt_depth_of(const Core& core);
 void run_as_tracers(void (*work)(void* user), void* user);
 // In no open call of no core is an exit of this ops left.
 void forget_ops_of_calls(ReturnOps& ops);
+// These frames', and those of all contexts that do not run: their open calls forget the ops, and its exit is not called.
+void forget_ops(std::span<ShadowFrame> frames, ReturnOps& ops);
+void forget_ops_of_contexts(ReturnOps& ops);
 
 // ---- requests.cpp -----------------------------------------------------------------------------------
 

@@ -12,6 +12,8 @@
 // All of these are for a core that has joined; on another one they do nothing.
 #pragma once
 
+#include "tracer/enabled.h"
+
 #include <cstdint>
 
 namespace nopscope {
@@ -30,5 +32,12 @@ void interrupt_end(std::uint64_t begun);
 // Costs two reads of the clock a section.
 void interrupts_masked(std::uint64_t where);
 void interrupts_unmasked();
+
+#if !NOPSCOPE_ENABLED
+NOPSCOPE_EMPTY std::uint64_t interrupt_begin(std::uint32_t) { return 0; }
+NOPSCOPE_EMPTY void interrupt_end(std::uint64_t) {}
+NOPSCOPE_EMPTY void interrupts_masked(std::uint64_t) {}
+NOPSCOPE_EMPTY void interrupts_unmasked() {}
+#endif
 
 }  // namespace nopscope

@@ -8,6 +8,7 @@
 //     for (;;) { work(); nopscope_pump(); }
 #pragma once
 
+#include "tracer/enabled.h"
 #include "tracer/machine.h"
 
 #include <stdbool.h>
@@ -20,6 +21,12 @@ extern "C" {
 #else
 #define NOPSCOPE_ALIGN_16 _Alignas(16)
 #define NOPSCOPE_NOTRACE __attribute__((patchable_function_entry(0, 0)))
+#endif
+
+#if NOPSCOPE_ENABLED
+#define NOPSCOPE_API
+#else
+#define NOPSCOPE_API static inline  // tracer/empty.h has the definitions
 #endif
 
 enum nopscope_status {
@@ -44,7 +51,7 @@ enum nopscope_status {
     NOPSCOPE_EVENTS_REFUSED,
     NOPSCOPE_RING_TOO_SMALL,
 };
-const char* nopscope_describe(enum nopscope_status status);
+NOPSCOPE_API const char* nopscope_describe(enum nopscope_status status);
 
 enum nopscope_recorder {
     NOPSCOPE_NO_RECORDER, NOPSCOPE_FUNCTION, NOPSCOPE_GRAPH, NOPSCOPE_PROFILE,
@@ -105,13 +112,14 @@ struct nopscope_config {
     const volatile uint32_t* (*interrupt_depth)(unsigned core);
     void (*panic)(const char* message);
 };
-enum nopscope_status nopscope_init(const struct nopscope_config* config);
-enum nopscope_status nopscope_join(uint64_t stack_low, uint64_t stack_high);
+NOPSCOPE_API enum nopscope_status nopscope_init(const struct nopscope_config* config);
+NOPSCOPE_API enum nopscope_status nopscope_join(uint64_t stack_low, uint64_t stack_high);
 
 // ---- what is traced ---------------------------------------------------------------------------------
 
-enum nopscope_status nopscope_enable(enum nopscope_recorder recorder, struct nopscope_sites sites);
-enum nopscope_status nopscope_disable(struct nopscope_sites sites);
+NOPSCOPE_API enum nopscope_status nopscope_enable(enum nopscope_recorder recorder,
+                                                  struct nopscope_sites sites);
+NOPSCOPE_API enum nopscope_status nopscope_disable(struct nopscope_sites sites);
 
 // The C++ Regs and Ops (tracer/ops.hpp): the same objects.
 struct nopscope_regs {
@@ -131,40 +139,44 @@ struct nopscope_ops {
     uint32_t sites;
     void* reserved[2];  // the tracer's own
 };
-enum nopscope_status nopscope_attach(struct nopscope_ops* ops, struct nopscope_sites sites);
-enum nopscope_status nopscope_detach(struct nopscope_ops* ops, struct nopscope_sites sites);
-enum nopscope_status nopscope_set_filter(struct nopscope_ops* ops, struct nopscope_sites sites);
-bool nopscope_synchronize(void);
+NOPSCOPE_API enum nopscope_status nopscope_attach(struct nopscope_ops* ops,
+                                                  struct nopscope_sites sites);
+NOPSCOPE_API enum nopscope_status nopscope_detach(struct nopscope_ops* ops,
+                                                  struct nopscope_sites sites);
+NOPSCOPE_API enum nopscope_status nopscope_set_filter(struct nopscope_ops* ops,
+                                                      struct nopscope_sites sites);
+NOPSCOPE_API bool nopscope_synchronize(void);
 
 // False: no usable site, and *index is as it was.
-bool nopscope_lookup(uint64_t address, uint32_t* index);
+NOPSCOPE_API bool nopscope_lookup(uint64_t address, uint32_t* index);
 
 // ---- recording --------------------------------------------------------------------------------------
 
-void nopscope_stop(void);
-void nopscope_start(void);
-void nopscope_pump(void);
-void nopscope_set_min_duration(uint64_t ticks);
-void nopscope_set_max_depth(uint32_t calls);
-void nopscope_set_sample(uint32_t n);
-enum nopscope_status nopscope_trace_only_below(struct nopscope_sites sites);
-enum nopscope_status nopscope_trace_everywhere(void);
-size_t nopscope_profile_bytes(unsigned cores);
-void nopscope_send_profile(void);
-void nopscope_finish(void);
-void nopscope_console_write(const char* bytes, size_t count);
-void nopscope_enter_panic(void);
+NOPSCOPE_API void nopscope_stop(void);
+NOPSCOPE_API void nopscope_start(void);
+NOPSCOPE_API void nopscope_pump(void);
+NOPSCOPE_API void nopscope_set_min_duration(uint64_t ticks);
+NOPSCOPE_API void nopscope_set_max_depth(uint32_t calls);
+NOPSCOPE_API void nopscope_set_sample(uint32_t n);
+NOPSCOPE_API enum nopscope_status nopscope_trace_only_below(struct nopscope_sites sites);
+NOPSCOPE_API enum nopscope_status nopscope_trace_everywhere(void);
+NOPSCOPE_API size_t nopscope_profile_bytes(unsigned cores);
+NOPSCOPE_API void nopscope_send_profile(void);
+NOPSCOPE_API void nopscope_finish(void);
+NOPSCOPE_API void nopscope_console_write(const char* bytes, size_t count);
+NOPSCOPE_API void nopscope_enter_panic(void);
 
 // tracer/triggers.hpp, tracer/capture.hpp
-void nopscope_mark(uint32_t id);
-void nopscope_counter(uint32_t id, int64_t value);
-enum nopscope_status nopscope_capture_arguments(struct nopscope_sites sites, uint8_t mask);
-enum nopscope_status nopscope_capture_result(struct nopscope_sites sites);
-enum nopscope_status nopscope_capture_nothing(struct nopscope_sites sites);
+NOPSCOPE_API void nopscope_mark(uint32_t id);
+NOPSCOPE_API void nopscope_counter(uint32_t id, int64_t value);
+NOPSCOPE_API enum nopscope_status nopscope_capture_arguments(struct nopscope_sites sites,
+                                                             uint8_t mask);
+NOPSCOPE_API enum nopscope_status nopscope_capture_result(struct nopscope_sites sites);
+NOPSCOPE_API enum nopscope_status nopscope_capture_nothing(struct nopscope_sites sites);
 
 // tracer/events.hpp. The sentence is that of the last refusal.
-enum nopscope_status nopscope_count_events(const uint16_t* numbers, size_t count);
-const char* nopscope_events_refusal(void);
+NOPSCOPE_API enum nopscope_status nopscope_count_events(const uint16_t* numbers, size_t count);
+NOPSCOPE_API const char* nopscope_events_refusal(void);
 
 /* tracer/samples.hpp: in the handler of an interrupt, with what it found. */
 struct nopscope_interruption {
@@ -172,13 +184,13 @@ struct nopscope_interruption {
     uint64_t sp;
     uint64_t pc;
 };
-void nopscope_sample(const struct nopscope_interruption* at);
+NOPSCOPE_API void nopscope_sample(const struct nopscope_interruption* at);
 
 // tracer/interrupts.hpp
-uint64_t nopscope_interrupt_begin(uint32_t number);
-void nopscope_interrupt_end(uint64_t begun);
-void nopscope_interrupts_masked(uint64_t where);
-void nopscope_interrupts_unmasked(void);
+NOPSCOPE_API uint64_t nopscope_interrupt_begin(uint32_t number);
+NOPSCOPE_API void nopscope_interrupt_end(uint64_t begun);
+NOPSCOPE_API void nopscope_interrupts_masked(uint64_t where);
+NOPSCOPE_API void nopscope_interrupts_unmasked(void);
 
 struct nopscope_counters {
     uint32_t sites;
@@ -195,14 +207,16 @@ struct nopscope_counters {
     uint64_t recursions;
     uint64_t stray_returns;
 };
-struct nopscope_counters nopscope_counters(void);
+NOPSCOPE_API struct nopscope_counters nopscope_counters(void);
 
 struct nopscope_last_error {
     uint64_t address;
     uint32_t found;
     uint32_t expected;
 };
-struct nopscope_last_error nopscope_last_error(void);
+NOPSCOPE_API struct nopscope_last_error nopscope_last_error(void);
+
+#include "tracer/empty.h"  // the bodies, in a build without the tracer
 
 #ifdef __cplusplus
 }

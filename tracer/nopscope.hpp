@@ -9,6 +9,7 @@
 // and calls init() once, on the boot core, before any other core runs instrumented code.
 #pragma once
 
+#include "tracer/enabled.h"
 #include "tracer/machine.h"
 #include "tracer/ops.hpp"
 
@@ -357,3 +358,5 @@ struct LastError {
 LastError last_error();
 
 }  // namespace nopscope
+
+#include "tracer/empty.hpp"  // the bodies, in a build without the tracer

@@ -13,6 +13,8 @@
 // costs that function nothing.
 #pragma once
 
+#include "tracer/enabled.h"
+
 #include <cstddef>
 #include <cstdint>
 

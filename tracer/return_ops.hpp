@@ -19,11 +19,7 @@
 
 #include "tracer/ops.hpp"
 
-#include <span>
-
 namespace nopscope {
-
-struct ShadowFrame;
 
 // One call's own words, from its entry to its exit. 0 at first.
 struct CallData {
@@ -61,11 +57,11 @@ void hook_call(std::uint64_t ip, std::uint64_t parent_ip, Ops* ops, Regs* regs);
 constexpr ReturnOps::ReturnOps(Entry at_entry, Exit at_exit, void* argument)
     : Ops{.func = hook_call, .user = argument}, entry(at_entry), exit(at_exit) {}
 
-// Makes open calls forget their ops: these frames' exits are not called. `frames`: of any core.
-void forget_ops(std::span<ShadowFrame> frames, ReturnOps& ops);
-void forget_ops_of_contexts(ReturnOps& ops);
-
 // What arm64/callback_hook.S knows.
 static_assert(offsetof(ReturnRegs, sp) == 72 && sizeof(ReturnRegs) == 80);
+
+#if !NOPSCOPE_ENABLED
+NOPSCOPE_EMPTY void hook_call(std::uint64_t, std::uint64_t, Ops*, Regs*) {}
+#endif
 
 }  // namespace nopscope

@@ -3,6 +3,8 @@
 // no patch sites: they see code that was built without.
 #pragma once
 
+#include "tracer/enabled.h"
+
 #include <cstddef>
 #include <cstdint>
 
@@ -25,5 +27,9 @@ inline constexpr std::size_t max_sampled_addresses = 32;
 // In the handler of an interrupt, on a core that has joined (else it does nothing). A sample for which there is no
 // room is dropped, and counted. Costs some 76 instructions an address (under -icount: 1,054 for 14, 2,432 for 32).
 void sample(const Interruption& at);
+
+#if !NOPSCOPE_ENABLED
+NOPSCOPE_EMPTY void sample(const Interruption&) {}
+#endif
 
 }  // namespace nopscope

@@ -46,4 +46,10 @@ struct Trigger : Ops {
     Action action;
 };
 
+#if !NOPSCOPE_ENABLED
+NOPSCOPE_EMPTY void mark(std::uint32_t) {}
+NOPSCOPE_EMPTY void snapshot(std::uint32_t) {}
+NOPSCOPE_EMPTY void count_down(std::uint64_t, std::uint64_t, Ops*, Regs*) {}
+#endif
+
 }  // namespace nopscope

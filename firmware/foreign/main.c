@@ -6,6 +6,12 @@
 
 #include <tracer/nopscope.h>
 
+static uint64_t clock_hz(void) {
+    uint64_t hz;
+    __asm__ volatile("mrs %0, cntfrq_el0" : "=r"(hz));
+    return hz;
+}
+
 static void start_tracing(void) {
     static const struct nopscope_machine machine = {.text_alias = TEXT_ALIAS};
     static struct nopscope_config config = {
@@ -17,7 +23,7 @@ static void start_tracing(void) {
         .recorder = NOPSCOPE_GRAPH,
         .trace = {0, UINT32_MAX, 0, 0, 0},  /* all */
     };
-    __asm__ volatile("mrs %0, cntfrq_el0" : "=r"(config.clock_hz));
+    config.clock_hz = clock_hz();
     const enum nopscope_status status = nopscope_init(&config);
     if (status == NOPSCOPE_OK) return;
     for (const char* c = nopscope_describe(status); *c != 0;) {

@@ -16,5 +16,7 @@ uint64_t board_stack_high() { return hal::stack_bounds().high; }
 bool board_try_write(uint8_t byte) { return hal::uart_try_write(byte); }
 void board_drain() { hal::uart_drain(); }
 void board_panic(const char* message) { hal::panic(message); }
-void board_frame_console() { hal::set_console({nopscope_console_write, nopscope_enter_panic}); }
+void board_frame_console() {
+    if (NOPSCOPE_ENABLED) hal::set_console({nopscope_console_write, nopscope_enter_panic});
+}
 }

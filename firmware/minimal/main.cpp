@@ -18,7 +18,7 @@ int main() {
                                         .mode = nopscope::Mode::lossless,
                                         .recorder = nopscope::Recorder::graph});
     if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
-    hal::set_console({nopscope::console_write, nopscope::enter_panic});
+    if (NOPSCOPE_ENABLED) hal::set_console({nopscope::console_write, nopscope::enter_panic});
 
     hal::print(fibonacci(16) == 987 ? "fibonacci: right\n" : "fibonacci: wrong\n");
     nopscope::finish();

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Firmware that calls nopscope, compiled without NOPSCOPE_ENABLED=1 and linked without the tracer: it has no byte of
+nopscope (SHIPPING.md). The cross compiler: NOPSCOPE_CROSS, a prefix.
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+HERE = ROOT / "tests/shipping"
+FOREIGN = ROOT / "firmware/foreign"
+CROSS = os.environ.get("NOPSCOPE_CROSS", "aarch64-linux-gnu-")
+FLAGS = ["-ffreestanding", "-mgeneral-regs-only", "-mno-outline-atomics", "-fno-pic", "-fno-stack-protector",
+         "-ffunction-sections", "-mbranch-protection=standard", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
+         f"-I{ROOT}", f"-I{FOREIGN}"]
+COMPILERS = {".c": ["gcc", "-std=c11"], ".S": ["gcc"],
+             ".cpp": ["g++", "-std=c++20", "-fno-exceptions", "-fno-rtti"]}
+LINK = ["-static", "-no-pie", "-nostdlib", "-Wl,--build-id=none", "-Wl,-z,max-page-size=4096", "-Wl,-z,noexecstack",
+        "-Wl,--no-warn-rwx-segments"]
+OURS = f"-Wl,-T,{ROOT}/linker/nopscope.ld"
+# A declaration of a function, from the first column, that is not a definition.
+DECLARED = re.compile(r"^(?=\S)(?:NOPSCOPE_API )?(?!using|typedef|inline|static)"
+                      r"[\w:<>*& ]+?[ &*](\w+)\([^;{}]*\);", re.M)
+
+
+def run(*command):
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise AssertionError(f"{' '.join(map(str, command))}: exit status {done.returncode}\n{done.stderr}")
+    return done.stdout
+
+
+def public_headers():
+    """What the package installs of tracer/, but for the empty functions."""
+    text = (ROOT / "cmake/package.cmake").read_text()
+    names = re.search(r"foreach\(header (.*?)\)", text, re.S).group(1).split()
+    return [ROOT / "tracer" / name for name in names]
+
+
+def functions_of(header):
+    """Its functions' names, each as often as there are overloads."""
+    code = re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.S)
+    return DECLARED.findall(re.sub(r"//.*", "", code))
+
+
+def compiled(source, directory, *flags):
+    out = directory / f"{source.parent.name}-{source.name}.o"
+    compiler, *standard = COMPILERS[source.suffix]
+    run(CROSS + compiler, *standard, *FLAGS, *flags, "-c", source, "-o", out)
+    return out
+
+
+def linked(name, directory, sources, *flags, script=OURS):
+    """An image on firmware/foreign's start-up: it has our linker script too, if there is one."""
+    board = [compiled(FOREIGN / file, directory, "-O2", "-mstrict-align") for file in ("boot.S", "mmu.c", "uart.c")]
+    objects = board + [compiled(source, directory, *flags) for source in sources]
+    elf = directory / f"{name}.elf"
+    run(CROSS + "gcc", *LINK, *([script] if script else []), f"-Wl,-T,{FOREIGN}/foreign.ld", *objects, "-o", elf)
+    return elf
+
+
+def remains(elf):
+    """What of nopscope an image has: symbols, but our hal's, and sections. Names in C++ are demangled."""
+    symbols = [line.split(None, 2)[-1] for line in run(CROSS + "nm", "-C", elf).splitlines()]
+    sections = re.findall(r"^\s*\[ *\d+\] (\S+)", run(CROSS + "readelf", "-SW", elf), re.M)
+    return [name for name in symbols + sections
+            if re.search("nopscope|patchable|__build_id_note", name) and not name.startswith("nopscope::hal::")]
+
+
+class Empty(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory(prefix="nopscope-empty-")
+        self.addCleanup(holder.cleanup)
+        self.directory = pathlib.Path(holder.name)
+
+    def assert_equal_images(self, with_calls, without_calls):
+        self.assertEqual(remains(with_calls), [])
+        sizes = [run(CROSS + "size", elf).splitlines()[1].split()[:3] for elf in (with_calls, without_calls)]
+        self.assertEqual(*sizes)
+        for elf in (with_calls, without_calls):
+            run(CROSS + "objcopy", "-O", "binary", elf, elf.with_suffix(".bin"))
+        one, other = (elf.with_suffix(".bin").read_bytes() for elf in (with_calls, without_calls))
+        self.assertTrue(one == other, f"{with_calls.name}: other bytes than without the calls")
+
+    def test_every_public_function_is_called(self):
+        count = 0
+        for header in public_headers():
+            names = functions_of(header)
+            count += len(names)
+            calls = (HERE / ("every.c" if header.suffix == ".h" else "every.cpp")).read_text()
+            empty = (ROOT / "tracer" / f"empty{header.suffix}").read_text() + header.read_text()
+            for name in names:
+                self.assertRegex(calls, rf"\b{name}\(", f"{header.name}: every.* does not call {name}()")
+                defined = re.findall(rf"^NOPSCOPE_EMPTY .*\b{name}\(", empty, re.M)
+                self.assertTrue(defined, f"{header.name}: no empty {name}()")
+        self.assertGreater(count, 90)
+
+    def test_every_public_function_is_no_byte(self):
+        fail = self.directory / "fail.c"
+        fail.write_text("void fail(void);\nvoid fail(void) {}\n")
+        for source in (HERE / "every.c", HERE / "every.cpp"):
+            for level, script in (("-O1", OURS), ("-O2", OURS), ("-O2", None), ("-Os", OURS)):
+                with self.subTest(f"{source.name} {level} {script}"):
+                    self.assert_equal_images(*(
+                        linked(name, self.directory, [source, fail], level, *flags, script=script)
+                        for name, flags in (("with", []), ("without", ["-DWITHOUT_CALLS"]))))
+
+    def test_the_guide_s_firmware_in_c(self):
+        for level in ("-O2", "-Os"):
+            self.assert_equal_images(linked("with", self.directory, [FOREIGN / "main.c"], level),
+                                     linked("without", self.directory, [HERE / "foreign_without.c"], level))
+
+    def test_the_smallest_firmware_in_cpp(self):
+        for level in ("-O2", "-Os"):
+            self.assert_equal_images(*(linked(name, self.directory, [source, HERE / "board.cpp"], level)
+                                       for name, source in (("with", ROOT / "firmware/minimal/main.cpp"),
+                                                            ("without", HERE / "minimal_without.cpp"))))
+
+    def test_the_smallest_firmware_in_c(self):
+        # Its objects of the API are its own: static, and so gone, too.
+        elf = linked("c", self.directory, [ROOT / "firmware/minimal-c/main.c", ROOT / "firmware/minimal-c/board.cpp",
+                                           HERE / "board.cpp"], "-O2", "-Wno-pedantic")
+        self.assertEqual(remains(elf), [])
+
+    def test_it_compiles_at_o0_and_as_each_header_alone(self):
+        for header in public_headers():
+            language = "c" if header.suffix == ".h" else "c++"
+            compiler, standard = COMPILERS[".c" if language == "c" else ".cpp"][:2]
+            for level in ("-O0", "-O2"):
+                run(CROSS + compiler, standard, *FLAGS, level, "-x", language, "-include", header, "-c", "/dev/null",
+                    "-o", self.directory / "alone.o")
+                self.assertEqual(remains(self.directory / "alone.o"), [])
+
+    def test_what_remains_is_seen(self):
+        kept = self.directory / "kept.c"
+        kept.write_text("#include <tracer/nopscope.h>\n"
+                        "void* kept = (void*)nopscope_pump;\nint main(void) { return 0; }\n")
+        elf = linked("kept", self.directory, [kept], "-O2", "-Wno-pedantic")
+        self.assertEqual(remains(elf), ["nopscope_pump"])
+        plain = self.directory / "plain.c"
+        plain.write_text("int main(void) { return 0; }\n")
+        with self.assertRaises(AssertionError):
+            self.assert_equal_images(linked("plain", self.directory, [plain], "-O2"), elf)
+        sites = linked("sites", self.directory, [plain], "-O2", "-fpatchable-function-entry=4,2")
+        self.assertIn(".nopscope.sites", remains(sites))
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main())

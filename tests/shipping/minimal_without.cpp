@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// firmware/minimal/main.cpp as it was before nopscope: what stays are the questions to the hal, in their order.
+#include "hal/hal.hpp"
+
+[[gnu::noinline]] int fibonacci(int n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }
+
+int main() {
+    namespace hal = nopscope::hal;
+    hal::stack_bounds();
+    hal::board_name();
+    hal::clock_hz();
+    hal::uart_baud();
+
+    hal::print(fibonacci(16) == 987 ? "fibonacci: right\n" : "fibonacci: wrong\n");
+    return 0;
+}

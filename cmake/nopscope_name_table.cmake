@@ -10,6 +10,9 @@ set(NOPSCOPE_TOOL "" CACHE FILEPATH "the nopscope command; empty: built here, or
 set(_nopscope_cmake "${CMAKE_CURRENT_LIST_DIR}")
 
 function(nopscope_name_table target)
+    if(DEFINED NOPSCOPE_ENABLED AND NOT NOPSCOPE_ENABLED)
+        return()
+    endif()
     set(tool "${NOPSCOPE_TOOL}")
     if(NOT tool AND NOT EXISTS "${_nopscope_cmake}/../host-tools")  # installed
         find_program(NOPSCOPE_INSTALLED_TOOL nopscope)

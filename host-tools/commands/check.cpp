@@ -35,6 +35,7 @@ void print_json(const CheckResult& result) {
     json["bti_is_enforced"] = result.bti_is_enforced;
     json["without_landing_pad"] = result.without_pad.size();
     json["has_build_id"] = result.has_build_id;
+    json["has_tracer"] = result.has_tracer;
     json["problems"] = Json::array();
     for (const Problem& problem : result.problems) {
         json["problems"].push_back({{"address", hex_address(problem.address)},
@@ -65,12 +66,17 @@ void print_notes(const std::string& image, const CheckResult& result) {
 Exit check(const CheckOptions& options) {
     const ElfFile elf = ElfFile::open(options.image);
     const CheckResult result = check_image(elf, options.allow, options.bti);
+    if (result.sites == 0 && !result.has_tracer) {
+        throw Error(options.image + " has no patch sites and no tracer: it was built without nopscope, or without its flags, "
+                                    "NOPSCOPE_ENABLED=1 and -fpatchable-function-entry (SHIPPING.md)",
+                    Exit::check_failed);
+    }
     if (result.sites == 0) {
         throw Error(options.image + " has no patch sites: was it compiled with -fpatchable-function-entry, and does its "
                                     "linker script keep __patchable_function_entries?",
                     Exit::check_failed);
     }
-    const Exit verdict = result.problems.empty() ? Exit::ok : Exit::check_failed;
+    const Exit verdict = result.problems.empty() && result.has_tracer ? Exit::ok : Exit::check_failed;
     if (options.format == Format::json) {
         print_json(result);
         return verdict;
@@ -83,6 +89,11 @@ Exit check(const CheckOptions& options) {
         for (const auto& name : result.uninstrumented) {
             print("uninstrumented: {}\n", for_cell(name));
         }
+    }
+    if (!result.has_tracer) {
+        print("{}: the image has patch sites but no tracer: no source that calls nopscope was compiled with NOPSCOPE_ENABLED=1, "
+              "which nopscope::tracer (CMake) and `pkg-config --cflags nopscope` give\n",
+              for_terminal(options.image));
     }
     print_notes(for_terminal(options.image), result);
     print("{}: {} functions, {} sites, {} address-taken, {} uninstrumented, {} problem{}\n",

@@ -85,6 +85,10 @@ CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allo
     CheckResult result;
     result.bti_is_enforced = bti.value_or(has_bti(elf));
     result.has_build_id = !elf.build_id().empty();
+    // Assembly, so no compiler renames or inlines it; init() refers to it.
+    result.has_tracer = std::ranges::any_of(elf.symbols(), [](const ElfSymbol& symbol) {
+        return symbol.name == "nopscope_graph_entry" && symbol.section != 0;
+    });
     const auto sites = site_addresses(elf);
     const Addresses site_set(sites.begin(), sites.end());
     const auto all = functions(elf);

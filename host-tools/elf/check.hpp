@@ -28,6 +28,7 @@ struct CheckResult {
     std::vector<Problem> without_pad;         // as problems, where BTI is not enforced
     bool bti_is_enforced = false;
     bool has_build_id = false;
+    bool has_tracer = false;  // by its symbols
 };
 
 // `bti`: whether the CPU enforces BTI; nothing: as the image tells (has_bti()).

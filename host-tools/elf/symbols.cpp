@@ -159,8 +159,10 @@ std::vector<std::uint64_t> site_addresses(const ElfFile& elf) {
     const auto end = elf.symbol_address("__nopscope_sites_end");
     if (start && end && *end > *start) {
         table = elf.bytes_at(*start, *end - *start);
-    } else if (const ElfSection* section = elf.section("__patchable_function_entries")) {
-        table = section->bytes;
+    } else {  // no tracer asks nopscope.ld for the symbols
+        for (const char* name : {"__patchable_function_entries", ".nopscope.sites"}) {
+            if (const ElfSection* section = elf.section(name)) table = section->bytes;
+        }
     }
     if (table.size() > most_sites * 8) {
         throw Error(fmt::format("{} has more than {} patch sites: is it damaged?", elf.path(), with_commas(most_sites)));

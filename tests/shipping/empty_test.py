@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Firmware that calls nopscope, compiled without NOPSCOPE_ENABLED=1 and linked without the tracer: it has no byte of
-nopscope (SHIPPING.md). The cross compiler: NOPSCOPE_CROSS, a prefix.
+nopscope (SHIPPING.md). From the environment: NOPSCOPE, the command; NOPSCOPE_CROSS, the cross compiler's prefix.
 """
 
 import os
@@ -136,6 +136,17 @@ class Empty(unittest.TestCase):
                 run(CROSS + compiler, standard, *FLAGS, level, "-x", language, "-include", header, "-c", "/dev/null",
                     "-o", self.directory / "alone.o")
                 self.assertEqual(remains(self.directory / "alone.o"), [])
+
+    def test_a_forgotten_flag_is_told(self):
+        # The sources are compiled for tracing, but the headers do not know of it.
+        elf = linked("forgotten", self.directory, [FOREIGN / "main.c"], "-O2", "-fpatchable-function-entry=4,2",
+                     "-falign-functions=8")
+        for image, sentence in ((elf, "the image has patch sites but no tracer"),
+                                (linked("empty", self.directory, [FOREIGN / "main.c"], "-O2"),
+                                 "has no patch sites and no tracer: it was built without nopscope")):
+            done = subprocess.run([os.environ["NOPSCOPE"], "check", image], capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(sentence, done.stdout + done.stderr)
 
     def test_what_remains_is_seen(self):
         kept = self.directory / "kept.c"

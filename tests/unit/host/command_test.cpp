@@ -344,7 +344,14 @@ TEST_F(Command, CheckFailsByExitCode) {
     test::ElfBuilder image;
     image.function("good");
     write(dir / "image.elf", image.build());
-    EXPECT_EQ(run({"check", dir / "image.elf"}).code, 0);
+    const Output forgotten = run({"check", dir / "image.elf"});
+    EXPECT_EQ(forgotten.code, 1);
+    EXPECT_THAT(forgotten.out, HasSubstr("no tracer: no source that calls nopscope was compiled with NOPSCOPE_ENABLED=1"));
+    image.function("nopscope_graph_entry", false);
+    write(dir / "image.elf", image.build());
+    const Output fit = run({"check", dir / "image.elf"});
+    EXPECT_EQ(fit.code, 0);
+    EXPECT_THAT(fit.out, testing::Not(HasSubstr("tracer")));
     image.function("lost", true, true, {}, false);
     write(dir / "image.elf", image.build());
     const Output output = run({"check", dir / "image.elf"});

@@ -161,7 +161,7 @@ private:
     unsigned away_ = 0;
     std::uint64_t moves_ = 0;
     std::uint64_t noted_ = 0;
-    std::uint64_t clock_hz_ = 1;
+    std::uint64_t clock_hz_ = 0;
     bool locked_ = false;
 };
 

@@ -31,7 +31,11 @@ struct Trampolines {
     Address far;  // to the direct entry of the object in the slot
 };
 
-inline constexpr std::size_t list_pool_units = 2048;  // of 16 bytes
+#ifndef NOPSCOPE_LIST_UNITS
+#define NOPSCOPE_LIST_UNITS 2048  // of 16 bytes
+#endif
+inline constexpr std::size_t list_pool_units = NOPSCOPE_LIST_UNITS;
+static_assert(list_pool_units >= 16, "room for a list");
 inline constexpr std::size_t max_list_members = 128;
 
 // What slots hold, by the sites' indexes; a family's members differ.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A firmware that leaves Config::input away (SHIPPING.md): no byte that comes to its line changes anything. A firmware that
-has an input obeys the same bytes.
+has an input obeys such bytes.
 """
 
 import os
@@ -21,7 +21,7 @@ from wire import HELLO, TRACE, trace2  # noqa: E402
 MACHINE = "virt-max"
 COMMAND, REPLY = 6, 7
 COMMANDS = 21  # docs/control.md
-STOP, RESET = 4, 19
+PING, STOP, MARK, RESET = 0, 4, 5, 19
 
 
 def every_command(session):
@@ -68,13 +68,25 @@ class Endless:
                 return True
         return False
 
-    def send_every_command(self):
-        session = next(frame[2] for frame in self.frames if frame[0] == HELLO)
-        self.frames = []
-        for byte in every_command(session):  # a FIFO at a time is what a real UART takes
-            self.process.stdin.write(bytes([byte]))
-            self.process.stdin.flush()
-        return session
+    def session(self):
+        return next(frame[2] for frame in self.frames if frame[0] == HELLO)
+
+    def send(self, data):
+        self.process.stdin.write(data)
+        self.process.stdin.flush()
+
+    def ask(self, number, what, arguments=b"", attempts=12):
+        """As a host does: again, until it is answered. The answer, 0 for ok; None: there was none."""
+        for _ in range(attempts):
+            self.send(trace2.frame(COMMAND, self.session(), bytes([what]) + arguments, number))
+            self.read(lambda frames: answers(frames, number), seconds=2)
+            if answers(self.frames, number):
+                return answers(self.frames, number)[0]
+        return None
+
+
+def answers(frames, number):
+    return [frame[4][5] for frame in frames if frame[0] == REPLY and int.from_bytes(frame[4][:4], "little") == number]
 
 
 def has_hello(frames):
@@ -93,7 +105,10 @@ class ClosedLine(unittest.TestCase):
     def test_no_command_is_answered_or_obeyed(self):
         with Endless("deaf", "baud=115200") as target:
             self.assertTrue(target.read(has_hello))
-            session = target.send_every_command()
+            session = target.session()
+            target.send(every_command(session))
+            self.assertIsNone(target.ask(100, STOP, attempts=2))
+            target.frames = []
             # It goes on, in the same session: neither stopped nor reset.
             self.assertTrue(target.read(lambda frames: sum(has_hello([frame]) for frame in frames) > 5))
             self.assertEqual({frame[2] for frame in target.frames}, {session})
@@ -101,11 +116,11 @@ class ClosedLine(unittest.TestCase):
             self.assertNotIn(REPLY, streams)
             self.assertIn(TRACE, streams[streams.index(HELLO):])
 
-    def test_the_same_bytes_steer_a_target_that_has_an_input(self):
+    def test_a_target_with_an_input_is_steered_by_such_bytes(self):
         with Endless("baud=115200") as target:
             self.assertTrue(target.read(has_hello))
-            target.send_every_command()
-            self.assertTrue(target.read(lambda frames: sum(frame[0] == REPLY for frame in frames) > 10))
+            self.assertEqual([target.ask(number, what, arguments) for number, (what, arguments) in enumerate(
+                ((PING, b""), (MARK, b"\1"), (STOP, b"")), 1)], [0, 0, 0])
 
 
 if __name__ == "__main__":

@@ -137,6 +137,16 @@ class Empty(unittest.TestCase):
                     "-o", self.directory / "alone.o")
                 self.assertEqual(remains(self.directory / "alone.o"), [])
 
+    def test_clang_leaves_nothing_either(self):
+        for source in (HERE / "every.c", HERE / "every.cpp"):
+            out = self.directory / "clang.o"
+            compiler, *standard = COMPILERS[source.suffix]
+            flags = [flag for flag in FLAGS if flag != "-mno-outline-atomics"]
+            run({"gcc": "clang-19", "g++": "clang++-19"}[compiler], "--target=aarch64-linux-gnu", *standard, *flags, "-O2",
+                "-c", source, "-o", out)
+            left = re.findall(r"\S+$", run(CROSS + "nm", out), re.M)
+            self.assertIn(left, (["main"], ["_Z4mainv"]))  # the latter is freestanding C++'s
+
     def test_a_forgotten_flag_is_told(self):
         # The sources are compiled for tracing, but the headers do not know of it.
         elf = linked("forgotten", self.directory, [FOREIGN / "main.c"], "-O2", "-fpatchable-function-entry=4,2",

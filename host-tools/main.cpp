@@ -18,14 +18,13 @@
 #include "host-tools/cli/options.hpp"
 #include "host-tools/cli/reference.hpp"
 #include "host-tools/cli/usage.hpp"
-#include "host-tools/version.hpp"
+#include "host-tools/cli/version.hpp"
 
 namespace {
 
 using namespace nopscope;
 
 constexpr char board_help[] = "Defaults of this board, from nopscope.toml";
-const std::string version = std::string("nopscope ") + version_text;
 
 // Hidden: of the build.
 Action add_reference(CLI::App& app, CLI::App*& command) {
@@ -94,7 +93,7 @@ Action add_help(CLI::App& app, CLI::App*& command) {
 // The options that each command has, and how CLI11 is to take a command's own.
 void finish_command(CLI::App& command, std::string& board) {
     command.add_option("--board", board, board_help)->type_name(kind::board)->configurable(false);
-    command.set_version_flag("--version", version)->group("");
+    command.set_version_flag("--version", version_lines())->group("");
     for (CLI::Option* const option : all_options(command)) {
         // Else `html --source-root DIR FILE` takes FILE for a second DIR.
         if (!option->get_positional() && option->get_name() != "--after") option->allow_extra_args(false);
@@ -112,7 +111,7 @@ void finish_command(CLI::App& command, std::string& board) {
 int run(int argc, char** argv) {
     CLI::App app("nopscope: a function profiler for arm64 firmware", "nopscope");
     app.formatter(std::make_shared<HelpFormatter>());
-    app.set_version_flag("--version", version);
+    app.set_version_flag("--version", version_lines());
     std::string board, memory;
     app.add_option("--board", board, board_help)->type_name(kind::board);
     app.footer(exit_codes_help());

@@ -2,5 +2,6 @@
 #pragma once
 
 namespace nopscope {
-inline constexpr char version_text[] = "0.1";
+// As "0.2.0": CMakeLists.txt has it.
+extern const char version_text[];
 }

@@ -10,6 +10,7 @@
 
 #include "tracer/enabled.h"
 #include "tracer/machine.h"
+#include "tracer/version.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -12,6 +12,7 @@
 #include "tracer/enabled.h"
 #include "tracer/machine.h"
 #include "tracer/ops.hpp"
+#include "tracer/version.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -16,7 +16,7 @@ ROOMS = ("tracer", "hal", "linker", "firmware", "host-tools", "tests", "cmake")
 LINES_AT_MOST = 400
 
 # The tracer's public headers.
-PUBLIC = r"tracer/(?:(?:nopscope|capture|contexts|events|interrupts|return_ops|samples|triggers)\.hpp|nopscope\.h)$"
+PUBLIC = r"tracer/(?:(?:nopscope|capture|contexts|events|interrupts|return_ops|samples|triggers)\.hpp|(?:nopscope|version)\.h)$"
 # What each room may include of the repository, most particular first; None: no rule.
 INCLUDES = [
     ("tracer/wire/", r"tracer/wire/"),

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host-tools/cli/version.hpp"
+
+#include <fmt/format.h>
+
+#include "commit.hpp"
+#include "host-tools/nsc/format.hpp"
+#include "host-tools/version.hpp"
+#include "tracer/wire/frame.hpp"
+
+namespace nopscope {
+
+std::string version_lines() {
+    const std::string build_type = NOPSCOPE_BUILD_TYPE;
+    return fmt::format(
+        "nopscope {}\n"
+        "line: reads format {}\n"
+        "recording: writes format {}, reads format {}\n"
+        "build: {}, {}, commit {}",
+        version_text, wire::format_version, nsc::version, nsc::version, NOPSCOPE_COMPILER,
+        build_type.empty() ? "no build type" : build_type, nopscope_commit);
+}
+
+}  // namespace nopscope

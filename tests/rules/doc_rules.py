@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the documents name exists.
+
+    doc_rules.py ROOT [BUILD]   one line for each breach; exit status 1 if there is any
+
+In each Markdown file: links to files and headings, paths of the tree in `code` and in indented or fenced blocks, verbs of
+./dev, and, with BUILD (the host's build directory), the tests that a `ctest -R` selects. A path with a word in capitals
+(hal/boards/NAME.cpp) names a file to write: its directory must exist. A list of tasks names as many files as its heading says.
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOMS = ("tracer", "hal", "linker", "firmware", "host-tools", "tests", "cmake", "docs", r"\.github", r"\.ci")
+TREE_PATH = re.compile(rf"(?<![\w./~$-])((?:{'|'.join(ROOMS)})/[\w./*+-]*[\w*+-]/?)")
+LINK = re.compile(r"(?<!`)\]\(([^)\s]+)\)")
+VERB = re.compile(r"\./dev ([a-z][a-z-]*)")
+CTEST = re.compile(r"ctest\b[^`\n]*? -R (\"[^\"]+\"|'[^']+'|[^\s`]+)")
+# The firmware of the guide's reader (docs/integration.md), and images.
+NOT_OF_THE_TREE = re.compile(r"^firmware/(Makefile|main\.c|[\w-]+\.(elf|img))$")
+
+
+def markdown(root):
+    # Of a clone, the tracked ones; else all that a source archive has.
+    done = subprocess.run(["git", "-C", root, "ls-files", "*.md"], capture_output=True, text=True, check=False)
+    names = done.stdout.split() if (root / ".git").exists() and done.returncode == 0 else \
+        [path.relative_to(root).as_posix() for path in root.rglob("*.md") if "build" not in path.relative_to(root).parts]
+    return sorted(name for name in names if (root / name).is_file())
+
+
+def anchors(text):
+    """As a forge makes them of headings."""
+    for heading in re.findall(r"^#+ (.*?)\s*$", text, re.MULTILINE):
+        yield re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def link_breaches(root, file, text):
+    for target in LINK.findall(text):
+        if re.match(r"[a-z]+:", target) or target.startswith("../../"):  # a page of the forge's
+            continue
+        path, _, anchor = target.partition("#")
+        at = (root / file).parent / path if path else root / file
+        if not at.exists():
+            yield f"there is no {target}"
+        elif anchor and at.suffix == ".md" and anchor not in anchors(at.read_text(encoding="utf-8")):
+            yield f"{path or file} has no heading #{anchor}"
+
+
+def path_exists(root, path):
+    if re.search(r"(?<![A-Z])[A-Z]{2,}(?![A-Z])", Path(path).name) and not (root / path).exists():
+        path = str(Path(path).parent)
+    if "*" in path:
+        return any(root.glob(path))
+    return (root / path).exists() or any((root / path).parent.glob(Path(path).name + ".*"))  # NAME.{hpp,cpp}
+
+
+def path_breaches(root, text):
+    for path in TREE_PATH.findall(text):
+        if not NOT_OF_THE_TREE.match(path) and not path_exists(root, path.rstrip("/")):
+            yield f"there is no {path}"
+
+
+def verb_breaches(root, text):
+    usage = (root / "dev").read_text(encoding="utf-8").split("usage()")[1].split("END\n}")[0]
+    verbs = set(re.findall(r"^  ([a-z][a-z-]*)\b", usage, re.MULTILINE)) | {"help"}
+    for verb in VERB.findall(text):
+        if verb not in verbs:
+            yield f"./dev has no verb {verb}"
+
+
+def count_breaches(text):
+    """A list of tasks under "### NAME: N files" names N files before its colons."""
+    for heading, count, section in re.findall(r"^### (.*): (\d+) files$(.*?)(?=^##|\Z)", text, re.MULTILINE | re.DOTALL):
+        items = re.findall(r"^- \[ \] (.*?)(?=^\S|^$|\Z)", section, re.MULTILINE | re.DOTALL)
+        files = {path for item in items for path in re.findall(r"`([\w./-]+)`", item.split(": ")[0])}
+        if len(files) != int(count):
+            yield f"{heading}: {len(files)} files are listed, not {count}"
+
+
+def all_tests(root, build):
+    """ctest's, and the unit tests' names, which another build has."""
+    listed = subprocess.run(["ctest", "--test-dir", build, "-N"], capture_output=True, text=True, check=True).stdout
+    names = re.findall(r"Test +#\d+: (\S+)", listed)
+    for source in sorted((root / "tests").glob("unit/**/*.cpp")):
+        names += [f"{source.parent.name}.{suite}.{name}" for suite, name in
+                  re.findall(r"^(?:TYPED_)?TEST(?:_[FP])?\((\w+), (\w+)\)", source.read_text(encoding="utf-8"), re.MULTILINE)]
+    names += [f"fuzz.{source.stem.removesuffix('_fuzz')}" for source in (root / "tests/fuzz").glob("*_fuzz.cpp")]
+    return names
+
+
+def ctest_breaches(tests, text):
+    for words in CTEST.findall(text):
+        for one in words.strip("'\"").split("|"):
+            if not re.fullmatch(r"[A-Z]+", one) and not any(re.search(one, name) for name in tests):
+                yield f"ctest -R {one} selects no test"
+
+
+def breaches(root, build=None):
+    tests = all_tests(root, build) if build else None
+    for file in markdown(root):
+        text = (root / file).read_text(encoding="utf-8")
+        found = [*link_breaches(root, file, text), *path_breaches(root, text), *verb_breaches(root, text),
+                 *count_breaches(text)]
+        if tests is not None:
+            found += ctest_breaches(tests, text)
+        for reason in dict.fromkeys(found):
+            yield f"{file}: {reason}"
+
+
+def main():
+    if len(sys.argv) not in (2, 3):
+        sys.exit(__doc__)
+    found = list(breaches(*map(Path, sys.argv[1:])))
+    print("\n".join(found) if found else "no breach")
+    sys.exit(bool(found))
+
+
+if __name__ == "__main__":
+    main()

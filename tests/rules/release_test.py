@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""./dev release: what it refuses, that its source archive is always the same, that its comparison sees a difference.
+
+The double build itself is `./dev proof release`: it takes a quarter of an hour.
+"""
+
+import re
+import subprocess
+import tarfile
+import unittest
+
+from scratch import Scratch, git
+
+
+class Release(Scratch):
+    PATHS = ("CHANGELOG.md", "CMakeLists.txt", "NOTICE", ".gitattributes", "dev", "cmake", "tests/endurance", "tracer/version.h")
+
+    def setUp(self):
+        super().setUp()
+        self.version = re.search(r"VERSION ([\d.]+)", (self.tree / "CMakeLists.txt").read_text().split("project(")[1])[1]
+        (self.tree / "CHANGELOG.md").write_text(f"# Changelog\n\n## [{self.version}] - 2026-01-02\n\n- all\n\n## [0.0.9] - 2026-01-01\n\n- old\n",
+                                                encoding="utf-8")
+        self.commit()
+
+    def functions(self, script, **options):
+        """Runs a script that has the functions of cmake/release.sh."""
+        return self.run_in("bash", "-euc", 'say() { printf "%s\\n" "$*" >&2; }; . cmake/release.sh; ' + script, **options)
+
+    def refused(self, *words, status=1):
+        done, said = self.run_in("./dev", "release", *words)
+        self.assertEqual(done, status, said)
+        self.assertEqual(len(said.splitlines()), 1, said)
+        self.assertEqual(git(self.tree, "tag"), b"")
+        return said
+
+    def test_words(self):
+        for words in ([], ["0.2"], ["v0.2.0"], ["00.2.0"], ["0.2.0-dev"], ["--chekc", self.version]):
+            self.refused(*words, status=2)
+
+    def test_what_it_refuses(self):
+        self.assertEqual(self.functions(f"release_checks {self.version}"), (0, ""))
+        self.assertIn("not 7.8.9", self.refused("--check", "7.8.9"))
+        (self.tree / "new").touch()
+        self.assertIn("not committed: ?? new", self.refused(self.version))
+        (self.tree / "new").unlink()
+        git(self.tree, "checkout", "-q", "-b", "other")
+        self.assertIn("this is other", self.refused(self.version))
+        git(self.tree, "checkout", "-q", "main")
+        for path, before, after, said in [
+                ("tracer/version.h", f'"{self.version}"', '"7.8.9"', 'tracer/version.h says "7.8.9"'),
+                ("CHANGELOG.md", f"## [{self.version}] - 2026-01-02", "## [Unreleased]", "has no line"),
+                ("CHANGELOG.md", f"## [{self.version}] - 2026-01-02", f"## [{self.version}]", "has no line"),
+                ("CHANGELOG.md", "- all\n", "", "says nothing")]:
+            self.edit(path, before, after)
+            self.commit()
+            self.assertIn(said, self.refused(self.version))
+            git(self.tree, "reset", "-q", "--hard", "HEAD~1")
+        git(self.tree, "tag", f"v{self.version}")
+        done, said = self.functions(f"release_checks {self.version}")
+        self.assertEqual(done, 1)
+        self.assertIn(f"the tag v{self.version} exists", said)
+        git(self.tree, "tag", "-d", f"v{self.version}")
+
+    def archive(self, name, **environment):
+        (self.outside / name).mkdir()
+        status, said = self.functions(f"umask {environment.pop('umask', '022')}; source_archive {self.version} {self.outside / name}",
+                                      env=environment)
+        self.assertEqual((status, said), (0, ""))
+        return self.outside / name / f"nopscope-{self.version}.tar.xz"
+
+    def test_the_source_archive_is_always_the_same(self):
+        one = self.archive("one")
+        self.assertEqual(self.archive("two", umask="077", TZ="Pacific/Chatham").read_bytes(), one.read_bytes())
+        with tarfile.open(one) as packed:
+            names = {member.name for member in packed if member.isfile()}
+            commit = packed.extractfile(f"nopscope-{self.version}/cmake/commit.txt").read()
+        self.assertEqual(commit, git(self.tree, "rev-parse", "HEAD"))
+        tracked = {f"nopscope-{self.version}/{name}" for name in git(self.tree, "ls-files").decode().splitlines()}
+        self.assertEqual(names, tracked)
+        self.edit("NOTICE", "nopscope", "Nopscope")
+        self.commit()
+        self.assertNotEqual(self.archive("three").read_bytes(), one.read_bytes())
+
+    def test_a_build_of_the_archive_knows_its_commit(self):
+        head = self.outside / "commit.hpp"
+        for source, said in ((self.tree, "with changes"), (self.outside / "empty", '"unknown"')):
+            (self.outside / "empty/cmake").mkdir(parents=True, exist_ok=True)
+            (self.outside / "empty/cmake/commit.txt").write_text("$Format:%H$\n")
+            (self.tree / "NOTICE").write_text("changed\n")
+            subprocess.run(["cmake", f"-DSOURCE={source}", f"-DOUT={head}", "-P", self.tree / "cmake/commit.cmake"], check=True)
+            self.assertIn(said, head.read_text())
+        with tarfile.open(self.archive("one")) as packed:
+            packed.extractall(self.outside)
+        source = self.outside / f"nopscope-{self.version}"
+        subprocess.run(["cmake", f"-DSOURCE={source}", f"-DOUT={head}", "-P", source / "cmake/commit.cmake"], check=True)
+        self.assertIn(f'"{git(self.tree, "rev-parse", "HEAD").decode()[:12]}"', head.read_text())
+
+    def test_the_comparison_sees_a_difference(self):
+        compare = f"compare_builds {self.outside / 'a'} {self.outside / 'b'}"
+        for name in "ab":
+            (self.outside / name / "deep").mkdir(parents=True)
+        self.assertEqual(self.functions(compare)[0], 1)  # nothing was built
+        for name in "ab":
+            (self.outside / name / "deep/x.deb").write_text("x")
+        self.assertEqual(self.functions(compare), (0, ""))
+        (self.outside / "b/deep/x.deb").write_text("y")
+        self.assertEqual(self.functions(compare), (1, "not the same in both builds: deep/x.deb\n"))
+        (self.outside / "b/deep/x.deb").write_text("x")
+        (self.outside / "b/y.deb").touch()
+        self.assertEqual(self.functions(compare), (1, "not the same in both builds: y.deb\n"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A clone of the tree as it is now, changes that are not committed included, to break things in."""
+
+import os
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | {
+    "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null", "PYTHONDONTWRITEBYTECODE": "1",
+    **{f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER")
+       for what, value in (("NAME", "test"), ("EMAIL", "test@localhost"), ("DATE", "2026-01-02T03:04:05Z"))}}
+
+
+def git(directory, *words):
+    return subprocess.run(["git", "-C", str(directory), *words], env=ENVIRONMENT, capture_output=True, check=True).stdout
+
+
+@unittest.skipUnless((ROOT / ".git").exists(), "the tree is no clone")
+class Scratch(unittest.TestCase):
+    PATHS = ()  # what of the tree is cloned; none: all of it
+
+    @classmethod
+    def setUpClass(cls):
+        holder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(holder.cleanup)
+        cls.tree = Path(holder.name) / "tree"
+        cls.tree.mkdir()
+        # A container's user may be another than the tree's.
+        names = git(ROOT, "-c", f"safe.directory={ROOT}", "ls-files", "-z", "-co", "--exclude-standard", "--", *cls.PATHS)
+        present = b"\0".join(name for name in names.split(b"\0") if name and os.path.lexists(os.path.join(bytes(ROOT), name)))
+        packed = subprocess.run(["tar", "-C", ROOT, "--null", "-T", "-", "-cf", "-"], input=present, capture_output=True, check=True).stdout
+        subprocess.run(["tar", "-C", cls.tree, "-xf", "-"], input=packed, check=True)
+        git(cls.tree, "init", "-q", "-b", "main")
+        git(cls.tree, "add", "-A")
+        git(cls.tree, "commit", "-q", "-m", "first")
+        git(cls.tree, "branch", "first")
+
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.outside = Path(holder.name)
+        git(self.tree, "checkout", "-q", "-f", "-B", "main", "first")
+        git(self.tree, "clean", "-fdq")
+
+    def commit(self):
+        git(self.tree, "add", "-A")
+        git(self.tree, "commit", "-q", "--no-verify", "--allow-empty", "-m", "tree")
+
+    def run_in(self, *command, **options):
+        done = subprocess.run(list(map(str, command)), cwd=self.tree, env=ENVIRONMENT | options.pop("env", {}), capture_output=True,
+                              text=True, check=False, **options)
+        return done.returncode, done.stdout + done.stderr
+
+    def edit(self, path, before, after):
+        text = (self.tree / path).read_text(encoding="utf-8")
+        self.assertIn(before, text)
+        (self.tree / path).write_text(text.replace(before, after, 1), encoding="utf-8")

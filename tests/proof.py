@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What shows that nopscope is right, on one page: coherence, mutants, truth, storm, memory, console. docs/proof.md says what each means.
+"""What shows that nopscope is right, on one page: coherence, mutants, truth, storm, memory, console, release. docs/proof.md says
+what each means.
 
-    proof.py [--operations N] [PART]...      PART: coherence, mutants, truth, storm, memory, console; none: all of them
+    proof.py [--operations N] [PART]...      PART: coherence, mutants, truth, storm, memory, console, release; none: all of them
 
 Needs what ./dev test has built. The page is build/proof.txt, too. Exit status 1: something is not as it must be.
 """
@@ -135,7 +136,14 @@ def console(_):
     return done.returncode == 0, [*(done.stdout.splitlines() if done.returncode == 0 else [last_lines(done)]), f"again: {shown}"]
 
 
-PARTS = {"coherence": coherence, "mutants": mutants, "truth": truth, "storm": storm, "memory": memory, "console": console}
+def release(_):
+    """The host's packages and bill of materials, built twice from one source archive; ./dev test has the checks before it."""
+    shown, done = run("./dev", "release", "--build-only")
+    files = (ROOT / "build/release/SHA256SUMS").read_text().splitlines() if done.returncode == 0 else []
+    return done.returncode == 0 and len(files) > 2, [*(files or [last_lines(done)]), f"again: {shown}"]
+
+
+PARTS = {"coherence": coherence, "mutants": mutants, "truth": truth, "storm": storm, "memory": memory, "console": console, "release": release}
 
 
 def main():

@@ -73,7 +73,7 @@ def verb_breaches(root, text):
 
 def count_breaches(text):
     """A list of tasks under "### NAME: N files" names N files before its colons."""
-    for heading, count, section in re.findall(r"^### (.*): (\d+) files$(.*?)(?=^##|\Z)", text, re.MULTILINE | re.DOTALL):
+    for heading, count, section in re.findall(r"^### ([^\n]*): (\d+) files$(.*?)(?=^##|\Z)", text, re.MULTILINE | re.DOTALL):
         items = re.findall(r"^- \[ \] (.*?)(?=^\S|^$|\Z)", section, re.MULTILINE | re.DOTALL)
         files = {path for item in items for path in re.findall(r"`([\w./-]+)`", item.split(": ")[0])}
         if len(files) != int(count):

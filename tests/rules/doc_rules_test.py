@@ -31,7 +31,7 @@ class DocRules(unittest.TestCase):
         for text, said in [("[c](c.md)", "there is no c.md"), ("[b](b.md#two)", "no heading #two"), ("[b](#two)", "no heading #two"),
                            ("`hal/boards/pi.cpp`", "there is no hal/boards/pi.cpp"), ("`hal/boards/*.S`", "there is no hal/boards/*.S"),
                            ("`hal/devices/NAME.cpp`", "there is no hal/devices/NAME.cpp"), ("    ./dev fly\n", "no verb fly"),
-                           ("### A: 2 files\n\n- [ ] `dev`: x\n\nSee `docs/b.md`\n", "1 files are listed, not 2")]:
+                           ("### Z: 0 files\n\nx\n\n### A: 2 files\n\n- [ ] `dev`: x\n\nSee `docs/b.md`\n", "1 files are listed, not 2")]:
             with self.subTest(text=text):
                 found = self.reported(text)
                 self.assertEqual(len(found), 1, found)

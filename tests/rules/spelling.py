@@ -1,29 +1,32 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Spells every tracked text with codespell.
+"""Spells every text of the tree with codespell.
 
-    spelling.py ROOT [FILE...]      FILE: instead of the tracked ones; exit status 1 if a word is wrong
+    spelling.py ROOT [FILE...]      FILE: instead of all; exit status 1 if a word is wrong
 """
 
 import subprocess
 import sys
 from pathlib import Path
 
-# Names of the code and of patterns, and words that are right: codespell splits at the case of no letter.
+# Names of the code, patterns, a wrong word on purpose, and words that are right.
 WORDS = ("execut", "fro", "inforce", "positionof", "reprot", "statics")
 NOT_OURS = ("package-lock.json", ".png", ".svg", ".bin", ".nsc")
 
 
-def tracked(root):
+def texts(root):
+    if not (root / ".git").exists():  # a source archive
+        return [str(path.relative_to(root)) for path in root.rglob("*")
+                if path.is_file() and not path.name.endswith(NOT_OURS) and path.relative_to(root).parts[0] != "build"]
     names = subprocess.run(["git", "-C", root, "ls-files", "-z"], capture_output=True, text=True, check=True).stdout
-    return [name for name in names.split("\0") if name and not name.endswith(NOT_OURS) and (Path(root) / name).is_file()]
+    return [name for name in names.split("\0") if name and not name.endswith(NOT_OURS) and (root / name).is_file()]
 
 
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     root, *files = sys.argv[1:]
-    done = subprocess.run(["codespell", "--ignore-words-list", ",".join(WORDS), "--", *(files or tracked(root))],
+    done = subprocess.run(["codespell", "--ignore-words-list", ",".join(WORDS), "--", *(files or texts(Path(root)))],
                           cwd=root, capture_output=True, text=True, check=False)
     print(done.stdout + done.stderr or "no breach", end="" if done.stdout else "\n")
     sys.exit(done.returncode != 0)

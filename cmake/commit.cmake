@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake -DSOURCE=DIR -DOUT=FILE -P commit.cmake: writes a header that names the commit of the source tree DIR,
 # only if it has changed. A source archive has its commit in cmake/commit.txt (.gitattributes); a clone asks git.
-file(READ "${SOURCE}/cmake/commit.txt" commit)
+set(commit "")
+if(EXISTS "${SOURCE}/cmake/commit.txt")
+    file(READ "${SOURCE}/cmake/commit.txt" commit)
+endif()
 string(STRIP "${commit}" commit)
 if(NOT commit MATCHES "^[0-9a-f]+$")
     set(commit "")

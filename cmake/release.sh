@@ -94,6 +94,7 @@ release() {
         case $word in
         --check | --dry-run) tag=no ;;
         --build-only) tag=no checks=no ;;
+        -h | --help) usage; exit ;;
         -*) say "./dev release [--check] VERSION, or --build-only: no option $word"; exit 2 ;;
         *) version=$word ;;
         esac

@@ -62,6 +62,19 @@ class Release(Scratch):
         self.assertIn(f"the tag v{self.version} exists", said)
         git(self.tree, "tag", "-d", f"v{self.version}")
 
+    def test_the_tag(self):
+        built = "setup() { :; }; build_twice() { :; }; "
+        self.assertEqual(self.functions(built + f"release --check {self.version}")[0], 0)
+        self.assertEqual(git(self.tree, "tag"), b"")
+        status, said = self.functions("setup() { :; }; build_twice() { false; }; " + f"release {self.version}")
+        self.assertNotEqual(status, 0, said)
+        self.assertEqual(git(self.tree, "tag"), b"")
+        status, said = self.functions(built + f"release {self.version}")
+        self.assertEqual(status, 0, said)
+        self.assertEqual(git(self.tree, "cat-file", "-t", f"v{self.version}"), b"tag\n")  # annotated
+        self.assertEqual(git(self.tree, "rev-parse", f"v{self.version}^{{}}"), git(self.tree, "rev-parse", "HEAD"))
+        git(self.tree, "tag", "-d", f"v{self.version}")
+
     def archive(self, name, **environment):
         (self.outside / name).mkdir()
         status, said = self.functions(f"umask {environment.pop('umask', '022')}; source_archive {self.version} {self.outside / name}",

@@ -49,7 +49,8 @@ install(DIRECTORY "${_reference}/man" DESTINATION "${CMAKE_INSTALL_DATADIR}" FIL
 install(DIRECTORY "${_reference}/bash-completion" "${_reference}/zsh" "${_reference}/fish" DESTINATION "${CMAKE_INSTALL_DATADIR}")
 install(FILES gdb/nopscope-gdb.py gdb/nopscope_unwinder.py gdb/nopscope_call_frames.py
         DESTINATION "${CMAKE_INSTALL_DATADIR}/nopscope")
-install(FILES "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/NOTICE" "${_sbom}" "${_debian}/nopscope/changelog.gz"
+install(FILES "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CONTRIBUTING.md"
+              "${PROJECT_SOURCE_DIR}/SECURITY.md" "${PROJECT_SOURCE_DIR}/SHIPPING.md" "${PROJECT_SOURCE_DIR}/NOTICE" "${_sbom}" "${_debian}/nopscope/changelog.gz"
               "${_debian}/nopscope/copyright" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/" DESTINATION "${CMAKE_INSTALL_DOCDIR}/docs"
         FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN "*.svg")

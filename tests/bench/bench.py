@@ -37,7 +37,7 @@ def run_image(machine, image):
     board, options = MACHINES[machine]
     elf = pathlib.Path(os.environ["NOPSCOPE_BUILD_ROOT"]) / board / "firmware" / f"{image}.elf"
     command = ["qemu-system-aarch64", *options, "-display", "none", "-monitor", "none",
-               "-serial", "stdio", "-icount", "shift=0", "-semihosting-config",
+               "-serial", "stdio", "-icount", "shift=0,sleep=off", "-semihosting-config",
                "enable=on,target=native,arg=bench,arg=quiet", "-kernel",
                str(kernel_of(elf, board))]
     with tempfile.TemporaryDirectory() as directory:
@@ -61,21 +61,14 @@ def init_row(rows):
     return next(row for row in rows if row["case"] == "init")
 
 
-def least_init(machine, image, rows):
-    """init() runs once, and other figures are the least of eight loops. With a busy host it takes some 3,890
-    instructions more in one run of fifty, where QEMU's clock began late: so this is the least of three runs."""
-    more = [init_row(run_image(machine, image)[1]) for _ in range(2)]
-    return min([init_row(rows), *more], key=lambda row: row["instructions"])
-
-
 def measure(machine):
     """The header and the rows of a machine. Instructions are whole numbers: of `per` calls, sites or
     requests together."""
     header, rows = run_image(machine, "bench")
     _, boot = run_image(machine, "bench-boot")
     # What boot initialisation costs a site: the same init() with more and with fewer of them.
-    more, fewer = least_init(machine, "bench", rows), least_init(machine, "bench-boot", boot)
-    rows.remove(init_row(rows))
+    more, fewer = init_row(rows), init_row(boot)
+    rows.remove(more)
     per = more["per"] - fewer["per"]
     row = {**more, "case": "boot", "per": per,
            "instructions": more["instructions"] - fewer["instructions"]}
@@ -240,11 +233,8 @@ def is_assembly(key):
                     "table bytes")
 
 
-# init() now and then takes some 3,900 instructions more on these two; why is not known (docs/limits.md).
 def is_compared(machine, key):
-    if key.startswith("change"):
-        return machine == "virt-max"
-    return not (key.startswith("boot") and machine in SAME_AS)
+    return machine == "virt-max" or not key.startswith("change")
 
 
 def figures_for_baseline(rows):

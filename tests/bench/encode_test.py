@@ -60,7 +60,7 @@ def measure(machine, trace, hertz, directory):
     elf = pathlib.Path(os.environ["NOPSCOPE_BUILD_ROOT"]) / board / "firmware" / "bench-encode.elf"
     done = subprocess.run(
         ["qemu-system-aarch64", *options, "-display", "none", "-monitor", "none", "-serial", "stdio",
-         "-icount", "shift=0", "-device",
+         "-icount", "shift=0,sleep=off", "-device",
          f"loader,file={records},addr={IMAGE_START[board] + TRACE_OFFSET:#x},force-raw=on",
          "-semihosting-config",
          f"enable=on,target=native,arg=encode,arg=records={records.stat().st_size // 16}", "-kernel",

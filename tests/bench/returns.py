@@ -82,7 +82,7 @@ def run_both(machine, image, *words):
         sys.exit(f"{elf} is missing: build the image `{image}` for {board} first")
     arguments = ",".join(f"arg={word}" for word in (image, *words))
     rows, said = run(["qemu-system-aarch64", *options, "-display", "none", "-monitor", "none", "-serial", "stdio",
-                      "-icount", "shift=0", "-semihosting-config", f"enable=on,target=native,{arguments}",
+                      "-icount", "shift=0,sleep=off", "-semihosting-config", f"enable=on,target=native,{arguments}",
                       "-kernel", str(kernel_of(elf, board))], plugin_map(elf))
     if rows is None:
         sys.exit(f"the image `{image}` failed on {machine}:\n{said}")

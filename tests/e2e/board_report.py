@@ -104,7 +104,7 @@ class Qemu(Board):
         _, options = MACHINES["virt-max" if self.board == "virt" else self.board]
         elf = BUILD_ROOT / self.board / "firmware" / f"{image}.elf"
         words = "".join(f",arg={word}" for word in [image, *self.words.get(image, [])])
-        self.command = ["qemu-system-aarch64", *options, *(["-icount", "shift=0"] if image == "bench" else []),
+        self.command = ["qemu-system-aarch64", *options, *(["-icount", "shift=0,sleep=off"] if image == "bench" else []),
                         "-display", "none", "-monitor", "none", "-serial", "stdio",
                         "-semihosting-config", f"enable=on,target=native{words}",
                         "-kernel", str(kernel_of(elf, self.board))]

@@ -94,7 +94,7 @@ def qemu_command(machine, image, words, icount, elf=None):
     elf = elf or elf_of(machine, image)
     arguments = ",".join(f"arg={word}" for word in [image, *words])
     return ["qemu-system-aarch64", *options, "-display", "none", "-monitor", "none",
-            "-serial", "stdio", *(["-icount", "shift=0"] if icount else []),
+            "-serial", "stdio", *(["-icount", "shift=0,sleep=off"] if icount else []),
             "-semihosting-config", f"enable=on,target=native,{arguments}", "-kernel",
             str(kernel_of(elf, board))]
 
@@ -109,7 +109,7 @@ def oracle_arguments(elf, site_list, out, own):
 
 def record(directory, machine, image, words=(), icount=True, oracle=False, options=(),
            own=False, plugin=(), elf=None, plausible=True):
-    """`icount`: deterministic, one instruction a nanosecond. `options`: more for `record`. `own`: the
+    """`icount`: deterministic, one instruction a nanosecond; sleep=off keeps the host's time out of it. `options`: more for `record`. `own`: the
     oracle also counts each function's own instructions. `plugin`: another's arguments to QEMU. `elf`: another than
     the build's. Not `plausible`: one that says what is wrong, on purpose."""
     elf = elf or elf_of(machine, image)

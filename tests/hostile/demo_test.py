@@ -26,7 +26,7 @@ def main(machine):
         recording = directory / "demo.nsc"
         qemu = ["qemu-system-aarch64",
                 *hostile.options(machine, elf, machines.sites.Image(elf).symbols, directory), "-nic", "none",
-                "-display", "none", "-monitor", "none", "-serial", "stdio", "-icount", "shift=0",
+                "-display", "none", "-monitor", "none", "-serial", "stdio", "-icount", "shift=0,sleep=off",
                 "-semihosting-config", "enable=on,target=native,arg=demo,arg=rounds=1,arg=interrupts=1"]
         machines.nopscope("record", "--from", "exec:" + shlex.join(qemu), "--image", elf, "-o", recording)
         report = json.loads(machines.nopscope("report", recording, "--image", elf, "--format", "json").stdout)

@@ -244,7 +244,7 @@ class Images:
         if kind == "selftest":
             return qemu(machine, elf, ["selftest", name])
         if kind == "image":
-            return qemu(machine, elf, [name, *more], ("-icount", "shift=0"))
+            return qemu(machine, elf, [name, *more], ("-icount", "shift=0,sleep=off"))
         if kind == "e2e":
             return ["env", f"NOPSCOPE={self.tool}", f"NOPSCOPE_BUILD_ROOT={self.build.parent}",
                     f"NOPSCOPE_ORACLE={self.host / 'tests/oracle/liboracle.so'}",

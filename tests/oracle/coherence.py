@@ -46,7 +46,7 @@ def arguments_of(argv):
 
 def qemu_command(arguments, description, out):
     words = "".join(f",arg={word}" for word in [arguments.elf.stem, *arguments.words])
-    pace = ["-accel", "tcg,thread=multi"] if arguments.threads else ["-icount", "shift=0"]
+    pace = ["-accel", "tcg,thread=multi"] if arguments.threads else ["-icount", "shift=0,sleep=off"]
     return ["qemu-system-aarch64", "-M", "virt,gic-version=3", "-cpu", CPUS[arguments.machine], "-m", "256M",
             "-smp", str(arguments.cores), *pace, "-nic", "none", "-display", "none", "-monitor", "none",
             "-serial", "stdio", "-semihosting-config", "enable=on,target=native" + words,

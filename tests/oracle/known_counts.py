@@ -40,7 +40,7 @@ def run_image(plugin, directory):
                                  for word, function in sites.patch_sites(image)))
     subprocess.run([QEMU, "-M", "virt,gic-version=3", "-cpu", "cortex-a72", "-m", "64M",
                     "-nic", "none", "-display", "none", "-monitor", "none", "-serial", "none",
-                    "-icount", "shift=0", "-semihosting-config", "enable=on,target=native",
+                    "-icount", "shift=0,sleep=off", "-semihosting-config", "enable=on,target=native",
                     "-kernel", elf, "-plugin", f"{plugin},sites={list_path},out={out}"],
                    check=True, timeout=60)
     return image.symbols, json.loads(out.read_text())

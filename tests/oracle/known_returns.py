@@ -65,7 +65,7 @@ def run_image(cpu):
         subprocess.run([compiler, "-nostdlib", "-static", "-Wl,-Ttext=0x40080000", "-Wl,--build-id=none",
                         "-o", elf, HERE / "known_returns.S"], check=True)
         rows, said = returns.run([QEMU, "-M", "virt,gic-version=3", "-cpu", cpu, "-m", "64M", "-nic", "none",
-                                  "-display", "none", "-monitor", "none", "-serial", "none", "-icount", "shift=0",
+                                  "-display", "none", "-monitor", "none", "-serial", "none", "-icount", "shift=0,sleep=off",
                                   "-semihosting-config", "enable=on,target=native", "-kernel", str(elf)],
                                  returns.plugin_map(elf, tracer=tracer_of))
         if rows is None:

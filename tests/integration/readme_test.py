@@ -6,6 +6,7 @@ every figure in it is that of the page it comes from.
     readme_test.py [--update]      --update: writes the demo's table into the README
 """
 
+import json
 import os
 import pathlib
 import pty
@@ -149,11 +150,18 @@ class Readme(unittest.TestCase):
         left = re.findall(r"(?<![\w.])\d[\d.,]*(?: \w+)?", NAMES.sub("", text))
         self.assertEqual(left, [], "figures that FIGURES does not compare with their source")
 
+    def said(self, pattern):
+        words = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen")
+        return words.index(re.search(pattern, README.read_text())[1])
+
     def test_every_format_that_is_counted_exists(self):
-        words = {"nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13}
-        said = re.search(r"one of (\w+) formats", README.read_text())[1]
         listed = machines.nopscope("export", "--help").stdout.split("Formats:\n")[1]
-        self.assertEqual(words[said], len(re.findall(r"^  \S", listed, re.M)))
+        self.assertEqual(self.said(r"one of (\w+) formats"), len(re.findall(r"^  \S", listed, re.M)))
+
+    def test_an_idle_site_costs_what_is_said(self):
+        figures = json.loads((guide.ROOT / "tests/bench/baseline.json").read_text())[COMPILER]["virt-max"]
+        instructions, calls = figures["off//0/0"]
+        self.assertEqual(self.said(r"costs (\w+) instructions a call"), instructions / calls)
 
     def test_the_second_command_is_what_the_forge_runs(self):
         self.assertIn("`./dev test`", README.read_text())

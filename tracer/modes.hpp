@@ -51,10 +51,11 @@ public:
 
     // The rest is the pump's own, with its lock; `here`: the core it runs on.
 
-    // True: what was asked for began or ended, so each core's next frame should stand alone.
+    // True: what was asked for began or ended, so each core's next frame should stand alone. A snapshot that waits for
+    // another one to be out has not begun.
     bool keep(const Core& here) {
         if (ending_) return false;
-        const bool changes = mode_changes() || snapshot_waits() || is_out();
+        const bool changes = mode_changes() || is_out() || (snapshot_waits() && !sending_);
         keep_mode(here);
         keep_snapshot();
         return changes;

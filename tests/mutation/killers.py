@@ -85,7 +85,8 @@ class Units:
     """The tracer's unit tests, a program for each file of them."""
 
     TESTS = "tests/unit/tracer"
-    OPTIONS = ["-O1", "-DNOPSCOPE_RING_LOG2=13", "-DNOPSCOPE_SHADOW_FRAMES=64", f'-DNOPSCOPE_SOURCE_DIR="{ROOT}"']
+    OPTIONS = ["-O1", "-DNOPSCOPE_ENABLED=1", "-DNOPSCOPE_RING_LOG2=13", "-DNOPSCOPE_SHADOW_FRAMES=64",
+               f'-DNOPSCOPE_SOURCE_DIR="{ROOT}"']
 
     def __init__(self, directory, compiler):
         self.directory = directory

@@ -284,7 +284,7 @@ def write_report(path, board, how, directory):
         kept = directory / f"{name}.txt"
         body = kept.read_text(encoding="utf-8") if kept.exists() else "not done\n"
         return f"\n==== {title} ====\n\n{body}"
-    text = (f"nopscope board report\n\nboard: {board}{how}\nversion: {nopscope('--version').strip()}\n"
+    text = (f"nopscope board report\n\nboard: {board}{how}\nversion: {nopscope('--version').splitlines()[0]}\n"
             f"commit: {commit()}\ndate: {time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime())}\n")
     text += section("first lines", "first")
     for part in PARTS:

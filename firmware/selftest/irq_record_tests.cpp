@@ -128,9 +128,10 @@ SELFTEST("irq_records.only_what_is_masked_longer_than_ever") {
     const Recording recording = record([] {
         observe(true);
         const auto mask_for = [](std::uint64_t ticks) {
-            const std::uint64_t end = hal::clock() + ticks;
             hal::disable_interrupts();
             hal::disable_interrupts();  // they are: it counts from the first one on
+            // Behind them: the host may stop this core before they are masked.
+            const std::uint64_t end = hal::clock() + ticks;
             while (hal::clock() < end) {
             }
             hal::enable_interrupts();

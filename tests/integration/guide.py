@@ -13,8 +13,11 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/rules"))
+import tree  # noqa: E402
 FENCE = re.compile(r"^```(.*)$")
 # calls, ..., function, defined at
 ROW = re.compile(r"^\s*([\d,]+)  .*?  (\S+)\s+\S+:\d+$", re.M)
@@ -96,15 +99,4 @@ def follow(page_boxes, directory, name, clone_of="nopscope"):
 
 
 def clone(destination):
-    """Of this tree as it is now: what git knows, and what it would be told of."""
-    names = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
-                           check=True, capture_output=True).stdout
-    destination.mkdir()
-    archive = subprocess.Popen(["tar", "-c", "--null", "-T", "-", "--ignore-failed-read"], cwd=ROOT,
-                               stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    unpack = subprocess.Popen(["tar", "-x", "-C", str(destination)], stdin=archive.stdout)
-    archive.stdout.close()
-    archive.stdin.write(names)
-    archive.stdin.close()
-    if archive.wait() != 0 or unpack.wait() != 0:
-        raise RuntimeError(f"cannot copy {ROOT}")
+    tree.copy(ROOT, destination)

@@ -14,6 +14,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import tree
+
 ROOMS = ("tracer", "hal", "linker", "firmware", "host-tools", "tests", "cmake", "docs", r"\.github", r"\.ci")
 TREE_PATH = re.compile(rf"(?<![\w./~$-])((?:{'|'.join(ROOMS)})/[\w./*+-]*[\w*+-]/?)")
 LINK = re.compile(r"(?<!`)\]\(([^)\s]+)\)")
@@ -24,11 +26,7 @@ NOT_OF_THE_TREE = re.compile(r"^firmware/(Makefile|main\.c|[\w-]+\.(elf|img))$")
 
 
 def markdown(root):
-    # Of a clone, the tracked ones; else all that a source archive has.
-    done = subprocess.run(["git", "-C", root, "ls-files", "*.md"], capture_output=True, text=True, check=False)
-    names = done.stdout.split() if (root / ".git").exists() and done.returncode == 0 else \
-        [path.relative_to(root).as_posix() for path in root.rglob("*.md") if "build" not in path.relative_to(root).parts]
-    return sorted(name for name in names if (root / name).is_file())
+    return [name for name in tree.files(root) if name.endswith(".md")]
 
 
 def anchors(text):
@@ -113,9 +111,7 @@ def breaches(root, build=None):
 def main():
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
-    found = list(breaches(*map(Path, sys.argv[1:])))
-    print("\n".join(found) if found else "no breach")
-    sys.exit(bool(found))
+    tree.tell(breaches(*map(Path, sys.argv[1:])))
 
 
 if __name__ == "__main__":

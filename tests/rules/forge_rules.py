@@ -10,6 +10,7 @@ The keys are those of GitHub's "Syntax for issue forms" and "Syntax for GitHub's
 import sys
 from pathlib import Path
 
+import tree
 import yaml
 
 FORM_KEYS = {"name", "description", "body", "title", "labels", "assignees", "projects", "type"}
@@ -140,9 +141,7 @@ def breaches(root):
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    found = list(breaches(Path(sys.argv[1])))
-    print("\n".join(found) if found else "no breach")
-    sys.exit(bool(found))
+    tree.tell(breaches(Path(sys.argv[1])))
 
 
 if __name__ == "__main__":

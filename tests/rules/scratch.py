@@ -7,6 +7,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import tree
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | {
     "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null", "PYTHONDONTWRITEBYTECODE": "1",
@@ -27,12 +29,7 @@ class Scratch(unittest.TestCase):
         holder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(holder.cleanup)
         cls.tree = Path(holder.name) / "tree"
-        cls.tree.mkdir()
-        # A container's user may be another than the tree's.
-        names = git(ROOT, "-c", f"safe.directory={ROOT}", "ls-files", "-z", "-co", "--exclude-standard", "--", *cls.PATHS)
-        present = b"\0".join(name for name in names.split(b"\0") if name and os.path.lexists(os.path.join(bytes(ROOT), name)))
-        packed = subprocess.run(["tar", "-C", ROOT, "--null", "-T", "-", "-cf", "-"], input=present, capture_output=True, check=True).stdout
-        subprocess.run(["tar", "-C", cls.tree, "-xf", "-"], input=packed, check=True)
+        tree.copy(ROOT, cls.tree, *cls.PATHS)
         git(cls.tree, "init", "-q", "-b", "main")
         git(cls.tree, "add", "-A")
         git(cls.tree, "commit", "-q", "-m", "first")

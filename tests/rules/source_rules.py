@@ -4,16 +4,22 @@
 
     source_rules.py ROOT        one line for each breach; exit status 1 if there is any
 
-Who may include whom, where instructions may be written, and what every source file has.
+Who may include whom, where instructions may be written, what every source file has, and which files may be no text.
 """
 
 import re
 import sys
 from pathlib import Path
 
+import tree
+
 SOURCES = {".cpp", ".hpp", ".h", ".c", ".S"}
 ROOMS = ("tracer", "hal", "linker", "firmware", "host-tools", "tests", "cmake")
 LINES_AT_MOST = 400
+
+# No text: images of documents, and data that tests read. And no file is large: who clones the tree has it for ever.
+DATA = re.compile(r"docs/images/.*\.png$|tests/golden/.*\.(bin|nsc)$")
+BYTES_AT_MOST = 250_000
 
 # The tracer's public headers.
 PUBLIC = r"tracer/(?:(?:nopscope|capture|contexts|events|interrupts|return_ops|samples|triggers)\.hpp|(?:nopscope|version)\.h)$"
@@ -97,14 +103,18 @@ def breaches(root):
                 yield f"{path}:{number}: {reason}"
     if not files:
         yield f"{root}: no source files"
+    for path in tree.files(root):
+        content = (root / path).read_bytes()
+        if b"\0" in content and not DATA.match(path):
+            yield f"{path}: neither text nor data of a known kind"
+        if len(content) > BYTES_AT_MOST:
+            yield f"{path}: more than {BYTES_AT_MOST} bytes"
 
 
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    found = list(breaches(Path(sys.argv[1])))
-    print("\n".join(found) if found else "no breach")
-    sys.exit(bool(found))
+    tree.tell(breaches(Path(sys.argv[1])))
 
 
 if __name__ == "__main__":

@@ -9,17 +9,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import tree
+
 # Names of the code, patterns, a wrong word on purpose, and words that are right.
 WORDS = ("execut", "fro", "inforce", "positionof", "reprot", "statics")
 NOT_OURS = ("package-lock.json", ".png", ".svg", ".bin", ".nsc")
 
 
 def texts(root):
-    if not (root / ".git").exists():  # a source archive
-        return [str(path.relative_to(root)) for path in root.rglob("*")
-                if path.is_file() and not path.name.endswith(NOT_OURS) and path.relative_to(root).parts[0] != "build"]
-    names = subprocess.run(["git", "-C", root, "ls-files", "-z"], capture_output=True, text=True, check=True).stdout
-    return [name for name in names.split("\0") if name and not name.endswith(NOT_OURS) and (root / name).is_file()]
+    return [name for name in tree.files(root) if not name.endswith(NOT_OURS)]
 
 
 def main():

@@ -11,6 +11,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import tree
+
 
 def header_breaches(version, header):
     said = dict(re.findall(r"^#define (NOPSCOPE_VERSION\w*) (\S+)$", header, re.MULTILINE))
@@ -50,8 +52,7 @@ def main():
              *changelog_breaches(version, (root / "CHANGELOG.md").read_text())]
     if (in_bill := json.loads(bill.read_text())["packages"][0]["versionInfo"]) != version:
         found.append(f"{bill.name} says {in_bill}, not {version}")
-    print("\n".join(found) if found else "no breach")
-    sys.exit(bool(found))
+    tree.tell(found)
 
 
 if __name__ == "__main__":

@@ -110,9 +110,7 @@ std::string event_name(std::uint32_t number) {
 }
 
 std::string event_names() {
-    std::string out;
-    for (const NamedEvent& event : events) out += fmt::format("{}{}", out.empty() ? "" : ", ", event.name);
-    return out;
+    return fmt::format("{}", fmt::join(event_words(), ", "));
 }
 
 std::vector<std::string> event_words() {

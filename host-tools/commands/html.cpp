@@ -27,7 +27,7 @@ std::string view_of_file(const HtmlOptions& options) {
     Timeline timeline;
     const Loaded loaded = load(options.report, true, [&](const NamedFile& recording) {
         return std::make_unique<BalancedStream>(timeline, [&recording] { return recording.symbols(); },
-                                                options.report.file, TimeAxis::by_session);
+                                                options.report.file, std::nullopt);
     });
     const std::optional<CodeView> code = code_of_image(options);
     const std::string& path = options.report.file;

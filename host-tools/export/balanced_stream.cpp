@@ -21,7 +21,7 @@ void BalancedStream::on_session(const HelloInfo& hello) {
     if (const Symbols* const symbols = symbols_()) {
         if (const auto sentence = mismatch(*symbols, hello)) throw Error(origin_ + ": " + *sentence);
     }
-    cuts_ = axis_ == TimeAxis::by_session ? hello.lossless && hello.cores == 1 : axis_ == TimeAxis::without_tracer;
+    cuts_ = axis_ ? axis_ == TimeAxis::without_tracer : hello.lossless && hello.cores == 1;
     sink_.on_axis(cuts_ ? TimeAxis::without_tracer : TimeAxis::wall);
     Nanoseconds latest = 0;
     for (const auto& core : cores_) latest = std::max(latest, core ? core->now : 0);

@@ -41,9 +41,11 @@ public:
     static constexpr std::size_t max_depth = std::size_t{1} << 16;  // entries beyond are points
     static constexpr std::size_t max_contexts = 1024;               // of a core; more count as the last one
 
-    // `symbols` may give null: functions are then named by address. `origin` is what errors begin with.
+    // `symbols` may give null: functions are then named by address. `origin` is what errors begin with. `axis`: nothing
+    // means each session's own: without_tracer if it has one core and is lossless, where the program stands still while
+    // the core waits for the line; else wall.
     BalancedStream(EventSink& sink, std::function<const Symbols*()> symbols, std::string origin,
-                   TimeAxis axis = TimeAxis::wall)
+                   std::optional<TimeAxis> axis = TimeAxis::wall)
         : sink_(sink), symbols_(std::move(symbols)), origin_(std::move(origin)), axis_(axis) {}
 
     // Throws Error when the symbols are of another image. on_trace() and on_missing() throw it when the tracer's time
@@ -123,7 +125,7 @@ private:
     EventSink& sink_;
     std::function<const Symbols*()> symbols_;
     std::string origin_;
-    TimeAxis axis_;
+    std::optional<TimeAxis> axis_;
     bool cuts_ = false;  // in this session
     TickTime time_;
     MemoryBudget budget_{0.5};

@@ -28,9 +28,6 @@ const char* times_text(TimeAxis axis) {
         return "times are raw: as recorded, with what recording took in them; (tracer) is the tracer's own time";
     case TimeAxis::without_tracer:
         return "times are raw: as recorded, with what recording took in them; the tracer's own time is cut out";
-    case TimeAxis::by_session:
-        return "times are raw: as recorded, with what recording took in them; the tracer's own time is cut out of lossless sessions "
-               "of one core";
     }
     return "";
 }

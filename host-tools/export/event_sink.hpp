@@ -21,9 +21,6 @@ using Nanoseconds = std::uint64_t;
 enum class TimeAxis : std::uint8_t {
     wall,            // the target's clock runs on while a core works for the tracer
     without_tracer,  // it stands still then; recordings of one core only
-    // Each session's own: without_tracer if it has one core and is lossless, where the program stands still while the
-    // core waits for the line; else wall.
-    by_session,
 };
 // What a format says of its times: one sentence.
 const char* times_text(TimeAxis axis);

@@ -55,7 +55,7 @@ Live::Live(LiveOptions options)
     : options_(std::move(options)),
       symbols_(options_.line.image.empty() ? std::nullopt
                                            : std::optional(read_symbols(ElfFile::open(options_.line.image)))),
-      events_(timeline_, [this] { return symbols(); }, options_.line.from, TimeAxis::by_session),
+      events_(timeline_, [this] { return symbols(); }, options_.line.from, std::nullopt),
       watch_(symbols()),
       tee_(profile_, watch_) {
     options_.line.steering.check_names(symbols());
@@ -74,7 +74,7 @@ Live::Live(LiveOptions options)
 Live::Live(LiveOptions options, LastingSource::Open open, bool comes_back)
     : options_(std::move(options)),
       takes_commands_(true),
-      events_(timeline_, [this] { return symbols(); }, options_.line.from, TimeAxis::by_session),
+      events_(timeline_, [this] { return symbols(); }, options_.line.from, std::nullopt),
       watch_(nullptr),
       tee_(profile_, watch_) {
     start(std::move(open), comes_back);

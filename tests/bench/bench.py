@@ -293,9 +293,8 @@ README_FROM = ("12.2.0", "virt-max")
 README_MARKS = ("<!-- bench: written by ./dev bench --update-baseline -->\n", "<!-- /bench -->\n")
 README_ROWS = (
     "one ops, empty callback, guarded", "10 ops on the function", "each of I irrelevant ops, R = 1",
-    "direct, in range", "direct, out of range", "function recorder", "graph recorder, entry + exit",
-    "profile recorder", "function, stopped but attached", "graph, stopped but attached",
-    "enable function, per site", "disable function, per site", "boot initialisation, per site")
+    "function recorder", "graph recorder, entry + exit", "profile recorder",
+    "enable function, per site", "boot initialisation, per site")
 
 
 def readme_table(baseline):

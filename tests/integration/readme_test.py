@@ -111,7 +111,7 @@ class Readme(unittest.TestCase):
             self.compare(rows_of(shown[0]), rows_of(table_of(printed)), compiler_of(clone))
 
     def compare(self, shown, printed, compiler):
-        self.assertEqual(len(printed), 12)
+        self.assertEqual(len(printed), len(shown))
         if compiler != COMPILER:
             print(f"the README's table is of GCC {COMPILER}, this is {compiler}: only its length is compared")
             return
@@ -129,7 +129,6 @@ class Readme(unittest.TestCase):
                       {(*first[:1], "other", first[2]) if row == first else row: times for row, times in shown.items()},
                       {row: times for row, times in shown.items() if row != first}):
             with self.assertRaises(AssertionError):
-                self.compare(wrong, shown, COMPILER)
                 self.compare(shown, wrong, COMPILER)
 
     def test_every_figure_is_its_page_s(self):

@@ -16,6 +16,7 @@ import wire
 FUNCTION_FIELDS = {"name": str, "address": str, "file": str, "line": int, "calls": int,
                    "total_ns": int, "self_ns": int, "min_ns": int, "max_ns": int}
 VIRTUAL_TIMER = 27  # PPI
+TRACER = -3  # of a page's timeline (host-tools/html/timeline_json.cpp)
 INTEGRITY_FIELDS = ("generated", "delivered", "dropped", "corrupt_frames", "gaps")
 
 
@@ -45,6 +46,16 @@ class Demo(unittest.TestCase):
     def test_the_head_names_the_recorder_and_the_mode(self):
         self.assertEqual(self.report["target"]["in_force"][0]["what"], "graph, lossless")
         self.assertIn("; graph, lossless\n", self.run_.report("--top", "1"))
+
+    def test_the_page_s_timeline_is_the_program_s(self):
+        page = self.run_.recording.with_suffix(".html")
+        machines.nopscope("html", self.run_.recording, "-o", page)
+        timeline = json.loads(re.search(r'id="data">(.*?)</script>', page.read_text(), re.S)[1])["timeline"]
+        functions = {number for track in timeline["tracks"] for row in track["rows"] for number in row["function"]}
+        self.assertNotIn(TRACER, functions)
+        self.assertIn("cut out", timeline["times"])
+        program = self.report["duration_ns"] - self.report["tracer_ns"]
+        self.assertAlmostEqual(timeline["duration"], program, delta=program / 100)
 
     def test_at_least_100_functions_have_a_name_and_a_place(self):
         placed = [f for f in self.report["functions"]

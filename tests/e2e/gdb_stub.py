@@ -9,9 +9,32 @@ Leaving the block disconnects, and leaves the machine as it is: stopped, unless 
 """
 
 import socket
+import subprocess
 import time
 
 HANG_SECONDS = 120
+
+
+class Halted:
+    """QEMU, stopped before its first instruction, for a debugger on the socket `stub`. `command`: machines.qemu_command's;
+    `serial`: where its line goes instead of its standard output."""
+
+    def __init__(self, command, stub, serial="null"):
+        self.stub, command = stub, list(command)
+        command[command.index("stdio")] = serial
+        self.process = subprocess.Popen([*command, "-gdb", f"unix:{stub},server=on,wait=off", "-S"],
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        deadline = time.monotonic() + HANG_SECONDS
+        while not stub.exists():
+            assert time.monotonic() < deadline, "no stub"
+            time.sleep(0.01)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
 
 
 class Debugger:

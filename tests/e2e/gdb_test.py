@@ -14,7 +14,7 @@ import unittest
 
 import machines
 import wire
-from gdb_stub import Debugger
+from gdb_stub import Debugger, Halted
 from sites import Image
 
 SLOTS = (1 << 18) // 8
@@ -39,29 +39,15 @@ def by_index(line):
             for event in line.events}
 
 
-class Target:
+class Target(Halted):
     """A machine with a stub that has not begun to run, its line going to a file."""
 
     def __init__(self, directory, image, words, icount=True, serial="file"):
         self.at, self.elf = directory, machines.elf_of(MACHINE, image)
         self.symbols = Image(self.elf).symbols
-        self.stub, self.line_path = directory / "gdb", directory / "uart"
-        command = machines.qemu_command(MACHINE, image, words, icount)
+        self.line_path = directory / "uart"
         server = ",server=on,wait=off" if serial == "unix" else ""
-        command[command.index("stdio")] = f"{serial}:{self.line_path}{server}"
-        command += ["-gdb", f"unix:{self.stub},server=on,wait=off", "-S"]
-        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-        deadline = time.monotonic() + machines.HANG_SECONDS
-        while not self.stub.exists():
-            assert time.monotonic() < deadline, "no stub"
-            time.sleep(0.01)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.kill()
-        self.process.wait()
+        super().__init__(machines.qemu_command(MACHINE, image, words, icount), directory / "gdb", f"{serial}:{self.line_path}{server}")
 
     def record(self, uri, *options, elf=None, status=0):
         """Returns the recording's line, its report and what was said."""

@@ -16,6 +16,7 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "e2e"))
 import machines  # noqa: E402
+from gdb_stub import Halted  # noqa: E402
 import sites  # noqa: E402
 
 SYMBOLS = sites.Image(machines.elf_of("virt-max", "backtraces")).symbols
@@ -42,29 +43,16 @@ WAYS = [((f"recorder={name}",), (entry, HOOKS.get(name, entry))) for name, entry
 ]
 
 
-class Machine:
-    """QEMU, stopped before its first instruction, for a gdb on a socket."""
+class Machine(Halted):
 
     def __init__(self, words, machine=MACHINE, image="backtraces", icount=True):
         self.directory = machines.Directory()
-        at = self.directory_path = self.directory.__enter__()
-        self.stub, self.elf = at / "stub", machines.elf_of(machine, image)
+        self.directory_path, self.elf = self.directory.__enter__(), machines.elf_of(machine, image)
         words = [word for some in words for word in some.split(",")]
-        command = machines.qemu_command(machine, image, words, icount)
-        command[command.index("stdio")] = "null"
-        self.process = subprocess.Popen([*command, "-gdb", f"unix:{self.stub},server=on,wait=off", "-S"],
-                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-        deadline = time.monotonic() + machines.HANG_SECONDS
-        while not self.stub.exists():
-            assert time.monotonic() < deadline, "no stub"
-            time.sleep(0.01)
-
-    def __enter__(self):
-        return self
+        super().__init__(machines.qemu_command(machine, image, words, icount), self.directory_path / "stub")
 
     def __exit__(self, *_):
-        self.process.kill()
-        self.process.wait()
+        super().__exit__(*_)
         self.directory.__exit__(None, None, None)
 
     def gdb(self, *commands, script=True):

@@ -123,18 +123,20 @@ void calibrate(wire::Hello& hello, std::uint64_t* ring, ShadowFrame* shadow, con
             measure(measured[i], recorders[i].number, recorders[i].function);
         }
     }
+    // Nothing takes less than no time, but one loop can be slower than another for reasons that are not its own: the
+    // layout of the image, or, where the clock of an emulator is its host's, the host.
+    hello.landing_pad = per_call(idle - std::min(idle, local));
     for (std::size_t i = 0; i < std::size(recorders); ++i) {
         const wire::RecorderNumber number = recorders[i].number;
         const std::int32_t own = per_call(idle - empty);
         const std::int32_t told = per_call(measured[i].told);
         const std::int32_t loop = per_call(measured[i].loop - empty);
         const bool timed_itself = number != wire::RecorderNumber::function;
-        hello.overheads[static_cast<unsigned>(number)] =
-            timed_itself ? wire::Overhead{told - own, loop - told} : wire::Overhead{0, loop - own};
+        wire::Overhead& overhead = hello.overheads[static_cast<unsigned>(number)];
+        overhead.inside = std::max(timed_itself ? told - own : 0, 0);
+        overhead.outside = std::max(loop - (timed_itself ? told : own), 0);
+        hello.landing_pad = std::min(hello.landing_pad, overhead.outside);  // the host takes it from there
     }
-    // No pad takes less than nothing. The call without one is a direct one, which another layout of the image can make
-    // slower than the indirect call, above all under QEMU.
-    hello.landing_pad = per_call(idle - std::min(idle, local));
     hello.calibrated = true;
     set_current_core(nullptr);
 }

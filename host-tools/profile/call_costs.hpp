@@ -10,6 +10,7 @@
 // exactly.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 
@@ -38,8 +39,8 @@ struct CallCosts {
           landing_pad(hello.landing_pad),
           graph_sum(graph_overhead(hello)),
           tail(of_instructions(tail_instructions)),
-          hook_inside(of_instructions(hook_before_clock)),
-          hook_outside(of_instructions(hook_after_clock)) {}
+          hook_inside(std::min<std::int64_t>(of_instructions(hook_before_clock), graph.inside)),
+          hook_outside(std::min<std::int64_t>(of_instructions(hook_after_clock), graph.outside)) {}
 
     // The time of so many of the graph recorder's instructions, if all take the same time.
     std::int64_t of_instructions(std::uint32_t count) const {
@@ -71,7 +72,7 @@ struct CallCosts {
     std::int64_t landing_pad = 0;
     std::int64_t graph_sum = 0;  // inside and outside
     std::int64_t tail = 0;  // a tail call's entry takes so much more, in its caller's time
-    // A call that longjmp left takes so much less, in its time and in its caller's.
+    // A call that longjmp left takes so much less, in its time and in its caller's: at most all that was measured there.
     std::int64_t hook_inside = 0;
     std::int64_t hook_outside = 0;
 

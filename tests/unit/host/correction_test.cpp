@@ -55,6 +55,17 @@ TEST_F(CorrectionTest, ACallThatIsToldWholeLosesTheDurationRecordersShare) {
     EXPECT_EQ(first.corrected_self_ns, first.self_ns - 3 - 11);
 }
 
+// An emulator's clock may tell the calibration next to nothing. What was not measured is not given back either.
+TEST_F(CorrectionTest, NoTimeGrowsByACallThatLongjmpLeft) {
+    target.overheads[static_cast<std::size_t>(wire::RecorderNumber::graph)] = {0, 400 * unit};
+    target.hello();
+    const auto a = target.entry(1);
+    target.ret(target.entry(2, 1000), 1000, true);
+    target.ret(a, 1000);
+    const Report result = report();
+    EXPECT_EQ(row(result, 2).corrected_self_ns, row(result, 2).self_ns);
+}
+
 TEST_F(CorrectionTest, ACallLosesItsInsideAndItsCallersTheOutside) {
     target.hello();
     const auto a = target.entry(1);

@@ -16,6 +16,7 @@ struct PumpState {
     std::uint64_t console_dropped;
     bool flight;
     bool lossless;
+    bool on_line;  // a frame has not left yet
 };
 
 template <MachineConcept M>
@@ -41,6 +42,7 @@ public:
     // it.
     void cover(std::uint32_t sequence, std::span<const Core> cores, const PumpState& state) {
         sent_ = true;
+        held_ = nullptr;
         if (kept_ == nullptr || sequence < limit_) return;
         limit_ = std::uint64_t{sequence} + numbers_ahead;
         if (recovers_) {
@@ -48,6 +50,13 @@ public:
         } else {
             write_header(cores, state);
         }
+    }
+
+    // Call before the records of the frame on the line are taken off the ring. Until the frame has left, a header says
+    // what was before it: the next boot sends a frame again that a reset has cut.
+    void hold(const Core& core) {
+        held_ = &core;
+        keep_tail(held_tail_, core);
     }
 
     // It has more to do than two records are worth: some 30 instructions for 8 records.
@@ -84,7 +93,10 @@ private:
             kept_->lossless = state.lossless;
             kept_->now = machine_.clock();
             kept_->console_dropped = state.console_dropped;
-            for (std::size_t n = 0; n < cores.size(); ++n) keep_core(kept_->core[n], cores[n]);
+            for (std::size_t n = 0; n < cores.size(); ++n) {
+                keep_core(kept_->core[n], cores[n]);
+                if (state.on_line && held_ == &cores[n]) kept_->core[n].tail = held_tail_;
+            }
         });
         sent_ = false;
     }
@@ -101,6 +113,8 @@ private:
     Kept* kept_ = nullptr;
     std::uint64_t period_ticks_ = 0;
     std::uint64_t limit_ = 0;  // Kept::sequence_limit
+    const Core* held_ = nullptr;  // whose records the last frame has; null: it has none
+    KeptTail held_tail_{};  // before them
     bool recovers_ = false;
     bool sent_ = false;  // frames, since the last header
 };

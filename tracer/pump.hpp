@@ -343,7 +343,7 @@ private:
 
     PumpState state() const {
         return {session_, __atomic_load_n(&console_dropped_, __ATOMIC_RELAXED),
-                modes_.is(Mode::flight), modes_.is(Mode::lossless)};
+                modes_.is(Mode::flight), modes_.is(Mode::lossless), !line_.idle()};
     }
 
     void keep_modes() {

@@ -91,6 +91,7 @@ bool Pump<M>::queue_trace(Core& core) {
     }
     queue({wire::Stream::trace, number_of(core), session_, core.trace_sequence++}, payload_bytes);
     trace_bytes_ += payload_bytes;
+    keeper_.hold(core);
     trace_.release(core);
     return true;
 }

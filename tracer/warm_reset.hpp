@@ -32,14 +32,19 @@
 
 namespace nopscope {
 
-struct KeptCore {
-    std::uint64_t cursor;
-    std::uint64_t tail;
+// What a frame begins with: the ring's tail, and what is known there.
+struct KeptTail {
+    std::uint64_t position;
     std::uint64_t clock;    // as pumped_clock
     std::uint64_t context;  // as pumped_context
     std::uint64_t site_next;  // as pumped_site_next
-    std::uint64_t said_context;
     std::uint64_t overwritten;
+};
+
+struct KeptCore {
+    std::uint64_t cursor;
+    KeptTail tail;
+    std::uint64_t said_context;
     std::uint64_t dropped;
     std::uint64_t unhooked;
     std::uint64_t foreign;
@@ -98,14 +103,17 @@ void clean_ring(M& machine, Core& core, std::uint64_t most) {
     core.cleaned = to;
 }
 
-inline void keep_core(KeptCore& kept, const Core& core) {
-    kept.cursor = __atomic_load_n(&core.cursor, __ATOMIC_RELAXED);
-    kept.tail = core.tail;
+inline void keep_tail(KeptTail& kept, const Core& core) {
+    kept.position = core.tail;
     kept.clock = core.pumped_clock;
     kept.context = core.pumped_context;
     kept.site_next = core.pumped_site_next;
-    kept.said_context = core.said_context;
     kept.overwritten = core.overwritten;
+}
+inline void keep_core(KeptCore& kept, const Core& core) {
+    kept.cursor = __atomic_load_n(&core.cursor, __ATOMIC_RELAXED);
+    keep_tail(kept.tail, core);
+    kept.said_context = core.said_context;
     kept.dropped = __atomic_load_n(&core.dropped, __ATOMIC_RELAXED);
     kept.unhooked = core.unhooked;
     kept.foreign = core.foreign;
@@ -258,19 +266,20 @@ Recovered recover_core(Core& core, const KeptCore& kept, std::uint64_t now, std:
     Recovered found{0, 0, 0};
     const std::uint64_t cursor = find_cursor(core, kept.cursor, is_site);
     core.cursor = cursor;
-    RingBegin begin{kept.tail, kept.clock, static_cast<std::uint32_t>(kept.context)};
-    if (cursor - kept.tail > ring_bytes) {
+    const KeptTail& tail = kept.tail;
+    RingBegin begin{tail.position, tail.clock, static_cast<std::uint32_t>(tail.context)};
+    if (cursor - tail.position > ring_bytes) {
         begin = walk_back(core, next_record(core, cursor - ring_bytes - record_bytes),
                           {cursor, now, static_cast<std::uint32_t>(kept.said_context)});
     }
     core.tail = begin.position;
-    core.overwritten = kept.overwritten + (begin.position - kept.tail) / record_bytes;
+    core.overwritten = tail.overwritten + (begin.position - tail.position) / record_bytes;
     core.dropped = kept.dropped;
     core.unhooked = kept.unhooked;
     core.foreign = kept.foreign;
     core.pumped_clock = begin.clock;
     core.pumped_context = begin.context;
-    core.pumped_site_next = begin.position == kept.tail && kept.site_next != 0;
+    core.pumped_site_next = begin.position == tail.position && tail.site_next != 0;
     core.filtered = kept.filtered;
     core.aggregated = kept.aggregated;
     core.reserve = return_reserve_bytes;

@@ -174,9 +174,8 @@ def check(run, recording, elf, plugins):
     if well and mode in ("lossless", "stream") and sums["orphan_returns"]:
         found.append(f"{sums['orphan_returns']} returns are of no call")
         invented += sums["orphan_returns"]
-    # A reset cuts off one frame at most. A perfect line loses nothing else.
-    if well and sums["lost_frames"]:
-        found.append(f"{sums['lost_frames']} frames are lost on a perfect line")
+    # The next boot sends again what a reset has cut.
+    found += [f"{sums[name]} {name} on a perfect line" for name in ("lost", "lost_frames") if well and sums[name]]
     calls = sum(function["calls"] for function in report["functions"])
     return collections.Counter(
         faults=len(found), invented=invented, calls=calls, pairs=paired, sessions=report["sessions"],

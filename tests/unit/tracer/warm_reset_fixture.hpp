@@ -4,6 +4,7 @@
 
 #include "tests/unit/tracer/pump_fixture.hpp"
 
+#include <memory>
 #include <set>
 
 namespace nopscope::testing {
@@ -47,7 +48,8 @@ protected:
             return sites.contains(low);
         });
         if (found.records == 0) return;
-        Pump<sim::SimMachine> booted{machine, {&next, 1}, encoders.get()};
+        const auto its_encoder = std::make_unique<wire::TraceEncoder>();
+        Pump<sim::SimMachine> booted{machine, {&next, 1}, its_encoder.get()};
         booted.send_recovered(config, hello, kept);
     }
     // `holes`: slots behind `end` that were claimed, and not written.

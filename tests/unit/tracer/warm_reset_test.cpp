@@ -3,11 +3,14 @@
 #include "tests/unit/tracer/warm_reset_fixture.hpp"
 
 #include <random>
+#include <utility>
 
 namespace nopscope {
 namespace {
 
+using testing::decoders;
 using testing::first_site;
+using testing::line_bytes;
 using testing::Received;
 using testing::site_end;
 using testing::slots;
@@ -135,7 +138,44 @@ TEST_F(WarmReset, TheHeaderIsUpToDateWheneverAFrameWasSent) {
     pump.flush();
     make(100);
     pump.flush();
-    EXPECT_EQ(kept.core[0].tail, core.tail);
+    EXPECT_EQ(kept.core[0].tail.position, core.tail);
+}
+// Whatever the line has of the last frame.
+TEST_F(WarmReset, AFrameThatAResetCutsIsSentAgain) {
+    pump.set_mode(Mode::stream);
+    std::uint64_t arrived = 0;
+    unsigned cut = 0;
+    for (int go = 0; go < 500; ++go) {
+        make(20);
+        const std::uint64_t now = machine.now += hz / 100;
+        testing::transmitter_room = 30;
+        pump.run();
+        for (const wire::Event& event : testing::receive().events) ASSERT_EQ(event.index, arrived++);
+        cut += line_bytes.size() > 10;
+        auto line = std::exchange(line_bytes, {});
+        auto its_decoders = std::exchange(decoders, {});
+        testing::transmitter_room = ~std::size_t{0};
+        const Received rest = boot();
+        ASSERT_FALSE(rest.events.empty());
+        EXPECT_LE(rest.events.front().index, arrived);
+        EXPECT_EQ(rest.events.back().index, record_index(core.cursor) - 1);
+        machine.now = now;
+        line_bytes = std::move(line);
+        decoders = std::move(its_decoders);
+    }
+    EXPECT_GE(arrived, 5000u);
+    EXPECT_GE(cut, 100u);
+}
+TEST_F(WarmReset, AFrameWithoutRecordsHoldsNone) {
+    pump.set_mode(Mode::stream);
+    make(100);
+    pump.flush();
+    line_bytes.clear();
+    testing::transmitter_room = 3;
+    pump.console("late", 4);
+    pump.run();
+    ASSERT_EQ(line_bytes.size(), 3u);
+    EXPECT_EQ(kept.core[0].tail.position, core.tail);
 }
 TEST_F(WarmReset, AHeaderThatIsBeingWrittenIsNotWhole) {
     struct Looking : sim::SimMachine {
@@ -152,7 +192,7 @@ TEST_F(WarmReset, AHeaderThatIsBeingWrittenIsNotWhole) {
     Looking looking(kept, image);
     Keeper<Looking> keeper(looking);
     keeper.open(&kept, hz);
-    keeper.keep_all(cores, {.session = 7, .console_dropped = 0, .flight = true, .lossless = false});
+    keeper.keep_all(cores, {.session = 7, .console_dropped = 0, .flight = true, .lossless = false, .on_line = false});
     EXPECT_TRUE(is_whole(kept, image));
 }
 

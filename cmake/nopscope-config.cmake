@@ -7,7 +7,7 @@ if(NOPSCOPE_ENABLED)
     include("${CMAKE_CURRENT_LIST_DIR}/nopscope-targets.cmake")
 elseif(NOT TARGET nopscope::tracer)  # the headers alone
     add_library(nopscope::tracer INTERFACE IMPORTED)
-    target_include_directories(nopscope::tracer INTERFACE "${CMAKE_CURRENT_LIST_DIR}/../../../include/nopscope")
+    target_include_directories(nopscope::tracer INTERFACE "${CMAKE_CURRENT_LIST_DIR}/../../../include")
     add_library(nopscope::longjmp INTERFACE IMPORTED)
 endif()
 cmake_path(SET nopscope_LINKER_SCRIPT NORMALIZE "${CMAKE_CURRENT_LIST_DIR}/../../../share/nopscope/nopscope.ld")

@@ -3,7 +3,7 @@
 # build that ships, it does nothing, and nor do nopscope::tracer and nopscope_name_table() (SHIPPING.md).
 #
 # Usable alone, in a project of one's own: include this file, call it for each target that may be
-# traced. What must never be traced in such a target: NOPSCOPE_NOTRACE (tracer/nopscope.hpp).
+# traced. What must never be traced in such a target: NOPSCOPE_NOTRACE (tracer/include/nopscope/nopscope.hpp).
 # The linker script must align text input sections to 8 (linker/sections.ld).
 include_guard(GLOBAL)
 include(CheckCCompilerFlag)

@@ -25,9 +25,9 @@ release_checks() {
     changes=$(git status --porcelain)
     [ -z "$changes" ] || refuse_release "there are changes that are not committed: $(head -n 1 <<<"$changes"); commit or stash them"
     [ "$(tree_version)" = "$version" ] ||
-        refuse_release "CMakeLists.txt says version $(tree_version), not $version: set it there and in tracer/version.h, and commit"
-    grep -qx "#define NOPSCOPE_VERSION \"$version\"" tracer/version.h ||
-        refuse_release "tracer/version.h says $(sed -n 's/^#define NOPSCOPE_VERSION //p' tracer/version.h), not \"$version\": set its four values, and commit"
+        refuse_release "CMakeLists.txt says version $(tree_version), not $version: set it there and in tracer/include/nopscope/version.h, and commit"
+    grep -qx "#define NOPSCOPE_VERSION \"$version\"" tracer/include/nopscope/version.h ||
+        refuse_release "tracer/include/nopscope/version.h says $(sed -n 's/^#define NOPSCOPE_VERSION //p' tracer/include/nopscope/version.h), not \"$version\": set its four values, and commit"
     date=$(sed -n "s/^## \[${version//./\\.}\] - \([0-9]\{4\}-[0-9]\{2\}-[0-9]\{2\}\)$/\1/p" CHANGELOG.md)
     [ -n "$date" ] || refuse_release "CHANGELOG.md has no line '## [$version] - YYYY-MM-DD': rename '## [Unreleased]', and commit"
     [ -n "$(changelog_section "$version" | tr -d '[:space:]')" ] || refuse_release "CHANGELOG.md says nothing under '## [$version]'"

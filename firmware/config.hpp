@@ -3,7 +3,7 @@
 #pragma once
 
 #include "hal/hal.hpp"
-#include "tracer/nopscope.hpp"
+#include "nopscope/nopscope.hpp"
 
 inline nopscope::Config board_config(const char* image) {
     namespace hal = nopscope::hal;

@@ -86,7 +86,7 @@ bool has_semihosting();
 const char* command_line();
 
 // What a backtrace (and the exception reporter) asks the tracer; set by the firmware from the functions
-// of the same names in tracer/nopscope.hpp. With null pointers it asks nothing.
+// of the same names in tracer/include/nopscope/nopscope.hpp. With null pointers it asks nothing.
 struct ReturnHook {
     bool (*is_return_hook)(std::uint64_t address) = nullptr;
     std::uint64_t (*hooked_return_address_of)(std::uint64_t low, std::uint64_t high) = nullptr;
@@ -122,7 +122,7 @@ std::uint32_t online_cores();
 //     });
 bool start_core(unsigned core, void (*entry)(unsigned core));
 
-// A call on every other core, and its rules: hal/machine.hpp.
+// A call on every other core, and its rules: tracer/arch/machine.hpp.
 
 // ---- interrupts -----------------------------------------------------------------------------
 
@@ -160,7 +160,7 @@ struct InterruptedRegisters {
 InterruptedRegisters interrupted_registers();
 
 // Told of each interrupt (but SGI 7) on every core, and of what masks them here; set by the firmware from the
-// functions of the same names in tracer/interrupts.hpp. With null pointers nobody is told.
+// functions of the same names in tracer/include/nopscope/interrupts.hpp. With null pointers nobody is told.
 struct InterruptObserver {
     std::uint64_t (*interrupt_begin)(std::uint32_t interrupt) = nullptr;
     void (*interrupt_end)(std::uint64_t begun) = nullptr;

@@ -11,9 +11,9 @@
 #include "firmware/backtraces/calls.hpp"
 #include "firmware/config.hpp"
 #include "hal/hal.hpp"
-#include "tracer/contexts.hpp"
-#include "tracer/events.hpp"
-#include "tracer/return_ops.hpp"
+#include "nopscope/contexts.hpp"
+#include "nopscope/events.hpp"
+#include "nopscope/return_ops.hpp"
 
 namespace hal = nopscope::hal;
 

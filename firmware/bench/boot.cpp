@@ -2,7 +2,7 @@
 // bench-boot.elf: boots as bench.elf does, with fewer sites.
 #include "firmware/bench/measure.hpp"
 #include "hal/hal.hpp"
-#include "tracer/nopscope.hpp"
+#include "nopscope/nopscope.hpp"
 
 #include <stdio.h>
 

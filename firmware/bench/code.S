@@ -45,7 +45,7 @@ function bench_empty_callback
     ret
 end_of bench_empty_callback
 
-// A direct entry: the least that one can do. In, Out, Free: as tracer/ops.hpp says. Reached by BL and
+// A direct entry: the least that one can do. In, Out, Free: as tracer/include/nopscope/ops.hpp says. Reached by BL and
 // by RET only, so it has no landing pad and is no function.
     .globl bench_empty_direct
     .balign 64

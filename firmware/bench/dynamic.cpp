@@ -2,7 +2,7 @@
 #include "firmware/bench/dynamic.hpp"
 
 #include "firmware/bench/measure.hpp"
-#include "hal/machine.hpp"
+#include "tracer/arch/machine.hpp"
 
 // code.S
 extern "C" const char bench_dynamic_template[], bench_dynamic_literals[],

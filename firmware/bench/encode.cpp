@@ -6,7 +6,7 @@
 // this sends is what its --write-line has.
 #include "firmware/bench/measure.hpp"
 #include "hal/hal.hpp"
-#include "tracer/wire/trace_group.hpp"
+#include "tracer/protocol/trace_group.hpp"
 
 #include <stdio.h>
 #include <stdlib.h>

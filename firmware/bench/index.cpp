@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "firmware/bench/functions.hpp"
-#include "tracer/nopscope.hpp"
+#include "nopscope/nopscope.hpp"
 
 namespace bench {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "firmware/bench/strategies.hpp"
-#include "tracer/nopscope.hpp"
+#include "nopscope/nopscope.hpp"
 
 namespace bench {
 

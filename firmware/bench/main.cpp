@@ -5,7 +5,7 @@
 #include "firmware/bench/functions.hpp"
 #include "firmware/bench/strategies.hpp"
 #include "hal/hal.hpp"
-#include "tracer/nopscope.hpp"
+#include "nopscope/nopscope.hpp"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
 
 #include "firmware/config.hpp"
 #include "hal/hal.hpp"
-#include "tracer/nopscope.hpp"
+#include "nopscope/nopscope.hpp"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,12 +2,12 @@
 // A call of an empty function with each recorder, and with a direct entry.
 #include "firmware/bench/functions.hpp"
 #include "firmware/bench/strategies.hpp"
-#include "hal/machine.hpp"
-#include "tracer/events.hpp"
-#include "tracer/nopscope.hpp"
-#include "tracer/return_ops.hpp"
+#include "tracer/arch/machine.hpp"
+#include "nopscope/events.hpp"
+#include "nopscope/nopscope.hpp"
+#include "nopscope/return_ops.hpp"
 
-// tracer/arm64/callbacks.S
+// tracer/arch/arm64/callbacks.S
 extern "C" const char nopscope_far[];
 
 namespace bench {

@@ -2,7 +2,7 @@
 // Requests about many sites at once, and what a site takes of memory.
 #include "firmware/bench/functions.hpp"
 #include "firmware/bench/strategies.hpp"
-#include "tracer/nopscope.hpp"
+#include "nopscope/nopscope.hpp"
 
 // The linker script.
 extern "C" const char __nopscope_sites_start[], __nopscope_sites_end[];

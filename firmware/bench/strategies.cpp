@@ -4,7 +4,7 @@
 #include "firmware/bench/dynamic.hpp"
 #include "firmware/bench/functions.hpp"
 #include "firmware/bench/list.hpp"
-#include "tracer/nopscope.hpp"
+#include "nopscope/nopscope.hpp"
 
 namespace bench {
 

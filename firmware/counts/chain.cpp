@@ -6,8 +6,8 @@
 #include "firmware/config.hpp"
 #include "firmware/counts/functions.hpp"
 #include "hal/hal.hpp"
-#include "tracer/events.hpp"
-#include "tracer/return_ops.hpp"
+#include "nopscope/events.hpp"
+#include "nopscope/return_ops.hpp"
 
 #include <cstdio>
 

@@ -7,7 +7,7 @@
 #include "firmware/config.hpp"
 #include "firmware/counts/functions.hpp"
 #include "hal/hal.hpp"
-#include "tracer/events.hpp"
+#include "nopscope/events.hpp"
 
 #include <cstring>
 

@@ -9,10 +9,10 @@
 #include "lua.hpp"
 #include "options.hpp"
 #include "scripts.hpp"
-#include "tracer/events.hpp"
-#include "tracer/interrupts.hpp"
-#include "tracer/nopscope.hpp"
-#include "tracer/samples.hpp"
+#include "nopscope/events.hpp"
+#include "nopscope/interrupts.hpp"
+#include "nopscope/nopscope.hpp"
+#include "nopscope/samples.hpp"
 
 namespace {
 

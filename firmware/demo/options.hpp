@@ -12,7 +12,7 @@
 
 #include <cstdint>
 
-#include "tracer/nopscope.hpp"
+#include "nopscope/nopscope.hpp"
 
 enum class Rtt : std::uint8_t { no, both, only };
 

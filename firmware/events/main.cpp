@@ -9,7 +9,7 @@
 #include "firmware/config.hpp"
 #include "firmware/events/functions.hpp"
 #include "hal/hal.hpp"
-#include "tracer/events.hpp"
+#include "nopscope/events.hpp"
 
 namespace hal = nopscope::hal;
 

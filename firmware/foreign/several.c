@@ -4,7 +4,7 @@
 #include "mmu.h"
 #include "uart.h"
 
-#include <tracer/nopscope.h>
+#include <nopscope/nopscope.h>
 
 #include <stdatomic.h>
 

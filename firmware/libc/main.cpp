@@ -5,7 +5,7 @@
 
 #include "firmware/libc/checks.hpp"
 #include "hal/hal.hpp"
-#include "tracer/nopscope.hpp"
+#include "nopscope/nopscope.hpp"
 
 namespace {
 

@@ -2,7 +2,7 @@
 #include "firmware/minimal-c/board.h"
 
 #include "hal/hal.hpp"
-#include "tracer/nopscope.h"
+#include "nopscope/nopscope.h"
 
 namespace hal = nopscope::hal;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A firmware in C that traces itself: one run by a callback of its own, one by the graph recorder.
 #include "firmware/minimal-c/board.h"
-#include "tracer/nopscope.h"
+#include "nopscope/nopscope.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The twenty lines a user copies: a firmware that traces itself.
 #include "hal/hal.hpp"
-#include "tracer/nopscope.hpp"
+#include "nopscope/nopscope.hpp"
 
 [[gnu::noinline]] int fibonacci(int n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }
 

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "firmware/config.hpp"
-#include "tracer/triggers.hpp"
+#include "nopscope/triggers.hpp"
 
 namespace hal = nopscope::hal;
 
@@ -33,7 +33,7 @@ extern std::uint64_t __ring_start[], __ring_end[];
 [[gnu::noinline]] void after_the_reset() { branch(30); }
 }
 
-// What tracer/warm_reset.hpp keeps: the header's address, and from it the first ring's.
+// What tracer/stream/warm_reset.hpp keeps: the header's address, and from it the first ring's.
 static std::uint64_t* header() {
     for (std::uint64_t* at = __ring_start; at != __ring_end; ++at) {
         if (*at == 0x6e6f'7073'636f'7031) return at;
@@ -45,7 +45,7 @@ static void spoil_records() {
     constexpr unsigned ring_log2 = NOPSCOPE_RING_LOG2;
     auto* const ring = reinterpret_cast<std::uint64_t*>(kept[2] ^ ring_log2);
     constexpr std::uint64_t slots = (std::uint64_t{1} << ring_log2) / 8;
-    // As it was before the lap went into it (tracer/ring.hpp).
+    // As it was before the lap went into it (tracer/core/ring.hpp).
     const auto spoil = [&](std::uint64_t back, std::uint64_t high) {
         const std::uint64_t position = kept[11] - 8 * back;
         const std::uint64_t mask = (position >> (ring_log2 - 2) & 0xffff'ffff) << 32;

@@ -6,8 +6,8 @@
 #include "firmware/selftest/traced.hpp"
 #include "hal/arm64/symbols.hpp"
 #include "hal/hal.hpp"
-#include "tracer/triggers.hpp"
-#include "tracer/wire/trace_group.hpp"
+#include "nopscope/triggers.hpp"
+#include "tracer/protocol/trace_group.hpp"
 
 namespace nopscope::selftest {
 

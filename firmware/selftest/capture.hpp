@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <span>
 
-#include "tracer/nopscope.hpp"
-#include "tracer/wire/command.hpp"
-#include "tracer/wire/event.hpp"
-#include "tracer/wire/profile.hpp"
-#include "tracer/wire/stats.hpp"
+#include "nopscope/nopscope.hpp"
+#include "tracer/protocol/command.hpp"
+#include "tracer/protocol/event.hpp"
+#include "tracer/protocol/profile.hpp"
+#include "tracer/protocol/stats.hpp"
 
 namespace nopscope::selftest {
 

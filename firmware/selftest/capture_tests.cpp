@@ -3,7 +3,7 @@
 #include "firmware/selftest/capture.hpp"
 #include "firmware/selftest/selftest.hpp"
 #include "firmware/selftest/traced.hpp"
-#include "tracer/capture.hpp"
+#include "nopscope/capture.hpp"
 
 using namespace nopscope;
 using namespace nopscope::selftest;

@@ -5,10 +5,10 @@
 #include "firmware/selftest/selftest.hpp"
 #include "firmware/selftest/traced.hpp"
 #include "hal/hal.hpp"
-#include "tracer/contexts.hpp"
-#include "tracer/instance.hpp"
-#include "tracer/nopscope.hpp"
-#include "tracer/return_ops.hpp"
+#include "nopscope/contexts.hpp"
+#include "tracer/runtime/instance.hpp"
+#include "nopscope/nopscope.hpp"
+#include "nopscope/return_ops.hpp"
 
 #include <utility>
 

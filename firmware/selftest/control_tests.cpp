@@ -6,7 +6,7 @@
 #include "firmware/selftest/core_tests.hpp"
 #include "firmware/selftest/selftest.hpp"
 #include "firmware/selftest/traced.hpp"
-#include "tracer/nopscope.hpp"
+#include "nopscope/nopscope.hpp"
 
 using namespace nopscope;
 using namespace nopscope::selftest;

@@ -9,8 +9,8 @@
 #include "firmware/selftest/targets.hpp"
 #include "firmware/selftest/traced.hpp"
 #include "hal/hal.hpp"
-#include "tracer/nopscope.hpp"
-#include "tracer/return_ops.hpp"
+#include "nopscope/nopscope.hpp"
+#include "nopscope/return_ops.hpp"
 
 using namespace nopscope;
 

@@ -8,8 +8,8 @@
 #include "firmware/selftest/core_tests.hpp"
 #include "firmware/selftest/selftest.hpp"
 #include "firmware/selftest/traced.hpp"
-#include "tracer/contexts.hpp"
-#include "tracer/events.hpp"
+#include "nopscope/contexts.hpp"
+#include "nopscope/events.hpp"
 
 using namespace nopscope;
 using namespace nopscope::selftest;

@@ -6,9 +6,9 @@
 #include "firmware/selftest/selftest.hpp"
 #include "firmware/selftest/traced.hpp"
 #include "hal/hal.hpp"
-#include "tracer/contexts.hpp"
-#include "tracer/nopscope.hpp"
-#include "tracer/return_ops.hpp"
+#include "nopscope/contexts.hpp"
+#include "nopscope/nopscope.hpp"
+#include "nopscope/return_ops.hpp"
 
 using namespace nopscope;
 using namespace nopscope::selftest;

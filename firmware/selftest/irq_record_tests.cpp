@@ -5,9 +5,9 @@
 #include "firmware/selftest/traced.hpp"
 #include "hal/arm64/symbols.hpp"
 #include "hal/hal.hpp"
-#include "tracer/instance.hpp"
-#include "tracer/interrupts.hpp"
-#include "tracer/return_ops.hpp"
+#include "tracer/runtime/instance.hpp"
+#include "nopscope/interrupts.hpp"
+#include "nopscope/return_ops.hpp"
 
 using namespace nopscope;
 using namespace nopscope::selftest;

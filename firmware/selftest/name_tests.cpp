@@ -3,7 +3,7 @@
 #include "firmware/selftest/capture.hpp"
 #include "firmware/selftest/selftest.hpp"
 #include "firmware/selftest/traced.hpp"
-#include "tracer/nopscope.hpp"
+#include "nopscope/nopscope.hpp"
 
 #include <cstring>
 

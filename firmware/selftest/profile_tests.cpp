@@ -3,8 +3,8 @@
 #include "firmware/selftest/capture.hpp"
 #include "firmware/selftest/selftest.hpp"
 #include "firmware/selftest/traced.hpp"
-#include "tracer/instance.hpp"
-#include "tracer/nopscope.hpp"
+#include "tracer/runtime/instance.hpp"
+#include "nopscope/nopscope.hpp"
 
 using namespace nopscope;
 using namespace nopscope::selftest;
@@ -159,7 +159,7 @@ SELFTEST("profile.and_graph_s_calls_are_left_by_one_longjmp") {
     return passed();
 }
 
-extern "C" const char nopscope_profile_entry[];  // tracer/arm64/profile.S
+extern "C" const char nopscope_profile_entry[];  // tracer/arch/arm64/profile.S
 
 // As in the middle of a change.
 SELFTEST("profile.finds_the_cell_of_a_call_whose_slot_has_none") {

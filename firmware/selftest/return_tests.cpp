@@ -8,10 +8,10 @@
 #include "firmware/selftest/traced.hpp"
 #include "hal/arm64/registers.hpp"
 #include "hal/arm64/symbols.hpp"
-#include "tracer/nopscope.hpp"
-#include "tracer/return_ops.hpp"
+#include "nopscope/nopscope.hpp"
+#include "nopscope/return_ops.hpp"
 
-// Labels in tracer/arm64/.
+// Labels in tracer/arch/arm64/.
 extern "C" const std::uint32_t nopscope_return_hook[], nopscope_graph_events_hook[], nopscope_callback_hook[],
     nopscope_profile_hook[], nopscope_profile_events_hook[], nopscope_duration_hook[];
 
@@ -258,7 +258,7 @@ SELFTEST("returns.detached_from_another_core") {
     return passed(cores_note());
 }
 
-// What the assembler has made of tracer/arm64/hook.h, or what init() has. No compiler returns by x9.
+// What the assembler has made of tracer/arch/arm64/hook.h, or what init() has. No compiler returns by x9.
 SELFTEST("returns.hooks_have_the_form_for_the_cpu") {
     constexpr std::uint32_t bl_over_one = 0x94000002, b_over_one = 0x14000002, brk = 0xd4200000;
     constexpr std::uint32_t ret_x9 = 0xd65f0120;

@@ -4,7 +4,7 @@
 #include "firmware/selftest/selftest.hpp"
 #include "hal/arm64/symbols.hpp"
 #include "hal/hal.hpp"
-#include "tracer/samples.hpp"
+#include "nopscope/samples.hpp"
 
 using namespace nopscope;
 using namespace nopscope::selftest;

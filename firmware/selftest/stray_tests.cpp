@@ -5,10 +5,10 @@
 #include "firmware/selftest/selftest.hpp"
 #include "firmware/selftest/traced.hpp"
 #include "hal/hal.hpp"
-#include "tracer/contexts.hpp"
-#include "tracer/events.hpp"
-#include "tracer/instance.hpp"
-#include "tracer/return_ops.hpp"
+#include "nopscope/contexts.hpp"
+#include "nopscope/events.hpp"
+#include "tracer/runtime/instance.hpp"
+#include "nopscope/return_ops.hpp"
 
 #include <cstdio>
 #include <utility>

@@ -2,7 +2,7 @@
 #include "firmware/selftest/traced.hpp"
 
 #include "hal/hal.hpp"
-#include "tracer/interrupts.hpp"
+#include "nopscope/interrupts.hpp"
 
 #include <csetjmp>
 

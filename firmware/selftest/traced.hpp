@@ -35,7 +35,7 @@ const void* pointer(F* function) {
 }  // namespace nopscope::selftest
 
 extern "C" {
-[[noreturn]] void __wrap_longjmp(std::jmp_buf, int);  // tracer/arm64/longjmp.S
+[[noreturn]] void __wrap_longjmp(std::jmp_buf, int);  // tracer/arch/arm64/longjmp.S
 
 // The functions of the bad entries: never called.
 extern const char selftest_bad_misaligned[], selftest_bad_words[], selftest_bad_outside[];

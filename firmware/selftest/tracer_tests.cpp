@@ -4,9 +4,9 @@
 #include "firmware/selftest/selftest.hpp"
 #include "firmware/selftest/traced.hpp"
 #include "hal/arm64/machine.hpp"
-#include "tracer/arm64/patch_site.hpp"
-#include "tracer/interrupts.hpp"
-#include "tracer/triggers.hpp"
+#include "tracer/arch/arm64/patch_site.hpp"
+#include "nopscope/interrupts.hpp"
+#include "nopscope/triggers.hpp"
 
 using namespace nopscope;
 using namespace nopscope::selftest;

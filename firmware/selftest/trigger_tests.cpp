@@ -4,8 +4,8 @@
 #include "firmware/selftest/core_tests.hpp"
 #include "firmware/selftest/selftest.hpp"
 #include "firmware/selftest/traced.hpp"
-#include "tracer/nopscope.hpp"
-#include "tracer/triggers.hpp"
+#include "nopscope/nopscope.hpp"
+#include "nopscope/triggers.hpp"
 
 using namespace nopscope;
 using namespace nopscope::selftest;

@@ -13,7 +13,7 @@
 #include "firmware/storm/storm.hpp"
 #include "hal/arm64/machine.hpp"
 #include "hal/hal.hpp"
-#include "tracer/arm64/patch_site.hpp"
+#include "tracer/arch/arm64/patch_site.hpp"
 
 namespace storm {
 namespace {

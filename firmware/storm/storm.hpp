@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "tracer/nopscope.hpp"
+#include "nopscope/nopscope.hpp"
 
 namespace storm {
 

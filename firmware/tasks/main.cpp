@@ -4,9 +4,9 @@
 // Command-line word: switches=many, and the tasks do little but switch, so that the ring is full at
 // some switches.
 #include "hal/hal.hpp"
-#include "tracer/contexts.hpp"
-#include "tracer/nopscope.hpp"
-#include "tracer/triggers.hpp"
+#include "nopscope/contexts.hpp"
+#include "nopscope/nopscope.hpp"
+#include "nopscope/triggers.hpp"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #include "firmware/torture/registers.hpp"
 #include "firmware/torture/torture.hpp"
 #include "hal/hal.hpp"
-#include "tracer/nopscope.hpp"
+#include "nopscope/nopscope.hpp"
 
 #include <stdio.h>
 #include <initializer_list>

@@ -16,8 +16,8 @@
 #include "firmware/torture/sweep.hpp"
 #include "firmware/torture/torture.hpp"
 #include "hal/hal.hpp"
-#include "tracer/events.hpp"
-#include "tracer/instance.hpp"
+#include "nopscope/events.hpp"
+#include "tracer/runtime/instance.hpp"
 
 #include <setjmp.h>
 #include <stdio.h>

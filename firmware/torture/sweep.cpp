@@ -5,12 +5,12 @@
 #include "firmware/torture/sweep.hpp"
 #include "firmware/torture/torture.hpp"
 #include "hal/hal.hpp"
-#include "tracer/events.hpp"
-#include "tracer/return_ops.hpp"
+#include "nopscope/events.hpp"
+#include "nopscope/return_ops.hpp"
 
 #include <stdio.h>
 
-// The hot paths, labels in tracer/arm64/recorders.S and callback_hook.S.
+// The hot paths, labels in tracer/arch/arm64/recorders.S and callback_hook.S.
 extern "C" const char nopscope_function_entry[], nopscope_function_entry_end[],
     nopscope_graph_entry[], nopscope_graph_entry_end[], nopscope_return_hook[],
     nopscope_return_hook_end[], nopscope_callback_hook[], nopscope_callback_hook_end[],

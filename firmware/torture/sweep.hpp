@@ -13,7 +13,7 @@
 
 #include <span>
 
-#include "tracer/nopscope.hpp"
+#include "nopscope/nopscope.hpp"
 
 namespace torture {
 

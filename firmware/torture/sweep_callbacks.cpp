@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-// Labels in tracer/arm64/callbacks.S.
+// Labels in tracer/arch/arm64/callbacks.S.
 extern "C" const char nopscope_callback[], nopscope_callback_end[], nopscope_far[], nopscope_far_end[],
     nopscope_walk_list[], nopscope_walk_list_end[], nopscope_callback_unguarded[],
     nopscope_callback_unguarded_end[];

@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-// Labels in tracer/arm64/duration.S and sampled.S.
+// Labels in tracer/arch/arm64/duration.S and sampled.S.
 extern "C" const char nopscope_duration_entry[], nopscope_duration_entry_end[],
     nopscope_duration_hook[], nopscope_duration_hook_end[], nopscope_sampled_entry[],
     nopscope_sampled_entry_end[];

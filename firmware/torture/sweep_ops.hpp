@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "tracer/nopscope.hpp"
+#include "nopscope/nopscope.hpp"
 
 namespace torture {
 

@@ -65,7 +65,7 @@ void note_landing(std::span<Path> paths) {
 }
 
 unsigned report_hits(const char* image, std::span<const Path> paths) {
-    constexpr uint32_t brk = 0xd4200000;  // beside the path (tracer/arm64/hook.h)
+    constexpr uint32_t brk = 0xd4200000;  // beside the path (tracer/arch/arm64/hook.h)
     unsigned missed = 0;
     for (const Path& path : paths) {
         if (path.length() > Path::max_length) nopscope::hal::panic("sweep: a path is too long");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The HAL's own side of having several cores; firmware uses hal.hpp's and hal/machine.hpp's.
+// The HAL's own side of having several cores; firmware uses hal.hpp's and tracer/arch/machine.hpp's.
 #pragma once
 
 #include "hal/hal.hpp"
-#include "hal/machine.hpp"
+#include "tracer/arch/machine.hpp"
 
 namespace nopscope::hal {
 

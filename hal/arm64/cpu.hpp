@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every arm64 Machine has in common (contract: hal/machine.hpp): the CPU's part, an empty struct of
+// What every arm64 Machine has in common (contract: tracer/arch/machine.hpp): the CPU's part, an empty struct of
 // inline assembly. None of these is ever instrumented: each is forced inline into its caller.
 #pragma once
 
@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "hal/arm64/affinity.hpp"
-#include "hal/machine.hpp"
+#include "tracer/arch/machine.hpp"
 
 #define NOPSCOPE_INLINE [[gnu::always_inline]] static inline
 

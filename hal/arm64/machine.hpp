@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machine of our own boards (contract: hal/machine.hpp): an empty struct of inline code.
+// Machine of our own boards (contract: tracer/arch/machine.hpp): an empty struct of inline code.
 //
 // Text is mapped twice (hal/arm64/mmu.cpp): executable and read-only at its own address, writable
 // and never executable `text_alias_offset` above. Stores go to the alias; both mappings are Normal

@@ -112,7 +112,7 @@ public:
 
 private:
     static constexpr std::uint32_t bytes = sizeof Block::up_buffer;
-    static constexpr std::uint8_t frame_end = 0;  // tracer/wire/cobs.hpp
+    static constexpr std::uint8_t frame_end = 0;  // tracer/protocol/cobs.hpp
     static constexpr std::uint32_t burst_bytes = 256;
 
     void prepare(RttRing& ring, std::uint64_t address, std::size_t offset, std::uint32_t size) {

@@ -6,7 +6,7 @@
 #include "commit.hpp"
 #include "host-tools/nsc/format.hpp"
 #include "host-tools/version.hpp"
-#include "tracer/wire/frame.hpp"
+#include "tracer/protocol/frame.hpp"
 
 namespace nopscope {
 

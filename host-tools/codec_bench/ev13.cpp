@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "host-tools/base/error.hpp"
-#include "tracer/wire/bytes.hpp"
+#include "tracer/protocol/bytes.hpp"
 
 namespace nopscope {
 namespace {

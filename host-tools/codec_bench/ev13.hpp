@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "tracer/wire/record.hpp"
+#include "tracer/protocol/record.hpp"
 
 namespace nopscope {
 

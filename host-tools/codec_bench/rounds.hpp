@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "host-tools/codec_bench/ev13.hpp"
-#include "tracer/wire/trace_group.hpp"
+#include "tracer/protocol/trace_group.hpp"
 
 namespace nopscope {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `irq`: what the firmware tells of its interrupts (tracer/interrupts.hpp).
+// `irq`: what the firmware tells of its interrupts (tracer/include/nopscope/interrupts.hpp).
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/nearest.hpp"
 #include "host-tools/base/text.hpp"
-#include "tracer/wire/command.hpp"
+#include "tracer/protocol/command.hpp"
 
 namespace nopscope {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "host-tools/transport/source.hpp"
-#include "tracer/wire/command.hpp"
+#include "tracer/protocol/command.hpp"
 
 namespace nopscope {
 

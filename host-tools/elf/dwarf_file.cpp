@@ -11,7 +11,7 @@
 
 #include "host-tools/base/out_of_memory.hpp"
 #include "host-tools/base/say.hpp"
-#include "tracer/wire/bytes.hpp"
+#include "tracer/protocol/bytes.hpp"
 
 namespace nopscope {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The name table of an image (tracer/wire/names.hpp), made after its link.
+// The name table of an image (tracer/protocol/names.hpp), made after its link.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,7 @@
 #include "host-tools/base/text.hpp"
 #include "host-tools/elf/a64.hpp"
 #include "host-tools/elf/source_lines.hpp"
-#include "tracer/wire/crc32c.hpp"
+#include "tracer/protocol/crc32c.hpp"
 
 namespace nopscope {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "host-tools/elf/a64.hpp"
-#include "tracer/wire/bytes.hpp"
+#include "tracer/protocol/bytes.hpp"
 
 namespace nopscope {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "host-tools/elf/a64.hpp"
 #include "host-tools/elf/check.hpp"
-#include "tracer/wire/bytes.hpp"
+#include "tracer/protocol/bytes.hpp"
 
 namespace nopscope {
 namespace {

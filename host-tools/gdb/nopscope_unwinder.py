@@ -6,7 +6,7 @@ frame's CFA. gdb gives a Python unwinder no other unwinder's result. So this one
 information itself, and takes only the frames that gdb would get wrong:
 
 - the return address is a hook: the shadow frame with this CFA has the real one;
-- the code is a hook that has not loaded the return address yet (tracer/arm64/unwind.h): the same;
+- the code is a hook that has not loaded the return address yet (tracer/arch/arm64/unwind.h): the same;
 - the return address is signed (PAC): gdb 13 does not know the masks of QEMU's stub, and a core dump has none.
 
 Everything else is left to gdb. Whatever cannot be read or makes no sense ends the backtrace as without a script:
@@ -368,7 +368,7 @@ class InfoNopscope(gdb.Command):
 
 
 def register():
-    if int(re.search(r"\d+", gdb.VERSION)[0]) < 13:  # older ones do not know the rules of tracer/arm64/unwind.h
+    if int(re.search(r"\d+", gdb.VERSION)[0]) < 13:  # older ones do not know the rules of tracer/arch/arm64/unwind.h
         raise gdb.GdbError("nopscope-gdb.py needs gdb 13 or newer.")
     unwinder = Nopscope()
     gdb.unwinder.register_unwinder(None, unwinder, replace=True)

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "host-tools/base/text.hpp"
-#include "tracer/wire/frame.hpp"
+#include "tracer/protocol/frame.hpp"
 
 namespace nopscope {
 

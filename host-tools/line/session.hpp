@@ -17,10 +17,10 @@
 #include <vector>
 
 #include "host-tools/line/deframer.hpp"
-#include "tracer/wire/command.hpp"
-#include "tracer/wire/hello.hpp"
-#include "tracer/wire/stats.hpp"
-#include "tracer/wire/trace_group.hpp"
+#include "tracer/protocol/command.hpp"
+#include "tracer/protocol/hello.hpp"
+#include "tracer/protocol/stats.hpp"
+#include "tracer/protocol/trace_group.hpp"
 
 namespace nopscope {
 

@@ -12,7 +12,7 @@
 namespace nopscope {
 namespace {
 
-constexpr unsigned least_ring_log2 = 13, most_ring_log2 = 28, most_cores = 8;  // as tracer/core.hpp
+constexpr unsigned least_ring_log2 = 13, most_ring_log2 = 28, most_cores = 8;  // as tracer/core/core.hpp
 constexpr char note_symbol[] = "__build_id_note_start";
 constexpr char descriptor_symbol[] = "nopscope_descriptor";
 

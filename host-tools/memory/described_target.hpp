@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A target's tracer, as its descriptor tells it (tracer/descriptor.hpp), read and checked.
+// A target's tracer, as its descriptor tells it (tracer/core/descriptor.hpp), read and checked.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 #include "host-tools/elf/elf_file.hpp"
 #include "host-tools/memory/target_memory.hpp"
-#include "tracer/descriptor.hpp"
-#include "tracer/wire/hello.hpp"
+#include "tracer/core/descriptor.hpp"
+#include "tracer/protocol/hello.hpp"
 
 namespace nopscope {
 

@@ -11,7 +11,7 @@
 #include "host-tools/base/file.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/memory/target_memory.hpp"
-#include "tracer/wire/bytes.hpp"
+#include "tracer/protocol/bytes.hpp"
 
 namespace nopscope {
 namespace {

@@ -18,7 +18,7 @@
 #include "host-tools/base/file.hpp"
 #include "host-tools/elf/symbols.hpp"
 #include "host-tools/memory/described_target.hpp"
-#include "tracer/pump.hpp"
+#include "tracer/stream/pump.hpp"
 
 namespace nopscope {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tracer/wire/record.hpp"
+#include "tracer/protocol/record.hpp"
 
 namespace nopscope::nsc {
 

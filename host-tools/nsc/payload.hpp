@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tracer/wire/bytes.hpp"
+#include "tracer/protocol/bytes.hpp"
 
 namespace nopscope::nsc {
 

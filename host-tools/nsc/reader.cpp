@@ -17,7 +17,7 @@
 #include "host-tools/nsc/payload.hpp"
 #include "host-tools/nsc/repair.hpp"
 #include "host-tools/nsc/replay.hpp"
-#include "tracer/wire/crc32c.hpp"
+#include "tracer/protocol/crc32c.hpp"
 
 namespace nopscope::nsc {
 namespace {

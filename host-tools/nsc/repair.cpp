@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <optional>
 
-#include "tracer/wire/crc32c.hpp"
+#include "tracer/protocol/crc32c.hpp"
 
 namespace nopscope::nsc {
 namespace {

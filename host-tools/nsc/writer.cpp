@@ -3,7 +3,7 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/nsc/payload.hpp"
-#include "tracer/wire/crc32c.hpp"
+#include "tracer/protocol/crc32c.hpp"
 
 namespace nopscope::nsc {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "tracer/wire/record.hpp"
+#include "tracer/protocol/record.hpp"
 
 namespace nopscope {
 

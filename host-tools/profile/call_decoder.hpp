@@ -37,7 +37,7 @@
 #include "host-tools/profile/durations.hpp"
 #include "host-tools/profile/function_table.hpp"
 #include "host-tools/profile/told_whole.hpp"
-#include "tracer/wire/event.hpp"
+#include "tracer/protocol/event.hpp"
 
 namespace nopscope {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "host-tools/profile/call.hpp"
-#include "tracer/wire/event.hpp"
+#include "tracer/protocol/event.hpp"
 
 namespace nopscope {
 

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "host-tools/profile/function_table.hpp"
-#include "tracer/wire/event.hpp"
+#include "tracer/protocol/event.hpp"
 
 namespace nopscope {
 

@@ -11,7 +11,7 @@
 
 #include "host-tools/profile/call.hpp"
 #include "host-tools/profile/captured.hpp"
-#include "tracer/wire/profile_events.hpp"
+#include "tracer/protocol/profile_events.hpp"
 
 namespace nopscope {
 

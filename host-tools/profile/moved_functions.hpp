@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "tracer/wire/moved.hpp"
+#include "tracer/protocol/moved.hpp"
 
 namespace nopscope {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What recording a call takes where it does not go the usual way, which boot does not measure. It is known as a number
-// of instructions (tracer/arm64/recorders.S), and taken to cost what the recorder's others do; the tests truth.*
+// of instructions (tracer/arch/arm64/recorders.S), and taken to cost what the recorder's others do; the tests truth.*
 // fail where a number is not the code's.
 //
 //   tail call   Its entry has to find out that the frame below, which has the same stack pointer, is alive. That

@@ -11,7 +11,7 @@
 #include <unordered_map>
 
 #include "host-tools/base/memory.hpp"
-#include "tracer/wire/profile.hpp"
+#include "tracer/protocol/profile.hpp"
 
 namespace nopscope {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "tracer/wire/profile.hpp"
+#include "tracer/protocol/profile.hpp"
 
 namespace nopscope {
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "tracer/wire/stats.hpp"
+#include "tracer/protocol/stats.hpp"
 
 namespace nopscope {
 

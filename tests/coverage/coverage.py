@@ -19,7 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 FLOORS = {
     "host-tools/base": 85, "host-tools/elf": 87, "host-tools/html": 92, "host-tools/line": 94, "host-tools/live": 80,
     "host-tools/memory": 85, "host-tools/nsc": 96, "host-tools/profile": 98, "host-tools/questions": 97,
-    "host-tools/report": 96, "host-tools/serve": 92, "host-tools/top": 75, "tracer": 89, "tracer/wire": 97,
+    "host-tools/report": 96, "host-tools/serve": 92, "host-tools/top": 75, "tracer": 89, "tracer/protocol": 97,
 }
 
 

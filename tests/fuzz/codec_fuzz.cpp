@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "tracer/wire/trace_group.hpp"
+#include "tracer/protocol/trace_group.hpp"
 
 namespace {
 

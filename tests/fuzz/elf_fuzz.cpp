@@ -4,7 +4,7 @@
 #include "host-tools/elf/check.hpp"
 #include "host-tools/elf/names.hpp"
 #include "host-tools/elf/symbols.hpp"
-#include "tracer/wire/names.hpp"
+#include "tracer/protocol/names.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace nopscope;

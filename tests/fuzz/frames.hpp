@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "tracer/wire/frame.hpp"
+#include "tracer/protocol/frame.hpp"
 
 namespace nopscope::fuzz {
 

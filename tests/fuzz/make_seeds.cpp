@@ -6,7 +6,7 @@
 #include "host-tools/nsc/journal.hpp"
 #include "tests/unit/host/elf_builder.hpp"
 #include "tests/unit/host/target_stream.hpp"
-#include "tracer/wire/profile.hpp"
+#include "tracer/protocol/profile.hpp"
 
 namespace {
 

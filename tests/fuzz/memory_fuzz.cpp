@@ -17,8 +17,8 @@
 #include "host-tools/line/session.hpp"
 #include "host-tools/memory/pull.hpp"
 #include "tests/unit/host/elf_builder.hpp"
-#include "tracer/descriptor.hpp"
-#include "tracer/wire/bytes.hpp"
+#include "tracer/core/descriptor.hpp"
+#include "tracer/protocol/bytes.hpp"
 
 namespace {
 

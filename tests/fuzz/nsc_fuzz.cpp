@@ -9,8 +9,8 @@
 #include "host-tools/nsc/reader.hpp"
 #include "host-tools/nsc/zstd.hpp"
 #include "host-tools/report/report.hpp"
-#include "tracer/wire/bytes.hpp"
-#include "tracer/wire/crc32c.hpp"
+#include "tracer/protocol/bytes.hpp"
+#include "tracer/protocol/crc32c.hpp"
 
 namespace {
 

@@ -126,7 +126,7 @@ class Integration(unittest.TestCase):
 
     def test_headers_are_complete(self):
         include = self.prefix / "include/nopscope"
-        flags = ["-ffreestanding", "-fsyntax-only", "-Wall", "-Werror", f"-I{include}"]
+        flags = ["-ffreestanding", "-fsyntax-only", "-Wall", "-Werror", f"-I{include.parent}"]
         headers = sorted(include.rglob("*.h*"))
         self.assertGreater(len(headers), 5)
         for header in headers:

@@ -4,7 +4,7 @@
 #include "mmu.h"
 #include "uart.h"
 
-#include <tracer/nopscope.h>
+#include <nopscope/nopscope.h>
 
 /* el0.S */
 enum nopscope_status init_with_sctlr_bits_off(const struct nopscope_config* config, uint64_t bits);

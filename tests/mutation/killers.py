@@ -99,9 +99,13 @@ class Units:
     def compile(self, source, overlay):
         overlay.mkdir(parents=True, exist_ok=True)
         made = overlay / f"{source.stem}.o"
-        build([self.compiler, "-std=c++20", "-I", str(overlay), "-I", str(ROOT), *self.OPTIONS, "-c", str(source),
+        build([self.compiler, "-std=c++20", *self.includes(overlay), *self.includes(ROOT), *self.OPTIONS, "-c", str(source),
                "-o", str(made)])
         return made
+
+    @staticmethod
+    def includes(root):
+        return ["-I", str(root), "-I", str(root / "tracer/include")]
 
     def test_source(self, name):
         return ROOT / self.TESTS / f"{name}.cpp"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The list of mutants: mutants/*.toml, a file for each part of the protocol; host_*.toml are the host's.
 
-    file = "tracer/patcher.hpp"                  # for all of the file's mutants, unless they say another
+    file = "tracer/patching/patcher.hpp"                  # for all of the file's mutants, unless they say another
     killed_by = ["unit sets_test Sets.*"]        # the same; what may kill it, tried in this order (killers.py)
 
     [name-of-the-mutant]

@@ -4,7 +4,7 @@
 // returns `ok`.
 //
 // From the load of the slot: in the guarded trampoline and the far one until the object's direct entry is
-// loaded, in the unguarded one until its callback has returned (tracer/arm64/callbacks.S). Interrupts nest.
+// loaded, in the unguarded one until its callback has returned (tracer/arch/arm64/callbacks.S). Interrupts nest.
 #include "tests/oracle/coherence_rows.hpp"
 
 #include <cstddef>

@@ -67,7 +67,7 @@ def plugin_map(elf):
     lines = [f"site {word:x} {function:x}" for word, function in sites.patch_sites(image)]
     lines += [f"tracer {low:x} {high:x}" for low, high in tracer_ranges(elf)]
     lines += [f"service {image.symbols[name]:x}" for name in SERVICES if name in image.symbols]
-    if "__wrap_longjmp" in image.symbols and "longjmp" in image.symbols:  # tracer/arm64/longjmp.S
+    if "__wrap_longjmp" in image.symbols and "longjmp" in image.symbols:  # tracer/arch/arm64/longjmp.S
         lines.append(f"longjmp {image.symbols['longjmp']:x}")
     lines += [f"boot {image.symbols[name]:x}" for name in ("_start", "nopscope_secondary_start") if name in image.symbols]
     if "nopscope_vectors" in image.symbols:

@@ -14,7 +14,7 @@ from scratch import Scratch, git
 
 
 class Release(Scratch):
-    PATHS = ("CHANGELOG.md", "CMakeLists.txt", "NOTICE", ".gitattributes", "dev", "cmake", "tests/endurance", "tracer/version.h")
+    PATHS = ("CHANGELOG.md", "CMakeLists.txt", "NOTICE", ".gitattributes", "dev", "cmake", "tests/endurance", "tracer/include/nopscope/version.h")
 
     def setUp(self):
         super().setUp()
@@ -48,7 +48,7 @@ class Release(Scratch):
         self.assertIn("this is other", self.refused(self.version))
         git(self.tree, "checkout", "-q", "main")
         for path, before, after, said in [
-                ("tracer/version.h", f'"{self.version}"', '"7.8.9"', 'tracer/version.h says "7.8.9"'),
+                ("tracer/include/nopscope/version.h", f'"{self.version}"', '"7.8.9"', 'tracer/include/nopscope/version.h says "7.8.9"'),
                 ("CHANGELOG.md", f"## [{self.version}] - 2026-01-02", "## [Unreleased]", "has no line"),
                 ("CHANGELOG.md", f"## [{self.version}] - 2026-01-02", f"## [{self.version}]", "has no line"),
                 ("CHANGELOG.md", "- all\n", "", "says nothing")]:

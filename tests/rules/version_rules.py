@@ -20,7 +20,7 @@ def header_breaches(version, header):
     expected = {"NOPSCOPE_VERSION": f'"{version}"', **{f"NOPSCOPE_VERSION_{name}": number for name, number in numbers.items()}}
     for name, value in expected.items():
         if said.get(name) != value:
-            yield f"tracer/version.h: {name} is {said.get(name)}, not {value}"
+            yield f"tracer/include/nopscope/version.h: {name} is {said.get(name)}, not {value}"
 
 
 def changelog_breaches(version, changelog):
@@ -48,7 +48,7 @@ def main():
     root, nopscope, bill = map(Path, sys.argv[1:])
     version = re.search(r"^project\(nopscope VERSION (\d+\.\d+\.\d+) ", (root / "CMakeLists.txt").read_text(), re.MULTILINE)[1]
     said = subprocess.run([nopscope, "--version"], capture_output=True, text=True, check=True).stdout
-    found = [*header_breaches(version, (root / "tracer/version.h").read_text()), *said_breaches(version, said),
+    found = [*header_breaches(version, (root / "tracer/include/nopscope/version.h").read_text()), *said_breaches(version, said),
              *changelog_breaches(version, (root / "CHANGELOG.md").read_text())]
     if (in_bill := json.loads(bill.read_text())["packages"][0]["versionInfo"]) != version:
         found.append(f"{bill.name} says {in_bill}, not {version}")

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Calls every function of tracer/nopscope.h once, and expects what an image without the tracer answers. */
+ * Calls every function of tracer/include/nopscope/nopscope.h once, and expects what an image without the tracer answers. */
 #include "tests/shipping/every.h"
 
-#include <tracer/nopscope.h>
+#include <nopscope/nopscope.h>
 
 NOPSCOPE_NOTRACE static void seen(uint64_t ip, uint64_t parent_ip, struct nopscope_ops* ops,
                                   struct nopscope_regs* regs) {

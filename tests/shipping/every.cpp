@@ -2,14 +2,14 @@
 // Calls every function of the public C++ headers once, and expects what an image without the tracer answers.
 #include "tests/shipping/every.h"
 
-#include <tracer/capture.hpp>
-#include <tracer/contexts.hpp>
-#include <tracer/events.hpp>
-#include <tracer/interrupts.hpp>
-#include <tracer/nopscope.hpp>
-#include <tracer/return_ops.hpp>
-#include <tracer/samples.hpp>
-#include <tracer/triggers.hpp>
+#include <nopscope/capture.hpp>
+#include <nopscope/contexts.hpp>
+#include <nopscope/events.hpp>
+#include <nopscope/interrupts.hpp>
+#include <nopscope/nopscope.hpp>
+#include <nopscope/return_ops.hpp>
+#include <nopscope/samples.hpp>
+#include <nopscope/triggers.hpp>
 
 using namespace nopscope;
 

@@ -2,7 +2,7 @@
 // A target's control on the host: what it is sent, what it does, and what it answers.
 #pragma once
 
-#include "tracer/control.hpp"
+#include "tracer/control/control.hpp"
 
 #include <deque>
 #include <functional>

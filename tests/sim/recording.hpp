@@ -7,8 +7,8 @@
 #pragma once
 
 #include "tests/sim/sim_machine.hpp"
-#include "tracer/arm64/insn.hpp"
-#include "tracer/patcher.hpp"
+#include "tracer/arch/arm64/insn.hpp"
+#include "tracer/patching/patcher.hpp"
 
 #include <algorithm>
 #include <string>

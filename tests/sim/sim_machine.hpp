@@ -13,7 +13,7 @@
 // A CPU with CTR_EL0.IDC or .DIC keeps the second or the third coherent by itself; the pipelines stay.
 #pragma once
 
-#include "hal/machine.hpp"
+#include "tracer/arch/machine.hpp"
 
 #include <cstring>
 #include <functional>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A site's ops change while two cores execute it: the protocol of tracer/patcher.hpp written down a
+ * A site's ops change while two cores execute it: the protocol of tracer/patching/patcher.hpp written down a
  * second time, by hand. (tests/sim/explorer.hpp explores the code itself.)
  *
  * One ops stays, one leaves, one comes, all with callbacks. Three requests:

@@ -6,8 +6,8 @@
 #include "host-tools/report/report.hpp"
 #include "tests/unit/host/line_profile.hpp"
 #include "tests/unit/host/target_stream.hpp"
-#include "tracer/wire/moved.hpp"
-#include "tracer/wire/profile.hpp"
+#include "tracer/protocol/moved.hpp"
+#include "tracer/protocol/profile.hpp"
 
 namespace nopscope {
 namespace {

@@ -12,7 +12,7 @@
 #include "host-tools/nsc/repair.hpp"
 #include "tests/unit/host/target_stream.hpp"
 #include "tests/unit/host/told.hpp"
-#include "tracer/wire/crc32c.hpp"
+#include "tracer/protocol/crc32c.hpp"
 
 namespace nopscope {
 namespace {

@@ -8,7 +8,7 @@
 #include <functional>
 #include <thread>
 
-#include "tracer/wire/profile.hpp"
+#include "tracer/protocol/profile.hpp"
 
 namespace nopscope {
 namespace {

@@ -9,7 +9,7 @@
 #include "host-tools/report/report.hpp"
 #include "tests/unit/host/line_profile.hpp"
 #include "tests/unit/host/target_stream.hpp"
-#include "tracer/wire/profile_events.hpp"
+#include "tracer/protocol/profile_events.hpp"
 
 namespace nopscope {
 namespace {

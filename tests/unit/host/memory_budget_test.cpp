@@ -6,7 +6,7 @@
 
 #include "host-tools/base/memory.hpp"
 #include "tests/unit/host/report_fixture.hpp"
-#include "tracer/wire/profile.hpp"
+#include "tracer/protocol/profile.hpp"
 
 namespace nopscope {
 namespace {

@@ -8,7 +8,7 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/elf/symbols.hpp"
 #include "tests/unit/host/elf_builder.hpp"
-#include "tracer/wire/names.hpp"
+#include "tracer/protocol/names.hpp"
 
 namespace nopscope {
 namespace {

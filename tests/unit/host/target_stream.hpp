@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "tracer/wire/hello.hpp"
-#include "tracer/wire/stats.hpp"
-#include "tracer/wire/trace_group.hpp"
+#include "tracer/protocol/hello.hpp"
+#include "tracer/protocol/stats.hpp"
+#include "tracer/protocol/trace_group.hpp"
 
 namespace nopscope::test {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A ring laid out word by word, as tracer/ring.hpp and docs/debugger.md say, and what is made of it.
+// A ring laid out word by word, as tracer/core/ring.hpp and docs/debugger.md say, and what is made of it.
 #include <gmock/gmock.h>
 
 #include <cstring>
@@ -10,7 +10,7 @@
 #include "host-tools/memory/pull.hpp"
 #include "tests/unit/host/elf_builder.hpp"
 #include "tests/unit/host/told.hpp"
-#include "tracer/descriptor.hpp"
+#include "tracer/core/descriptor.hpp"
 
 namespace nopscope {
 namespace {

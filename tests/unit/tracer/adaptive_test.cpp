@@ -2,9 +2,9 @@
 // Adaptive mode's decisions, on loads that are simulated: functions with rates of their own on a line that
 // carries so much.
 #include "tests/unit/tracer/core_fixture.hpp"
-#include "tracer/leaf_sample.hpp"
-#include "tracer/load_meter.hpp"
-#include "tracer/moved_sender.hpp"
+#include "tracer/adaptive/leaf_sample.hpp"
+#include "tracer/adaptive/load_meter.hpp"
+#include "tracer/adaptive/moved_sender.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "tests/sim/sim_machine.hpp"
-#include "tracer/shadow_stack.hpp"
+#include "tracer/recorders/shadow_stack.hpp"
 
 #include <array>
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Families: an ops of its own for each site (tracer/family.hpp).
+// Families: an ops of its own for each site (tracer/recorders/family.hpp).
 #include "tests/unit/tracer/text_fixture.hpp"
 
 namespace nopscope {

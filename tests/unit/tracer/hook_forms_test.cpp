@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The hooks' two forms, in simulated text.
-#include "tracer/hook_forms.hpp"
+#include "tracer/patching/hook_forms.hpp"
 
 #include "tests/sim/sim_machine.hpp"
 

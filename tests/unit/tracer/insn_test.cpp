@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The encoders against the assembler's own output.
-#include "tracer/arm64/insn.hpp"
+#include "tracer/arch/arm64/insn.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 // become good again is read again within a key frame.
 #include "host-tools/line/session.hpp"
 #include "tests/unit/tracer/core_fixture.hpp"
-#include "tracer/pump.hpp"
+#include "tracer/stream/pump.hpp"
 
 #include <gtest/gtest.h>
 

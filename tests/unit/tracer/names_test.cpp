@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tracer/named.hpp"
+#include "tracer/patching/named.hpp"
 
 #include <gtest/gtest.h>
 

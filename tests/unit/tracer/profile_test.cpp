@@ -2,7 +2,7 @@
 // What the profile recorder's C++ does: its memory, calls that longjmp skipped, the tracer's own time, and
 // the read-out.
 #include "tests/unit/tracer/pump_fixture.hpp"
-#include "tracer/profile_sender.hpp"
+#include "tracer/recorders/profile_sender.hpp"
 
 #include <functional>
 

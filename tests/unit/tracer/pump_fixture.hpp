@@ -3,8 +3,8 @@
 #pragma once
 
 #include "tests/unit/tracer/core_fixture.hpp"
-#include "tracer/pump.hpp"
-#include "tracer/wire/event.hpp"
+#include "tracer/stream/pump.hpp"
+#include "tracer/protocol/event.hpp"
 
 #include <gtest/gtest.h>
 

@@ -27,7 +27,7 @@ protected:
         std::uint32_t context;
     };
 
-    // As tracer/triggers.cpp does.
+    // As tracer/recorders/triggers.cpp does.
     bool mark(std::uint32_t id) {
         const std::uint32_t payload = id << 4 | static_cast<std::uint32_t>(Extended::marker);
         return ring_put(machine, here(), wire::make_record(Kind::extended, payload, 0), mark_limit(here()));

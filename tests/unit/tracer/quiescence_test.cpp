@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whom synchronize() waits for, by where its calls find a core.
-#include "tracer/quiescence.hpp"
+#include "tracer/patching/quiescence.hpp"
 
 #include "tests/sim/sim_machine.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A ring that settles: who records meanwhile, and what it begins with.
 #include "tests/unit/tracer/core_fixture.hpp"
-#include "tracer/flight.hpp"
+#include "tracer/core/flight.hpp"
 
 #include <gtest/gtest.h>
 

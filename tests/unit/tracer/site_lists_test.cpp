@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tracer/site_lists.hpp"
+#include "tracer/patching/site_lists.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tracer/selection.hpp"
-#include "tracer/site_table.hpp"
+#include "tracer/patching/selection.hpp"
+#include "tracer/core/site_table.hpp"
 
 #include <gtest/gtest.h>
 

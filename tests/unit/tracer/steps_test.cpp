@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests that have several steps, with each status that each step can return.
-#include "tracer/steps.hpp"
+#include "tracer/core/steps.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What slots and lists refer to, for the host: on a board arm64/callbacks.S and tracer.cpp.
-#include "tracer/hooks.hpp"
-#include "tracer/site_lists.hpp"
+// What slots and lists refer to, for the host: on a board tracer/arch/arm64/callbacks.S and tracer.cpp.
+#include "tracer/core/hooks.hpp"
+#include "tracer/patching/site_lists.hpp"
 
 #include <cstdlib>
 

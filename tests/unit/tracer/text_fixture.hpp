@@ -3,7 +3,7 @@
 #pragma once
 
 #include "tests/sim/sim_machine.hpp"
-#include "tracer/patcher.hpp"
+#include "tracer/patching/patcher.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adaptive mode on a board: looks at the load in each pump, and moves functions by requests (load_meter.hpp).
+//
+// What is to be done is done in a request of the pump's, which may have to wait for the next pump. The
+// table of what was moved is locked meanwhile; another pump leaves it alone.
+#include "tracer/arch/machine.hpp"
+#include "tracer/core/hooks.hpp"
+#include "tracer/core/image.hpp"
+#include "tracer/runtime/instance.hpp"
+#include "tracer/adaptive/leaf_sample.hpp"
+#include "tracer/adaptive/load_meter.hpp"
+#include "tracer/adaptive/moved_sites.hpp"
+
+#include <algorithm>
+
+namespace nopscope {
+
+constinit MovedSites moved_sites;
+
+namespace {
+
+constexpr unsigned looks_a_second = 20;
+constexpr std::uint64_t scanned_bytes = 1024 * record_bytes;  // of each ring, at most
+constexpr std::size_t at_once = 32;
+
+constinit Machine machine;
+
+// With this low half of its address, as records have it.
+std::optional<std::uint32_t> site_of(std::uint32_t low) {
+    const auto base = reinterpret_cast<std::uintptr_t>(__text_start);
+    return lookup(base + (low - static_cast<std::uint32_t>(base)));
+}
+// By the recorder with this entry.
+bool is_recorded_by(const char* entry, std::uint32_t index) {
+    struct Search {
+        std::uint64_t entry;
+        bool found;
+    } search{reinterpret_cast<std::uintptr_t>(entry), false};
+    for_each_ops(
+        index,
+        [](Ops& ops, void* user) {
+            Search& it = *static_cast<Search*>(user);
+            it.found |= ops.direct == it.entry;
+        },
+        &search);
+    return search.found;
+}
+
+// Of each core's calls that found the ring full. What races here costs a sample.
+struct Overflows {
+    LeafSample leaves;
+    std::uint64_t seen = 0;       // calls, before these
+    std::uint64_t last_sp = 0;    // of the last call
+    std::uint32_t last_site = 0;  // of the last call
+};
+constinit Overflows overflows[max_cores]{};
+
+class Adaptive {
+public:
+    void open(std::uint64_t clock_hz) {
+        window_ = clock_hz / looks_a_second;
+        meter_.open(clock_hz, line_bytes_a_second());
+        moved_sites.open(clock_hz);
+    }
+    void want(bool on) { __atomic_store_n(&wanted_, on, __ATOMIC_RELAXED); }
+    bool is_wanted() const { return __atomic_load_n(&wanted_, __ATOMIC_RELAXED); }
+    bool is_on() const { return __atomic_load_n(&on_, __ATOMIC_RELAXED); }
+    // Within a request, or before there are any.
+    Status begin() {
+        const Status status = prepare_profile();
+        if (status != Status::ok) return status;
+        for (Core& core : all_cores()) __atomic_store_n(&core.aggregates, 1, __ATOMIC_RELAXED);
+        begin_window();
+        __atomic_store_n(&on_, true, __ATOMIC_RELAXED);
+        send_moved_from_now_on();
+        return Status::ok;
+    }
+
+    void run() {
+        const bool wanted = __atomic_load_n(&wanted_, __ATOMIC_RELAXED);
+        if (wanted == is_on() && (!wanted || machine.clock() - begun_ < window_)) return;
+        if (!moved_sites.try_lock()) return;
+        if (wanted != is_on()) to_do_ = wanted ? ToDo::begin : ToDo::end;
+        if (to_do_ == ToDo::nothing) look();
+        if (to_do_ != ToDo::nothing && try_request([](void* self) { static_cast<Adaptive*>(self)->act(); }, this)) {
+            to_do_ = ToDo::nothing;
+        }
+        moved_sites.unlock();
+    }
+
+private:
+    enum class ToDo : std::uint8_t { nothing, begin, end, go, come_back };
+    using Site = MovedSites::Site;
+
+    // ---- when ----
+
+    struct Sum {
+        std::uint64_t clock, records, overflowed, sent_records, sent_bytes;
+    };
+    static Sum sum(std::uint64_t& waiting) {
+        Sum now{machine.clock(), 0, 0, 0, trace_bytes_sent()};
+        for (const Core& core : all_cores()) {
+            const std::uint64_t claimed = __atomic_load_n(&core.cursor, __ATOMIC_RELAXED);
+            const std::uint64_t sent = __atomic_load_n(&core.tail, __ATOMIC_RELAXED);
+            now.records += claimed / record_bytes;
+            now.sent_records += sent / record_bytes;
+            now.overflowed += __atomic_load_n(&core.overflowed, __ATOMIC_RELAXED);
+            const std::uint64_t limit = __atomic_load_n(&core.limit, __ATOMIC_RELAXED);
+            if (limit <= sent || claimed <= sent) continue;  // stopped, or empty
+            waiting = std::max(waiting, (claimed - sent) * 1024 / (limit - sent));
+        }
+        return now;
+    }
+    void begin_window() {
+        std::uint64_t waiting = 0;
+        last_ = sum(waiting);
+        begun_ = last_.clock;
+    }
+    void look() {
+        std::uint64_t waiting = 0;
+        meter_.set_pace(line_bytes_a_second());
+        const Sum now = sum(waiting);
+        const Load load{now.clock - last_.clock,
+                        now.records - last_.records,
+                        now.overflowed - last_.overflowed,
+                        now.sent_records - last_.sent_records,
+                        now.sent_bytes - last_.sent_bytes,
+                        waiting};
+        last_ = now;
+        begun_ = now.clock;
+        switch (meter_.judge(load)) {
+            case LoadMeter::State::steady: break;
+            case LoadMeter::State::overloaded: to_do_ = ToDo::go; break;
+            case LoadMeter::State::underused:
+                if (moved_sites.away() != 0) to_do_ = ToDo::come_back;
+                break;
+        }
+    }
+
+    // ---- what ----
+
+    void act() {
+        switch (to_do_) {
+            case ToDo::nothing: break;
+            case ToDo::begin:
+                if (begin() != Status::ok) want(false);
+                return;
+            case ToDo::end: return end();
+            case ToDo::go: go(); break;
+            case ToDo::come_back: come_back(); break;
+        }
+        begin_window();
+    }
+
+    void end() {
+        Site* away[at_once];
+        std::size_t count = 0;
+        for (Site& site : moved_sites.all()) {
+            if (site.state == MovedSites::State::moved) away[count++] = &site;
+            if (count < at_once && &site != &moved_sites.all().back()) continue;
+            bring_back({away, count});
+            count = 0;
+        }
+        for (Core& core : all_cores()) __atomic_store_n(&core.aggregates, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&on_, false, __ATOMIC_RELAXED);
+    }
+
+    void go() {
+        sample_.clear();
+        for (unsigned n = 0; n < all_cores().size(); ++n) {
+            const Core& core = all_cores()[n];
+            const std::uint64_t to = __atomic_load_n(&core.cursor, __ATOMIC_RELAXED);
+            std::uint64_t from = __atomic_load_n(&core.tail, __ATOMIC_RELAXED);
+            if (from < scanned_[n]) from = scanned_[n];
+            if (to - from > scanned_bytes) from = to - scanned_bytes;
+            sample_.scan(core, from, to);
+            scanned_[n] = to;
+            sample_.add(overflows[n].leaves, __atomic_load_n(&core.overflowed, __ATOMIC_RELAXED) -
+                                                 overflows[n].seen);
+            overflows[n].leaves.clear();
+            overflows[n].seen = core.overflowed;
+        }
+        std::uint32_t chosen[at_once];
+        const std::span room(chosen, std::min(at_once, moved_sites.room()));
+        const std::size_t count = sample_.choose(meter_.excess(), room, [](std::uint32_t low) {
+            std::optional<std::uint32_t> index = site_of(low);
+            if (index && (!is_recorded_by(nopscope_graph_entry, *index) || !moved_sites.may_go(*index))) {
+                index = std::nullopt;
+            }
+            return index;
+        });
+        const std::span indexes(chosen, count);
+        if (move(Recorder::profile, indexes)) {
+            for (const std::uint32_t index : indexes) note_gone(index);
+            return;
+        }
+        // Each alone: one that cannot go keeps no other from it.
+        for (const std::uint32_t index : indexes) {
+            if (move(Recorder::profile, {&index, 1})) note_gone(index);
+            else if (moved_sites.may_go(index)) moved_sites.bar(index);
+        }
+    }
+    static void note_gone(std::uint32_t index) {
+        moved_sites.went(index, machine.clock(), profiled_calls(index));
+    }
+
+    void come_back() {
+        const std::uint64_t now = machine.clock();
+        const bool is_new = moved_sites.note_calls(now, profiled_calls);
+        meter_.ask_again();
+        if (!is_new) return;
+        Site* chosen[at_once];
+        bring_back({chosen, moved_sites.choose_back(meter_.spare(), now, chosen)});
+    }
+    static void bring_back(std::span<Site* const> sites) {
+        std::uint32_t indexes[at_once];
+        std::size_t count = 0;
+        for (const Site* site : sites) {
+            if (is_recorded_by(nopscope_profile_entry, site->index)) indexes[count++] = site->index;
+        }
+        // Where it fails they are as they were, and the profile has them.
+        if (!move(Recorder::graph, {indexes, count})) return;
+        for (Site* site : sites) moved_sites.came_back(*site, machine.clock());
+    }
+
+    static bool move(Recorder recorder, std::span<const std::uint32_t> indexes) {
+        const void* functions[at_once];
+        for (std::size_t i = 0; i < indexes.size(); ++i) {
+            functions[i] = reinterpret_cast<const void*>(site(indexes[i]).address);
+        }
+        return carried_out(move_to(recorder, {functions, indexes.size()}));
+    }
+
+    LoadMeter meter_;
+    LeafSample sample_;
+    Sum last_{};
+    std::uint64_t begun_ = 0;   // clock: this window
+    std::uint64_t window_ = 1;  // ticks
+    std::uint64_t scanned_[max_cores]{};  // positions up to which records are from before the last move
+    ToDo to_do_ = ToDo::nothing;
+    bool wanted_ = false;
+    bool on_ = false;
+};
+
+constinit Adaptive adaptive;
+
+}  // namespace
+
+void open_adaptive(const Config& config) {
+    adaptive.open(hello.clock_hz);
+    if (config.mode != Mode::adaptive) return;
+    adaptive.want(true);
+    (void)adaptive.begin();  // init() has seen to its memory
+}
+void want_adaptive(bool on) { adaptive.want(on); }
+bool is_adaptive() { return adaptive.is_wanted() || adaptive.is_on(); }
+void adapt() { adaptive.run(); }
+
+// The last one was a leaf if this one's stack pointer is not below its.
+void note_overflow(Core& core, unsigned number, std::uint64_t sp, std::uint32_t site) {
+    __atomic_fetch_add(&core.overflowed, 1, __ATOMIC_RELAXED);
+    Overflows& own = overflows[number];
+    if (sp >= own.last_sp) own.leaves.count(own.last_site);
+    own.last_sp = sp;
+    own.last_site = site;
+}
+
+}  // namespace nopscope

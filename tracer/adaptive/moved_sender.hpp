@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was moved -> payloads of moved frames, for the pump: all of it, every few seconds, and within one after
+// a move.
+#pragma once
+
+#include "tracer/adaptive/moved_sites.hpp"
+#include "tracer/core/site_table.hpp"
+#include "tracer/protocol/moved.hpp"
+
+namespace nopscope {
+
+class MovedSender {
+public:
+    constexpr MovedSender(MovedSites& moved, const SiteTable& sites) : moved_(moved), sites_(sites) {}
+
+    void open(std::uint64_t text_base, std::uint64_t clock_hz) {
+        text_base_ = text_base;
+        clock_hz_ = clock_hz;
+    }
+    // From here on; before, nothing is sent. Any context.
+    void begin() { __atomic_store_n(&begun_, true, __ATOMIC_RELAXED); }
+    // All of it, now. Any context.
+    void request() { __atomic_store_n(&requested_, true, __ATOMIC_RELAXED); }
+
+    bool waits(std::uint64_t now) const {
+        if (!__atomic_load_n(&begun_, __ATOMIC_RELAXED)) return false;
+        if (at_ != 0 || __atomic_load_n(&requested_, __ATOMIC_RELAXED)) return true;
+        const std::uint64_t since = now - sent_;
+        return since >= again_seconds * clock_hz_ || (moved_.moves() != said_ && since >= clock_hz_);
+    }
+    // While it waits; only the pump. 0: not now. Payload: wire::max_payload_bytes.
+    std::size_t next(std::uint64_t now, wire::Byte* payload) {
+        if (!moved_.try_lock()) return 0;
+        if (at_ == 0) {
+            __atomic_store_n(&requested_, false, __ATOMIC_RELAXED);
+            said_ = moved_.moves();
+            sent_ = now;
+        }
+        wire::MovedWriter out(payload, moved_.moves());
+        const auto all = moved_.all();
+        for (; at_ < all.size() && out.has_room(); ++at_) put(out, all[at_]);
+        if (at_ == all.size()) at_ = 0;
+        moved_.unlock();
+        return out.size();
+    }
+
+private:
+    static constexpr std::uint64_t again_seconds = 4;
+
+    void put(wire::MovedWriter& out, const MovedSites::Site& site) const {
+        using State = MovedSites::State;
+        if (site.state == State::free || site.state == State::barred) return;
+        out.put({static_cast<std::uint32_t>(sites_.function(site.index) - text_base_),
+                 site.state != State::back, site.since});
+    }
+
+    MovedSites& moved_;
+    const SiteTable& sites_;
+    std::uint64_t text_base_ = 0;
+    std::uint64_t clock_hz_ = 1;
+    std::uint64_t sent_ = 0;  // clock
+    std::uint64_t said_ = 0;  // moves
+    std::size_t at_ = 0;      // in the set that is being sent
+    bool begun_ = false;
+    bool requested_ = false;
+};
+
+}  // namespace nopscope

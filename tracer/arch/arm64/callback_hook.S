@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a call hooked by a ReturnOps returns to (return_ops.hpp).
+
+#include "tracer/arch/arm64/hook.h"
+#include "tracer/arch/arm64/labels.h"
+#include "tracer/arch/arm64/unwind.h"
+
+#define REGS             16     // ReturnRegs, behind the frame record
+#define FRAME_BYTES      96
+
+    .arch armv8-a
+
+    .section .text.nopscope_recorders, "ax", %progbits
+begin_hook_words nopscope_callback_hook_words
+
+// void nopscope_callback_hook: exit(...) of the call's ops, and on to the caller.
+// In: x0-x8, v0-v7 results, SP as at the call's entry; reached by RET. Out: at the caller's return
+// address, x0-x8 as the exit left them. Free: x9-x17, x30. Frame: a record whose return address is this
+// hook, as the call's own was, and ReturnRegs.
+function nopscope_callback_hook
+    hook_unwinds
+    begin_hook
+    adr     x30, nopscope_callback_hook
+    mov     x9, sp
+    stp     x29, x30, [sp, #-FRAME_BYTES]!
+    .cfi_adjust_cfa_offset FRAME_BYTES
+    .cfi_rel_offset 29, 0
+    mov     x29, sp
+    stp     x0, x1, [sp, #REGS]
+    stp     x2, x3, [sp, #REGS + 16]
+    stp     x4, x5, [sp, #REGS + 32]
+    stp     x6, x7, [sp, #REGS + 48]
+    stp     x8, x9, [sp, #REGS + 64]
+    add     x0, sp, #REGS
+    bl      nopscope_on_return
+    .cfi_register 30, 0
+    mov     x9, x0
+    .cfi_register 30, 9
+    ldp     x0, x1, [sp, #REGS]
+    ldp     x2, x3, [sp, #REGS + 16]
+    ldp     x4, x5, [sp, #REGS + 32]
+    ldp     x6, x7, [sp, #REGS + 48]
+    ldr     x8, [sp, #REGS + 64]
+    ldp     x29, x30, [sp], #FRAME_BYTES
+    .cfi_restore 29
+    .cfi_adjust_cfa_offset -FRAME_BYTES
+    leave   x9
+    .cfi_endproc
+end_of nopscope_callback_hook
+end_hook_words nopscope_callback_hook_words

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// The trampolines between a site and the ops in its slot (ops.hpp, patcher.hpp).
+//
+// Each finds the slot from the body's address, which is x30: (x30 & ~7) - 16. Whatever object is
+// there has a callback and, perhaps, a direct entry to go on to, so any object is right for any of
+// these: during a change a core may meet the old word and the new slot. The object is read and used
+// only while the guard of this core and depth is taken: that is what synchronize() waits for.
+
+#include "tracer/arch/arm64/hook.h"
+#include "tracer/arch/arm64/labels.h"
+#include "tracer/arch/arm64/unwind.h"
+
+#define OPS_FUNC         0      // and OPS_DIRECT
+#define OPS_DIRECT       8
+#define OPS_UNGUARDED    32
+#define LIST_COUNT       56     // u32
+#define LIST_MEMBERS     64
+
+#define CORE_DEPTH       208    // address of the core's interrupt depth, u32
+#define CORE_RECURSION   216
+#define CORE_UNGUARDED   224    // the innermost open frame of nopscope_callback_unguarded
+#define CORE_GUARDS      256    // u64 for each depth: its own address while free, 0 while in use
+
+#define REGS_FP          72     // x8 lies before it
+#define REGS_LR          80     // and REGS_SP
+#define REGS_PC          96     // and, ours, the object; unguarded: the frame before
+#define FRAME_GUARD      112
+#define FRAME_BYTES      128
+
+    .arch armv8-a
+
+// An entry makes room for Regs, and gives it back.
+.macro push_regs
+    sub     sp, sp, #FRAME_BYTES
+    .cfi_adjust_cfa_offset FRAME_BYTES
+.endm
+.macro pop_regs
+    add     sp, sp, #FRAME_BYTES
+    .cfi_adjust_cfa_offset -FRAME_BYTES
+.endm
+
+// x0-x8 and x29 to and from Regs at sp.
+.macro save_arguments
+    stp     x0, x1, [sp]
+    stp     x2, x3, [sp, #16]
+    stp     x4, x5, [sp, #32]
+    stp     x6, x7, [sp, #48]
+    stp     x8, x29, [sp, #REGS_FP - 8]
+.endm
+.macro restore_arguments
+    ldp     x0, x1, [sp]
+    ldp     x2, x3, [sp, #16]
+    ldp     x4, x5, [sp, #32]
+    ldp     x6, x7, [sp, #48]
+    ldp     x8, x29, [sp, #REGS_FP - 8]
+.endm
+
+// The rest of Regs, and a callback's arguments: x0 ip, x1 parent_ip, x2 the object in the slot. Stores
+// \beside after Regs. In: x9, x30 as at the entry. Changes x10, x11.
+.macro load_object beside
+    and     x11, x30, #~7               // the function plus 8
+    add     x10, sp, #FRAME_BYTES
+    ldr     x2, [x11, #-16]
+    stp     x9, x10, [sp, #REGS_LR]
+    stp     x30, \beside, [sp, #REGS_PC]
+    .cfi_rel_offset 30, REGS_LR
+    .cfi_rel_offset DWARF_PC, REGS_PC
+    sub     x0, x11, #8
+    mov     x1, x9
+.endm
+
+    .section .text.nopscope_recorders, "ax", %progbits
+begin_hook_words nopscope_trampoline_words
+
+// void nopscope_callback: func(ip, parent_ip, object, Regs), unless this context is in a callback
+// already; then the direct entry or the body.
+// In: x30 the body, x9 the caller's return address. Out: x30 = Regs.lr, at Regs.pc or the direct
+// entry. Free: x9-x17. Frame: Regs, 128 bytes.
+function nopscope_callback
+    entry_unwinds
+    mrs     x12, NOPSCOPE_TPIDR
+    ldr     x13, [x12, #CORE_DEPTH]
+    ldr     w13, [x13]
+    add     x12, x12, x13, lsl #3
+    ldr     x13, [x12, #CORE_GUARDS]
+    cbz     x13, .Lrecursion
+    str     xzr, [x12, #CORE_GUARDS]
+    push_regs
+    save_arguments
+    load_object x2
+    mov     x3, sp
+    str     x13, [sp, #FRAME_GUARD]
+    ldr     x10, [x2, #OPS_FUNC]
+    blr     x10
+label nopscope_callback_made
+    ldp     x10, x11, [sp, #REGS_PC]
+    restore_arguments
+    ldr     x11, [x11, #OPS_DIRECT]
+    ldr     x30, [sp, #REGS_LR]
+    .cfi_register DWARF_PC, 10
+    .cfi_same_value 30
+    ldr     x13, [sp, #FRAME_GUARD]
+    pop_regs
+    stlr    x13, [x13]                  // after the last load of what the object holds
+    cbnz    x11, .Lto_direct
+    ret     x10
+    .cfi_endproc
+end_of nopscope_callback
+
+// In: x11 a direct entry, x10 the body, x30 the return address. A direct entry wants them in x30, x9.
+.Lto_direct:
+    entry_unwinds
+    .cfi_register DWARF_PC, 10
+    .cfi_same_value 30
+    mov     x9, x30
+    .cfi_register 30, 9
+    mov     x30, x10
+    leave   x11
+    .cfi_endproc
+
+// A callback, or what it called, called a traced function.
+.Lrecursion:
+    entry_unwinds
+    mrs     x10, NOPSCOPE_TPIDR
+    add     x11, x10, #CORE_RECURSION
+1:  ldxr    x12, [x11]
+    add     x12, x12, #1
+    stxr    w13, x12, [x11]
+    cbnz    w13, 1b
+    // Fall through: the direct entry still records.
+    .balign 64
+    .cfi_endproc
+
+// void nopscope_far: the direct entry of the object in the slot, or the body. For sites that a BL does
+// not reach from.
+// In, Out, Free: as a direct entry. Frame: none.
+function nopscope_far
+    entry_unwinds
+    and     x10, x30, #~7
+    ldr     x10, [x10, #-16]
+    ldr     x11, [x10, #OPS_DIRECT]
+    cbz     x11, 1f
+    leave   x11
+1:  mov     x10, x30
+    .cfi_register DWARF_PC, 10
+    mov     x30, x9
+    ret     x10
+    .cfi_endproc
+end_of nopscope_far
+
+// void nopscope_callback_unguarded: the same for an ops that wants no guard (ops_unguarded), and
+// nothing after it. Open frames form a chain, so synchronize() can tell that a core is in here; what
+// else the slot holds for a moment of change takes the guard itself (Ops::unguarded).
+// In: x30 the body, x9 the caller's return address. Out: x30 = Regs.lr, at Regs.pc. Free: x9-x17.
+// Frame: Regs, 128 bytes.
+function nopscope_callback_unguarded
+    entry_unwinds
+    mrs     x12, NOPSCOPE_TPIDR
+    ldr     x13, [x12, #CORE_UNGUARDED]
+    push_regs
+    save_arguments
+    mov     x3, sp
+    str     x3, [x12, #CORE_UNGUARDED]  // before the slot is read
+    load_object x13
+    ldr     x10, [x2, #OPS_UNGUARDED]
+    blr     x10
+label nopscope_callback_unguarded_made
+    mrs     x12, NOPSCOPE_TPIDR
+    ldp     x10, x13, [sp, #REGS_PC]
+    restore_arguments
+    ldr     x30, [sp, #REGS_LR]
+    .cfi_register DWARF_PC, 10
+    .cfi_same_value 30
+    str     x13, [x12, #CORE_UNGUARDED]
+    pop_regs
+    ret     x10
+    .cfi_endproc
+end_of nopscope_callback_unguarded
+
+// void nopscope_walk_list(ip, parent_ip, list, regs): the callback of a site's list: each member's, in
+// the order of attachment. Procedure call standard. Frame: 48 bytes.
+function nopscope_walk_list
+    .cfi_startproc
+    bti     c
+    stp     x30, x3, [sp, #-48]!
+    .cfi_adjust_cfa_offset 48
+    .cfi_rel_offset 30, 0
+    stp     x19, x20, [sp, #16]
+    .cfi_rel_offset 19, 16
+    .cfi_rel_offset 20, 24
+    stp     x0, x1, [sp, #32]
+    ldr     w20, [x2, #LIST_COUNT]
+    add     x19, x2, #LIST_MEMBERS
+    add     x20, x19, x20, lsl #3
+1:  ldr     x2, [x19], #8
+    ldp     x0, x1, [sp, #32]
+    ldr     x3, [sp, #8]
+    ldr     x10, [x2, #OPS_FUNC]
+    blr     x10
+    cmp     x19, x20
+    b.ne    1b
+    ldp     x19, x20, [sp, #16]
+    .cfi_restore 19
+    .cfi_restore 20
+    ldr     x30, [sp], #48
+    .cfi_restore 30
+    .cfi_adjust_cfa_offset -48
+    ret
+    .cfi_endproc
+end_of nopscope_walk_list
+end_hook_words nopscope_trampoline_words

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// The duration recorder: nothing at a call's entry but a shadow frame with the clock, and at its
+// return, if it took Core::min_duration ticks or more, one record with its end, depth and duration.
+//
+// The frame stays until the record is in the ring, or is not made. The record may find no room, for no
+// entry has seen to that: then it waits (lossless) or is dropped.
+
+#include "tracer/arch/arm64/recorder.h"
+
+#define CORE_MIN_DURATION 240
+
+#define FRAME_BODY       24
+#define FRAME_START      32
+
+#define HEAD             (6 << 3 | 3)   // Extended::duration; as DATA
+
+    .arch armv8-a
+
+    .section .text.nopscope_recorders, "ax", %progbits
+begin_hook_words nopscope_duration_hook_words
+
+// void nopscope_duration_entry: a shadow frame, then the body with x30 the duration's hook. A call that
+// may not be recorded runs unhooked.
+// In: x30 the body, x9 the caller's return address, SP as at the function's entry.
+// Out: x30 = the hook, or x9; at the body. Free: x9-x17. Frame: none.
+function nopscope_duration_entry
+    entry_unwinds
+    mrs     x10, NOPSCOPE_TPIDR
+    ldr     x14, [x10, #CORE_LIMIT]
+    cbz     x14, .Lto_body
+    check_call .Lduration_special
+.Lduration_push:
+    add     x13, x17, #FRAME_BYTES      // publish the new top, then write the frame
+    str     x13, [x10, #CORE_TOP]
+    stp     x9, x12, [x17]
+    mov     x14, x30
+    .cfi_register DWARF_PC, 14
+    adr     x30, nopscope_duration_hook
+    read_clock x11
+    stp     x30, x14, [x17, #FRAME_HOOK]
+    str     x11, [x17, #FRAME_START]
+    ret     x14
+    .cfi_endproc
+end_of nopscope_duration_entry
+
+// void nopscope_duration_hook: where such a call returns to. Its record or a count, and on to the
+// caller.
+// In: x0-x8, v0-v7 results, SP as at the call's entry. Out: at the caller's return address.
+// Free: x9-x17, x30. Frame: none.
+function nopscope_duration_hook
+    hook_unwinds
+    begin_hook
+    mrs     x10, NOPSCOPE_TPIDR
+    ldr     x17, [x10, #CORE_TOP]
+    ldp     x9, x13, [x17, #-FRAME_BYTES]!
+    cmp     sp, x13
+    b.ne    .Lduration_mismatch
+.Lduration_end:
+    .cfi_register 30, 9
+    ldr     x12, [x17, #FRAME_START]
+    ldp     x13, x15, [x10, #CORE_FILTERED]!
+    read_clock x11
+    subs    x11, x11, x12
+    csel    x11, x11, xzr, pl           // the counter may have been read too early
+    cmp     x11, x15
+    b.hs    .Lduration_record
+1:  ldxr    x13, [x10]
+    add     x13, x13, #1
+    stxr    w14, x13, [x10]
+    cbnz    w14, 1b
+    str     xzr, [x17, #FRAME_SP]
+    str     x17, [x10, #CORE_TOP - CORE_FILTERED]
+    leave   x9
+
+.Lduration_record:
+    sub     x10, x10, #CORE_FILTERED
+    ldp     x15, x16, [x10, #CORE_LIMIT]
+2:  ldxr    x30, [x10]
+    read_clock x11
+    add     x13, x30, #24
+    cmp     x13, x15
+    b.hi    .Lduration_full
+    stxr    w14, x13, [x10]
+    cbnz    w14, 2b
+    subs    x14, x11, x12               // up to the clock of this record
+    csel    x14, x14, xzr, pl
+    ldr     x12, [x10, #CORE_SHADOW_BASE]
+    sub     x12, x17, x12               // depth << 6
+    mov     x13, #HEAD
+    add     x12, x13, x12, lsl #1
+    ldr     x13, [x17, #FRAME_BODY]
+    sub     x13, x13, #8                // the body rounded down is the site plus 8
+    ubfx    x13, x13, #3, #29
+    mov     x10, #DATA
+    store_word x30, 1, x13, x10, x16, x15
+    lsr     x13, x14, #32
+    mov     x10, #DATA
+    bfi     x10, x13, #7, #25
+    store_word x30, 2, x14, x10, x16, x15
+    store_word x30, 0, x11, x12, x16, x15
+.Lduration_pop:
+    mrs     x10, NOPSCOPE_TPIDR
+    str     xzr, [x17, #FRAME_SP]
+    str     x17, [x10, #CORE_TOP]
+    leave   x9
+    .cfi_endproc
+end_of nopscope_duration_hook
+
+// ---- slow paths ------------------------------------------------------------------------------
+
+.Lduration_special:
+    entry_unwinds
+    special_call nopscope_duration_hook
+    ldr     x14, [x10, #CORE_LIMIT]
+    cbnz    x14, .Lduration_push
+.Lto_body:
+    to_body
+    .cfi_endproc
+.Lduration_mismatch:
+    hook_unwinds
+    special_return nopscope_duration_hook
+    b       .Lduration_end
+    .cfi_endproc
+.Lduration_full:
+    hook_unwinds                        // the frame is still on the shadow stack
+    call_cxx nopscope_duration_without_room, in=hook
+    mrs     x10, NOPSCOPE_TPIDR
+    ldr     x17, [x10, #CORE_TOP]
+    sub     x17, x17, #FRAME_BYTES
+    b       .Lduration_pop
+    .cfi_endproc
+end_hook_words nopscope_duration_hook_words

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+// The profile recorder: a call's duration goes into the cell of its function and core. No record, no
+// search: the slot's object holds the address of core 0's cell, the core its distance from that.
+//
+// Exact however interrupts nest, and none is masked: what an interrupt may change, too, is changed by
+// exclusives, which here cost no more than masking would. The clock is read between the load and the
+// store of Core::profiled, and an interrupt in between clears the monitor. So its time is either in this
+// call's duration and in `profiled`, or in neither.
+//
+// It is here twice: as it is, and counting the PMU's events (events.hpp), for which Core::evented is what
+// `profiled` is for time. Events are read in a stretch of their own, outside of that of time, so what counting
+// takes is in nobody's time but the caller's. CORE_PROFILE_EVENTS, which says what is counted, is read and written
+// with `evented`; the frame keeps the low half of its low half with the cell, and a call over whose time it
+// has changed is not counted.
+
+#include "tracer/arch/arm64/recorder.h"
+
+#define PROFILED_SHIFT   8      // profile.hpp
+#define CORE_CELLS       120    // distance of its cells from core 0's; and CORE_LIMIT
+
+#define OPS_DATA         40     // the cell of core 0, at its total
+
+#define FRAME_CELL       24
+#define FRAME_START      32     // clock; and CORE_PROFILED as it was
+#define FRAME_COUNTERS   48     // at the entry; and CORE_EVENTED as it was
+#define CELL_BITS        48     // of FRAME_CELL are the address; above is which events are counted
+
+// A cell is known by the address of its total; self follows, and then the bins, each at 8 times the leading
+// zeros of its durations, 2 to 64.
+#define CELL_MIN         -16    // and max
+#define CELL_EVENTS      -64    // total and self of the first event, of the second, and calls
+
+    .arch armv8-a
+
+    .section .text.nopscope_recorders, "ax", %progbits
+begin_hook_words nopscope_profile_hook_words
+
+// void \entry: a shadow frame, then the body with x30 the profile's hook. A call that
+// may not be recorded runs unhooked.
+// In: x30 the body, x9 the caller's return address, SP as at the function's entry.
+// Out: x30 = the hook, or x9; at the body. Free: x9-x17. Frame: none.
+.macro profile_entry entry, hook, counts
+function \entry
+    entry_unwinds
+    mrs     x10, NOPSCOPE_TPIDR
+    ldp     x15, x14, [x10, #CORE_CELLS]
+    cbz     x14, .Lto_body
+    check_call .Lspecial_\entry
+.Lpush_\entry:
+    and     x16, x30, #~7
+    ldr     x16, [x16, #-16]            // the slot's object, without a guard: quiescence.hpp
+    ldr     x16, [x16, #OPS_DATA]
+    cbz     x16, .Lwithout_slot_\entry
+    add     x15, x15, x16
+.Lframe_\entry:
+    add     x13, x17, #FRAME_BYTES      // publish the new top, then write the frame
+    str     x13, [x10, #CORE_TOP]
+    stp     x9, x12, [x17]
+    mov     x14, x30
+    .cfi_register DWARF_PC, 14
+    adr     x30, \hook
+    stp     x30, x15, [x17, #FRAME_HOOK]
+.if \counts
+    add     x10, x10, #CORE_EVENTED
+2:  ldxp    x11, x12, [x10]
+.Lread_\entry:
+    read_counters x13, x16
+    stxp    w16, x11, x12, [x10]
+    cbnz    w16, 2b
+    stp     x13, x11, [x17, #FRAME_COUNTERS]
+    bfi     x15, x12, #CELL_BITS, #64 - CELL_BITS
+    str     x15, [x17, #FRAME_CELL]
+    add     x10, x10, #CORE_PROFILED - CORE_EVENTED
+.else
+    add     x10, x10, #CORE_PROFILED
+.endif
+1:  ldxr    x13, [x10]
+    read_clock x11
+    stxr    w16, x13, [x10]
+    cbnz    w16, 1b
+    stp     x11, x13, [x17, #FRAME_START]
+    ret     x14
+    .cfi_endproc
+end_of \entry
+.endm
+
+// void \hook: where a profiled call returns to. Adds it to its cell, and on to the caller.
+// In: x0-x8, v0-v7 results, SP as at the call's entry. Out: at the caller's return address.
+// Free: x9-x17, x30. Frame: none.
+.macro profile_hook hook, counts
+function \hook
+    hook_unwinds
+    begin_hook
+    mrs     x10, NOPSCOPE_TPIDR
+    ldr     x17, [x10, #CORE_TOP]!
+    ldp     x9, x13, [x17, #-FRAME_BYTES]!
+    cmp     sp, x13
+    b.ne    .Lmismatch_\hook
+.Lpop_\hook:
+    .cfi_register 30, 9
+    ldr     x15, [x17, #FRAME_CELL]     // read the frame before it is released
+    ldp     x12, x14, [x17, #FRAME_START]
+.if \counts
+    sbfx    x15, x15, #0, #CELL_BITS    // the frame stays until events are counted, too
+    sub     x10, x10, #CORE_TOP - CORE_PROFILED
+.else
+    str     xzr, [x17, #FRAME_SP]
+    str     x17, [x10], #CORE_PROFILED - CORE_TOP
+.endif
+1:  ldxp    x16, x30, [x10]             // and its cost
+    read_clock x11
+    subs    x11, x11, x12
+    csel    x11, x11, xzr, pl           // the duration; the counter may have been read too early
+    add     x13, x14, x11, lsl #PROFILED_SHIFT
+    add     x13, x13, x30               // before the call, the call, and what recording it takes
+    stxp    w17, x13, x30, [x10]
+    cbnz    w17, 1b
+    sub     x13, x13, x16               // self: less the calls that ended in it
+    ldp     x16, x17, [x15, #CELL_MIN]
+    cmp     x11, x16
+    ccmp    x11, x17, #CARRY, hs        // not below the minimum: above the maximum?
+    b.hi    .Lextreme_\hook
+.Ladd_\hook:
+2:  ldxp    x16, x17, [x15]
+    add     x16, x16, x11
+    add     x17, x17, x13
+    stxp    w12, x16, x17, [x15]
+    cbnz    w12, 2b
+    clz     x14, x11
+    add     x15, x15, x14, lsl #3
+3:  ldxr    x14, [x15]
+    add     x14, x14, #1
+    stxr    w12, x14, [x15]
+    cbnz    w12, 3b
+.if \counts
+    mrs     x10, NOPSCOPE_TPIDR
+    ldr     x17, [x10, #CORE_TOP]
+    sub     x17, x17, #FRAME_BYTES
+    ldr     x15, [x17, #FRAME_CELL]
+    add     x11, x10, #CORE_EVENTED
+4:  ldp     x12, x14, [x17, #FRAME_COUNTERS]
+    ldxp    x16, x13, [x11]
+    cbz     x13, .Luncounted_\hook      // nothing is counted any more
+    eor     x10, x13, x15, lsr #CELL_BITS
+    tst     x10, #0xffff
+    b.ne    .Luncounted_\hook           // or not what was at the entry
+.Lread_\hook:
+    read_counters x30, x10
+    lsr     x10, x30, #32
+    sub     w30, w30, w12
+    lsr     x12, x12, #32
+    sub     w10, w10, w12               // w30, w10: the call's events
+    lsr     x12, x14, #32
+    add     w14, w14, w30
+    add     w12, w12, w10
+    bfi     x14, x12, #32, #32          // those that ended before the call, and its own
+    stxp    w12, x14, x13, [x11]
+    cbnz    w12, 4b
+    str     xzr, [x17, #FRAME_SP]
+    str     x17, [x11, #CORE_TOP - CORE_EVENTED]
+    sbfx    x15, x15, #0, #CELL_BITS
+    add     x15, x15, #CELL_EVENTS
+    sub     w17, w14, w16               // self: less those that ended in it
+5:  ldxp    x12, x13, [x15]
+    add     x12, x12, x30
+    add     x13, x13, x17
+    stxp    w11, x12, x13, [x15]
+    cbnz    w11, 5b
+    add     x15, x15, #16
+    lsr     x14, x14, #32
+    lsr     x16, x16, #32
+    sub     w17, w14, w16
+6:  ldxp    x12, x13, [x15]
+    add     x12, x12, x10
+    add     x13, x13, x17
+    stxp    w11, x12, x13, [x15]
+    cbnz    w11, 6b
+    add     x15, x15, #16
+7:  ldxr    x12, [x15]
+    add     x12, x12, #1
+    stxr    w11, x12, [x15]
+    cbnz    w11, 7b
+.endif
+    leave   x9
+    .cfi_endproc
+end_of \hook
+.endm
+
+// In this order: unmarked.hpp.
+profile_entry nopscope_profile_entry, nopscope_profile_hook, counts=0
+profile_entry nopscope_profile_events_entry, nopscope_profile_events_hook, counts=1
+profile_hook nopscope_profile_events_hook, counts=1
+profile_hook nopscope_profile_hook, counts=0
+
+// ---- slow paths ------------------------------------------------------------------------------
+
+.macro profile_slow_entry entry, hook, found
+// A call in the middle of a change, whose cell is not in its slot.
+// In: x10 core, x9 return address, x30 the body; check_call's checks have been made. Free: x9-x17.
+.Lwithout_slot_\entry:
+    entry_unwinds
+    call_cxx nopscope_profile_cell
+// And one of the graph recorder's that found the ring full. In: x11 its cell of core 0; 0: it has none.
+label \found
+    cbz     x11, .Lto_body
+    mrs     x10, NOPSCOPE_TPIDR
+    mov     x12, sp
+    ldr     x15, [x10, #CORE_CELLS]
+    ldr     x17, [x10, #CORE_TOP]       // as it was: what interrupts push, they pop
+    add     x15, x15, x11
+    b       .Lframe_\entry
+label \found\()_end
+.Lspecial_\entry:
+    special_call \hook, at_any_depth=1
+    ldp     x15, x14, [x10, #CORE_CELLS]
+    cbz     x14, .Lto_body
+    b       .Lpush_\entry
+    .cfi_endproc
+.endm
+.macro profile_slow_hook hook
+.Lmismatch_\hook:
+    hook_unwinds
+    sub     x10, x10, #CORE_TOP
+    special_return \hook, before=10
+    add     x10, x10, #CORE_TOP
+    b       .Lpop_\hook
+// A new minimum, a new maximum, or both. In: x15 the cell, x11 the duration. Keeps x9, x13.
+.Lextreme_\hook:
+    add     x10, x15, #CELL_MIN
+4:  ldxr    x16, [x10]
+    cmp     x11, x16
+    csel    x16, x11, x16, lo
+    stxr    w12, x16, [x10]
+    cbnz    w12, 4b
+    add     x10, x10, #8
+5:  ldxr    x16, [x10]
+    cmp     x11, x16
+    csel    x16, x11, x16, hi
+    stxr    w12, x16, [x10]
+    cbnz    w12, 5b
+    b       .Ladd_\hook
+    .cfi_endproc
+.endm
+
+profile_slow_entry nopscope_profile_entry, nopscope_profile_hook, nopscope_profile_found
+profile_slow_hook nopscope_profile_hook
+profile_slow_entry nopscope_profile_events_entry, nopscope_profile_events_hook, nopscope_profile_events_found
+profile_slow_hook nopscope_profile_events_hook
+.Luncounted_nopscope_profile_events_hook:
+    hook_unwinds
+    .cfi_register 30, 9
+    str     xzr, [x17, #FRAME_SP]
+    str     x17, [x11, #CORE_TOP - CORE_EVENTED]
+    leave   x9
+    .cfi_endproc
+end_hook_words nopscope_profile_hook_words
+.Lto_body:
+    entry_unwinds
+    to_body
+    .cfi_endproc
+
+// u16 nopscope_profile_events_costs[2]: as nopscope_graph_events_costs, with any number of events. A call that
+// takes longer or shorter than each before it has 13 instructions more inside.
+    .section .rodata.nopscope_profile_events_costs, "a", %progbits
+    .balign 2
+    .globl  nopscope_profile_events_costs
+nopscope_profile_events_costs:
+#define INSIDE ((nopscope_profile_events_entry_end - .Lread_nopscope_profile_events_entry + \
+                 .Lread_nopscope_profile_events_hook - nopscope_profile_events_hook) / 4 - 3 - UNEXECUTED_AT_BEGIN)
+#define ALL ((nopscope_profile_events_entry_end - nopscope_profile_events_entry + \
+              nopscope_profile_events_hook_end - nopscope_profile_events_hook) / 4 - UNEXECUTED_AT_BEGIN)
+    .hword  INSIDE
+    .hword  ALL - INSIDE
+    .size   nopscope_profile_events_costs, . - nopscope_profile_events_costs

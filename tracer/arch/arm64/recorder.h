@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// Assembly: what the recorders share. core.hpp has the rules, and asserts the offsets.
+#pragma once
+
+#include "tracer/arch/arm64/hook.h"
+#include "tracer/arch/arm64/labels.h"
+#include "tracer/arch/arm64/unwind.h"
+
+#define CORE_EVENTS      8      // beside the cursor, which is at 0
+#define CORE_PROFILED    16     // 1/256 ticks of the calls that ended at this level; and CORE_PROFILE_COST
+#define CORE_EVENTED     48     // and CORE_PROFILE_EVENTS
+#define CORE_FRAMES_END  64
+#define CORE_STACK_HIGH  72
+#define CORE_LEFT        80     // position and clock
+#define CORE_AGGREGATES  112
+#define CORE_LIMIT       128    // and CORE_RING
+#define CORE_RING        136
+#define CORE_RING_AGAIN  144    // and CORE_TOP
+#define CORE_TOP         152    // and CORE_SHADOW_END
+#define CORE_SHADOW_END  160    // and CORE_STACK_LOW
+#define CORE_DROPPED     176
+#define CORE_UNHOOKED    184
+#define CORE_FOREIGN     192
+#define CORE_LOSSLESS    200
+#define CORE_FILTERED    232    // and CORE_MIN_DURATION
+#define CORE_SHADOW_BASE 248
+
+#define FRAME_BYTES      64
+#define FRAME_SP         8
+#define FRAME_HOOK       16     // and a word of the recorder's own
+
+#define CARRY            2      // of NZCV: "higher or same"
+
+// The clock of all records (hal/arm64/machine.hpp has it for C++).
+.macro read_clock to
+#ifdef NOPSCOPE_CLOCK_PMCCNTR
+    mrs     \to, pmccntr_el0
+#else
+    mrs     \to, cntvct_el0
+#endif
+.endm
+
+// The PMU's event counters 0 and 1, of which 32 bits count, in one register.
+.macro read_counters to, scratch
+    mrs     \to, pmevcntr0_el0
+    mrs     \scratch, pmevcntr1_el0
+    bfi     \to, \scratch, #32, #32
+.endm
+
+#ifndef NOPSCOPE_RING_LOG2
+#define NOPSCOPE_RING_LOG2 18
+#endif
+#define RING_MASK  ((1 << NOPSCOPE_RING_LOG2) - 1)
+#define LAP_SHIFT  (NOPSCOPE_RING_LOG2 - 2)
+
+// High word of a data record without its argument, which is 7 bits up (protocol/record.hpp).
+#define DATA             (15 << 3 | 3)  // Extended::data
+
+// Stores a word of a record of several. In: \at position of the first, \low and \high the word's
+// halves, \ring. Changes \low, \high and \scratch.
+.macro store_word at, number, low, high, ring, scratch
+    add     \scratch, \at, #8 * \number
+    eor     \high, \high, \scratch, lsr #LAP_SHIFT
+    bfi     \low, \high, #32, #32
+    and     \scratch, \scratch, #RING_MASK
+    str     \low, [\ring, \scratch]
+.endm
+
+// Leaves a trampoline for the traced function's body, unhooked.
+.macro to_body
+    .cfi_remember_state
+    mov     x10, x30
+    .cfi_register DWARF_PC, 10
+    mov     x30, x9
+    ret     x10
+    .cfi_restore_state
+.endm
+
+// Adds one to the counter at x10 + \offset, against interrupts. Changes x11-x13.
+.macro count offset
+    add     x11, x10, #\offset
+1:  ldxr    x12, [x11]
+    add     x12, x12, #1
+    stxr    w13, x12, [x11]
+    cbnz    w13, 1b
+.endm
+
+// Calls name(core, SP, return address, body), C++, from a slow path; its result is in x11. Keeps x0-x9, x18,
+// x30 and the stack's alignment; loses the rest of x10-x17. The tracer's C++ has no FP registers. \moment:
+// name(core, SP, Moment (ring.hpp), how many of the recorder's instructions came before, return address).
+// \in: entry or hook (unwind.h).
+.macro call_cxx name, moment=0, before=0, in=entry
+.if \moment
+    ldr     x11, [x10]
+    read_clock x12
+.endif
+    .cfi_remember_state
+    sub     sp, sp, #96
+    .cfi_adjust_cfa_offset 96
+    stp     x0, x1, [sp]
+    stp     x2, x3, [sp, #16]
+    stp     x4, x5, [sp, #32]
+    stp     x6, x7, [sp, #48]
+    stp     x8, x9, [sp, #64]
+    stp     x18, x30, [sp, #80]
+.ifc \in, entry
+    .cfi_rel_offset 30, 72
+    .cfi_rel_offset DWARF_PC, 88
+.endif
+    mov     x0, x10
+    add     x1, sp, #96
+.if \moment
+    mov     x2, x11
+    mov     x3, x12
+    mov     w4, #\before
+    mov     x5, x9
+.else
+    mov     x2, x9
+    mov     x3, x30
+.endif
+    bl      \name
+    mov     x11, x0
+    ldp     x0, x1, [sp]
+    ldp     x2, x3, [sp, #16]
+    ldp     x4, x5, [sp, #32]
+    ldp     x6, x7, [sp, #48]
+    ldp     x8, x9, [sp, #64]
+    ldp     x18, x30, [sp, #80]
+.ifc \in, entry
+    .cfi_register 30, 9
+    .cfi_register DWARF_PC, 30
+.endif
+    add     sp, sp, #96
+    .cfi_restore_state
+.endm
+
+// May this call be hooked? SP in the stack, a frame left, and the top one an outer call's: else \special
+// (special_call). In: x10 core. Out: x12 SP, x17 the free frame, x13 the SP of the top one, x16 the
+// stack's low end, x11 where hooking stops; \ring the ring, for a recorder that stores it with the top (core.hpp).
+.macro check_call special, ring
+.ifnb \ring
+    ldp     \ring, x17, [x10, #CORE_RING_AGAIN]
+.else
+    ldr     x17, [x10, #CORE_TOP]
+.endif
+    ldp     x11, x16, [x10, #CORE_SHADOW_END]
+    mov     x12, sp
+    ldr     x13, [x17, #FRAME_SP - FRAME_BYTES]
+    cmp     x12, x16
+    ccmp    x17, x11, #CARRY, hs        // SP at or above the stack's low end: top below the end?
+    ccmp    x12, x13, #CARRY, lo        // and SP below the top frame's, or the sentinel's?
+    b.hs    \special
+.endm
+
+// What an entry's three comparisons found: an SP (x12) outside the stack, no frame left, or a top frame
+// whose SP (x13) is not above ours. The same SP and a hook as return address is a tail call: those nest.
+// Anything else: calls that longjmp skipped, or a frame that the interrupted code is just writing.
+// In: as check_call leaves it, and x9 return address. Out: the same
+// x9, x10, x12; x17 the free frame to push. Leaves for the body, counted, when there is none, or (not
+// \at_any_depth) there are as many open calls as there may be.
+.macro special_call hook, at_any_depth=0
+    ldr     x14, [x10, #CORE_STACK_HIGH]
+    cmp     x12, x16
+    ccmp    x12, x14, #CARRY, hs
+    b.hs    4f
+    cmp     x12, x13
+    b.lo    2f
+    b.ne    1f
+    adr     x14, \hook
+    cmp     x9, x14
+    b.eq    2f
+1:  call_cxx nopscope_unwind_at_entry, moment=1, before=21
+    mrs     x10, NOPSCOPE_TPIDR
+    mov     x12, sp
+    ldp     x17, x11, [x10, #CORE_TOP]
+2:  cmp     x17, x11
+    b.lo    5f
+    ldr     x11, [x10, #CORE_FRAMES_END]
+    cmp     x17, x11
+.if \at_any_depth
+    b.lo    5f
+.else
+    b.lo    3f
+.endif
+    count   CORE_UNHOOKED
+    b       .Lto_body
+.if !\at_any_depth
+3:  count   CORE_FILTERED
+    b       .Lto_body
+.endif
+4:  count   CORE_FOREIGN
+    b       .Lto_body
+5:
+.endm
+
+// The top frame is not this call's: calls above it were skipped, or an interrupt has just popped
+// such ones. Out: x10 core, x17 the frame, x9 its return address. If the call's frame is not on
+// this context's shadow stack, returns to the caller (strays.hpp). Panics if the caller is not
+// known. \before: the hook's instructions until the clock is read.
+.macro special_return hook, before=9
+    adr     x9, \hook
+    call_cxx nopscope_unwind_at_return, moment=1, before=\before, in=hook
+    tbz     x11, #0, 1f
+    sub     x9, x11, #1
+    .cfi_remember_state
+    .cfi_register 30, 9
+    leave   x9
+    .cfi_restore_state
+1:  mrs     x10, NOPSCOPE_TPIDR
+    sub     x17, x11, #FRAME_BYTES
+    ldr     x9, [x17]
+    .cfi_register 30, 9
+.endm

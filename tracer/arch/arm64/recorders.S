@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// The recorders: what an enabled site's BL reaches, and the hook that hooked calls return to.
+//
+// At a function's entry x9-x17 are free; x0-x8, x18, v0-v7 are not. At its return x0-x8 and v0-v7
+// may hold results; x9-x17 are free. So the hot paths save nothing. core.hpp has the ring's and
+// the shadow stack's rules and asserts the offsets below. Each hot path ends in RET, not BR: the
+// return predictor has paired the site's BL, and RET needs no landing pad. hook.h has what the hooks do about it.
+//
+// The graph recorder is here twice: as it is, and counting the PMU's events (events.hpp). Counters are read
+// where the clock is, between the exclusives that claim the record's place, so an interrupt in between has
+// its events in none of both. CORE_EVENTS, which says what is counted, lies beside the cursor and is read
+// and written with it: a change of events is such an interrupt, too.
+
+#include "tracer/arch/arm64/recorder.h"
+
+#define FRAME_POSITION   24
+#define FRAME_COUNTERS   32     // at the entry; and CORE_EVENTS then
+
+#define EVENTS_BYTES     16     // of CORE_EVENTS: the first bit of two of how many bytes a return takes;
+#define EVENTS_HEAD      32     // of the head's high word, whose
+#define EVENTS_TWO       63     // highest bit says that there are two events
+
+#define KIND_ENTRY       1
+#define KIND_RET         2
+
+    .arch armv8-a
+
+// Claims a ring slot. In: x10 core, x14 limit (\full is taken at or above it; none: no limit).
+// Out: x12 position, x11 clock. Changes x13, x16.
+.macro claim full
+1:  ldxr    x12, [x10]
+.ifnb \full
+    cmp     x12, x14
+    b.hs    \full
+.endif
+    read_clock x11
+    add     x13, x12, #8
+    stxr    w16, x13, [x10]
+    cbnz    w16, 1b
+.endm
+
+// Stores a record. In: x12 position, x11 clock, w13 its high word, x15 ring. Changes x11-x13.
+.macro store_record
+    eor     x13, x13, x12, lsr #LAP_SHIFT
+    bfi     x11, x13, #32, #32
+    and     x12, x12, #RING_MASK
+    str     x11, [x15, x12]
+.endm
+
+// Claims, and stores a `ret`. In: x10 core, x15 ring, x14 position of its entry's record. Changes x11-x13, x16.
+.macro put_ret
+    claim
+    lsl     w13, w14, #1                // index << 4, in positions of 8 bytes
+    orr     w13, w13, #KIND_RET
+    store_record
+.endm
+
+    .section .text.nopscope_recorders, "ax", %progbits
+begin_hook_words nopscope_graph_hook_words
+
+// void nopscope_function_entry: one `call` record, then the body.
+// In: x30 the body, x9 the caller's return address. Out: x30 = x9, at the body.
+// Free: x9-x17. Frame: none.
+function nopscope_function_entry
+    entry_unwinds
+    mrs     x10, NOPSCOPE_TPIDR
+    ldp     x14, x15, [x10, #CORE_LIMIT]
+    claim   .Lfunction_full
+    and     x13, x30, #~7               // the site plus 8; kind 0 is `call`
+    store_record
+    to_body
+    .cfi_endproc
+end_of nopscope_function_entry
+
+// void \entry: a shadow frame and an `entry` record, then the body with x30 the return
+// hook. A call that may not be recorded runs unhooked.
+// In: x30 the body, x9 the caller's return address, SP as at the function's entry.
+// Out: x30 = the hook, or x9; at the body. Free: x9-x17. Frame: none.
+.macro graph_entry entry, hook, full, counts
+function \entry
+    entry_unwinds
+    mrs     x10, NOPSCOPE_TPIDR
+    ldr     x14, [x10, #CORE_LIMIT]
+    cbz     x14, .Lto_body
+    check_call .Lspecial_\entry, x15
+    // From here on every frame below x17 is alive, so an interrupt leaves the top where it is.
+.Lpush_\entry:
+    add     x13, x17, #FRAME_BYTES      // publish the new top, then write the frame
+    stp     x15, x13, [x10, #CORE_RING_AGAIN]
+    stp     x9, x12, [x17]
+.if \counts
+.Lclaim_\entry:
+    ldxp    x12, x15, [x10]
+    cmp     x12, x14
+    b.hs    \full
+    read_clock x11
+.Lread_\entry:
+    read_counters x16, x13
+    add     x13, x12, #8
+    stxp    w14, x13, x15, [x10]
+    cbnz    w14, .Lagain_\entry
+    stp     x16, x15, [x17, #FRAME_COUNTERS]
+    ldr     x15, [x10, #CORE_RING]
+.else
+    claim   \full
+.endif
+    and     x13, x30, #~7               // the site plus 8
+    orr     x13, x13, #KIND_ENTRY
+    mov     x10, x30
+    .cfi_register DWARF_PC, 10
+    adr     x30, \hook
+    stp     x30, x12, [x17, #FRAME_HOOK]
+    store_record
+    ret     x10
+    .cfi_endproc
+end_of \entry
+.endm
+
+// void \hook: where a hooked call returns to. A `ret` record, and on to the caller.
+// In: x0-x8, v0-v7 results, SP as at the call's entry. Out: at the caller's return address.
+// Free: x9-x17, x30. Frame: none.
+.macro graph_hook hook, counts
+function \hook
+    hook_unwinds
+    begin_hook
+    mrs     x10, NOPSCOPE_TPIDR
+    ldp     x15, x17, [x10, #CORE_RING_AGAIN]
+    ldp     x9, x13, [x17, #-FRAME_BYTES]!
+    cmp     sp, x13
+    b.ne    .Lmismatch_\hook
+.Lpop_\hook:
+    .cfi_register 30, 9
+    ldr     x14, [x17, #FRAME_POSITION] // read the frame before it is released
+.if \counts
+    ldp     x16, x30, [x17, #FRAME_COUNTERS]
+.endif
+    str     xzr, [x17, #FRAME_SP]
+    stp     x15, x17, [x10, #CORE_RING_AGAIN]
+.if \counts
+    cbz     x30, .Lplain_\hook
+    mov     x17, x16
+1:  ldxp    x12, x13, [x10]
+    cmp     x13, x30
+    b.ne    .Lplain_\hook               // what is counted has changed since the entry
+    read_clock x11
+.Lread_\hook:
+    read_counters x16, x13
+    ubfx    x13, x30, #EVENTS_BYTES, #16
+    add     x13, x12, x13
+    stxp    w15, x13, x30, [x10]
+    cbnz    w15, 1b
+    ldr     x15, [x10, #CORE_RING]
+    lsr     x10, x16, #32
+    sub     w16, w16, w17
+    lsr     x17, x17, #32
+    sub     w17, w10, w17
+    lsl     w13, w14, #1                // index << 4, in positions of 8 bytes
+    orr     w13, w13, #KIND_RET
+    store_word x12, 0, x11, x13, x15, x14
+    lsr     x13, x30, #EVENTS_HEAD
+    store_word x12, 1, x11, x13, x15, x14
+    mov     x13, #DATA
+    store_word x12, 2, x16, x13, x15, x14
+    tbz     x30, #EVENTS_TWO, .Lone_\hook
+.Lsecond_\hook:
+    mov     x13, #DATA
+    store_word x12, 3, x17, x13, x15, x14
+.Lone_\hook:
+    leave   x9
+.else
+    put_ret
+    leave   x9
+.endif
+    .cfi_endproc
+end_of \hook
+.endm
+
+graph_entry nopscope_graph_entry, nopscope_return_hook, nopscope_graph_full, counts=0
+graph_hook nopscope_return_hook, counts=0
+graph_entry nopscope_graph_events_entry, nopscope_graph_events_hook, .Lgraph_events_full, counts=1
+graph_hook nopscope_graph_events_hook, counts=1
+
+// ---- slow paths ------------------------------------------------------------------------------
+
+// Recording is stopped, the ring is full, or (lossless) the pump has to make room.
+// In: x14 the limit that was met. \again: where to try anew. \before: instructions from there to here.
+.macro ring_full again, before
+    cbz     x14, .Lto_body
+    ldr     x11, [x10, #CORE_LOSSLESS]
+    cbz     x11, .Ldrop
+    call_cxx nopscope_wait_for_room, moment=1, before=\before + 5
+    cbnz    x11, \again
+    mrs     x10, NOPSCOPE_TPIDR
+    b       .Ldrop
+.endm
+.Lfunction_full:
+    entry_unwinds
+    ring_full nopscope_function_entry, 5
+// Adaptive: nothing is dropped, the call goes to the profile.
+label nopscope_graph_full
+    str     xzr, [x17, #FRAME_SP]
+    str     x17, [x10, #CORE_TOP]
+    cbz     x14, .Lto_body
+    ldr     x11, [x10, #CORE_AGGREGATES]
+    cbz     x11, .Lgraph_refuse
+    call_cxx nopscope_overflow
+    b       nopscope_profile_found
+label nopscope_graph_full_end
+.Lgraph_refuse:
+    ring_full nopscope_graph_entry, 22
+.Lgraph_events_full:
+    str     xzr, [x17, #FRAME_SP]
+    str     x17, [x10, #CORE_TOP]
+    ring_full nopscope_graph_events_entry, 19
+.Ldrop:
+    count   CORE_DROPPED
+.Lto_body:
+    to_body
+    .cfi_endproc
+.macro graph_special entry, hook
+.Lspecial_\entry:
+    entry_unwinds
+    special_call \hook
+    ldp     x14, x15, [x10, #CORE_LIMIT]
+    b       .Lpush_\entry
+    .cfi_endproc
+.Lmismatch_\hook:
+    hook_unwinds
+    special_return \hook
+    ldr     x15, [x10, #CORE_RING]
+    b       .Lpop_\hook
+    .cfi_endproc
+.endm
+graph_special nopscope_graph_entry, nopscope_return_hook
+graph_special nopscope_graph_events_entry, nopscope_graph_events_hook
+.Lagain_nopscope_graph_events_entry:
+    entry_unwinds
+    ldr     x14, [x10, #CORE_LIMIT]
+    b       .Lclaim_nopscope_graph_events_entry
+    .cfi_endproc
+.Lplain_nopscope_graph_events_hook:
+    hook_unwinds
+    .cfi_register 30, 9
+    ldr     x15, [x10, #CORE_RING]
+    put_ret
+    leave   x9
+    .cfi_endproc
+end_hook_words nopscope_graph_hook_words
+
+// u16 nopscope_graph_events_costs[3]: what a call that counts has of the recorder's instructions, on the usual
+// path: between the two readings, less the site's three before (landing pad, MOV, BL); and outside of them,
+// those three included, with one event and with two.
+    .section .rodata.nopscope_graph_events_costs, "a", %progbits
+    .balign 2
+    .globl  nopscope_graph_events_costs
+nopscope_graph_events_costs:
+#define INSIDE ((nopscope_graph_events_entry_end - .Lread_nopscope_graph_events_entry + \
+                 .Lread_nopscope_graph_events_hook - nopscope_graph_events_hook) / 4 - 3 - UNEXECUTED_AT_BEGIN)
+#define ALL ((nopscope_graph_events_entry_end - nopscope_graph_events_entry + \
+              nopscope_graph_events_hook_end - nopscope_graph_events_hook) / 4 - UNEXECUTED_AT_BEGIN)
+#define SECOND ((.Lone_nopscope_graph_events_hook - .Lsecond_nopscope_graph_events_hook) / 4)
+    .hword  INSIDE
+    .hword  ALL - SECOND - INSIDE
+    .hword  ALL - INSIDE
+    .size   nopscope_graph_events_costs, . - nopscope_graph_events_costs

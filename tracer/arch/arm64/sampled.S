@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sampled recorder: every n-th call of a core goes on to the graph recorder's entry.
+
+#include "tracer/arch/arm64/recorder.h"
+
+#define CORE_PASSED      32     // and CORE_SAMPLE_NEXT: changed together, by exclusives
+#define CORE_SAMPLE_GAP  96
+
+    .arch armv8-a
+
+    .section .text.nopscope_recorders, "ax", %progbits
+
+// void nopscope_sampled_entry: the body, or nopscope_graph_entry.
+// In: x30 the body, x9 the caller's return address, SP as at the function's entry.
+// Out: x30 = x9, at the body; or as it came in. Free: x9-x17. Frame: none.
+function nopscope_sampled_entry
+    entry_unwinds
+    mrs     x10, NOPSCOPE_TPIDR
+    add     x11, x10, #CORE_PASSED
+1:  ldxp    x12, x13, [x11]
+    cmp     x12, x13
+    b.hs    2f
+    add     x12, x12, #1
+    stxp    w14, x12, x13, [x11]
+    cbnz    w14, 1b
+.Lto_body:
+    to_body
+2:  ldr     x14, [x10, #CORE_LIMIT]
+    cbz     x14, .Lto_body              // recording is stopped: nothing is counted
+    ldr     x15, [x10, #CORE_SAMPLE_GAP]
+3:  ldxp    x12, x13, [x11]
+    cmp     x12, x13
+    b.lo    1b                          // an interrupt's call took the turn
+    add     x13, x12, x15
+    stxp    w14, x12, x13, [x11]
+    cbnz    w14, 3b
+    b       nopscope_graph_entry
+    .cfi_endproc
+end_of nopscope_sampled_entry

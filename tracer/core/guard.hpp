@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The guard of this core and interrupt depth, as C++ takes it (arch/arm64/callbacks.S does on the hot path).
+// While it is taken, callbacks of this context are left out, and synchronize() waits (quiescence.hpp).
+#pragma once
+
+#include "tracer/core/core.hpp"
+
+namespace nopscope {
+
+class Guard {
+public:
+    // Against interrupts of this core nothing is needed: each takes that of its own depth.
+    explicit Guard(Core& core)
+        : guard_(core.guards[*reinterpret_cast<const volatile std::uint32_t*>(core.depth)]),
+          taken_(guard_ != 0) {
+        if (!taken_) return;
+        __atomic_store_n(&guard_, 0, __ATOMIC_RELAXED);
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    }
+    // After the last use of what it guards.
+    ~Guard() {
+        if (taken_) __atomic_store_n(&guard_, reinterpret_cast<std::uintptr_t>(&guard_), __ATOMIC_RELEASE);
+    }
+    Guard(const Guard&) = delete;
+    Guard& operator=(const Guard&) = delete;
+
+    // False: a callback below had it already.
+    bool taken() const { return taken_; }
+
+private:
+    std::uint64_t& guard_;
+    const bool taken_;
+};
+
+}  // namespace nopscope

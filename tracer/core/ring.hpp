@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ring as C++ sees it: the tracer's own rare records, and the pump's end. The recorders'
+// hot path is in arch/arm64/recorders.S; core.hpp has the rules.
+#pragma once
+
+#include "tracer/arch/machine.hpp"
+#include "tracer/arch/arm64/system.hpp"
+#include "tracer/core/core.hpp"
+
+#include <optional>
+#include <span>
+
+namespace nopscope {
+
+constexpr std::uint64_t lap_mask(std::uint64_t position) {
+    return static_cast<std::uint64_t>(static_cast<std::uint32_t>(position >> lap_shift))
+           << wire::kind_shift;
+}
+constexpr std::uint64_t record_index(std::uint64_t position) {
+    return (position - ring_bytes) / record_bytes;
+}
+
+// The recorders store what is at hand: the body's address rounded down, which is the site plus 8, and
+// the position of a return's entry, which counts from lap 1. This is what to take off.
+constexpr std::uint64_t recorder_excess(wire::Record record) {
+    switch (record.kind()) {
+        case wire::Kind::call:
+        case wire::Kind::entry: return std::uint64_t{8} << wire::kind_shift;
+        case wire::Kind::ret: return (ring_bytes << 1) << wire::kind_shift;
+        case wire::Kind::extended: break;
+    }
+    return 0;
+}
+
+inline std::uint64_t* ring_slot(const Core& core, std::uint64_t position) {
+    return reinterpret_cast<std::uint64_t*>(core.ring + (position & (ring_bytes - 1)));
+}
+
+// popcount without FP registers, which the instruction would take, or libgcc.
+constexpr unsigned ones(std::uint32_t bits) {
+    unsigned count = 0;
+    for (; bits != 0; bits &= bits - 1) ++count;
+    return count;
+}
+
+// When the tracer's work began on this core: where its ring ended, and the clock then, read in this order. So what
+// is recorded at that position may have that time.
+struct Moment {
+    std::uint64_t position = 0;  // 0: none
+    std::uint64_t clock = 0;
+};
+template <MachineConcept M>
+Moment moment(M& machine, const Core& core) {
+    const std::uint64_t position = __atomic_load_n(&core.cursor, __ATOMIC_RELAXED);
+    return {position, machine.clock()};
+}
+
+struct Claim {
+    std::uint64_t position;
+    std::uint64_t clock;
+};
+// Claims `bytes` whose end is not above `limit`; the clock is read in between, or was when the work `began`, if
+// nothing else was recorded since. Any context on the core that owns the ring. Null: there is no room.
+template <MachineConcept M>
+std::optional<Claim> ring_claim(M& machine, Core& core, std::uint64_t bytes, std::uint64_t limit,
+                                Moment* began = nullptr) {
+    Claim claim{__atomic_load_n(&core.cursor, __ATOMIC_RELAXED), 0};
+    do {
+        if (claim.position + bytes > limit) return std::nullopt;
+        claim.clock = machine.clock();
+    } while (!__atomic_compare_exchange_n(&core.cursor, &claim.position, claim.position + bytes, true,
+                                          __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    if (began != nullptr && began->position == claim.position) {
+        claim.clock = began->clock;
+        began->position += bytes;
+    }
+    return claim;
+}
+
+// The word of a record as the recorders store it.
+inline void ring_store(const Core& core, std::uint64_t position, std::uint64_t word) {
+    __atomic_store_n(ring_slot(core, position), word ^ lap_mask(position), __ATOMIC_RELAXED);
+}
+
+// Claims a slot, stamps `record` with the clock, and stores it. False: there was no room.
+template <MachineConcept M>
+bool ring_put(M& machine, Core& core, wire::Record record, std::uint64_t limit, Moment* began = nullptr) {
+    const std::optional<Claim> claim = ring_claim(machine, core, record_bytes, limit, began);
+    if (!claim) return false;
+    if (record.is(wire::Extended::sync)) record = wire::make_sync(claim->clock);
+    const std::uint64_t word = record.word | static_cast<std::uint32_t>(claim->clock);
+    ring_store(core, claim->position, word + recorder_excess(record));
+    return true;
+}
+
+// The same for an extended record and its data, which are claimed together. They may be stored in any
+// order: nobody takes the head for written before all are (ring_peek). `data`: as many as data_count
+// says, 57 bits each.
+inline void ring_store_many(const Core& core, const Claim& claim, wire::Record head,
+                            std::span<const std::uint64_t> data) {
+    std::uint64_t position = claim.position;
+    ring_store(core, position, head.word | static_cast<std::uint32_t>(claim.clock));
+    for (const std::uint64_t value : data) {
+        ring_store(core, position += record_bytes, wire::make_data(value).word);
+    }
+}
+template <MachineConcept M>
+bool ring_put_many(M& machine, Core& core, wire::Record head, std::span<const std::uint64_t> data,
+                   std::uint64_t limit) {
+    const std::optional<Claim> claim =
+        ring_claim(machine, core, (1 + data.size()) * record_bytes, limit);
+    if (claim) ring_store_many(core, *claim, head, data);
+    return claim.has_value();
+}
+
+// What data(site) holds, as a call record's payload: run-time bits 3..31 of the function's address.
+constexpr std::uint64_t site_of(std::uint64_t function) {
+    return static_cast<std::uint32_t>(function) >> 3;
+}
+
+// Data records that follow this one.
+constexpr unsigned data_count(wire::Record head) {
+    if (head.kind() != wire::Kind::extended) return 0;
+    const std::uint32_t argument = head.argument();
+    switch (head.extended()) {
+        case wire::Extended::duration: return 2;
+        case wire::Extended::arguments: return 1 + ones(argument & 0xffff);
+        case wire::Extended::result: return 2 + (argument & 1);
+        case wire::Extended::counter: return 1 + (argument & 1);
+        case wire::Extended::sample: return wire::sample_addresses(argument);
+        case wire::Extended::masked: return 2;
+        case wire::Extended::events: return wire::event_count(argument);
+        default: return 0;
+    }
+}
+
+// The 64-bit clock of a record, from that of a neighbour, before or after it. They are at most half a wrap apart,
+// either way; a sync says the upper bits. A data record has none of its own: its head's.
+constexpr std::uint64_t clock_of(wire::Record record, std::uint64_t before) {
+    if (record.is(wire::Extended::data)) return before;
+    if (record.is(wire::Extended::sync)) {
+        return static_cast<std::uint64_t>(record.argument()) << 32 | record.clock_low();
+    }
+    const auto delta =
+        static_cast<std::int32_t>(record.clock_low() - static_cast<std::uint32_t>(before));
+    return before + static_cast<std::uint64_t>(static_cast<std::int64_t>(delta));
+}
+
+inline void add_one(std::uint64_t& counter) { __atomic_fetch_add(&counter, 1, __ATOMIC_RELAXED); }
+// Calls that a filter kept from making a record.
+inline std::uint64_t filtered_of(const Core& core) {
+    return __atomic_load_n(&core.filtered, __ATOMIC_RELAXED) +
+           __atomic_load_n(&core.passed, __ATOMIC_RELAXED);
+}
+
+inline constexpr std::uint64_t no_limit = ~std::uint64_t{0};  // for returns
+
+// How far the tracer's own records may go: all open calls can still return.
+inline std::uint64_t own_limit(const Core& core) {
+    if (__atomic_load_n(&core.overwrites, __ATOMIC_RELAXED) != 0) return no_limit;
+    return __atomic_load_n(&core.tail, __ATOMIC_RELAXED) + ring_bytes -
+           core.reserve;
+}
+// Puts a record that the tracer makes for itself. Needs: each switch of context has its record, and
+// interrupts are masked.
+// False: there was no room.
+template <MachineConcept M>
+bool put_own_said(M& machine, Core& core, wire::Extended what, std::uint32_t argument = 0,
+                  Moment* began = nullptr) {
+    const wire::Record record = wire::make_extended(what, argument);
+    if (!ring_put(machine, core, record, own_limit(core), began)) return false;
+    __atomic_fetch_add(&core.own_records, 1, __ATOMIC_RELAXED);
+    return true;
+}
+// How far interrupts may go, which come when they come: in lossless mode beyond what stops the calls they interrupt.
+inline std::uint64_t interrupt_limit(const Core& core) {
+    if (__atomic_load_n(&core.held, __ATOMIC_RELAXED) != 0) return 1;
+    const std::uint64_t limit = own_limit(core);
+    return limit == no_limit ? no_limit : limit - own_reserve_bytes;
+}
+// How far the firmware's records may go.
+inline std::uint64_t mark_limit(const Core& core) {
+    const std::uint64_t limit = own_limit(core);
+    return limit == no_limit ? no_limit : limit - own_reserve_bytes - core.margin;
+}
+// How far entries may go. 1, below every position: they are refused, and counted.
+inline std::uint64_t entry_limit(const Core& core) {
+    return __atomic_load_n(&core.held, __ATOMIC_RELAXED) != 0 ? 1 : mark_limit(core);
+}
+
+// The word at `position` as it was before its lap was put in; with that bit it is last lap's.
+inline constexpr std::uint64_t unwritten_bit = std::uint64_t{1} << (wire::payload_shift - 1);
+inline std::uint64_t ring_word(const Core& core, std::uint64_t position) {
+    return __atomic_load_n(ring_slot(core, position), __ATOMIC_RELAXED) ^ lap_mask(position);
+}
+
+[[gnu::noinline]] inline bool is_data_written(const Core& core, std::uint64_t head_position,
+                                              wire::Record head) {
+    for (unsigned left = data_count(head); left != 0; --left) {
+        if ((ring_word(core, head_position + left * record_bytes) & unwritten_bit) != 0) return false;
+    }
+    return true;
+}
+// The record at `position`. False: it, or the data that belong to it, are not written (yet).
+[[gnu::always_inline]] inline bool ring_read(const Core& core, std::uint64_t position,
+                                             wire::Record& record) {
+    if (position >= __atomic_load_n(&core.cursor, __ATOMIC_RELAXED)) return false;
+    record.word = ring_word(core, position);
+    if ((record.word & unwritten_bit) != 0) return false;
+    if (record.kind() == wire::Kind::extended) [[unlikely]] return is_data_written(core, position, record);
+    record.word -= recorder_excess(record);
+    return true;
+}
+inline std::optional<wire::Record> ring_peek(const Core& core, std::uint64_t position) {
+    wire::Record record;
+    return ring_read(core, position, record) ? std::optional(record) : std::nullopt;
+}
+
+// Interrupts masked, and the lock of a core's context or of other rare things: a holder that were
+// interrupted by who waits for it would never go on.
+template <MachineConcept M>
+class Locked {
+public:
+    Locked(M& machine, std::uint32_t& lock)
+        : machine_(machine), lock_(lock), interrupts_(machine.mask_interrupts()) {
+        while (__atomic_exchange_n(&lock_, 1, __ATOMIC_ACQUIRE) != 0) relax();
+    }
+    ~Locked() {
+        __atomic_store_n(&lock_, 0, __ATOMIC_RELEASE);
+        machine_.restore_interrupts(interrupts_);
+    }
+    Locked(const Locked&) = delete;
+    Locked& operator=(const Locked&) = delete;
+
+private:
+    M& machine_;
+    std::uint32_t& lock_;
+    std::uint64_t interrupts_;
+};
+
+// Notes that the core runs context `number` from now on; say_context() puts the record. Locked.
+template <MachineConcept M>
+void switch_context(M& machine, Core& core, std::uint32_t number) {
+    const Moment now = moment(machine, core);
+    if (core.unsaid == 0 || core.switch_position != now.position) {
+        core.switch_position = now.position;
+        core.left_context_clock = now.clock;
+    }
+    core.entered_context_clock = now.clock;
+    core.context_number = number;
+    core.unsaid = 1;
+}
+
+// No later record has an earlier clock than this: now, or, if the record of a switch comes next,
+// the clock of that switch.
+template <MachineConcept M>
+std::uint64_t clock_of_next(M& machine, Core& core) {
+    const std::uint64_t now = machine.clock();
+    if (__atomic_load_n(&core.unsaid, __ATOMIC_RELAXED) == 0) return now;
+    const Locked locked(machine, core.context_lock);
+    const bool is_next = core.unsaid != 0 && core.switch_position == core.cursor;
+    return is_next ? core.left_context_clock : now;
+}
+
+// Puts the record of the last switch of context into the ring, if it is not there. Locked. False:
+// no room.
+//
+// The record may come late, because the ring was full or recording was stopped. It has the clock of
+// the switch all the same, if nothing was recorded since. If other contexts ran in between, one
+// record stands for all of them (several_contexts), so their time does not count for the previous
+// context.
+//
+// In flight mode a record of the previous context comes first. So the first such record that the
+// ring still holds names the context that the ring begins in.
+//
+// `began`: as ring_claim()'s, of a record that is to follow.
+template <MachineConcept M>
+bool say_context(M& machine, Core& core, std::uint64_t limit, Moment* began = nullptr) {
+    if (core.unsaid == 0) return true;
+    const bool several = core.left_context_clock != core.entered_context_clock;
+    const std::uint64_t bytes =
+        (1u + (core.flight != 0 ? 1u : 0u) + (several ? 1u : 0u)) * record_bytes;
+    Moment left{core.switch_position, core.left_context_clock};
+    const std::optional<Claim> claim = ring_claim(machine, core, bytes, limit, &left);
+    if (!claim) return false;
+    const bool in_time = left.position != core.switch_position;
+    const std::uint64_t entered = in_time ? core.entered_context_clock : claim->clock;
+    std::uint64_t position = claim->position;
+    const auto store = [&](std::uint32_t number, std::uint64_t clock) {
+        ring_store(core, position,
+                   wire::make_extended(wire::Extended::context, number, clock).word);
+        position += record_bytes;
+    };
+    if (core.flight != 0) store(core.said_context, claim->clock);
+    if (several) store(wire::several_contexts, claim->clock);
+    store(core.context_number, entered);
+    core.said_context = core.context_number;
+    core.unsaid = 0;
+    const auto since = [entered](std::uint64_t clock) {
+        return static_cast<std::int64_t>(clock - entered);
+    };
+    if (began != nullptr && began->position == claim->position && since(began->clock) >= 0) {
+        began->position = position;
+    }
+    return true;
+}
+
+// put(limit), for a record that may come while recording is stopped, in no other context than the host
+// takes it for. Its result; false, too, where there is no room to say the context.
+template <MachineConcept M, typename Put>
+bool put_in_context(M& machine, Core& core, Put put,
+                    std::uint64_t (*limit_of)(const Core&) = entry_limit) {
+    const Locked locked(machine, core.context_lock);
+    const std::uint64_t limit = limit_of(core);
+    return say_context(machine, core, limit) && put(limit);
+}
+
+// Puts a record that the tracer makes for itself behind the record of the last switch, so that it lies in the
+// context that runs. Any context that does not hold the lock. False: there was no room for both.
+template <MachineConcept M>
+bool put_own(M& machine, Core& core, wire::Extended what, std::uint32_t argument = 0,
+             Moment* began = nullptr) {
+    const Locked locked(machine, core.context_lock);
+    return say_context(machine, core, own_limit(core), began) &&
+           put_own_said(machine, core, what, argument, began);
+}
+
+// Sets `limit`, unless recording is stopped (0, which stays). A switch of context that has not been
+// said comes first. Where there is no room for it there is none for an entry either, so the host
+// never takes one for another context's. Returns need no such care, since each names its entry.
+template <MachineConcept M>
+void ring_set_limit_locked(M& machine, Core& core) {
+    std::uint64_t old = __atomic_load_n(&core.limit, __ATOMIC_RELAXED);
+    const std::uint64_t limit = entry_limit(core);
+    if (old != 0) (void)say_context(machine, core, limit);
+    while (old != 0 && !__atomic_compare_exchange_n(&core.limit, &old, limit, true, __ATOMIC_RELEASE,
+                                                    __ATOMIC_RELAXED)) {
+    }
+}
+template <MachineConcept M>
+void ring_set_limit(M& machine, Core& core) {
+    const Locked locked(machine, core.context_lock);
+    ring_set_limit_locked(machine, core);
+}
+
+// Gives the slots before `position` back to the producers; their contents have been read.
+template <MachineConcept M>
+void ring_release(M& machine, Core& core, std::uint64_t position) {
+    __atomic_store_n(&core.tail, position, __ATOMIC_RELEASE);
+    ring_set_limit(machine, core);
+}
+
+}  // namespace nopscope

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stopping and starting a core. Core::stops has the reasons, a bit each; while there is one, `limit`
+// is 0. Both are set without a lock, so whoever has set them looks again.
+#pragma once
+
+#include "tracer/core/ring.hpp"
+
+namespace nopscope {
+
+inline constexpr std::uint32_t stopped_by_request = 1;  // changed by anyone
+inline constexpr std::uint32_t stopped_outside = 2;     // of the subtree: changed on the core itself
+inline constexpr std::uint32_t stopped_absent = 4;      // it has not joined: likewise
+
+inline std::uint32_t stops_of(const Core& core) {
+    return __atomic_load_n(&core.stops, __ATOMIC_SEQ_CST);
+}
+
+// No lock, any context. Where `why` is another context's to clear, apply_stops() must follow.
+inline void stop_core(Core& core, std::uint32_t why) {
+    __atomic_fetch_or(&core.stops, why, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&core.limit, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&core.sample_next, 0, __ATOMIC_RELEASE);
+}
+
+// Makes `limit` what the reasons say. Locked.
+template <MachineConcept M>
+void apply_stops_locked(M& machine, Core& core) {
+    for (;;) {
+        const std::uint32_t why = stops_of(core);
+        if (why != 0) {
+            stop_core(core, 0);
+        } else {
+            std::uint64_t stopped = 0;  // 1: not stopped, and no room; ring_set_limit has the real one
+            __atomic_compare_exchange_n(&core.limit, &stopped, 1, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED);
+            ring_set_limit_locked(machine, core);
+        }
+        __atomic_thread_fence(__ATOMIC_SEQ_CST);
+        if ((stops_of(core) == 0) == (why == 0)) return;
+    }
+}
+template <MachineConcept M>
+void apply_stops(M& machine, Core& core) {
+    const Locked locked(machine, core.context_lock);
+    apply_stops_locked(machine, core);
+}
+
+template <MachineConcept M>
+void start_core(M& machine, Core& core, std::uint32_t why) {
+    __atomic_fetch_and(&core.stops, ~why, __ATOMIC_SEQ_CST);
+    apply_stops(machine, core);
+}
+
+}  // namespace nopscope

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two forms of a hook (arch/arm64/hook.h): as assembled, its first word is a BL and its last a RET, which the return
+// predictor pairs. Where the CPU has no BTI, these are a B and a BR, of which the predictor knows nothing.
+#pragma once
+
+#include "tracer/arch/arm64/insn.hpp"
+#include "tracer/patching/maintenance.hpp"
+
+#include <optional>
+
+namespace nopscope {
+
+// The word instead of this one. Nothing: a word that no list of hook.h names.
+constexpr std::optional<std::uint32_t> indirect_form(std::uint32_t word) {
+    constexpr std::uint32_t bl_over_one = 0x94000002, b_over_one = 0x14000002;
+    constexpr std::uint32_t ret_x0 = 0xd65f0000, br_x0 = 0xd61f0000, number = 0x1f << 5;
+    if (word == bl_over_one) return b_over_one;
+    if ((word & ~number) == ret_x0) return br_x0 | (word & number);
+    return std::nullopt;
+}
+// The assembler's words.
+static_assert(indirect_form(0x94000002) == 0x14000002 && indirect_form(0xd65f0120) == 0xd61f0120);
+static_assert(!indirect_form(0x94000003) && !indirect_form(0xd61f0120) && !indirect_form(insn::nop));
+
+// Gives all hooks their indirect form. `for_each_word` calls what it is given with the address of each word, the same
+// ones every time. False: some word is not as assembled, and nothing was written. The boot core, before any call is
+// hooked: RET may not change under a core that executes it (Arm ARM, B2.2.5).
+template <MachineConcept M, typename ForEachWord>
+bool make_hooks_indirect(M& machine, ForEachWord for_each_word) {
+    bool as_assembled = true;
+    for_each_word([&](Address at) { as_assembled &= indirect_form(machine.read_word(at)).has_value(); });
+    if (!as_assembled) return false;
+    Maintenance<M> maintenance(machine);
+    for_each_word([&](Address at) {
+        machine.write_word(at, *indirect_form(machine.read_word(at)));
+        maintenance.note(at);
+    });
+    return true;
+}
+
+}  // namespace nopscope

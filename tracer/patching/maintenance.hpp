@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes stores to text visible to instruction fetch, in batches.
+//
+// Arm ARM DDI 0487, B2.2.5 and D7.5: clean each written data line to the point of unification, DSB,
+// invalidate each instruction line, DSB, then a context synchronisation event on every core. The
+// words of a batch are noted as they are written, in ascending order as far as the caller can, and
+// each line is cleaned and invalidated once; finish() (or the destructor) completes it.
+//
+// The stores have all been made before the first invalidate of a batch, for a core may refetch a line
+// between two invalidates. So a batch remembers ranges of lines and maintains them in finish(). A CPU
+// that needs no maintenance has one batch.
+#pragma once
+
+#include "tracer/arch/machine.hpp"
+
+#include <array>
+
+namespace nopscope {
+
+template <MachineConcept M>
+class Maintenance {
+public:
+    explicit Maintenance(M& machine)
+        : machine_(machine),
+          dcache_bytes_(machine.dcache_line_bytes()),
+          icache_bytes_(machine.icache_line_bytes()),
+          line_bytes_(smaller(dcache_bytes_, icache_bytes_)) {}
+    ~Maintenance() { finish(); }
+    Maintenance(const Maintenance&) = delete;
+    Maintenance& operator=(const Maintenance&) = delete;
+
+    // The word at `address` has been written. Ascending addresses make few ranges.
+    void note(Address address) {
+        noted_ = true;
+        if (line_bytes_ == 0) [[likely]] return;  // so that the loops of those CPUs stay short
+        const Address line = address & ~static_cast<Address>(line_bytes_ - 1);
+        if (line == open_.end) {
+            open_.end += line_bytes_;
+        } else if (line - open_.begin >= open_.end - open_.begin) {
+            open(line);
+        }
+    }
+
+    // False: since the beginning, some core did not take part within the machine's second. It may still
+    // execute the old words.
+    [[gnu::noinline]] bool finish() {
+        if (!noted_) return all_came_;
+        ranges_[count_++] = open_;
+        open_ = {};
+        for_each_line(dcache_bytes_, [this](Address line) { machine_.clean_dcache_line(line); });
+        machine_.data_barrier();
+        for_each_line(icache_bytes_, [this](Address line) { machine_.invalidate_icache_line(line); });
+        machine_.data_barrier();
+        machine_.instruction_barrier();
+        if (!machine_.synchronize_other_cores()) all_came_ = false;
+        count_ = 0;
+        noted_ = false;
+        return all_came_;
+    }
+
+private:
+    struct Range {
+        Address begin;
+        Address end;
+    };
+
+    static std::size_t smaller(std::size_t one, std::size_t other) {
+        return one == 0 || (other != 0 && other < one) ? other : one;
+    }
+
+    [[gnu::noinline]] void open(Address line) {
+        if (count_ + 1 == ranges_.size()) {
+            finish();
+            noted_ = true;
+        } else if (open_.begin != open_.end) {
+            ranges_[count_++] = open_;
+        }
+        open_ = {line, line + line_bytes_};
+    }
+
+    template <typename Visit>
+    void for_each_line(std::size_t line_bytes, Visit visit) {
+        if (line_bytes == 0) return;
+        const Address mask = ~static_cast<Address>(line_bytes - 1);
+        Address done = ~Address{0};
+        for (std::size_t i = 0; i < count_; ++i) {
+            for (Address line = ranges_[i].begin & mask; line < ranges_[i].end; line += line_bytes) {
+                if (line == done) continue;
+                visit(line);
+                done = line;
+            }
+        }
+    }
+
+    M& machine_;
+    std::size_t dcache_bytes_;
+    std::size_t icache_bytes_;
+    std::size_t line_bytes_;  // of ranges; 0: neither side needs anything
+    Range open_{};  // the last one
+    std::array<Range, 64> ranges_;
+    std::size_t count_ = 0;
+    bool noted_ = false;
+    bool all_came_ = true;
+};
+
+}  // namespace nopscope

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sites by name: a pattern against the name table (protocol/names.hpp).
+#pragma once
+
+#include "tracer/patching/selection.hpp"
+#include "tracer/patching/site_bits.hpp"
+#include "tracer/protocol/names.hpp"
+
+namespace nopscope {
+
+// `*` stands for any bytes, `?` for any one; the whole name must match. Work is bounded by the product
+// of both lengths: what fails behind a star tries again one byte on, and only the last star counts.
+constexpr bool glob_matches(const char* pattern, const char* name, std::size_t size) {
+    const char* star = nullptr;
+    std::size_t behind_star = 0;
+    for (std::size_t at = 0; at < size;) {
+        if (*pattern == '*') {
+            star = ++pattern;
+            behind_star = at;
+        } else if (*pattern != 0 && (*pattern == '?' || *pattern == name[at])) {
+            ++pattern;
+            ++at;
+        } else if (star != nullptr) {
+            pattern = star;
+            at = ++behind_star;
+        } else {
+            return false;
+        }
+    }
+    while (*pattern == '*') ++pattern;
+    return *pattern == 0;
+}
+
+// The sites a request is about: a Selection where nothing else is asked for, else of the whole table
+// what the request has and its `notrace` has not.
+class NamedSelection {
+public:
+    NamedSelection(const SiteTable& sites, const wire::NameTable& names, const Sites& which,
+                   std::span<const void* const> except)
+        : NamedSelection({sites, is_plain(which) ? which : Sites::all(), except}, sites, names, which,
+                         true) {}
+    // The sites that are not in `which`.
+    static NamedSelection others(const SiteTable& sites, const wire::NameTable& names,
+                                 const Sites& which) {
+        if (is_plain(which)) return {Selection::others(sites, which), sites, names, which, true};
+        return {{sites, Sites::all(), {}}, sites, names, which, false};
+    }
+
+    // ok: for_each_run may be called.
+    Status status() {
+        if (!selection_.known()) return Status::unknown_function;
+        for (Part* part : {&which_, &notrace_}) {
+            const Status status = status_of(*part);
+            if (status != Status::ok) return status;
+        }
+        return Status::ok;
+    }
+    // visit(first, last) for each run, until it returns false.
+    template <typename Visit>
+    void for_each_run(Visit visit) {
+        if (plain_) return selection_.for_each_run(visit);
+        selection_.for_each_run([&](std::uint32_t first, std::uint32_t last) {
+            for (std::uint32_t i = first; i < last; ++i) {
+                if (!chosen(i)) continue;
+                const std::uint32_t begin = i;
+                while (i < last && chosen(i)) ++i;
+                if (!visit(begin, i)) return false;
+            }
+            return true;
+        });
+    }
+
+private:
+    struct Part {
+        const Sites& sites;
+        wire::NameCursor cursor;
+    };
+    static constexpr Sites nothing = Sites::range(0, 0);
+
+    static bool is_plain(const Sites& which) {
+        return which.pattern == nullptr && which.notrace == nullptr && which.bits == nullptr;
+    }
+    NamedSelection(const Selection& selection, const SiteTable& sites, const wire::NameTable& names,
+                   const Sites& which, bool matching)
+        : selection_(selection), sites_(sites), names_(names), which_{which, wire::NameCursor(names)},
+          notrace_{which.notrace != nullptr ? *which.notrace : nothing, wire::NameCursor(names)},
+          plain_(is_plain(which)), matching_(matching) {}
+
+    bool chosen(std::uint32_t index) {
+        return (sites_.usable(index) && has(which_, index) && !has(notrace_, index)) == matching_;
+    }
+    bool has(Part& part, std::uint32_t index) const {
+        if (part.sites.bits != nullptr && !part.sites.bits->has(index)) return false;
+        if (part.sites.pattern != nullptr) {
+            return part.cursor.seek(index) &&
+                   glob_matches(part.sites.pattern, part.cursor.data(), part.cursor.size());
+        }
+        if (!part.sites.listed) {
+            return index >= part.sites.first && index - part.sites.first < part.sites.count;
+        }
+        for (const void* function : part.sites.functions) {
+            if (sites_.function(index) == reinterpret_cast<std::uintptr_t>(function)) return true;
+        }
+        return false;
+    }
+    Status status_of(Part& part) const {
+        if (part.sites.listed && !Selection(sites_, part.sites, {}).known()) {
+            return Status::unknown_function;
+        }
+        if (part.sites.pattern == nullptr) return Status::ok;
+        if (names_.size() == 0) return Status::no_names;
+        for (std::uint32_t i = 0; i < sites_.size(); ++i) {
+            if (sites_.usable(i) && has(part, i)) return Status::ok;
+        }
+        return Status::unknown_function;
+    }
+
+    const Selection selection_;
+    const SiteTable& sites_;
+    const wire::NameTable& names_;
+    Part which_, notrace_;
+    const bool plain_;
+    const bool matching_;  // what the request is about, or the others
+};
+
+}  // namespace nopscope

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lists of sites that several ops trace. Sites with the same set share one list; with a member of
+// a family in it, it is that site's own.
+//
+// A list is itself an Ops, so a slot can hold it and every trampoline can read it: its callback walks
+// the members' callbacks, its direct entry is that of the one member that has one, with that one's
+// data. Lists live in a static pool, are never changed once a slot holds them, and are given back by
+// collect() after the cores have been synchronised.
+#pragma once
+
+#include "nopscope/ops.hpp"
+
+#include <array>
+#include <span>
+
+namespace nopscope {
+
+struct SiteList : Ops {
+    std::uint32_t units = 0;  // of this block, header included; the pool's
+    std::uint32_t refs = 0;   // sites whose slot holds it
+    std::uint32_t count = 0;  // members; 0: a free block
+    std::uint32_t next = 0;   // of the same hash: its unit, and 1
+
+    Ops** members() { return reinterpret_cast<Ops**>(this + 1); }
+    Ops* const* members() const { return reinterpret_cast<Ops* const*>(this + 1); }
+    std::span<Ops* const> all() const { return {members(), count}; }
+};
+
+// What arch/arm64/callbacks.S knows.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"
+static_assert(offsetof(SiteList, count) == 56 && sizeof(SiteList) == 64);
+#pragma GCC diagnostic pop
+
+// Calls each member's callback, in the order of attachment (arch/arm64/callbacks.S).
+extern "C" void nopscope_walk_list(std::uint64_t ip, std::uint64_t parent_ip, Ops* list, Regs* regs);
+// Calls ops->func with this context's guard taken, unless it is taken already (tracer.cpp).
+void guarded(std::uint64_t ip, std::uint64_t parent_ip, Ops* ops, Regs* regs);
+
+template <std::size_t Units>
+class SiteLists {
+public:
+    constexpr SiteLists() = default;
+
+    // The list of these members, found or made; null: the pool is full.
+    SiteList* get(std::span<Ops* const> members) {
+        std::uint32_t& head = heads_[hash(members)];
+        for (std::uint32_t i = head; i != 0; i = at(i - 1)->next) {
+            if (same(*at(i - 1), members)) return at(i - 1);
+        }
+        const auto units = static_cast<std::uint32_t>(units_of(members.size()));
+        SiteList* const list = find_free(units);
+        if (list == nullptr) return nullptr;
+        make(*list, units, members);
+        list->next = head;
+        head = static_cast<std::uint32_t>(reinterpret_cast<Unit*>(list) - pool_.data()) + 1;
+        unused_ = true;
+        return list;
+    }
+    // So many slots more, or less, hold it.
+    void hold(SiteList& list, std::uint32_t sites) { list.refs += sites; }
+    void release(SiteList& list, std::uint32_t sites) {
+        list.refs -= sites;
+        unused_ |= list.refs == 0;
+    }
+
+    // `slot` is the address of a list in use. What was a list's header once has no count, unless a
+    // list's members lie there, and then no nopscope_walk_list.
+    bool holds(std::uint64_t slot) const {
+        if (!contains(slot) || slot % alignof(Unit) != 0) return false;
+        const auto* list = reinterpret_cast<const SiteList*>(slot);
+        return list->func == nopscope_walk_list && list->count != 0;
+    }
+    // By address alone: `slot` lies in the pool.
+    bool contains(std::uint64_t slot) const {
+        const auto begin = reinterpret_cast<std::uintptr_t>(pool_.data());
+        return slot >= begin && slot < begin + sizeof pool_;
+    }
+
+    // Frees the lists that no slot holds. No core may be reading them any more.
+    void collect() {
+        if (!unused_) return;
+        unused_ = false;
+        for (std::uint32_t& head : heads_) {
+            for (std::uint32_t* link = &head; *link != 0;) {
+                SiteList& list = *at(*link - 1);
+                if (list.refs == 0) {
+                    *link = list.next;
+                    list.count = 0;
+                } else {
+                    link = &list.next;
+                }
+            }
+        }
+    }
+    std::uint32_t in_use() {
+        std::uint32_t count = 0;
+        for (SiteList* list = first(); list != nullptr; list = next(list)) count += list->count != 0;
+        return count;
+    }
+
+private:
+    struct alignas(16) Unit {
+        std::uint64_t words[2];
+    };
+    static constexpr std::size_t header_units = sizeof(SiteList) / sizeof(Unit);
+
+    static std::uint64_t address(const SiteList* list) {
+        return reinterpret_cast<std::uintptr_t>(list);
+    }
+    static std::size_t units_of(std::size_t members) { return header_units + (members + 1) / 2; }
+    SiteList* at(std::size_t unit) { return reinterpret_cast<SiteList*>(&pool_[unit]); }
+    SiteList* first() { return rover_ == nullptr ? nullptr : at(0); }
+    SiteList* next(SiteList* list) {
+        auto* after = reinterpret_cast<Unit*>(list) + list->units;
+        return after == pool_.data() + Units ? nullptr : reinterpret_cast<SiteList*>(after);
+    }
+    void format() {
+        at(0)->units = Units;
+        at(0)->count = 0;
+        rover_ = at(0);
+    }
+    static std::size_t hash(std::span<Ops* const> members) {
+        std::uint32_t hash = 0;
+        for (const Ops* ops : members) {
+            hash = (hash ^ static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(ops) >> 4)) *
+                   0x9e3779b1u;
+        }
+        return hash >> 26;
+    }
+    // From where the last one was found, so that many in a row cost no search.
+    SiteList* find_free(std::uint32_t units) {
+        if (rover_ == nullptr) format();
+        for (unsigned attempt = 0; attempt < 2; ++attempt) {
+            for (SiteList* list = rover_; list != nullptr; list = next(list)) {
+                if (list->count != 0) continue;
+                join_free(list);
+                if (list->units >= units) return rover_ = list;
+            }
+            rover_ = at(0);
+        }
+        return nullptr;
+    }
+    void join_free(SiteList* list) {
+        for (SiteList* after = next(list); after != nullptr && after->count == 0; after = next(list)) {
+            list->units += after->units;
+        }
+    }
+    static bool same(const SiteList& list, std::span<Ops* const> members) {
+        if (list.count != members.size()) return false;
+        for (std::size_t i = 0; i < members.size(); ++i) {
+            if (list.members()[i] != members[i]) return false;
+        }
+        return true;
+    }
+    void make(SiteList& list, std::uint32_t units, std::span<Ops* const> members) {
+        const std::uint32_t rest = list.units - units;
+        if (rest >= header_units) {
+            list.units = units;
+            next(&list)->units = rest;
+            next(&list)->count = 0;
+        }
+        list.func = nopscope_walk_list;
+        list.unguarded = guarded;
+        list.direct = 0;
+        list.data = nullptr;
+        list.user = nullptr;
+        list.flags = 0;
+        list.sites = 0;
+        list.refs = 0;
+        for (std::size_t i = 0; i < members.size(); ++i) {
+            list.members()[i] = members[i];
+            if (members[i]->direct != 0) go_on_to(list, *members[i]);
+        }
+        list.count = static_cast<std::uint32_t>(members.size());
+    }
+
+    // All that a direct entry finds through the slot.
+    static void go_on_to(SiteList& list, const Ops& member) {
+        list.direct = member.direct;
+        list.data = member.data;
+    }
+
+    std::array<Unit, Units> pool_{};
+    std::array<std::uint32_t, 64> heads_{};  // by hash: the first one's unit, and 1
+    SiteList* rover_ = nullptr;
+    bool unused_ = false;  // a list that no slot holds
+};
+
+}  // namespace nopscope

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Commands, host to target, and their replies (docs/control.md).
+//
+//     command frame   header: stream 6, core 0, session: the target's, sequence: the command's number
+//       payload       what u8, then its arguments
+//     reply frame     header: stream 7, core 0, sequence of its own
+//       payload       number u32 of the command, what u8, answer u8, then the result
+//
+// Sites are named by index only, as ranges: varints of how many to leave out since the range before,
+// and of how many to take, to the end of the payload. Ranges so ascend and do not overlap.
+#pragma once
+
+#include "nopscope/event_refusal.hpp"
+#include "tracer/protocol/frame.hpp"
+#include "tracer/protocol/record.hpp"
+
+namespace nopscope::wire {
+
+// Numbers never change their meaning.
+enum class Command : std::uint8_t {
+    ping = 0,          // has no number: done at any time. Result: last number varint, refused varint
+    hello = 1,         // send a hello, and keyframes
+    stats = 2,         // send stats; result: Report
+    start = 3,
+    stop = 4,
+    mark = 5,          // id varint
+    snapshot = 6,      // id varint
+    send_profile = 7,
+    select_clear = 8,
+    select_add = 9,     // ranges; result of 8 to 10: sites selected, varint
+    select_remove = 10, // ranges
+    set_recorder = 11,  // recorder u8, flags u8 (bit 0: all other sites get none), selected varint
+    set_mode = 12,      // mode u8
+    set_depth = 13,     // calls, varint; 0: no limit
+    set_min_duration = 14,  // ticks varint
+    set_sample = 15,        // one in so many, varint
+    set_subtree = 16,       // on u8; selected varint: record only below these
+    set_capture = 17,       // argument mask u8, result u8, selected varint
+    set_baud = 18,          // bits per second, u32
+    reset = 19,
+    set_events = 20,        // how many u8, then as many events of the PMU's, u16 each
+};
+inline constexpr unsigned command_count = 21;
+
+// The largest number that a command takes as its first argument; a larger one makes it malformed.
+// Commands not listed take no number, or a byte that is checked where it is used.
+constexpr std::uint64_t most_argument(Command what) {
+    switch (what) {
+        case Command::mark:
+        case Command::snapshot: return argument_mask;
+        case Command::set_depth: return 1u << 16;
+        case Command::set_sample: return 1u << 24;
+        case Command::set_min_duration: return std::uint64_t{1} << 62;
+        case Command::set_baud: return 100'000'000;
+        case Command::set_subtree: return 1;
+        default: return ~std::uint64_t{0};
+    }
+}
+
+enum class Answer : std::uint8_t {
+    ok = 0,
+    unknown = 1,          // no such command in this version
+    malformed = 2,        // arguments that make no sense, or of sites that are not there
+    foreign_session = 3,  // of another boot
+    stale = 4,            // a number that has passed, and whose reply is no longer kept
+    unsupported = 5,      // this firmware has not given the tracer what it takes
+    busy = 6,             // no moment in a second to do it in; nothing was changed
+    selection = 7,        // not as many sites are selected as the command says
+    unexpected_text = 8,  // a patch site is not what it had to be; nothing was changed
+    out_of_reach = 9,     // 9 to 12: as in tracer/include/nopscope/nopscope.hpp's Status; nothing was changed
+    too_many = 10,
+    conflict = 11,
+    no_profile_memory = 12,
+    timeout = 13,         // done, but a core was still in the tracer's code after a second
+    events_refused = 14,  // result: EventRefusal u8, event u16, event counters u8; nothing was changed
+    partly = 15,          // a step was done, the next refused; result: u8 refusal, its result
+};
+inline constexpr unsigned answer_count = 16;
+constexpr bool has_result(Answer answer) {
+    return answer == Answer::ok || answer == Answer::unexpected_text || answer == Answer::events_refused ||
+           answer == Answer::partly;
+}
+
+inline constexpr std::uint8_t recorder_as_before = 0xff;  // what was set last
+inline constexpr std::uint8_t only_selected = 1;          // set_recorder's flag
+
+// So a target needs little memory for what it receives.
+inline constexpr std::size_t max_command_bytes = 240;  // of payload
+inline constexpr std::size_t max_encoded_command_bytes =
+    cobs_max_encoded(frame_header_bytes + max_command_bytes + frame_crc_bytes);
+inline constexpr std::size_t max_result_bytes = 96;
+inline constexpr std::size_t reply_head_bytes = 6;
+
+struct SiteRange {
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;  // never 0
+};
+
+// Ranges as they are in a command, ascending. False: at the end, or malformed.
+class RangeReader {
+public:
+    constexpr RangeReader(Reader in, std::uint32_t site_count) : in_(in), sites_(site_count) {}
+    constexpr bool next(SiteRange& range) {
+        if (!ok_ || in_.left() == 0) return false;
+        const std::uint64_t gap = in_.varint();
+        const std::uint64_t count = in_.varint();
+        ok_ = in_.ok() && count != 0 && gap <= sites_ - at_ && count <= sites_ - at_ - gap;
+        if (!ok_) return false;
+        range.first = static_cast<std::uint32_t>(at_ + gap);
+        range.count = static_cast<std::uint32_t>(count);
+        at_ += gap + count;
+        return true;
+    }
+    constexpr bool ok() const { return ok_; }
+
+private:
+    Reader in_;
+    std::uint64_t sites_;
+    std::uint64_t at_ = 0;
+    bool ok_ = true;
+};
+
+// The result of `stats`, a varint each. Later versions may append some.
+struct TargetReport {
+    std::uint64_t now = 0;        // clock, ticks
+    std::uint64_t recording = 0;  // 0: stopped
+    std::uint64_t enabled = 0;    // sites that are traced
+    std::uint64_t selected = 0;
+    std::uint64_t generated = 0;
+    std::uint64_t dropped = 0;
+    std::uint64_t unhooked = 0;
+    std::uint64_t foreign = 0;
+    std::uint64_t refused = 0;  // commands
+};
+inline constexpr std::uint64_t TargetReport::*report_fields[] = {
+    &TargetReport::now,       &TargetReport::recording, &TargetReport::enabled,
+    &TargetReport::selected,  &TargetReport::generated, &TargetReport::dropped,
+    &TargetReport::unhooked,  &TargetReport::foreign,   &TargetReport::refused,
+};
+static_assert(sizeof report_fields / sizeof *report_fields * max_varint_bytes <= max_result_bytes);
+
+struct Reply {
+    std::uint32_t number = 0;
+    Command what{};
+    Answer answer{};
+    const Byte* result = nullptr;
+    std::size_t result_bytes = 0;
+};
+
+// False: malformed.
+inline bool read_reply(const Byte* payload, std::size_t count, Reply& reply) {
+    Reader in(payload, count);
+    reply.number = in.fixed<std::uint32_t>();
+    reply.what = static_cast<Command>(in.fixed<std::uint8_t>());
+    reply.answer = static_cast<Answer>(in.fixed<std::uint8_t>());
+    reply.result_bytes = in.left();
+    reply.result = in.bytes(reply.result_bytes);
+    return in.ok();
+}
+
+}  // namespace nopscope::wire

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frame: what travels on the line, one zero byte after each (docs/trace-format.md).
+//
+//     COBS( header | payload | CRC-32C of both ) 0x00
+//
+// header: stream u8, core u8, session u16, sequence u32, all little-endian.
+#pragma once
+
+#include "tracer/protocol/bytes.hpp"
+#include "tracer/protocol/cobs.hpp"
+#include "tracer/protocol/crc32c.hpp"
+
+namespace nopscope::wire {
+
+inline constexpr std::uint16_t format_version = 2;
+
+enum class Stream : std::uint8_t {
+    hello = 1,
+    trace = 2,
+    console = 3,
+    stats = 4,
+    profile = 5,
+    command = 6,  // host to target
+    reply = 7,
+    moved = 8,
+    profile_events = 9,
+};
+
+struct FrameHeader {
+    Stream stream{};
+    std::uint8_t core = 0;
+    std::uint16_t session = 0;   // one boot of the target; frames of another session are not mixed
+    std::uint32_t sequence = 0;  // per (session, stream, core), from 0, modulo 2^32
+};
+
+inline constexpr std::size_t frame_header_bytes = 8;
+inline constexpr std::size_t frame_crc_bytes = 4;
+inline constexpr std::size_t max_payload_bytes = 1024;
+inline constexpr std::size_t max_frame_bytes =
+    frame_header_bytes + max_payload_bytes + frame_crc_bytes;
+inline constexpr std::size_t max_encoded_bytes = cobs_max_encoded(max_frame_bytes) + 1;
+
+// A frame under construction. Write at most max_payload_bytes through payload(), then encode().
+class FrameBuilder {
+public:
+    Byte* payload() { return raw_ + frame_header_bytes; }
+
+    // To `to` (room for max_encoded_bytes), with the delimiter. Returns the bytes written.
+    std::size_t encode(const FrameHeader& header, std::size_t payload_bytes, Byte* to) {
+        Writer head(raw_);
+        head.fixed(static_cast<std::uint8_t>(header.stream));
+        head.fixed(header.core);
+        head.fixed(header.session);
+        head.fixed(header.sequence);
+        const std::size_t covered = frame_header_bytes + payload_bytes;
+        Writer(raw_ + covered).fixed(crc32c(raw_, covered));
+        const std::size_t encoded = cobs_encode(raw_, covered + frame_crc_bytes, to);
+        to[encoded] = 0;
+        return encoded + 1;
+    }
+
+private:
+    Byte raw_[max_frame_bytes]{};
+};
+
+struct ParsedFrame {
+    bool ok = false;
+    FrameHeader header{};
+    const Byte* payload = nullptr;
+    std::size_t payload_bytes = 0;
+};
+
+// Decodes, in place, the `count` bytes between two delimiters. Not ok: not COBS, too short, or the
+// CRC does not match; nothing else of the result means anything then. An unknown stream is ok: a
+// reader skips it.
+inline ParsedFrame parse_frame(Byte* bytes, std::size_t count) {
+    const CobsResult raw = cobs_decode(bytes, count, bytes);
+    if (!raw.ok || raw.count < frame_header_bytes + frame_crc_bytes) return {};
+    const std::size_t covered = raw.count - frame_crc_bytes;
+    if (Reader(bytes + covered, frame_crc_bytes).fixed<std::uint32_t>() != crc32c(bytes, covered)) {
+        return {};
+    }
+    Reader head(bytes, covered);
+    ParsedFrame frame;
+    frame.ok = true;
+    frame.header.stream = static_cast<Stream>(head.fixed<std::uint8_t>());
+    frame.header.core = head.fixed<std::uint8_t>();
+    frame.header.session = head.fixed<std::uint16_t>();
+    frame.header.sequence = head.fixed<std::uint32_t>();
+    frame.payload = bytes + frame_header_bytes;
+    frame.payload_bytes = covered - frame_header_bytes;
+    return frame;
+}
+
+}  // namespace nopscope::wire

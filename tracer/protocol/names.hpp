@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// The name table: the linkage name of each patch site, in the image (section .nopscope.names) when
+// nopscope_name_table(TARGET) asks for it. Written by `nopscope names`, read on the target.
+//
+//     u32 magic          "NSN" and the version, 1
+//     u32 site_count
+//     u32 site_table_crc the site table's, as in hello: a table made for another image is refused
+//     u32 name_bytes     of what follows the blocks
+//     u32 block[n]       where each block of 16 names begins, n = ceil(site_count / 16)
+//     names              by site index: u8 shared, u8 rest, rest bytes
+//
+// A name is the first `shared` bytes of the one before it, 0 at the start of a block, and `rest` more.
+// Names longer than 255 bytes are cut there. A site without a symbol has an empty name.
+#pragma once
+
+#include "tracer/protocol/bytes.hpp"
+
+namespace nopscope::wire {
+
+inline constexpr std::uint32_t names_magic = 0x014e534e;
+inline constexpr std::uint32_t names_per_block = 16;
+inline constexpr std::size_t names_header_bytes = 16;
+inline constexpr std::size_t max_name_bytes = 255;
+
+class NameTable {
+public:
+    constexpr NameTable() = default;
+    // Empty unless the bytes are a whole table for these sites. They are not copied.
+    NameTable(const Byte* bytes, std::size_t count, std::uint32_t site_count,
+              std::uint32_t site_table_crc) {
+        Reader in(bytes, count);
+        const bool known = in.fixed<std::uint32_t>() == names_magic;
+        const auto sites = in.fixed<std::uint32_t>();
+        const auto crc = in.fixed<std::uint32_t>();
+        const auto name_bytes = in.fixed<std::uint32_t>();
+        const std::size_t blocks = (std::size_t{sites} + names_per_block - 1) / names_per_block;
+        const Byte* const block = in.bytes(blocks * sizeof(std::uint32_t));
+        const Byte* const names = in.bytes(name_bytes);
+        if (!known || !in.ok() || sites != site_count || crc != site_table_crc) return;
+        blocks_ = block;
+        names_ = names;
+        name_bytes_ = name_bytes;
+        size_ = sites;
+    }
+    // Of sites that have a name: all, or none.
+    constexpr std::uint32_t size() const { return size_; }
+
+private:
+    friend class NameCursor;
+    const Byte* blocks_ = nullptr;
+    const Byte* names_ = nullptr;
+    std::uint32_t name_bytes_ = 0;
+    std::uint32_t size_ = 0;
+};
+
+// One name at a time. Ascending indexes cost one step each, any other at most 16. Where the table's
+// bytes are not what they should be the name is empty.
+class NameCursor {
+public:
+    explicit NameCursor(const NameTable& table) : table_(table) {}
+
+    // Makes data() the name of site `index`; false: it is unknown.
+    bool seek(std::uint32_t index) {
+        if (index >= table_.size_) return false;
+        const std::uint32_t block = index / names_per_block;
+        const bool is_ahead = next_ != 0 && index >= next_ - 1 && block == (next_ - 1) / names_per_block;
+        if (!is_ahead) start_block(block);
+        while (next_ <= index) step();
+        return size_ != 0;
+    }
+    const char* data() const { return name_; }  // size() bytes, no terminator
+    std::size_t size() const { return size_; }
+
+private:
+    void start_block(std::uint32_t block) {
+        Reader in(table_.blocks_ + std::size_t{block} * sizeof(std::uint32_t), sizeof(std::uint32_t));
+        at_ = in.fixed<std::uint32_t>();
+        next_ = block * names_per_block;
+        size_ = 0;
+    }
+    void step() {
+        ++next_;
+        const std::uint32_t left = at_ < table_.name_bytes_ ? table_.name_bytes_ - at_ : 0;
+        Reader in(table_.names_ + (table_.name_bytes_ - left), left);
+        const auto shared = in.fixed<Byte>();
+        const auto rest = in.fixed<Byte>();
+        const Byte* const bytes = in.bytes(rest);
+        if (!in.ok() || shared > size_ || shared + std::size_t{rest} > max_name_bytes) {
+            at_ = table_.name_bytes_;  // nothing more of this block
+            size_ = 0;
+            return;
+        }
+        for (unsigned i = 0; i < rest; ++i) name_[shared + i] = static_cast<char>(bytes[i]);
+        size_ = shared + std::size_t{rest};
+        at_ += 2u + rest;
+    }
+
+    const NameTable& table_;
+    std::uint32_t next_ = 0;  // the name is that of next_ - 1
+    std::uint32_t at_ = 0;
+    std::size_t size_ = 0;
+    char name_[max_name_bytes];
+};
+
+}  // namespace nopscope::wire

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// The payload of a profile frame: what the target has added up for some functions of one core.
+//
+//     number varint   of the read-out, from 1; all cores' frames of one read-out have the same
+//     part varint     of this core's frames of the read-out, from 0; << 1, bit 0: the last one
+//     now varint      clock, ticks
+//     then, to the end of the payload, for each function that has been called, by ascending site:
+//       site varint   (site - text_base) / 8, less the one before in this payload (the first: less 0)
+//       total varint, self varint (zigzag), min varint, max varint: ticks
+//       bins varint   how many are not zero; for each, by ascending bin:
+//         bin varint  less the one before in this function (the first: less 0)
+//         count varint
+//
+// Bin 0 is of calls of no tick, bin n of 2^(n-1) to 2^n - 1 ticks. All since boot, so a later read-out
+// takes the place of an earlier one.
+#pragma once
+
+#include "tracer/protocol/frame.hpp"
+
+namespace nopscope::wire {
+
+inline constexpr unsigned profile_bins = 63;
+inline constexpr std::size_t max_profile_entry_bytes =
+    5 + 4 * max_varint_bytes + 1 + profile_bins * (1 + max_varint_bytes);
+
+struct ProfileHeader {
+    std::uint64_t number = 0;
+    std::uint64_t part = 0;
+    bool last = false;
+    std::uint64_t now = 0;
+};
+
+struct ProfileEntry {
+    std::uint32_t site_offset = 0;  // bytes from text_base
+    std::uint64_t total = 0;
+    std::int64_t self = 0;
+    std::uint64_t min = 0;
+    std::uint64_t max = 0;
+    std::uint64_t bins[profile_bins] = {};
+
+    std::uint64_t calls() const {
+        std::uint64_t sum = 0;
+        for (const std::uint64_t bin : bins) sum += bin;
+        return sum;
+    }
+};
+
+// Shown whole to who adds entries: `last` is known at the end only, so the header is written then, and
+// the entries are moved up to it.
+class ProfileWriter {
+public:
+    static constexpr std::size_t header_room = 3 * max_varint_bytes;
+
+    explicit ProfileWriter(Byte* payload) : payload_(payload), out_(payload + header_room) {}
+
+    bool has_room() const {
+        return header_room + out_.size() + max_profile_entry_bytes <= max_payload_bytes;
+    }
+    // bin(n): the count of bin n. Ascending sites.
+    template <typename Bin>
+    void put(std::uint32_t site_offset, std::uint64_t total, std::int64_t self, std::uint64_t min,
+             std::uint64_t max, Bin bin) {
+        out_.varint((site_offset - before_) >> 3);
+        before_ = site_offset;
+        out_.varint(total);
+        out_.varint(zigzag(self));
+        out_.varint(min);
+        out_.varint(max);
+        std::uint64_t counts[profile_bins];
+        unsigned used = 0;
+        for (unsigned n = 0; n < profile_bins; ++n) used += (counts[n] = bin(n)) != 0;
+        out_.varint(used);
+        unsigned last = 0;
+        for (unsigned n = 0; n < profile_bins; ++n) {
+            if (counts[n] == 0) continue;
+            out_.varint(n - last);
+            last = n;
+            out_.varint(counts[n]);
+        }
+    }
+    // Returns the payload bytes.
+    std::size_t finish(const ProfileHeader& header) {
+        Writer head(payload_);
+        head.varint(header.number);
+        head.varint(header.part << 1 | (header.last ? 1 : 0));
+        head.varint(header.now);
+        head.bytes(payload_ + header_room, out_.size());
+        return head.size();
+    }
+
+private:
+    Byte* payload_;
+    Writer out_;
+    std::uint32_t before_ = 0;
+};
+
+// ok() is false after next() ran into something malformed.
+class ProfileReader {
+public:
+    ProfileReader(const Byte* payload, std::size_t count) : in_(payload, count) {
+        header_.number = in_.varint();
+        const std::uint64_t part = in_.varint();
+        header_.part = part >> 1;
+        header_.last = (part & 1) != 0;
+        header_.now = in_.varint();
+    }
+    const ProfileHeader& header() const { return header_; }
+    bool ok() const { return in_.ok(); }
+
+    // False at the end of the payload, or when it is malformed.
+    bool next(ProfileEntry& entry) {
+        if (!in_.ok() || in_.left() == 0) return false;
+        entry = {};
+        site_ += in_.varint();
+        entry.total = in_.varint();
+        entry.self = unzigzag(in_.varint());
+        entry.min = in_.varint();
+        entry.max = in_.varint();
+        std::uint64_t bin = 0;
+        const std::uint64_t used = in_.varint();
+        if (site_ >> 29 != 0 || used > profile_bins) return fail();
+        entry.site_offset = static_cast<std::uint32_t>(site_) << 3;
+        for (std::uint64_t i = 0; i < used; ++i) {
+            bin += in_.varint();
+            const std::uint64_t count = in_.varint();
+            if (bin >= profile_bins) return fail();
+            entry.bins[bin] = count;
+        }
+        return in_.ok();
+    }
+
+private:
+    bool fail() {
+        in_ = Reader(nullptr, 0);
+        in_.fixed<std::uint8_t>();  // to "not ok"
+        return false;
+    }
+
+    Reader in_;
+    ProfileHeader header_;
+    std::uint64_t site_ = 0;
+};
+
+}  // namespace nopscope::wire

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a backtrace asks the tracer: the addresses that its hooks and entries hide.
+#include "tracer/runtime/instance.hpp"
+#include "nopscope/nopscope.hpp"
+#include "tracer/recorders/shadow_stack.hpp"
+
+// Labels in arm64/: code in which x9 is the traced function's return address, and x30 its body or a
+// hook.
+extern "C" const char nopscope_function_entry[], nopscope_function_entry_end[], nopscope_graph_entry[],
+    nopscope_graph_entry_end[], nopscope_profile_entry[], nopscope_profile_entry_end[],
+    nopscope_duration_entry[], nopscope_duration_entry_end[], nopscope_sampled_entry[],
+    nopscope_sampled_entry_end[], nopscope_callback[], nopscope_callback_made[],
+    nopscope_callback_unguarded[],
+    nopscope_callback_unguarded_made[], nopscope_far[], nopscope_far_end[], nopscope_graph_events_entry[],
+    nopscope_graph_events_entry_end[], nopscope_profile_events_entry[], nopscope_profile_events_entry_end[];
+
+namespace nopscope {
+
+bool is_return_hook(std::uint64_t address) { return is_hook_or_behind_its_bl(address); }
+
+bool is_entry_code(std::uint64_t pc) {
+    const auto within = [pc](const char* begin, const char* end) {
+        return pc >= reinterpret_cast<std::uintptr_t>(begin) &&
+               pc < reinterpret_cast<std::uintptr_t>(end);
+    };
+    return within(nopscope_function_entry, nopscope_function_entry_end) ||
+           within(nopscope_graph_entry, nopscope_graph_entry_end) ||
+           within(nopscope_profile_entry, nopscope_profile_entry_end) ||
+           within(nopscope_duration_entry, nopscope_duration_entry_end) ||
+           within(nopscope_sampled_entry, nopscope_sampled_entry_end) ||
+           within(nopscope_graph_events_entry, nopscope_graph_events_entry_end) ||
+           within(nopscope_profile_events_entry, nopscope_profile_events_entry_end) ||
+           within(nopscope_callback, nopscope_callback_made) ||
+           within(nopscope_callback_unguarded, nopscope_callback_unguarded_made) ||
+           within(nopscope_far, nopscope_far_end);
+}
+
+std::uint64_t hooked_return_address(unsigned depth) {
+    std::uint64_t found = 0;
+    const Core* const core = joined_core();
+    if (core == nullptr) return 0;
+    for_each_open(*core, [&](const ShadowFrame& frame) {
+        // Another frame of the same call, or of one that tail-called it.
+        if (is_return_hook(frame.return_address)) return true;
+        if (depth-- != 0) return true;
+        found = frame.return_address;
+        return false;
+    });
+    return found;
+}
+
+std::uint64_t hooked_return_address_of(std::uint64_t low, std::uint64_t high) {
+    std::uint64_t found = 0;
+    const Core* const core = joined_core();
+    if (core == nullptr) return 0;
+    for_each_open(*core, [&](const ShadowFrame& frame) {
+        if (frame.sp < low) return true;
+        if (frame.sp > high) return false;
+        found = caller_behind(*core, frame.return_address, &frame);
+        return false;
+    });
+    return found;
+}
+
+}  // namespace nopscope

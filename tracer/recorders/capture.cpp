@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nopscope/capture.hpp"
+
+#include "tracer/arch/arm64/system.hpp"
+#include "tracer/recorders/duration.hpp"
+#include "tracer/runtime/instance.hpp"
+#include "nopscope/return_ops.hpp"
+
+namespace nopscope {
+namespace {
+
+constinit Machine machine;
+
+// The data of a record: a site, or none, and values of 57 or 64 bits.
+class Data {
+public:
+    Data() = default;
+    explicit Data(std::uint64_t function) { words_[count_++] = site_of(function); }
+
+    // True: it is wide.
+    bool add(std::uint64_t value) {
+        const bool wide = wire::is_wide(value);
+        words_[count_++] = value;  // its low bits: make_data() takes no others
+        if (wide) words_[count_++] = value >> wire::data_bits;
+        return wide;
+    }
+    std::span<const std::uint64_t> words() const { return {words_, count_}; }
+
+private:
+    std::uint64_t words_[1 + 2 * 8];
+    unsigned count_ = 0;
+};
+
+void put(Core& core, wire::Extended what, std::uint32_t argument, const Data& data) {
+    const bool done = put_in_context(machine, core, [&](std::uint64_t limit) {
+        return ring_put_many(machine, core, wire::make_extended(what, argument), data.words(), limit);
+    });
+    if (!done) add_one(core.dropped);
+}
+bool is_stopped(const Core& core) { return __atomic_load_n(&core.limit, __ATOMIC_RELAXED) == 0; }
+
+struct Arguments : Ops {
+    std::uint32_t mask = 0;
+};
+
+void put_arguments(std::uint64_t ip, std::uint64_t, Ops* ops, Regs* regs) {
+    Core& core = *current_core();
+    if (is_stopped(core)) return;
+    const std::uint32_t mask = static_cast<Arguments*>(ops)->mask;
+    std::uint32_t wide = 0;
+    Data data(ip);
+    for (unsigned n = 0; n < 8; ++n) {
+        if ((mask >> n & 1) != 0) wide |= static_cast<std::uint32_t>(data.add(regs->x[n])) << n;
+    }
+    put(core, wire::Extended::arguments, mask | wide << 8, data);
+}
+
+void put_result(std::uint64_t ip, std::uint64_t, ReturnOps*, ReturnRegs* regs, CallData*) {
+    Core& core = *current_core();
+    if (is_stopped(core)) return;
+    Data data(ip);
+    const std::uint32_t wide = data.add(regs->x[0]);
+    put(core, wire::Extended::result, wide, data);
+}
+
+constexpr unsigned max_masks = 8;
+constinit Arguments captures[max_masks]{};
+constinit ReturnOps result_capture(nullptr, put_result);
+
+// The one with this mask, or one that nobody uses; null: there is none.
+Arguments* find(std::uint32_t mask) {
+    Arguments* unused = nullptr;
+    for (Arguments& one : captures) {
+        if (one.sites == 0) {
+            unused = &one;
+        } else if (one.mask == mask) {
+            return &one;
+        }
+    }
+    if (unused == nullptr) return nullptr;
+    unused->func = put_arguments;
+    unused->flags = ops_unguarded;
+    unused->mask = mask;
+    return unused;
+}
+
+// All but `stays`.
+void detach_arguments(Steps& steps, const Sites& sites, const Arguments* stays) {
+    for (Arguments& one : captures) {
+        if (&one == stays || one.sites == 0) continue;
+        steps.then([&] { return detach(one, sites); });
+    }
+}
+
+}  // namespace
+
+void counter(std::uint32_t id, std::int64_t value) {
+    Core* const core = joined_core();
+    if (core == nullptr || is_stopped(*core)) return;
+    Data data;
+    const std::uint32_t wide = data.add(static_cast<std::uint64_t>(value));
+    put(*core, wire::Extended::counter, id << 1 | wide, data);
+}
+
+Steps change_captures(const Sites& sites, std::uint8_t mask, bool result) {
+    Steps steps;
+    if (mask != 0) {
+        Arguments* const capture = find(mask);
+        steps.then([&] { return capture != nullptr ? attach(*capture, sites) : Status::too_many; });
+        detach_arguments(steps, sites, capture);
+    }
+    if (result) steps.then([&] { return attach(result_capture, sites); });
+    return steps;
+}
+Steps end_captures(const Sites& sites) {
+    Steps steps;
+    detach_arguments(steps, sites, nullptr);
+    steps.then([&] { return detach(result_capture, sites); });
+    return steps;
+}
+
+Status capture_arguments(const Sites& sites, std::uint8_t mask) {
+    if (mask != 0) return change_captures(sites, mask, false).status();
+    Steps steps;
+    detach_arguments(steps, sites, nullptr);
+    return steps.status();
+}
+
+Status capture_result(const Sites& sites) { return change_captures(sites, 0, true).status(); }
+
+Status capture_nothing(const Sites& sites) { return end_captures(sites).status(); }
+
+}  // namespace nopscope

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the recorders that count events share with C++ (events.hpp): how Core::events says what is counted, and two
+// counters of 32 bits in one word.
+#pragma once
+
+#include "tracer/arch/arm64/pmu.hpp"
+#include "tracer/core/core.hpp"
+
+#include <span>
+
+namespace nopscope {
+
+// Core::events. Bits 0..15: the choice, which tells one from the next, not 0 nor 0xffff, so that a cell's address,
+// which has it above its 48 bits, never has it by itself. Bits 16..31: the bytes of the ring that a return takes. Bits
+// 32..63: the upper half of its `events` record. 0: nothing is counted.
+struct EventSet {
+    std::uint64_t word = 0;
+
+    // `numbers`: one or two.
+    static EventSet of(std::span<const std::uint16_t> numbers, std::uint16_t choice) {
+        const std::uint32_t argument = numbers.size() == 2 ? wire::events_argument(numbers[0], numbers[1])
+                                                           : wire::events_argument(numbers[0]);
+        const wire::Record head = wire::make_extended(wire::Extended::events, argument);
+        return {std::uint64_t{head.high()} << 32 | (2 + numbers.size()) * record_bytes << 16 | choice};
+    }
+    bool any() const { return word != 0; }
+    std::uint16_t choice() const { return static_cast<std::uint16_t>(word); }
+    std::uint64_t return_bytes() const { return any() ? word >> 16 & 0xffff : record_bytes; }
+    wire::Record head() const { return {word >> 32 << wire::kind_shift}; }
+    std::uint32_t argument() const { return head().argument(); }
+    unsigned count() const { return wire::event_count(argument()); }
+};
+
+constexpr std::uint32_t counter_of(std::uint64_t both, unsigned which) {
+    return static_cast<std::uint32_t>(both >> 32 * which);
+}
+// Each modulo 2^32.
+constexpr std::uint64_t counters_added(std::uint64_t a, std::uint64_t b) {
+    return std::uint64_t{counter_of(a, 1) + counter_of(b, 1)} << 32 |
+           static_cast<std::uint32_t>(counter_of(a, 0) + counter_of(b, 0));
+}
+constexpr std::uint64_t counters_between(std::uint64_t from, std::uint64_t to) {
+    return std::uint64_t{counter_of(to, 1) - counter_of(from, 1)} << 32 |
+           static_cast<std::uint32_t>(counter_of(to, 0) - counter_of(from, 0));
+}
+
+// While it lives, what this core does is nobody's: its counters stand still.
+class EventsPaused {
+public:
+    explicit EventsPaused(const Core& core) : core_(core), counting_(core.events != 0 ? pause_counters() : 0) {}
+    ~EventsPaused() {
+        if (counting_ != 0 && core_.events != 0) resume_counters(counting_);
+    }
+    EventsPaused(const EventsPaused&) = delete;
+    EventsPaused& operator=(const EventsPaused&) = delete;
+
+private:
+    const Core& core_;
+    std::uint64_t counting_;
+};
+
+}  // namespace nopscope

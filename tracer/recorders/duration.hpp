@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The duration recorder where its hot path (arch/arm64/duration.S) does not go: the ring is full, recording
+// is stopped, or the call was left by longjmp. `position` of its frame is the body, `rest[0]` the clock
+// at the entry.
+#pragma once
+
+#include "tracer/core/ring.hpp"
+
+namespace nopscope {
+
+// Ticks; the counter may have been read too early.
+constexpr std::uint64_t duration_of(const ShadowFrame& frame, std::uint64_t now) {
+    const std::uint64_t ticks = now - frame.rest[0];
+    return static_cast<std::int64_t>(ticks) < 0 ? 0 : ticks;
+}
+
+// The function whose body that is.
+constexpr std::uint64_t function_of(std::uint64_t body) { return (body & ~std::uint64_t{7}) - 8; }
+
+// Ends now. The frame is on the shadow stack or has just left it. False: there is no room.
+template <MachineConcept M>
+bool put_duration(M& machine, Core& core, const ShadowFrame& frame, std::uint64_t limit) {
+    const std::optional<Claim> claim = ring_claim(machine, core, 3 * record_bytes, limit);
+    if (!claim) return false;
+    const auto depth = static_cast<std::uint32_t>(
+        (reinterpret_cast<std::uintptr_t>(&frame) - core.shadow_base) / sizeof(ShadowFrame));
+    const std::uint64_t data[] = {site_of(function_of(frame.position)),
+                                  duration_of(frame, claim->clock)};
+    ring_store_many(core, *claim, wire::make_extended(wire::Extended::duration, depth), data);
+    return true;
+}
+
+// A call that was left by longjmp ends here, interrupts masked; its context's lock may be held.
+template <MachineConcept M>
+void duration_unwound(M& machine, Core& core, const ShadowFrame& frame) {
+    if (duration_of(frame, machine.clock()) < core.min_duration) {
+        add_one(core.filtered);
+    } else if (core.unsaid != 0 || !put_duration(machine, core, frame, entry_limit(core))) {
+        add_one(core.dropped);
+    }
+}
+
+}  // namespace nopscope

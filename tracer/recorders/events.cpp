@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nopscope/events.hpp"
+
+#include "tracer/arch/machine.hpp"
+#include "tracer/runtime/instance.hpp"
+#include "tracer/core/ring.hpp"
+
+namespace nopscope {
+namespace {
+
+constinit Machine machine;
+constinit EventSet chosen{};
+constinit EventsRefusal refusal{};
+constinit std::uint16_t last_choice = 0;
+
+Status refuse(wire::EventRefusal why, std::uint16_t event = 0, unsigned counters = 0) {
+    refusal = {why, event, static_cast<std::uint8_t>(counters)};
+    return Status::events_refused;
+}
+
+struct Wanted {
+    std::span<const std::uint16_t> numbers;
+    EventsRefusal refusal;
+};
+
+// Can this core count them? Others ask, too, at the same time: they have the same to say.
+void check_here(Wanted& wanted) {
+    using wire::EventRefusal;
+    if (!has_cycle_counter()) {
+        wanted.refusal.why = EventRefusal::no_pmu;
+    } else if (event_counters() < wire::max_events) {
+        wanted.refusal = {EventRefusal::too_few_counters, 0, static_cast<std::uint8_t>(event_counters())};
+    } else {
+        for (const std::uint16_t number : wanted.numbers) {
+            if (!has_event(number)) wanted.refusal = {EventRefusal::absent, number, 0};
+        }
+    }
+}
+
+// Interrupts masked: nobody records in between.
+void follow_choice(Core& core) {
+    core.events = core.profile_events = chosen.word;
+    if (!chosen.any()) return;
+    start_counters(wire::event_of(chosen.argument(), 0), wire::event_of(chosen.argument(), 1), chosen.count());
+}
+
+bool has_room(std::uint64_t reserve) { return (reserve + own_reserve_bytes) * 2 <= ring_bytes; }
+std::uint64_t reserve_for(const Core& core, std::uint64_t return_bytes) {
+    return core.reserve / core.return_bytes * return_bytes;
+}
+
+// On all cores. False: one did not come.
+bool follow_everywhere() {
+    {
+        const std::uint64_t interrupts = machine.mask_interrupts();
+        follow_choice(*joined_core());
+        machine.restore_interrupts(interrupts);
+    }
+    return machine.run_on_other_cores(
+        [](void*, const Interrupted&) {
+            if (Core* const core = joined_core()) follow_choice(*core);
+        },
+        nullptr);
+}
+
+}  // namespace
+
+EventSet events_chosen() { return chosen; }
+
+Status check_events(std::span<const std::uint16_t> numbers) {
+    if (numbers.size() > wire::max_events) return refuse(wire::EventRefusal::too_many);
+    if (numbers.size() == 2 && numbers[0] == numbers[1]) {
+        return refuse(wire::EventRefusal::twice, numbers[0]);
+    }
+    Wanted wanted{numbers, {}};
+    check_here(wanted);
+    machine.run_on_other_cores(
+        [](void* wanted, const Interrupted&) {
+            if (joined_core() != nullptr) check_here(*static_cast<Wanted*>(wanted));
+        },
+        &wanted);
+    if (wanted.refusal.why != wire::EventRefusal::none) {
+        return refuse(wanted.refusal.why, wanted.refusal.event, wanted.refusal.counters);
+    }
+    for (const Core& core : all_cores()) {
+        if (!has_room(reserve_for(core, (2 + numbers.size()) * record_bytes))) {
+            return refuse(wire::EventRefusal::ring_too_small);
+        }
+    }
+    return Status::ok;
+}
+Status refuse_events(wire::EventRefusal why) { return refuse(why); }
+
+// Room first: who sees the new events finds it.
+bool choose_events(std::span<const std::uint16_t> numbers) {
+    if (!numbers.empty()) {
+        do ++last_choice;
+        while (last_choice == 0 || last_choice == 0xffff);
+    }
+    const EventSet next = numbers.empty() ? EventSet{} : EventSet::of(numbers, last_choice);
+    const auto make_room = [next] {
+        for (Core& core : all_cores()) {
+            const Locked locked(machine, core.context_lock);
+            core.reserve = reserve_for(core, next.return_bytes());
+            core.return_bytes = next.return_bytes();
+            ring_set_limit_locked(machine, core);
+        }
+    };
+    if (next.any()) make_room();
+    chosen = next;
+    if (next.any()) send_profile_events(next);
+    const bool all_follow = follow_everywhere();
+    if (!next.any()) make_room();
+    return all_follow;
+}
+
+void count_events_here() {
+    const std::uint64_t interrupts = machine.mask_interrupts();
+    follow_choice(*joined_core());
+    machine.restore_interrupts(interrupts);
+}
+
+EventsRefusal events_refusal() { return refusal; }
+
+const char* describe(wire::EventRefusal why) {
+    using wire::EventRefusal;
+    switch (why) {
+        case EventRefusal::none: return "ok";
+        case EventRefusal::no_pmu: return "the CPU has no performance monitors (PMUv3)";
+        case EventRefusal::too_few_counters: return "the CPU, or its EL2, gives fewer than two event counters";
+        case EventRefusal::absent:
+            return "the CPU does not count that event: PMCEID0_EL0 and PMCEID1_EL0 name those it has";
+        case EventRefusal::too_many: return "at most two events can be counted";
+        case EventRefusal::recorder:
+            return "only the graph and the profile recorder count events, and another one is in use";
+        case EventRefusal::mode: return "events are not counted in adaptive mode";
+        case EventRefusal::ring_too_small:
+            return "the ring has no room for all open calls' returns with their events";
+        case EventRefusal::twice: return "the same event is named twice";
+    }
+    return "unknown";
+}
+
+bool read_profile_events(std::uint32_t index, unsigned core, SiteEvents& out) {
+    if (!profile_memory.made() || index >= site_count() || core >= profile_memory.cores()) {
+        return false;
+    }
+    const ProfileCell& cell = profile_memory.cell(core, index);
+    out.calls = cell.counted;
+    for (unsigned n = 0; n < wire::max_events; ++n) {
+        out.total[n] = cell.events[n].total;
+        out.self[n] = cell.events[n].self;
+    }
+    return true;
+}
+
+}  // namespace nopscope

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// The filters that need no recorder of their own: settings of all cores, and the subtree.
+//
+// The subtree's functions have a ReturnOps, which counts the open calls of the running context
+// (Core::below) and stops the core where there is none. Its frame lies below the recorder's, so the
+// function's own call is recorded whole. A call that longjmp skipped has no exit: close_unwound()
+// counts it down. `below` and the reason are changed on the core itself, and an interrupt that changes
+// them puts them back, so neither needs a lock.
+#include "tracer/arch/arm64/system.hpp"
+#include "tracer/runtime/instance.hpp"
+#include "nopscope/nopscope.hpp"
+#include "nopscope/return_ops.hpp"
+#include "tracer/recorders/shadow_stack.hpp"
+
+namespace nopscope {
+namespace {
+
+constinit Machine machine;
+
+bool enter_subtree(std::uint64_t, std::uint64_t, ReturnOps*, Regs*, CallData*) {
+    Core& core = *current_core();
+    __atomic_store_n(&core.below, core.below + 1, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if ((stops_of(core) & stopped_outside) != 0) start_core(machine, core, stopped_outside);
+    return true;
+}
+void leave_subtree(std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallData*) {
+    Core& core = *current_core();
+    const std::uint32_t left = core.below - 1;
+    __atomic_store_n(&core.below, left, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (left == 0) stop_core(core, stopped_outside);
+}
+constinit ReturnOps subtree(enter_subtree, leave_subtree);
+constexpr Sites everywhere = Sites::all();  // made on the stack it would be a call of memset
+
+// change(core), on each core, interrupts masked. False: one did not answer.
+template <typename Change>
+bool on_each_core(Change change) {
+    const auto call = [](void* argument, const Interrupted& here) {
+        if (here.core < max_cores) (*static_cast<Change*>(argument))(all_cores()[here.core]);
+    };
+    const std::uint32_t online = machine.online_cores();
+    const bool all = machine.run_on_other_cores(call, &change);
+    const std::uint64_t interrupts = machine.mask_interrupts();
+    for (unsigned n = 0; n < max_cores; ++n) {
+        const bool others = (online >> n & 1) != 0 && n != machine.core();
+        if (!others) change(all_cores()[n]);
+    }
+    machine.restore_interrupts(interrupts);
+    return all;
+}
+
+Status end_subtree() {
+    const Status status = detach(subtree, everywhere);
+    if (!carried_out(status)) return status;
+    const bool all = on_each_core([](Core& core) {
+        core.subtree = core.below = 0;
+        if ((stops_of(core) & stopped_outside) != 0) start_core(machine, core, stopped_outside);
+    });
+    forget_subtree_of_contexts();
+    return all ? status : Status::timeout;
+}
+
+}  // namespace
+
+void set_min_duration(std::uint64_t ticks) {
+    for (Core& core : all_cores()) __atomic_store_n(&core.min_duration, ticks, __ATOMIC_RELAXED);
+}
+
+void set_max_depth(std::uint32_t calls) {
+    for (Core& core : all_cores()) {
+        const Locked locked(machine, core.context_lock);
+        core.max_depth = calls;
+        set_shadow_end(core);
+    }
+}
+
+void set_sample(std::uint32_t n) {
+    for (Core& core : all_cores()) {
+        __atomic_store_n(&core.sample_gap, n == 0 ? 0 : n - 1, __ATOMIC_RELAXED);
+        __atomic_store_n(&core.sample_next, 0, __ATOMIC_RELEASE);
+    }
+}
+
+Status trace_only_below(const Sites& sites) {
+    if (joined_core() == nullptr) return Status::not_initialised;
+    bool all = on_each_core([](Core& core) {
+        core.subtree = reinterpret_cast<std::uintptr_t>(&subtree);
+    });
+    const Status status = set_filter(subtree, sites);
+    if (!carried_out(status)) {
+        if (subtree.sites == 0) (void)end_subtree();
+        return status;
+    }
+    all = on_each_core([](Core& core) {
+        if (core.below == 0) stop_core(core, stopped_outside);
+    }) && all;
+    return all ? status : Status::timeout;
+}
+
+Status trace_everywhere() {
+    if (joined_core() == nullptr) return Status::not_initialised;
+    return end_subtree();
+}
+
+}  // namespace nopscope

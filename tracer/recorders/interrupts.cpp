@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nopscope/interrupts.hpp"
+
+#include "tracer/runtime/instance.hpp"
+#include "nopscope/nopscope.hpp"
+#include "tracer/core/ring.hpp"
+
+namespace nopscope {
+
+namespace {
+
+constinit Machine machine;
+
+// A traced function may give a hook as its return address: returns the caller behind it. `sp`:
+// below the function's frame.
+std::uint64_t real_address(std::uint64_t address, std::uint64_t sp) {
+    if (!is_return_hook(address)) return address;
+    const std::uint64_t real = hooked_return_address_of(sp, ~std::uint64_t{0});
+    return real != 0 ? real : address;
+}
+
+bool is_stopped(const Core& core) { return __atomic_load_n(&core.limit, __ATOMIC_RELAXED) == 0; }
+
+}  // namespace
+
+std::uint64_t interrupt_begin(std::uint32_t number) {
+    return interrupt_begin_at(number, reinterpret_cast<std::uint64_t>(__builtin_return_address(0)));
+}
+
+std::uint64_t interrupt_begin_at(std::uint32_t number, std::uint64_t where) {
+    interrupts_masked(where);
+    Core* const core = joined_core();
+    if (core == nullptr || is_stopped(*core) || core->aggregates != 0) return 0;
+    std::uint64_t position = 0;
+    (void)put_in_context(machine, *core, [&](std::uint64_t limit) {
+        const auto claim = ring_claim(machine, *core, record_bytes, limit);
+        if (!claim) return false;
+        const wire::Record record = wire::make_extended(wire::Extended::interrupt, number, claim->clock);
+        ring_store(*core, position = claim->position, record.word);
+        return true;
+    }, interrupt_limit);
+    if (position == 0) add_one(core->dropped);
+    return position;
+}
+
+void interrupt_end(std::uint64_t begun) {
+    interrupts_unmasked();
+    Core* const core = joined_core();
+    if (core == nullptr || begun == 0) return;
+    const auto index = static_cast<std::uint32_t>(record_index(begun)) & wire::entry_index_mask;
+    (void)ring_put(machine, *core, wire::make_record(wire::Kind::ret, index << 1, 0), own_limit(*core));
+}
+
+void interrupts_masked(std::uint64_t where) {
+    Core* const core = joined_core();
+    if (core == nullptr || core->masked_since != 0) return;
+    core->masked_where = real_address(where, reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
+    core->masked_since = machine.clock();
+}
+
+void interrupts_unmasked() {
+    Core* const core = joined_core();
+    if (core == nullptr || core->masked_since == 0) return;
+    const std::uint64_t ticks = machine.clock() - core->masked_since;
+    core->masked_since = 0;
+    if (ticks <= core->longest_masked || is_stopped(*core)) return;
+    core->longest_masked = ticks;
+    const std::uint64_t data[] = {wire::sampled_address(core->masked_where - hello.text_base), ticks};
+    const bool put = put_in_context(machine, *core, [&](std::uint64_t limit) {
+        return ring_put_many(machine, *core, wire::make_extended(wire::Extended::masked, 0), data, limit);
+    }, interrupt_limit);
+    if (!put) add_one(core->dropped);
+}
+
+}  // namespace nopscope

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What goes through all cores' rings, and needs nothing else of the tracer.
+#include "tracer/runtime/instance.hpp"
+#include "nopscope/nopscope.hpp"
+#include "tracer/recorders/shadow_stack.hpp"
+
+namespace nopscope {
+
+constinit InForce in_force;
+
+namespace {
+
+constinit Machine machine;
+
+}  // namespace
+
+void stop() {
+    for (Core& core : all_cores()) {
+        stop_core(core, stopped_by_request);
+        // A start() in the middle of that saw a limit that was not 0 yet.
+        if (stops_of(core) == 0) apply_stops(machine, core);
+    }
+    in_force.set_stopped_at(machine.clock());
+    if (initialised) send_stats_soon();
+}
+
+void send_soon() {
+    for (Core& core : all_cores()) {
+        __atomic_store_n(&core.send_to, __atomic_load_n(&core.cursor, __ATOMIC_RELAXED),
+                         __ATOMIC_RELAXED);
+    }
+}
+
+}  // namespace nopscope

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// The slow side of the shadow stack: calls that longjmp skipped, and real return addresses. Rules in
+// core.hpp.
+#pragma once
+
+#include "tracer/recorders/duration.hpp"
+#include "tracer/core/hooks.hpp"
+#include "tracer/recorders/profile.hpp"
+#include "tracer/core/stops.hpp"
+#include "tracer/core/strays.hpp"
+
+namespace nopscope {
+
+inline ShadowFrame* top_frame(const Core& core) {
+    return reinterpret_cast<ShadowFrame*>(core.top) - 1;
+}
+
+// How many frames recorders may use: `max_depth`, as far as there are so many.
+inline void set_shadow_end(Core& core) {
+    const std::uint64_t end = core.shadow_base + core.max_depth * sizeof(ShadowFrame);
+    const std::uint64_t there = (core.frames_end - core.shadow_base) / sizeof(ShadowFrame);
+    const bool lower = core.max_depth != 0 && core.max_depth < there;
+    __atomic_store_n(&core.shadow_end, lower ? end : core.frames_end, __ATOMIC_RELAXED);
+}
+
+// Empties the stack of `count` frames, the sentinel among them, for calls with an SP below stack_high.
+inline void reset_shadow_stack(Core& core, ShadowFrame* frames, std::size_t count,
+                               std::uint64_t stack_high) {
+    for (std::size_t i = 0; i < count; ++i) frames[i].sp = free_frame_sp;
+    frames[0].return_address = 0;
+    frames[0].sp = core.stack_high = stack_high;
+    core.top = core.shadow_base = reinterpret_cast<std::uintptr_t>(frames + 1);
+    core.frames_end = reinterpret_cast<std::uintptr_t>(frames + count);
+    set_shadow_end(core);
+}
+
+// Where a longjmp is told of (arch/arm64/longjmp.S): its own instructions before it has read the clock and after, and those of a
+// recorder's way back from unwind(), less what it saves on the usual one, as GCC 15 and 12 make it (tests/oracle/truth.py).
+inline constexpr std::uint32_t told_before = 5;
+inline constexpr std::uint32_t told_after = 2;
+inline constexpr std::uint32_t way_back = __GNUC__ >= 15 ? 80 : 68;
+
+// Who found out that calls were left: when, and after how many of its instructions.
+struct Finder {
+    Moment began;
+    std::uint32_t before = 0;
+};
+
+// Of the calls that one unwind() closes, interrupts masked: when they ended. Where a longjmp was told of and nothing was
+// recorded since, that is then, in a bracket around their returns; another has the work since it was found out.
+template <MachineConcept M>
+class Unwinding {
+public:
+    Unwinding(M& machine, Core& core, const Finder& finder) : machine_(machine), core_(core), finder_(finder) {}
+    // A return is about to be recorded.
+    Moment& ended() {
+        // A return may come before the record of its switch, because it names its entry. A bracket
+        // may not.
+        if (core_.left_position == core_.cursor && core_.unsaid == 0) {
+            left_ = {core_.left_position, core_.left_clock};
+            if (finder_.began.position == core_.cursor) found_ = finder_.began.clock;
+            told_ =
+                put_own_said(machine_, core_, wire::Extended::tracer_begin, told_before, &left_);
+        }
+        return told_ ? left_ : finder_.began;
+    }
+    ~Unwinding() {
+        if (!told_) return;
+        put_own_said(machine_, core_, wire::Extended::tracer_end, told_after, &left_);
+        Moment found{found_ != 0 ? core_.cursor : 0, found_};
+        if (!put_own_said(machine_, core_, wire::Extended::tracer_begin, finder_.before, &found))
+            return;
+        put_own_said(machine_, core_, wire::Extended::tracer_end, way_back);
+    }
+    Unwinding(const Unwinding&) = delete;
+    Unwinding& operator=(const Unwinding&) = delete;
+
+private:
+    M& machine_;
+    Core& core_;
+    Finder finder_;
+    Moment left_;
+    std::uint64_t found_ = 0;
+    bool told_ = false;
+};
+
+// As nopscope_graph_events_hook, of a call that ends by longjmp. Interrupts masked. False: its events are not known.
+template <MachineConcept M>
+bool put_unwound_with_events(M& machine, Core& core, const ShadowFrame& frame, wire::Record ret, Moment& ended) {
+    const EventSet set{frame.rest[1]};
+    if (!set.any() || set.word != core.events) return false;
+    const auto claim = ring_claim(machine, core, set.return_bytes(), no_limit, &ended);
+    const std::uint64_t events = counters_between(frame.rest[0], read_counters());
+    const std::uint64_t data[] = {counter_of(events, 0), counter_of(events, 1)};
+    const std::uint64_t word = ret.word | static_cast<std::uint32_t>(claim->clock);
+    ring_store(core, claim->position, word + recorder_excess(ret));
+    ring_store_many(core, {claim->position + record_bytes, claim->clock}, set.head(), {data, set.count()});
+    return true;
+}
+
+// What a call that ends by longjmp leaves to do, by whose frame it is.
+template <MachineConcept M>
+void close_unwound(M& machine, Core& core, const ShadowFrame& frame, Unwinding<M>& unwinding) {
+    switch (hook_of(frame.hook)) {
+        case Hook::graph:
+        case Hook::graph_events: {
+            constexpr std::uint32_t unwound = 1;
+            const auto entry = static_cast<std::uint32_t>(record_index(frame.position));
+            const wire::Record ret = wire::make_record(wire::Kind::ret, entry << 1 | unwound, 0);
+            const bool counts = hook_of(frame.hook) == Hook::graph_events;
+            Moment& ended = unwinding.ended();
+            if (counts && put_unwound_with_events(machine, core, frame, ret, ended)) break;
+            (void)ring_put(machine, core, ret, no_limit, &ended);
+            break;
+        }
+        case Hook::profile_events: profile_events_unwound(core, frame); [[fallthrough]];
+        case Hook::profile: profile_unwound(machine, core, frame); break;
+        case Hook::duration: duration_unwound(machine, core, frame); break;
+        case Hook::callback:  // its exit is not called
+            // But for what trace_only_below() counts.
+            if (core.subtree != 0 && frame.rest[0] == core.subtree && --core.below == 0) {
+                stop_core(core, stopped_outside);
+            }
+            break;
+        case Hook::none: break;
+    }
+}
+
+// Whether a call with this SP shows the top frame to be dead: a lower SP and, when `same_sp_too`, the same. A free frame
+// on top belongs to a call that an interrupt caught while it was pushing or popping: it ends the search.
+inline bool is_top_dead(const Core& core, std::uint64_t sp, bool same_sp_too) {
+    const std::uint64_t top = top_frame(core)->sp;
+    return top != free_frame_sp && top < core.stack_high && (top < sp || (top == sp && same_sp_too));
+}
+
+// Closes, with the flag `unwound`, every frame that is dead. Returns the new top. Interrupts are masked meanwhile, for a
+// traced one would pop the same frames.
+template <MachineConcept M>
+std::uint64_t unwind(M& machine, Core& core, std::uint64_t sp, bool same_sp_too, Finder finder = {}) {
+    const std::uint64_t interrupts = machine.mask_interrupts();
+    {
+        Unwinding<M> unwinding(machine, core, finder);
+        while (is_top_dead(core, sp, same_sp_too)) {
+            ShadowFrame* const frame = top_frame(core);
+            bury(core, *frame);
+            frame->sp = free_frame_sp;
+            core.top = reinterpret_cast<std::uintptr_t>(frame);
+            close_unwound(machine, core, *frame, unwinding);
+        }
+    }
+    machine.restore_interrupts(interrupts);
+    return core.top;
+}
+
+// Calls visit(frame) for the open hooked calls, innermost first, until it returns false.
+template <typename Visit>
+void for_each_open(const Core& core, Visit visit) {
+    const ShadowFrame* frame = top_frame(core);
+    for (; frame->sp < core.stack_high; --frame) {
+        if (frame->sp != free_frame_sp && !visit(*frame)) return;
+    }
+}
+
+// True if an open call of this context has this SP.
+inline bool has_open(const Core& core, std::uint64_t sp) {
+    bool found = false;
+    for_each_open(core, [&](const ShadowFrame& frame) { return !(found = frame.sp == sp); });
+    return found;
+}
+
+// The address behind the hooks: where a call really returns to whose return address is `address`, one
+// that the frames below `frame` (null: all) may lead on from. Of a tail call: where its caller does. If it is a hook,
+// it is that of the frame right below: nothing else can have left it.
+inline std::uint64_t caller_behind(const Core& core, std::uint64_t address,
+                                   const ShadowFrame* frame = nullptr) {
+    if (address % hook_alignment != 0) return address;
+    const ShadowFrame* const below = frame != nullptr ? frame - 1 : top_frame(core);
+    if (below->hook != address) return address;
+    std::uint64_t real = 0;
+    for_each_open(core, [&](const ShadowFrame& open) {
+        if (frame != nullptr && &open >= frame) return true;
+        if (hook_of(open.return_address) != Hook::none) return true;
+        real = open.return_address;
+        return false;
+    });
+    return real;
+}
+
+}  // namespace nopscope

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the recorders and trampolines call where their straight line ends.
+#include "tracer/arch/machine.hpp"
+#include "tracer/core/hooks.hpp"
+#include "tracer/runtime/instance.hpp"
+#include "tracer/recorders/shadow_stack.hpp"
+
+namespace nopscope {
+
+namespace {
+constinit Machine machine;
+}
+
+extern "C" {
+
+// tracer.cpp
+bool nopscope_wait_for_room(Core*, std::uint64_t sp, Moment began, std::uint32_t before);
+
+// At a call's return: as far as it goes, its duration is in the ring now.
+void nopscope_duration_without_room(Core* here) {
+    const auto put = [here](std::uint64_t limit) {
+        return put_duration(machine, *here, *top_frame(*here), limit);
+    };
+    do {
+        if (put_in_context(machine, *here, put)) return;
+    } while (here->lossless != 0 && nopscope_wait_for_room(here, 0, moment(machine, *here), 0));
+    add_one(here->dropped);
+}
+
+// At a function's entry; its SP and return address. Returns the shadow stack's top.
+std::uint64_t nopscope_unwind_at_entry(Core* here, std::uint64_t sp, Moment began, std::uint32_t before,
+                                       std::uint64_t return_address) {
+    return unwind(machine, *here, sp, hook_of(return_address) == Hook::none, {began, before});
+}
+
+// At a hooked call's return. Returns the top; the frame below it is this call's. If the call's
+// frame is not on this shadow stack, returns its return address + stray_return.
+std::uint64_t nopscope_unwind_at_return(Core* here, std::uint64_t sp, Moment began, std::uint32_t before,
+                                        std::uint64_t hook) {
+    if (has_open(*here, sp)) {
+        const std::uint64_t top = unwind(machine, *here, sp, false, {began, before});
+        if (top_frame(*here)->sp == sp) return top;
+    }
+    std::uint64_t address = take_stray_of_contexts(sp, hook);
+    if (address == 0) address = take_stray_of_cores(sp, hook);
+    if (address == 0) address = exhume(*here, sp, hook);
+    if (address == 0) panic("nopscope: a function returned to the hook, but no open call has its stack pointer");
+    add_one(here->stray_returns);
+    return address + stray_return;
+}
+}
+
+}  // namespace nopscope

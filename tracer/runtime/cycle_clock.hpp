@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// An image built with NOPSCOPE_CLOCK=pmccntr counts the PMU's cycles instead of CNTVCT's ticks: finer where
+// CNTVCT is slow. Each core has its own counter, which stops while the core waits for an interrupt (WFI)
+// and follows its frequency; docs/limits.md. join() sets a core's to what core 0's is at that time.
+#pragma once
+
+#include "tracer/arch/machine.hpp"
+#include "tracer/arch/arm64/system.hpp"
+#include "tracer/protocol/hello.hpp"
+
+namespace nopscope {
+
+#ifdef NOPSCOPE_CLOCK_PMCCNTR
+inline constexpr bool clock_is_cycles = true;
+#else
+inline constexpr bool clock_is_cycles = false;
+#endif
+
+// Both counters at one time.
+struct ClockPair {
+    std::uint64_t ticks = 0;   // CNTVCT
+    std::uint64_t cycles = 0;  // PMCCNTR
+
+    // Right after CNTVCT has moved on, for it may be slow. The closest of a few: an interrupt may come in between.
+    static ClockPair read() {
+        ClockPair closest;
+        std::uint64_t least = ~std::uint64_t{0};
+        for (unsigned tries = 0; tries < 4; ++tries) {
+            const std::uint64_t before = read_ticks();
+            ClockPair now;
+            do {
+                now.ticks = read_ticks();
+                now.cycles = read_cycles();
+            } while (now.ticks == before);
+            const std::uint64_t taken = read_ticks() - now.ticks;
+            if (taken >= least) continue;
+            least = taken;
+            closest = now;
+        }
+        return closest;
+    }
+};
+
+class CycleClock {
+public:
+    // Core 0, once. Measures for a millisecond, and makes hello's CNTVCT rate that of the cycles. False:
+    // this CPU counts none.
+    bool open(wire::Hello& hello) {
+        const std::uint64_t ticks_hz = hello.clock_hz;
+        if (!has_cycle_counter()) return false;
+        start_cycles();
+        const ClockPair begin = ClockPair::read();
+        do {
+            first_ = ClockPair::read();
+        } while (first_.ticks - begin.ticks < ticks_hz / 1000);
+        ticks_hz_ = ticks_hz;
+        hello.clock = wire::Clock::pmccntr;
+        hello.clock_hz = hz_ = scaled(ticks_hz, first_.cycles - begin.cycles, first_.ticks - begin.ticks);
+        return true;
+    }
+    // Any other core, before it records. Where core 0 does not answer, from what its clock was when it
+    // was opened: right if it has run at one frequency and never waited.
+    template <MachineConcept M>
+    void join(M& machine) const {
+        start_cycles();
+        ClockPair core_0 = first_;
+        machine.run_on_other_cores(
+            [](void* pair, const Interrupted& here) {
+                if (here.core == 0) *static_cast<ClockPair*>(pair) = ClockPair::read();
+            },
+            &core_0);
+        const ClockPair now = ClockPair::read();
+        write_cycles(core_0.cycles + scaled(now.ticks - core_0.ticks, hz_, ticks_hz_) +
+                     (read_cycles() - now.cycles));
+    }
+
+private:
+    // a * b / c, which has room in 64 bits, rounded down, without a product of 128 bits.
+    static std::uint64_t scaled(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+        return a / c * b + a % c * (b / c) + a % c * (b % c) / c;
+    }
+
+    ClockPair first_;
+    std::uint64_t ticks_hz_ = 1;
+    std::uint64_t hz_ = 1;
+};
+
+}  // namespace nopscope

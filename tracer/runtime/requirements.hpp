@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What init() refuses to work with. Asked of the CPU, which says what the firmware's tables come to, and
+// only once: no path that records looks at any of it.
+#pragma once
+
+#include "tracer/arch/machine.hpp"
+#include "tracer/arch/arm64/system.hpp"
+#include "tracer/core/image.hpp"
+#include "nopscope/nopscope.hpp"
+
+#include <cstddef>
+#include <span>
+
+namespace nopscope {
+
+// Exclusives need Normal write-back memory, and other cores, which see the rings, inner shareable. Looks
+// at both ends.
+inline bool is_for_records(std::span<const std::byte> memory) {
+    if (memory.empty()) return true;
+    for (const std::byte* const end : {&memory.front(), &memory.back()}) {
+        const auto address = reinterpret_cast<Address>(end);
+        const Translation there = translate(address, Access::write);
+        if (!there.is_mapped() || !there.is_write_back() || !there.is_inner_shareable()) return false;
+    }
+    return true;
+}
+
+// The same memory, twice: as text, and where the machine writes it.
+template <typename M>
+bool is_writable_text(M& machine, Address address) {
+    const Translation text = translate(address, Access::read);
+    const Translation alias = translate(machine.writable(address), Access::write);
+    return text.is_mapped() && alias.is_mapped() && text.page() == alias.page() && text.is_write_back() &&
+           alias.is_write_back();
+}
+
+inline Status check_processor() {
+    if (exception_level() != 1) return Status::wrong_level;
+    return mmu_and_cache_on() ? Status::ok : Status::mmu_or_cache_off;
+}
+
+// After check_processor(), and the configuration's own.
+template <typename M>
+Status check_surroundings(M& machine, std::span<const std::byte> rings, std::span<const std::byte> cores,
+                          const Config& config) {
+    const auto saved = machine.mask_interrupts();  // a handler may translate, too
+    Status status = Status::ok;
+    const auto text_end = reinterpret_cast<Address>(__text_end) - sizeof(std::uint32_t);
+    if (!is_for_records(rings) || !is_for_records(cores) || !is_for_records(config.profile_memory)) {
+        status = Status::wrong_memory;
+    } else if (!is_writable_text(machine, reinterpret_cast<Address>(__text_start)) ||
+               !is_writable_text(machine, text_end)) {
+        status = Status::text_not_writable;
+    } else if (machine.online_cores() != std::uint32_t{1} << machine.core()) {
+        status = Status::cores_running;
+    }
+    machine.restore_interrupts(saved);
+    return status;
+}
+
+}  // namespace nopscope

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The console's bytes on their way to the pump. Writers may be any context of the core and mask
+// interrupts while they copy; the pump is the only reader.
+#pragma once
+
+#include "tracer/protocol/bytes.hpp"
+
+#include <array>
+
+namespace nopscope {
+
+class ConsoleBuffer {
+public:
+    // Takes as many of the `count` bytes as there is room for.
+    std::size_t put(const char* bytes, std::size_t count) {
+        std::size_t taken = 0;
+        for (; taken < count && head_ - tail_ < bytes_.size(); ++taken) {
+            bytes_[head_++ % bytes_.size()] = static_cast<wire::Byte>(bytes[taken]);
+        }
+        return taken;
+    }
+    std::size_t get(wire::Byte* to, std::size_t room) {
+        std::size_t given = 0;
+        for (; given < room && tail_ != head_; ++given) to[given] = bytes_[tail_++ % bytes_.size()];
+        return given;
+    }
+    bool empty() const { return head_ == tail_; }
+
+private:
+    std::array<wire::Byte, 2048> bytes_{};
+    std::size_t head_ = 0;
+    std::size_t tail_ = 0;
+};
+
+}  // namespace nopscope

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// The modes of the rings, and the snapshots of flight mode: the pump's, between two frames.
+//
+// A snapshot settles all rings at once (flight.hpp), the pump sends up to where they ended then, and
+// they are left to overwrite themselves again.
+#pragma once
+
+#include "tracer/core/flight.hpp"
+#include "nopscope/nopscope.hpp"
+
+#include <algorithm>
+#include <span>
+
+namespace nopscope {
+
+template <MachineConcept M>
+class Modes {
+public:
+    constexpr explicit Modes(M& machine) : machine_(machine) {}
+
+    // `pace`: of the line, bytes a second, or 0.
+    void open(std::span<Core> cores, std::uint64_t clock_hz, std::uint64_t pace) {
+        cores_ = cores;
+        pace_ = pace;
+        hole_patience_ = clock_hz / 50;
+        mode_ = Mode::stream;
+        wanted_ = static_cast<std::uint8_t>(Mode::stream);
+        sending_ = ending_ = false;
+    }
+
+    // Any context; keep() does it.
+    void want(Mode mode) { __atomic_store_n(&wanted_, static_cast<std::uint8_t>(mode), __ATOMIC_RELAXED); }
+    void want_snapshot() {
+        if (mode_ != Mode::flight) return;
+        for (Core& core : cores_) {
+            __atomic_store_n(&core.held, 1, __ATOMIC_RELAXED);
+            ring_set_limit(machine_, core);
+        }
+        // Last: a pump in between would let them go before it knows what for.
+        __atomic_fetch_add(&snapshots_wanted_, 1, __ATOMIC_RELEASE);
+    }
+    bool wait() const { return !ending_ && (mode_changes() || snapshot_waits() || is_out()); }
+
+    // Nothing is recorded any more: all that the rings hold is for the line. A slot that is not written
+    // is waited for no longer than `patience` ticks.
+    void end(std::uint64_t patience) {
+        ending_ = true;
+        hole_patience_ = patience;
+        settle_all();
+    }
+
+    // The rest is the pump's own, with its lock; `here`: the core it runs on.
+
+    // True: what was asked for began or ended, so each core's next frame should stand alone. A snapshot that waits for
+    // another one to be out has not begun.
+    bool keep(const Core& here) {
+        if (ending_) return false;
+        const bool changes = mode_changes() || is_out() || (snapshot_waits() && !sending_);
+        keep_mode(here);
+        keep_snapshot();
+        return changes;
+    }
+    bool is(Mode mode) const { return mode_ == mode; }
+    Mode mode() const { return mode_; }
+    void set_pace(std::uint64_t pace) {
+        pace_ = pace;
+        for (Core& core : cores_) {
+            core.margin = margin();
+            ring_set_limit(machine_, core);
+        }
+    }
+    // Bytes. Lossless: for interrupts while the pump makes room. Adaptive: no more waits than the line
+    // carries in about half a second, a byte a record. What waits longer keeps out what is new.
+    std::uint64_t margin() const {
+        if (mode_ == Mode::lossless) return ring_bytes / 8;
+        if (mode_ != Mode::adaptive || pace_ == 0) return 0;
+        constexpr std::uint64_t all = ring_bytes - return_reserve_bytes - own_reserve_bytes;
+        const std::uint64_t room = std::max(pace_ / 2 * record_bytes, all / 8);
+        return all > room ? all - room : 0;
+    }
+
+    // The slot at the tail was claimed, and whoever did so has not stored its record for so long that
+    // he never may: it is left out. False: it is not so. In stream mode one waits for it.
+    bool skip_hole(Core& core) {
+        if (mode_ != Mode::flight && !ending_) return false;
+        if (core.overwrites != 0 || core.tail >= __atomic_load_n(&core.cursor, __ATOMIC_RELAXED) ||
+            ring_peek(core, core.tail)) {
+            return false;
+        }
+        const std::uint64_t now = machine_.clock();
+        if (core.hole != core.tail) {
+            core.hole = core.tail;
+            core.hole_since = now;
+        }
+        if (now - core.hole_since < hole_patience_) return false;
+        const std::uint64_t interrupts = machine_.mask_interrupts();
+        const std::uint64_t next = next_record(core, core.tail);
+        core.overwritten += (next - core.tail) / record_bytes;
+        core.pumped_site_next = false;
+        ring_release(machine_, core, next);
+        machine_.restore_interrupts(interrupts);
+        return true;
+    }
+    // A producer has got over the limit and over what was just read: that is overwritten, and left out.
+    bool skip_lap(Core& core) {
+        if (mode_ != Mode::flight || lapped_records(core) == 0) return false;
+        overwrite(machine_, core, true);
+        settle(machine_, core);
+        return true;
+    }
+
+private:
+    Mode wanted() const { return static_cast<Mode>(__atomic_load_n(&wanted_, __ATOMIC_RELAXED)); }
+    bool mode_changes() const { return wanted() != mode_; }
+    bool snapshot_waits() const {
+        return mode_ == Mode::flight &&
+               __atomic_load_n(&snapshots_wanted_, __ATOMIC_ACQUIRE) != snapshots_seen_;
+    }
+    // The snapshot that is being sent.
+    bool is_out() const {
+        if (!sending_) return false;
+        for (const Core& core : cores_) {
+            if (core.tail < core.snapshot_end) return false;
+        }
+        return true;
+    }
+    void settle_all() {
+        for (Core& core : cores_) settle(machine_, core);
+    }
+    void keep_mode(const Core& here) {
+        const Mode mode = wanted();
+        if (mode == mode_) return;
+        const Mode before = mode_;
+        mode_ = mode;
+        sending_ = false;
+        for (Core& core : cores_) {
+            __atomic_store_n(&core.lossless, mode == Mode::lossless ? 1 : 0, __ATOMIC_RELAXED);
+            core.margin = &core == &here ? 0 : margin();
+            if (before == Mode::flight) {
+                settle(machine_, core);
+                core.flight = 0;
+            }
+            if (mode == Mode::flight) overwrite(machine_, core, false);
+            else ring_set_limit(machine_, core);
+        }
+    }
+    void keep_snapshot() {
+        if (sending_ && !is_out()) return;
+        if (sending_ && !snapshot_waits()) {
+            for (Core& core : cores_) overwrite(machine_, core, true);
+        }
+        sending_ = snapshot_waits();
+        if (!sending_) return;
+        snapshots_seen_ = __atomic_load_n(&snapshots_wanted_, __ATOMIC_ACQUIRE);
+        settle_all();
+        for (Core& core : cores_) {
+            core.send_to = core.snapshot_end = __atomic_load_n(&core.cursor, __ATOMIC_RELAXED);
+        }
+    }
+
+    M& machine_;
+    std::span<Core> cores_;
+    std::uint64_t hole_patience_ = 0;  // ticks
+    std::uint64_t pace_ = 0;           // bytes a second
+    std::uint32_t snapshots_wanted_ = 0;
+    std::uint32_t snapshots_seen_ = 0;
+    Mode mode_ = Mode::stream;
+    std::uint8_t wanted_ = static_cast<std::uint8_t>(Mode::stream);  // a Mode: clang has atomics of integers only
+    bool sending_ = false;
+    bool ending_ = false;
+};
+
+}  // namespace nopscope

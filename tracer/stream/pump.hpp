@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pump: empties the rings and the console into frames, and feeds them to the line.
+//
+// It runs where the firmware calls it, in an idle loop or a timer interrupt, and in a recorder's slow
+// path when recording is lossless. Only one runs at a time (`try_lock`); it never waits, except
+// in the two loops that are asked to (make_room, flush). What it does for longer than a glance is
+// bracketed by tracer_begin and tracer_end records, so no function is charged for it.
+#pragma once
+
+#include "tracer/stream/accounting.hpp"
+#include "tracer/arch/arm64/system.hpp"
+#include "tracer/stream/console_buffer.hpp"
+#include "tracer/core/in_force.hpp"
+#include "tracer/stream/keeper.hpp"
+#include "tracer/stream/line.hpp"
+#include "tracer/adaptive/moved_sender.hpp"
+#include "tracer/recorders/profile_sender.hpp"
+#include "tracer/stream/replies.hpp"
+#include "tracer/core/ring.hpp"
+#include "tracer/stream/trace_sender.hpp"
+#include "tracer/protocol/hello.hpp"
+
+#include <span>
+
+namespace nopscope {
+
+template <MachineConcept M>
+class Pump {
+public:
+    // `cores`: of all that may ever record; core n is the machine's core n.
+    // `encoders`: one for each of them.
+    constexpr Pump(M& machine, std::span<Core> cores, wire::TraceEncoder* encoders,
+                   ProfileSender* profile = nullptr, Replies* replies = nullptr,
+                   MovedSender* moved = nullptr, const InForce* in_force = nullptr)
+        : machine_(machine), cores_(cores), line_(machine), trace_(machine, encoders),
+          profile_(profile), replies_(replies), moved_(moved),
+          in_force_(in_force), modes_(machine), keeper_(machine) {}
+
+    // `hello` is kept by pointer; `session` tells this boot from the last.
+    // `kept`: what to bring up to date for a warm reset, or null.
+    void open(const Config& config, const wire::Hello& hello, std::uint16_t session,
+              Kept* kept = nullptr) {
+        open_line(config, hello, session, kept, config.mode);
+    }
+
+    void end_cut_frame() { line_.queue_delimiter(); }  // of the boot before; before the first frame
+    Moment now() { return moment(machine_, here()); }
+
+    // One go within the pace; see nopscope::pump(), whose work began then.
+    void run(Moment began = {}) {
+        if (!try_lock()) return;
+        if (profile_ != nullptr && !profile_->waits()) profile_->keep_period(machine_.clock());
+        if (glances() || !(work_waits() || keeper_.lags(cores_))) return unlock();
+        std::uint64_t interrupts = 0;
+        as_tracers([&] {
+            look();
+            const std::uint64_t end = machine_.clock() + clock_hz_ / goes_per_second;
+            while (advance(Until::paced) && !(line_.has_pace() && due(end))) {
+            }
+            tidy();
+            interrupts = give_back();
+        }, began);
+        let_go(interrupts);
+    }
+
+    // Now, or when the pump that runs has finished its frame. Any context.
+    // False: no such mode.
+    bool set_mode(Mode mode) {
+        if (mode > Mode::adaptive) return false;
+        modes_.want(mode);
+        if (!try_lock()) return true;
+        keep_modes();
+        unlock();
+        return true;
+    }
+
+    // In flight mode: what the rings hold is due. Entries are refused until the pump has seen the rings.
+    // Any context.
+    void send_snapshot() { modes_.want_snapshot(); }
+
+    // Work of the tracer's own, which no function is charged for. Any context.
+    template <typename Work>
+    void as_tracers(Work work, Moment began = {}) {
+        const NotProfiled tracer_s(machine_, here());
+        const bool marked = put_own(machine_, here(), wire::Extended::tracer_begin, 0, &began);
+        work();
+        if (marked) put_own(machine_, here(), wire::Extended::tracer_end);
+    }
+
+    // They are due. Any context.
+    void send_hello() { hello_due_ = machine_.clock(); }
+    void send_keys() {
+        for (Core& core : cores_) trace_.want_key(core);
+    }
+    // All cores', one after another.
+    void send_stats() { __atomic_store_n(&stats_owed_, cores_.size(), __ATOMIC_RELAXED); }
+
+    // Payload of trace frames so far.
+    std::uint64_t trace_bytes() const { return __atomic_load_n(&trace_bytes_, __ATOMIC_RELAXED); }
+
+    // Runs `use`, which returns the line's new pace, while the line is quiet and everything has left;
+    // false: it is not, or another pump runs.
+    template <typename Use>
+    bool with_quiet_line(Use use) {
+        if (!try_lock()) return false;
+        const bool quiet = line_.idle();
+        if (quiet) {
+            line_.drain();
+            const std::uint32_t pace = use();
+            line_.set_pace(pace);
+            modes_.set_pace(pace);
+        }
+        unlock();
+        return quiet;
+    }
+
+    // From a recorder's slow path: pumps until half this core's ring is free, or waits for the core
+    // that pumps. False when that cannot be, because the pump, or a recorder in the middle of a
+    // record, is what was interrupted. While it pumps interrupts wait, too: their records might come
+    // faster than the line takes them, and have nowhere to go. `before`: the recorder's instructions before that `began`.
+    bool make_room(Moment began = {}, std::uint32_t before = 0) {
+        if (pumping_core() == machine_.core() + 1) return false;
+        Core& core = here();
+        const NotProfiled tracer_s(machine_, core);
+        for (bool marked = false;;) {
+            const std::uint64_t interrupts = machine_.mask_interrupts();
+            marked = marked || put_own(machine_, core, wire::Extended::tracer_begin, before, &began);
+            const bool locked = try_lock();
+            const bool room = locked ? locked_make_room()
+                                     : TraceSender<M>::waiting_records(core) * record_bytes <= ring_bytes / 2;
+            const bool over = locked || room;
+            if (over && marked) put_own(machine_, core, wire::Extended::tracer_end, make_room_after);
+            machine_.restore_interrupts(interrupts);
+            if (over) return room;
+            relax();
+        }
+    }
+
+    // Instead of open(): sends all that a warm reset has left, in the session that it was, with
+    // sequence numbers from the kept limit on. The cores are as recover_core() makes them, and
+    // stopped. `hello` says so meanwhile.
+    void send_recovered(const Config& config, wire::Hello& hello, Kept& kept);
+
+    // All that a reset would leave behind reaches memory. Waits for the pump of another core.
+    void prepare_reset();
+
+    // Sends everything, waiting for the line.
+    void flush() {
+        if (!lock()) return;
+        send_all();
+        line_.drain();
+        unlock();
+    }
+
+    // The same, and the profile and the last stats frame; recording has been stopped. An interrupt
+    // may still record the return of an open call, so the counters are read when the ring is seen
+    // empty with interrupts masked.
+    void finish() { finish(clock_hz_ / 50); }
+    // `patience`: ticks that a slot may stay unwritten.
+    void finish(std::uint64_t patience);
+
+    // From here on nothing else runs: whoever held the lock will not come back.
+    void enter_panic();
+
+    // Bytes for the console. Waits for the line where it may; what cannot wait is dropped and counted. In a
+    // panic they are sent at once: nobody pumps any more.
+    void console(const char* bytes, std::size_t count) {
+        while (count > 0) {
+            const std::size_t taken = with_console([&] { return console_.put(bytes, count); });
+            bytes += taken;
+            count -= taken;
+            if (count == 0 && !panicking_) break;
+            if (try_lock()) {
+                while (!console_.empty() || (panicking_ && !line_.idle())) advance(Until::empty);
+                unlock();
+            } else if (pumping_core() == machine_.core() + 1) {
+                __atomic_fetch_add(&console_dropped_, count, __ATOMIC_RELAXED);
+                break;
+            }
+        }
+    }
+
+private:
+    enum class Until { paced, empty };
+
+    static constexpr std::size_t console_frame_bytes = 512;
+    static constexpr std::uint64_t glance_bytes = 32;
+    static constexpr std::uint64_t goes_per_second = 100;  // on a line with a pace, which may be slower than that: an emulated one
+    // Instructions from where make_room() notes its end to where the recorder tries again, some.
+    static constexpr std::uint32_t make_room_after = 80;
+
+    void open_line(const Config& config, const wire::Hello& hello, std::uint16_t session, Kept* kept,
+                   Mode mode) {
+        hello_ = &hello;
+        session_ = session;
+        clock_hz_ = hello.clock_hz;
+        trace_.open(hello.text_base, hello.clock_hz);
+        line_.open(config.output, config.line_bytes_per_second, hello.clock_hz);
+        cores_ = cores_.first(config.cores);
+        modes_.open(cores_, clock_hz_, config.line_bytes_per_second);
+        number_frames_from(0);
+        console_dropped_ = 0;
+        for (const Core& core : cores_) trace_.restart(number_of(core));
+        keeper_.open(kept, clock_hz_);
+        set_mode(mode);
+        hello_due_ = stats_due_ = mode_since_ = machine_.clock();
+    }
+
+    void number_frames_from(std::uint32_t sequence);  // in all streams
+
+    // On a slow line most pumps find the same frame and send a few bytes of it: that is worth no brackets.
+    bool glances() {
+        if (line_.idle() || !line_.allows_only(glance_bytes)) return false;
+        const NotProfiled tracer_s(machine_, here());
+        return !line_.send();
+    }
+
+    Core& here() const { return cores_[machine_.core()]; }
+    // The core that holds the pump, plus 1; 0: none.
+    unsigned pumping_core() const { return __atomic_load_n(&locked_, __ATOMIC_RELAXED); }
+
+    template <typename Use>
+    std::size_t with_console(Use use) {
+        const std::uint64_t interrupts = machine_.mask_interrupts();
+        while (__atomic_exchange_n(&console_locked_, 1, __ATOMIC_ACQUIRE) != 0) relax();
+        const std::size_t bytes = use();
+        __atomic_store_n(&console_locked_, 0, __ATOMIC_RELEASE);
+        machine_.restore_interrupts(interrupts);
+        return bytes;
+    }
+
+    // Waits for another core's pump. False: it is this core's own, below.
+    bool lock() {
+        while (!try_lock()) {
+            if (pumping_core() == machine_.core() + 1) return false;
+            relax();
+        }
+        return true;
+    }
+    // The lock and the limit change together: an interrupt between them would find the ring full and
+    // nobody free to empty it.
+    bool try_lock() {
+        const std::uint64_t interrupts = machine_.mask_interrupts();
+        unsigned free = 0;
+        const bool locked = __atomic_compare_exchange_n(&locked_, &free, machine_.core() + 1, false,
+                                                        __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+        if (locked) {
+            here().margin = 0;
+            ring_set_limit(machine_, here());
+        }
+        machine_.restore_interrupts(interrupts);
+        if (locked) {
+            for (Core& core : cores_) keep_clock(core);
+        }
+        return locked;
+    }
+    void unlock() {
+        tidy();
+        let_go(give_back());
+    }
+    void tidy() {
+        look();
+        keeper_.keep(cores_, state());
+    }
+    // Interrupts are masked from here on: none finds the lock held, and the limit as of who has it not.
+    std::uint64_t give_back() {
+        const std::uint64_t interrupts = machine_.mask_interrupts();
+        here().margin = modes_.margin();
+        ring_set_limit(machine_, here());
+        return interrupts;
+    }
+    void let_go(std::uint64_t interrupts) {
+        __atomic_store_n(&locked_, 0, __ATOMIC_RELEASE);
+        machine_.restore_interrupts(interrupts);
+    }
+
+    void look() {
+        for (Core& core : cores_) {
+            core.seen_clock = clock_of_next(machine_, core);
+            core.seen = __atomic_load_n(&core.cursor, __ATOMIC_RELAXED);
+        }
+    }
+
+    bool locked_make_room() {
+        Core& core = here();
+        bool room = true;
+        // A ring that flight mode has begun for overwrites itself.
+        while (room && !modes_.is(Mode::flight) && core.cursor - core.tail > ring_bytes / 2) {
+            advance(Until::empty);
+            room = !line_.idle() || ring_peek(core, core.tail).has_value();
+        }
+        unlock();
+        return room;
+    }
+
+    void send_all() {
+        while (advance(Until::empty) || !line_.idle()) {
+        }
+    }
+
+    // A sync record before the 32-bit clock can be misread: every quarter wrap. Where nobody has looked
+    // for half a wrap or more, what was recorded since is read with care (TraceSender).
+    void keep_clock(Core& core) {
+        const std::uint64_t now = machine_.clock();
+        const auto since = [now](std::uint64_t then) { return static_cast<std::int64_t>(now - then); };
+        if (since(core.seen_clock) >= std::int64_t{1} << 31 && core.doubt == 0) {
+            core.doubt = core.seen;
+            core.doubt_clock = core.seen_clock;
+        }
+        if (since(core.last_sync) < std::int64_t{1} << 30) return;
+        if (put_own(machine_, core, wire::Extended::sync)) core.last_sync = now;
+    }
+
+    bool due(std::uint64_t at) const { return static_cast<std::int64_t>(machine_.clock() - at) >= 0; }
+    bool work_waits() const {
+        if (!line_.idle() || !console_.empty() || due(hello_due_) || stats_wait()) return true;
+        if (profile_waits() || replies_wait() || moved_waits() || modes_.wait()) return true;
+        for (const Core& core : cores_) {
+            if (trace_.due(core)) return true;
+        }
+        return false;
+    }
+
+    // One step: finishes the frame on the line, or builds the next. False when there is nothing to do
+    // now. Paced: records that came after look() are left, or it would go on for as long as other cores
+    // record faster than one packs.
+    bool advance(Until until);
+
+    std::uint8_t number_of(const Core& core) const {
+        return static_cast<std::uint8_t>(&core - cores_.data());
+    }
+    bool queue(const wire::FrameHeader& header, std::size_t payload_bytes) {
+        keeper_.cover(header.sequence, cores_, state());
+        line_.queue(frame_.encode(header, payload_bytes, line_.buffer()));
+        return true;
+    }
+
+    bool stats_wait() const {
+        return __atomic_load_n(&stats_owed_, __ATOMIC_RELAXED) != 0 || due(stats_due_);
+    }
+    bool queue_stats(Core& core, bool final);
+    void add_state(wire::Stats& stats, const Core& core) const;
+
+    PumpState state() const {
+        return {session_, __atomic_load_n(&console_dropped_, __ATOMIC_RELAXED),
+                modes_.is(Mode::flight), modes_.is(Mode::lossless), !line_.idle()};
+    }
+
+    void keep_modes() {
+        const Mode before = modes_.mode();
+        if (!modes_.keep(here())) return;
+        if (modes_.mode() != before) mode_since_ = machine_.clock();
+        send_stats();
+        for (const Core& core : cores_) trace_.restart(number_of(core));
+    }
+
+    bool replies_wait() const { return replies_ != nullptr && replies_->wait(); }
+    bool moved_waits() const { return moved_ != nullptr && moved_->waits(machine_.clock()); }
+    bool profile_waits() const { return profile_ != nullptr && profile_->waits(); }
+    bool queue_profile();
+    // False when the record at the ring's tail is not written (yet).
+    bool queue_trace(Core& core);
+
+    M& machine_;
+    std::span<Core> cores_;
+    Line<M> line_;
+    TraceSender<M> trace_;
+    ProfileSender* profile_;
+    Replies* replies_;
+    MovedSender* moved_;
+    const InForce* in_force_;
+    Modes<M> modes_;
+    Keeper<M> keeper_;
+    ConsoleBuffer console_;
+    wire::FrameBuilder frame_;
+    const wire::Hello* hello_ = nullptr;
+    std::uint64_t clock_hz_ = 1;
+    std::uint64_t hello_due_ = 0;
+    std::uint64_t stats_due_ = 0;
+    std::uint64_t stats_owed_ = 0;  // frames that are due at once
+    std::uint64_t mode_since_ = 0;  // clock
+    std::uint64_t console_dropped_ = 0;
+    std::uint32_t hello_sequence_ = 0;
+    std::uint32_t console_sequence_ = 0;
+    std::uint32_t reply_sequence_ = 0;
+    std::uint32_t moved_sequence_ = 0;
+    std::uint64_t trace_bytes_ = 0;
+    std::size_t turn_ = 0;
+    std::size_t stats_turn_ = 0;
+    bool profile_turn_ = false;
+    bool panicking_ = false;
+    unsigned locked_ = 0;
+    unsigned console_locked_ = 0;
+    std::uint16_t session_ = 0;
+};
+
+}  // namespace nopscope
+
+#include "tracer/stream/pump_ends.hpp"
+#include "tracer/stream/pump_frames.hpp"

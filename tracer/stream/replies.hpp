@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Replies to commands, from who makes them (control.hpp) to who sends them (pump.hpp): one waits at a
+// time, and the last few are kept, for a host that has missed one asks again.
+#pragma once
+
+#include "tracer/protocol/command.hpp"
+
+namespace nopscope {
+
+class Replies {
+public:
+    struct Reply {
+        bool is_kept = false;
+        std::uint32_t number = 0;  // of the command
+        std::uint32_t crc = 0;     // of the command's payload
+        std::size_t size = 0;      // bytes of payload
+        wire::Byte payload[wire::reply_head_bytes + wire::max_result_bytes]{};
+
+        wire::Byte* result() { return payload + wire::reply_head_bytes; }
+    };
+
+    // ---- the maker's: one context at a time, and only while none waits ----
+
+    // Of this command; null: not kept.
+    Reply* find(std::uint32_t number) {
+        for (Reply& one : replies_) {
+            if (one.is_kept && one.number == number) return &one;
+        }
+        return nullptr;
+    }
+    // For the next command that is done: the oldest one's place.
+    Reply& next() { return replies_[next_++ % kept]; }
+    // For what is not to be kept.
+    Reply& passing() { return replies_[kept]; }
+
+    // `reply`: of those above, its number set and its result written.
+    void post(Reply& reply, wire::Command what, wire::Answer answer, std::size_t result_bytes = 0) {
+        wire::Writer out(reply.payload);
+        out.fixed(reply.number);
+        out.fixed(static_cast<std::uint8_t>(what));
+        out.fixed(static_cast<std::uint8_t>(answer));
+        reply.size = wire::reply_head_bytes + result_bytes;
+        reply.is_kept = &reply != &passing();
+        repeat(reply);
+    }
+    void repeat(Reply& reply) { __atomic_store_n(&waiting_, &reply, __ATOMIC_RELEASE); }
+
+    // Commands, of any kind of refusal.
+    void count_refused() { __atomic_fetch_add(&refused_, 1, __ATOMIC_RELAXED); }
+    std::uint64_t refused() const { return __atomic_load_n(&refused_, __ATOMIC_RELAXED); }
+
+    // The line is to stay quiet once what waits has been sent.
+    void hold_line(bool hold) { __atomic_store_n(&holds_, hold, __ATOMIC_RELEASE); }
+
+    // ---- the pump's ----
+
+    bool wait() const { return __atomic_load_n(&waiting_, __ATOMIC_ACQUIRE) != nullptr; }
+    bool hold() const { return __atomic_load_n(&holds_, __ATOMIC_ACQUIRE); }
+    // Takes the one that waits. Returns the bytes of payload.
+    std::size_t take(wire::Byte* payload) {
+        const Reply& reply = *__atomic_load_n(&waiting_, __ATOMIC_ACQUIRE);
+        const std::size_t size = reply.size;
+        wire::Writer(payload).bytes(reply.payload, size);
+        __atomic_store_n(&waiting_, nullptr, __ATOMIC_RELEASE);
+        return size;
+    }
+
+private:
+    static constexpr unsigned kept = 4;
+
+    Reply replies_[kept + 1]{};
+    Reply* waiting_ = nullptr;
+    std::uint64_t refused_ = 0;
+    unsigned next_ = 0;
+    bool holds_ = false;
+};
+
+}  // namespace nopscope

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rings' records -> payloads of trace frames, for the pump.
+//
+// A frame is built whole and only then taken off the ring, so a panic in between loses nothing. The
+// encoder has moved on by then, and is told to restart().
+#pragma once
+
+#include "tracer/core/ring.hpp"
+#include "tracer/protocol/trace_group.hpp"
+
+#include <algorithm>
+
+namespace nopscope {
+
+template <MachineConcept M>
+class TraceSender {
+public:
+    // `encoders`: one for each core.
+    constexpr TraceSender(M& machine, wire::TraceEncoder* encoders)
+        : machine_(machine), encoders_(encoders) {}
+
+    void open(std::uint64_t text_base, std::uint64_t clock_hz) {
+        text_base_ = static_cast<std::uint32_t>(text_base);
+        clock_hz_ = clock_hz;
+    }
+
+    // There is a frame's worth of records, or they have waited for long enough. The tracer's own alone
+    // are not worth a frame, until their reserve runs low.
+    bool due(const Core& core) const {
+        if (core.overwrites != 0) return false;
+        const std::uint64_t records = waiting_records(core);
+        if (records >= frame_records + core.own_records) return true;
+        if (core.own_records * record_bytes >= own_reserve_bytes / 2) return true;
+        if (__atomic_load_n(&core.send_to, __ATOMIC_RELAXED) > core.tail) return true;
+        return records > core.own_records &&
+               machine_.clock() - core.last_trace_frame >= clock_hz_ / frames_per_second;
+    }
+
+    // Of core `number`, to `payload`, wire::max_payload_bytes. 0: the record at the ring's tail is not
+    // written (yet).
+    std::size_t build(Core& core, unsigned number, wire::Byte* payload) {
+        if (!ring_peek(core, core.tail)) return 0;
+        wire::TraceEncoder& encoder = encoders_[number];
+        const std::uint64_t now = machine_.clock();
+        if (now - core.last_key_frame >= key_seconds * clock_hz_) encoder.restart();
+        const std::uint64_t at_most = mind_clock(core);
+        End end{core.tail, core.pumped_clock, core.pumped_context, core.pumped_site_next, 0};
+        encoder.begin(payload, {.index = record_index(core.tail),
+                                .clock = core.pumped_clock,
+                                .dropped = __atomic_load_n(&core.dropped, __ATOMIC_RELAXED),
+                                .overwritten = core.overwritten,
+                                .context = core.pumped_context});
+        if (encoder.is_key()) core.last_key_frame = now;
+        encoder.fill(at_most, [&](wire::Record& record, std::uint64_t& clock) {
+            return next(core, end, record, clock);
+        });
+        end_ = end;
+        return encoder.end();
+    }
+    // What was built is on the line.
+    void release(Core& core) {
+        // At once, for an interrupt that panics sends anew what is in the ring.
+        const std::uint64_t interrupts = machine_.mask_interrupts();
+        core.pumped_clock = end_.clock;
+        core.pumped_context = end_.context;
+        core.pumped_site_next = end_.site_next;
+        core.last_trace_frame = machine_.clock();
+        __atomic_fetch_sub(&core.own_records, std::min(core.own_records, end_.own), __ATOMIC_RELAXED);
+        ring_release(machine_, core, end_.position);
+        machine_.restore_interrupts(interrupts);
+    }
+
+    // The next frame of this core begins a group. Any context.
+    void want_key(Core& core) { core.last_key_frame = machine_.clock() - key_seconds * clock_hz_; }
+    // The same, of the pump.
+    void restart(unsigned number) { encoders_[number].restart(); }
+
+    static std::uint64_t waiting_records(const Core& core) {
+        return (__atomic_load_n(&core.cursor, __ATOMIC_RELAXED) -
+                __atomic_load_n(&core.tail, __ATOMIC_RELAXED)) / record_bytes;
+    }
+
+private:
+    // Header, CRC and flush take some 25 bytes of a frame, a record a tenth of one.
+    static constexpr std::uint64_t frame_records =
+        std::min<std::uint64_t>(4096, ring_bytes / record_bytes / 8);
+    static constexpr std::uint64_t frames_per_second = 100;  // at least, while there are records
+    static constexpr std::uint64_t key_seconds = 2;  // at most, for a host that comes late
+
+    struct End {
+        std::uint64_t position;
+        std::uint64_t clock;
+        std::uint32_t context;
+        bool site_next;     // the next record is the site that this one's is about
+        std::uint64_t own;  // records of the tracer's
+    };
+
+    [[gnu::always_inline]] bool next(const Core& core, End& end, wire::Record& record,
+                                     std::uint64_t& clock) const {
+        if (!ring_read(core, end.position, record)) return false;
+        end.position += record_bytes;
+        if (record.kind() == wire::Kind::extended) [[unlikely]] {
+            end.clock = clock = clock_after(record, end.clock);
+            record = extended(record, end);
+            return true;
+        }
+        end.clock = clock = clock_near(record, end.clock);
+        // Sites count from text_base on the line.
+        if (record.kind() != wire::Kind::ret) record.word -= std::uint64_t{text_base_} << wire::kind_shift;
+        return true;
+    }
+    [[gnu::noinline]] wire::Record extended(wire::Record record, End& end) const {
+        const bool is_site = end.site_next;
+        end.site_next = wire::has_site(record.extended());
+        switch (record.extended()) {
+            case wire::Extended::sync:
+            case wire::Extended::tracer_begin:
+            case wire::Extended::tracer_end: ++end.own; break;
+            case wire::Extended::context: end.context = record.argument(); break;
+            default: break;
+        }
+        return is_site ? wire::make_data(site_of((record.data() << 3) - text_base_)) : record;
+    }
+
+    // As clock_of(), of a record that is not known to be near: up to a sixteenth of a wrap earlier than the
+    // one before it, or less than the rest later.
+    static constexpr std::uint32_t backwards_ticks = 1u << 28;
+    static std::uint64_t clock_after(wire::Record record, std::uint64_t before) {
+        if (record.is(wire::Extended::data)) return before;
+        if (record.is(wire::Extended::sync)) return clock_of(record, before);
+        return clock_near(record, before);
+    }
+    static std::uint64_t clock_near(wire::Record record, std::uint64_t before) {
+        const std::uint32_t forwards =
+            record.clock_low() - static_cast<std::uint32_t>(before) + backwards_ticks;
+        return before + forwards - backwards_ticks;
+    }
+
+    // Nobody looked between doubt_clock, before the record at `tail`, and a sync record after it, or now.
+    // Whole wraps that the records in between do not account for passed in the longest pause.
+    void settle_doubt(Core& core) const {
+        std::uint64_t clock = core.pumped_clock = core.doubt_clock;
+        std::uint64_t longest = 0;
+        core.doubt = 0;
+        for (std::uint64_t at = core.tail;; at += record_bytes) {
+            const std::optional<wire::Record> found = ring_peek(core, at);
+            const bool known = !found || found->is(wire::Extended::sync);
+            const std::uint64_t before = clock;
+            clock = found ? clock_after(*found, before) : machine_.clock();
+            const std::uint64_t pause = clock - before + backwards_ticks;
+            const std::uint64_t wraps = known ? pause >> 32 << 32 : 0;
+            if (pause - wraps > longest) {
+                longest = pause - wraps;
+                core.jump = known ? 0 : at;
+                core.jump_clock = before;
+            }
+            if (!known) continue;
+            core.jump_clock += wraps;
+            if (wraps == 0) core.jump = 0;
+            return;
+        }
+    }
+    // Of the frame that begins at the tail. Returns how many records it may have: up to the next one
+    // whose clock does not simply follow.
+    std::uint64_t mind_clock(Core& core) const {
+        if (core.doubt == core.tail) settle_doubt(core);
+        if (core.jump == core.tail) core.pumped_clock = core.jump_clock;
+        // Flight mode may have passed over them: it knows the clock there (flight.hpp).
+        if (core.doubt <= core.tail) core.doubt = 0;
+        if (core.jump <= core.tail) core.jump = 0;
+        const std::uint64_t next = core.jump != 0 ? core.jump : core.doubt;
+        return next == 0 ? frame_records : std::min(frame_records, (next - core.tail) / record_bytes);
+    }
+
+    M& machine_;
+    wire::TraceEncoder* encoders_;
+    End end_{};
+    std::uint64_t clock_hz_ = 1;
+    std::uint32_t text_base_ = 0;
+};
+
+}  // namespace nopscope

@@ -71,5 +71,5 @@ set(_docs "${CMAKE_INSTALL_DATADIR}/doc/nopscope-target-source")
 install(FILES "${PROJECT_SOURCE_DIR}/NOTICE" "${_debian}/nopscope-target-source/changelog.gz" "${_debian}/nopscope-target-source/copyright"
         DESTINATION ${_docs} COMPONENT target EXCLUDE_FROM_ALL)
 # One firmware, and three ways to build it: a Makefile, CMake with the library installed or built along.
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/firmware/foreign" DESTINATION ${_docs}/examples COMPONENT target EXCLUDE_FROM_ALL)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/firmware/examples/own-startup" DESTINATION ${_docs}/examples COMPONENT target EXCLUDE_FROM_ALL)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/tests/integration/project" DESTINATION ${_docs}/examples COMPONENT target EXCLUDE_FROM_ALL)

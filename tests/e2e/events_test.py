@@ -29,7 +29,7 @@ def caller(n):
 
 
 def known(cores, times=1):
-    """{function: (calls, total, self)} of what firmware/events counts SW_INCR of."""
+    """{function: (calls, total, self)} of what tests/firmware/events counts SW_INCR of."""
     each = {
         "events_leaf": (sum(1 + n + 1 for n in ROUNDS), *[sum(n + sum(range(n)) + n for n in ROUNDS)] * 2),
         "events_caller": (len(ROUNDS), sum(map(caller, ROUNDS)), 4 * len(ROUNDS)),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Calls that the recorders must refuse (firmware/torture/limits.cpp): they ran as if untraced, and
+"""Calls that the recorders must refuse (tests/firmware/torture/limits.cpp): they ran as if untraced, and
 the report says how many there were.
 
     limits_test.py MACHINE

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A firmware in C (firmware/minimal-c): its own checks, and what it recorded, on MACHINE.
+"""A firmware in C (firmware/examples/minimal-c): its own checks, and what it recorded, on MACHINE.
 
     minimal_c_test.py MACHINE
 """

@@ -15,7 +15,7 @@ storm() {
     SECONDS=0
     while [ "$finished" -lt "$operations" ]; do
         now=$((operations - finished < storm_at_once ? operations - finished : storm_at_once))
-        # Why steady: firmware/storm/main.cpp.
+        # Why steady: tests/firmware/storm/main.cpp.
         storm_run "$((2 * finished))" 64 -accel tcg,thread=multi
         storm_run "$((2 * finished + now))" 32 -icount shift=0
         finished=$((finished + now))

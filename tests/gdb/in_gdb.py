@@ -9,7 +9,7 @@ import gdb
 
 for setting in ("pagination off", "confirm off", "width 0", "print address off", "style enabled off"):
     gdb.execute("set " + setting)
-CALLS = pathlib.Path(__file__).resolve().parents[2] / "firmware/backtraces/calls.cpp"
+CALLS = pathlib.Path(__file__).resolve().parents[2] / "tests/firmware/backtraces/calls.cpp"
 OWN = ("nopscope", "std::")  # what the tracer's functions, and those that it inlines, begin with
 CALLBACKS = ("(anonymous namespace)::on_entry", "(anonymous namespace)::on_begin", "(anonymous namespace)::on_end")
 

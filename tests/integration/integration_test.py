@@ -28,7 +28,7 @@ import truth  # noqa: E402
 import guide
 
 HERE = ROOT / "tests/integration"
-FOREIGN = ROOT / "firmware/foreign"
+FOREIGN = ROOT / "firmware/examples/own-startup"
 CROSS = os.environ.get("NOPSCOPE_CROSS", "aarch64-linux-gnu-")
 PACKAGE = [f"-DCMAKE_TOOLCHAIN_FILE={ROOT}/cmake/aarch64-none-elf.cmake", "-DNOPSCOPE_PACKAGE=ON",
            "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DNOPSCOPE_CORES=1", "-DNOPSCOPE_RING_LOG2=16",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * nopscope_init() on firmware/foreign's machine in each state that it must refuse, and then as it should be.
+ * nopscope_init() on firmware/examples/own-startup's machine in each state that it must refuse, and then as it should be.
  * One line each: what was wrong, and what init() said. */
 #include "mmu.h"
 #include "uart.h"

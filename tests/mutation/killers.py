@@ -32,7 +32,7 @@ UNMUTATED_SECONDS = 300
 QEMU = ["qemu-system-aarch64", "-nic", "none", "-display", "none", "-monitor", "none", "-serial", "stdio"]
 CPUS = {"virt-a72": "cortex-a72", "virt-max": "max"}
 # What the firmware is made of.
-FIRMWARE = ("CMakeLists.txt", "cmake", "tracer", "hal", "linker", "firmware")
+FIRMWARE = ("CMakeLists.txt", "cmake", "tracer", "hal", "linker", "firmware", "tests/firmware")
 
 
 class CannotBuild(Exception):

@@ -17,7 +17,7 @@ CHECKS = ("target names", "info body nopscope_load", "info body nopscope_rtt", "
 def main():
     board = sys.argv[1]
     command = ["openocd", "-c", "adapter driver dummy; transport select jtag",
-               "-f", f"{ROOT}/firmware/openocd/{board}.cfg"]
+               "-f", f"{ROOT}/firmware/tools/openocd/{board}.cfg"]
     for check in CHECKS:
         command += ["-c", f"echo [{check}]"]
     done = subprocess.run([*command, "-c", "shutdown"], capture_output=True, text=True, timeout=30, check=False)

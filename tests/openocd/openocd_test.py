@@ -60,7 +60,7 @@ class Probed:
         self.log = (at / "openocd.log").open("w+")
         self.run(["openocd", "-c", f"set PROBE {at}/probe", "-f", HERE / "probe.cfg",
                   "-c", f"soc.ap configure -gdb-port {self.gdb_port}",
-                  "-f", ROOT / "firmware/openocd/nopscope.cfg", "-c", "nopscope_rtt_prepare soc.dap; init",
+                  "-f", ROOT / "firmware/tools/openocd/nopscope.cfg", "-c", "nopscope_rtt_prepare soc.dap; init",
                   "-c", f"nopscope_rtt soc.ap {block:#x} {self.port}"], stderr=self.log)
         until(lambda: f"port {self.port} for rtt" in self.said(), "openocd does not listen")
 

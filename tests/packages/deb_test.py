@@ -171,10 +171,10 @@ class Deb(unittest.TestCase):
         examples = self.installed("target") / "share/doc/nopscope-target-source/examples"
         out = self.directory / "made"
         out.mkdir()
-        cli.run("make", "-C", examples / "foreign", f"OUT={out}", f"CROSS={CROSS}", out / "foreign.elf",
+        cli.run("make", "-C", examples / "own-startup", f"OUT={out}", f"CROSS={CROSS}", out / "foreign.elf",
                 env={**os.environ, "PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig")})
         found = self.directory / "found"
-        cli.run("cmake", "-S", examples / "project", "-B", found, "-G", "Ninja", *PROJECT, f"-DFOREIGN={examples}/foreign",
+        cli.run("cmake", "-S", examples / "project", "-B", found, "-G", "Ninja", *PROJECT, f"-DFOREIGN={examples}/own-startup",
                 f"-DCMAKE_PREFIX_PATH={prefix}")
         cli.run("cmake", "--build", found)
         for elf in (out / "foreign.elf", found / "foreign.elf"):

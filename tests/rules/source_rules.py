@@ -43,6 +43,7 @@ def floors():
         below += floor
 
 
+FIRMWARE = rf"tests/firmware/|firmware/|hal/|tracer/arch/machine\.hpp$|{PUBLIC}"
 # What each room may include of the repository, most particular first; None: no rule.
 INCLUDES = [
     ("tracer/include/", r"nopscope/"),
@@ -52,10 +53,11 @@ INCLUDES = [
     ("tracer/", r"$^"),  # no other room
     ("hal/", r"hal/|tracer/arch/machine\.hpp$"),
     # What boot measures, or a lost task does, is set from within.
-    ("firmware/selftest/", rf"firmware/|hal/|tracer/arch/machine\.hpp$|{PUBLIC}|tracer/protocol/|tracer/arch/arm64/patch_site\.hpp$|tracer/runtime/instance\.hpp$"),
-    ("firmware/torture/", rf"firmware/|hal/|{PUBLIC}|tracer/runtime/instance\.hpp$"),
-    ("firmware/bench/", rf"firmware/|hal/|tracer/arch/machine\.hpp$|{PUBLIC}|tracer/protocol/"),
-    ("firmware/storm/", rf"firmware/|hal/|{PUBLIC}|tracer/arch/arm64/patch_site\.hpp$"),
+    ("tests/firmware/selftest/", rf"{FIRMWARE}|tracer/protocol/|tracer/arch/arm64/patch_site\.hpp$|tracer/runtime/instance\.hpp$"),
+    ("tests/firmware/torture/", rf"{FIRMWARE}|tracer/runtime/instance\.hpp$"),
+    ("tests/firmware/storm/", rf"{FIRMWARE}|tracer/arch/arm64/patch_site\.hpp$"),
+    ("tests/firmware/", FIRMWARE),
+    ("firmware/bench/", rf"{FIRMWARE}|tracer/protocol/"),
     ("firmware/", rf"firmware/|hal/|{PUBLIC}"),
     ("host-tools/memory/", r"host-tools/|tracer/|nopscope/"),  # the tracer's pump, run here
     ("host-tools/", r"host-tools/|tracer/protocol/"),
@@ -70,7 +72,7 @@ FREESTANDING_ROOMS = ("tracer/", "hal/")
 HOSTED_IN_THEM = ("hal/newlib/",)  # newlib's system calls are about newlib
 
 # The rooms whose instructions all live in arm64/; firmware that tests the CPU writes its own.
-NO_INSTRUCTIONS = ("tracer/", "hal/", "host-tools/", "firmware/demo/", "firmware/minimal/")
+NO_INSTRUCTIONS = ("tracer/", "hal/", "host-tools/", "firmware/demo/", "firmware/examples/minimal/", "firmware/examples/minimal-c/")
 INSTRUCTIONS = ("tracer/arch/arm64/", "hal/arm64/")
 
 INCLUDE = re.compile(r'^\s*#\s*include(?:_next)?\s*(["<])([^">]+)[">]')

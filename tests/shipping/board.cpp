@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What firmware/minimal and firmware/minimal-c need of a board and of a libc, to be linked without ours.
+// What firmware/examples/minimal and firmware/examples/minimal-c need of a board and of a libc, to be linked without ours.
 #include "hal/hal.hpp"
 
 #include <cstdio>

@@ -42,7 +42,7 @@ def run_to_the_end(sent):
 
 
 class Endless:
-    """firmware/endless, which traces for ever."""
+    """tests/firmware/endless, which traces for ever."""
 
     def __init__(self, *words):
         self.process = subprocess.Popen(machines.qemu_command(MACHINE, "endless", words, icount=False),

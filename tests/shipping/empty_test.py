@@ -14,7 +14,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = ROOT / "tests/shipping"
-FOREIGN = ROOT / "firmware/foreign"
+FOREIGN = ROOT / "firmware/examples/own-startup"
 CROSS = os.environ.get("NOPSCOPE_CROSS", "aarch64-linux-gnu-")
 FLAGS = ["-ffreestanding", "-mgeneral-regs-only", "-mno-outline-atomics", "-fno-pic", "-fno-stack-protector",
          "-ffunction-sections", "-mbranch-protection=standard", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
@@ -55,7 +55,7 @@ def compiled(source, directory, *flags):
 
 
 def linked(name, directory, sources, *flags, script=OURS):
-    """An image on firmware/foreign's start-up: it has our linker script too, if there is one."""
+    """An image on firmware/examples/own-startup's start-up: it has our linker script too, if there is one."""
     board = [compiled(FOREIGN / file, directory, "-O2", "-mstrict-align") for file in ("boot.S", "mmu.c", "uart.c")]
     objects = board + [compiled(source, directory, *flags) for source in sources]
     elf = directory / f"{name}.elf"
@@ -117,12 +117,12 @@ class Empty(unittest.TestCase):
     def test_the_smallest_firmware_in_cpp(self):
         for level in ("-O2", "-Os"):
             self.assert_equal_images(*(linked(name, self.directory, [source, HERE / "board.cpp"], level)
-                                       for name, source in (("with", ROOT / "firmware/minimal/main.cpp"),
+                                       for name, source in (("with", ROOT / "firmware/examples/minimal/main.cpp"),
                                                             ("without", HERE / "minimal_without.cpp"))))
 
     def test_the_smallest_firmware_in_c(self):
         # Its objects of the API are its own: static, and so gone, too.
-        elf = linked("c", self.directory, [ROOT / "firmware/minimal-c/main.c", ROOT / "firmware/minimal-c/board.cpp",
+        elf = linked("c", self.directory, [ROOT / "firmware/examples/minimal-c/main.c", ROOT / "firmware/examples/minimal-c/board.cpp",
                                            HERE / "board.cpp"], "-O2", "-Wno-pedantic")
         self.assertEqual(remains(elf), [])
 

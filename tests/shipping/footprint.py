@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the tracer takes of a firmware's memory, measured on firmware/foreign: SHIPPING.md's tables.
+"""What the tracer takes of a firmware's memory, measured on firmware/examples/own-startup: SHIPPING.md's tables.
 
     footprint.py [--update]
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""firmware/sdcard/make.sh with selftest: which files a card needs and where they come from, what its one partition
+"""firmware/tools/sdcard/make.sh with selftest: which files a card needs and where they come from, what its one partition
 holds, and that its kernel8.img boots. No test asks the network.
 
     sdcard_test.py SELFTEST.img SELFTEST-OF-THE-MINI-UART.img SELFTEST-OF-THE-PI-3.img

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// chain.elf: a function that each recorder traces in turn, called through 0 to 24 others that are not traced
+// (chain.S). tests/bench/model.py runs it under a model of a return predictor. It sends no recording; for
+// each row it prints a line of JSON (after "@chain ") with what the PMU has counted, which on a board is a
+// measurement (docs/bench.md).
+#include "firmware/config.hpp"
+#include "tests/firmware/counts/functions.hpp"
+#include "hal/hal.hpp"
+#include "nopscope/events.hpp"
+#include "nopscope/return_ops.hpp"
+
+#include <cstdio>
+
+namespace hal = nopscope::hal;
+
+extern "C" {
+using ChainFunction = void (*)();
+void chain_run(const char* row, ChainFunction top, std::uint64_t calls);
+void chain_1();
+void chain_4();
+void chain_12();
+void chain_24();
+}
+
+namespace {
+
+constexpr std::uint64_t calls = 100;  // in a row
+constexpr unsigned tries = 3;         // of a row: caches and predictors learn, and what is printed is the least
+
+struct Top {
+    unsigned above;  // the traced function
+    ChainFunction function;
+};
+constexpr Top tops[] = {{0, counts_empty}, {1, chain_1}, {4, chain_4}, {12, chain_12}, {24, chain_24}};
+
+const void* const traced[] = {reinterpret_cast<const void*>(counts_empty)};
+
+alignas(128) std::byte profile_memory[1 << 20];
+
+NOPSCOPE_NOTRACE void need(nopscope::Status status) {
+    if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
+}
+
+NOPSCOPE_NOTRACE std::uint64_t lost() {
+    const nopscope::Counters counters = nopscope::counters();
+    return counters.dropped + counters.unhooked + counters.foreign + counters.filtered;
+}
+
+// Event counters 0 and 1 are the tracer's. Events: Arm ARM DDI 0487, D13.11.
+NOPSCOPE_NOTRACE void start_counters() {
+    asm volatile(
+        "msr pmevtyper2_el0, %0\n\t"
+        "msr pmevtyper3_el0, %1\n\t"
+        "msr pmcntenset_el0, %2\n\t"
+        "isb" ::"r"(std::uint64_t{0x08}),   // INST_RETIRED
+        "r"(std::uint64_t{0x10}),           // BR_MIS_PRED
+        "r"(std::uint64_t{0b1100} | std::uint64_t{1} << 31));
+}
+
+struct Counts {
+    std::uint32_t cycles, instructions, mispredicted;
+    Counts operator-(const Counts& other) const {
+        return {cycles - other.cycles, instructions - other.instructions, mispredicted - other.mispredicted};
+    }
+};
+
+NOPSCOPE_NOTRACE Counts read_counters() {
+    std::uint64_t cycles, instructions, mispredicted;
+    asm volatile(
+        "isb\n\t"
+        "mrs %0, pmccntr_el0\n\t"
+        "mrs %1, pmevcntr2_el0\n\t"
+        "mrs %2, pmevcntr3_el0\n\t"
+        "isb"
+        : "=r"(cycles), "=r"(instructions), "=r"(mispredicted)::"memory");
+    return {static_cast<std::uint32_t>(cycles), static_cast<std::uint32_t>(instructions),
+            static_cast<std::uint32_t>(mispredicted)};
+}
+
+// QEMU does not.
+NOPSCOPE_NOTRACE bool counts_mispredictions() {
+    std::uint64_t events;
+    asm volatile("mrs %0, pmceid0_el0" : "=r"(events));
+    return (events >> 0x10 & 1) != 0;
+}
+
+NOPSCOPE_NOTRACE void run_row(const char* row, ChainFunction top) {
+    Counts least{~0u, 0, 0};
+    for (unsigned n = 1; n <= tries; ++n) {
+        const Counts before = read_counters();
+        chain_run(n == tries ? row : nullptr, top, calls);
+        const Counts counts = read_counters() - before;
+        if (counts.cycles < least.cycles) least = counts;
+    }
+    char mispredicted[16] = "null", line[160];
+    if (counts_mispredictions()) {
+        (void)std::snprintf(mispredicted, sizeof mispredicted, "%u", unsigned(least.mispredicted));
+    }
+    (void)std::snprintf(line, sizeof line,
+                        "@chain {\"row\": \"%s\", \"calls\": %u, \"cycles\": %u, \"instructions\": %u, "
+                        "\"mispredicted\": %s}\n",
+                        row, unsigned(calls), unsigned(least.cycles), unsigned(least.instructions), mispredicted);
+    hal::print(line);
+}
+
+NOPSCOPE_NOTRACE void run_rows(const char* recorder) {
+    const std::uint64_t before = lost();
+    for (const Top& top : tops) {
+        char row[64];
+        (void)std::snprintf(row, sizeof row, "%s/%u", recorder, top.above);
+        run_row(row, top.function);
+    }
+    if (lost() != before) hal::panic("chain: a call was not recorded");
+}
+
+NOPSCOPE_NOTRACE void run_recorder(nopscope::Recorder recorder, const char* name) {
+    need(nopscope::enable(recorder, nopscope::Sites::of(traced)));
+    run_rows(name);
+    need(nopscope::disable(nopscope::Sites::of(traced)));
+}
+
+NOPSCOPE_NOTRACE void run_return_callback() {
+    static nopscope::ReturnOps ops(
+        [](std::uint64_t, std::uint64_t, nopscope::ReturnOps*, nopscope::Regs*, nopscope::CallData*) { return true; },
+        [](std::uint64_t, std::uint64_t, nopscope::ReturnOps*, nopscope::ReturnRegs*, nopscope::CallData*) {});
+    need(nopscope::attach(ops, nopscope::Sites::of(traced)));
+    run_rows("return callback");
+    need(nopscope::detach(ops));
+}
+
+}  // namespace
+
+NOPSCOPE_NOTRACE int main() {
+    using nopscope::Recorder;
+    nopscope::Config config = board_config("chain");
+    config.profile_memory = profile_memory;
+    need(nopscope::init(config));
+    start_counters();
+    hal::print("\n");
+
+    run_rows("off");
+    run_recorder(Recorder::function, "function");
+    run_recorder(Recorder::graph, "graph");
+    run_recorder(Recorder::profile, "profile");
+    run_recorder(Recorder::duration, "duration");
+    run_return_callback();
+    constexpr std::uint16_t inst_retired[] = {0x08};
+    need(nopscope::count_events(inst_retired));
+    run_recorder(Recorder::graph, "graph, one event");
+    run_recorder(Recorder::profile, "profile, one event");
+    need(nopscope::count_events({}));
+    hal::print("chain: done\n");
+    return 0;
+}

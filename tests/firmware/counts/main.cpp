@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// counts.elf: functions that call each other in ways that recording costs much, and little. On a
+// deterministic run the number of instructions that each executes is known (tests/e2e/overhead_test.py).
+// The pump runs at its end only. Arguments: `profile` or `duration`, for that recorder instead of the graph's;
+// `events`, to count INST_RETIRED, too;
+// `interrupts`, for a timer whose handler calls traced functions, too; `unmeasured`, to boot without calibration.
+#include "firmware/config.hpp"
+#include "tests/firmware/counts/functions.hpp"
+#include "hal/hal.hpp"
+#include "nopscope/events.hpp"
+
+#include <cstring>
+
+namespace hal = nopscope::hal;
+
+namespace {
+
+NOPSCOPE_NOTRACE bool given(const char* word) { return std::strstr(hal::command_line(), word) != nullptr; }
+
+std::uint64_t interrupts = 0;
+
+NOPSCOPE_NOTRACE void on_timer(unsigned) {
+    ++interrupts;
+    (void)counts_handler(interrupts);
+    hal::timer_arm(hal::clock() + hal::clock_hz() / (100'000 + interrupts % 97 * 100));
+}
+
+alignas(128) std::byte profile_memory[1 << 20];
+
+NOPSCOPE_NOTRACE void start() {
+    const bool interrupted = given("interrupts"), counted = given("events");  // strstr() is traced, too
+    nopscope::Config config = board_config("counts");
+    config.recorder = given("profile")    ? nopscope::Recorder::profile
+                      : given("duration") ? nopscope::Recorder::duration
+                                          : nopscope::Recorder::graph;
+    config.interrupt_depth = hal::interrupt_depth_of;
+    config.calibrate = !given("unmeasured");
+    config.profile_memory = profile_memory;
+    const auto status = nopscope::init(config);
+    if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
+    hal::set_console({nopscope::console_write, nopscope::enter_panic});
+    constexpr std::uint16_t inst_retired[] = {8};
+    if (counted && nopscope::count_events(inst_retired) != nopscope::Status::ok) hal::panic("no INST_RETIRED");
+    if (!interrupted) return;
+    hal::set_handler(hal::virtual_timer_interrupt, 8, on_timer);
+    hal::timer_arm(hal::clock());
+    hal::enable_interrupts();
+}
+
+}  // namespace
+
+NOPSCOPE_NOTRACE int main() {
+    start();
+    for (std::uint64_t n = 1; n < 60; ++n) {
+        counts_empty();
+        counts_loop(n);
+        counts_loop_odd(7 * n);
+        counts_loop(1000 + n);
+        counts_loop_local(n % 10 + 1);
+        counts_caller(n % 17 + 1);
+        counts_mixed(n % 40);
+        counts_recursive(n % 9);
+        counts_outer(n % 5);
+        counts_catcher(n);
+    }
+    counts_fibonacci(14);
+    hal::disable_interrupts();
+    nopscope::stop();
+    (void)nopscope::disable(nopscope::Sites::all());
+    hal::print("counts: done\n");
+    nopscope::finish();
+    return 0;
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/firmware/selftest/capture.hpp"
+
+#include <cstdlib>
+
+#include "tests/firmware/selftest/traced.hpp"
+#include "hal/arm64/symbols.hpp"
+#include "hal/hal.hpp"
+#include "nopscope/triggers.hpp"
+#include "tracer/protocol/trace_group.hpp"
+
+namespace nopscope::selftest {
+
+namespace {
+
+std::uint8_t line[1 << 20];
+std::size_t line_size = 0;
+bool line_shut = false;
+void (*run_on_byte)() = nullptr;
+wire::Event events[32768];
+wire::TraceDecoder decoders[NOPSCOPE_CORES];
+std::uint16_t session = 0;
+const std::uint8_t* fed = nullptr;
+const std::uint8_t* fed_end = nullptr;
+
+bool give(std::uint8_t& byte) {
+    if (line_is_fed()) return false;
+    byte = *fed;
+    __atomic_store_n(&fed, fed + 1, __ATOMIC_RELEASE);
+    return true;
+}
+
+bool take(std::uint8_t byte) {
+    if (line_shut || line_size == sizeof line) return false;
+    if (run_on_byte != nullptr) run_on_byte();
+    line[line_size++] = byte;
+    return true;
+}
+
+constexpr std::uint32_t end_mark = 0x1abcdef;
+
+void collect(std::span<std::uint8_t> chunk, std::size_t& count, Recording& recording) {
+    const wire::ParsedFrame frame = wire::parse_frame(chunk.data(), chunk.size());
+    if (frame.ok) session = frame.header.session;
+    if (!frame.ok) {
+        recording.well_formed = false;
+    } else if (frame.header.stream == wire::Stream::reply) {
+        wire::Reply reply;
+        recording.well_formed &= wire::read_reply(frame.payload, frame.payload_bytes, reply);
+        const auto answer = static_cast<unsigned>(reply.answer);
+        if (answer < wire::answer_count) ++recording.answers[answer];
+    } else if (frame.header.stream == wire::Stream::stats) {
+        wire::Stats stats;
+        recording.well_formed &= wire::read_stats(frame.payload, frame.payload_bytes, stats);
+        // A periodic one may follow the final one while what it left is pumped out.
+        if (recording.stats.final == 0) recording.stats = stats;
+    } else if (frame.header.stream == wire::Stream::trace) {
+        wire::TraceDecoder& decoder = decoders[frame.header.core];
+        recording.well_formed &= decoder.open(frame.payload, frame.payload_bytes) ==
+                                     wire::TraceDecoder::Opened::ready;
+        std::uint64_t index = decoder.next_index();
+        recording.well_formed &= decoder.read([&](wire::Record record, std::uint64_t clock) {
+            const wire::Event event = wire::event_of({record, clock}, index++);
+            const bool own = event.kind == wire::Kind::extended &&
+                             (event.extended <= wire::Extended::tracer_end ||
+                              (event.extended == wire::Extended::marker && event.argument == end_mark));
+            recording.brackets += event.kind == wire::Kind::extended && event.extended == wire::Extended::tracer_begin &&
+                                  event.argument != 0;
+            if (!own && count < std::size(events)) events[count++] = event;
+        });
+    } else if (frame.header.stream == wire::Stream::profile && frame.header.core == 0) {
+        wire::ProfileReader reader(frame.payload, frame.payload_bytes);
+        for (wire::ProfileEntry entry; reader.next(entry); ++recording.profiled) {
+            recording.profiled_calls += entry.calls();
+        }
+        recording.read_outs += reader.header().last;
+        recording.well_formed &= reader.ok();
+    }
+}
+
+// All that is on the line.
+Recording collect() {
+    Recording recording{.events = {}, .stats = {}, .well_formed = true};
+    std::size_t count = 0;
+    std::size_t begin = 0;
+    for (std::size_t at = 0; at < line_size; ++at) {
+        if (line[at] != 0) continue;
+        collect({line + begin, line + at}, count, recording);
+        begin = at + 1;
+    }
+    line_size = 0;
+    recording.events = {events, count};
+    return recording;
+}
+
+}  // namespace
+
+std::uint16_t captured_session() { return session; }
+void feed_line(std::span<const std::uint8_t> bytes) {
+    fed_end = bytes.data() + bytes.size();
+    __atomic_store_n(&fed, bytes.data(), __ATOMIC_RELEASE);
+}
+bool line_is_fed() { return __atomic_load_n(&fed, __ATOMIC_ACQUIRE) == fed_end; }
+void pump_out() {
+    snapshot(end_mark);
+    pump();
+}
+
+void on_line_byte(void (*run)()) { run_on_byte = run; }
+void shut_line(bool shut) { line_shut = shut; }
+
+// The compiled-in filter: traced from the first instruction after init().
+const void* const from_boot[] = {reinterpret_cast<const void*>(leaf),
+                                 reinterpret_cast<const void*>(calls_leaf)};
+const void* const not_from_boot[] = {reinterpret_cast<const void*>(calls_leaf)};
+
+bool tracer_is_up() {
+    static const std::size_t bytes = profile_bytes(NOPSCOPE_CORES);
+    static void* const profile = std::malloc(bytes);
+    static const Status status = init({.image = "selftest",
+                                       .board = hal::board_name(),
+                                       .clock_hz = hal::clock_hz(),
+                                       .cores = NOPSCOPE_CORES,
+                                       .output = {take, [] {}},
+                                       .input = {.try_read = give,
+                                                 .interrupted_pc = hal::interrupted_pc},
+                                       .stack_low = hal::stack_bounds().low,
+                                       .stack_high = hal::stack_bounds().high,
+                                       .recorder = Recorder::function,
+                                       .trace = Sites::of(from_boot),
+                                       .except = not_from_boot,
+                                       .profile_memory = {static_cast<std::byte*>(profile), bytes},
+                                       .interrupt_depth = hal::interrupt_depth_of,
+                                       .panic = hal::panic});
+    return status == Status::ok;
+}
+
+bool joined_here() {
+    const hal::StackBounds stack = hal::stack_bounds(hal::this_core());
+    const Status status = join(stack.low, stack.high);
+    return status == Status::ok || status == Status::already_initialised;
+}
+
+Recording record(void (*run)()) {
+    pump_out();
+    (void)collect();  // what follows is decoded from there on
+    run();
+    pump_out();
+    return collect();
+}
+
+bool is_of(const wire::Event& event, const void* function) {
+    const auto address = reinterpret_cast<std::uintptr_t>(function);
+    std::uint64_t offset = event.site_offset;
+    if (event.kind == wire::Kind::extended && event.extended == wire::Extended::data) {
+        offset = event.data << 3;
+    } else if (event.kind != wire::Kind::entry && event.kind != wire::Kind::call) {
+        return false;
+    }
+    return hal::address_of(__text_start) + offset == address;
+}
+
+}  // namespace nopscope::selftest

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// The clock of the records: CNTVCT, or in selftest-pmccntr.elf the PMU's cycles.
+#include "tests/firmware/selftest/capture.hpp"
+#include "tests/firmware/selftest/core_tests.hpp"
+#include "tests/firmware/selftest/selftest.hpp"
+#include "tests/firmware/selftest/traced.hpp"
+#include "nopscope/nopscope.hpp"
+
+using namespace nopscope;
+using namespace nopscope::selftest;
+
+namespace {
+
+const void* const leaf_address = reinterpret_cast<const void*>(leaf);
+const void* const sum_address = reinterpret_cast<const void*>(sum_to);
+const void* const both[] = {leaf_address, sum_address};
+unsigned other = 0;
+
+bool is_ok(Status status) { return status == Status::ok; }
+bool begin() {
+    return tracer_is_up() && is_ok(disable(Sites::all())) &&
+           is_ok(enable(Recorder::function, Sites::of(both)));
+}
+
+// leaf here, sum_to there, leaf here: one after the other.
+void here_there_here() {
+    (void)leaf(1);
+    on_core(other, [](unsigned) {
+        if (joined_here()) (void)sum_to(0);
+    });
+    (void)workers_done();
+    (void)leaf(2);
+}
+
+}  // namespace
+
+SELFTEST("clock.cores_share_one_time_base") {
+    REQUIRE(begin() && start_workers());
+    bool ordered = true;
+    for_each_other_core([&](unsigned core) {
+        other = core;
+        const Recording recording = record(here_there_here);
+        std::uint64_t before = 0, there = 0, after = 0;
+        for (const wire::Event& event : recording.events) {
+            if (is_of(event, sum_address)) there = event.clock;
+            if (is_of(event, leaf_address)) (before == 0 ? before : after) = event.clock;
+        }
+        ordered = ordered && recording.events.size() == 3 && before <= there && there <= after;
+    });
+    REQUIRE(ordered);
+    REQUIRE(is_ok(disable(Sites::all())));
+    return passed(cores_note());
+}
+
+SELFTEST("clock.runs_on_while_nobody_records") {
+    REQUIRE(begin());
+    static std::uint64_t waited;  // ticks of CNTVCT
+    const Recording recording = record([] {
+        (void)leaf(1);
+        pump();
+        const std::uint64_t since = hal::clock();
+        while (hal::clock() - since < hal::clock_hz() / 50) {
+        }
+        waited = hal::clock() - since;
+        (void)leaf(2);
+    });
+    REQUIRE(recording.events.size() == 2);
+    const std::uint64_t between = recording.events[1].clock - recording.events[0].clock;
+    // The PMU's cycles are not slower than the counter on any machine here.
+    REQUIRE(between >= waited);
+    REQUIRE(is_ok(disable(Sites::all())));
+    return passed();
+}

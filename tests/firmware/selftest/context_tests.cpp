@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tasks with stacks of their own that give way in the middle of traced calls.
+#include "tests/firmware/selftest/capture.hpp"
+#include "tests/firmware/selftest/core_tests.hpp"
+#include "tests/firmware/selftest/selftest.hpp"
+#include "tests/firmware/selftest/traced.hpp"
+#include "hal/hal.hpp"
+#include "nopscope/contexts.hpp"
+#include "tracer/runtime/instance.hpp"
+#include "nopscope/nopscope.hpp"
+#include "nopscope/return_ops.hpp"
+
+#include <utility>
+
+using namespace nopscope;
+using namespace nopscope::selftest;
+using wire::Kind;
+
+namespace {
+
+const void* const traced[] = {pointer(leaf),   pointer(calls_leaf), pointer(sum_to),
+                              pointer(throws), pointer(catches),    pointer(calls_back)};
+const void* const back_only[] = {pointer(calls_back)};
+
+struct Task {
+    Context context;
+    ContextFrame frames[65];
+    alignas(16) unsigned char stack[16384];
+    std::uint64_t sp;
+    bool done;
+};
+Task tasks[2];
+Context* main_task;
+std::uint64_t main_sp;
+Task* running;
+unsigned rounds;
+std::uint64_t linger_ticks;  // that each task spends before it ends
+bool wrong;
+
+bool is_ok(Status status) { return status == Status::ok; }
+
+// From a task to the other that is not done, or to main.
+void give_way() {
+    Task* const from = running;
+    Task* to = from == &tasks[0] ? &tasks[1] : &tasks[0];
+    if (to->done || from == nullptr) to = from == nullptr && !tasks[0].done ? &tasks[0] : to;
+    if (to->done) to = nullptr;
+    running = to;
+    const hal::InterruptsMasked masked;
+    wrong |= !is_ok(context_switch(to != nullptr ? to->context : *main_task));
+    selftest_switch_stacks(from != nullptr ? &from->sp : &main_sp, to != nullptr ? to->sp : main_sp);
+}
+void give_way_twice() {
+    give_way();
+    (void)leaf(1);
+    give_way();
+}
+
+// longjmp has one buffer for both tasks: neither gives way before it has landed.
+void run_task() {
+    Task& self = *running;
+    hal::enable_interrupts();
+    for (unsigned round = 0; round < rounds; ++round) {
+        calls_back([] { calls_back(give_way); });
+        wrong |= sum_to(round % 8) != round % 8 * (round % 8 + 1) / 2;
+        wrong |= catches(round % 4) != round % 4 + 1;
+        calls_back(give_way_twice);
+        wrong |= calls_leaf(round) != round + 2;
+    }
+    const std::uint64_t end = hal::clock() + linger_ticks;
+    while (hal::clock() < end) {
+    }
+    self.done = true;
+    give_way();
+}
+
+bool create_tasks() {
+    for (Task& task : tasks) {
+        const auto low = reinterpret_cast<std::uintptr_t>(task.stack);
+        const std::uint64_t high = low + sizeof task.stack;
+        if (!is_ok(context_create(task.context, task.frames, low, high))) return false;
+        task.sp = high - 160;
+        auto* words = reinterpret_cast<std::uint64_t*>(task.sp);
+        for (unsigned i = 0; i < 20; ++i) words[i] = 0;
+        words[11] = reinterpret_cast<std::uintptr_t>(&run_task);
+        task.done = false;
+    }
+    main_task = &main_context();
+    running = nullptr;
+    wrong = false;
+    return true;
+}
+bool destroy_tasks() {
+    return is_ok(context_destroy(tasks[0].context)) && is_ok(context_destroy(tasks[1].context));
+}
+void run_tasks() { give_way(); }
+
+// Every return closes the innermost open call of the context that runs, or, unless `all` switches are
+// said, of another.
+bool nests(std::span<const wire::Event> events, unsigned& switches, bool all = true) {
+    static std::uint32_t open[3][64];
+    unsigned depth[3] = {};
+    unsigned at = 0;
+    std::uint32_t numbers[3] = {0, tasks[0].context.number, tasks[1].context.number};
+    for (const wire::Event& event : events) {
+        const auto index = static_cast<std::uint32_t>(event.index) & wire::entry_index_mask;
+        if (event.kind == Kind::extended) {
+            if (!all && event.argument == wire::several_contexts) continue;
+            for (at = 0; at < 3 && numbers[at] != event.argument;) ++at;
+            if (at == 3) return false;
+            ++switches;
+        } else if (event.kind == Kind::entry) {
+            open[at][depth[at]++] = index;
+        } else if (event.kind == Kind::ret) {
+            const auto closes = [&](unsigned in) {
+                return depth[in] != 0 && open[in][depth[in] - 1] == event.entry_index;
+            };
+            for (unsigned in = 0; !all && !closes(at) && in < 3; ++in) {
+                if (closes(in)) at = in;
+            }
+            if (!closes(at)) return false;
+            --depth[at];
+        }
+    }
+    return depth[0] == 0 && depth[1] == 0 && depth[2] == 0;
+}
+
+bool begin() {
+    return tracer_is_up() && is_ok(disable(Sites::all())) &&
+           is_ok(enable(Recorder::graph, Sites::of(traced)));
+}
+bool ended() {
+    return is_ok(disable(Sites::all())) && counters().enabled == 0 && hooked_return_address(0) == 0;
+}
+
+}  // namespace
+
+SELFTEST("contexts.each_has_its_calls") {
+    REQUIRE(begin() && create_tasks());
+    rounds = 3;
+    const std::uint64_t foreign = counters().foreign;
+    const Recording recording = record([] { calls_back(run_tasks); });
+    unsigned switches = 0;
+    REQUIRE(!wrong && recording.well_formed && nests(recording.events, switches));
+    REQUIRE(tasks[0].done && tasks[1].done && running == nullptr);
+    REQUIRE(switches == 2 * 3 * 3 + 3 && counters().foreign == foreign);
+    REQUIRE(destroy_tasks() && ended());
+    return passed();
+}
+
+SELFTEST("contexts.interrupts_meanwhile") {
+    constexpr unsigned timer = hal::virtual_timer_interrupt;
+    static unsigned interrupts;
+    REQUIRE(begin() && create_tasks());
+    interrupts = 0;
+    rounds = 300;
+    hal::set_handler(timer, 8, [](unsigned) {
+        ++interrupts;
+        (void)calls_leaf(1);
+        hal::timer_arm(hal::clock() + hal::clock_hz() / 20000);
+    });
+    hal::timer_arm(hal::clock());
+    const Recording recording = record([] {
+        calls_back(run_tasks);
+        while (*static_cast<volatile unsigned*>(&interrupts) <= 3) {
+        }
+        hal::disable_interrupt(timer);  // or they would go on while the ring is emptied
+    });
+    unsigned switches = 0;
+    REQUIRE(!wrong && recording.well_formed && nests(recording.events, switches));
+    REQUIRE(switches == 2 * 3 * 300 + 3 && interrupts > 3);
+    REQUIRE(destroy_tasks() && ended());
+    return passed();
+}
+
+// The ring is full in the middle of it: what was admitted still nests.
+SELFTEST("contexts.a_full_ring_confuses_nothing") {
+    REQUIRE(begin() && create_tasks());
+    rounds = 1000;
+    const std::uint64_t dropped = counters().dropped;
+    const Recording recording = record([] {
+        shut_line(true);
+        calls_back(run_tasks);
+        shut_line(false);
+        calls_leaf(1);
+        pump();
+        calls_leaf(1);
+    });
+    unsigned switches = 0;
+    REQUIRE(!wrong && recording.well_formed && counters().dropped > dropped);
+    REQUIRE(nests(recording.events, switches, false) && switches > 100);
+    // The last was after the pump, and in main.
+    REQUIRE(is_of(recording.events[recording.events.size() - 4], pointer(calls_leaf)));
+    const wire::Event* said = nullptr;
+    for (const wire::Event& event : recording.events) {
+        if (event.kind == Kind::extended) said = &event;
+    }
+    REQUIRE(said->argument == 0);
+    REQUIRE(destroy_tasks() && ended());
+    return passed();
+}
+
+SELFTEST("contexts.callbacks_return_in_theirs") {
+    static unsigned exits;
+    static ReturnOps counting(nullptr, [](std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*,
+                                          CallData*) { ++exits; });
+    REQUIRE(tracer_is_up() && is_ok(disable(Sites::all())) && create_tasks());
+    REQUIRE(is_ok(attach(counting, Sites::of(back_only))));
+    exits = 0;
+    rounds = 2;
+    calls_back(run_tasks);
+    REQUIRE(!wrong && exits == 1 + 2 * 2 * 3);
+    REQUIRE(is_ok(detach(counting)) && destroy_tasks() && ended());
+    return passed();
+}
+
+// The task is within two calls of its own when their ops goes.
+SELFTEST("contexts.callbacks_are_detached_from_them") {
+    static unsigned exits;
+    static ReturnOps counting(nullptr, [](std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*,
+                                          CallData*) { ++exits; });
+    REQUIRE(tracer_is_up() && is_ok(disable(Sites::all())) && create_tasks());
+    REQUIRE(is_ok(attach(counting, Sites::of(back_only))));
+    exits = 0;
+    rounds = 1;
+    tasks[1].done = true;
+    run_tasks();
+    REQUIRE(!wrong && !tasks[0].done && is_ok(detach(counting)));
+    while (!tasks[0].done) run_tasks();
+    REQUIRE(!wrong && exits == 0);
+    REQUIRE(destroy_tasks() && ended());
+    return passed();
+}
+
+// Switched out in the middle of a call, and never again.
+SELFTEST("contexts.time_away_is_nobodys_own_in_the_profile") {
+    REQUIRE(tracer_is_up() && is_ok(disable(Sites::all())));
+    REQUIRE(is_ok(enable(Recorder::profile, Sites::of(back_only))));
+    const std::uint32_t site = *lookup(reinterpret_cast<std::uintptr_t>(pointer(calls_back)));
+    // An emulator that pauses makes it somebody's now and then.
+    bool nobodys = false;
+    for (unsigned tries = 0; !nobodys && tries < 10; ++tries) {
+        SiteProfile before, after;
+        REQUIRE(create_tasks() && read_profile(site, 0, before));
+        rounds = 0;
+        linger_ticks = hal::clock_hz() / 1000;
+        calls_back(run_tasks);
+        const std::uint64_t away = 2 * std::exchange(linger_ticks, 0);
+        REQUIRE(read_profile(site, 0, after) && after.calls == before.calls + 1);
+        REQUIRE(after.total - before.total >= away);
+        nobodys = after.self - before.self < away / 4;
+        REQUIRE(!wrong && destroy_tasks());
+    }
+    REQUIRE(nobodys && ended());
+    return passed();
+}
+
+SELFTEST("contexts.destroyed_with_open_calls") {
+    static ReturnOps counting(nullptr, [](std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*,
+                                          CallData*) {});
+    REQUIRE(begin() && create_tasks());
+    REQUIRE(is_ok(attach(counting, Sites::of(back_only))));
+    tasks[1].done = true;
+    rounds = 1;
+    const Recording recording = record([] {
+        calls_back(run_tasks);  // comes back from within two calls of the task
+        wrong |= !destroy_tasks();
+    });
+    REQUIRE(!wrong && !tasks[0].done && recording.events.size() == 10);
+    unsigned unwound = 0;
+    for (const wire::Event& event : recording.events) unwound += event.unwound;
+    REQUIRE(unwound == 2);
+    REQUIRE(is_ok(detach(counting)) && ended());
+    return passed();
+}
+
+SELFTEST("contexts.misuse_is_refused") {
+    static Context small, big, others[max_cores];
+    static ContextFrame frames[(1 << NOPSCOPE_RING_LOG2) / 8 / 2];  // as many returns as half the ring holds
+    REQUIRE(begin() && create_tasks());
+    REQUIRE(context_create(small, std::span(frames, 1), 0, 64) == Status::bad_config);
+    REQUIRE(context_create(tasks[0].context, frames, 0, 64) == Status::bad_config);
+    REQUIRE(context_switch(small) == Status::conflict && context_destroy(small) == Status::bad_config);
+    REQUIRE(context_create(big, frames, 0, 64) == Status::ring_too_small);
+    // What one ring has room for, once on each core that may ever record.
+    const std::size_t room = ring_bytes / 2 / record_bytes - shadow_frames - 64;
+    REQUIRE(context_create(big, std::span(frames, room + 2), 0, 64) == Status::ring_too_small);
+    for (unsigned core = 1; core < hello.cores; ++core) {
+        REQUIRE(is_ok(context_create(others[core], std::span(frames, room + 1), 0, 64)));
+    }
+    REQUIRE(context_create(big, std::span(frames, room + 1), 0, 64) == Status::ring_too_small);
+    REQUIRE(destroy_tasks() && is_ok(context_create(big, std::span(frames, room + 1), 0, 64)));
+    for (unsigned core = 1; core < hello.cores; ++core) REQUIRE(is_ok(context_destroy(others[core])));
+    REQUIRE(create_tasks() && is_ok(context_switch(big)));
+    REQUIRE(context_switch(tasks[0].context) == Status::ring_too_small);
+    REQUIRE(is_ok(context_switch(main_context())) && is_ok(context_destroy(big)));
+    REQUIRE(is_ok(context_switch(main_context())));
+    {
+        const hal::InterruptsMasked masked;
+        REQUIRE(is_ok(context_switch(tasks[0].context)));
+        REQUIRE(context_destroy(tasks[0].context) == Status::conflict);
+        REQUIRE(is_ok(context_switch(main_context())));
+    }
+    REQUIRE(destroy_tasks() && ended());
+    return passed();
+}
+
+SELFTEST("contexts.stay_on_their_core") {
+    static Status elsewhere;
+    REQUIRE(begin() && create_tasks() && start_workers());
+    REQUIRE(is_ok(context_switch(tasks[0].context)) && is_ok(context_switch(main_context())));
+    elsewhere = Status::conflict;
+    on_other_cores([](unsigned core) {
+        if (core == 1 && joined_here()) elsewhere = context_switch(tasks[0].context);
+    });
+    REQUIRE(workers_done() && elsewhere == Status::conflict);
+    REQUIRE(destroy_tasks() && ended());
+    return passed(cores_note());
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// Commands from the host, as pumps in interrupts do them on top of traced code.
+#include <atomic>
+
+#include "tests/firmware/selftest/capture.hpp"
+#include "tests/firmware/selftest/core_tests.hpp"
+#include "tests/firmware/selftest/selftest.hpp"
+#include "tests/firmware/selftest/traced.hpp"
+#include "nopscope/nopscope.hpp"
+
+using namespace nopscope;
+using namespace nopscope::selftest;
+using wire::Answer;
+using wire::Command;
+
+namespace {
+
+using Words = std::initializer_list<std::uint64_t>;
+
+std::uint8_t commands[32768];
+std::size_t written = 0;
+std::uint32_t number = 0;
+std::atomic<bool> ends;
+
+// Numbers go as varints: none here is above 127 but the ranges'.
+void command(Command what, Words words = {}) {
+    static wire::FrameBuilder builder;
+    wire::Writer out(builder.payload());
+    out.fixed(static_cast<std::uint8_t>(what));
+    for (const std::uint64_t word : words) out.varint(word);
+    if (written + wire::max_encoded_command_bytes > sizeof commands) return;
+    written += builder.encode({wire::Stream::command, 0, captured_session(), ++number}, out.size(),
+                              commands + written);
+}
+
+std::uint32_t index_of(std::uint64_t (*function)(std::uint64_t)) {
+    return *lookup(reinterpret_cast<std::uintptr_t>(function));
+}
+
+unsigned answered(const Recording& recording) {
+    unsigned sum = 0;
+    for (const unsigned count : recording.answers) sum += count;
+    return sum;
+}
+
+void on_timer(unsigned) {
+    hal::timer_arm(hal::clock() + hal::clock_hz() / 5000);
+    pump();
+}
+
+// Slowly enough for a pump to come to an end.
+void run_traced() {
+    for (std::uint64_t i = 0; i < 3; ++i) (void)(calls_leaf(i) + sum_to(5) + tail_calls_leaf(i));
+    const std::uint64_t until = hal::clock() + hal::clock_hz() / 2000;
+    while (hal::clock() < until) {
+    }
+}
+
+// While the timer pumps, until all commands have been read and `also` has returned.
+template <typename Also>
+Recording with_commands(Also also) {
+    static Also also_run = also;
+    return record([] {
+        ends = false;
+        on_other_cores([](unsigned) {
+            while (joined_here() && !ends) run_traced();
+        });
+        hal::set_handler(hal::virtual_timer_interrupt, 8, on_timer);
+        feed_line({commands, written});
+        hal::timer_arm(hal::clock());
+        (void)wait_for([] {
+            for (unsigned i = 0; i < 20; ++i) run_traced();  // pumps find the lock free
+            also_run();
+            return line_is_fed();
+        });
+        (void)wait_for([until = hal::clock() + hal::clock_hz() / 50] { return hal::clock() > until; });
+        hal::timer_disarm();
+        hal::disable_interrupt(hal::virtual_timer_interrupt);
+        ends = true;
+        (void)workers_done();
+        written = 0;
+    });
+}
+
+bool begin() {
+    if (!tracer_is_up() || disable(Sites::all()) != Status::ok || !start_workers()) return false;
+    (void)record([] {});  // the session
+    return true;
+}
+
+}  // namespace
+
+SELFTEST("control.interrupts_change_what_is_traced") {
+    REQUIRE(begin());
+    const std::uint32_t site = index_of(sum_to);
+    for (const std::uint64_t recorder : {2, 1, 3, 0}) {
+        command(Command::select_clear);
+        command(Command::select_add, {site, 1});
+        command(Command::set_recorder, {recorder, 1, 1});
+        const Recording recording = with_commands([] {});
+        REQUIRE(recording.answers[static_cast<unsigned>(Answer::ok)] == 3);
+        REQUIRE(counters().enabled == (recorder != 0));
+    }
+    return passed(cores_note());
+}
+
+// Three kinds of requests at once: the host's in the timer, the firmware's in thread context, and
+// callbacks open below some of the interrupts.
+SELFTEST("control.beside_requests_of_the_firmware") {
+    REQUIRE(begin());
+    static std::atomic<unsigned> calls;
+    static Ops counting{.func = [](std::uint64_t, std::uint64_t, Ops*, Regs*) { ++calls; }};
+    static const void* const others[] = {reinterpret_cast<const void*>(tail_calls_leaf)};
+    static std::atomic<bool> failed;
+    const std::uint32_t site = index_of(calls_leaf);
+    constexpr unsigned rounds = 12;
+    for (unsigned round = 0; round < rounds; ++round) {
+        command(Command::select_clear);
+        command(Command::select_add, {site, 1});
+        command(Command::set_recorder, {round % 4, 0, 1});
+        command(round % 2 == 0 ? Command::stop : Command::start);
+    }
+    const Recording recording = with_commands([] {
+        const auto is_bad = [](Status status) {
+            return status != Status::ok && status != Status::timeout;
+        };
+        if (is_bad(attach(counting, Sites::of(others))) ||
+            (run_traced(), is_bad(enable(Recorder::graph, Sites::of(others)))) ||
+            is_bad(detach(counting)) || is_bad(disable(Sites::of(others)))) {
+            failed = true;
+        }
+    });
+    start();
+    REQUIRE(!failed && calls != 0);
+    const auto count = [&](Answer answer) { return recording.answers[static_cast<unsigned>(answer)]; };
+    // An emulator may leave a core alone for a second.
+    REQUIRE(answered(recording) == 4 * rounds && count(Answer::ok) > 3 * rounds);
+    REQUIRE(count(Answer::ok) + count(Answer::timeout) + count(Answer::busy) == 4 * rounds);
+    REQUIRE(disable(Sites::all()) == Status::ok && counters().enabled == 0);
+    return passed(cores_note());
+}
+
+// The first half of a request times out because a core stays in a callback. The second half
+// follows.
+SELFTEST("control.after_a_timeout_the_rest_is_done") {
+    REQUIRE(begin());
+    const unsigned others = hal::online_cores() & ~(1u << hal::this_core());
+    if (others == 0) return passed(cores_note());
+    static std::atomic<bool> inside, held;
+    static Ops holding{.func = [](std::uint64_t, std::uint64_t, Ops*, Regs*) {
+        inside = true;
+        while (held) hal::yield();
+    }};
+    static Ops noting{.func = [](std::uint64_t, std::uint64_t, Ops*, Regs*) {}};
+    static const void* const leaf_only[] = {reinterpret_cast<const void*>(leaf)};
+    static const void* const other[] = {reinterpret_cast<const void*>(sum_to)};
+    const std::uint32_t chosen = index_of(calls_leaf);
+    // A callback that takes a second, and not much longer.
+    const auto asked = [&](Command what, Words words) -> Outcome {
+        REQUIRE(attach(holding, Sites::of(leaf_only)) == Status::ok);
+        inside = false;
+        held = true;
+        command(Command::select_clear);
+        command(Command::select_add, {chosen, 1});
+        command(what, words);
+        const Recording recording = record([] {
+            on_core(static_cast<unsigned>(__builtin_ctz(hal::online_cores() & ~(1u << hal::this_core()))),
+                    [](unsigned) {
+                        if (joined_here()) (void)leaf(1);
+                    });
+            (void)wait_for([] { return inside.load(); });
+            feed_line({commands, written});
+            (void)wait_for([] { return pump(), line_is_fed(); });
+            held = false;
+            (void)workers_done();
+        });
+        written = 0;
+        REQUIRE(recording.answers[static_cast<unsigned>(Answer::timeout)] == 1);
+        REQUIRE(detach(holding) == Status::ok);
+        return passed();
+    };
+    // A list to be freed makes the first change wait.
+    REQUIRE(attach(noting, Sites::all()) == Status::ok && enable(Recorder::graph, Sites::of(other)) == Status::ok);
+    REQUIRE(asked(Command::set_recorder, {1, 1, 1}).failure == nullptr);
+    unsigned recorders = 0;
+    for_each_ops(index_of(sum_to), [](Ops&, void* count) { ++*static_cast<unsigned*>(count); }, &recorders);
+    REQUIRE(recorders == 1);  // noting
+    REQUIRE(asked(Command::set_capture, {1, 1, 1}).failure == nullptr);
+    unsigned ops = 0;
+    for_each_ops(chosen, [](Ops&, void* count) { ++*static_cast<unsigned*>(count); }, &ops);
+    REQUIRE(ops == 4);  // noting, the recorder, arguments, the result
+    command(Command::set_capture, {0, 0, 1});
+    (void)with_commands([] {});
+    REQUIRE(detach(noting) == Status::ok && disable(Sites::all()) == Status::ok && counters().enabled == 0);
+    return passed(cores_note());
+}
+
+SELFTEST("control.what_is_not_there_is_refused") {
+    REQUIRE(begin());
+    command(Command::select_clear);
+    command(Command::select_add, {site_count(), 1});
+    command(Command::select_add, {0, site_count() + 1});
+    command(Command::set_baud, {1, 2, 3, 4});
+    command(Command::set_recorder, {9, 0, 0});
+    for (const std::uint64_t cut : {std::uint64_t{1} << 32, (std::uint64_t{1} << 32) + 1, ~std::uint64_t{0}}) {
+        for (const Command what : {Command::mark, Command::snapshot, Command::set_depth, Command::set_sample,
+                                   Command::set_min_duration}) {
+            if (what != Command::set_min_duration || cut > wire::most_argument(what)) command(what, {cut});
+        }
+    }
+    command(static_cast<Command>(200));
+    written += 3;  // zero bytes: nothing
+    commands[written++] = 7;
+    commands[written++] = 0;  // and this is no frame
+    const Recording recording = with_commands([] {});
+    REQUIRE(recording.answers[static_cast<unsigned>(Answer::ok)] == 1);
+    REQUIRE(recording.answers[static_cast<unsigned>(Answer::malformed)] == 2 + 3 * 4 + 1);
+    REQUIRE(recording.answers[static_cast<unsigned>(Answer::unsupported)] == 2);
+    REQUIRE(recording.answers[static_cast<unsigned>(Answer::unknown)] == 1);
+    REQUIRE(answered(recording) == 19 && counters().enabled == 0);
+    return passed();
+}

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inter-processor calls: they reach every core whatever it does, and no core that is off.
+#include <atomic>
+
+#include "tests/firmware/selftest/core_tests.hpp"
+#include "tests/firmware/selftest/selftest.hpp"
+#include "tests/firmware/selftest/targets.hpp"
+#include "hal/arm64/machine.hpp"
+#include "hal/arm64/symbols.hpp"
+#include "hal/hal.hpp"
+
+using namespace nopscope;
+using namespace nopscope::selftest;
+
+namespace {
+
+constexpr Machine machine;
+
+struct alignas(64) Called {
+    std::atomic<unsigned> count;
+    Interrupted here;
+};
+Called called[hal::max_cores];
+
+void note(void* argument, const Interrupted& here) {
+    Called& mine = static_cast<Called*>(argument)[hal::this_core()];
+    mine.here = here;
+    ++mine.count;
+}
+void forget() {
+    for (Called& one : called) one.count = 0;
+}
+bool each_other_was_called_once(unsigned depth) {
+    bool all = true;
+    for_each_other_core([&](unsigned core) {
+        const Called& one = called[core];
+        all = all && one.count == 1 && one.here.core == core && one.here.depth == depth &&
+              hal::is_text(one.here.pc);
+    });
+    return all && called[hal::this_core()].count == 0;
+}
+
+std::atomic<unsigned> ready;
+volatile std::uint32_t released;
+
+// Makes each other core wait in `job`, which says in `ready` that it does and returns when
+// released.
+bool occupy(Job job) {
+    ready = 0;
+    released = 0;
+    on_other_cores(job);
+    return wait_for([] { return ready + 1 == hal::core_count(); });
+}
+bool release() {
+    released = 1;
+    return workers_done();
+}
+
+}  // namespace
+
+SELFTEST("core.calls_reach_every_other_core") {
+    REQUIRE(start_workers());
+    for (int i = 0; i < 100; ++i) {
+        forget();
+        REQUIRE(machine.run_on_other_cores(note, called));
+        REQUIRE(each_other_was_called_once(0));
+    }
+    REQUIRE(machine.online_cores() == hal::online_cores());
+    return passed(cores_note());
+}
+
+SELFTEST("core.calls_reach_a_spinning_core") {
+    REQUIRE(start_workers());
+    REQUIRE(occupy([](unsigned) {
+        ++ready;
+        selftest_spin(&released);
+    }));
+    const std::uint64_t until = hal::clock() + hal::clock_hz() / 100;  // all have come to spin
+    while (hal::clock() < until) {
+        hal::yield();
+    }
+    forget();
+    const bool came = machine.run_on_other_cores(note, called);
+    bool in_the_loop = true;
+    for_each_other_core([&](unsigned core) {
+        in_the_loop =
+            in_the_loop &&
+            called[core].here.pc >= hal::address_of(reinterpret_cast<void*>(selftest_spin)) &&
+            called[core].here.pc < hal::address_of(selftest_spin_end);
+    });
+    REQUIRE(release());
+    REQUIRE(came && each_other_was_called_once(0));
+    REQUIRE(in_the_loop);
+    return passed(cores_note());
+}
+
+SELFTEST("core.calls_interrupt_a_long_handler") {
+    REQUIRE(start_workers());
+    constexpr unsigned sgi = 5;
+    // Of priority 1: where there are sixteen priorities only, one of priority 0 is not interrupted.
+    REQUIRE(occupy([](unsigned) {
+        hal::set_handler(sgi, 1, [](unsigned) {
+            ++ready;
+            selftest_spin(&released);
+        });
+        hal::raise_sgi(sgi);
+        selftest_spin(&released);
+        hal::disable_interrupt(sgi);
+    }));
+    forget();
+    const bool came = machine.run_on_other_cores(note, called);
+    const bool once = each_other_was_called_once(1);
+    REQUIRE(release());
+    REQUIRE(came && once);
+    return passed(cores_note());
+}
+
+SELFTEST("core.calls_of_all_cores_at_once") {
+    REQUIRE(start_workers());
+    constexpr unsigned rounds = 100;
+    static std::atomic<unsigned> failures;
+    failures = 0;
+    forget();
+    const Job call_the_others = [](unsigned) {
+        ++ready;
+        wait_for([] { return ready == hal::core_count(); });
+        for (unsigned i = 0; i < rounds; ++i) {
+            if (!machine.run_on_other_cores(note, called)) ++failures;
+            // Also while interrupts are masked here: whoever waits serves.
+            const hal::InterruptsMasked masked;
+            if (!machine.run_on_other_cores(note, called)) ++failures;
+        }
+    };
+    ready = 0;
+    on_other_cores(call_the_others);
+    call_the_others(0);
+    REQUIRE(workers_done());
+    // Seldom, a loaded host keeps one of its threads waiting for a second.
+    REQUIRE(failures < rounds / 20);
+    for (unsigned core = 0; core < hal::core_count(); ++core) {
+        const unsigned all = 2 * rounds * (hal::core_count() - 1);
+        REQUIRE(called[core].count <= all && called[core].count + failures >= all);
+    }
+    return passed(cores_note());
+}
+
+SELFTEST("core.calls_wait_for_a_masked_core") {
+    REQUIRE(start_workers());
+    REQUIRE(occupy([](unsigned) {
+        const hal::InterruptsMasked masked;
+        ++ready;
+        const std::uint64_t until = hal::clock() + hal::clock_hz() / 20;
+        while (hal::clock() < until) {
+            hal::yield();
+        }
+        released = 1;
+    }));
+    forget();
+    const bool came = machine.run_on_other_cores(note, called);
+    REQUIRE(released == (hal::core_count() > 1));
+    REQUIRE(came && each_other_was_called_once(0));
+    REQUIRE(workers_done());
+    return passed(cores_note());
+}
+
+SELFTEST("core.calls_that_are_not_answered_end") {
+    REQUIRE(start_workers());
+    REQUIRE(occupy([](unsigned) {
+        const hal::InterruptsMasked masked;
+        ++ready;
+        selftest_spin(&released);
+    }));
+    forget();
+    const std::uint64_t before = hal::clock();
+    const bool came = machine.run_on_other_cores(note, called);
+    const std::uint64_t taken = hal::clock() - before;
+    REQUIRE(release());
+    // What was taken back is not run when the core listens again; what comes next is.
+    for (const Called& one : called) REQUIRE(one.count == 0);
+    REQUIRE(machine.run_on_other_cores(note, called));
+    REQUIRE(each_other_was_called_once(0));
+    if (hal::core_count() == 1) return passed(cores_note());
+    REQUIRE(!came && taken >= hal::clock_hz());
+    return passed(cores_note());
+}
+
+// ---- text ------------------------------------------------------------------------------------
+
+namespace {
+
+std::atomic<unsigned> generation;  // odd: changing. Its second bit is what the function returns
+struct alignas(64) Checked {
+    std::atomic<unsigned> right;
+    std::atomic<unsigned> wrong;
+};
+Checked checks[hal::max_cores];
+
+void check_toggle(unsigned core) {
+    const unsigned before = generation;
+    const auto result = static_cast<unsigned>(selftest_toggle());
+    if (before % 2 != 0 || generation != before) return;
+    ++(result == (before >> 1 & 1) ? checks[core].right : checks[core].wrong);
+}
+
+void patch_once(Address word, std::uint32_t instruction) {
+    machine.write_word(word, instruction);
+    if (machine.dcache_line_bytes() != 0) machine.clean_dcache_line(word);
+    machine.data_barrier();
+    if (machine.icache_line_bytes() != 0) machine.invalidate_icache_line(word);
+    machine.data_barrier();
+    machine.instruction_barrier();
+    if (!machine.synchronize_other_cores()) hal::panic("a core did not take part");
+}
+
+// Twice, for QEMU with a thread for each core: a store to text throws the translations of that word
+// away *before* it writes, and another core that translates in between keeps the old word, for
+// good. After the first call no core is still translating what it read before it, so the second
+// store ends what is left. (With thread=single, and on hardware, once is enough.)
+void patch(Address word, std::uint32_t instruction) {
+    patch_once(word, instruction);
+    patch_once(word, instruction);
+}
+
+}  // namespace
+
+SELFTEST("core.patched_text_is_seen_by_all") {
+    REQUIRE(start_workers());
+    const Address word = hal::address_of(reinterpret_cast<void*>(selftest_toggle));
+    const std::uint32_t words[2] = {machine.read_word(word), selftest_toggle_branch};
+    for (Checked& one : checks) one.right = 0, one.wrong = 0;
+    generation = 0;
+    REQUIRE(occupy([](unsigned core) {
+        ++ready;
+        while (released == 0) {
+            check_toggle(core);
+            hal::yield();
+        }
+    }));
+    bool all_checked = true;
+    for (unsigned state = 1; state <= 40; ++state) {
+        ++generation;
+        patch(word, words[state % 2]);
+        ++generation;
+        check_toggle(0);
+        if (state % 8 > 1) continue;
+        for_each_other_core([&](unsigned core) {
+            const unsigned before = checks[core].right + checks[core].wrong;
+            const auto has_checked = [=] {
+                return checks[core].right + checks[core].wrong > before;
+            };
+            all_checked = all_checked && wait_for(has_checked);
+        });
+    }
+    REQUIRE(release());
+    REQUIRE(machine.read_word(word) == words[0]);
+    REQUIRE(all_checked);
+    for (const Checked& one : checks) REQUIRE(one.wrong == 0);
+    return passed(cores_note());
+}
+
+// ---- the last of the file: a core goes off -----------------------------------------------------
+
+SELFTEST("core.one_that_returns_is_off_and_not_waited_for") {
+    REQUIRE(start_workers());
+    const unsigned last = hal::core_count() - 1;
+    if (last == 0) return passed(cores_note());
+    if ((hal::online_cores() >> last & 1) != 0) {
+        dismiss(last);
+        // Calls meanwhile: the core may go while it is being asked.
+        while ((hal::online_cores() >> last & 1) != 0) {
+            REQUIRE(machine.run_on_other_cores(note, called));
+        }
+    }
+    forget();
+    const std::uint64_t before = hal::clock();
+    REQUIRE(machine.run_on_other_cores(note, called));
+    REQUIRE(hal::clock() - before < hal::clock_hz());
+    REQUIRE(called[last].count == 0);
+    REQUIRE(each_other_was_called_once(0));
+    REQUIRE(!hal::start_core(last, [](unsigned) {}));
+    return passed(cores_note());
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several cores: each is set up as the boot core, and is on its own. With one core each test says
+// so and passes.
+#include "tests/firmware/selftest/core_tests.hpp"
+
+#include <atomic>
+
+#include "tests/firmware/selftest/selftest.hpp"
+#include "tests/firmware/selftest/targets.hpp"
+#include "hal/arm64/cores.hpp"
+#include "hal/arm64/registers.hpp"
+#include "hal/arm64/symbols.hpp"
+#include "hal/expect_fault.hpp"
+#include "hal/hal.hpp"
+
+using namespace nopscope;
+using namespace nopscope::selftest;
+
+namespace {
+
+constexpr unsigned timer = hal::virtual_timer_interrupt;
+
+struct alignas(64) Seen {
+    std::atomic<unsigned> count;
+};
+Seen seen[hal::max_cores];
+
+void forget() {
+    for (Seen& one : seen) one.count = 0;
+}
+void note_this_core() { ++seen[hal::this_core()].count; }
+bool each_other_was_seen(unsigned times) {
+    bool all = true;
+    for_each_other_core([&](unsigned core) { all = all && seen[core].count == times; });
+    return all;
+}
+
+struct State {
+    std::uint64_t sctlr, mair, tcr, ttbr0, vbar, cpacr, level, clock;
+    std::uint64_t key;
+    std::uint64_t sp;
+    std::uint64_t cycles_taken;
+    bool has_interrupts;
+};
+State states[hal::max_cores];
+
+State read_state() {
+    State state = {.sctlr = hal::read_sctlr_el1(),
+                   .mair = hal::read_mair_el1(),
+                   .tcr = hal::read_tcr_el1(),
+                   .ttbr0 = hal::read_ttbr0_el1(),
+                   .vbar = 0,
+                   .cpacr = 0,
+                   .level = 0,
+                   .clock = hal::clock(),
+                   .key = hal::CpuFeatures::read().pac ? hal::read_apia_key_lo_el1() : 0,
+                   .sp = 0,
+                   .cycles_taken = hal::cycles(),
+                   .has_interrupts = hal::interrupts_enabled()};
+    asm volatile("mrs %0, vbar_el1" : "=r"(state.vbar));
+    asm volatile("mrs %0, cpacr_el1" : "=r"(state.cpacr));
+    asm volatile("mrs %0, CurrentEL" : "=r"(state.level));
+    asm volatile("mov %0, sp" : "=r"(state.sp));
+    while (hal::clock() == state.clock) {
+    }
+    state.cycles_taken = hal::cycles() - state.cycles_taken;
+    return state;
+}
+
+}  // namespace
+
+SELFTEST("core.all_start_once") {
+    REQUIRE(start_workers());
+    const unsigned count = hal::core_count();
+    REQUIRE(hal::online_cores() == (1u << count) - 1);
+    for (unsigned core = 0; core <= hal::max_cores; ++core) {
+        REQUIRE(!hal::start_core(core, [](unsigned) {}));
+    }
+    REQUIRE(hal::online_cores() == (1u << count) - 1);
+    return passed(cores_note());
+}
+
+SELFTEST("core.each_is_set_up_as_the_boot_core") {
+    REQUIRE(start_workers());
+    states[0] = read_state();
+    on_other_cores([](unsigned core) { states[core] = read_state(); });
+    REQUIRE(workers_done());
+    const State& boot = states[0];
+    constexpr std::uint64_t el1 = 1 << 2;
+    for (unsigned core = 0; core < hal::core_count(); ++core) {
+        const State& state = states[core];
+        const hal::StackBounds stack = hal::stack_bounds(core);
+        REQUIRE(state.level == el1 && (state.sctlr & 1) == 1);
+        REQUIRE(state.sctlr == boot.sctlr && state.vbar == boot.vbar && state.cpacr == boot.cpacr);
+        REQUIRE(state.mair == boot.mair && state.tcr == boot.tcr && state.ttbr0 == boot.ttbr0);
+        REQUIRE(state.key == boot.key);
+        REQUIRE(state.sp >= stack.low && state.sp < stack.high);
+        REQUIRE(state.cycles_taken != 0 || boot.cycles_taken == 0);
+        REQUIRE(state.has_interrupts);
+        REQUIRE(core == 0 || (began_masked(core) && began_zeroed(core)));
+    }
+    return passed(cores_note());
+}
+
+SELFTEST("core.clocks_agree") {
+    REQUIRE(start_workers());
+    // Each in its turn: a clock that lags would be before the one of the core that asked.
+    bool ordered = true;
+    static std::atomic<std::uint64_t> theirs;
+    for_each_other_core([&](unsigned core) {
+        const std::uint64_t before = hal::clock();
+        on_core(core, [](unsigned) { theirs = hal::clock(); });
+        ordered = workers_done() && theirs >= before && theirs <= hal::clock() && ordered;
+    });
+    REQUIRE(ordered);
+    return passed(cores_note());
+}
+
+namespace {
+
+hal::Fault faults[hal::max_cores];
+volatile unsigned endless = ~0u;
+
+[[gnu::noinline]] unsigned sink_deeper(unsigned depth) {
+    volatile char room[512];
+    room[0] = static_cast<char>(depth);
+    if (depth == endless) return 0;
+    return sink_deeper(depth + 1) + static_cast<unsigned char>(room[0]);
+}
+
+bool is_unmapped(std::uint64_t address) {
+    return hal::expect_fault([](void* at) { static_cast<void>(*static_cast<volatile char*>(at)); },
+                             reinterpret_cast<void*>(address))
+        .happened;
+}
+
+}  // namespace
+
+// All expect their fault at the same time, and each is saved on the core's own emergency stack.
+SELFTEST("core.stack_overflow_is_caught_on_each_at_once") {
+    REQUIRE(start_workers());
+    static std::atomic<unsigned> expecting;
+    expecting = 0;
+    on_other_cores([](unsigned core) {
+        faults[core] = hal::expect_fault(
+            [](void*) {
+                ++expecting;
+                wait_for([] { return expecting + 1 == hal::core_count(); });
+                sink_deeper(0);
+            },
+            nullptr);
+    });
+    REQUIRE(workers_done());
+    for (unsigned core = 0; core < hal::max_cores; ++core) {
+        const std::uint64_t low = hal::stack_bounds(core).low;
+        REQUIRE(is_unmapped(low - 8) && is_unmapped(low - 4096) && !is_unmapped(low));
+        REQUIRE(is_unmapped(hal::emergency_stack_bounds(core).low - 8));
+        REQUIRE(!is_unmapped(hal::emergency_stack_bounds(core).low));
+        if (core == 0 || core >= hal::core_count()) continue;
+        REQUIRE(faults[core].happened && faults[core].far < low && faults[core].far >= low - 4096);
+        const auto* saved = reinterpret_cast<const hal::ExceptionFrame*>(
+            hal::emergency_stack_bounds(core).high - sizeof(hal::ExceptionFrame));
+        REQUIRE(saved->far == faults[core].far);
+    }
+    return passed(cores_note());
+}
+
+SELFTEST("core.each_has_its_own_timer") {
+    REQUIRE(start_workers());
+    forget();
+    on_other_cores([](unsigned core) {
+        hal::set_handler(timer, 8, [](unsigned) {
+            hal::timer_disarm();
+            note_this_core();
+        });
+        for (unsigned i = 1; i <= 3; ++i) {
+            hal::timer_arm(hal::clock() + hal::clock_hz() / 1000);
+            wait_for([=] { return seen[core].count >= i; });
+        }
+        hal::disable_interrupt(timer);
+    });
+    REQUIRE(workers_done());
+    REQUIRE(each_other_was_seen(3));
+    REQUIRE(seen[0].count == 0);
+    return passed(cores_note());
+}
+
+SELFTEST("core.sgis_reach_the_core_they_name") {
+    REQUIRE(start_workers());
+    constexpr unsigned sgi = 6;
+    forget();
+    const Job listen = [](unsigned) {
+        hal::set_handler(sgi, 8, [](unsigned) { note_this_core(); });
+    };
+    listen(0);
+    on_other_cores(listen);
+    REQUIRE(workers_done());
+    unsigned raised = 0;
+    bool alone = true;
+    for_each_other_core([&](unsigned core) {
+        hal::raise_sgi_on(core, sgi);
+        wait_for([=] { return seen[core].count == 1; });
+        unsigned taken = 0;
+        for (const Seen& one : seen) taken += one.count;
+        alone = alone && taken == ++raised;
+    });
+    REQUIRE(alone && each_other_was_seen(1));
+    // And back, one after the other, so that none merges with another.
+    for_each_other_core([&](unsigned core) {
+        const unsigned before = seen[0].count;
+        on_core(core, [](unsigned) { hal::raise_sgi_on(0, sgi); });
+        alone = workers_done() && wait_for([=] { return seen[0].count == before + 1; }) && alone;
+    });
+    hal::disable_interrupt(sgi);
+    on_other_cores([](unsigned) { hal::disable_interrupt(sgi); });
+    REQUIRE(workers_done());
+    REQUIRE(alone && each_other_was_seen(1));
+    return passed(cores_note());
+}
+
+// Sixteen equal lines, whoever prints them: a torn one does not compare.
+SELFTEST("core.console_lines_stay_whole") {
+    REQUIRE(start_workers());
+    static std::atomic<unsigned> next;
+    static std::atomic<unsigned> ready;
+    next = 0;
+    ready = 0;
+    const Job print_lines = [](unsigned) {
+        constexpr char line[] = "core: a line that nobody else's is mixed into\n";
+        ++ready;
+        wait_for([] { return ready == hal::core_count(); });
+        while (next.fetch_add(1) < 16) hal::console_write(line, sizeof line - 1);
+    };
+    on_other_cores(print_lines);
+    print_lines(0);
+    REQUIRE(workers_done());
+    return passed(cores_note());
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ways to end in the exception reporter, each three calls deep. tests/target checks the reports.
+#include <cstdio>
+#include <cstring>
+
+#include "tests/firmware/selftest/capture.hpp"
+#include "tests/firmware/selftest/core_tests.hpp"
+#include "tests/firmware/selftest/selftest.hpp"
+#include "tests/firmware/selftest/targets.hpp"
+#include "tests/firmware/selftest/traced.hpp"
+#include "hal/hal.hpp"
+#include "nopscope/nopscope.hpp"
+#include "nopscope/return_ops.hpp"
+
+using namespace nopscope;
+
+// Names as the expected backtraces have them. None ends in a call, which would be a tail call and
+// have no frame.
+extern "C" {
+
+static void crash_read_null() { static_cast<void>(*static_cast<volatile int*>(nullptr)); }
+
+static volatile unsigned endless = ~0u;
+
+// The array keeps the compiler from making this a loop.
+[[gnu::noinline]] static unsigned crash_overflow(unsigned depth) {
+    volatile unsigned room[64];
+    room[depth % 64] = depth;
+    if (depth == endless) return 0;
+    return crash_overflow(depth + 1) + room[(depth + 1) % 64];
+}
+static void crash_stack() {
+    crash_overflow(0);
+    asm volatile("");
+}
+
+static void crash_panic() { hal::panic("asked for"); }
+
+static void crash_handler(unsigned) {
+    selftest_undefined();
+    asm volatile("");
+}
+static void crash_interrupt() {
+    hal::disable_interrupts();
+    hal::set_handler(0, 8, crash_handler);
+    hal::raise_sgi(0);
+    asm volatile("msr daifclr, #2\n\tnop\n\tnop" ::: "memory");  // it lands here
+}
+static void crash_no_handler() {
+    hal::disable_interrupts();
+    hal::set_handler(0, 8, nullptr);
+    hal::raise_sgi(0);
+    asm volatile("msr daifclr, #2\n\tnop\n\tnop" ::: "memory");
+}
+
+// A console that faults, and then the reporter that needs it.
+static void faulting_sink(const char*, std::size_t) { crash_read_null(); }
+static void crash_reporter() {
+    hal::set_console({.write = faulting_sink, .enter_panic = nullptr});
+    selftest_undefined();
+    asm volatile("");
+}
+
+// Core 1, or all others at once: one report. The boot core never gets further.
+static void crash_worker(unsigned) {
+    crash_read_null();
+    asm volatile("");
+}
+static void crash_core() {
+    selftest::start_workers();
+    selftest::on_core(1, crash_worker);
+    for (;;) hal::wait_for_interrupt();
+}
+static void crash_cores() {
+    selftest::start_workers();
+    selftest::on_other_cores(crash_worker);
+    for (;;) hal::wait_for_interrupt();
+}
+// A core that ends the machine while the boot core listens to nobody.
+static void crash_exit() {
+    selftest::start_workers();
+    selftest::on_core(1, [](unsigned) {
+        hal::print("core 1 exits\n");
+        hal::exit(1);
+    });
+    hal::disable_interrupts();
+    for (;;) hal::wait_for_interrupt();
+}
+
+std::uint32_t crash_data_word = 0xd65f'03c0;  // RET
+static void crash_execute_data() {
+    const auto data = reinterpret_cast<void (*)()>(&crash_data_word);
+    data();
+    asm volatile("");
+}
+
+// Return addresses are hooks: of a recorder alone, of callbacks on top of each other and a recorder,
+// and of callbacks alone in a function without a frame.
+static void no_exit(std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallData*) {}
+static void hook_everything() {
+    static ReturnOps first(nullptr, no_exit);
+    static ReturnOps second(nullptr, no_exit);
+    static const void* const nested[] = {reinterpret_cast<const void*>(selftest::calls_back)};
+    static const void* const leaf[] = {reinterpret_cast<const void*>(selftest::breaks),
+                                       reinterpret_cast<const void*>(selftest::breaks_in_frame)};
+    static const void* const tail[] = {reinterpret_cast<const void*>(selftest::jumps_back)};
+    const bool done = selftest::tracer_is_up() && attach(first, Sites::of(nested)) == Status::ok &&
+                      attach(second, Sites::of(nested)) == Status::ok &&
+                      attach(second, Sites::of(leaf)) == Status::ok &&
+                      enable(Recorder::graph, Sites::of(nested)) == Status::ok &&
+                      enable(Recorder::graph, Sites::of(tail)) == Status::ok;
+    hal::set_return_hook({is_return_hook, hooked_return_address_of, is_entry_code});
+    if (!done) hal::panic("not traced");
+}
+static void crash_deeper() {
+    selftest::breaks();
+    asm volatile("");
+}
+static void crash_in_tail() { selftest::jumps_back(crash_deeper); }
+[[gnu::noinline]] static void crash_hooked() {
+    hook_everything();
+    selftest::calls_back(crash_in_tail);
+    asm volatile("");
+}
+// x30 is a hook, too, but not that of a function without a frame.
+[[gnu::noinline]] static void crash_hooked_in_frame() {
+    hook_everything();
+    selftest::calls_back([] {
+        selftest::breaks_in_frame();
+        asm volatile("");
+    });
+    asm volatile("");
+}
+// The tracer itself faults, at a function's entry: its core is nowhere.
+static void crash_entry_inside() {
+    asm volatile("msr tpidr_el1, %0" ::"r"(std::uint64_t{1} << 47));
+    selftest::jumps_back(crash_deeper);
+    asm volatile("");
+}
+[[gnu::noinline]] static void crash_entry() {
+    hook_everything();
+    selftest::calls_back(crash_entry_inside);
+    asm volatile("");
+}
+
+[[gnu::noinline]] static void crash_inner(void (*way)()) {
+    way();
+    asm volatile("");
+}
+[[gnu::noinline]] static void crash_outer(void (*way)()) {
+    crash_inner(way);
+    asm volatile("");
+}
+}
+
+static constexpr struct {
+    const char* name;
+    void (*way)();
+} cases[] = {
+    {"undefined", selftest_undefined},
+    {"hvc", selftest_hvc},
+    {"brk", selftest_brk},
+    {"registers", selftest_known_registers},
+    {"read-null", crash_read_null},
+    {"execute-data", crash_execute_data},
+    {"stack", crash_stack},
+    {"panic", crash_panic},
+    {"interrupt", crash_interrupt},
+    {"no-handler", crash_no_handler},
+    {"reporter", crash_reporter},
+    {"hooked", crash_hooked},
+    {"hooked-in-frame", crash_hooked_in_frame},
+    {"entry", crash_entry},
+    {"core", crash_core},
+    {"cores", crash_cores},
+    {"core-exit", crash_exit},
+};
+
+void selftest::crash(const char* name) {
+    for (const auto& one : cases) {
+        if (std::strcmp(name, one.name) != 0) continue;
+        std::fflush(stdout);
+        crash_outer(one.way);
+    }
+}

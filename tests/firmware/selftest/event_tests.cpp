@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+// The PMU's events by function: SW_INCR, which the tests raise themselves, on both counters at once. The tracer
+// takes no event twice: it is asked for CPU_CYCLES as the second, and the tests put SW_INCR in its place.
+#include <atomic>
+#include <csetjmp>
+
+#include "tests/firmware/selftest/capture.hpp"
+#include "tests/firmware/selftest/core_tests.hpp"
+#include "tests/firmware/selftest/selftest.hpp"
+#include "tests/firmware/selftest/traced.hpp"
+#include "nopscope/contexts.hpp"
+#include "nopscope/events.hpp"
+
+using namespace nopscope;
+using namespace nopscope::selftest;
+using wire::EventRefusal;
+
+namespace {
+
+constexpr std::uint16_t two_events[] = {0x00, 0x11};
+constexpr std::uint16_t twice[] = {0x11, 0x11};
+constexpr std::uint16_t three_events[] = {0x00, 0x11, 0x08};
+constexpr std::uint16_t absent[] = {0x00, 0x03};  // L1D_CACHE_REFILL: QEMU counts none
+constexpr std::uint16_t out_of_range[] = {0xc001};
+constexpr std::span<const std::uint16_t> one(two_events, 1), both(two_events, 2);
+
+const void* const traced[] = {pointer(calls_back), pointer(jumps_back), pointer(sum_to), pointer(leaf)};
+const void* const back_only[] = {pointer(calls_back)};
+
+// So many of the first counter's, and of the second's.
+void raise(unsigned first, unsigned second) {
+    for (; first != 0; --first) asm volatile("msr pmswinc_el0, %0" ::"r"(std::uint64_t{1}));
+    for (; second != 0; --second) asm volatile("msr pmswinc_el0, %0" ::"r"(std::uint64_t{2}));
+}
+// On this core.
+void raise_second_counter_too() { asm volatile("msr pmevtyper1_el0, xzr\n\tisb"); }
+Status count(std::span<const std::uint16_t> events) {
+    const Status status = count_events(events);
+    if (events.size() == 2) raise_second_counter_too();
+    return status;
+}
+bool is_ok(Status status) { return status == Status::ok; }
+bool is_refused(Status status, EventRefusal why) {
+    return status == Status::events_refused && events_refusal().why == why;
+}
+bool begin(Recorder recorder, std::span<const std::uint16_t> events) {
+    return tracer_is_up() && is_ok(disable(Sites::all())) && is_ok(count(events)) &&
+           is_ok(enable(recorder, Sites::of(traced)));
+}
+bool ended() {
+    return is_ok(disable(Sites::all())) && is_ok(count_events({})) && hooked_return_address(0) == 0;
+}
+
+struct Returned {
+    std::uint32_t entry;
+    bool unwound;
+    std::uint64_t events[2];
+};
+struct Returns {
+    bool well_formed;
+    unsigned count = 0;
+    unsigned counted = 0;  // the first of `calls`, each with its events
+    Returned calls[64];
+};
+// `events`: that each return has.
+Returns returns_of(const Recording& recording, unsigned events) {
+    Returns found{.well_formed = recording.well_formed, .calls = {}};
+    for (std::size_t i = 0; i < recording.events.size(); ++i) {
+        const wire::Event& event = recording.events[i];
+        if (event.kind != wire::Kind::ret) continue;
+        ++found.count;
+        if (found.counted == std::size(found.calls) || i + events >= recording.events.size()) continue;
+        Returned& call = found.calls[found.counted];
+        call = {event.entry_index, event.unwound, {}};
+        const wire::Event& head = recording.events[i + 1];
+        if (head.kind != wire::Kind::extended || head.extended != wire::Extended::events) continue;
+        found.well_formed &= wire::event_count(head.argument) == events && head.clock == event.clock;
+        for (unsigned n = 0; n < events; ++n) call.events[n] = recording.events[i + 2 + n].data;
+        ++found.counted;
+    }
+    return found;
+}
+bool is(const Returned& call, std::uint64_t first, std::uint64_t second = 0, bool unwound = false) {
+    return call.events[0] == first && call.events[1] == second && call.unwound == unwound;
+}
+
+SiteEvents charged(const void* function, unsigned core = 0) {
+    SiteEvents events{};
+    (void)read_profile_events(*lookup(reinterpret_cast<std::uintptr_t>(function)), core, events);
+    return events;
+}
+bool is(const SiteEvents& events, std::uint64_t calls, std::uint64_t total, std::uint64_t self,
+        std::uint64_t second_total, std::uint64_t second_self) {
+    return events.calls == calls && events.total[0] == total && events.self[0] == self &&
+           events.total[1] == second_total && events.self[1] == second_self;
+}
+
+std::jmp_buf back;
+void leap() {
+    raise(7, 1);
+    std::longjmp(back, 1);
+}
+// Two calls that longjmp leaves, the outer of which had 2 more, and one that shows it.
+void call_and_leap() {
+    if (setjmp(back) == 0) {
+        calls_back([] {
+            raise(2, 0);
+            calls_back(leap);
+        });
+    }
+    (void)leaf(1);
+}
+void call_nested() {
+    calls_back([] {
+        raise(1, 20);
+        calls_back([] { raise(3, 0); });
+        raise(0, 4);
+        calls_back([] {});
+    });
+}
+
+constexpr unsigned sgi = 3;
+void interrupt_while_open() {
+    hal::set_handler(sgi, 8, [](unsigned) { calls_back([] { raise(100, 1); }); });
+    calls_back([] {
+        raise(5, 0);
+        hal::enable_interrupts();
+        hal::raise_sgi(sgi);
+        for (unsigned i = 0; i < 100; ++i) asm volatile("isb");
+        hal::disable_interrupts();
+        raise(5, 0);
+    });
+    hal::disable_interrupt(sgi);
+}
+
+}  // namespace
+
+SELFTEST("events.what_cannot_be_counted_is_refused") {
+    REQUIRE(tracer_is_up() && is_ok(disable(Sites::all())));
+    REQUIRE(is_refused(count_events(absent), EventRefusal::absent) && events_refusal().event == 3);
+    REQUIRE(is_refused(count_events(out_of_range), EventRefusal::absent));
+    REQUIRE(is_refused(count_events(twice), EventRefusal::twice) && events_refusal().event == 0x11);
+    REQUIRE(is_refused(count_events(three_events), EventRefusal::too_many));
+    REQUIRE(is_ok(enable(Recorder::function, Sites::of(back_only))));
+    REQUIRE(is_refused(count_events(one), EventRefusal::recorder) && is_ok(count_events({})));
+    REQUIRE(is_ok(disable(Sites::all())) && is_ok(count_events(one)));
+    for (const Recorder recorder : {Recorder::function, Recorder::duration, Recorder::sampled}) {
+        REQUIRE(is_refused(enable(recorder, Sites::of(back_only)), EventRefusal::recorder));
+    }
+    REQUIRE(is_refused(set_mode(Mode::adaptive), EventRefusal::mode) && counters().enabled == 0);
+    REQUIRE(is_ok(count_events({})) && is_ok(enable(Recorder::sampled, Sites::of(back_only))));
+    REQUIRE(ended());
+    return passed();
+}
+
+SELFTEST("events.of_a_call_are_those_while_it_is_open") {
+    REQUIRE(begin(Recorder::graph, both));
+    Returns found = returns_of(record(call_nested), 2);
+    REQUIRE(found.well_formed && found.count == 3 && found.counted == 3);
+    REQUIRE(is(found.calls[0], 3, 0) && is(found.calls[1], 0, 0) && is(found.calls[2], 4, 24));
+    REQUIRE(is_ok(count_events(one)));
+    found = returns_of(record(call_nested), 1);
+    REQUIRE(found.well_formed && found.counted == 3 && is(found.calls[0], 3) && is(found.calls[2], 4));
+    found = returns_of(record([] { (void)sum_to(5); }), 1);
+    REQUIRE(found.counted == 6 && is(found.calls[0], 0) && is(found.calls[5], 0));
+    found = returns_of(record([] { jumps_back([] { calls_back([] { raise(6, 6); }); }); }), 1);
+    REQUIRE(found.counted == 2 && is(found.calls[0], 6) && is(found.calls[1], 6));
+    REQUIRE(ended());
+    return passed();
+}
+
+SELFTEST("events.of_calls_that_longjmp_left") {
+    REQUIRE(begin(Recorder::graph, both));
+    const Returns found = returns_of(record(call_and_leap), 2);
+    REQUIRE(found.well_formed && found.count == 3 && found.counted == 3);
+    REQUIRE(is(found.calls[0], 7, 1, true) && is(found.calls[1], 9, 1, true) && is(found.calls[2], 0, 0));
+    REQUIRE(begin(Recorder::profile, both));
+    (void)record(call_and_leap);
+    REQUIRE(is(charged(pointer(calls_back)), 2, 7 + 9, 9, 2, 1) && charged(pointer(leaf)).calls == 1);
+    REQUIRE(ended());
+    return passed();
+}
+
+SELFTEST("events.in_the_profile_are_total_and_self") {
+    REQUIRE(begin(Recorder::profile, both));
+    (void)record(call_nested);
+    REQUIRE(is(charged(pointer(calls_back)), 3, 3 + 0 + 4, 4, 24, 24));
+    REQUIRE(sum_to(5) == 15 && is(charged(pointer(sum_to)), 6, 0, 0, 0, 0));
+    (void)record(interrupt_while_open);
+    // The interrupt's are in the total that it interrupted.
+    REQUIRE(is(charged(pointer(calls_back)), 5, 7 + 100 + 110, 4 + 110, 24 + 2, 24 + 1));
+    REQUIRE(ended());
+    return passed();
+}
+
+SELFTEST("events.others_while_calls_are_open") {
+    static const auto change = [] {
+        raise(1, 0);
+        (void)count(both);
+        raise(1, 0);
+        calls_back([] { raise(2, 3); });
+    };
+    REQUIRE(begin(Recorder::graph, one));
+    const Recording recording = record([] { calls_back(change); });
+    const Returns found = returns_of(recording, 2);
+    REQUIRE(found.well_formed && found.count == 2 && found.counted == 1 && is(found.calls[0], 2, 3));
+    REQUIRE(begin(Recorder::profile, one));
+    (void)record([] { calls_back(change); });
+    REQUIRE(is(charged(pointer(calls_back)), 1, 2, 2, 3, 3));
+    // And from one recorder's variant to the other, with what is traced.
+    REQUIRE(is_ok(count_events({})) && counters().enabled == std::size(traced));
+    calls_back([] { raise(5, 5); });
+    REQUIRE(is_ok(count(both)) && is(charged(pointer(calls_back)), 0, 0, 0, 0, 0));
+    calls_back([] { raise(5, 6); });
+    REQUIRE(is(charged(pointer(calls_back)), 1, 5, 5, 6, 6));
+    REQUIRE(ended());
+    return passed();
+}
+
+SELFTEST("events.the_tracer_s_own_are_nobody_s") {
+    REQUIRE(begin(Recorder::graph, one));
+    on_line_byte([] { raise(1, 0); });
+    const Returns found = returns_of(record([] {
+        calls_back([] {
+            raise(1, 0);
+            pump_out();
+            raise(1, 0);
+        });
+    }), 1);
+    on_line_byte(nullptr);
+    REQUIRE(found.well_formed && found.counted == 1 && is(found.calls[0], 2));
+    REQUIRE(ended());
+    return passed();
+}
+
+SELFTEST("events.of_another_context_are_its_own") {
+    static Context other;
+    static ContextFrame frames[9];
+    REQUIRE(begin(Recorder::graph, both));
+    REQUIRE(is_ok(context_create(other, frames, hal::stack_bounds().low, hal::stack_bounds().high)));
+    const Returns found = returns_of(record([] {
+        static Context& here = main_context();
+        calls_back([] {
+            raise(1, 0);
+            (void)context_switch(other);
+            raise(50, 60);
+            calls_back([] { raise(4, 4); });
+            (void)context_switch(here);
+            raise(0, 1);
+        });
+    }), 2);
+    REQUIRE(found.well_formed && found.counted == 2);
+    REQUIRE(is(found.calls[0], 4, 4) && is(found.calls[1], 1, 1));
+    REQUIRE(is_ok(context_destroy(other)) && ended());
+    return passed();
+}
+
+SELFTEST("events.the_cycle_counter_goes_on") {
+    REQUIRE(tracer_is_up());
+    constexpr std::uint64_t cycle_counter = std::uint64_t{1} << 31;
+    // hal has started the boot core's.
+    const auto read_cycles = [] {
+        std::uint64_t cycles;
+        asm volatile("isb\n\tmrs %0, pmccntr_el0" : "=r"(cycles)::"memory");
+        return cycles;
+    };
+    const std::uint64_t before = read_cycles();
+    REQUIRE(is_ok(count_events(both)) && is_ok(count_events({})));
+    std::uint64_t counting;
+    asm volatile("mrs %0, pmcntenset_el0" : "=r"(counting));
+    const std::uint64_t after = read_cycles();
+    REQUIRE((counting & cycle_counter) != 0 && after > before);
+    return passed();
+}
+
+// Each has its own counters; those that join later, too.
+SELFTEST("events.each_core_counts_its_own") {
+    static std::atomic<bool> failed;
+    failed = false;
+    static const auto work = [] {
+        raise_second_counter_too();
+        for (unsigned i = 0; i < 100; ++i) {
+            calls_back([] {
+                raise(hal::this_core() + 1, 1);
+                calls_back([] { raise(2, hal::this_core()); });
+            });
+        }
+    };
+    const auto is_of = [](unsigned core) {
+        const std::uint64_t inner = 100 * 2, second = 100 * core, own = 100 * (core + 1);
+        return is(charged(pointer(calls_back), core), 200, 2 * inner + own, inner + own, 2 * second + 100,
+                  second + 100);
+    };
+    constexpr std::uint16_t cycles[] = {0x11};
+    for (const auto events : {std::span<const std::uint16_t>(cycles), both}) {  // by the second all have joined
+        REQUIRE(begin(Recorder::profile, events) && start_workers());
+        on_other_cores([](unsigned) {
+            if (joined_here()) work();
+            else failed = true;
+        });
+        work();
+        REQUIRE(workers_done() && !failed);
+        if (events.size() == 1) continue;
+        REQUIRE(is_of(0));
+        bool all = true;
+        for_each_other_core([&](unsigned core) { all &= is_of(core); });
+        REQUIRE(all && ended());
+    }
+    return passed(cores_note());
+}

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+// What recorders leave out: short calls, deep ones, those between two samples, and all outside of a
+// subtree. Each is counted.
+#include "tests/firmware/selftest/capture.hpp"
+#include "tests/firmware/selftest/core_tests.hpp"
+#include "tests/firmware/selftest/selftest.hpp"
+#include "tests/firmware/selftest/traced.hpp"
+#include "hal/hal.hpp"
+#include "nopscope/contexts.hpp"
+#include "nopscope/nopscope.hpp"
+#include "nopscope/return_ops.hpp"
+
+using namespace nopscope;
+using namespace nopscope::selftest;
+using wire::Extended;
+using wire::Kind;
+
+namespace {
+
+const void* const some[] = {pointer(leaf),   pointer(calls_leaf), pointer(tail_calls_leaf),
+                            pointer(sum_to), pointer(throws),     pointer(catches),
+                            pointer(calls_back)};
+const void* const calls_leaf_only[] = {pointer(calls_leaf)};
+const void* const throws_only[] = {pointer(throws)};
+const void* const back_only[] = {pointer(calls_back)};
+const void* const sum_only[] = {pointer(sum_to)};
+
+bool is_ok(Status status) { return status == Status::ok; }
+
+bool begin(Recorder recorder) {
+    set_min_duration(0);
+    return tracer_is_up() && is_ok(disable(Sites::all())) && is_ok(enable(recorder, Sites::of(some)));
+}
+bool ended() {
+    set_min_duration(0);
+    set_max_depth(0);
+    set_sample(1);
+    start();
+    return is_ok(trace_everywhere()) && is_ok(disable(Sites::all())) && counters().enabled == 0 &&
+           hooked_return_address(0) == 0;
+}
+
+// What was filtered since, and that every record, drop or filtered call is in `generated`.
+class Since {
+public:
+    std::uint64_t filtered() const { return counters().filtered - before_.filtered; }
+    std::uint64_t dropped() const { return counters().dropped - before_.dropped; }
+    std::uint64_t unhooked() const { return counters().unhooked - before_.unhooked; }
+
+private:
+    const Counters before_ = counters();
+};
+
+void spin() {
+    const std::uint64_t end = hal::clock() + hal::clock_hz() / 1000;
+    while (hal::clock() < end) {
+    }
+}
+
+// The n-th call that a recording of the duration recorder has: three events each.
+struct Call {
+    std::uint64_t begin, end;
+    std::uint32_t depth;
+    const wire::Event* site;
+};
+bool call_at(const Recording& recording, std::size_t n, Call& call) {
+    if (recording.events.size() < 3 * n + 3) return false;
+    const wire::Event* at = &recording.events[3 * n];
+    for (unsigned i = 0; i < 3; ++i) {
+        if (at[i].kind != Kind::extended || at[i].clock != at[0].clock) return false;
+        if (at[i].extended != (i == 0 ? Extended::duration : Extended::data)) return false;
+    }
+    call = {at[0].clock - at[2].data, at[0].clock, at[0].argument, &at[1]};
+    return true;
+}
+
+}  // namespace
+
+SELFTEST("filters.a_duration_is_a_call_from_its_end") {
+    REQUIRE(begin(Recorder::duration));
+    const Since since;
+    const Recording recording = record([] {
+        for (unsigned i = 0; i < 5; ++i) (void)calls_leaf(i);
+    });
+    REQUIRE(recording.well_formed && recording.events.size() == 5 * 2 * 3);
+    std::uint64_t last = 0;
+    for (unsigned i = 0; i < 5; ++i) {
+        Call inner, outer;
+        REQUIRE(call_at(recording, 2 * i, inner) && call_at(recording, 2 * i + 1, outer));
+        REQUIRE(is_of(*inner.site, pointer(leaf)) && is_of(*outer.site, pointer(calls_leaf)));
+        REQUIRE(inner.depth == 1 && outer.depth == 0);
+        REQUIRE(last <= outer.begin && outer.begin <= inner.begin && inner.begin <= inner.end &&
+                inner.end <= outer.end);
+        last = outer.end;
+    }
+    REQUIRE(since.filtered() == 0 && ended());
+    return passed();
+}
+
+SELFTEST("filters.short_calls_are_counted") {
+    REQUIRE(begin(Recorder::duration));
+    set_min_duration(hal::clock_hz() / 2000);
+    // Where the host of an emulator stalls, a short call is a long one.
+    for (unsigned tries = 0; tries < 50; ++tries) {
+        const Since since;
+        const Recording recording = record([] {
+            calls_back([] { (void)sum_to(6); });
+            calls_back(spin);
+        });
+        REQUIRE(since.filtered() == 1 + 7 + 1 - recording.events.size() / 3);
+        if (since.filtered() != 1 + 7) continue;
+        Call call;
+        REQUIRE(call_at(recording, 0, call) && is_of(*call.site, pointer(calls_back)));
+        REQUIRE(call.end - call.begin >= hal::clock_hz() / 1000 && ended());
+        return passed();
+    }
+    return failed("no short call was short");
+}
+
+SELFTEST("filters.calls_left_by_longjmp_have_durations") {
+    REQUIRE(begin(Recorder::duration));
+    const Recording recording = record([] { (void)catches(2); });
+    Call call;
+    REQUIRE(recording.events.size() == 5 * 3);
+    for (unsigned i = 0; i < 5; ++i) {
+        REQUIRE(call_at(recording, i, call));
+        REQUIRE(is_of(*call.site, i < 3 ? pointer(throws) : i == 3 ? pointer(leaf) : pointer(catches)));
+        REQUIRE(call.depth == (i < 3 ? 3 - i : i == 3 ? 1 : 0));
+    }
+    set_min_duration(~std::uint64_t{0});
+    const Since since;
+    (void)catches(2);
+    REQUIRE(since.filtered() == 5 && ended());
+    return passed();
+}
+
+// The record is made at the end, when the ring may be full: the call has run, and is counted.
+SELFTEST("filters.durations_find_the_ring_full") {
+    REQUIRE(begin(Recorder::duration));
+    static std::uint64_t calls, records;
+    const Since since;
+    const Recording recording = record([] {
+        const Since full;
+        shut_line(true);
+        for (calls = 0; full.dropped() < 1000 && calls < 1000000; ++calls) (void)leaf(calls);
+        records = 3 * (calls - full.dropped());
+        // One that begins where there is no room, and ends where there is.
+        calls_back([] {
+            shut_line(false);
+            pump_out();
+        });
+    });
+    REQUIRE(recording.well_formed && since.filtered() == 0 && since.dropped() >= 1000);
+    REQUIRE(recording.events.size() == records + 3);
+    Call call;
+    for (std::size_t i = 0; 3 * i < recording.events.size(); ++i) REQUIRE(call_at(recording, i, call));
+    REQUIRE(ended());
+    return passed();
+}
+
+SELFTEST("filters.a_call_that_is_open_at_stop_has_its_duration") {
+    REQUIRE(begin(Recorder::duration));
+    const Since since;
+    const Recording recording = record([] {
+        calls_back([] {
+            stop();
+            (void)leaf(1);
+        });
+        (void)leaf(2);
+    });
+    Call call;
+    REQUIRE(recording.events.size() == 3 && call_at(recording, 0, call));
+    REQUIRE(is_of(*call.site, pointer(calls_back)) && since.filtered() == 0 && since.dropped() == 0);
+    REQUIRE(ended());
+    return passed();
+}
+
+SELFTEST("filters.no_deeper_than_that") {
+    for (const Recorder recorder : {Recorder::graph, Recorder::duration}) {
+        REQUIRE(begin(recorder));
+        set_max_depth(3);
+        const Since since;
+        const Recording recording = record([] { (void)sum_to(5); });
+        REQUIRE(recording.events.size() == 3 * (recorder == Recorder::graph ? 2 : 3));
+        REQUIRE(since.filtered() == 3 && since.unhooked() == 0);
+        set_max_depth(0);
+        REQUIRE(sum_to(5) == 15 && since.filtered() == 3 && ended());
+    }
+    return passed();
+}
+
+SELFTEST("filters.depth_is_the_recorders_only") {
+    static ReturnOps counting(nullptr, [](std::uint64_t, std::uint64_t, ReturnOps* ops, ReturnRegs*,
+                                          CallData*) { ++*static_cast<unsigned*>(ops->user); });
+    static unsigned exits;
+    counting.user = &exits;
+    REQUIRE(begin(Recorder::profile));
+    set_max_depth(1);
+    const std::uint32_t site = *lookup(reinterpret_cast<std::uintptr_t>(pointer(sum_to)));
+    SiteProfile before, after;
+    REQUIRE(read_profile(site, 0, before) && is_ok(attach(counting, Sites::of(sum_only))));
+    const Since since;
+    REQUIRE(sum_to(9) == 45 && exits == 10 && read_profile(site, 0, after));
+    REQUIRE(after.calls == before.calls + 10 && since.filtered() == 0 && since.unhooked() == 0);
+    REQUIRE(is_ok(detach(counting)) && ended());
+    return passed();
+}
+
+SELFTEST("filters.each_context_has_its_depth") {
+    static Context other;
+    static ContextFrame frames[9];
+    REQUIRE(begin(Recorder::graph));
+    const hal::StackBounds stack = hal::stack_bounds();
+    REQUIRE(is_ok(context_create(other, frames, stack.low, stack.high)));
+    set_max_depth(2);
+    const Since since;
+    const Recording recording = record([] {
+        calls_back([] {
+            (void)sum_to(2);  // one of three
+            (void)context_switch(other);
+            (void)sum_to(2);  // two of three
+            set_max_depth(100);  // more than it has room for
+            (void)sum_to(9);  // eight of ten
+            (void)context_switch(main_context());
+            (void)sum_to(2);
+        });
+    });
+    unsigned entries = 0;
+    for (const wire::Event& event : recording.events) entries += event.kind == Kind::entry;
+    REQUIRE(since.filtered() == 2 + 1 && since.unhooked() == 2 && entries == 1 + 1 + 2 + 8 + 3);
+    REQUIRE(is_ok(context_destroy(other)) && ended());
+    return passed();
+}
+
+SELFTEST("filters.every_nth_call_is_sampled") {
+    REQUIRE(begin(Recorder::sampled));
+    set_sample(4);
+    const Since since;
+    const Recording recording = record([] {
+        for (unsigned i = 0; i < 10; ++i) (void)leaf(i);
+    });
+    REQUIRE(recording.events.size() == 2 * 3 && since.filtered() == 7);
+    for (unsigned i = 0; i < 6; ++i) {
+        REQUIRE(recording.events[i].kind == (i % 2 == 0 ? Kind::entry : Kind::ret));
+    }
+    const Recording stopped = record([] {
+        stop();
+        for (unsigned i = 0; i < 10; ++i) (void)leaf(i);
+    });
+    REQUIRE(stopped.events.empty() && since.filtered() == 7);
+    start();
+    const Recording again = record([] {
+        for (unsigned i = 0; i < 4; ++i) (void)calls_leaf(i);
+    });
+    REQUIRE(again.events.size() == 2 * 2 && since.filtered() == 7 + 6 && ended());
+    return passed();
+}
+
+SELFTEST("filters.only_below") {
+    REQUIRE(begin(Recorder::graph) && is_ok(trace_only_below(Sites::of(calls_leaf_only))));
+    const Recording recording = record([] {
+        (void)sum_to(3);
+        (void)calls_leaf(1);
+        (void)leaf(1);
+        (void)calls_leaf(2);
+    });
+    REQUIRE(recording.events.size() == 2 * 4);
+    REQUIRE(is_of(recording.events[0], pointer(calls_leaf)));
+    REQUIRE(is_of(recording.events[1], pointer(leaf)));
+    REQUIRE(recording.events[3].kind == Kind::ret && is_of(recording.events[4], pointer(calls_leaf)));
+    // Another set, at once; then everything.
+    REQUIRE(is_ok(trace_only_below(Sites::of(sum_only))));
+    const Recording other = record([] {
+        (void)calls_leaf(1);
+        (void)sum_to(2);  // below itself
+    });
+    REQUIRE(other.events.size() == 6 && is_of(other.events[0], pointer(sum_to)));
+    REQUIRE(is_ok(trace_everywhere()));
+    const Recording all = record([] { (void)calls_leaf(1); });
+    REQUIRE(all.events.size() == 4 && ended());
+    return passed();
+}
+
+SELFTEST("filters.a_subtree_left_by_longjmp_is_left") {
+    REQUIRE(begin(Recorder::graph) && is_ok(trace_only_below(Sites::of(throws_only))));
+    const Recording recording = record([] {
+        for (unsigned i = 0; i < 2; ++i) (void)catches(2);  // calls leaf after the longjmp
+    });
+    REQUIRE(recording.events.size() == 2 * 6);
+    for (unsigned i = 0; i < 12; ++i) {
+        REQUIRE(i % 6 < 3 ? is_of(recording.events[i], pointer(throws)) : recording.events[i].unwound);
+    }
+    REQUIRE(ended());
+    return passed();
+}
+
+SELFTEST("filters.stop_and_the_subtree_are_two_reasons") {
+    REQUIRE(begin(Recorder::graph) && is_ok(trace_only_below(Sites::of(back_only))));
+    const Recording recording = record([] {
+        calls_back([] {
+            stop();
+            (void)leaf(1);
+        });
+        start();  // outside
+        (void)leaf(2);
+        stop();
+        calls_back([] {
+            (void)leaf(3);
+            start();
+            (void)leaf(4);
+        });
+        (void)leaf(5);
+    });
+    REQUIRE(recording.events.size() == 2 + 2 && is_of(recording.events[0], pointer(calls_back)));
+    REQUIRE(is_of(recording.events[2], pointer(leaf)) && ended());
+    return passed();
+}
+
+SELFTEST("filters.each_context_has_its_subtree") {
+    static Context other;
+    static ContextFrame frames[9];
+    REQUIRE(begin(Recorder::graph) && is_ok(trace_only_below(Sites::of(back_only))));
+    const hal::StackBounds stack = hal::stack_bounds();
+    REQUIRE(is_ok(context_create(other, frames, stack.low, stack.high)));
+    const Recording recording = record([] {
+        calls_back([] {
+            (void)context_switch(other);
+            (void)leaf(1);  // not below it in this context
+            (void)context_switch(main_context());
+            (void)leaf(2);
+        });
+        (void)leaf(3);
+    });
+    unsigned entries = 0;
+    for (const wire::Event& event : recording.events) entries += event.kind == Kind::entry;
+    REQUIRE(entries == 2 && is_ok(context_destroy(other)) && ended());
+    return passed();
+}
+
+SELFTEST("filters.each_core_has_its_subtree") {
+    static std::uint64_t generated;
+    REQUIRE(begin(Recorder::graph) && start_workers());
+    on_other_cores([](unsigned) { (void)joined_here(); });
+    REQUIRE(workers_done() && is_ok(trace_only_below(Sites::of(calls_leaf_only))));
+    generated = counters().generated;
+    on_other_cores([](unsigned) {
+        for (unsigned i = 0; i < 100; ++i) (void)sum_to(3);
+    });
+    REQUIRE(workers_done() && counters().generated == generated);
+    on_other_cores([](unsigned) {
+        for (unsigned i = 0; i < 100; ++i) (void)calls_leaf(i);
+    });
+    REQUIRE(workers_done());
+    const unsigned others = static_cast<unsigned>(__builtin_popcount(hal::online_cores())) - 1;
+    REQUIRE(counters().generated == generated + others * 100 * 4);
+    REQUIRE(is_ok(trace_everywhere()));
+    on_other_cores([](unsigned) { (void)leaf(1); });
+    REQUIRE(workers_done() && counters().generated == generated + others * (100 * 4 + 2) && ended());
+    return passed(cores_note());
+}

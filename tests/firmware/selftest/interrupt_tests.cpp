@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+// Interrupts: they come when they should, nest by priority, and leave no trace in what they
+// interrupted.
+#include <cstddef>
+#include <cstring>
+#include <initializer_list>
+
+#include "tests/firmware/selftest/selftest.hpp"
+#include "tests/firmware/selftest/targets.hpp"
+#include "hal/hal.hpp"
+
+using namespace nopscope;
+using namespace nopscope::selftest;
+
+namespace {
+
+constexpr unsigned timer = hal::virtual_timer_interrupt;
+
+// Seconds that nothing here takes: a hang detector only.
+constexpr std::uint64_t patience_seconds = 20;
+bool wait_until(const volatile unsigned& counter, unsigned wanted) {
+    const std::uint64_t limit = hal::clock() + patience_seconds * hal::clock_hz();
+    while (counter < wanted) {
+        if (hal::clock() > limit) return false;
+    }
+    return true;
+}
+
+volatile unsigned fired;
+volatile std::uint64_t fired_at;
+
+void note_timer(unsigned) {
+    fired_at = hal::clock();
+    fired = fired + 1;
+    hal::timer_disarm();
+}
+
+}  // namespace
+
+SELFTEST("interrupt.timer_fires_and_not_early") {
+    hal::set_handler(timer, 8, note_timer);
+    constexpr std::uint64_t fractions[] = {1000, 300, 100};  // 1, 3.3, 10 ms
+    for (const std::uint64_t fraction : fractions) {
+        fired = 0;
+        const std::uint64_t at = hal::clock() + hal::clock_hz() / fraction;
+        hal::timer_arm(at);
+        REQUIRE(wait_until(fired, 1));
+        REQUIRE(fired_at >= at);
+        REQUIRE(fired == 1);
+    }
+    hal::disable_interrupt(timer);
+    return passed();
+}
+
+SELFTEST("interrupt.wfi_wakes") {
+    hal::set_handler(timer, 8, note_timer);
+    fired = 0;
+    {
+        // Masked, or it could come between the look and the sleep. WFI wakes all the same.
+        const hal::InterruptsMasked masked;
+        hal::timer_arm(hal::clock() + hal::clock_hz() / 100);
+        hal::wait_for_interrupt();
+        REQUIRE(fired == 0);
+    }
+    REQUIRE(wait_until(fired, 1));
+    hal::disable_interrupt(timer);
+    REQUIRE(fired == 1);
+    return passed();
+}
+
+SELFTEST("interrupt.a_disarmed_or_disabled_timer_is_silent") {
+    hal::set_handler(timer, 8, note_timer);
+    const auto stays_silent = [] {
+        const std::uint64_t until = hal::clock() + hal::clock_hz() / 50;
+        while (hal::clock() < until) {
+        }
+        return fired == 0;
+    };
+    fired = 0;
+    {
+        const hal::InterruptsMasked masked;  // the host may take its time between these two
+        hal::timer_arm(hal::clock() + hal::clock_hz() / 100);
+        hal::timer_disarm();
+    }
+    REQUIRE(stays_silent());
+    hal::disable_interrupt(timer);
+    hal::timer_arm(hal::clock());
+    REQUIRE(stays_silent());
+    hal::set_handler(timer, 8, note_timer);  // and here it is, once it may
+    REQUIRE(wait_until(fired, 1));
+    hal::disable_interrupt(timer);
+    return passed();
+}
+
+SELFTEST("interrupt.masked_means_pending") {
+    static volatile unsigned taken;
+    taken = 0;
+    hal::set_handler(3, 8, [](unsigned) { taken = taken + 1; });
+    {
+        const hal::InterruptsMasked masked;
+        REQUIRE(!hal::interrupts_enabled());
+        hal::raise_sgi(3);
+        const std::uint64_t until = hal::clock() + hal::clock_hz() / 1000;
+        while (hal::clock() < until) {
+        }
+        REQUIRE(taken == 0);
+    }
+    REQUIRE(hal::interrupts_enabled());
+    REQUIRE(wait_until(taken, 1));
+    hal::disable_interrupt(3);
+    REQUIRE(taken == 1);
+    return passed();
+}
+
+// ---- nesting --------------------------------------------------------------------------------
+
+namespace {
+
+constexpr unsigned priorities = 15;
+// As many interrupts as there are for it: SGIs 0 to 6, and the timer, which is the least urgent.
+constexpr unsigned levels = 8;
+volatile unsigned depth;
+volatile unsigned deepest;
+volatile unsigned finished;
+volatile unsigned order[levels];
+
+// Each SGI is more urgent than the next, so each raises the one before and is preempted by it at once.
+void nest(unsigned interrupt) {
+    const unsigned sgi = interrupt == timer ? levels - 1 : interrupt;
+    if (interrupt == timer) hal::timer_disarm();
+    depth = depth + 1;
+    if (depth > deepest) deepest = depth;
+    if (sgi > 0) {
+        hal::raise_sgi(sgi - 1);
+        wait_until(finished, sgi);  // by then all more urgent ones have come and gone
+    }
+    order[finished] = sgi;
+    finished = finished + 1;
+    depth = depth - 1;
+}
+
+}  // namespace
+
+// Each priority preempts the next: those from 0 to 7, then those from 7 to 14.
+SELFTEST("interrupt.fifteen_priorities_nest") {
+    for (const unsigned most_urgent : {0u, priorities - levels}) {
+        depth = 0;
+        deepest = 0;
+        finished = 0;
+        for (unsigned sgi = 0; sgi < levels - 1; ++sgi) hal::set_handler(sgi, most_urgent + sgi, nest);
+        hal::set_handler(timer, most_urgent + levels - 1, nest);
+        hal::timer_arm(hal::clock());
+        REQUIRE(wait_until(finished, levels));
+        for (unsigned sgi = 0; sgi < levels - 1; ++sgi) hal::disable_interrupt(sgi);
+        hal::disable_interrupt(timer);
+        REQUIRE(depth == 0);
+        REQUIRE(deepest == levels);
+        for (unsigned i = 0; i < levels; ++i) REQUIRE(order[i] == i);
+    }
+    return passed();
+}
+
+SELFTEST("interrupt.a_less_urgent_one_waits") {
+    static volatile bool inside;
+    static volatile bool nested;
+    static volatile unsigned low_taken;
+    inside = false;
+    nested = false;
+    low_taken = 0;
+    hal::set_handler(5, 9, [](unsigned) {
+        nested = inside;
+        low_taken = low_taken + 1;
+    });
+    hal::set_handler(4, 5, [](unsigned) {
+        inside = true;
+        hal::raise_sgi(5);
+        const std::uint64_t until = hal::clock() + hal::clock_hz() / 1000;
+        while (hal::clock() < until) {
+        }
+        inside = false;
+    });
+    hal::raise_sgi(4);
+    REQUIRE(wait_until(low_taken, 1));
+    hal::disable_interrupt(4);
+    hal::disable_interrupt(5);
+    REQUIRE(!nested);
+    return passed();
+}
+
+// ---- registers ------------------------------------------------------------------------------
+
+namespace {
+
+struct Registers {  // targets.S: HOLD_*
+    std::uint64_t x[32];
+    std::uint64_t q[32][2];
+    std::uint64_t nzcv;
+    std::uint64_t fpsr;
+    std::uint64_t fpcr;
+    std::uint64_t unused;
+};
+static_assert(offsetof(Registers, q) == 256 && offsetof(Registers, nzcv) == 768 &&
+              offsetof(Registers, fpsr) == 776 && offsetof(Registers, fpcr) == 784 &&
+              sizeof(Registers) == 800);
+
+struct Holding {
+    Registers in;
+    Registers out;
+};
+
+alignas(16) Holding holding;
+Random handler_random(0x5eed);
+volatile unsigned hits;
+volatile unsigned timer_hits;
+
+void rearm() {
+    // 20 to 220 microseconds.
+    const std::uint64_t spread = hal::clock_hz() / 5000;
+    hal::timer_arm(hal::clock() + spread / 10 + handler_random.below(spread));
+}
+
+// Spoils all it may, is preempted while it does, and spoils again.
+void spoil(unsigned) {
+    timer_hits = timer_hits + 1;
+    selftest_clobber(handler_random.next());
+    hal::raise_sgi(1);
+    rearm();
+    selftest_clobber(handler_random.next());
+}
+void spoil_nested(unsigned) {
+    hits = hits + 1;
+    selftest_clobber(0xdead'beef'dead'beef);
+}
+
+void fill(Registers& registers, Random& random) {
+    for (auto& x : registers.x) x = random.next();
+    for (auto& q : registers.q) q[0] = random.next(), q[1] = random.next();
+    registers.nzcv = random.next() & 0xf000'0000;
+    registers.fpsr = random.next() & 0x0800'009f;  // QC and the cumulative exceptions
+    // AHP, DN, FZ, RMode: none of them traps.
+    registers.fpcr = random.next() & 0x07c0'0000;
+}
+
+}  // namespace
+
+SELFTEST("interrupt.no_register_changes") {
+    constexpr unsigned wanted_hits = 300;
+    constexpr unsigned wanted_timer_hits = 50;  // each may take a busy host a time slice
+    constexpr std::uint64_t loops = 3'000;
+    Random random(20221117);
+    hal::set_handler(1, 2, spoil_nested);
+    hal::set_handler(timer, 8, spoil);
+    hits = 0;
+    timer_hits = 0;
+    const std::uint64_t limit = hal::clock() + patience_seconds * hal::clock_hz();
+    rearm();
+    bool same = true;
+    while (same && (hits < wanted_hits || timer_hits < wanted_timer_hits) && hal::clock() < limit) {
+        fill(holding.in, random);
+        holding.in.x[28] = loops;
+        hal::disable_interrupts();
+        hal::raise_sgi(1);
+        selftest_hold(&holding);
+        holding.in.x[28] = 0;
+        holding.in.x[31] = holding.out.x[31];  // SP has no slot
+        same = std::memcmp(&holding.in, &holding.out, offsetof(Registers, unused)) == 0;
+    }
+    hal::timer_disarm();
+    hal::disable_interrupt(timer);
+    hal::disable_interrupt(1);
+    REQUIRE(same);
+    REQUIRE(hits >= wanted_hits && timer_hits >= wanted_timer_hits);
+    return passed();
+}

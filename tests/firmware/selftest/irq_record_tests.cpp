@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Interrupts in the recording, and how long they are masked.
+#include "tests/firmware/selftest/capture.hpp"
+#include "tests/firmware/selftest/selftest.hpp"
+#include "tests/firmware/selftest/traced.hpp"
+#include "hal/arm64/symbols.hpp"
+#include "hal/hal.hpp"
+#include "tracer/runtime/instance.hpp"
+#include "nopscope/interrupts.hpp"
+#include "nopscope/return_ops.hpp"
+
+using namespace nopscope;
+using namespace nopscope::selftest;
+
+namespace {
+
+constexpr unsigned outer = 3;
+constexpr unsigned inner = 4;
+
+void observe(bool on) {
+    if (!on) interrupts_unmasked();  // nobody says so later
+    hal::set_interrupt_observer(on ? hal::InterruptObserver{interrupt_begin, interrupt_end, interrupts_masked,
+                                                            interrupts_unmasked}
+                                   : hal::InterruptObserver{});
+}
+
+void in_outer(unsigned) { hal::raise_sgi(inner); }
+void in_inner(unsigned) {}
+
+void take(unsigned sgi) {
+    hal::enable_interrupts();
+    hal::raise_sgi(sgi);
+    for (unsigned spins = 0; spins < 1000; ++spins) hal::yield();
+    hal::disable_interrupts();
+}
+
+// Leaves out `masked`, whose number depends on time.
+unsigned without_masked(const Recording& recording, wire::Event* kept, unsigned most) {
+    unsigned count = 0;
+    for (const wire::Event& event : recording.events) {
+        const bool extended = event.kind == wire::Kind::extended;
+        if (extended && (event.extended == wire::Extended::masked || event.extended == wire::Extended::data)) continue;
+        if (count < most) kept[count] = event;
+        ++count;
+    }
+    return count;
+}
+bool begins(const wire::Event& event, unsigned interrupt) {
+    return event.kind == wire::Kind::extended && event.extended == wire::Extended::interrupt &&
+           event.argument == interrupt;
+}
+bool lies_in_text(std::int64_t offset) {
+    const auto size = hal::address_of(__text_end) - hal::address_of(__text_start);
+    return offset >= 0 && static_cast<std::uint64_t>(offset) < size;
+}
+
+}  // namespace
+
+SELFTEST("irq_records.one_in_another") {
+    REQUIRE(tracer_is_up());
+    hal::set_handler(outer, 8, in_outer);
+    hal::set_handler(inner, 4, in_inner);
+    const Recording recording = record([] {
+        observe(true);
+        take(outer);
+        observe(false);
+    });
+    REQUIRE(recording.well_formed);
+    wire::Event events[4];
+    REQUIRE(without_masked(recording, events, 4) == 4);
+    REQUIRE(begins(events[0], outer) && begins(events[1], inner));
+    REQUIRE(events[2].kind == wire::Kind::ret && events[3].kind == wire::Kind::ret);
+    // The inner one's end comes first.
+    REQUIRE(events[2].entry_index - events[3].entry_index == events[1].index - events[0].index);
+    return passed();
+}
+
+SELFTEST("irq_records.what_began_while_stopped_has_no_end") {
+    REQUIRE(tracer_is_up());
+    const Recording recording = record([] {
+        stop();
+        const std::uint64_t begun = interrupt_begin(outer);
+        start();
+        interrupt_end(begun);
+        const std::uint64_t other = interrupt_begin(inner);
+        stop();
+        interrupt_end(other);
+        start();
+    });
+    REQUIRE(recording.well_formed);
+    wire::Event events[2];
+    REQUIRE(without_masked(recording, events, 2) == 2);
+    REQUIRE(begins(events[0], inner) && events[1].kind == wire::Kind::ret);
+    return passed();
+}
+
+// A traced function's return address is a hook. The record has the caller behind it, whichever
+// recorder or ops traces the function.
+SELFTEST("irq_records.a_traced_function_names_its_caller") {
+    REQUIRE(tracer_is_up() && disable(Sites::all()) == Status::ok);
+    static ReturnOps noting(nullptr, [](std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallData*) {});
+    static const void* const traced[] = {reinterpret_cast<const void*>(masks), reinterpret_cast<const void*>(calls_back)};
+    constexpr Recorder recorders[] = {Recorder::none,     Recorder::graph,   Recorder::profile,
+                                      Recorder::duration, Recorder::sampled, Recorder::graph};
+    std::uint64_t where[std::size(recorders)] = {};
+    for (unsigned n = 0; n < std::size(recorders); ++n) {
+        REQUIRE(enable(recorders[n], Sites::of(traced)) == Status::ok);
+        // With two hooks at last.
+        if (n + 1 == std::size(recorders)) REQUIRE(attach(noting, Sites::of(traced)) == Status::ok);
+        const Recording recording = record([] {
+            joined_core()->longest_masked = 0;
+            calls_back([] { masks(1000); });  // each time from the same place
+        });
+        REQUIRE(recording.well_formed);
+        for (std::size_t i = 0; i + 2 < recording.events.size(); ++i) {
+            if (recording.events[i].extended == wire::Extended::masked) where[n] = recording.events[i + 1].data;
+        }
+        REQUIRE(where[n] != 0 && lies_in_text(wire::sampled_offset(where[n])) && where[n] == where[0]);
+    }
+    REQUIRE(detach(noting) == Status::ok && disable(Sites::all()) == Status::ok);
+    return passed();
+}
+
+SELFTEST("irq_records.only_what_is_masked_longer_than_ever") {
+    REQUIRE(tracer_is_up());
+    static std::uint64_t least;
+    least = hal::clock_hz() / 10;  // longer than whatever the tests before have masked
+    const Recording recording = record([] {
+        observe(true);
+        const auto mask_for = [](std::uint64_t ticks) {
+            hal::disable_interrupts();
+            hal::disable_interrupts();  // they are: it counts from the first one on
+            // Behind them: the host may stop this core before they are masked.
+            const std::uint64_t end = hal::clock() + ticks;
+            while (hal::clock() < end) {
+            }
+            hal::enable_interrupts();
+        };
+        for (const unsigned times : {2, 4, 1}) mask_for(times * least);
+        observe(false);
+        hal::disable_interrupts();
+    });
+    REQUIRE(recording.well_formed);
+    unsigned count = 0;
+    for (std::size_t n = 0; n + 2 < recording.events.size(); ++n) {
+        if (recording.events[n].extended != wire::Extended::masked) continue;
+        REQUIRE(lies_in_text(wire::sampled_offset(recording.events[n + 1].data)));
+        REQUIRE(recording.events[n + 2].data >= (count + 1) * 2 * least);
+        ++count;
+    }
+    REQUIRE(count == 2);
+    hal::disable_interrupt(outer);
+    hal::disable_interrupt(inner);
+    return passed();
+}

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ops of one's own: callbacks, their sets on a site, and what they may do to a call.
+#include "tests/firmware/selftest/capture.hpp"
+#include "tests/firmware/selftest/core_tests.hpp"
+#include "tests/firmware/selftest/selftest.hpp"
+#include "tests/firmware/selftest/traced.hpp"
+#include "nopscope/nopscope.hpp"
+
+using namespace nopscope;
+using namespace nopscope::selftest;
+using wire::Kind;
+
+namespace {
+
+std::uint64_t address(const void* of) { return reinterpret_cast<std::uintptr_t>(of); }
+
+const void* const leaf_only[] = {pointer(leaf)};
+const void* const caller_only[] = {pointer(calls_leaf)};
+const void* const both[] = {pointer(leaf), pointer(calls_leaf)};
+
+// What the callbacks saw, in order.
+struct Seen {
+    std::uint64_t ip;
+    std::uint64_t parent_ip;
+    const Ops* ops;
+    Regs regs;
+};
+Seen seen[64];
+unsigned seen_count;
+
+void note(std::uint64_t ip, std::uint64_t parent_ip, Ops* ops, Regs* regs) {
+    if (seen_count < 64) seen[seen_count++] = {ip, parent_ip, ops, *regs};
+}
+void count(std::uint64_t, std::uint64_t, Ops* ops, Regs*) {
+    ++*static_cast<std::uint64_t*>(ops->user);
+}
+void double_argument(std::uint64_t, std::uint64_t, Ops*, Regs* regs) { regs->x[0] *= 2; }
+// Calls a traced function from within a callback.
+void recur(std::uint64_t, std::uint64_t, Ops* ops, Regs*) {
+    ++*static_cast<std::uint64_t*>(ops->user);
+    (void)leaf(7);
+}
+std::uint64_t instead(std::uint64_t x) { return x + 1000; }
+void redirect(std::uint64_t, std::uint64_t, Ops*, Regs* regs) { regs->pc = address(pointer(instead)); }
+
+volatile bool held, inside;
+void hold(std::uint64_t, std::uint64_t, Ops*, Regs*) {
+    inside = true;
+    while (held) {
+    }
+}
+
+std::uint64_t counts[2];
+Ops noting{.func = note};
+Ops noting_too{.func = note};
+Ops counting{.func = count, .user = &counts[0]};
+Ops noting_unguarded{.func = note, .flags = ops_unguarded};
+Ops doubling{.func = double_argument};
+Ops recurring{.func = recur, .user = &counts[1]};
+Ops redirecting{.func = redirect, .flags = ops_redirects};
+Ops holding{.func = hold};
+Ops holding_unguarded{.func = hold, .flags = ops_unguarded};
+Ops changing{.func = recur, .user = &counts[1], .flags = ops_unguarded};
+Ops redirecting_too{.func = redirect, .flags = ops_redirects};
+
+std::uint64_t result;
+void run_calls_leaf() { result = calls_leaf(1); }
+
+struct Found {
+    const Ops* ops[4];
+    unsigned count;
+};
+Found found_at(std::uint32_t index) {
+    Found found{};
+    for_each_ops(index, [](Ops& ops, void* user) {
+        auto& all = *static_cast<Found*>(user);
+        if (all.count < 4) all.ops[all.count++] = &ops;
+    }, &found);
+    return found;
+}
+
+bool is_ok(Status status) { return status == Status::ok; }
+
+}  // namespace
+
+SELFTEST("ops.a_callback_sees_the_call") {
+    REQUIRE(tracer_is_up() && is_ok(disable(Sites::all())));
+    start();
+    seen_count = 0;
+    REQUIRE(is_ok(attach(noting, Sites::of(leaf_only))) && noting.sites == 1);
+    REQUIRE(calls_leaf(41) == 43);
+    REQUIRE(seen_count == 1 && seen[0].ops == &noting && seen[0].ip == address(pointer(leaf)));
+    const std::uint64_t caller = address(pointer(calls_leaf));
+    REQUIRE(seen[0].parent_ip > caller && seen[0].parent_ip < caller + 64);
+    REQUIRE(seen[0].regs.x[0] == 41 && seen[0].regs.lr == seen[0].parent_ip);
+    REQUIRE(seen[0].regs.pc > seen[0].ip && seen[0].regs.pc <= seen[0].ip + 12);
+    const std::uint64_t here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+    REQUIRE(seen[0].regs.sp < here + 256 && seen[0].regs.sp > here - 512);
+    REQUIRE(is_ok(detach(noting)) && noting.sites == 0);
+    REQUIRE(leaf(1) == 2 && seen_count == 1);
+    return passed();
+}
+
+SELFTEST("ops.without_a_guard") {
+    seen_count = 0;
+    REQUIRE(is_ok(attach(noting_unguarded, Sites::of(both))));
+    REQUIRE(calls_leaf(41) == 43 && seen_count == 2);
+    const std::uint64_t caller = address(pointer(calls_leaf));
+    REQUIRE(seen[1].ip == address(pointer(leaf)) && seen[1].regs.x[0] == 41);
+    REQUIRE(seen[1].parent_ip > caller && seen[1].parent_ip < caller + 64);
+    REQUIRE(seen[1].regs.lr == seen[1].parent_ip && seen[1].regs.pc > seen[1].ip);
+    // With others it is a member of the list like any, and alone again afterwards.
+    REQUIRE(is_ok(attach(doubling, Sites::of(leaf_only))));
+    REQUIRE(calls_leaf(1) == 4 && seen_count == 4);
+    REQUIRE(is_ok(detach(doubling)) && calls_leaf(1) == 3 && seen_count == 6);
+    // A guarded callback's calls are stopped before their sites' lists, not before this one.
+    counts[1] = 0;
+    REQUIRE(is_ok(attach(recurring, Sites::of(caller_only))));
+    REQUIRE(calls_leaf(1) == 3 && counts[1] == 1 && seen_count == 9);
+    REQUIRE(is_ok(detach(recurring)) && is_ok(detach(noting_unguarded)));
+    REQUIRE(calls_leaf(1) == 3 && seen_count == 9 && counters().enabled == 0);
+    return passed();
+}
+
+SELFTEST("ops.a_notrace_set") {
+    counts[0] = 0;
+    REQUIRE(is_ok(set_filter(counting, Sites::of(both).without(Sites::of(caller_only)))));
+    REQUIRE(calls_leaf(1) == 3 && counts[0] == 1 && counting.sites == 1);
+    REQUIRE(is_ok(set_filter(counting, Sites::of(both).without(Sites::of(leaf_only)))));
+    REQUIRE(calls_leaf(1) == 3 && counts[0] == 2 && counting.sites == 1 && leaf(1) == 2);
+    REQUIRE(is_ok(detach(counting)) && counts[0] == 2 && counters().enabled == 0);
+    return passed();
+}
+
+SELFTEST("ops.several_are_called_in_order") {
+    seen_count = 0;
+    counts[0] = 0;
+    REQUIRE(is_ok(attach(noting, Sites::of(both))));
+    REQUIRE(is_ok(attach(counting, Sites::of(leaf_only))));
+    REQUIRE(is_ok(attach(noting_too, Sites::of(both))));
+    REQUIRE(calls_leaf(1) == 3);
+    const Ops* const order[] = {&noting, &noting_too, &noting, &noting_too};
+    REQUIRE(seen_count == 4 && counts[0] == 1);
+    for (unsigned i = 0; i < 4; ++i) REQUIRE(seen[i].ops == order[i]);
+    // One leaves: the others stay.
+    REQUIRE(is_ok(detach(noting)));
+    REQUIRE(calls_leaf(1) == 3 && counts[0] == 2 && seen_count == 6);
+    REQUIRE(is_ok(detach(counting)) && is_ok(detach(noting_too)));
+    REQUIRE(calls_leaf(1) == 3 && counts[0] == 2 && seen_count == 6 && counters().enabled == 0);
+    return passed();
+}
+
+SELFTEST("ops.a_site_tells_who_traces_it") {
+    const std::uint32_t index = *lookup(address(pointer(leaf)));
+    REQUIRE(found_at(index).count == 0 && found_at(site_count()).count == 0);
+    REQUIRE(is_ok(attach(noting, Sites::of(both))) && is_ok(attach(counting, Sites::of(leaf_only))));
+    const Found two = found_at(index);
+    REQUIRE(two.count == 2 && two.ops[0] == &noting && two.ops[1] == &counting);
+    REQUIRE(found_at(*lookup(address(pointer(calls_leaf)))).count == 1);
+    unsigned of_refused = 0;
+    for_each_site([&](std::uint32_t i, const SiteInfo& one) {
+        if (!one.usable) of_refused += found_at(i).count;
+    });
+    REQUIRE(of_refused == 0);
+    REQUIRE(is_ok(detach(counting)) && is_ok(detach(noting)));
+    return passed();
+}
+
+SELFTEST("ops.a_filter_moves") {
+    counts[0] = 0;
+    REQUIRE(is_ok(attach(counting, Sites::of(leaf_only))));
+    REQUIRE(calls_leaf(1) == 3 && counts[0] == 1);
+    REQUIRE(is_ok(set_filter(counting, Sites::of(both))) && counting.sites == 2);
+    REQUIRE(calls_leaf(1) == 3 && counts[0] == 3);
+    REQUIRE(is_ok(set_filter(counting, Sites::of(caller_only))) && counting.sites == 1);
+    REQUIRE(calls_leaf(1) == 3 && counts[0] == 4);
+    REQUIRE(is_ok(detach(counting)));
+    return passed();
+}
+
+// One of `others` comes into a callback of leaf()'s, and stays there until `held` is false.
+bool holds(unsigned others) {
+    inside = false;
+    held = true;
+    on_core(static_cast<unsigned>(__builtin_ctz(others)), [](unsigned) {
+        if (joined_here()) (void)leaf(1);
+    });
+    return wait_for([] { return inside; });
+}
+
+// A core that stays in a callback delays what is asked for, and prevents none of it.
+SELFTEST("ops.a_filter_moves_though_a_core_is_late") {
+    REQUIRE(is_ok(attach(holding, Sites::of(leaf_only))) && start_workers());
+    // A list to be freed: the first of the filter's two changes waits, too.
+    REQUIRE(is_ok(attach(noting, Sites::of(caller_only))) && is_ok(attach(counting, Sites::of(caller_only))));
+    const unsigned others = hal::online_cores() & ~(1u << hal::this_core());
+    if (others != 0) {
+        REQUIRE(holds(others));
+        const Status moved = set_filter(holding, Sites::of(caller_only));
+        const unsigned left = found_at(*lookup(address(pointer(leaf)))).count;
+        const bool not_seen = !synchronize();
+        held = false;
+        REQUIRE(workers_done() && moved == Status::timeout && not_seen && left == 0);
+    } else {
+        REQUIRE(is_ok(set_filter(holding, Sites::of(caller_only))));
+    }
+    REQUIRE(synchronize() && holding.sites == 1);
+    REQUIRE(found_at(*lookup(address(pointer(calls_leaf)))).count == 3);
+    REQUIRE(is_ok(detach(holding)) && is_ok(detach(noting)) && is_ok(detach(counting)));
+    REQUIRE(counters().enabled == 0);
+    return passed(cores_note());
+}
+
+// So does one in a callback without a guard.
+SELFTEST("ops.late_without_a_guard_is_seen") {
+    REQUIRE(is_ok(attach(holding_unguarded, Sites::of(leaf_only))) && start_workers());
+    const unsigned others = hal::online_cores() & ~(1u << hal::this_core());
+    if (others != 0) {
+        REQUIRE(holds(others));
+        const Status gone = detach(holding_unguarded);
+        held = false;
+        REQUIRE(workers_done() && gone == Status::timeout);
+    } else {
+        REQUIRE(is_ok(detach(holding_unguarded)));
+    }
+    REQUIRE(synchronize() && counters().enabled == 0);
+    return passed(cores_note());
+}
+
+// As in the middle of a change: the word is still the unguarded one's, the object is not.
+SELFTEST("ops.others_take_the_guard_of_an_unguarded_word") {
+    REQUIRE(is_ok(attach(recurring, Sites::of(caller_only))));
+    REQUIRE(is_ok(attach(changing, Sites::of(leaf_only))));
+    changing.flags = 0;
+    changing.unguarded = recurring.unguarded;
+    counts[1] = 0;
+    const std::uint64_t before = counters().recursions;
+    REQUIRE(leaf(1) == 2 && counts[1] == 1 && counters().recursions == before + 1);
+    changing.flags = ops_unguarded;
+    changing.unguarded = changing.func;
+    REQUIRE(is_ok(detach(changing)) && is_ok(detach(recurring)) && counters().enabled == 0);
+    return passed();
+}
+
+SELFTEST("ops.a_recorder_and_callbacks_share_a_site") {
+    counts[0] = 0;
+    REQUIRE(is_ok(attach(counting, Sites::of(both))));
+    REQUIRE(is_ok(enable(Recorder::graph, Sites::of(both))));
+    const Recording recording = record(run_calls_leaf);
+    REQUIRE(result == 3 && counts[0] == 2 && recording.well_formed);
+    REQUIRE(recording.events.size() == 4);
+    REQUIRE(is_of(recording.events[0], pointer(calls_leaf)) && is_of(recording.events[1], pointer(leaf)));
+    REQUIRE(recording.events[2].kind == Kind::ret && recording.events[3].kind == Kind::ret);
+    REQUIRE(is_ok(detach(counting)));
+    const Recording without = record(run_calls_leaf);
+    REQUIRE(result == 3 && counts[0] == 2 && without.events.size() == 4);
+    REQUIRE(is_ok(disable(Sites::all())) && counters().enabled == 0);
+    return passed();
+}
+
+SELFTEST("ops.a_callback_may_change_arguments") {
+    REQUIRE(is_ok(attach(doubling, Sites::of(leaf_only))));
+    REQUIRE(leaf(21) == 43);
+    REQUIRE(is_ok(detach(doubling)) && leaf(21) == 22);
+    return passed();
+}
+
+SELFTEST("ops.a_callback_may_redirect_alone") {
+    REQUIRE(is_ok(attach(redirecting, Sites::of(leaf_only))));
+    REQUIRE(leaf(1) == 1001 && calls_leaf(1) == 1002);
+    REQUIRE(attach(redirecting_too, Sites::of(leaf_only)) == Status::conflict);
+    REQUIRE(enable(Recorder::graph, Sites::of(both)) == Status::conflict);
+    REQUIRE(counters().enabled == 1);  // nothing of a refused request
+    REQUIRE(is_ok(detach(redirecting)) && leaf(1) == 2);
+    return passed();
+}
+
+SELFTEST("ops.recursion_is_stopped_and_counted") {
+    counts[1] = 0;
+    const std::uint64_t before = counters().recursions;
+    REQUIRE(is_ok(attach(recurring, Sites::of(leaf_only))));
+    REQUIRE(calls_leaf(1) == 3);
+    REQUIRE(counts[1] == 1 && counters().recursions == before + 1);
+    REQUIRE(calls_leaf(1) == 3 && counts[1] == 2);
+    REQUIRE(is_ok(detach(recurring)));
+    return passed();
+}
+
+SELFTEST("ops.sites_have_indexes") {
+    const auto index = lookup(address(pointer(leaf)));
+    REQUIRE(index && site(*index).usable && site(*index).address == address(pointer(leaf)));
+    REQUIRE(!lookup(address(pointer(leaf)) + 4) && site_count() > 100);
+    unsigned refused = 0, all = 0;
+    for_each_site([&](std::uint32_t i, const SiteInfo& one) {
+        refused += !one.usable;
+        all += one.address == site(i).address;
+    });
+    REQUIRE(refused == 3 && all == site_count());
+    return passed();
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// The profile recorder on the board: what it adds up, for which calls, and what it sends.
+#include "tests/firmware/selftest/capture.hpp"
+#include "tests/firmware/selftest/selftest.hpp"
+#include "tests/firmware/selftest/traced.hpp"
+#include "tracer/runtime/instance.hpp"
+#include "nopscope/nopscope.hpp"
+
+using namespace nopscope;
+using namespace nopscope::selftest;
+
+namespace {
+
+const void* const leaf_only[] = {pointer(leaf)};
+const void* const throws_only[] = {pointer(throws)};
+const void* const catches_only[] = {pointer(catches)};
+const void* const some[] = {pointer(leaf),   pointer(calls_leaf), pointer(tail_calls_leaf),
+                            pointer(sum_to), pointer(throws),     pointer(catches)};
+
+SiteProfile of(const void* function) {
+    SiteProfile profile{};
+    (void)read_profile(*lookup(reinterpret_cast<std::uintptr_t>(function)), 0, profile);
+    return profile;
+}
+
+// What was added for some functions since it was made.
+class Since {
+public:
+    Since() {
+        for (unsigned i = 0; i < count; ++i) before_[i] = of(some[i]);
+    }
+    SiteProfile operator()(const void* function) const {
+        SiteProfile now = of(function);
+        for (unsigned i = 0; i < count; ++i) {
+            if (some[i] != function) continue;
+            now.calls -= before_[i].calls;
+            now.total -= before_[i].total;
+            now.self -= before_[i].self;
+            for (unsigned n = 0; n < std::size(now.bins); ++n) now.bins[n] -= before_[i].bins[n];
+        }
+        return now;
+    }
+    std::uint64_t calls() const { return sum([](const SiteProfile& one) { return one.calls; }); }
+    std::uint64_t self() const { return sum([](const SiteProfile& one) { return one.self; }); }
+
+private:
+    static constexpr unsigned count = std::size(some);
+    template <typename Field>
+    std::uint64_t sum(Field field) const {
+        std::uint64_t all = 0;
+        for (const void* function : some) all += field((*this)(function));
+        return all;
+    }
+    SiteProfile before_[count];
+};
+
+// Self times add up to the outermost total less what recording so many calls inside took, each rounded to a tick.
+bool adds_up(std::uint64_t self, std::uint64_t total, std::uint64_t calls_inside) {
+    const std::uint64_t taken = calls_inside * profile_memory.cost() >> profiled_shift;
+    const auto off = static_cast<std::int64_t>(self - (total - taken));
+    constexpr std::int64_t roundings = std::size(some) + 1;
+    return off >= -roundings && off <= roundings;
+}
+
+unsigned seen;
+void count_call(std::uint64_t, std::uint64_t, Ops*, Regs*) { ++seen; }
+Ops counting{.func = count_call};
+
+bool is_ok(Status status) { return status == Status::ok; }
+bool is_profiled(const Sites& sites) { return is_ok(enable(Recorder::profile, sites)); }
+
+}  // namespace
+
+SELFTEST("profile.adds_up_calls_and_times") {
+    REQUIRE(tracer_is_up() && is_ok(disable(Sites::all())));
+    start();
+    REQUIRE(is_profiled(Sites::of(some)) && of(pointer(leaf)).calls == 0);  // before all others that profile
+    const Since since;
+    for (unsigned i = 0; i < 1000; ++i) REQUIRE(calls_leaf(i) == i + 2);
+    const SiteProfile outer = since(pointer(calls_leaf)), inner = since(pointer(leaf));
+    REQUIRE(outer.calls == 1000 && inner.calls == 1000 && since.calls() == 2000);
+    REQUIRE(adds_up(outer.self + inner.self, outer.total, 1000) && inner.self == inner.total);
+    REQUIRE(profile_memory.cost() != 0 && adds_up(outer.self, outer.total - inner.total, 1000));
+    REQUIRE(outer.min <= outer.max && outer.total >= 1000 * outer.min);
+    REQUIRE(outer.total <= 1000 * outer.max && outer.max < (std::uint64_t{1} << 62));
+    const auto bits = [](std::uint64_t ticks) { return ticks == 0 ? 0 : 64 - __builtin_clzl(ticks); };
+    REQUIRE(outer.bins[bits(outer.min)] != 0 && outer.bins[bits(outer.max)] != 0);
+    return passed();
+}
+
+SELFTEST("profile.knows_recursion_tail_calls_and_longjmp") {
+    {
+        const Since since;
+        REQUIRE(sum_to(5) == 15);
+        REQUIRE(since(pointer(sum_to)).calls == 6 && hooked_return_address(0) == 0);
+    }
+    {
+        const Since since;
+        REQUIRE(tail_calls_leaf(1) == 3);
+        const SiteProfile outer = since(pointer(tail_calls_leaf)), inner = since(pointer(leaf));
+        REQUIRE(outer.calls == 1 && inner.calls == 1 && adds_up(since.self(), outer.total, 1));
+    }
+    {
+        const Since since;
+        REQUIRE(catches(3) == 4);
+        REQUIRE(since(pointer(throws)).calls == 4 && since(pointer(leaf)).calls == 1);
+        REQUIRE(adds_up(since.self(), since(pointer(catches)).total, since.calls() - 1) && hooked_return_address(0) == 0);
+    }
+    return passed();
+}
+
+SELFTEST("profile.is_one_recorder_of_a_site") {
+    const Since since;
+    REQUIRE(is_ok(enable(Recorder::graph, Sites::of(leaf_only))));
+    REQUIRE(calls_leaf(1) == 3 && tail_calls_leaf(1) == 3);  // and hooks of both kinds, one in the other
+    REQUIRE(since(pointer(leaf)).calls == 0 && since(pointer(calls_leaf)).calls == 1);
+    REQUIRE(hooked_return_address(0) == 0 && is_profiled(Sites::of(leaf_only)));
+    REQUIRE(calls_leaf(1) == 3 && since(pointer(leaf)).calls == 1);
+    stop();
+    REQUIRE(calls_leaf(1) == 3 && since(pointer(leaf)).calls == 1);
+    start();
+    REQUIRE(is_ok(disable(Sites::of(leaf_only))));
+    REQUIRE(calls_leaf(1) == 3 && since(pointer(leaf)).calls == 1 && since(pointer(calls_leaf)).calls == 3);
+    return passed();
+}
+
+SELFTEST("profile.shares_a_site_with_callbacks") {
+    REQUIRE(is_profiled(Sites::of(some)));
+    const Since since;
+    seen = 0;
+    REQUIRE(is_ok(attach(counting, Sites::all())));
+    REQUIRE(calls_leaf(1) == 3 && seen >= 2);
+    REQUIRE(since(pointer(leaf)).calls == 1 && since(pointer(calls_leaf)).calls == 1);
+    REQUIRE(is_ok(detach(counting)));
+    REQUIRE(calls_leaf(1) == 3 && since(pointer(leaf)).calls == 2);
+    return passed();
+}
+
+SELFTEST("profile.leaves_calls_on_unknown_stacks_alone") {
+    alignas(16) static std::uint64_t elsewhere[512];
+    const Since since;
+    const Counters before = counters();
+    const auto top = reinterpret_cast<std::uintptr_t>(elsewhere + 512);
+    REQUIRE(selftest_call_on_stack(calls_leaf, 1, top) == 3);
+    REQUIRE(since.calls() == 0 && counters().foreign == before.foreign + 2);
+    return passed();
+}
+
+SELFTEST("profile.and_graph_s_calls_are_left_by_one_longjmp") {
+    for (const Recorder inner : {Recorder::profile, Recorder::graph}) {
+        const Recorder outer = inner == Recorder::graph ? Recorder::profile : Recorder::graph;
+        REQUIRE(is_ok(enable(inner, Sites::of(throws_only))));
+        REQUIRE(is_ok(enable(outer, Sites::of(catches_only))));
+        const Since since;
+        REQUIRE(catches(3) == 4 && hooked_return_address(0) == 0);
+        REQUIRE(since(pointer(throws)).calls == (inner == Recorder::profile ? 4 : 0));
+        REQUIRE(since(pointer(catches)).calls == (outer == Recorder::profile ? 1 : 0));
+    }
+    return passed();
+}
+
+extern "C" const char nopscope_profile_entry[];  // tracer/arch/arm64/profile.S
+
+// As in the middle of a change.
+SELFTEST("profile.finds_the_cell_of_a_call_whose_slot_has_none") {
+    static Ops without_cell;
+    without_cell.direct = reinterpret_cast<std::uintptr_t>(nopscope_profile_entry);
+    REQUIRE(is_ok(disable(Sites::all())) && is_ok(attach(without_cell, Sites::of(leaf_only))));
+    const Since since;
+    REQUIRE(leaf(1) == 2 && since(pointer(leaf)).calls == 1 && hooked_return_address(0) == 0);
+    REQUIRE(is_ok(detach(without_cell)));
+    return passed();
+}
+
+SELFTEST("profile.has_the_calls_that_find_no_room_in_adaptive_mode") {
+    REQUIRE(is_ok(disable(Sites::all())) && is_ok(set_mode(Mode::adaptive)));
+    pump();
+    REQUIRE(is_ok(enable(Recorder::graph, Sites::of(leaf_only))));
+    const Since since;
+    const Counters before = counters();
+    for (unsigned i = 0; i < 1000000 && counters().overflowed == before.overflowed; ++i) REQUIRE(leaf(1) == 2);
+    for (unsigned i = 0; i < 100; ++i) REQUIRE(leaf(1) == 2);
+    REQUIRE(counters().overflowed == before.overflowed + 101 && counters().dropped == before.dropped);
+    REQUIRE(since(pointer(leaf)).calls == 101 && hooked_return_address(0) == 0);
+    REQUIRE(is_ok(set_mode(Mode::stream)));
+    pump();
+    for (unsigned i = 0; i < 1000000 && counters().dropped == before.dropped; ++i) REQUIRE(leaf(1) == 2);
+    REQUIRE(counters().overflowed == before.overflowed + 101 && counters().dropped == before.dropped + 1);
+    return passed();
+}
+
+SELFTEST("profile.is_sent_on_request") {
+    const Recording silent = record([] {});
+    REQUIRE(silent.well_formed && silent.profiled == 0 && silent.read_outs == 0);
+    const Recording sent = record(send_profile);
+    // Of each function that was ever called under it, by other tests, too.
+    std::uint32_t called = 0;
+    for (std::uint32_t site = 0; site < site_count(); ++site) {
+        SiteProfile profile{};
+        called += read_profile(site, 0, profile) && profile.calls != 0;
+    }
+    REQUIRE(called >= std::size(some));
+    REQUIRE(sent.well_formed && sent.read_outs == 1 && sent.profiled == called);
+    REQUIRE(sent.profiled_calls >= 2000);
+    REQUIRE(is_ok(disable(Sites::all())) && counters().enabled == 0);
+    return passed();
+}

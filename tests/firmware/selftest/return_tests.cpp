@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+// ReturnOps: callbacks that see calls return, one on the other, beside the recorder.
+#include <atomic>
+
+#include "tests/firmware/selftest/capture.hpp"
+#include "tests/firmware/selftest/core_tests.hpp"
+#include "tests/firmware/selftest/selftest.hpp"
+#include "tests/firmware/selftest/traced.hpp"
+#include "hal/arm64/registers.hpp"
+#include "hal/arm64/symbols.hpp"
+#include "nopscope/nopscope.hpp"
+#include "nopscope/return_ops.hpp"
+
+// Labels in tracer/arch/arm64/.
+extern "C" const std::uint32_t nopscope_return_hook[], nopscope_graph_events_hook[], nopscope_callback_hook[],
+    nopscope_profile_hook[], nopscope_profile_events_hook[], nopscope_duration_hook[];
+
+using namespace nopscope;
+using namespace nopscope::selftest;
+
+namespace {
+
+template <typename F>
+std::uint64_t address(F* function) {
+    return reinterpret_cast<std::uintptr_t>(function);
+}
+const void* const leaf_only[] = {pointer(leaf)};
+const void* const both[] = {pointer(leaf), pointer(calls_leaf)};
+const void* const tails[] = {pointer(leaf), pointer(tail_calls_leaf)};
+const void* const throwing[] = {pointer(leaf), pointer(throws), pointer(catches)};
+const void* const deep[] = {pointer(sum_to)};
+const void* const back_only[] = {pointer(calls_back)};
+
+// What entries and exits saw, in order.
+struct Seen {
+    const ReturnOps* ops;
+    std::uint64_t ip;
+    std::uint64_t caller;  // parent_ip or the return address
+    std::uint64_t value;   // x0
+    std::uint64_t word;    // exits: what the entry left
+    bool is_exit;
+};
+Seen seen[64];
+unsigned seen_count;
+
+void note(const Seen& one) {
+    if (seen_count < 64) seen[seen_count++] = one;
+}
+bool note_entry(std::uint64_t ip, std::uint64_t parent_ip, ReturnOps* ops, Regs* regs,
+                CallData* data) {
+    if (data->words[0] != 0 || data->words[1] != 0 || data->words[2] != 0) return false;
+    data->words[2] = regs->x[0] + 100;
+    note({ops, ip, parent_ip, regs->x[0], 0, false});
+    return true;
+}
+void note_exit(std::uint64_t ip, std::uint64_t return_address, ReturnOps* ops, ReturnRegs* regs,
+               CallData* data) {
+    note({ops, ip, return_address, regs->x[0], data->words[2], true});
+}
+bool refuse(std::uint64_t, std::uint64_t, ReturnOps*, Regs*, CallData*) {
+    ++seen_count;
+    return false;
+}
+void add_thousand(std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs* regs, CallData*) {
+    regs->x[0] += 1000;
+}
+// Calls a traced function, and leaves others by longjmp.
+void call_traced(std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallData*) {
+    seen_count += leaf(1) == 2 && catches(2) == 3 ? 1 : 100;
+}
+// Leaves frames behind, by longjmp to itself.
+void abandon(std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallData*) {
+    if (setjmp(caught) == 0) (void)throws(2);
+    ++seen_count;
+}
+void count_exit(std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallData*) { ++seen_count; }
+
+ReturnOps one(note_entry, note_exit);
+ReturnOps two(note_entry, note_exit);
+ReturnOps refusing(refuse, count_exit);
+ReturnOps adding(nullptr, add_thousand);
+ReturnOps calling(nullptr, call_traced);
+ReturnOps abandoning(nullptr, abandon);
+ReturnOps counting(nullptr, count_exit);
+
+std::uint64_t result;
+bool is_ok(Status status) { return status == Status::ok; }
+bool begin() {
+    seen_count = 0;
+    return tracer_is_up() && is_ok(disable(Sites::all()));
+}
+bool ended() {
+    return counters().enabled == 0 && hooked_return_address(0) == 0;
+}
+
+}  // namespace
+
+SELFTEST("returns.entry_and_exit_are_seen") {
+    REQUIRE(begin() && is_ok(attach(one, Sites::of(both))));
+    stop();
+    REQUIRE(calls_leaf(41) == 43);
+    start();
+    REQUIRE(seen_count == 4);
+    const std::uint64_t caller = address(calls_leaf);
+    const Seen& in = seen[1];
+    const Seen& out = seen[2];
+    REQUIRE(!in.is_exit && in.ip == address(leaf) && in.value == 41);
+    REQUIRE(in.caller > caller && in.caller < caller + 64);
+    REQUIRE(out.is_exit && out.ip == in.ip && out.caller == in.caller && out.value == 42);
+    REQUIRE(out.word == 141 && seen[3].word == 141 && seen[3].value == 43);
+    REQUIRE(seen[3].ip == caller && seen[3].caller == seen[0].caller);
+    REQUIRE(is_ok(detach(one)) && calls_leaf(1) == 3 && seen_count == 4 && ended());
+    return passed();
+}
+
+SELFTEST("returns.an_entry_may_want_no_exit") {
+    REQUIRE(begin() && is_ok(attach(refusing, Sites::of(both))));
+    REQUIRE(calls_leaf(1) == 3 && seen_count == 2);
+    REQUIRE(is_ok(detach(refusing)) && ended());
+    return passed();
+}
+
+SELFTEST("returns.an_exit_may_change_the_result") {
+    REQUIRE(begin() && is_ok(attach(adding, Sites::of(both))));
+    REQUIRE(leaf(1) == 1002 && calls_leaf(1) == 2003);
+    REQUIRE(is_ok(detach(adding)) && leaf(1) == 2 && ended());
+    return passed();
+}
+
+SELFTEST("returns.several_nest_with_the_recorder") {
+    REQUIRE(begin() && is_ok(attach(one, Sites::of(both))) && is_ok(attach(two, Sites::of(both))));
+    REQUIRE(is_ok(enable(Recorder::graph, Sites::of(both))));
+    const Recording recording = record([] { result = calls_leaf(1); });
+    REQUIRE(result == 3 && recording.well_formed && recording.events.size() == 4);
+    const ReturnOps* const order[] = {&one, &two, &one, &two, &two, &one, &two, &one};
+    REQUIRE(seen_count == 8);
+    for (unsigned i = 0; i < 8; ++i) {
+        REQUIRE(seen[i].ops == order[i] && seen[i].is_exit == (i >= 4));
+        REQUIRE(seen[i].ip == (i < 2 || i >= 6 ? address(calls_leaf) : address(leaf)));
+        REQUIRE(seen[i].caller == seen[7 - i].caller && !is_return_hook(seen[i].caller));
+    }
+    REQUIRE(seen[2].caller > address(calls_leaf) && seen[2].caller < address(calls_leaf) + 64);
+    // One leaves while the others stay.
+    REQUIRE(is_ok(detach(one)) && calls_leaf(1) == 3 && seen_count == 12);
+    REQUIRE(is_ok(disable(Sites::all())) && calls_leaf(1) == 3 && seen_count == 16);
+    REQUIRE(is_ok(detach(two)) && ended());
+    return passed();
+}
+
+SELFTEST("returns.tail_calls_nest") {
+    REQUIRE(begin() && is_ok(attach(one, Sites::of(tails))) && is_ok(attach(two, Sites::of(tails))));
+    REQUIRE(is_ok(enable(Recorder::graph, Sites::of(tails))));
+    const Recording recording = record([] { result = tail_calls_leaf(1); });
+    REQUIRE(result == 3 && recording.events.size() == 4 && seen_count == 8);
+    for (unsigned i = 0; i < 8; ++i) {
+        REQUIRE(seen[i].ops == seen[7 - i].ops && seen[i].ip == seen[7 - i].ip);
+        REQUIRE(seen[i].caller == seen[0].caller && !is_return_hook(seen[i].caller));
+    }
+    REQUIRE(is_ok(detach(one)) && is_ok(detach(two)) && is_ok(disable(Sites::all())) && ended());
+    return passed();
+}
+
+// Of catches(n), throws() n + 1 times, and leaf(): the thrown ones' exits are not called.
+SELFTEST("returns.longjmp_skips_exits") {
+    for (const bool with_recorder : {false, true}) {
+        REQUIRE(begin() && is_ok(attach(one, Sites::of(throwing))));
+        if (with_recorder) REQUIRE(is_ok(enable(Recorder::graph, Sites::of(throwing))));
+        for (unsigned depth = 0; depth < 4; ++depth) {
+            seen_count = 0;
+            REQUIRE(catches(depth) == depth + 1 && hooked_return_address(0) == 0);
+            REQUIRE(seen_count == depth + 5);
+            const Seen* const last = seen + seen_count - 2;
+            REQUIRE(last[0].is_exit && last[0].ip == address(leaf) && last[0].word == depth + 100);
+            REQUIRE(last[1].is_exit && last[1].ip == address(catches));
+        }
+        REQUIRE(is_ok(detach(one)) && is_ok(disable(Sites::all())) && ended());
+    }
+    return passed();
+}
+
+// Each landing has the SP of the call that was left: its frame must not stay.
+SELFTEST("returns.longjmp_to_the_same_sp") {
+    static const void* const often[] = {pointer(throws), pointer(catches_often)};
+    REQUIRE(begin() && is_ok(attach(counting, Sites::of(often))));
+    const std::uint64_t before = counters().unhooked;
+    REQUIRE(catches_often(2 * NOPSCOPE_SHADOW_FRAMES) == 2 * NOPSCOPE_SHADOW_FRAMES);
+    REQUIRE(counters().unhooked == before && seen_count == 1);
+    REQUIRE(is_ok(detach(counting)) && ended());
+    return passed();
+}
+
+SELFTEST("returns.an_exit_may_leave_frames_behind") {
+    REQUIRE(begin() && is_ok(attach(abandoning, Sites::of(leaf_only))));
+    REQUIRE(is_ok(enable(Recorder::graph, Sites::of(throwing))));
+    const Recording recording = record([] { result = leaf(1); });
+    REQUIRE(result == 2 && seen_count == 1 && recording.events.size() == 8);
+    unsigned unwound = 0;
+    for (const wire::Event& event : recording.events) unwound += event.unwound;
+    REQUIRE(unwound == 3);
+    REQUIRE(is_ok(detach(abandoning)) && is_ok(disable(Sites::all())) && ended());
+    return passed();
+}
+
+SELFTEST("returns.too_deep_is_unhooked_and_counted") {
+    REQUIRE(begin() && is_ok(attach(counting, Sites::of(deep))));
+    const std::uint64_t before = counters().unhooked;
+    REQUIRE(sum_to(600) == 600 * 601 / 2 && seen_count == NOPSCOPE_SHADOW_FRAMES);
+    REQUIRE(counters().unhooked == before + 601 - NOPSCOPE_SHADOW_FRAMES);
+    REQUIRE(is_ok(detach(counting)) && ended());
+    return passed();
+}
+
+SELFTEST("returns.an_exit_may_call_traced_functions") {
+    REQUIRE(begin() && is_ok(attach(calling, Sites::of(leaf_only))));
+    REQUIRE(is_ok(attach(two, Sites::of(throwing))));
+    REQUIRE(is_ok(enable(Recorder::graph, Sites::of(throwing))));
+    const std::uint64_t before = counters().recursions;
+    seen_count = 0;
+    REQUIRE(leaf(5) == 6 && hooked_return_address(0) == 0);
+    // two's entry and exit of leaf(5), and the exit that called; what that called is no callback's.
+    REQUIRE(seen_count == 3 && counters().recursions > before);
+    REQUIRE(is_ok(detach(calling)) && is_ok(detach(two)) && is_ok(disable(Sites::all())) && ended());
+    return passed();
+}
+
+SELFTEST("returns.detached_in_the_middle_of_a_call") {
+    REQUIRE(begin() && is_ok(attach(counting, Sites::of(back_only))));
+    REQUIRE(is_ok(attach(one, Sites::of(back_only))));
+    static bool done;
+    calls_back([] { done = is_ok(detach(counting)); });
+    REQUIRE(done && seen_count == 2 && seen[1].is_exit);
+    REQUIRE(is_ok(detach(one)) && ended());
+    return passed();
+}
+
+SELFTEST("returns.detached_from_another_core") {
+    static std::atomic<unsigned> inside;
+    static std::atomic<bool> leave;
+    REQUIRE(begin() && start_workers());
+    REQUIRE(is_ok(attach(counting, Sites::of(back_only))));
+    inside = 0;
+    leave = false;
+    on_other_cores([](unsigned) {
+        if (joined_here()) {
+            calls_back([] {
+                ++inside;
+                wait_for([] { return leave.load(); });
+            });
+        }
+    });
+    unsigned others = 0;
+    for_each_other_core([&](unsigned) { ++others; });
+    REQUIRE(wait_for([&] { return inside == others; }));
+    calls_back([] {});
+    REQUIRE(seen_count == 1 && is_ok(detach(counting)) && counters().enabled == 0);
+    leave = true;
+    REQUIRE(workers_done() && seen_count == 1);
+    return passed(cores_note());
+}
+
+// What the assembler has made of tracer/arch/arm64/hook.h, or what init() has. No compiler returns by x9.
+SELFTEST("returns.hooks_have_the_form_for_the_cpu") {
+    constexpr std::uint32_t bl_over_one = 0x94000002, b_over_one = 0x14000002, brk = 0xd4200000;
+    constexpr std::uint32_t ret_x9 = 0xd65f0120;
+    constexpr unsigned exits = 14;
+    const bool is_paired = hal::CpuFeatures::read().bti;
+    for (const std::uint32_t* const words : {nopscope_return_hook, nopscope_graph_events_hook, nopscope_callback_hook,
+                                             nopscope_profile_hook, nopscope_profile_events_hook,
+                                             nopscope_duration_hook}) {
+        REQUIRE(words[0] == (is_paired ? bl_over_one : b_over_one) && words[1] == brk);
+    }
+    unsigned returns = 0;
+    for (std::uint64_t at = hal::address_of(__text_start); at < hal::address_of(__text_end); at += 4) {
+        returns += *reinterpret_cast<const volatile std::uint32_t*>(at) == ret_x9;
+    }
+    REQUIRE(returns == (is_paired ? exits : 0));
+    return passed(is_paired ? "paired by the return predictor" : "unknown to the return predictor");
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls of tasks that run where their contexts may not, or that the tracer was not told of.
+#include "tests/firmware/selftest/capture.hpp"
+#include "tests/firmware/selftest/core_tests.hpp"
+#include "tests/firmware/selftest/selftest.hpp"
+#include "tests/firmware/selftest/traced.hpp"
+#include "hal/hal.hpp"
+#include "nopscope/contexts.hpp"
+#include "nopscope/events.hpp"
+#include "tracer/runtime/instance.hpp"
+#include "nopscope/return_ops.hpp"
+
+#include <cstdio>
+#include <utility>
+
+using namespace nopscope;
+using namespace nopscope::selftest;
+
+namespace {
+
+const void* const traced[] = {pointer(leaf),   pointer(calls_leaf), pointer(sum_to),
+                              pointer(throws), pointer(catches),    pointer(calls_back)};
+
+struct Task {
+    Context context;
+    ContextFrame frames[65];
+    alignas(16) unsigned char stack[16384];
+};
+Task tasks[2];
+bool wrong;
+
+bool is_ok(Status status) { return status == Status::ok; }
+bool create_task() {
+    wrong = false;
+    const auto low = reinterpret_cast<std::uintptr_t>(tasks[0].stack);
+    return is_ok(context_create(tasks[0].context, tasks[0].frames, low, low + sizeof tasks[0].stack));
+}
+bool ended() {
+    return is_ok(disable(Sites::all())) && counters().enabled == 0 && hooked_return_address(0) == 0;
+}
+
+// The task of run_stray(): it gives way within open calls, and continues where its context may not
+// run.
+std::uint64_t stray_main_sp, stray_task_sp;
+std::uint64_t stray_sum;
+void to_main() { selftest_switch_stacks(&stray_task_sp, stray_main_sp); }
+void to_task() { selftest_switch_stacks(&stray_main_sp, stray_task_sp); }
+std::uint64_t stray_depth(std::uint64_t n) {
+    if (n == 0) return to_main(), 0;
+    calls_back([] {});  // one that is open no more
+    return stray_depth(n - 1) + n;
+}
+void stray_inside() { stray_sum += stray_depth(3); }
+void run_stray() {
+    calls_back([] { calls_back(stray_inside); });
+    stray_sum += catches(2) + calls_leaf(1);
+    for (;;) to_main();
+}
+void begin_stray(Task& task) {
+    const auto high = reinterpret_cast<std::uintptr_t>(task.stack) + sizeof task.stack;
+    stray_task_sp = high - 160;
+    auto* words = reinterpret_cast<std::uint64_t*>(stray_task_sp);
+    for (unsigned i = 0; i < 20; ++i) words[i] = 0;
+    words[11] = reinterpret_cast<std::uintptr_t>(&run_stray);
+    stray_sum = 0;
+}
+constexpr std::uint64_t stray_result = 1 + 2 + 3 + 3 + 3;
+unsigned stray_exits;
+ReturnOps stray_ops(nullptr, [](std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallData*) { ++stray_exits; });
+
+// Says where it failed.
+bool is_passed(const Outcome& outcome) {
+    if (outcome.failure != nullptr) std::printf("%s\n", outcome.failure);
+    return outcome.failure == nullptr;
+}
+// Each recorder, and callbacks: `run` with it on these functions.
+template <typename Run>
+Outcome with_each_hook(Run run) {
+    for (const Recorder recorder : {Recorder::graph, Recorder::profile, Recorder::duration, Recorder::sampled}) {
+        REQUIRE(is_ok(disable(Sites::all())) && is_ok(enable(recorder, Sites::of(traced))));
+        const Outcome outcome = run();
+        if (outcome.failure != nullptr) return outcome;
+    }
+    constexpr std::uint16_t events[] = {0x00};
+    for (const Recorder recorder : {Recorder::graph, Recorder::profile}) {
+        REQUIRE(is_ok(disable(Sites::all())) && is_ok(count_events(events)));
+        REQUIRE(is_ok(enable(recorder, Sites::of(traced))));
+        const Outcome outcome = run();
+        if (outcome.failure != nullptr) return outcome;
+        REQUIRE(is_ok(count_events({})));
+    }
+    REQUIRE(is_ok(disable(Sites::all())) && is_ok(attach(stray_ops, Sites::of(traced))));
+    const Outcome outcome = run();
+    REQUIRE(is_ok(detach(stray_ops)));
+    return outcome;
+}
+
+}  // namespace
+
+// The task's context belongs to another core. Its open calls return and are counted; this core's
+// open calls stay open.
+SELFTEST("contexts.calls_of_a_refused_task_return_without_a_record") {
+    REQUIRE(tracer_is_up());
+    const Outcome outcome = with_each_hook([]() -> Outcome {
+        REQUIRE(create_task());
+        Task& task = tasks[0];
+        begin_stray(task);
+        const std::uint64_t strays = counters().stray_returns;
+        static Status refused;
+        const Recording recording = record([] {
+            calls_back([] {
+                Context& context = tasks[0].context;
+                (void)context_switch(context);
+                to_task();
+                (void)context_switch(main_context());
+                const std::uint32_t core = std::exchange(context.core, context.core + 1);
+                refused = context_switch(context);
+                to_task();
+                context.core = core;
+                calls_leaf(1);
+                wrong |= !is_ok(context_switch(context)) || hooked_return_address(0) != 0;
+                wrong |= !is_ok(context_switch(main_context()));
+            });
+        });
+        REQUIRE(refused == Status::conflict && stray_sum == stray_result && !wrong);
+        REQUIRE(counters().stray_returns - strays == 2 && recording.well_formed);
+        REQUIRE(hooked_return_address(0) == 0 && is_ok(context_destroy(tasks[0].context)));
+        return passed();
+    });
+    REQUIRE(is_passed(outcome));
+    REQUIRE(ended());
+    return passed();
+}
+
+// It goes on on the other core, whose calls stay as they are.
+SELFTEST("contexts.calls_of_a_task_that_came_from_another_core") {
+    REQUIRE(tracer_is_up() && start_workers());
+    if ((hal::online_cores() & 2) == 0) return passed(cores_note());
+    const Outcome outcome = with_each_hook([]() -> Outcome {
+        REQUIRE(create_task());
+        begin_stray(tasks[0]);
+        const std::uint64_t strays = counters().stray_returns;
+        (void)context_switch(tasks[0].context);
+        to_task();
+        (void)context_switch(main_context());
+        static Status refused;
+        on_other_cores([](unsigned core) {
+            if (core != 1 || !joined_here()) return;
+            calls_back([] {
+                refused = context_switch(tasks[0].context);
+                to_task();
+                wrong |= calls_leaf(1) != 3;
+            });
+            wrong |= hooked_return_address(0) != 0;
+        });
+        REQUIRE(workers_done() && refused == Status::conflict && stray_sum == stray_result && !wrong);
+        REQUIRE(counters().stray_returns - strays == 2 && is_ok(context_destroy(tasks[0].context)));
+        return passed();
+    });
+    REQUIRE(is_passed(outcome));
+    REQUIRE(ended());
+    return passed(cores_note());
+}
+
+// Without bounds and contexts the calls of three stacks lie on one shadow stack.
+SELFTEST("contexts.stacks_that_nobody_told_of") {
+    REQUIRE(tracer_is_up());
+    const Outcome outcome = with_each_hook([]() -> Outcome {
+        Core& core = *joined_core();
+        const std::uint64_t low = std::exchange(core.stack_low, 0);
+        const std::uint64_t high = std::exchange(core.stack_high, ~std::uint64_t{0});
+        auto& sentinel = reinterpret_cast<ShadowFrame*>(core.shadow_base)[-1];
+        sentinel.sp = ~std::uint64_t{0};
+        const std::uint64_t strays = counters().stray_returns, foreign = counters().foreign;
+        std::uint64_t sp[2], sums = 0;
+        (void)record([] {});
+        for (unsigned n = 0; n < 2; ++n) {  // each begins above or below what is open
+            begin_stray(tasks[n]);
+            to_task();
+            sp[n] = stray_task_sp;
+        }
+        calls_leaf(1);
+        for (const unsigned n : {0, 1}) {
+            stray_task_sp = sp[n];
+            to_task();
+        }
+        sums = stray_sum;
+        core.stack_low = low;
+        core.stack_high = sentinel.sp = high;
+        REQUIRE(sums == 2 * stray_result && hooked_return_address(0) == 0);
+        REQUIRE(counters().stray_returns != strays && counters().foreign != foreign);
+        return passed();
+    });
+    REQUIRE(is_passed(outcome));
+    REQUIRE(ended());
+    return passed();
+}

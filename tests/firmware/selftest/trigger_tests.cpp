@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Triggers and marks.
+#include "tests/firmware/selftest/capture.hpp"
+#include "tests/firmware/selftest/core_tests.hpp"
+#include "tests/firmware/selftest/selftest.hpp"
+#include "tests/firmware/selftest/traced.hpp"
+#include "nopscope/nopscope.hpp"
+#include "nopscope/triggers.hpp"
+
+using namespace nopscope;
+using namespace nopscope::selftest;
+using wire::Kind;
+
+namespace {
+
+const void* const leaf_only[] = {reinterpret_cast<const void*>(leaf)};
+const void* const both[] = {reinterpret_cast<const void*>(leaf),
+                            reinterpret_cast<const void*>(calls_leaf)};
+
+bool is_ok(Status status) { return status == Status::ok; }
+bool begin(Trigger& trigger) {
+    return tracer_is_up() && is_ok(disable(Sites::all())) &&
+           is_ok(enable(Recorder::graph, Sites::of(both))) &&
+           is_ok(attach(trigger, Sites::of(leaf_only)));
+}
+bool ended(Trigger& trigger) {
+    start();
+    return is_ok(detach(trigger)) && is_ok(disable(Sites::all())) && counters().enabled == 0;
+}
+void run_five() {
+    for (unsigned i = 0; i < 5; ++i) (void)calls_leaf(i);
+}
+bool is_mark(const wire::Event& event, std::uint32_t id) {
+    return event.kind == Kind::extended && event.extended == wire::Extended::marker &&
+           event.argument == id;
+}
+
+}  // namespace
+
+// The third call of leaf, but not of who calls it; then two whole ones.
+SELFTEST("triggers.start_has_the_call") {
+    static Trigger trigger(Action::start, 3);
+    REQUIRE(begin(trigger));
+    const Recording recording = record([] {
+        stop();
+        run_five();
+    });
+    REQUIRE(recording.events.size() == 2 + 2 * 4 && is_of(recording.events[0], leaf_only[0]));
+    REQUIRE(trigger.has_acted() && ended(trigger));
+    return passed();
+}
+
+SELFTEST("triggers.stop_does_not") {
+    static Trigger trigger(Action::stop, 2);
+    REQUIRE(begin(trigger));
+    const Recording recording = record(run_five);
+    REQUIRE(recording.events.size() == 4 + 2 && is_of(recording.events[4], both[1]));
+    REQUIRE(recording.events[5].kind == Kind::ret && ended(trigger));
+    return passed();
+}
+
+SELFTEST("triggers.snapshot_marks_and_can_be_armed_again") {
+    static Trigger trigger(Action::snapshot, 2, 77);
+    REQUIRE(begin(trigger));
+    const Recording recording = record([] {
+        run_five();
+        trigger.arm(5);
+        run_five();
+    });
+    REQUIRE(recording.events.size() == 10 * 4 + 2);
+    REQUIRE(is_mark(recording.events[4 + 1], 77) && is_mark(recording.events[9 * 4 + 1 + 1], 77));
+    // Recording need not be on.
+    trigger.arm(1);
+    stop();
+    const Recording stopped = record(run_five);
+    REQUIRE(stopped.events.size() == 1 && is_mark(stopped.events[0], 77) && ended(trigger));
+    return passed();
+}
+
+SELFTEST("triggers.all_cores_count_together") {
+    static Trigger trigger(Action::snapshot, 0, 5);
+    REQUIRE(begin(trigger) && start_workers());
+    const unsigned cores = static_cast<unsigned>(__builtin_popcount(hal::online_cores()));
+    trigger.arm(cores * 1000);
+    const Recording recording = record([] {
+        stop();
+        on_other_cores([](unsigned) {
+            if (joined_here()) for (unsigned i = 0; i < 1000; ++i) (void)leaf(i);
+        });
+        for (unsigned i = 0; i < 1000; ++i) (void)leaf(i);
+        (void)workers_done();
+    });
+    REQUIRE(trigger.has_acted());
+    unsigned marks = 0;
+    for (const wire::Event& event : recording.events) marks += is_mark(event, 5);
+    REQUIRE(marks == 1 && ended(trigger));
+    return passed(cores_note());
+}
+
+SELFTEST("triggers.a_mark_is_a_record") {
+    REQUIRE(tracer_is_up());
+    const Recording recording = record([] {
+        mark(1);
+        mark(0x3ffffff);
+    });
+    REQUIRE(recording.events.size() == 2 && is_mark(recording.events[0], 1));
+    REQUIRE(is_mark(recording.events[1], 0x1ffffff));
+    return passed();
+}

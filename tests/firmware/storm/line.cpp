@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The storm that comes from a host, by commands over the line (tests/endurance/line_storm.py): all
+// cores record, core 0 pumps, forever. The word mode=lossless, flight or adaptive says in which
+// mode; without it, stream.
+#include <cstdlib>
+#include <cstring>
+
+#include "firmware/config.hpp"
+#include "tests/firmware/storm/storm.hpp"
+#include "hal/hal.hpp"
+
+namespace storm {
+
+namespace hal = nopscope::hal;
+
+static nopscope::Mode mode() {
+    const auto has = [](const char* word) {
+        return std::strstr(hal::command_line(), word) != nullptr;
+    };
+    if (has("mode=lossless")) return nopscope::Mode::lossless;
+    if (has("mode=flight")) return nopscope::Mode::flight;
+    return has("mode=adaptive") ? nopscope::Mode::adaptive : nopscope::Mode::stream;
+}
+
+void run_line(unsigned bytes_per_second) {
+    nopscope::Config config = board_config("storm");
+    config.cores = used;
+    config.line_bytes_per_second = bytes_per_second;
+    config.input = {.try_read = hal::uart_try_read,
+                    .interrupted_pc = hal::interrupted_pc,
+                    .baud = hal::uart_baud(),
+                    .set_baud = hal::uart_set_baud,
+                    .reset = hal::reset};
+    config.mode = mode();
+    config.recorder = nopscope::Recorder::graph;
+    if (config.mode == nopscope::Mode::adaptive) {
+        const std::size_t bytes = nopscope::profile_bytes(used);
+        config.profile_memory = {static_cast<std::byte*>(std::malloc(bytes)), bytes};
+    }
+    config.interrupt_depth = hal::interrupt_depth_of;
+    config.panic = hal::panic;
+    const nopscope::Status status = nopscope::init(config);
+    if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
+    hal::uart_listen(7);
+    if (!start_victims()) hal::panic("storm: a core does not start");
+    Random random(5);
+    for (;;) {
+        call_some(0, 0, calls_at_once, random);
+        nopscope::pump();
+    }
+}
+
+}  // namespace storm

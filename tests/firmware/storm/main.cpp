@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// Command-line words: operations=N (200000), seed=N (1), cores=N (4), calls=N (100): how many calls another
+// core makes between two sleeps, steady=N (64): the first N functions are always traced by an ops that
+// stays, so their words stay and their slots change; the others' words change, too. QEMU with a
+// thread for each core now and then loses a store to text that another core executes, so steady=64 is
+// for that mode. line=N: the storm comes from a host, over a line of N bytes a second, in a mode (line.cpp). Exit
+// status 0: nothing was lost, nothing foreign was seen, and every word of text is what the state says.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "firmware/config.hpp"
+#include "tests/firmware/storm/storm.hpp"
+#include "hal/arm64/machine.hpp"
+#include "hal/hal.hpp"
+#include "tracer/arch/arm64/patch_site.hpp"
+
+namespace storm {
+namespace {
+
+namespace hal = nopscope::hal;
+using nopscope::Recorder;
+using nopscope::Sites;
+using nopscope::Status;
+
+unsigned failures;
+void fail(const char* what, unsigned long long operation) {
+    if (++failures <= 20) std::printf("storm: operation %llu: %s\n", operation, what);
+}
+
+std::uint64_t word(const char* name, std::uint64_t otherwise) {
+    const char* at = std::strstr(hal::command_line(), name);
+    return at == nullptr ? otherwise : std::strtoull(at + std::strlen(name), nullptr, 10);
+}
+
+unsigned steady_functions;
+std::uint32_t first_site;  // of the storm's functions: they are consecutive
+bool attached[all_ops][functions];
+unsigned timeouts = 0;
+
+// The line goes nowhere: recorders run, and drop what the ring cannot hold.
+bool swallow(std::uint8_t) { return true; }
+
+bool start() {
+    nopscope::Config config = board_config("storm");
+    config.cores = used;
+    config.output = {swallow, nullptr};
+    // As slow as a real one, so that rings fill up, and most of a run is requests and not packing.
+    config.line_bytes_per_second = 300'000;
+    config.interrupt_depth = hal::interrupt_depth_of;
+    config.panic = hal::panic;
+    const std::size_t bytes = nopscope::profile_bytes(used);
+    config.profile_memory = {static_cast<std::byte*>(std::malloc(bytes)), bytes};
+    const Status status = nopscope::init(config);
+    if (status != Status::ok) hal::panic(nopscope::describe(status));
+    first_site = *nopscope::lookup(address_of(0));
+    if (nopscope::attach(steady, Sites::range(first_site, steady_functions)) != Status::ok) return false;
+    return start_victims();
+}
+
+struct Range {
+    unsigned first;
+    unsigned count;
+    bool has(unsigned index) const { return index >= first && index - first < count; }
+    Sites sites() const { return Sites::range(first_site + first, count); }
+};
+Range random_range(Random& random) {
+    const auto first = static_cast<unsigned>(random.below(functions));
+    // Mostly few functions, sometimes all.
+    const auto most = random.below(8) == 0 ? functions - first : (functions - first + 7) / 8;
+    return {first, 1 + static_cast<unsigned>(random.below(most))};
+}
+
+// A request has been carried out, but a core was not seen in time: an emulator that has fewer cores
+// than this, and other work, leaves one alone for a second now and then. Within a minute it must be.
+Status settled(Status status) {
+    for (unsigned tries = 0; status == Status::timeout && tries < 60; ++tries) {
+        ++timeouts;
+        if (nopscope::synchronize()) status = Status::ok;
+    }
+    return status;
+}
+
+// What ops `number` is to trace becomes wanted(index), by a request.
+template <typename Wanted>
+void change(unsigned number, unsigned long long operation, Wanted wanted, Status status) {
+    status = settled(status);
+    if (status != Status::ok) fail(nopscope::describe(status), operation);
+    for (unsigned i = 0; i < functions; ++i) {
+        attached[number][i] = wanted(i);
+        // After the request has returned, not a call more.
+        may_see[number][i] = attached[number][i];
+    }
+    // The calls of this core see the change at once.
+    const auto index = static_cast<unsigned>(operation % functions);
+    const std::uint64_t before = __atomic_load_n(&saw[number], __ATOMIC_RELAXED);
+    (void)function(index)(index);
+    ++called[0][0][index];
+    const std::uint64_t seen = __atomic_load_n(&saw[number], __ATOMIC_RELAXED) - before;
+    if (attached[number][index] && seen == 0) fail("an attached ops missed a call", operation);
+}
+
+void one_operation(Random& random, unsigned long long operation) {
+    const auto number = static_cast<unsigned>(random.below(all_ops));
+    const Range range = random_range(random);
+    bool* own = attached[number];
+    switch (random.below(8)) {
+        case 0: case 1: case 2:
+            for (unsigned i = 0; i < functions; ++i) {
+                if (range.has(i)) may_see[number][i] = true;
+            }
+            change(number, operation, [&](unsigned i) { return own[i] || range.has(i); },
+                   nopscope::attach(ops[number], range.sites()));
+            break;
+        case 3: case 4: case 5:
+            change(number, operation, [&](unsigned i) { return own[i] && !range.has(i); },
+                   nopscope::detach(ops[number], range.sites()));
+            break;
+        case 6:
+            for (unsigned i = 0; i < functions; ++i) {
+                if (range.has(i)) may_see[number][i] = true;
+            }
+            change(number, operation, [&](unsigned i) { return range.has(i); },
+                   nopscope::set_filter(ops[number], range.sites()));
+            break;
+        case 7: {
+            const auto recorder = static_cast<Recorder>(random.below(4));
+            const Status status = settled(nopscope::enable(recorder, range.sites()));
+            if (status != Status::ok) fail(nopscope::describe(status), operation);
+            break;
+        }
+    }
+}
+
+void check_calls() {
+    unsigned long long calls = 0;
+    for (unsigned core = 0; core < used; ++core) {
+        for (unsigned i = 0; i < functions; ++i) {
+            const std::uint64_t made = called[core][0][i] + called[core][1][i];
+            calls += made;
+            if (steady_saw[core][i] == (i < steady_functions ? made : 0)) continue;
+            if (++failures <= 20) {
+                std::printf("storm: core %u, function %u: called %llu times, seen %llu\n", core, i,
+                            static_cast<unsigned long long>(made),
+                            static_cast<unsigned long long>(steady_saw[core][i]));
+            }
+        }
+        std::printf("storm: core %u: %llu interrupts\n", core,
+                    static_cast<unsigned long long>(interrupts[core]));
+    }
+    std::printf("storm: %llu calls, those of %u functions each seen once by the ops that stayed; "
+                "%llu foreign\n", calls, steady_functions,
+                static_cast<unsigned long long>(foreign));
+    if (foreign != 0) fail("an ops saw a function that it did not trace", 0);
+}
+
+// A call is in the cell of its function and core at most once, and nowhere else.
+void check_profile() {
+    unsigned long long calls = 0;
+    for (std::uint32_t site = 0; site < nopscope::site_count(); ++site) {
+        for (unsigned core = 0; core < used; ++core) {
+            nopscope::SiteProfile profile;
+            if (!nopscope::read_profile(site, core, profile)) continue;
+            calls += profile.calls;
+            const std::uint32_t i = site - first_site;
+            const std::uint64_t made = i < functions ? called[core][0][i] + called[core][1][i] : 0;
+            if (profile.calls > made) fail("the profile has a call that was not made", site);
+            if (profile.calls != 0 && profile.total < profile.self) fail("more self than total", site);
+        }
+    }
+    std::printf("storm: %llu calls profiled\n", calls);
+}
+
+// With nothing attached every word is a NOP again.
+void check_text() {
+    for (unsigned n = 0; n < all_ops; ++n) {
+        if (settled(nopscope::detach(ops[n])) != Status::ok || ops[n].sites != 0) fail("detach", n);
+    }
+    if (settled(nopscope::disable(Sites::all())) != Status::ok) fail("disable", 0);
+    if (settled(nopscope::detach(steady)) != Status::ok || nopscope::counters().enabled != 0) fail("the end", 0);
+    nopscope::Machine machine;
+    for (unsigned i = 0; i < functions; ++i) {
+        const nopscope::PatchSite site = nopscope::patch_site(machine, address_of(i));
+        if (machine.read_word(site.toggle()) != nopscope::insn::nop ||
+            machine.read_word(site.mov()) != nopscope::insn::mov_x9_lr) {
+            fail("a word of text is not what the state says", i);
+        }
+    }
+}
+
+int run() {
+    const std::uint64_t operations = word("operations=", 200000);
+    Random random(word("seed=", 1) * 0x9e3779b97f4a7c15u | 1);
+    steady_functions = static_cast<unsigned>(word("steady=", functions));
+    calls_at_once = static_cast<unsigned>(word("calls=", calls_at_once));
+    used = static_cast<unsigned>(word("cores=", cores));
+    if (used == 0 || used > cores || hal::core_count() < used || steady_functions > functions) {
+        std::printf("storm: this needs cores=1..%u, so many of the machine's (-smp), and steady=0..%u\n", cores, functions);
+        return 2;
+    }
+    if (const std::uint64_t rate = word("line=", 0); rate != 0) run_line(static_cast<unsigned>(rate));
+    if (!start()) {
+        std::puts("storm: cannot start");
+        return 2;
+    }
+    for (std::uint64_t n = 0; n < operations && failures == 0; ++n) {
+        one_operation(random, n);
+        if (n % 16 == 0) nopscope::pump();
+        if (n != 0 && n % (operations / 100 + 1) == 0) {
+            std::printf("storm: %llu operations\n", static_cast<unsigned long long>(n));
+        }
+    }
+    stop_victims();
+    check_calls();
+    check_profile();
+    check_text();
+    if (timeouts != 0) std::printf("storm: %u times a core was not seen within a second\n", timeouts);
+    std::printf("storm: %s: %llu operations\n", failures == 0 ? "passed" : "FAILED",
+                static_cast<unsigned long long>(operations));
+    return failures != 0;
+}
+
+}  // namespace
+}  // namespace storm
+
+int main() { return storm::run(); }

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/firmware/storm/storm.hpp"
+#include "hal/hal.hpp"
+
+// functions.S: the slot of the first function, the next one is 64 bytes on; 8 bytes a thunk.
+extern "C" const char storm_functions_slots[], storm_thunks[];
+
+namespace storm {
+
+namespace hal = nopscope::hal;
+
+namespace {
+
+constexpr unsigned stride = 64;
+constexpr std::uint64_t interrupts_per_second = 5000, alone = 50'000;  // alone: almost one for each operation
+volatile bool stop;
+volatile std::uint32_t running;  // cores in their loop
+Random randoms[cores] = {Random(11), Random(22), Random(33), Random(44)};
+
+void on_timer(unsigned) {
+    static Random own[cores] = {Random(1), Random(2), Random(3), Random(4)};
+    const unsigned core = hal::this_core();
+    call_some(core, 1, 5, own[core]);
+    interrupts[core] = interrupts[core] + 1;
+    hal::timer_arm(hal::clock() + hal::clock_hz() / (used == 1 ? alone : interrupts_per_second));
+}
+
+void begin_interrupts() {
+    hal::set_handler(hal::virtual_timer_interrupt, 8, on_timer);
+    hal::timer_arm(hal::clock());
+    hal::enable_interrupts();
+}
+void end_interrupts() {
+    hal::disable_interrupts();
+    hal::timer_disarm();
+}
+
+}  // namespace
+
+void call_some(unsigned core, unsigned context, unsigned calls, Random& random) {
+    for (unsigned i = 0; i < calls; ++i) {
+        const auto index = static_cast<unsigned>(random.below(functions));
+        if (function(index)(index) != index + 1) hal::panic("storm: a traced function went wrong");
+        ++called[core][context][index];
+    }
+}
+
+bool start_victims() {
+    for (unsigned core = 1; core < used; ++core) {
+        if (!hal::start_core(core, run_victim)) return false;
+    }
+    while (running != (1u << used) - 2) {
+    }
+    if (used == 1) {
+        begin_interrupts();
+    } else {
+        hal::enable_interrupts();
+    }
+    return true;
+}
+void stop_victims() {
+    stop = true;
+    while (running != 0) {
+    }
+    end_interrupts();
+    hal::enable_interrupts();
+}
+
+unsigned used = cores;
+unsigned calls_at_once = 100;
+std::uint64_t called[cores][2][functions];
+volatile std::uint64_t interrupts[cores];
+
+Function function(unsigned index) {
+    return reinterpret_cast<Function>(reinterpret_cast<std::uintptr_t>(storm_thunks) + 8 * index);
+}
+std::uint64_t address_of(unsigned index) {
+    return reinterpret_cast<std::uintptr_t>(storm_functions_slots) + 8 + stride * index;
+}
+unsigned index_of(std::uint64_t address) {
+    return static_cast<unsigned>(
+        (address - reinterpret_cast<std::uintptr_t>(storm_functions_slots)) / stride);
+}
+
+void run_victim(unsigned core) {
+    const hal::StackBounds stack = hal::stack_bounds();
+    if (nopscope::join(stack.low, stack.high) != nopscope::Status::ok) hal::panic("storm: join");
+    begin_interrupts();
+    __atomic_fetch_or(&running, 1u << core, __ATOMIC_RELAXED);
+    // Bursts, and sleep until the next interrupt: an emulator with fewer cores than this then comes to
+    // each of them soon.
+    while (!stop) {
+        call_some(core, 0, calls_at_once, randoms[core]);
+        hal::wait_for_interrupt();
+    }
+    end_interrupts();
+    __atomic_fetch_and(&running, ~(1u << core), __ATOMIC_RELEASE);
+}
+
+}  // namespace storm

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// limits.elf: the recorders where they may not record. A call that is refused, because the ring is
+// full, recording is stopped, the shadow stack is full or the stack is not the context's own, must
+// run as if it were not traced, and be counted. Every register is checked over every such call. Not
+// instrumented; exit status 0: all was right.
+#include "firmware/config.hpp"
+#include "tests/firmware/torture/registers.hpp"
+#include "tests/firmware/torture/torture.hpp"
+#include "hal/hal.hpp"
+#include "nopscope/nopscope.hpp"
+
+#include <stdio.h>
+#include <initializer_list>
+
+namespace hal = nopscope::hal;
+
+namespace torture {
+
+uint64_t deep(unsigned depth, void (*then)());
+volatile uint32_t interrupts[4];
+void toggle() {}
+
+namespace {
+
+using nopscope::Recorder;
+using nopscope::Sites;
+
+constexpr uint64_t own_stack = 128 * 1024;  // of what the hal gives, the rest counts as foreign
+constexpr unsigned frames = 512;            // of the shadow stack
+constexpr unsigned too_deep = 2 * frames;
+
+unsigned failures;
+uint64_t round_number;
+uint64_t from_sp;
+
+void expect(bool condition, const char* what) {
+    if (condition) return;
+    failures = failures + 1;
+    printf("limits: %s\n", what);
+}
+
+void check_all() {
+    void (*const functions[])() = {torture_landing, torture_tail, torture_nested, torture_leaping};
+    for (unsigned n = 0; n < 16; ++n) {
+        const char* wrong = check_registers(functions[n % 4], ++round_number, from_sp + 16 * n);
+        expect(wrong == nullptr, wrong);
+    }
+}
+
+void record_with(Recorder recorder) {
+    expect(nopscope::enable(recorder, Sites::all()) == nopscope::Status::ok, "enable failed");
+}
+
+// How often check_all() moved the counter.
+template <typename Counter>
+uint64_t moved(Counter counter) {
+    const uint64_t before = nopscope::counters().*counter;
+    check_all();
+    return nopscope::counters().*counter - before;
+}
+
+void when_stopped(Recorder recorder) {
+    record_with(recorder);
+    nopscope::stop();
+    const uint64_t before = nopscope::counters().generated;
+    check_all();
+    expect(nopscope::counters().generated == before, "recorded while stopped");
+    nopscope::start();
+}
+
+void when_full(Recorder recorder) {
+    record_with(recorder);
+    for (unsigned n = 0; n < 10000 && moved(&nopscope::Counters::dropped) == 0; ++n) {
+    }
+    expect(moved(&nopscope::Counters::dropped) > 0, "a full ring dropped nothing");
+    expect(nopscope::hooked_return_address(0) == 0, "a call is still open");
+    while (moved(&nopscope::Counters::dropped) > 0) nopscope::pump();
+}
+
+void when_too_deep() {
+    record_with(Recorder::graph);
+    const uint64_t before = nopscope::counters().unhooked;
+    expect(deep(too_deep, check_all) == too_deep, "a deep call returned something else");
+    expect(nopscope::counters().unhooked >= before + too_deep - frames,
+           "an overflow was not counted");
+    // The last frames that there are, in every position of the calls that are checked.
+    for (unsigned depth = frames - 6; depth < frames + 2; ++depth) {
+        expect(deep(depth, check_all) == depth, "a call at the limit returned something else");
+    }
+    expect(nopscope::hooked_return_address(0) == 0, "a call is still open");
+}
+
+void when_foreign() {
+    record_with(Recorder::graph);
+    from_sp = own_stack;
+    expect(moved(&nopscope::Counters::foreign) >= 16, "another stack was not counted");
+    from_sp = 0;
+    expect(nopscope::hooked_return_address(0) == 0, "a call is still open");
+}
+
+int run() {
+    nopscope::Config config = board_config("limits");
+    config.stack_low = config.stack_high - own_stack;
+    config.mode = nopscope::Mode::stream;
+    const nopscope::Status status = nopscope::init(config);
+    if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
+    hal::set_console({nopscope::console_write, nopscope::enter_panic});
+    const auto stack = hal::stack_bounds();
+    if (stack.high - stack.low < own_stack + 64 * 1024)
+        hal::panic("limits: the stack is too small");
+
+    // This image has no name table.
+    expect(nopscope::enable(Recorder::graph, Sites::named("*")) == nopscope::Status::no_names,
+           "names without a table");
+    expect(nopscope::site_name(0, nullptr, 0) == 0, "a name without a table");
+
+    for (const Recorder recorder : {Recorder::function, Recorder::graph}) {
+        when_stopped(recorder);
+        when_full(recorder);
+    }
+    when_too_deep();
+    when_foreign();
+
+    expect(nopscope::disable(Sites::all()) == nopscope::Status::ok, "disable failed");
+    const nopscope::Counters counters = nopscope::counters();
+    printf("limits: dropped %lu, unhooked %lu, foreign %lu\n",
+           static_cast<unsigned long>(counters.dropped),
+           static_cast<unsigned long>(counters.unhooked),
+           static_cast<unsigned long>(counters.foreign));
+    printf("limits: %s: %u failures\n", failures == 0 ? "passed" : "FAILED", failures);
+    fflush(stdout);
+    nopscope::finish();
+    return failures == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+void fail(const char* file, unsigned line) {
+    failures = failures + 1;
+    printf("limits: an invariant failed, %s:%u\n", file, line);
+}
+
+}  // namespace torture
+
+int main() { nopscope::hal::exit(torture::run()); }

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// The torture's driver. Runs every case at every level untraced, before nopscope has touched the
+// image, then traced in each way with interrupts all the time, and compares digests. Not
+// instrumented. Prints a line for each round; exit status 0: nothing differed.
+//
+// Words of the command line: `seed=N`.
+#include "firmware/config.hpp"
+#include "tests/firmware/torture/registers.hpp"
+#include "tests/firmware/torture/torture.hpp"
+#include "hal/hal.hpp"
+#include "nopscope/nopscope.hpp"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+namespace hal = nopscope::hal;
+
+namespace torture {
+
+volatile uint32_t interrupts[4];
+
+namespace {
+
+using nopscope::Recorder;
+using nopscope::Sites;
+
+enum class Way { untraced, idle, function, graph, profile, mixed, toggled };
+constexpr const char* names[] = {"untraced", "idle",  "function", "graph",
+                                  "profile",  "mixed", "toggled"};
+
+constexpr unsigned max_cases = 40;
+const Suite* const suites[] = {&O0::suite, &O2::suite, &Os::suite};
+uint64_t expected[max_cases];  // from the first suite untraced: the same for all levels
+volatile unsigned failures;
+volatile bool toggling;
+uint64_t toggle_state;
+uint64_t seed = 2;
+
+void must(nopscope::Status status, const char* what) {
+    if (status == nopscope::Status::ok) return;
+    const auto error = nopscope::last_error();
+    printf("torture: %s: %s (%#lx: %#x, not %#x)\n", what, nopscope::describe(status),
+           static_cast<unsigned long>(error.address), static_cast<unsigned>(error.found),
+           static_cast<unsigned>(error.expected));
+    failures = failures + 1;
+}
+
+uint64_t random() { return toggle_state = draw(toggle_state, 1); }
+
+// Some sites are switched to another recorder, or off.
+void switch_some() {
+    const uint32_t sites = nopscope::counters().sites;
+    const auto range = Sites::range(static_cast<uint32_t>(random() % sites),
+                                    static_cast<uint32_t>(random() % (sites / 4)));
+    switch (random() % 4) {
+    case 0:
+        must(nopscope::disable(range), "disable");
+        break;
+    case 1:
+        must(nopscope::enable(Recorder::function, range), "enable function");
+        break;
+    case 3:
+        must(nopscope::enable(Recorder::profile, range), "enable profile");
+        break;
+    default:
+        must(nopscope::enable(Recorder::graph, range), "enable graph");
+        break;
+    }
+}
+
+void prepare(Way way) {
+    switch (way) {
+    case Way::untraced:
+        break;
+    case Way::idle:
+        must(nopscope::disable(Sites::all()), "disable");
+        break;
+    case Way::function:
+        must(nopscope::enable(Recorder::function, Sites::all()), "enable function");
+        break;
+    case Way::profile:
+        must(nopscope::enable(Recorder::profile, Sites::all()), "enable profile");
+        break;
+    case Way::graph:
+    case Way::toggled:
+        must(nopscope::enable(Recorder::graph, Sites::all()), "enable graph");
+        break;
+    case Way::mixed:
+        for (unsigned n = 0; n < 12; ++n) switch_some();
+        break;
+    }
+    toggling = way == Way::toggled;
+}
+
+// After a case nothing is open. What it abandoned by longjmp is popped by the next hooked call.
+void expect_nothing_open(Way way) {
+    if (way != Way::graph && way != Way::profile) return;
+    torture_landing();
+    if (nopscope::hooked_return_address(0) != 0) {
+        printf("torture: a hooked call is still open\n");
+        failures = failures + 1;
+    }
+}
+
+void run_case(Way way, const Suite& suite, const Case& one, uint64_t& known) {
+    const uint64_t digest = one.run(seed);
+    if (way == Way::untraced && &suite == suites[0]) {
+        known = digest;
+    } else if (digest != known) {
+        printf("torture: %s %s %s: %016lx, must be %016lx\n", names[static_cast<int>(way)],
+               suite.level, one.name, static_cast<unsigned long>(digest),
+               static_cast<unsigned long>(known));
+        failures = failures + 1;
+    }
+    expect_nothing_open(way);
+}
+
+void check_registers_too(Way way) {
+    void (*const functions[])() = {torture_landing, torture_tail, torture_nested, torture_leaping};
+    for (unsigned n = 0; n < 32; ++n) {
+        const char* wrong = check_registers(functions[n % 4], draw(seed, n), 16 * (n / 4));
+        if (wrong == nullptr) continue;
+        printf("torture: %s: %s is wrong\n", names[static_cast<int>(way)], wrong);
+        failures = failures + 1;
+    }
+    for (unsigned n = 0; n < 4; ++n) {
+        if (!check_vectors(draw(seed, n), 20000)) {
+            printf("torture: %s: a vector register or the flags changed\n",
+                   names[static_cast<int>(way)]);
+            failures = failures + 1;
+        }
+    }
+    expect_nothing_open(way);
+}
+
+void run_suite(Way way, const Suite& suite) {
+    const uint32_t before[] = {interrupts[0], interrupts[1], interrupts[2], interrupts[3]};
+    prepare(way);
+    if (way != Way::untraced) suite.start_interrupts(seed + static_cast<unsigned>(way));
+    unsigned known = 0;
+    for (unsigned n = 0; n < suite.call_count; ++n) {
+        run_case(way, suite, suite.calls[n], expected[known++]);
+    }
+    for (unsigned n = 0; n < suite.flow_count; ++n) {
+        run_case(way, suite, suite.flow[n], expected[known++]);
+    }
+    check_registers_too(way);
+    // Where a machine's timer is late, as in an emulator without -icount: until one has come.
+    for (unsigned n = 0; n < 1000 && way != Way::untraced && interrupts[2] == before[2]; ++n) {
+        check_registers_too(way);
+    }
+    suite.stop_interrupts();
+    toggling = false;
+    if (way == Way::untraced) return;  // before init: the line is not framed yet
+    printf("torture: %-8s %s: %u cases; interrupts %u, nested %u + %u, late %u; failures %u\n",
+           names[static_cast<int>(way)], suite.level, known,
+           static_cast<unsigned>(interrupts[0] - before[0]),
+           static_cast<unsigned>(interrupts[1] - before[1]),
+           static_cast<unsigned>(interrupts[2] - before[2]),
+           static_cast<unsigned>(interrupts[3] - before[3]), failures);
+    if (interrupts[0] == before[0] || interrupts[2] == before[2]) {
+        printf("torture: no interrupt came\n");
+        failures = failures + 1;
+    }
+}
+
+nopscope::Config config() {
+    nopscope::Config config = board_config("torture");
+    config.mode = nopscope::Mode::lossless;
+    const size_t bytes = nopscope::profile_bytes(config.cores);
+    config.profile_memory = {static_cast<std::byte*>(malloc(bytes)), bytes};
+    return config;
+}
+
+void expect_zero(uint64_t value, const char* name) {
+    if (value == 0) return;
+    printf("torture: %s is %lu, must be 0\n", name, static_cast<unsigned long>(value));
+    failures = failures + 1;
+}
+
+int run() {
+    if (const char* word = strstr(hal::command_line(), "seed=")) {
+        seed = strtoul(word + 5, nullptr, 0);
+    }
+    toggle_state = seed;
+    hal::enable_interrupts();
+    for (const Suite* suite : suites) run_suite(Way::untraced, *suite);
+
+    const nopscope::Status status = nopscope::init(config());
+    if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
+    hal::set_console({nopscope::console_write, nopscope::enter_panic});
+    hal::set_return_hook({nopscope::is_return_hook, nopscope::hooked_return_address_of,
+                          nopscope::is_entry_code});
+    printf("torture: %u sites, seed %lu; untraced: failures %u\n",
+           static_cast<unsigned>(nopscope::counters().sites), static_cast<unsigned long>(seed),
+           failures);
+    constexpr Way ways[] = {Way::idle, Way::function, Way::graph,
+                            Way::profile, Way::mixed, Way::toggled};
+    for (const Way way : ways) {
+        for (const Suite* suite : suites) run_suite(way, *suite);
+    }
+
+    must(nopscope::enable(Recorder::graph, Sites::all()), "enable graph");
+    expect_nothing_open(Way::graph);
+    must(nopscope::disable(Sites::all()), "disable");
+    hal::disable_interrupts();
+    const nopscope::Counters counters = nopscope::counters();
+    expect_zero(counters.dropped, "dropped");
+    expect_zero(counters.unhooked, "unhooked");
+    expect_zero(counters.foreign, "foreign");
+    expect_zero(counters.refused_misaligned, "refused_misaligned");
+    expect_zero(counters.refused_outside, "refused_outside");
+    expect_zero(counters.refused_words, "refused_words");
+    expect_zero(counters.enabled, "enabled");
+    printf("torture: %s: %u failures, %lu records\n", failures == 0 ? "passed" : "FAILED", failures,
+           static_cast<unsigned long>(counters.generated));
+    fflush(stdout);
+    nopscope::finish();
+    return failures == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+void fail(const char* file, unsigned line) {
+    failures = failures + 1;
+    if (failures > 20) return;
+    printf("torture: an invariant failed, %s:%u\n", file, line);
+}
+
+void toggle() {
+    if (toggling) switch_some();
+}
+
+}  // namespace torture
+
+int main() { nopscope::hal::exit(torture::run()); }

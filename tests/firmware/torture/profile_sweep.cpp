@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sweep of the profile recorder: a profiled interrupt on every instruction of its entry and of
+// its hook, as in sweep.cpp, and the sums checked after each: nothing is lost, and the interrupt's
+// time is in the self time of nobody that it interrupted.
+//
+// Each way to call is made once without an interrupt, and the interrupt once without a call. A run
+// must then add up to both, in calls exactly. In self time, too, but for what belongs to no profiled
+// function: the way into the handler and back, on one function. Recording a call is said to take a few ticks of its
+// caller, which the sum of self times must lack exactly.
+//
+// With events=1 it counts the PMU's events, too, of which the same must hold.
+// With adaptive=1 the calls are the graph recorder's, in adaptive mode, and the ring is full: the same must
+// come out.
+#include "firmware/config.hpp"
+#include "tests/firmware/torture/registers.hpp"
+#include "tests/firmware/torture/sweep.hpp"
+#include "tests/firmware/torture/torture.hpp"
+#include "hal/hal.hpp"
+#include "nopscope/events.hpp"
+#include "tracer/runtime/instance.hpp"
+
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern "C" const char nopscope_profile_entry[], nopscope_profile_entry_end[], nopscope_profile_hook[],
+    nopscope_profile_hook_end[], nopscope_graph_full[], nopscope_graph_full_end[],
+    nopscope_profile_found[], nopscope_profile_found_end[], nopscope_profile_events_entry[],
+    nopscope_profile_events_entry_end[], nopscope_profile_events_hook[], nopscope_profile_events_hook_end[];
+
+namespace hal = nopscope::hal;
+
+namespace torture {
+
+void on_profile_landing(unsigned interrupt);
+void shared();
+void leap(unsigned depth, jmp_buf back);
+const char* run_inside(const char* (*run)(const void*), const void* argument);
+
+volatile uint32_t interrupts[4];
+void toggle() {}
+
+namespace {
+
+using nopscope::SiteProfile;
+using nopscope::Sites;
+
+volatile unsigned failures;
+constexpr unsigned max_sites = 64;
+// The cost of a call in its caller, as the test sets it: not the real one, but known, and whole
+// ticks.
+constexpr uint64_t cost_ticks = 7;
+
+// ---- the functions that are called, and what they have been charged with -----------------------
+
+uint32_t sites[max_sites];
+unsigned site_count;
+unsigned outermost, handler, leaper;  // run_inside, on_profile_landing, leap; among them
+
+struct Charge {
+    uint64_t calls[max_sites];
+    uint64_t self[max_sites];
+    uint64_t total[max_sites];
+    uint64_t events_self[max_sites];
+    uint64_t events_total[max_sites];
+};
+
+void read(Charge& charge) {
+    SiteProfile one;
+    for (unsigned i = 0; i < site_count; ++i) {
+        nopscope::read_profile(sites[i], 0, one);
+        charge.calls[i] = one.calls;
+        charge.self[i] = one.self;
+        charge.total[i] = one.total;
+        nopscope::SiteEvents events{};
+        (void)nopscope::read_profile_events(sites[i], 0, events);
+        charge.events_self[i] = events.self[0];
+        charge.events_total[i] = events.total[0];
+    }
+}
+// Since `before`.
+void take(Charge& charge, const Charge& before) {
+    read(charge);
+    for (unsigned i = 0; i < site_count; ++i) {
+        charge.calls[i] -= before.calls[i];
+        charge.self[i] -= before.self[i];
+        charge.total[i] -= before.total[i];
+        charge.events_self[i] -= before.events_self[i];
+        charge.events_total[i] -= before.events_total[i];
+    }
+}
+// All that have been called so far.
+void find_sites() {
+    SiteProfile one;
+    const auto is = [](uint32_t site, auto* function) {
+        return nopscope::site(site).address == reinterpret_cast<uint64_t>(function);
+    };
+    for (uint32_t site = 0; site < nopscope::site_count(); ++site) {
+        if (!nopscope::read_profile(site, 0, one) || one.calls == 0) continue;
+        if (site_count == max_sites) hal::panic("profile_sweep: too many functions");
+        if (is(site, run_inside)) outermost = site_count;
+        if (is(site, on_profile_landing)) handler = site_count;
+        if (is(site, leap)) leaper = site_count;
+        sites[site_count++] = site;
+    }
+}
+
+// ---- one run ---------------------------------------------------------------------------------------
+
+Path of_profile[] = {
+    {"profile_hook", nopscope_profile_hook, nopscope_profile_hook_end},
+    {"profile_entry", nopscope_profile_entry, nopscope_profile_entry_end},
+};
+Path of_overflow[] = {
+    {"profile_hook", nopscope_profile_hook, nopscope_profile_hook_end},
+    {"graph_full", nopscope_graph_full, nopscope_graph_full_end},
+    {"profile_found", nopscope_profile_found, nopscope_profile_found_end},
+};
+Path of_events[] = {
+    {"profile_events_hook", nopscope_profile_events_hook, nopscope_profile_events_hook_end},
+    {"profile_events_entry", nopscope_profile_events_entry, nopscope_profile_events_entry_end},
+};
+std::span<Path> paths = of_profile;
+
+constexpr Callee callees[] = {
+    {"landing", torture_landing},
+    {"tail", torture_tail},
+    {"nested", torture_nested},
+    {"leaping", torture_leaping},
+    {"shared", shared},
+};
+
+struct Run {
+    const Callee& callee;
+    bool abandoned;
+};
+
+void complain(const Run& run, const char* what, uint32_t site, uint64_t value) {
+    failures = failures + 1;
+    if (failures > 20) return;
+    printf("profile_sweep: %s%s, delay %lu + %lu, interrupt at %#lx: %s, %#lx, %ld\n", run.callee.name,
+           run.abandoned ? " after a longjmp" : "", static_cast<unsigned long>(torture_delay),
+           static_cast<unsigned long>(torture_phase), static_cast<unsigned long>(landed_at), what,
+           static_cast<unsigned long>(nopscope::site(site).address), static_cast<long>(value));
+}
+
+const char* call_once(const void* argument) {
+    const Run& run = *static_cast<const Run*>(argument);
+    use_frames();
+    if (run.abandoned) abandon_frames();
+    torture_returned.sp = 0;
+    if (run.callee.function != shared) return check_registers(run.callee.function, torture_delay, 0);
+    torture_call_registers(shared, 0);
+    return nullptr;
+}
+
+Charge without, with, landing, before;
+uint64_t slack_ticks;
+
+// Once: what is found when nothing interrupts, or when nothing is interrupted.
+void measure(const Run& run) {
+    torture_delay = 0;
+    read(before);
+    if (run_inside(call_once, &run) != nullptr) complain(run, "a register", 0, 0);
+    take(without, before);
+}
+void measure_landing() {
+    read(before);
+    const uint32_t landed = landings;
+    hal::timer_arm(hal::clock() + hal::clock_hz() / 10000);
+    while (landings == landed) asm volatile("isb" ::: "memory");
+    take(landing, before);
+}
+
+// Self time differs from what it should be on one function, by less than the handler's: the ways in and
+// out. run_inside and, skipped by longjmp at any time, leap also wait.
+void check_self(const Run& run) {
+    unsigned longer = 0;
+    for (unsigned i = 0; i < site_count; ++i) {
+        if (i == outermost || (run.abandoned && i == leaper)) continue;
+        const auto more = static_cast<int64_t>(with.self[i] - without.self[i] - landing.self[i]);
+        const auto slack = static_cast<int64_t>(slack_ticks);
+        if (more < -slack || more > static_cast<int64_t>(landing.total[handler] / 2)) {
+            complain(run, "self is wrong", sites[i], static_cast<uint64_t>(more));
+        }
+        longer += more > slack;
+    }
+    if (longer > 1) complain(run, "self is longer on several functions", sites[0], longer);
+}
+
+void check_events(const Run& run) {
+    uint64_t self = 0;
+    for (unsigned i = 0; i < site_count; ++i) self += with.events_self[i];
+    const uint64_t inside = with.events_total[outermost], all = inside + with.events_total[handler];
+    if (self != inside && !(landed_after && self == all)) {
+        complain(run, "events of their own do not add up to the outermost total", sites[outermost], self - inside);
+    }
+}
+void check_sums(const Run& run) {
+    uint64_t self = 0, all_calls = 0;
+    for (unsigned i = 0; i < site_count; ++i) {
+        self += with.self[i];
+        all_calls += with.calls[i];
+        const uint64_t calls = without.calls[i] + landing.calls[i];
+        if (with.calls[i] != calls) complain(run, "calls are wrong", sites[i], with.calls[i] - calls);
+    }
+    // Each call but an outermost one has its cost taken off its caller.
+    const uint64_t inside = with.total[outermost] - cost_ticks * (all_calls - 1);
+    const uint64_t all = inside + with.total[handler] + cost_ticks;
+    if (self != inside && !(landed_after && self == all)) {
+        complain(run, "self does not add up to the outermost total", sites[outermost], self - inside);
+    }
+}
+
+// True when the interrupt came after the call.
+bool run_once(const void* argument) {
+    const Run& run = *static_cast<const Run*>(argument);
+    const uint32_t landed = landings;
+    read(before);
+    if (run_inside(call_once, &run) != nullptr) complain(run, "a register", 0, 0);
+    for (unsigned turns = 0; turns < 100000 && landings == landed; ++turns) {
+        asm volatile("isb" ::: "memory");
+    }
+    if (landings != landed + 1) complain(run, "not one interrupt", 0, landings - landed);
+    take(with, before);
+    if (nopscope::hooked_return_address(0) != 0) complain(run, "a call is still open", 0, 0);
+    check_sums(run);
+    check_events(run);
+    check_self(run);
+    note_landing(paths);
+    return landed_after;
+}
+
+unsigned sweep(const Run& run) {
+    measure(run);
+    const unsigned runs = sweep_delays(run_once, &run);
+    if (runs == 0) complain(run, "the interrupt never came after the call", 0, 0);
+    return runs;
+}
+
+void start(bool adaptive) {
+    nopscope::Config config = board_config("profile_sweep");
+    config.mode = adaptive ? nopscope::Mode::adaptive : nopscope::Mode::lossless;
+    const size_t bytes = nopscope::profile_bytes(1);
+    config.profile_memory = {static_cast<std::byte*>(malloc(bytes)), bytes};
+    config.calibrate = false;
+    const nopscope::Status status = nopscope::init(config);
+    if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
+    nopscope::profile_memory.set_cost(cost_ticks << nopscope::profiled_shift);
+    nopscope::all_cores()[0].profile_cost = nopscope::profile_memory.cost();
+    hal::set_console({nopscope::console_write, nopscope::enter_panic});
+    hal::set_handler(hal::virtual_timer_interrupt, 8, on_profile_landing);
+    hal::enable_interrupts();
+}
+
+int run() {
+    const bool adaptive = strstr(hal::command_line(), "adaptive=1") != nullptr;
+    start(adaptive);
+    const auto tick = static_cast<unsigned>(1000000000 / hal::clock_hz());
+    slack_ticks = cost_ticks + 24 / tick + (tick == 1 ? 2 : 8);  // a function of several calls is rounded several times
+    const auto recorder = adaptive ? nopscope::Recorder::graph : nopscope::Recorder::profile;
+    if (nopscope::enable(recorder, Sites::all()) != nopscope::Status::ok) {
+        hal::panic("profile_sweep: enable failed");
+    }
+    if (strstr(hal::command_line(), "events=1") != nullptr) {
+        constexpr uint16_t events[] = {0x08, 0x11};  // INST_RETIRED, CPU_CYCLES
+        if (nopscope::count_events(events) != nopscope::Status::ok) hal::panic("profile_sweep: no events");
+        paths = of_events;
+    }
+    if (adaptive) {
+        paths = of_overflow;
+        while (nopscope::counters().overflowed == 0) shared();  // nobody pumps
+    }
+    for (const Callee& callee : callees) {
+        for (const bool abandoned : {false, true}) measure({callee, abandoned});
+    }
+    measure_landing();
+    find_sites();
+    measure_landing();
+    unsigned runs = 0;
+    for (const Callee& callee : callees) {
+        for (const bool abandoned : {false, true}) runs += sweep({callee, abandoned});
+    }
+    torture_delay = 0;
+    if (nopscope::disable(Sites::all()) != nopscope::Status::ok) {
+        hal::panic("profile_sweep: disable failed");
+    }
+    hal::disable_interrupts();
+    failures = failures + report_hits("profile_sweep", paths);
+    const nopscope::Counters counters = nopscope::counters();
+    if (counters.dropped + counters.unhooked + counters.foreign != 0) fail(__FILE__, __LINE__);
+    printf("profile_sweep: %s: %u runs of %u functions, %u failures\n",
+           failures == 0 ? "passed" : "FAILED", runs, site_count, failures);
+    fflush(stdout);
+    nopscope::finish();
+    return failures == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+void fail(const char* file, unsigned line) {
+    failures = failures + 1;
+    if (failures > 20) return;
+    printf("profile_sweep: an invariant failed, %s:%u\n", file, line);
+}
+
+}  // namespace torture
+
+int main() { nopscope::hal::exit(torture::run()); }

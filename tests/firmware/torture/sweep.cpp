@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// The recorders' hot paths: both trampolines and the return hook.
+#include "firmware/config.hpp"
+#include "tests/firmware/torture/registers.hpp"
+#include "tests/firmware/torture/sweep.hpp"
+#include "tests/firmware/torture/torture.hpp"
+#include "hal/hal.hpp"
+#include "nopscope/events.hpp"
+#include "nopscope/return_ops.hpp"
+
+#include <stdio.h>
+
+// The hot paths, labels in tracer/arch/arm64/recorders.S and callback_hook.S.
+extern "C" const char nopscope_function_entry[], nopscope_function_entry_end[],
+    nopscope_graph_entry[], nopscope_graph_entry_end[], nopscope_return_hook[],
+    nopscope_return_hook_end[], nopscope_callback_hook[], nopscope_callback_hook_end[],
+    nopscope_graph_events_entry[], nopscope_graph_events_entry_end[], nopscope_graph_events_hook[],
+    nopscope_graph_events_hook_end[];
+
+namespace hal = nopscope::hal;
+
+namespace torture {
+namespace {
+
+using nopscope::Recorder;
+using nopscope::Sites;
+
+Path paths[] = {
+    {"function_entry", nopscope_function_entry, nopscope_function_entry_end},
+    {"graph_entry", nopscope_graph_entry, nopscope_graph_entry_end},
+    {"return_hook", nopscope_return_hook, nopscope_return_hook_end},
+    {"callback_hook", nopscope_callback_hook, nopscope_callback_hook_end},
+    {"graph_events_entry", nopscope_graph_events_entry, nopscope_graph_events_entry_end},
+    {"graph_events_hook", nopscope_graph_events_hook, nopscope_graph_events_hook_end},
+};
+constexpr Callee callees[] = {
+    {"landing", torture_landing, 1},
+    {"tail", torture_tail, 2},
+    {"nested", torture_nested, 2},
+    {"leaping", torture_leaping, 3},
+};
+
+void sweep_with(Recorder recorder, const char* name, bool hooked) {
+    if (nopscope::enable(recorder, Sites::all()) != nopscope::Status::ok) {
+        hal::panic("sweep: enable failed");
+    }
+    sweep_all(name, hooked);
+}
+
+// Sites that the graph recorder traces.
+void sweep_events() {
+    constexpr uint16_t events[] = {0x00, 0x11};  // SW_INCR, CPU_CYCLES
+    if (nopscope::count_events(events) != nopscope::Status::ok) hal::panic("sweep: no events");
+    sweep_all("graph with events", true);
+    if (nopscope::count_events({}) != nopscope::Status::ok) hal::panic("sweep: events stay");
+}
+
+uint64_t entries, exits;
+bool count_entry(uint64_t, uint64_t, nopscope::ReturnOps*, nopscope::Regs*, nopscope::CallData*) {
+    __atomic_fetch_add(&entries, 1, __ATOMIC_RELAXED);
+    return true;
+}
+void count_exit(uint64_t, uint64_t, nopscope::ReturnOps*, nopscope::ReturnRegs*,
+                nopscope::CallData*) {
+    __atomic_fetch_add(&exits, 1, __ATOMIC_RELAXED);
+}
+
+// Callbacks at entry and return beside the recorder, which the oracle counts, and of the interrupt's
+// calls, too.
+void sweep_return_callbacks() {
+    static nopscope::ReturnOps counting(count_entry, count_exit);
+    if (nopscope::attach(counting, Sites::all()) != nopscope::Status::ok)
+        hal::panic("sweep: attach failed");
+    sweep_with(Recorder::graph, "callbacks and graph", true);
+    if (nopscope::detach(counting) != nopscope::Status::ok) hal::panic("sweep: detach failed");
+    printf("sweep: callbacks: %lu entries, %lu exits\n", static_cast<unsigned long>(entries),
+           static_cast<unsigned long>(exits));
+    if (exits == 0 || exits > entries) fail(__FILE__, __LINE__);
+}
+
+nopscope::Config config() {
+    nopscope::Config config = board_config("sweep");
+    config.mode = nopscope::Mode::lossless;
+    config.interrupt_depth = hal::interrupt_depth_of;
+    return config;
+}
+
+int run() {
+    const nopscope::Status status = nopscope::init(config());
+    if (status != nopscope::Status::ok) hal::panic(nopscope::describe(status));
+    hal::set_console({nopscope::console_write, nopscope::enter_panic});
+    hal::set_return_hook({nopscope::is_return_hook, nopscope::hooked_return_address_of,
+                          nopscope::is_entry_code});
+    start_sweep({paths, 6, callees, 4, nullptr, nullptr});
+    sweep_with(Recorder::function, "function", true);
+    sweep_with(Recorder::graph, "graph", true);
+    sweep_events();
+    sweep_return_callbacks();
+
+    if (nopscope::disable(Sites::all()) != nopscope::Status::ok)
+        hal::panic("sweep: disable failed");
+    const nopscope::Counters counters = nopscope::counters();
+    if (counters.dropped + counters.unhooked + counters.foreign != 0) {
+        printf("sweep: dropped %lu, unhooked %lu, foreign %lu: must be 0\n",
+               static_cast<unsigned long>(counters.dropped),
+               static_cast<unsigned long>(counters.unhooked),
+               static_cast<unsigned long>(counters.foreign));
+        fail(__FILE__, __LINE__);
+    }
+    const unsigned failures = end_sweep();
+    nopscope::finish();
+    return failures == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace torture
+
+int main() { nopscope::hal::exit(torture::run()); }

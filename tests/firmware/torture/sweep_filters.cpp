@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// The recorders that leave calls out: duration and sampled, and graph with a bound on the depth. After
+// each run every call, the interrupt's too, must have made its records or be counted as filtered. The
+// line goes nowhere; the console is the UART's.
+#include "firmware/config.hpp"
+#include "tests/firmware/torture/registers.hpp"
+#include "tests/firmware/torture/sweep.hpp"
+#include "tests/firmware/torture/torture.hpp"
+#include "hal/hal.hpp"
+
+#include <stdio.h>
+
+// Labels in tracer/arch/arm64/duration.S and sampled.S.
+extern "C" const char nopscope_duration_entry[], nopscope_duration_entry_end[],
+    nopscope_duration_hook[], nopscope_duration_hook_end[], nopscope_sampled_entry[],
+    nopscope_sampled_entry_end[];
+
+namespace hal = nopscope::hal;
+
+namespace torture {
+namespace {
+
+using nopscope::Recorder;
+using nopscope::Sites;
+using nopscope::Status;
+
+Path paths[] = {
+    {"duration_entry", nopscope_duration_entry, nopscope_duration_entry_end},
+    {"duration_hook", nopscope_duration_hook, nopscope_duration_hook_end},
+    {"sampled_entry", nopscope_sampled_entry, nopscope_sampled_entry_end},
+};
+constexpr Callee callees[] = {
+    {"landing", torture_landing, 1},
+    {"tail", torture_tail, 2},
+    {"nested", torture_nested, 2},
+    {"leaping", torture_leaping, 3},
+};
+
+struct Way {
+    const char* name;
+    Recorder recorder;
+    unsigned records;  // of a call
+    uint64_t min_duration;
+    uint32_t sample;
+    uint32_t max_depth;
+};
+constexpr uint64_t never = ~uint64_t{0};
+constexpr Way ways[] = {
+    {"duration", Recorder::duration, 3, 0, 1, 0},
+    {"duration, all too short", Recorder::duration, 3, never, 1, 0},
+    {"duration, some too short", Recorder::duration, 3, 40, 1, 0},
+    {"sampled, each", Recorder::sampled, 2, 0, 1, 0},
+    {"sampled, each third", Recorder::sampled, 2, 0, 3, 0},
+    {"graph, three deep", Recorder::graph, 2, 0, 1, 3},
+    {"duration, two deep", Recorder::duration, 3, 0, 1, 2},
+};
+const Way* way;
+nopscope::Counters before;
+
+void must(Status status, const char* what) {
+    if (status == Status::ok) return;
+    printf("sweep: %s: ", what);
+    hal::panic(nopscope::describe(status));
+}
+
+uint64_t records(const nopscope::Counters& counters) {
+    return counters.generated - counters.dropped - counters.filtered;
+}
+
+void start() {
+    nopscope::pump();
+    nopscope::set_sample(way->sample);
+    before = nopscope::counters();
+}
+
+const char* finish(const Callee& callee, bool abandoned) {
+    // Some of which are hooked, and end what a longjmp left open.
+    constexpr unsigned last_calls = 3;
+    for (unsigned n = 0; n < last_calls; ++n) torture_landing();
+    const uint64_t calls = run_calls + (abandoned ? abandoned_calls : 0) + callee.calls +
+                           interrupt_calls + last_calls;
+    const nopscope::Counters after = nopscope::counters();
+    const uint64_t filtered = after.filtered - before.filtered;
+    // Of three calls that the interrupt's longjmp leaves one is sampled, and what it jumps to may not
+    // be: then it has no return, if the interrupted code was just moving the top.
+    const uint64_t open = way->sample == 1 ? 0 : 1;
+    const uint64_t made = records(after) - records(before), wanted = way->records * (calls - filtered);
+    if (made > wanted || made + open < wanted) return "a call made neither its records nor a count";
+    if (way->min_duration == never && filtered != calls) return "a call was not too short";
+    const uint64_t samples = (calls + way->sample - 1) / way->sample;
+    if (way->recorder == Recorder::sampled && calls - filtered != samples) {
+        return "not every n-th call was recorded";
+    }
+    const bool filters = way->min_duration != 0 || way->max_depth != 0 || way->sample != 1;
+    return filters == (filtered != 0) ? nullptr : "the filter is not as it was set";
+}
+
+void sweep_one_way(const Way& one) {
+    way = &one;
+    nopscope::set_min_duration(one.min_duration);
+    nopscope::set_max_depth(one.max_depth);
+    must(nopscope::enable(one.recorder, Sites::all()), "enable");
+    sweep_all(one.name, one.sample == 1 && one.max_depth == 0);
+    nopscope::set_max_depth(0);
+}
+
+// Lossless: a call whose end finds the ring full makes the pump run. Several rings' worth, with
+// registers.
+void fill_the_ring() {
+    way = &ways[0];
+    must(nopscope::enable(Recorder::duration, Sites::all()), "enable");
+    start();
+    constexpr unsigned rounds = 40000;
+    for (unsigned n = 0; n < rounds; ++n) {
+        if (check_registers(torture_nested, n, 0) != nullptr) fail(__FILE__, __LINE__);
+    }
+    const nopscope::Counters after = nopscope::counters();
+    // The pump brackets its work with records of its own.
+    const uint64_t made = records(after) - records(before), wanted = 3 * 2 * rounds;
+    if (made < wanted || made > wanted + 1000 || after.dropped != 0) fail(__FILE__, __LINE__);
+}
+
+bool swallow(uint8_t) { return true; }
+
+nopscope::Config config() {
+    nopscope::Config config = board_config("sweep-filters");
+    config.output = {swallow, nullptr};
+    config.mode = nopscope::Mode::lossless;
+    config.panic = hal::panic;
+    return config;
+}
+
+int run() {
+    must(nopscope::init(config()), "init");
+    hal::set_return_hook({nopscope::is_return_hook, nopscope::hooked_return_address_of,
+                          nopscope::is_entry_code});
+    start_sweep({paths, sizeof paths / sizeof paths[0], callees, sizeof callees / sizeof callees[0],
+                 start, finish});
+    for (const Way& one : ways) sweep_one_way(one);
+    nopscope::set_min_duration(0);
+    fill_the_ring();
+    must(nopscope::disable(Sites::all()), "disable");
+    const nopscope::Counters counters = nopscope::counters();
+    if (counters.enabled + counters.dropped + counters.unhooked + counters.foreign != 0) {
+        fail(__FILE__, __LINE__);
+    }
+    return end_sweep() == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace torture
+
+int main() { nopscope::hal::exit(torture::run()); }

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sweep's interrupt: an instrumented handler that calls everything that moves the shadow stack,
+// while it lies on top of whatever instruction it landed on. Its calls are counted in sweep.hpp.
+#include "tests/firmware/torture/registers.hpp"
+#include "tests/firmware/torture/sweep.hpp"
+#include "tests/firmware/torture/torture.hpp"
+#include "hal/hal.hpp"
+
+#include <setjmp.h>
+
+namespace torture {
+
+volatile uint64_t landed_at;
+volatile uint32_t landings;
+volatile bool landed_after;
+void leap(unsigned depth, jmp_buf back);
+uint64_t dig(unsigned depth);
+
+namespace {
+
+void (*volatile leave)(jmp_buf, int) = longjmp;
+
+TORTURE_CALL double halve(unsigned depth, double x) {
+    return depth == 0 ? x : halve(depth - 1, x / 2) + 1;
+}
+TORTURE_CALL uint64_t second(uint64_t x) { return x * 3; }
+TORTURE_CALL uint64_t first(uint64_t x) { return second(x + 1); }  // a tail call
+TORTURE_CALL void catch_leap() {
+    jmp_buf back;
+    const int value = setjmp(back);
+    if (value == 0) leap(2, back);
+    TORTURE_EXPECT(value == 7);
+}
+
+}  // namespace
+
+TORTURE_CALL uint64_t dig(unsigned depth) { return depth == 0 ? 0 : opaque(dig(depth - 1)) + 1; }
+
+TORTURE_CALL void leap(unsigned depth, jmp_buf back) {
+    if (depth > 0) {
+        leap(depth - 1, back);
+    } else {
+        leave(back, 7);
+    }
+    TORTURE_EXPECT(false);
+}
+
+// A traced caller around each run: when it returns, every frame above its own must be gone.
+TORTURE_CALL const char* run_inside(const char* (*run)(const void*), const void* argument) {
+    const char* result = run(argument);
+    asm volatile("" ::: "memory");  // not a tail call
+    return result;
+}
+
+void on_landing(unsigned) {
+    uint64_t elr;
+    asm volatile("mrs %0, elr_el1" : "=r"(elr));  // nothing else interrupts: still ours
+    nopscope::hal::timer_disarm();
+    TORTURE_EXPECT(first(4) == 15);
+    TORTURE_EXPECT(halve(2, 8.0) == 4.0);
+    catch_leap();
+    landed_at = elr;
+    landed_after = torture_returned.sp != 0;
+    landings = landings + 1;
+}
+
+}  // namespace torture

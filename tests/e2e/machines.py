@@ -21,7 +21,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "oracle"))
 sys.path.append(str(HERE.parent / "golden"))
-from qemu import HANG_SECONDS, MACHINES, kernel_of  # noqa: E402
+from qemu import HANG_SECONDS, MACHINES, in_one_thread, kernel_of  # noqa: E402
 import sites  # noqa: E402
 import times  # noqa: E402
 
@@ -94,7 +94,7 @@ def qemu_command(machine, image, words, icount, elf=None):
     elf = elf or elf_of(machine, image)
     arguments = ",".join(f"arg={word}" for word in [image, *words])
     return ["qemu-system-aarch64", *options, "-display", "none", "-monitor", "none",
-            "-serial", "stdio", *(["-icount", "shift=0,sleep=off"] if icount else []),
+            "-serial", "stdio", *(["-icount", "shift=0,sleep=off"] if icount else in_one_thread(board)),
             "-semihosting-config", f"enable=on,target=native,{arguments}", "-kernel",
             str(kernel_of(elf, board))]
 

@@ -1,23 +1,60 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The machines that whole recordings are made on: the board an image is built for, and QEMU's options."""
+"""QEMU's machines, from hal/boards/machines.toml.
+
+    qemu.py MACHINE     prints its options
+"""
+
+import pathlib
+import sys
+import tomllib
 
 HANG_SECONDS = 240  # a detector of hangs, never a measure
+TABLE = pathlib.Path(__file__).resolve().parents[2] / "hal/boards/machines.toml"
 
-VIRT = ["-M", "virt,gic-version=3", "-m", "256M", "-nic", "none"]
-# A Pi's other cores wait with WFE, which QEMU makes no waiting of: in one thread that costs their turns, not a CPU each.
-PI = ["-accel", "tcg,thread=single"]
-MACHINES = {
-    "virt-max": ("virt", [*VIRT, "-cpu", "max"]),
-    "virt-max-smp2": ("virt", [*VIRT, "-cpu", "max", "-smp", "2"]),
-    "virt-max-smp4": ("virt", [*VIRT, "-cpu", "max", "-smp", "4"]),
-    "virt-a72": ("virt", [*VIRT, "-cpu", "cortex-a72"]),
-    "rpi4": ("rpi4", ["-M", "raspi4b", *PI]),
-    "rpi4-mini-uart": ("rpi4-mini-uart", ["-M", "raspi4b", *PI, "-serial", "null"]),  # its second
-    "rpi3": ("rpi3", ["-M", "raspi3b", *PI]),
-    "zcu102": ("zcu102", ["-M", "xlnx-zcu102", "-m", "2G", "-audio", "none"]),
-}
+
+class Machines(dict):
+    """{name: (board, options)}. The names of the table are its keys; those with -smpN or -el2 are derived from them."""
+
+    def __init__(self):
+        super().__init__({name: (row["board"], row["options"].split()) for name, row in tomllib.loads(TABLE.read_text()).items()})
+
+    def __missing__(self, name):
+        base, _, variant = name.rpartition("-")
+        if variant.startswith("smp") and variant[3:].isdigit():
+            board, options = self[base]
+            return board, [*options, "-smp", variant[3:]]
+        if variant == "el2":
+            board, options = self[base]
+            at = options.index("-M") + 1
+            return board, [*options[:at], options[at] + ",virtualization=on", *options[at + 1:]]
+        raise KeyError(name)
+
+    def __contains__(self, name):
+        try:
+            return bool(self[name])
+        except KeyError:
+            return False
+
+
+MACHINES = Machines()
+
+
+def in_one_thread(board):
+    """A Pi's other cores wait with WFE, which QEMU makes no waiting of: in one thread that costs their turns, not a CPU
+    each."""
+    return ["-accel", "tcg,thread=single"] if board.startswith("rpi") else []
 
 
 def kernel_of(elf, board):
     """What -kernel is given: a Pi's is the raw image, which QEMU enters at EL2 as the boot firmware does."""
     return elf.with_suffix(".img") if board.startswith("rpi") else elf
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+        sys.exit(__doc__)
+    try:
+        print(*MACHINES[sys.argv[1]][1])
+    except KeyError as error:
+        sys.exit(f"qemu.py: there is no machine {error} in {TABLE}")

@@ -31,7 +31,7 @@ MACHINES = {
     "hostile-virt-max-smp4": ("virt", [*VIRT_OPTIONS, "-cpu", "max", "-smp", "4"], {**VIRT, "CORES": 4}),
     "hostile-zcu102": ("zcu102", ZCU102_OPTIONS, ZCU102),
     "hostile-zcu102-mt": ("zcu102", ZCU102_OPTIONS, {**ZCU102, "MT": 1, "ENTRY_LEVEL": 1}),
-    "hostile-raspi4b": ("rpi4", ["-M", "raspi4b"], PI),
+    "hostile-rpi4": ("rpi4", ["-M", "raspi4b"], PI),
 }
 DEFAULTS = {"CORES": 1, "MT": 0, "ENTRY_LEVEL": 2, "SPIN_TABLE": 0, "ZYNQMP": 0, "GIC_BASE": 0, "GIC_SECOND": 0}
 

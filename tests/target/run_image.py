@@ -26,22 +26,11 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "hostile"))
+TESTS = pathlib.Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(TESTS / "hostile"), str(TESTS / "e2e")]
 import hostile  # noqa: E402
+from qemu import MACHINES  # noqa: E402
 
-MACHINES = {
-    "virt-max": ["-M", "virt,gic-version=3", "-cpu", "max"],
-    "virt-a72": ["-M", "virt,gic-version=3", "-cpu", "cortex-a72"],
-    "virt-max-el2": ["-M", "virt,gic-version=3,virtualization=on", "-cpu", "max"],
-    "virt-a72-el2": ["-M", "virt,gic-version=3,virtualization=on", "-cpu", "cortex-a72"],
-    "raspi4b": ["-M", "raspi4b"],
-    "raspi4b-mini-uart": ["-M", "raspi4b", "-serial", "null"],  # its second
-    "raspi3b": ["-M", "raspi3b"],
-    "zcu102": ["-M", "xlnx-zcu102", "-m", "2G", "-audio", "none"],
-    "zcu102-el2": ["-M", "xlnx-zcu102,virtualization=on", "-m", "2G", "-audio", "none"],
-}
-for _machine in [machine for machine in MACHINES if machine.startswith("virt")]:
-    MACHINES[_machine + "-smp4"] = [*MACHINES[_machine], "-smp", "4"]
 HANG_SECONDS = 100
 
 
@@ -95,7 +84,7 @@ def normalised(text, functions):
 def machine_options(arguments, functions, directory):
     if arguments.machine in hostile.MACHINES:
         return hostile.options(arguments.machine, arguments.elf or arguments.image, functions.by_name, directory)
-    return [*MACHINES[arguments.machine], "-kernel", arguments.image]
+    return [*MACHINES[arguments.machine][1], "-kernel", arguments.image]
 
 
 def run(arguments, functions, directory):
@@ -128,7 +117,7 @@ def run(arguments, functions, directory):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--machine", choices=[*MACHINES, *hostile.MACHINES], required=True)
+    parser.add_argument("--machine", required=True)
     parser.add_argument("--image", required=True)
     parser.add_argument("--elf", help="with the symbols, where the image is raw")
     parser.add_argument("--expected")
@@ -141,6 +130,8 @@ def main():
     parser.add_argument("--input", default="")
     parser.add_argument("words", nargs="*")
     arguments = parser.parse_args()
+    if arguments.machine not in MACHINES and arguments.machine not in hostile.MACHINES:
+        parser.error(f"there is no machine {arguments.machine}: hal/boards/machines.toml, tests/hostile/hostile.py")
 
     functions = Functions(arguments.elf or arguments.image)
     with tempfile.TemporaryDirectory() as directory:

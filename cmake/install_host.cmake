@@ -21,7 +21,7 @@ add_custom_command(TARGET nopscope POST_BUILD
     VERBATIM)
 set_property(TARGET nopscope APPEND PROPERTY LINK_DEPENDS
     "${PROJECT_SOURCE_DIR}/cmake/sbom.py" "${PROJECT_SOURCE_DIR}/cmake/packages.txt"
-    "${PROJECT_SOURCE_DIR}/host-tools/web/package-lock.json")
+    "${PROJECT_SOURCE_DIR}/host-tools/views/web/package-lock.json")
 
 # nopscope_debian_docs(PACKAGE DIRECTORY [WEB]): its changelog and copyright are made in DIRECTORY with the target nopscope.
 set(NOPSCOPE_MAINTAINER "the nopscope authors <nopscope@example.org>" CACHE STRING "of the Debian packages: who makes them")

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# nopscope_page(VARIABLE): VARIABLE becomes an object file, of the page that host-tools/web/ is built to.
+# nopscope_page(VARIABLE): VARIABLE becomes an object file, of the page that host-tools/views/web/ is built to.
 include(npm)
 
 function(nopscope_page variable)
     find_program(NODE NAMES node nodejs REQUIRED)
     find_program(NOPSCOPE_LD NAMES ld.bfd ld REQUIRED)  # lld makes no object of a binary alone
-    set(web "${CMAKE_CURRENT_SOURCE_DIR}/web")
+    set(web "${CMAKE_CURRENT_SOURCE_DIR}/views/web")
     set(build "${CMAKE_CURRENT_BINARY_DIR}/web")
     file(GLOB sources CONFIGURE_DEPENDS RELATIVE "${web}" "${web}/src/*" "${web}/*.mjs" "${web}/tsconfig.json")
     list(TRANSFORM sources PREPEND "${web}/" OUTPUT_VARIABLE source_files)

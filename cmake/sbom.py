@@ -5,7 +5,7 @@
     sbom.py COMMAND OUT
 
 Shared libraries are those the loader takes, by the Debian package each is of; headers and static libraries, the packages of
-cmake/packages.txt that host tools are built from; what is in the page, host-tools/web/package-lock.json. What is no Debian
+cmake/packages.txt that host tools are built from; what is in the page, host-tools/views/web/package-lock.json. What is no Debian
 package's has its file for a name. SOURCE_DATE_EPOCH, where it is set, is when it was made.
 """
 
@@ -56,7 +56,7 @@ def built_from():
 
 
 def in_the_page():
-    lock = json.loads((ROOT / "host-tools/web/package-lock.json").read_text())
+    lock = json.loads((ROOT / "host-tools/views/web/package-lock.json").read_text())
     for path, package in lock["packages"].items():
         if path and not package.get("dev"):
             name = path.removeprefix("node_modules/")

@@ -74,7 +74,7 @@ def bundled(path, licence, modules):
 def parts(web):
     for library, packages in LINKED.items():
         yield linked(library, packages)
-    lock = json.loads((ROOT / "host-tools/web/package-lock.json").read_text())
+    lock = json.loads((ROOT / "host-tools/views/web/package-lock.json").read_text())
     for path, package in lock["packages"].items():
         if path and not package.get("dev"):
             yield bundled(path, package["license"], web / "node_modules")

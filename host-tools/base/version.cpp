@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/version.hpp"
+#include "host-tools/base/version.hpp"
 
 namespace nopscope {
 // CMake gives it to this file alone: another version compiles no other file again.

@@ -13,7 +13,7 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/cli/commands_of.hpp"
+#include "host-tools/cli/generated/commands_of.hpp"
 
 namespace nopscope {
 namespace {

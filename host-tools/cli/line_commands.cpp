@@ -3,7 +3,7 @@
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/control_options.hpp"
 #include "host-tools/cli/options.hpp"
-#include "host-tools/commands/top.hpp"
+#include "host-tools/cli/commands/top.hpp"
 
 namespace nopscope {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "host-tools/cli/kinds.hpp"
 #include "host-tools/cli/values.hpp"
-#include "host-tools/commands/commands.hpp"
+#include "host-tools/cli/commands/commands.hpp"
 
 namespace nopscope {
 

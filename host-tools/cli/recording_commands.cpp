@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "host-tools/cli/options.hpp"
-#include "host-tools/export/formats.hpp"
+#include "host-tools/views/export/formats.hpp"
 
 namespace nopscope {
 namespace {

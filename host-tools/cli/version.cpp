@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "commit.hpp"
-#include "host-tools/nsc/format.hpp"
-#include "host-tools/version.hpp"
+#include "host-tools/recording/format.hpp"
+#include "host-tools/base/version.hpp"
 #include "tracer/protocol/frame.hpp"
 
 namespace nopscope {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/elf/check.hpp"
+#include "host-tools/image/check.hpp"
 
 #include <fmt/format.h>
 
@@ -8,11 +8,11 @@
 #include <unordered_set>
 
 #include "host-tools/base/error.hpp"
-#include "host-tools/elf/a64.hpp"
-#include "host-tools/elf/names.hpp"
-#include "host-tools/elf/sites.hpp"
-#include "host-tools/elf/source_lines.hpp"
-#include "host-tools/elf/symbols.hpp"
+#include "host-tools/image/arch/arm64/a64.hpp"
+#include "host-tools/image/names.hpp"
+#include "host-tools/image/sites.hpp"
+#include "host-tools/image/source_lines.hpp"
+#include "host-tools/image/symbols.hpp"
 
 namespace nopscope {
 namespace {

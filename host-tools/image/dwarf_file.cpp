@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/elf/dwarf_file.hpp"
+#include "host-tools/image/dwarf_file.hpp"
 
 #include <dwarf.h>
 #include <fcntl.h>

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "host-tools/elf/elf_file.hpp"
+#include "host-tools/image/elf_file.hpp"
 
 namespace nopscope {
 

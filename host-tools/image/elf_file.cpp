@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/elf/elf_file.hpp"
+#include "host-tools/image/elf_file.hpp"
 
 #include <fmt/format.h>
 

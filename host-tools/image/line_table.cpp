@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/elf/line_table.hpp"
+#include "host-tools/image/line_table.hpp"
 
 #include <algorithm>
 #include <tuple>

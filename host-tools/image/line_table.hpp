@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "host-tools/elf/dwarf_file.hpp"
+#include "host-tools/image/dwarf_file.hpp"
 
 namespace nopscope {
 

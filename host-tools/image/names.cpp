@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/elf/names.hpp"
+#include "host-tools/image/names.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "host-tools/base/error.hpp"
-#include "host-tools/elf/symbols.hpp"
+#include "host-tools/image/symbols.hpp"
 #include "tracer/protocol/names.hpp"
 
 namespace nopscope {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "host-tools/elf/elf_file.hpp"
+#include "host-tools/image/elf_file.hpp"
 
 namespace nopscope {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/elf/sites.hpp"
+#include "host-tools/image/sites.hpp"
 
-#include "host-tools/elf/a64.hpp"
+#include "host-tools/image/arch/arm64/a64.hpp"
 
 namespace nopscope {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/elf/source_lines.hpp"
+#include "host-tools/image/source_lines.hpp"
 
 #include <dwarf.h>
 
-#include "host-tools/elf/dwarf_file.hpp"
+#include "host-tools/image/dwarf_file.hpp"
 
 namespace nopscope {
 namespace {

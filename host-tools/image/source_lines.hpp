@@ -6,7 +6,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "host-tools/elf/dwarf_file.hpp"
+#include "host-tools/image/dwarf_file.hpp"
 
 namespace nopscope {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/elf/source_text.hpp"
+#include "host-tools/image/source_text.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

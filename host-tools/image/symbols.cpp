@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/elf/symbols.hpp"
+#include "host-tools/image/symbols.hpp"
 
 #include <cxxabi.h>
 #include <fmt/format.h>
@@ -11,8 +11,9 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/elf/a64.hpp"
-#include "host-tools/elf/source_lines.hpp"
+#include "host-tools/image/arch/arm64/a64.hpp"
+#include "host-tools/image/source_lines.hpp"
+#include "tracer/protocol/bytes.hpp"
 #include "tracer/protocol/crc32c.hpp"
 
 namespace nopscope {
@@ -36,14 +37,6 @@ double demangled_bytes(std::string_view name) {
         if (end < name.size() && name[end] == '_') ++references;
     }
     return static_cast<double>(name.size()) * std::pow(3, references / 3);
-}
-
-std::span<const std::uint8_t> as_bytes(const std::string& text) {
-    return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
-}
-
-std::string id_text(const std::string& build_id) {
-    return build_id.empty() ? "(none)" : to_hex(as_bytes(build_id));
 }
 
 Function function_of(const ElfSymbol& symbol, const SourceLines& lines, NameBudget& budget) {
@@ -209,23 +202,6 @@ Symbols read_symbols(const ElfFile& elf) {
     symbols.code = code_without_sites(elf, symbols.sites, lines, budget);
     symbols.tails = tail_calls(elf, addresses);
     return symbols;
-}
-
-std::optional<std::string> mismatch(const Symbols& symbols, const HelloInfo& hello) {
-    if (symbols.build_id != hello.build_id) {
-        return fmt::format(
-            "{} is not the image that was recorded: its build-id is {}, the "
-            "recording's is {}",
-            symbols.origin, id_text(symbols.build_id), id_text(hello.build_id));
-    }
-    if (symbols.site_table_crc != hello.site_table_crc) {
-        return fmt::format(
-            "{} is not the image that was recorded: both have build-id {}, but its "
-            "{} patch sites are not the recording's {} (CRC {:08x}, {:08x})",
-            symbols.origin, id_text(symbols.build_id), symbols.sites.size(), hello.site_count,
-            symbols.site_table_crc, hello.site_table_crc);
-    }
-    return std::nullopt;
 }
 
 }  // namespace nopscope

@@ -8,9 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "host-tools/elf/elf_file.hpp"
-#include "host-tools/elf/tail_calls.hpp"
-#include "host-tools/line/session.hpp"
+#include "host-tools/image/elf_file.hpp"
+#include "host-tools/image/arch/arm64/tail_calls.hpp"
 
 namespace nopscope {
 
@@ -74,8 +73,5 @@ std::string demangled(std::string_view name);
 // What follows from a missing build-id, and what to do: the second half of a sentence.
 inline constexpr char without_build_id[] =
     "nopscope cannot tell whether an ELF fits a recording: link with --build-id";
-
-// One sentence why these symbols cannot name this recording, or nothing.
-std::optional<std::string> mismatch(const Symbols& symbols, const HelloInfo& hello);
 
 }  // namespace nopscope

@@ -10,8 +10,8 @@
 #include <optional>
 #include <unordered_set>
 
-#include "host-tools/elf/a64.hpp"
-#include "host-tools/elf/check.hpp"
+#include "host-tools/image/arch/arm64/a64.hpp"
+#include "host-tools/image/check.hpp"
 #include "tracer/protocol/bytes.hpp"
 
 namespace nopscope {

@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "host-tools/transport/source.hpp"
+#include "host-tools/target/transport/source.hpp"
 
 namespace nopscope {
 

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "host-tools/base/error.hpp"
+#include "host-tools/target/stream/same_image.hpp"
 
 namespace nopscope {
 namespace {

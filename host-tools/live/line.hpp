@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "host-tools/control/steering.hpp"
-#include "host-tools/line/session.hpp"
+#include "host-tools/target/control/steering.hpp"
+#include "host-tools/target/stream/session.hpp"
 #include "host-tools/live/listening.hpp"
-#include "host-tools/memory/memory_source.hpp"
-#include "host-tools/transport/source.hpp"
+#include "host-tools/target/memory/memory_source.hpp"
+#include "host-tools/target/transport/source.hpp"
 
 namespace nopscope {
 

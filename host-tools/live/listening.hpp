@@ -2,7 +2,7 @@
 // What is wrong with a line until its first session, and at which rate of a serial port frames
 // come.
 //
-// A board announces its rate (line/boot_lines.hpp), and the port is set to it at once. If a port
+// A board announces its rate (target/stream/boot_lines.hpp), and the port is set to it at once. If a port
 // may try rates (Source::may_try_rates) and brings bytes but no frame, the search for one begins,
 // also within a session, and the port stays at the rate at which a frame came.
 #pragma once
@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "host-tools/line/boot_lines.hpp"
-#include "host-tools/line/diagnosis.hpp"
-#include "host-tools/transport/source.hpp"
+#include "host-tools/target/stream/boot_lines.hpp"
+#include "host-tools/target/stream/diagnosis.hpp"
+#include "host-tools/target/transport/source.hpp"
 
 namespace nopscope {
 

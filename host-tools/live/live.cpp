@@ -145,7 +145,7 @@ void Live::end(LineState state, std::string sentence) {
     if (tape_) end_tape(stop_ ? nsc::EndReason::interrupted : nsc::EndReason::line_closed);
 }
 
-// They go to standard error, too: of `top` with a screen that is a file (top/terminal.hpp).
+// They go to standard error, too: of `top` with a screen that is a file (views/top/terminal.hpp).
 std::string Live::take_errors() {
     std::string errors = source_->take_errors();
     if (errors.empty()) return errors;

@@ -24,15 +24,15 @@
 #include <thread>
 #include <vector>
 
-#include "host-tools/control/ending.hpp"
-#include "host-tools/export/balanced_stream.hpp"
-#include "host-tools/html/timeline.hpp"
-#include "host-tools/line/tee.hpp"
+#include "host-tools/target/control/ending.hpp"
+#include "host-tools/analysis/events/balanced_stream.hpp"
+#include "host-tools/analysis/timeline/timeline.hpp"
+#include "host-tools/target/stream/tee.hpp"
 #include "host-tools/live/fair_mutex.hpp"
 #include "host-tools/live/lasting_source.hpp"
 #include "host-tools/live/tape.hpp"
 #include "host-tools/live/watch.hpp"
-#include "host-tools/report/report.hpp"
+#include "host-tools/analysis/report/report.hpp"
 
 namespace nopscope {
 

@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "host-tools/base/error.hpp"
-#include "host-tools/version.hpp"
+#include "host-tools/base/version.hpp"
 
 namespace nopscope {
 

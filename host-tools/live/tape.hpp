@@ -6,8 +6,8 @@
 #include <string>
 
 #include "host-tools/live/line.hpp"
-#include "host-tools/nsc/journal.hpp"
-#include "host-tools/profile/profile.hpp"
+#include "host-tools/recording/journal.hpp"
+#include "host-tools/analysis/profile/profile.hpp"
 
 namespace nopscope {
 

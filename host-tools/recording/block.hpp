@@ -15,9 +15,9 @@
 #include <span>
 #include <vector>
 
-#include "host-tools/line/session.hpp"
-#include "host-tools/nsc/open_entries.hpp"
-#include "host-tools/nsc/payload.hpp"
+#include "host-tools/target/stream/session.hpp"
+#include "host-tools/recording/open_entries.hpp"
+#include "host-tools/recording/payload.hpp"
 
 namespace nopscope::nsc {
 

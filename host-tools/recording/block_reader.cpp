@@ -3,7 +3,7 @@
 #include <cstring>
 #include <limits>
 
-#include "host-tools/nsc/block.hpp"
+#include "host-tools/recording/block.hpp"
 
 namespace nopscope::nsc {
 namespace {

@@ -3,7 +3,7 @@
 #include <limits>
 #include <unordered_map>
 
-#include "host-tools/nsc/block.hpp"
+#include "host-tools/recording/block.hpp"
 
 namespace nopscope::nsc {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/nsc/journal.hpp"
+#include "host-tools/recording/journal.hpp"
 
 #include <algorithm>
 

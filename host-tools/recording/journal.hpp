@@ -10,10 +10,10 @@
 #include <memory>
 #include <vector>
 
-#include "host-tools/line/session.hpp"
-#include "host-tools/nsc/block.hpp"
-#include "host-tools/nsc/writer.hpp"
-#include "host-tools/nsc/zstd.hpp"
+#include "host-tools/target/stream/session.hpp"
+#include "host-tools/recording/block.hpp"
+#include "host-tools/recording/writer.hpp"
+#include "host-tools/recording/zstd.hpp"
 
 namespace nopscope::nsc {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/nsc/reader.hpp"
+#include "host-tools/recording/reader.hpp"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -14,9 +14,9 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/file.hpp"
 #include "host-tools/base/memory.hpp"
-#include "host-tools/nsc/payload.hpp"
-#include "host-tools/nsc/repair.hpp"
-#include "host-tools/nsc/replay.hpp"
+#include "host-tools/recording/payload.hpp"
+#include "host-tools/recording/repair.hpp"
+#include "host-tools/recording/replay.hpp"
 #include "tracer/protocol/crc32c.hpp"
 
 namespace nopscope::nsc {

@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
-#include "host-tools/elf/symbols.hpp"
-#include "host-tools/line/session.hpp"
-#include "host-tools/nsc/format.hpp"
+#include "host-tools/image/symbols.hpp"
+#include "host-tools/target/stream/session.hpp"
+#include "host-tools/recording/format.hpp"
 
 namespace nopscope::nsc {
 

@@ -2,7 +2,7 @@
 // A CRC is linear: two messages of one length that differ by d have CRCs that differ by the register that d alone
 // leaves, from a register of zero. A byte e leaves entry[e], and each byte of zero behind it takes the register one step
 // on. These steps can be undone, from the last byte to the first: where what remains is entry[e], e is the difference.
-#include "host-tools/nsc/repair.hpp"
+#include "host-tools/recording/repair.hpp"
 
 #include <array>
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/nsc/replay.hpp"
+#include "host-tools/recording/replay.hpp"
 
 #include <algorithm>
 

@@ -4,10 +4,10 @@
 
 #include <array>
 
-#include "host-tools/line/session.hpp"
-#include "host-tools/nsc/block.hpp"
-#include "host-tools/nsc/format.hpp"
-#include "host-tools/nsc/zstd.hpp"
+#include "host-tools/target/stream/session.hpp"
+#include "host-tools/recording/block.hpp"
+#include "host-tools/recording/format.hpp"
+#include "host-tools/recording/zstd.hpp"
 
 namespace nopscope::nsc {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/nsc/writer.hpp"
+#include "host-tools/recording/writer.hpp"
 
 #include "host-tools/base/error.hpp"
-#include "host-tools/nsc/payload.hpp"
+#include "host-tools/recording/payload.hpp"
 #include "tracer/protocol/crc32c.hpp"
 
 namespace nopscope::nsc {

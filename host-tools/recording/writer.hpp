@@ -6,8 +6,8 @@
 #include <string>
 
 #include "host-tools/base/new_file.hpp"
-#include "host-tools/elf/symbols.hpp"
-#include "host-tools/nsc/format.hpp"
+#include "host-tools/image/symbols.hpp"
+#include "host-tools/recording/format.hpp"
 
 namespace nopscope::nsc {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/nsc/zstd.hpp"
+#include "host-tools/recording/zstd.hpp"
 
 #include <zstd.h>
 
 #include <string>
 
 #include "host-tools/base/error.hpp"
-#include "host-tools/nsc/format.hpp"
+#include "host-tools/recording/format.hpp"
 
 namespace nopscope::nsc {
 

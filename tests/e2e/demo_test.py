@@ -16,7 +16,7 @@ import wire
 FUNCTION_FIELDS = {"name": str, "address": str, "file": str, "line": int, "calls": int,
                    "total_ns": int, "self_ns": int, "min_ns": int, "max_ns": int}
 VIRTUAL_TIMER = 27  # PPI
-TRACER = -3  # of a page's timeline (host-tools/html/timeline_json.cpp)
+TRACER = -3  # of a page's timeline (host-tools/views/page/timeline_json.cpp)
 INTEGRITY_FIELDS = ("generated", "delivered", "dropped", "corrupt_frames", "gaps")
 
 

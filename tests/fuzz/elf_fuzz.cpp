@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ELF reader, the site table and every check. DWARF is libdw's to read, and is not here.
 #include "host-tools/base/error.hpp"
-#include "host-tools/elf/check.hpp"
-#include "host-tools/elf/names.hpp"
-#include "host-tools/elf/symbols.hpp"
+#include "host-tools/image/check.hpp"
+#include "host-tools/image/names.hpp"
+#include "host-tools/image/symbols.hpp"
 #include "tracer/protocol/names.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -15,9 +15,9 @@
 #include <span>
 
 #include "host-tools/base/error.hpp"
-#include "host-tools/export/balanced_stream.hpp"
-#include "host-tools/export/formats.hpp"
-#include "host-tools/html/html.hpp"
+#include "host-tools/analysis/events/balanced_stream.hpp"
+#include "host-tools/views/export/formats.hpp"
+#include "host-tools/views/page/html.hpp"
 #include "tests/fuzz/frames.hpp"
 #include "tests/unit/host/line_profile.hpp"
 

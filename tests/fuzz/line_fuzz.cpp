@@ -7,7 +7,7 @@
 #include <span>
 
 #include "host-tools/base/error.hpp"
-#include "host-tools/report/report.hpp"
+#include "host-tools/analysis/report/report.hpp"
 #include "tests/fuzz/frames.hpp"
 #include "tests/unit/host/line_profile.hpp"
 

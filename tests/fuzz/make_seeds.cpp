@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "host-tools/nsc/journal.hpp"
+#include "host-tools/recording/journal.hpp"
 #include "tests/unit/host/elf_builder.hpp"
 #include "tests/unit/host/target_stream.hpp"
 #include "tracer/protocol/profile.hpp"

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "host-tools/base/error.hpp"
-#include "host-tools/line/session.hpp"
-#include "host-tools/memory/pull.hpp"
+#include "host-tools/target/stream/session.hpp"
+#include "host-tools/target/memory/pull.hpp"
 #include "tests/unit/host/elf_builder.hpp"
 #include "tracer/core/descriptor.hpp"
 #include "tracer/protocol/bytes.hpp"

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "host-tools/base/error.hpp"
-#include "host-tools/nsc/reader.hpp"
-#include "host-tools/nsc/zstd.hpp"
-#include "host-tools/report/report.hpp"
+#include "host-tools/recording/reader.hpp"
+#include "host-tools/recording/zstd.hpp"
+#include "host-tools/analysis/report/report.hpp"
 #include "tracer/protocol/bytes.hpp"
 #include "tracer/protocol/crc32c.hpp"
 

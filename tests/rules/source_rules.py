@@ -22,10 +22,12 @@ BYTES_AT_MOST = 250_000
 
 # The tracer's public headers, of which some are for its own parts.
 PUBLIC = r"nopscope/(?:(?:nopscope|capture|contexts|events|interrupts|return_ops|samples|triggers)\.hpp|(?:nopscope|version)\.h)$"
-# The tracer's rooms. A room includes itself, the public headers and the rooms of the floors below it.
-FLOORS = [("protocol",), ("arch",), ("core",), ("stream",), ("recorders",), ("patching",), ("adaptive", "control"), ("runtime",)]
+# The rooms, floor by floor. A room includes itself and the rooms of the floors below it.
+TRACER = [("protocol",), ("arch",), ("core",), ("stream",), ("recorders",), ("patching",), ("adaptive", "control"), ("runtime",)]
+HOST_TOOLS = [("base",), ("image",), ("target",), ("recording",), ("analysis",), ("live",), ("views",), ("cli", "bench")]
 # Climbs that are still there. One that is gone must go from here.
 CLIMBS = {
+    "host-tools/analysis/report/tree.hpp": {"host-tools/views/export/formats.hpp"},
     "tracer/stream/pump.hpp": {"tracer/adaptive/moved_sender.hpp", "tracer/recorders/profile_sender.hpp"},
     **{f"tracer/{path}.cpp": {"tracer/runtime/instance.hpp"} for path in (
         "adaptive/adaptive", "control/control", "patching/requests", "recorders/backtraces", "recorders/capture", "recorders/contexts",
@@ -34,13 +36,14 @@ CLIMBS = {
 }
 
 
-def floors():
-    """For INCLUDES: a row for each room of the tracer."""
+def floors(house, rooms, also):
+    """For INCLUDES: a row for each room of a house. `also`: what each of them may include."""
     below = []
-    for floor in FLOORS:
+    for floor in rooms:
         for room in floor:
-            yield f"tracer/{room}/", rf"nopscope/|tracer/(?:{'|'.join([*below, room])})/"
+            yield f"{house}/{room}/", rf"{also}|{house}/(?:{'|'.join([*below, room])})/"
         below += floor
+    yield f"{house}/", also  # no other room
 
 
 FIRMWARE = rf"tests/firmware/|firmware/|hal/|tracer/arch/machine\.hpp$|{PUBLIC}"
@@ -49,8 +52,7 @@ INCLUDES = [
     ("tracer/include/", r"nopscope/"),
     ("tracer/protocol/", r"tracer/protocol/|nopscope/event_refusal\.hpp$"),
     ("tracer/arch/", r"nopscope/|tracer/(?:protocol|arch)/|hal/arm64/(?:cpu|machine)\.hpp$"),
-    *floors(),
-    ("tracer/", r"$^"),  # no other room
+    *floors("tracer", TRACER, "nopscope/"),
     ("hal/", r"hal/|tracer/arch/machine\.hpp$"),
     # What boot measures, or a lost task does, is set from within.
     ("tests/firmware/selftest/", rf"{FIRMWARE}|tracer/protocol/|tracer/arch/arm64/patch_site\.hpp$|tracer/runtime/instance\.hpp$"),
@@ -59,8 +61,8 @@ INCLUDES = [
     ("tests/firmware/", FIRMWARE),
     ("firmware/bench/", rf"{FIRMWARE}|tracer/protocol/"),
     ("firmware/", rf"firmware/|hal/|{PUBLIC}"),
-    ("host-tools/memory/", r"host-tools/|tracer/|nopscope/"),  # the tracer's pump, run here
-    ("host-tools/", r"host-tools/|tracer/protocol/"),
+    ("host-tools/target/memory/", r"host-tools/(?:base|image|target)/|tracer/|nopscope/"),  # the tracer's pump, run here
+    *floors("host-tools", HOST_TOOLS, "tracer/protocol/"),
 ]
 # What of the C and C++ libraries works without an operating system and without calls.
 FREESTANDING = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/diff/clones.hpp"
+#include "host-tools/analysis/diff/clones.hpp"
 
 #include <algorithm>
 #include <set>

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "host-tools/diff/diff.hpp"
+#include "host-tools/analysis/diff/diff.hpp"
 
 namespace nopscope {
 

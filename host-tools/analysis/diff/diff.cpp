@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/diff/diff.hpp"
+#include "host-tools/analysis/diff/diff.hpp"
 
 #include <algorithm>
 #include <boost/math/distributions/students_t.hpp>

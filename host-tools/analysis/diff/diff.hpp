@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "host-tools/export/tree.hpp"
-#include "host-tools/report/report.hpp"
+#include "host-tools/analysis/report/tree.hpp"
+#include "host-tools/analysis/report/report.hpp"
 
 namespace nopscope {
 
@@ -93,7 +93,7 @@ inline constexpr double similar_spans = 1.25;
 // At least one run on each side.
 Difference compare(const std::vector<RunSums>& before, const std::vector<RunSums>& after);
 
-// The page's data (html/html.hpp): times are those after, with the paths' own times before beside them, which makes its
+// The page's data (views/page/html.hpp): times are those after, with the paths' own times before beside them, which makes its
 // flame graph a differential one. What has gone is only in the facts.
 std::string view_json(const Names& names, const Difference& difference, const std::string& title,
                       const std::string& headline, std::size_t most_paths = 50'000);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/export/balanced_stream.hpp"
+#include "host-tools/analysis/events/balanced_stream.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/text.hpp"
+#include "host-tools/target/stream/same_image.hpp"
 
 namespace nopscope {
 namespace {

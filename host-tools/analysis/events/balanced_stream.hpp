@@ -26,13 +26,13 @@
 #include <unordered_map>
 #include <vector>
 
-#include "host-tools/elf/symbols.hpp"
-#include "host-tools/export/event_sink.hpp"
-#include "host-tools/export/tick_time.hpp"
-#include "host-tools/line/session.hpp"
-#include "host-tools/profile/captured.hpp"
-#include "host-tools/profile/function_table.hpp"
-#include "host-tools/profile/told_whole.hpp"
+#include "host-tools/image/symbols.hpp"
+#include "host-tools/analysis/events/event_sink.hpp"
+#include "host-tools/analysis/events/tick_time.hpp"
+#include "host-tools/target/stream/session.hpp"
+#include "host-tools/analysis/profile/captured.hpp"
+#include "host-tools/analysis/profile/function_table.hpp"
+#include "host-tools/analysis/profile/told_whole.hpp"
 
 namespace nopscope {
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "host-tools/export/event_sink.hpp"
+#include "host-tools/analysis/events/event_sink.hpp"
 
 namespace nopscope {
 

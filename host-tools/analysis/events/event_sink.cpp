@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/export/event_sink.hpp"
+#include "host-tools/analysis/events/event_sink.hpp"
 
 #include <fmt/format.h>
 
 #include "host-tools/base/text.hpp"
-#include "host-tools/profile/captured.hpp"
+#include "host-tools/analysis/profile/captured.hpp"
 
 namespace nopscope {
 

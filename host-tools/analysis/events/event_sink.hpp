@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "host-tools/report/report.hpp"
+#include "host-tools/analysis/report/report.hpp"
 
 namespace nopscope {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "host-tools/report/report.hpp"
+#include "host-tools/analysis/report/report.hpp"
 
 namespace nopscope {
 

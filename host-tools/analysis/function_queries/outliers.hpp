@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "host-tools/export/event_sink.hpp"
+#include "host-tools/analysis/events/event_sink.hpp"
 
 namespace nopscope {
 

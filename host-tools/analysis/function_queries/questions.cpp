@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/questions/questions.hpp"
+#include "host-tools/analysis/function_queries/questions.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/nearest.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/control/choice.hpp"
+#include "host-tools/target/control/choice.hpp"
 
 namespace nopscope {
 namespace {

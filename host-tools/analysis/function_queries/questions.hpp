@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "host-tools/profile/profile.hpp"
-#include "host-tools/report/report.hpp"
+#include "host-tools/analysis/profile/profile.hpp"
+#include "host-tools/analysis/report/report.hpp"
 
 namespace nopscope {
 

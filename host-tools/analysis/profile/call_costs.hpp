@@ -14,11 +14,11 @@
 #include <cstdint>
 #include <functional>
 
-#include "host-tools/elf/tail_calls.hpp"
-#include "host-tools/line/session.hpp"
-#include "host-tools/profile/call_tree.hpp"
-#include "host-tools/profile/function_table.hpp"
-#include "host-tools/profile/path_costs.hpp"
+#include "host-tools/image/arch/arm64/tail_calls.hpp"
+#include "host-tools/target/stream/session.hpp"
+#include "host-tools/analysis/profile/call_tree.hpp"
+#include "host-tools/analysis/profile/function_table.hpp"
+#include "host-tools/analysis/profile/path_costs.hpp"
 
 namespace nopscope {
 

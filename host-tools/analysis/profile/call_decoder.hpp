@@ -32,11 +32,11 @@
 #include <span>
 #include <utility>
 
-#include "host-tools/profile/call.hpp"
-#include "host-tools/profile/call_stack.hpp"
-#include "host-tools/profile/durations.hpp"
-#include "host-tools/profile/function_table.hpp"
-#include "host-tools/profile/told_whole.hpp"
+#include "host-tools/analysis/profile/call.hpp"
+#include "host-tools/analysis/profile/call_stack.hpp"
+#include "host-tools/analysis/profile/durations.hpp"
+#include "host-tools/analysis/profile/function_table.hpp"
+#include "host-tools/analysis/profile/told_whole.hpp"
 #include "tracer/protocol/event.hpp"
 
 namespace nopscope {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "host-tools/profile/call.hpp"
+#include "host-tools/analysis/profile/call.hpp"
 #include "tracer/protocol/event.hpp"
 
 namespace nopscope {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/profile/captured.hpp"
+#include "host-tools/analysis/profile/captured.hpp"
 
 #include <algorithm>
 #include <bit>
 
-#include "host-tools/profile/prices.hpp"
+#include "host-tools/analysis/profile/prices.hpp"
 
 namespace nopscope {
 namespace {

@@ -9,7 +9,7 @@
 #include <span>
 #include <utility>
 
-#include "host-tools/profile/function_table.hpp"
+#include "host-tools/analysis/profile/function_table.hpp"
 #include "tracer/protocol/event.hpp"
 
 namespace nopscope {

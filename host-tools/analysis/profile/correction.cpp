@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/profile/correction.hpp"
+#include "host-tools/analysis/profile/correction.hpp"
 
 #include <algorithm>
 

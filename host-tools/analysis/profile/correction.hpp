@@ -19,9 +19,9 @@
 #include <functional>
 #include <vector>
 
-#include "host-tools/elf/tail_calls.hpp"
-#include "host-tools/profile/profile.hpp"
-#include "host-tools/profile/sums.hpp"
+#include "host-tools/image/arch/arm64/tail_calls.hpp"
+#include "host-tools/analysis/profile/profile.hpp"
+#include "host-tools/analysis/profile/sums.hpp"
 
 namespace nopscope {
 

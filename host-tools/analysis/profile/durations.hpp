@@ -14,8 +14,8 @@
 #include <memory>
 
 #include "host-tools/base/memory.hpp"
-#include "host-tools/profile/call.hpp"
-#include "host-tools/profile/prices.hpp"
+#include "host-tools/analysis/profile/call.hpp"
+#include "host-tools/analysis/profile/prices.hpp"
 
 namespace nopscope {
 

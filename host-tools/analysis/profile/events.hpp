@@ -9,8 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "host-tools/profile/call.hpp"
-#include "host-tools/profile/captured.hpp"
+#include "host-tools/analysis/profile/call.hpp"
+#include "host-tools/analysis/profile/captured.hpp"
 #include "tracer/protocol/profile_events.hpp"
 
 namespace nopscope {

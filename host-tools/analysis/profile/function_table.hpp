@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "host-tools/base/memory.hpp"
-#include "host-tools/profile/prices.hpp"
+#include "host-tools/analysis/profile/prices.hpp"
 
 namespace nopscope {
 

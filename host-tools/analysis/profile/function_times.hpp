@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "host-tools/profile/duration_bins.hpp"
+#include "host-tools/analysis/profile/duration_bins.hpp"
 
 namespace nopscope {
 

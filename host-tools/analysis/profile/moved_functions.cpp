@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/profile/moved_functions.hpp"
+#include "host-tools/analysis/profile/moved_functions.hpp"
 
 #include <algorithm>
 

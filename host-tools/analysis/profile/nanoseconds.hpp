@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "host-tools/line/session.hpp"
+#include "host-tools/target/stream/session.hpp"
 
 namespace nopscope {
 

@@ -3,10 +3,10 @@
 
 #include <vector>
 
-#include "host-tools/profile/call.hpp"
-#include "host-tools/profile/call_costs.hpp"
-#include "host-tools/profile/call_tree.hpp"
-#include "host-tools/profile/function_table.hpp"
+#include "host-tools/analysis/profile/call.hpp"
+#include "host-tools/analysis/profile/call_costs.hpp"
+#include "host-tools/analysis/profile/call_tree.hpp"
+#include "host-tools/analysis/profile/function_table.hpp"
 
 namespace nopscope {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "host-tools/profile/call_tree.hpp"
+#include "host-tools/analysis/profile/call_tree.hpp"
 
 namespace nopscope {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/profile/profile.hpp"
+#include "host-tools/analysis/profile/profile.hpp"
 
 #include <algorithm>
 

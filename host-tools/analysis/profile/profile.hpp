@@ -12,20 +12,20 @@
 #include <optional>
 #include <vector>
 
-#include "host-tools/line/session.hpp"
-#include "host-tools/profile/call_costs.hpp"
-#include "host-tools/profile/call_decoder.hpp"
-#include "host-tools/profile/call_tree.hpp"
-#include "host-tools/profile/captured.hpp"
-#include "host-tools/profile/events.hpp"
-#include "host-tools/profile/function_table.hpp"
-#include "host-tools/profile/function_times.hpp"
-#include "host-tools/profile/moved_functions.hpp"
-#include "host-tools/profile/path_cache.hpp"
-#include "host-tools/profile/samples.hpp"
-#include "host-tools/profile/path_costs.hpp"
-#include "host-tools/profile/target_profile.hpp"
-#include "host-tools/profile/target_state.hpp"
+#include "host-tools/target/stream/session.hpp"
+#include "host-tools/analysis/profile/call_costs.hpp"
+#include "host-tools/analysis/profile/call_decoder.hpp"
+#include "host-tools/analysis/profile/call_tree.hpp"
+#include "host-tools/analysis/profile/captured.hpp"
+#include "host-tools/analysis/profile/events.hpp"
+#include "host-tools/analysis/profile/function_table.hpp"
+#include "host-tools/analysis/profile/function_times.hpp"
+#include "host-tools/analysis/profile/moved_functions.hpp"
+#include "host-tools/analysis/profile/path_cache.hpp"
+#include "host-tools/analysis/profile/samples.hpp"
+#include "host-tools/analysis/profile/path_costs.hpp"
+#include "host-tools/analysis/profile/target_profile.hpp"
+#include "host-tools/analysis/profile/target_state.hpp"
 
 namespace nopscope {
 

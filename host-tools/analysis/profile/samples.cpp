@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/profile/samples.hpp"
+#include "host-tools/analysis/profile/samples.hpp"
 
-#include "host-tools/profile/prices.hpp"
+#include "host-tools/analysis/profile/prices.hpp"
 
 namespace nopscope {
 

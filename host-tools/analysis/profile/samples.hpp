@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "host-tools/profile/captured.hpp"
+#include "host-tools/analysis/profile/captured.hpp"
 
 namespace nopscope {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/profile/sums.hpp"
+#include "host-tools/analysis/profile/sums.hpp"
 
 #include <algorithm>
 
-#include "host-tools/profile/paths.hpp"
+#include "host-tools/analysis/profile/paths.hpp"
 
 namespace nopscope {
 namespace {

@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "host-tools/profile/nanoseconds.hpp"
-#include "host-tools/profile/profile.hpp"
+#include "host-tools/analysis/profile/nanoseconds.hpp"
+#include "host-tools/analysis/profile/profile.hpp"
 
 namespace nopscope {
 

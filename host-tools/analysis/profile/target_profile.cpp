@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/profile/target_profile.hpp"
+#include "host-tools/analysis/profile/target_profile.hpp"
 
 #include <algorithm>
 
-#include "host-tools/profile/prices.hpp"
+#include "host-tools/analysis/profile/prices.hpp"
 
 namespace nopscope {
 

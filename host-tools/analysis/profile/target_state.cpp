@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/profile/target_state.hpp"
+#include "host-tools/analysis/profile/target_state.hpp"
 
 #include <algorithm>
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <deque>
 
-#include "host-tools/profile/call.hpp"
+#include "host-tools/analysis/profile/call.hpp"
 
 namespace nopscope {
 

@@ -10,10 +10,10 @@
 
 #include "host-tools/base/pmu_events.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/profile/paths.hpp"
-#include "host-tools/report/json.hpp"
-#include "host-tools/report/report.hpp"
-#include "host-tools/report/table.hpp"
+#include "host-tools/analysis/profile/paths.hpp"
+#include "host-tools/analysis/report/json.hpp"
+#include "host-tools/analysis/report/report.hpp"
+#include "host-tools/analysis/report/table.hpp"
 
 namespace nopscope {
 namespace {

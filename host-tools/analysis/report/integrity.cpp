@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "host-tools/report/report.hpp"
+#include "host-tools/analysis/report/report.hpp"
 
 namespace nopscope {
 namespace {

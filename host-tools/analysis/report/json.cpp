@@ -2,8 +2,8 @@
 #include <nlohmann/json.hpp>
 
 #include "host-tools/base/text.hpp"
-#include "host-tools/report/json.hpp"
-#include "host-tools/report/report.hpp"
+#include "host-tools/analysis/report/json.hpp"
+#include "host-tools/analysis/report/report.hpp"
 
 namespace nopscope {
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "host-tools/report/report.hpp"
+#include "host-tools/analysis/report/report.hpp"
 
 namespace nopscope {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/report/report.hpp"
+#include "host-tools/analysis/report/report.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,8 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/line/diagnosis.hpp"
+#include "host-tools/target/stream/diagnosis.hpp"
+#include "host-tools/target/stream/same_image.hpp"
 
 namespace nopscope {
 namespace {
@@ -63,7 +64,7 @@ struct FixedCalls {
     SignedFixedTicks sum = 0;
     SignedFixedTicks max = 0;
 };
-// No time is above `total_ns`: sums are settled and rounded by path (profile/sums.hpp), so a call
+// No time is above `total_ns`: sums are settled and rounded by path (analysis/profile/sums.hpp), so a call
 // may come out some nanoseconds above its function's total.
 CallTimes call_times(const FixedCalls& calls, std::uint64_t count, std::uint64_t total_ns, std::uint64_t clock_hz) {
     const auto ns = [&](SignedFixedTicks fixed) {

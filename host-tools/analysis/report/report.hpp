@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A profile with names and nanoseconds: what every output format shows. Times are as recorded, and
-// `corrected`: less the recording overhead (profile/correction.hpp). All times in a table (total,
+// `corrected`: less the recording overhead (analysis/profile/correction.hpp). All times in a table (total,
 // self, min, mean, max, percentiles) are corrected, or all are as recorded.
 #pragma once
 
@@ -15,9 +15,9 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "host-tools/elf/symbols.hpp"
-#include "host-tools/nsc/reader.hpp"
-#include "host-tools/profile/correction.hpp"
+#include "host-tools/image/symbols.hpp"
+#include "host-tools/recording/reader.hpp"
+#include "host-tools/analysis/profile/correction.hpp"
 
 namespace nopscope {
 

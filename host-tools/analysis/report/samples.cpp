@@ -8,9 +8,9 @@
 #include <unordered_map>
 
 #include "host-tools/base/text.hpp"
-#include "host-tools/report/json.hpp"
-#include "host-tools/report/report.hpp"
-#include "host-tools/report/table.hpp"
+#include "host-tools/analysis/report/json.hpp"
+#include "host-tools/analysis/report/report.hpp"
+#include "host-tools/analysis/report/table.hpp"
 
 namespace nopscope {
 namespace {

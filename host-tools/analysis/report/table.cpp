@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/report/table.hpp"
+#include "host-tools/analysis/report/table.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/export/tree.hpp"
+#include "host-tools/analysis/report/tree.hpp"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "host-tools/export/formats.hpp"
+#include "host-tools/views/export/formats.hpp"
 
 namespace nopscope {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/html/timeline.hpp"
+#include "host-tools/analysis/timeline/timeline.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "host-tools/html/timeline_slots.hpp"
+#include "host-tools/analysis/timeline/timeline_slots.hpp"
 
 namespace nopscope {
 namespace {

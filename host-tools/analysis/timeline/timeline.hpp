@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "host-tools/export/event_sink.hpp"
-#include "host-tools/html/positions.hpp"
-#include "host-tools/report/json.hpp"
+#include "host-tools/analysis/events/event_sink.hpp"
+#include "host-tools/analysis/timeline/positions.hpp"
+#include "host-tools/analysis/report/json.hpp"
 
 namespace nopscope {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/codec_bench/ev13.hpp"
+#include "host-tools/bench/codec/ev13.hpp"
 
 #include <fmt/format.h>
 

@@ -12,8 +12,8 @@
 #include "host-tools/base/file.hpp"
 #include "host-tools/base/run_main.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/codec_bench/meter.hpp"
-#include "host-tools/codec_bench/rounds.hpp"
+#include "host-tools/bench/codec/meter.hpp"
+#include "host-tools/bench/codec/rounds.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/codec_bench/meter.hpp"
+#include "host-tools/bench/codec/meter.hpp"
 
 #include <cmath>
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <span>
 
-#include "host-tools/codec_bench/ev13.hpp"
+#include "host-tools/bench/codec/ev13.hpp"
 #include "tracer/protocol/trace_group.hpp"
 
 namespace nopscope {

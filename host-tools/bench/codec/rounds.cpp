@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/codec_bench/rounds.hpp"
+#include "host-tools/bench/codec/rounds.hpp"
 
 #include <algorithm>
 

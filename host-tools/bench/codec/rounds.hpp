@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "host-tools/codec_bench/ev13.hpp"
+#include "host-tools/bench/codec/ev13.hpp"
 #include "tracer/protocol/trace_group.hpp"
 
 namespace nopscope {

@@ -11,8 +11,8 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/file.hpp"
 #include "host-tools/base/run_main.hpp"
-#include "host-tools/codec_bench/ev13.hpp"
-#include "host-tools/nsc/journal.hpp"
+#include "host-tools/bench/codec/ev13.hpp"
+#include "host-tools/recording/journal.hpp"
 
 namespace {
 

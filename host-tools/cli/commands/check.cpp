@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/elf/check.hpp"
+#include "host-tools/image/check.hpp"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/commands/commands.hpp"
-#include "host-tools/report/json.hpp"
+#include "host-tools/cli/commands/commands.hpp"
+#include "host-tools/analysis/report/json.hpp"
 
 namespace nopscope {
 namespace {

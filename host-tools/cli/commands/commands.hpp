@@ -9,7 +9,7 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/live/line.hpp"
 #include "host-tools/live/series.hpp"
-#include "host-tools/report/report.hpp"
+#include "host-tools/analysis/report/report.hpp"
 
 namespace nopscope {
 

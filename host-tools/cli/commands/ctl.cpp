@@ -2,8 +2,8 @@
 // `ctl`: one request to a target, over a line of its own or through the recorder that holds it.
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/commands/commands.hpp"
-#include "host-tools/control/socket.hpp"
+#include "host-tools/cli/commands/commands.hpp"
+#include "host-tools/target/control/socket.hpp"
 #include "host-tools/live/line.hpp"
 
 namespace nopscope {

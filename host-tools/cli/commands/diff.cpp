@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `diff`: what became slower, faster, new, gone.
-#include "host-tools/diff/clones.hpp"
-#include "host-tools/diff/diff.hpp"
+#include "host-tools/analysis/diff/clones.hpp"
+#include "host-tools/analysis/diff/diff.hpp"
 
 #include <fmt/format.h>
 
@@ -13,10 +13,10 @@
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/say.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/commands/load.hpp"
-#include "host-tools/html/html.hpp"
-#include "host-tools/report/json.hpp"
-#include "host-tools/report/table.hpp"
+#include "host-tools/cli/commands/load.hpp"
+#include "host-tools/views/page/html.hpp"
+#include "host-tools/analysis/report/json.hpp"
+#include "host-tools/analysis/report/table.hpp"
 
 namespace nopscope {
 namespace {

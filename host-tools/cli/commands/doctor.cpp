@@ -13,14 +13,14 @@
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/say.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/commands/commands.hpp"
-#include "host-tools/commands/load.hpp"
-#include "host-tools/doctor/board.hpp"
-#include "host-tools/elf/check.hpp"
+#include "host-tools/cli/commands/commands.hpp"
+#include "host-tools/cli/commands/load.hpp"
+#include "host-tools/target/doctor/board.hpp"
+#include "host-tools/image/check.hpp"
 #include "host-tools/live/line.hpp"
-#include "host-tools/report/json.hpp"
-#include "host-tools/transport/ports.hpp"
-#include "host-tools/transport/source.hpp"
+#include "host-tools/analysis/report/json.hpp"
+#include "host-tools/target/transport/ports.hpp"
+#include "host-tools/target/transport/source.hpp"
 
 namespace nopscope {
 namespace {

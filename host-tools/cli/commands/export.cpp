@@ -5,9 +5,9 @@
 #include <cstdio>
 
 #include "host-tools/base/output.hpp"
-#include "host-tools/commands/commands.hpp"
-#include "host-tools/commands/load.hpp"
-#include "host-tools/export/formats.hpp"
+#include "host-tools/cli/commands/commands.hpp"
+#include "host-tools/cli/commands/load.hpp"
+#include "host-tools/views/export/formats.hpp"
 
 namespace nopscope {
 namespace {

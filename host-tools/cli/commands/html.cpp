@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // `html`: a recording as a page.
-#include "host-tools/html/html.hpp"
+#include "host-tools/views/page/html.hpp"
 
 #include "host-tools/base/output.hpp"
-#include "host-tools/commands/load.hpp"
-#include "host-tools/export/balanced_stream.hpp"
+#include "host-tools/cli/commands/load.hpp"
+#include "host-tools/analysis/events/balanced_stream.hpp"
 
 namespace nopscope {
 

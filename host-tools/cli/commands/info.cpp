@@ -9,9 +9,9 @@
 
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/commands/load.hpp"
-#include "host-tools/elf/sites.hpp"
-#include "host-tools/report/json.hpp"
+#include "host-tools/cli/commands/load.hpp"
+#include "host-tools/image/sites.hpp"
+#include "host-tools/analysis/report/json.hpp"
 
 namespace nopscope {
 namespace {

@@ -7,10 +7,10 @@
 
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/commands/load.hpp"
-#include "host-tools/questions/questions.hpp"
-#include "host-tools/report/json.hpp"
-#include "host-tools/report/table.hpp"
+#include "host-tools/cli/commands/load.hpp"
+#include "host-tools/analysis/function_queries/questions.hpp"
+#include "host-tools/analysis/report/json.hpp"
+#include "host-tools/analysis/report/table.hpp"
 
 namespace nopscope {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/commands/load.hpp"
+#include "host-tools/cli/commands/load.hpp"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 #include "host-tools/base/progress.hpp"
 #include "host-tools/base/say.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/export/balanced_stream.hpp"
-#include "host-tools/line/tee.hpp"
+#include "host-tools/analysis/events/balanced_stream.hpp"
+#include "host-tools/target/stream/tee.hpp"
 
 namespace nopscope {
 

@@ -6,9 +6,9 @@
 #include <memory>
 #include <optional>
 
-#include "host-tools/commands/commands.hpp"
-#include "host-tools/export/event_sink.hpp"
-#include "host-tools/html/code.hpp"
+#include "host-tools/cli/commands/commands.hpp"
+#include "host-tools/analysis/events/event_sink.hpp"
+#include "host-tools/views/page/code.hpp"
 
 namespace nopscope {
 
@@ -44,7 +44,7 @@ Loaded load(const ReportOptions& options, bool durations = false,
 // finishes it. Says on stderr what the user should know. Throws Error.
 void stream_into(EventSink& sink, const ReportOptions& options, TimeAxis axis);
 
-// What a page shows of a recording: view_json() (html/html.hpp).
+// What a page shows of a recording: view_json() (views/page/html.hpp).
 std::string view_of_file(const HtmlOptions& options);
 
 // `yes`: it may have more than most_unasked_bytes. Throws Error.

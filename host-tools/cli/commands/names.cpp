@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/elf/names.hpp"
+#include "host-tools/image/names.hpp"
 
 #include "host-tools/base/output.hpp"
-#include "host-tools/commands/commands.hpp"
+#include "host-tools/cli/commands/commands.hpp"
 
 namespace nopscope {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `outliers`: the slowest calls of a function.
-#include "host-tools/questions/outliers.hpp"
+#include "host-tools/analysis/function_queries/outliers.hpp"
 
 #include <fmt/format.h>
 
@@ -8,11 +8,11 @@
 
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/commands/load.hpp"
-#include "host-tools/control/choice.hpp"
-#include "host-tools/export/balanced_stream.hpp"
-#include "host-tools/questions/questions.hpp"
-#include "host-tools/report/json.hpp"
+#include "host-tools/cli/commands/load.hpp"
+#include "host-tools/target/control/choice.hpp"
+#include "host-tools/analysis/events/balanced_stream.hpp"
+#include "host-tools/analysis/function_queries/questions.hpp"
+#include "host-tools/analysis/report/json.hpp"
 
 namespace nopscope {
 namespace {

@@ -12,13 +12,13 @@
 #include "host-tools/base/new_file.hpp"
 #include "host-tools/base/same_file.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/commands/commands.hpp"
-#include "host-tools/control/ending.hpp"
-#include "host-tools/line/diagnosis.hpp"
-#include "host-tools/line/tee.hpp"
+#include "host-tools/cli/commands/commands.hpp"
+#include "host-tools/target/control/ending.hpp"
+#include "host-tools/target/stream/diagnosis.hpp"
+#include "host-tools/target/stream/tee.hpp"
 #include "host-tools/live/screen.hpp"
 #include "host-tools/live/tape.hpp"
-#include "host-tools/report/report.hpp"
+#include "host-tools/analysis/report/report.hpp"
 
 namespace nopscope {
 namespace {

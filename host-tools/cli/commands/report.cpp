@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `report` and `graph`: read a recording, name it, print it.
 #include "host-tools/base/output.hpp"
-#include "host-tools/commands/commands.hpp"
-#include "host-tools/commands/load.hpp"
+#include "host-tools/cli/commands/commands.hpp"
+#include "host-tools/cli/commands/load.hpp"
 
 namespace nopscope {
 

@@ -12,10 +12,10 @@
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/say.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/commands/load.hpp"
+#include "host-tools/cli/commands/load.hpp"
 #include "host-tools/live/finish.hpp"
-#include "host-tools/serve/server.hpp"
-#include "host-tools/serve/subjects.hpp"
+#include "host-tools/views/serve/server.hpp"
+#include "host-tools/views/serve/subjects.hpp"
 
 namespace nopscope {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `top`: a running target in a terminal, or, with --once, one look at it.
-#include "host-tools/commands/top.hpp"
+#include "host-tools/cli/commands/top.hpp"
 
 #include <fmt/format.h>
 #include <langinfo.h>
@@ -16,11 +16,11 @@
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/say.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/commands/load.hpp"
+#include "host-tools/cli/commands/load.hpp"
 #include "host-tools/live/finish.hpp"
-#include "host-tools/top/frame.hpp"
-#include "host-tools/top/once.hpp"
-#include "host-tools/top/terminal.hpp"
+#include "host-tools/views/top/frame.hpp"
+#include "host-tools/views/top/once.hpp"
+#include "host-tools/views/top/terminal.hpp"
 
 namespace nopscope {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "host-tools/commands/commands.hpp"
-#include "host-tools/top/rows.hpp"
+#include "host-tools/cli/commands/commands.hpp"
+#include "host-tools/views/top/rows.hpp"
 
 namespace nopscope {
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <iterator>
 
-#include "host-tools/cli/commands_of.hpp"
-#include "host-tools/cli/completions.hpp"
-#include "host-tools/cli/reference.hpp"
+#include "host-tools/cli/generated/commands_of.hpp"
+#include "host-tools/cli/generated/completions.hpp"
+#include "host-tools/cli/generated/reference.hpp"
 
 namespace nopscope {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/cli/completions.hpp"
+#include "host-tools/cli/generated/completions.hpp"
 
 #include "host-tools/base/pmu_events.hpp"
-#include "host-tools/cli/commands_of.hpp"
+#include "host-tools/cli/generated/commands_of.hpp"
 #include "host-tools/cli/kinds.hpp"
-#include "host-tools/control/request.hpp"
+#include "host-tools/target/control/request.hpp"
 
 namespace nopscope {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/cli/examples.hpp"
+#include "host-tools/cli/generated/examples.hpp"
 
 #include <string_view>
 

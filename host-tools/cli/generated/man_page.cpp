@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pages in man(7).
-#include "host-tools/cli/reference.hpp"
-#include "host-tools/cli/commands_of.hpp"
-#include "host-tools/cli/examples.hpp"
-#include "host-tools/cli/manual.hpp"
-#include "host-tools/version.hpp"
+#include "host-tools/cli/generated/reference.hpp"
+#include "host-tools/cli/generated/commands_of.hpp"
+#include "host-tools/cli/generated/examples.hpp"
+#include "host-tools/cli/generated/manual.hpp"
+#include "host-tools/base/version.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/cli/manual.hpp"
+#include "host-tools/cli/generated/manual.hpp"
 
 #include <fmt/format.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/cli/reference.hpp"
+#include "host-tools/cli/generated/reference.hpp"
 
 #include <fstream>
 
 #include "host-tools/base/error.hpp"
-#include "host-tools/cli/commands_of.hpp"
+#include "host-tools/cli/generated/commands_of.hpp"
 
 namespace nopscope {
 

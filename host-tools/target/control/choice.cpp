@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/control/choice.hpp"
+#include "host-tools/target/control/choice.hpp"
 
 #include <fmt/format.h>
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "host-tools/elf/symbols.hpp"
+#include "host-tools/image/symbols.hpp"
 
 namespace nopscope {
 

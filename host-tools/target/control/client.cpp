@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/control/client.hpp"
+#include "host-tools/target/control/client.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/pmu_events.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/line/session.hpp"
+#include "host-tools/target/stream/session.hpp"
 
 namespace nopscope {
 namespace {

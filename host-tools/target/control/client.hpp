@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "host-tools/transport/source.hpp"
+#include "host-tools/target/transport/source.hpp"
 #include "tracer/protocol/command.hpp"
 
 namespace nopscope {

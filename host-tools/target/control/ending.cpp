@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/control/ending.hpp"
+#include "host-tools/target/control/ending.hpp"
 
 #include <algorithm>
 

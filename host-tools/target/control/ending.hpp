@@ -11,8 +11,8 @@
 #include <string>
 
 #include "host-tools/base/error.hpp"
-#include "host-tools/control/client.hpp"
-#include "host-tools/line/session.hpp"
+#include "host-tools/target/control/client.hpp"
+#include "host-tools/target/stream/session.hpp"
 
 namespace nopscope {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/control/request.hpp"
+#include "host-tools/target/control/request.hpp"
 
 #include <fmt/format.h>
 
@@ -13,6 +13,7 @@
 #include "host-tools/base/nearest.hpp"
 #include "host-tools/base/pmu_events.hpp"
 #include "host-tools/base/text.hpp"
+#include "host-tools/target/stream/same_image.hpp"
 
 namespace nopscope {
 namespace {

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "host-tools/control/choice.hpp"
-#include "host-tools/control/client.hpp"
-#include "host-tools/line/session.hpp"
+#include "host-tools/target/control/choice.hpp"
+#include "host-tools/target/control/client.hpp"
+#include "host-tools/target/stream/session.hpp"
 
 namespace nopscope {
 

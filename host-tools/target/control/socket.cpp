@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/control/socket.hpp"
+#include "host-tools/target/control/socket.hpp"
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -14,7 +14,7 @@
 
 #include "host-tools/base/file.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/transport/source.hpp"
+#include "host-tools/target/transport/source.hpp"
 
 namespace nopscope {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "host-tools/base/error.hpp"
-#include "host-tools/control/request.hpp"
+#include "host-tools/target/control/request.hpp"
 
 namespace nopscope {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/control/steering.hpp"
+#include "host-tools/target/control/steering.hpp"
 
 namespace nopscope {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/doctor/board.hpp"
+#include "host-tools/target/doctor/board.hpp"
 
 #include <fmt/format.h>
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "host-tools/doctor/finding.hpp"
-#include "host-tools/line/boot_lines.hpp"
+#include "host-tools/target/doctor/finding.hpp"
+#include "host-tools/target/stream/boot_lines.hpp"
 
 namespace nopscope {
 

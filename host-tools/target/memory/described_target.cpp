@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/memory/described_target.hpp"
+#include "host-tools/target/memory/described_target.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/line/diagnosis.hpp"
+#include "host-tools/target/stream/diagnosis.hpp"
 
 namespace nopscope {
 namespace {

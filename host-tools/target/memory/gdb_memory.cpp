@@ -11,8 +11,8 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/memory/gdb_packets.hpp"
-#include "host-tools/memory/target_memory.hpp"
+#include "host-tools/target/memory/gdb_packets.hpp"
+#include "host-tools/target/memory/target_memory.hpp"
 
 namespace nopscope {
 namespace {

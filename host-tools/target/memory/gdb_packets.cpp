@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/memory/gdb_packets.hpp"
+#include "host-tools/target/memory/gdb_packets.hpp"
 
 #include <fmt/format.h>
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "host-tools/transport/source.hpp"
+#include "host-tools/target/transport/source.hpp"
 
 namespace nopscope {
 

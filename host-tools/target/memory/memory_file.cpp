@@ -10,7 +10,7 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/file.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/memory/target_memory.hpp"
+#include "host-tools/target/memory/target_memory.hpp"
 #include "tracer/protocol/bytes.hpp"
 
 namespace nopscope {

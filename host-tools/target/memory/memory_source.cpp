@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/memory/memory_source.hpp"
+#include "host-tools/target/memory/memory_source.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/memory/pull.hpp"
+#include "host-tools/target/memory/pull.hpp"
 
 namespace nopscope {
 namespace {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "host-tools/transport/source.hpp"
+#include "host-tools/target/transport/source.hpp"
 
 namespace nopscope {
 

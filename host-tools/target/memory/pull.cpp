@@ -5,7 +5,7 @@
 // This file is compiled with the largest ring there can be. Each record is moved from its place in the
 // target's ring to the same record's place in one of ours, where nothing wraps. All that the ring holds
 // is taken, whether the target has sent it or not, up to most_ring_bytes of the newest.
-#include "host-tools/memory/pull.hpp"
+#include "host-tools/target/memory/pull.hpp"
 
 #include <sys/mman.h>
 
@@ -16,8 +16,8 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/file.hpp"
-#include "host-tools/elf/symbols.hpp"
-#include "host-tools/memory/described_target.hpp"
+#include "host-tools/image/symbols.hpp"
+#include "host-tools/target/memory/described_target.hpp"
 #include "tracer/stream/pump.hpp"
 
 namespace nopscope {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "host-tools/elf/elf_file.hpp"
-#include "host-tools/memory/target_memory.hpp"
+#include "host-tools/image/elf_file.hpp"
+#include "host-tools/target/memory/target_memory.hpp"
 
 namespace nopscope {
 

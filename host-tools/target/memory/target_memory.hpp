@@ -9,7 +9,7 @@
 #include <span>
 #include <string>
 
-#include "host-tools/transport/source.hpp"
+#include "host-tools/target/transport/source.hpp"
 
 namespace nopscope {
 

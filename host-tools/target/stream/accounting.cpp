@@ -2,7 +2,7 @@
 // What a session lacks: in sum, and where.
 #include <algorithm>
 
-#include "host-tools/line/session.hpp"
+#include "host-tools/target/stream/session.hpp"
 
 namespace nopscope {
 

@@ -4,7 +4,7 @@
 // bits are copies of one bit. Bytes in which these are not equal are impossible at this r. Each
 // common rate gives a distribution of bytes (the sender's bits taken as random), and the rate is
 // named whose distribution fits best, if it fits well and no other does.
-#include "host-tools/line/baud.hpp"
+#include "host-tools/target/stream/baud.hpp"
 
 #include <algorithm>
 #include <cmath>

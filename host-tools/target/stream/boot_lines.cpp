@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/line/boot_lines.hpp"
+#include "host-tools/target/stream/boot_lines.hpp"
 
 #include <algorithm>
 #include <charconv>

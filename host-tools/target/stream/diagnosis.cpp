@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/line/diagnosis.hpp"
+#include "host-tools/target/stream/diagnosis.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "host-tools/base/text.hpp"
-#include "host-tools/line/baud.hpp"
+#include "host-tools/target/stream/baud.hpp"
 
 namespace nopscope {
 namespace {

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "host-tools/line/session.hpp"
+#include "host-tools/target/stream/session.hpp"
 
 namespace nopscope {
 

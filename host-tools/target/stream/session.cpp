@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/line/session.hpp"
+#include "host-tools/target/stream/session.hpp"
 
 #include <algorithm>
 #include <chrono>

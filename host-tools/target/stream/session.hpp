@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "host-tools/line/deframer.hpp"
+#include "host-tools/target/stream/deframer.hpp"
 #include "tracer/protocol/command.hpp"
 #include "tracer/protocol/hello.hpp"
 #include "tracer/protocol/stats.hpp"

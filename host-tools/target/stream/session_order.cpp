@@ -2,7 +2,7 @@
 // The order of a session's frames: missing ones, duplicates, and numbers that a reset left out.
 #include <algorithm>
 
-#include "host-tools/line/session.hpp"
+#include "host-tools/target/stream/session.hpp"
 
 namespace nopscope {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "host-tools/line/session.hpp"
+#include "host-tools/target/stream/session.hpp"
 
 namespace nopscope {
 

@@ -17,7 +17,7 @@
 #include "host-tools/base/file.hpp"
 #include "host-tools/base/interrupt.hpp"
 #include "host-tools/base/memory.hpp"
-#include "host-tools/transport/source.hpp"
+#include "host-tools/target/transport/source.hpp"
 
 namespace nopscope {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/transport/ports.hpp"
+#include "host-tools/target/transport/ports.hpp"
 
 #include <fmt/format.h>
 #include <grp.h>

@@ -12,8 +12,8 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/file.hpp"
-#include "host-tools/transport/ports.hpp"
-#include "host-tools/transport/source.hpp"
+#include "host-tools/target/transport/ports.hpp"
+#include "host-tools/target/transport/source.hpp"
 
 namespace nopscope {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/file.hpp"
-#include "host-tools/transport/source.hpp"
+#include "host-tools/target/transport/source.hpp"
 
 namespace nopscope {
 

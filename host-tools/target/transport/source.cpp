@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/transport/source.hpp"
+#include "host-tools/target/transport/source.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "host-tools/base/text.hpp"
-#include "host-tools/export/tree.hpp"
+#include "host-tools/analysis/report/tree.hpp"
 
 namespace nopscope {
 namespace {

@@ -8,9 +8,9 @@
 #include <unordered_map>
 
 #include "host-tools/base/text.hpp"
-#include "host-tools/export/call_sink.hpp"
-#include "host-tools/export/formats.hpp"
-#include "host-tools/report/table.hpp"
+#include "host-tools/analysis/events/call_sink.hpp"
+#include "host-tools/views/export/formats.hpp"
+#include "host-tools/analysis/report/table.hpp"
 
 namespace nopscope {
 namespace {

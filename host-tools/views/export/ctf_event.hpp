@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "host-tools/export/little_endian.hpp"
+#include "host-tools/views/export/little_endian.hpp"
 
 namespace nopscope {
 

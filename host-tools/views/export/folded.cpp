@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "host-tools/base/text.hpp"
-#include "host-tools/export/tree.hpp"
+#include "host-tools/analysis/report/tree.hpp"
 
 namespace nopscope {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/export/formats.hpp"
+#include "host-tools/views/export/formats.hpp"
 
 namespace nopscope {
 namespace {

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "host-tools/base/output.hpp"
-#include "host-tools/export/event_sink.hpp"
-#include "host-tools/profile/profile.hpp"
+#include "host-tools/analysis/events/event_sink.hpp"
+#include "host-tools/analysis/profile/profile.hpp"
 
 struct sqlite3;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/export/json_text.hpp"
+#include "host-tools/views/export/json_text.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "host-tools/base/text.hpp"
-#include "host-tools/export/formats.hpp"
-#include "host-tools/export/proto.hpp"
+#include "host-tools/views/export/formats.hpp"
+#include "host-tools/views/export/proto.hpp"
 
 namespace nopscope {
 namespace {

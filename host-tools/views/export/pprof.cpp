@@ -9,8 +9,8 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/export/proto.hpp"
-#include "host-tools/export/tree.hpp"
+#include "host-tools/views/export/proto.hpp"
+#include "host-tools/analysis/report/tree.hpp"
 
 namespace nopscope {
 namespace {

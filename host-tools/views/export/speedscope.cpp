@@ -7,9 +7,9 @@
 #include <unordered_map>
 #include <utility>
 
-#include "host-tools/export/formats.hpp"
-#include "host-tools/export/json_text.hpp"
-#include "host-tools/export/track_files.hpp"
+#include "host-tools/views/export/formats.hpp"
+#include "host-tools/views/export/json_text.hpp"
+#include "host-tools/views/export/track_files.hpp"
 
 namespace nopscope {
 namespace {

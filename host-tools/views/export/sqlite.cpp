@@ -10,8 +10,8 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/export/call_sink.hpp"
-#include "host-tools/export/formats.hpp"
+#include "host-tools/analysis/events/call_sink.hpp"
+#include "host-tools/views/export/formats.hpp"
 
 namespace nopscope {
 namespace {

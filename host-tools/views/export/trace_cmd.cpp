@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "host-tools/base/text.hpp"
-#include "host-tools/export/formats.hpp"
-#include "host-tools/export/little_endian.hpp"
-#include "host-tools/export/track_files.hpp"
+#include "host-tools/views/export/formats.hpp"
+#include "host-tools/views/export/little_endian.hpp"
+#include "host-tools/views/export/track_files.hpp"
 
 namespace nopscope {
 namespace {

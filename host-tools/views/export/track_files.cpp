@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/export/track_files.hpp"
+#include "host-tools/views/export/track_files.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/html/code.hpp"
+#include "host-tools/views/page/code.hpp"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "host-tools/base/text.hpp"
-#include "host-tools/elf/a64.hpp"
-#include "host-tools/elf/sites.hpp"
-#include "host-tools/elf/source_text.hpp"
+#include "host-tools/image/arch/arm64/a64.hpp"
+#include "host-tools/image/sites.hpp"
+#include "host-tools/image/source_text.hpp"
 
 namespace nopscope {
 namespace {

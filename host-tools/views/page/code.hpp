@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "host-tools/elf/disassembler.hpp"
-#include "host-tools/elf/elf_file.hpp"
-#include "host-tools/elf/line_table.hpp"
-#include "host-tools/elf/symbols.hpp"
-#include "host-tools/html/positions.hpp"
-#include "host-tools/report/json.hpp"
+#include "host-tools/image/arch/arm64/disassembler.hpp"
+#include "host-tools/image/elf_file.hpp"
+#include "host-tools/image/line_table.hpp"
+#include "host-tools/image/symbols.hpp"
+#include "host-tools/analysis/timeline/positions.hpp"
+#include "host-tools/analysis/report/json.hpp"
 
 namespace nopscope {
 

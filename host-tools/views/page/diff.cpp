@@ -6,8 +6,8 @@
 #include <iterator>
 
 #include "host-tools/base/text.hpp"
-#include "host-tools/diff/diff.hpp"
-#include "host-tools/report/json.hpp"
+#include "host-tools/analysis/diff/diff.hpp"
+#include "host-tools/analysis/report/json.hpp"
 
 namespace nopscope {
 namespace {

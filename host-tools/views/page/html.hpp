@@ -5,10 +5,10 @@
 #include <string>
 #include <string_view>
 
-#include "host-tools/html/code.hpp"
-#include "host-tools/html/timeline.hpp"
-#include "host-tools/profile/profile.hpp"
-#include "host-tools/report/report.hpp"
+#include "host-tools/views/page/code.hpp"
+#include "host-tools/analysis/timeline/timeline.hpp"
+#include "host-tools/analysis/profile/profile.hpp"
+#include "host-tools/analysis/report/report.hpp"
 
 namespace nopscope {
 
@@ -31,7 +31,7 @@ std::string_view page_template();
 // The page with the data in it, whatever bytes its names have.
 std::string html_page(std::string_view page, const std::string& view);
 
-// The page without data, which asks its server for them (serve/server.hpp), and the content security policy that
+// The page without data, which asks its server for them (views/serve/server.hpp), and the content security policy that
 // belongs into its response's head: the page's own, and that it may ask where it came from, and be in no frame.
 struct ServedPage {
     std::string html;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/base/error.hpp"
-#include "host-tools/html/html.hpp"
+#include "host-tools/views/page/html.hpp"
 
 // cmake/page.cmake
 extern "C" const char _binary_page_html_start[];

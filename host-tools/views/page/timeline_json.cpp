@@ -7,8 +7,8 @@
 #include <tuple>
 
 #include "host-tools/base/text.hpp"
-#include "host-tools/html/timeline.hpp"
-#include "host-tools/html/timeline_slots.hpp"
+#include "host-tools/analysis/timeline/timeline.hpp"
+#include "host-tools/analysis/timeline/timeline_slots.hpp"
 
 namespace nopscope {
 namespace {

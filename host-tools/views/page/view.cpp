@@ -7,11 +7,11 @@
 #include <unordered_set>
 
 #include "host-tools/base/text.hpp"
-#include "host-tools/export/tree.hpp"
-#include "host-tools/html/html.hpp"
-#include "host-tools/html/positions.hpp"
-#include "host-tools/questions/questions.hpp"
-#include "host-tools/report/json.hpp"
+#include "host-tools/analysis/report/tree.hpp"
+#include "host-tools/views/page/html.hpp"
+#include "host-tools/analysis/timeline/positions.hpp"
+#include "host-tools/analysis/function_queries/questions.hpp"
+#include "host-tools/analysis/report/json.hpp"
 
 namespace nopscope {
 namespace {

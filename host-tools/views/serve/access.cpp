@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/serve/access.hpp"
+#include "host-tools/views/serve/access.hpp"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/serve/connection.hpp"
+#include "host-tools/views/serve/connection.hpp"
 
 #include <fmt/format.h>
 #include <poll.h>

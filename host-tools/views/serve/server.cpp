@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/serve/server.hpp"
+#include "host-tools/views/serve/server.hpp"
 
 #include <fmt/format.h>
 #include <sys/socket.h>
@@ -10,9 +10,9 @@
 
 #include "host-tools/base/file.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/html/html.hpp"
-#include "host-tools/serve/connection.hpp"
-#include "host-tools/serve/workers.hpp"
+#include "host-tools/views/page/html.hpp"
+#include "host-tools/views/serve/connection.hpp"
+#include "host-tools/views/serve/workers.hpp"
 
 namespace nopscope {
 namespace {

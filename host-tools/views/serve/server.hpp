@@ -10,8 +10,8 @@
 #include <memory>
 #include <string>
 
-#include "host-tools/serve/access.hpp"
-#include "host-tools/serve/shown.hpp"
+#include "host-tools/views/serve/access.hpp"
+#include "host-tools/views/serve/shown.hpp"
 
 namespace nopscope {
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "host-tools/control/socket.hpp"
+#include "host-tools/target/control/socket.hpp"
 
 namespace nopscope {
 

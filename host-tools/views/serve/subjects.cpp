@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/serve/subjects.hpp"
+#include "host-tools/views/serve/subjects.hpp"
 
 #include <zlib.h>
 
 #include <nlohmann/json.hpp>
 
 #include "host-tools/base/text.hpp"
-#include "host-tools/html/html.hpp"
-#include "host-tools/report/json.hpp"
+#include "host-tools/views/page/html.hpp"
+#include "host-tools/analysis/report/json.hpp"
 
 namespace nopscope {
 namespace {

@@ -5,10 +5,10 @@
 #include <mutex>
 #include <string>
 
-#include "host-tools/html/code.hpp"
+#include "host-tools/views/page/code.hpp"
 #include "host-tools/live/live.hpp"
 #include "host-tools/live/rates.hpp"
-#include "host-tools/serve/shown.hpp"
+#include "host-tools/views/serve/shown.hpp"
 
 namespace nopscope {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "host-tools/top/ui.hpp"
+#include "host-tools/views/top/ui.hpp"
 
 namespace nopscope::top {
 

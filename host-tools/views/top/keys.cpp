@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "host-tools/top/ui.hpp"
+#include "host-tools/views/top/ui.hpp"
 
 namespace nopscope::top {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/top/list.hpp"
+#include "host-tools/views/top/list.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "host-tools/base/text.hpp"
-#include "host-tools/top/text.hpp"
+#include "host-tools/views/top/text.hpp"
 
 namespace nopscope::top {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "host-tools/top/frame.hpp"
+#include "host-tools/views/top/frame.hpp"
 
 namespace nopscope::top {
 

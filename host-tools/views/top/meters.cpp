@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/top/meters.hpp"
+#include "host-tools/views/top/meters.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "host-tools/base/text.hpp"
-#include "host-tools/top/text.hpp"
+#include "host-tools/views/top/text.hpp"
 
 namespace nopscope::top {
 namespace {

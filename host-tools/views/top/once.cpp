@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/top/once.hpp"
+#include "host-tools/views/top/once.hpp"
 
 #include <algorithm>
 
 #include "host-tools/base/text.hpp"
-#include "host-tools/report/json.hpp"
+#include "host-tools/analysis/report/json.hpp"
 
 namespace nopscope::top {
 namespace {

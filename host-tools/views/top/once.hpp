@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "host-tools/top/rows.hpp"
+#include "host-tools/views/top/rows.hpp"
 
 namespace nopscope::top {
 

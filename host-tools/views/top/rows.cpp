@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/top/rows.hpp"
+#include "host-tools/views/top/rows.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -9,8 +9,8 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/export/tree.hpp"
-#include "host-tools/questions/questions.hpp"
+#include "host-tools/analysis/report/tree.hpp"
+#include "host-tools/analysis/function_queries/questions.hpp"
 
 namespace nopscope::top {
 namespace {

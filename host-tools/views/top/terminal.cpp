@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/top/terminal.hpp"
+#include "host-tools/views/top/terminal.hpp"
 
 #include <fmt/format.h>
 #include <signal.h>

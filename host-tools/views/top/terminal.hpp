@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <optional>
 
-#include "host-tools/top/frame.hpp"
+#include "host-tools/views/top/frame.hpp"
 
 namespace nopscope::top {
 

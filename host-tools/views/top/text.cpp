@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/top/text.hpp"
+#include "host-tools/views/top/text.hpp"
 
 #include <fmt/format.h>
 

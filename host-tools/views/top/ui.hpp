@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "host-tools/top/rows.hpp"
+#include "host-tools/views/top/rows.hpp"
 
 namespace nopscope::top {
 

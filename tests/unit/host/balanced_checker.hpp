@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "host-tools/export/event_sink.hpp"
+#include "host-tools/analysis/events/event_sink.hpp"
 
 namespace nopscope::test {
 

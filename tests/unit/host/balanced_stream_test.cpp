@@ -4,7 +4,7 @@
 #include <random>
 
 #include "host-tools/base/error.hpp"
-#include "host-tools/export/balanced_stream.hpp"
+#include "host-tools/analysis/events/balanced_stream.hpp"
 #include "tests/unit/host/balanced_checker.hpp"
 #include "tests/unit/host/target_stream.hpp"
 

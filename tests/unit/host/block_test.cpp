@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A recording's block of records: every kind of record, of clock and of gap comes back; a block that
 // is not one is refused, and takes no more than a block's time.
-#include "host-tools/nsc/block.hpp"
+#include "host-tools/recording/block.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What doctor says of a board's boot lines: each judgement, and nothing of a board that is well.
-#include "host-tools/doctor/board.hpp"
+#include "host-tools/target/doctor/board.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lines a board prints first, as they come, and as a hostile or damaged line has them.
-#include "host-tools/line/boot_lines.hpp"
+#include "host-tools/target/stream/boot_lines.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

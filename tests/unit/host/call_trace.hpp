@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "host-tools/codec_bench/ev13.hpp"
+#include "host-tools/bench/codec/ev13.hpp"
 
 namespace nopscope::test {
 

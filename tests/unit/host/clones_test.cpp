@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions that one build has as clones, and another has not.
-#include "host-tools/diff/clones.hpp"
+#include "host-tools/analysis/diff/clones.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a page has of an image: the real instructions, whatever the image says; and of its source files only text.
-#include "host-tools/html/code.hpp"
+#include "host-tools/views/page/code.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -12,7 +12,7 @@
 #include <fstream>
 #include <map>
 
-#include "host-tools/elf/source_text.hpp"
+#include "host-tools/image/source_text.hpp"
 #include "tests/unit/host/elf_builder.hpp"
 
 namespace nopscope {

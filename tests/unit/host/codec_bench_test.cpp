@@ -7,7 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "host-tools/codec_bench/rounds.hpp"
+#include "host-tools/bench/codec/rounds.hpp"
 #include "tests/unit/host/call_trace.hpp"
 
 namespace nopscope {

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "host-tools/codec_bench/rounds.hpp"
+#include "host-tools/bench/codec/rounds.hpp"
 
 namespace nopscope::test {
 

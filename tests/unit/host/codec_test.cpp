@@ -7,7 +7,7 @@
 #include <memory>
 #include <random>
 
-#include "host-tools/codec_bench/rounds.hpp"
+#include "host-tools/bench/codec/rounds.hpp"
 #include "tests/unit/host/call_trace.hpp"
 #include "tests/unit/host/codec_records.hpp"
 

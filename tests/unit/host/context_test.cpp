@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host-tools/base/file.hpp"
-#include "host-tools/report/report.hpp"
+#include "host-tools/analysis/report/report.hpp"
 #include "tests/unit/host/golden.hpp"
 #include "tests/unit/host/line_profile.hpp"
 #include "tests/unit/host/target_stream.hpp"

@@ -10,7 +10,7 @@
 #include <map>
 #include <random>
 
-#include "host-tools/report/report.hpp"
+#include "host-tools/analysis/report/report.hpp"
 #include "tests/unit/host/line_profile.hpp"
 #include "tests/unit/host/target_stream.hpp"
 

@@ -7,9 +7,9 @@
 #include <random>
 
 #include "host-tools/base/file.hpp"
-#include "host-tools/nsc/journal.hpp"
-#include "host-tools/nsc/reader.hpp"
-#include "host-tools/nsc/repair.hpp"
+#include "host-tools/recording/journal.hpp"
+#include "host-tools/recording/reader.hpp"
+#include "host-tools/recording/repair.hpp"
 #include "tests/unit/host/target_stream.hpp"
 #include "tests/unit/host/told.hpp"
 #include "tracer/protocol/crc32c.hpp"

@@ -6,7 +6,7 @@
 
 #include <map>
 
-#include "host-tools/profile/call_decoder.hpp"
+#include "host-tools/analysis/profile/call_decoder.hpp"
 
 namespace nopscope::test {
 

@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "host-tools/profile/profile.hpp"
+#include "host-tools/analysis/profile/profile.hpp"
 
 namespace nopscope {
 namespace {

@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "host-tools/elf/line_table.hpp"
-#include "host-tools/elf/source_lines.hpp"
-#include "host-tools/elf/symbols.hpp"
+#include "host-tools/image/line_table.hpp"
+#include "host-tools/image/source_lines.hpp"
+#include "host-tools/image/symbols.hpp"
 
 namespace nopscope {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "host-tools/elf/a64.hpp"
+#include "host-tools/image/arch/arm64/a64.hpp"
 #include "tests/unit/host/target_stream.hpp"
 
 namespace nopscope::test {

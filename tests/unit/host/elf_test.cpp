@@ -6,10 +6,10 @@
 #include <random>
 
 #include "host-tools/base/error.hpp"
-#include "host-tools/elf/check.hpp"
-#include "host-tools/elf/names.hpp"
-#include "host-tools/elf/sites.hpp"
-#include "host-tools/elf/symbols.hpp"
+#include "host-tools/image/check.hpp"
+#include "host-tools/image/names.hpp"
+#include "host-tools/image/sites.hpp"
+#include "host-tools/image/symbols.hpp"
 #include "tests/unit/host/elf_builder.hpp"
 
 namespace nopscope {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The end that the host chooses, with a target that answers as the test wants.
-#include "host-tools/control/ending.hpp"
+#include "host-tools/target/control/ending.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

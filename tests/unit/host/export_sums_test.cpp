@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "host-tools/export/call_sink.hpp"
-#include "host-tools/export/tree.hpp"
-#include "host-tools/profile/call_tree.hpp"
+#include "host-tools/analysis/events/call_sink.hpp"
+#include "host-tools/analysis/report/tree.hpp"
+#include "host-tools/analysis/profile/call_tree.hpp"
 #include "tests/unit/host/line_profile.hpp"
 #include "tests/unit/host/target_stream.hpp"
 

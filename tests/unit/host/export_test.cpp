@@ -6,11 +6,11 @@
 #include <fstream>
 
 #include "host-tools/base/error.hpp"
-#include "host-tools/export/ctf_event.hpp"
-#include "host-tools/export/formats.hpp"
-#include "host-tools/export/json_text.hpp"
-#include "host-tools/export/proto.hpp"
-#include "host-tools/export/track_files.hpp"
+#include "host-tools/views/export/ctf_event.hpp"
+#include "host-tools/views/export/formats.hpp"
+#include "host-tools/views/export/json_text.hpp"
+#include "host-tools/views/export/proto.hpp"
+#include "host-tools/views/export/track_files.hpp"
 
 namespace nopscope::test {
 namespace {

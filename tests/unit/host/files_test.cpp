@@ -11,7 +11,7 @@
 #include "host-tools/base/new_file.hpp"
 #include "host-tools/base/same_file.hpp"
 #include "host-tools/live/series.hpp"
-#include "host-tools/nsc/format.hpp"
+#include "host-tools/recording/format.hpp"
 
 namespace nopscope {
 namespace {

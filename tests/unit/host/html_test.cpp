@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the page shows is what the report says, whatever was left out of it, and data stays data.
-#include "host-tools/html/html.hpp"
+#include "host-tools/views/page/html.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -8,7 +8,7 @@
 
 #include <random>
 
-#include "host-tools/line/baud.hpp"
+#include "host-tools/target/stream/baud.hpp"
 #include "host-tools/live/line.hpp"
 #include "tests/unit/host/target_stream.hpp"
 #include "tests/unit/host/told.hpp"

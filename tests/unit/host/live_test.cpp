@@ -11,7 +11,7 @@
 
 #include "host-tools/base/error.hpp"
 #include "host-tools/live/rates.hpp"
-#include "host-tools/nsc/reader.hpp"
+#include "host-tools/recording/reader.hpp"
 #include "tests/unit/host/target_stream.hpp"
 
 namespace nopscope {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The name table, from an image to what the target reads.
-#include "host-tools/elf/names.hpp"
+#include "host-tools/image/names.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "host-tools/base/error.hpp"
-#include "host-tools/elf/symbols.hpp"
+#include "host-tools/image/symbols.hpp"
 #include "tests/unit/host/elf_builder.hpp"
 #include "tracer/protocol/names.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/questions/outliers.hpp"
+#include "host-tools/analysis/function_queries/outliers.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,9 +6,9 @@
 #include <fstream>
 #include <iterator>
 
-#include "host-tools/html/html.hpp"
-#include "host-tools/profile/profile.hpp"
-#include "host-tools/report/report.hpp"
+#include "host-tools/views/page/html.hpp"
+#include "host-tools/analysis/profile/profile.hpp"
+#include "host-tools/analysis/report/report.hpp"
 #include "tests/unit/host/target_stream.hpp"
 
 namespace nopscope {

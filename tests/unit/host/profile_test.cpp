@@ -9,7 +9,7 @@
 #include <random>
 
 #include "host-tools/base/file.hpp"
-#include "host-tools/report/report.hpp"
+#include "host-tools/analysis/report/report.hpp"
 #include "tests/unit/host/golden.hpp"
 #include "tests/unit/host/report_fixture.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From bytes to what is printed: the numbers, the order, the escaping, the refusals; and the golden
 // report, which UPDATE_GOLDEN=1 renews.
-#include "host-tools/report/report.hpp"
+#include "host-tools/analysis/report/report.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

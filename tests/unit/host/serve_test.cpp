@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who is answered what, over a real socket: another site's page, another name for this machine, who has no token,
 // who sends too much or too slowly.
-#include "host-tools/serve/server.hpp"
+#include "host-tools/views/serve/server.hpp"
 
 #include <arpa/inet.h>
 #include <gmock/gmock.h>

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host-tools/line/session.hpp"
+#include "host-tools/target/stream/session.hpp"
 #include "tests/unit/host/target_stream.hpp"
 
 namespace nopscope::test {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "host-tools/base/error.hpp"
-#include "host-tools/serve/subjects.hpp"
+#include "host-tools/views/serve/subjects.hpp"
 #include "tests/unit/host/target_stream.hpp"
 
 namespace nopscope {

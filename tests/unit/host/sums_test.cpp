@@ -7,9 +7,9 @@
 #include <map>
 #include <random>
 
-#include "host-tools/export/tree.hpp"
-#include "host-tools/profile/paths.hpp"
-#include "host-tools/report/report.hpp"
+#include "host-tools/analysis/report/tree.hpp"
+#include "host-tools/analysis/profile/paths.hpp"
+#include "host-tools/analysis/report/report.hpp"
 #include "tests/unit/host/line_profile.hpp"
 #include "tests/unit/host/target_stream.hpp"
 

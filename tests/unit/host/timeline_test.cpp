@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A timeline has what was told, exactly while there is room, and bounded afterwards: the longest calls, and honest sums of
 // the others.
-#include "host-tools/html/timeline.hpp"
+#include "host-tools/analysis/timeline/timeline.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <vector>
 
-#include "host-tools/line/session.hpp"
+#include "host-tools/target/stream/session.hpp"
 
 namespace nopscope::test {
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host-tools/top/ui.hpp"
+#include "host-tools/views/top/ui.hpp"
 
 namespace nopscope::top {
 namespace {

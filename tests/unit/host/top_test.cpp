@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "host-tools/base/error.hpp"
-#include "host-tools/top/frame.hpp"
-#include "host-tools/top/once.hpp"
-#include "host-tools/top/text.hpp"
+#include "host-tools/views/top/frame.hpp"
+#include "host-tools/views/top/once.hpp"
+#include "host-tools/views/top/text.hpp"
 #include "tests/unit/host/top_look.hpp"
 
 namespace nopscope::top {

@@ -5,7 +5,7 @@
 #include <random>
 
 #include "host-tools/base/error.hpp"
-#include "host-tools/memory/target_memory.hpp"
+#include "host-tools/target/memory/target_memory.hpp"
 
 namespace nopscope {
 namespace {

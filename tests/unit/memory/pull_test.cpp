@@ -7,7 +7,7 @@
 #include <random>
 
 #include "host-tools/base/error.hpp"
-#include "host-tools/memory/pull.hpp"
+#include "host-tools/target/memory/pull.hpp"
 #include "tests/unit/host/elf_builder.hpp"
 #include "tests/unit/host/told.hpp"
 #include "tracer/core/descriptor.hpp"

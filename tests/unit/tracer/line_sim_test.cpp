@@ -3,7 +3,7 @@
 // repeats bytes, and the host's reader. Whatever the line does, every record that is delivered is the
 // one that was made, none comes twice, what is missing is counted to the last one, and a line that has
 // become good again is read again within a key frame.
-#include "host-tools/line/session.hpp"
+#include "host-tools/target/stream/session.hpp"
 #include "tests/unit/tracer/core_fixture.hpp"
 #include "tracer/stream/pump.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/elf/disassembler.hpp"
+#include "host-tools/image/arch/arm64/disassembler.hpp"
 
 #include <fmt/format.h>
 #include <llvm-c/Disassembler.h>
@@ -8,7 +8,7 @@
 #include <array>
 
 #include "host-tools/base/error.hpp"
-#include "host-tools/elf/a64.hpp"
+#include "host-tools/image/arch/arm64/a64.hpp"
 
 namespace nopscope {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/elf/tail_calls.hpp"
+#include "host-tools/image/arch/arm64/tail_calls.hpp"
 
 #include <algorithm>
 #include <map>
@@ -7,7 +7,7 @@
 #include <set>
 #include <string_view>
 
-#include "host-tools/elf/a64.hpp"
+#include "host-tools/image/arch/arm64/a64.hpp"
 #include "tracer/protocol/bytes.hpp"
 
 namespace nopscope {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The view's section `code`, written by host-tools/html/code.cpp: the hottest functions' instructions. `at` counts a
+// The view's section `code`, written by host-tools/views/page/code.cpp: the hottest functions' instructions. `at` counts a
 // function's instructions from 0; each is 4 bytes.
 
 export interface CodeFunction {

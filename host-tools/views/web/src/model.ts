@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a page shows, all of it or, from a server, as of now: written by host-tools/html/view.cpp. Times are nanoseconds; lists that belong
+// What a page shows, all of it or, from a server, as of now: written by host-tools/views/page/view.cpp. Times are nanoseconds; lists that belong
 // together are columns, as a recording may have many paths.
 
 import type { CodeData } from "./code_model";

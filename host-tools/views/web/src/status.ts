@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a line is: written by host-tools/serve/, shown in one line.
+// How a line is: written by host-tools/views/serve/, shown in one line.
 import { make, patch } from "./dom";
 import * as text from "./text";
 

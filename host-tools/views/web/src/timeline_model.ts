@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The view's section `timeline`, written by host-tools/html/timeline_json.cpp. Times are nanoseconds since the first
+// The view's section `timeline`, written by host-tools/views/page/timeline_json.cpp. Times are nanoseconds since the first
 // event; `from` and `slot` of a row are each the distance from the one before.
 
 export interface RowData {

@@ -22,7 +22,7 @@ import cli
 GOLDEN_LINE = pathlib.Path(__file__).resolve().parent.parent / "golden" / "stream.bin"
 REPORT_BENCH = cli.HOST_BUILD / "bin" / "nopscope-report-bench"
 
-FILE_FORMATS = ("callgrind", "chrome", "csv", "folded", "gmon", "perfetto", "pprof", "speedscope", "sqlite", "trace-cmd")
+FILE_FORMATS = ("callgrind", "chrome", "csv", "folded", "perfetto", "pprof", "speedscope", "sqlite", "trace-cmd")
 DIRECTORY_FORMATS = ("ctf", "uftrace")
 LIVE = "--once --after 0 --interval 0.1"
 # What a line reads, of {nsc}, {line} and {elf}, must be as before.

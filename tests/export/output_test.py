@@ -46,7 +46,7 @@ class Output(exports.Case):
                          "cannot write .*No such file")
 
     def test_a_stream_gets_what_a_file_gets(self):
-        for to in ("callgrind", "chrome", "csv", "folded", "gmon", "perfetto", "pprof", "speedscope", "sqlite", "trace-cmd"):
+        for to in ("callgrind", "chrome", "csv", "folded", "perfetto", "pprof", "speedscope", "sqlite", "trace-cmd"):
             expected = self.export("torture", to=to).read_bytes()
             out = self.directory / "stdout"
             for name in ("-", "/dev/stdout", "/proc/self/fd/1"):
@@ -126,14 +126,14 @@ class Output(exports.Case):
 
     def test_another_image_is_refused(self):
         other = pathlib.Path(os.environ["NOPSCOPE_BUILD_ROOT"]) / "virt/firmware/sweep.elf"
-        for name in ("ctf", "folded", "gmon", "perfetto", "pprof", "speedscope", "sqlite", "trace-cmd", "uftrace"):
+        for name in ("ctf", "folded", "perfetto", "pprof", "speedscope", "sqlite", "trace-cmd", "uftrace"):
             said = self.fail(exports.recording("torture"), "--to", name, "-o", self.directory / "x", "--image", other)
             self.assertRegex(said, "torture.nsc: .* is not the image that was recorded")
         self.assertEqual(os.listdir(self.directory), [])
 
     def test_help_lists_the_formats(self):
         text = exports.run(exports.NOPSCOPE, "export", "--help").stdout.decode()
-        for name in ("callgrind", "chrome", "csv", "ctf", "folded", "gmon", "perfetto", "pprof", "speedscope", "sqlite", "trace-cmd", "uftrace"):
+        for name in ("callgrind", "chrome", "csv", "ctf", "folded", "perfetto", "pprof", "speedscope", "sqlite", "trace-cmd", "uftrace"):
             self.assertRegex(text, rf"\n  {name} +\w")
 
 

@@ -12,8 +12,6 @@ import dataclasses
 import decimal
 import functools
 import json
-import os
-import pathlib
 import re
 
 import exports
@@ -471,41 +469,6 @@ def uftrace_sums(path, cores, sums, key):
         else:
             sums.end(task, at, cores[task], of)
     return sums
-
-
-GPROF_NODE = re.compile(r"^\[\d+\] +[\d.]+ +[\d.]+ +[\d.]+ +(\d+)(?:\+(\d+))? +(\S.*?)( <cycle \d+>)? \[\d+\]$")
-
-
-def gprof_calls(image, path):
-    """({function: [calls from others, from itself]}, those in cycles) of gprof's call graph."""
-    text = exports.run("aarch64-linux-gnu-gprof", "-b", "--demangle=gnu-v3", "-q", "-z", image, path).stdout.decode()
-    found, in_cycles = {}, set()
-    for line in text.splitlines():
-        if match := GPROF_NODE.match(line):
-            found[match[3]] = [int(match[1]), int(match[2] or 0)]
-            in_cycles |= {match[3]} if match[4] else set()
-    return found, in_cycles
-
-
-def gprof_compared(run):
-    """Returns how many functions were compared, and where gprof differs from the graph. gprof
-    ignores names with a dot and gives their figures to the function before them."""
-    image = pathlib.Path(os.environ["NOPSCOPE_BUILD_ROOT"]) / f"virt/firmware/{run.image}.elf"
-    found, in_cycles = gprof_calls(image, run.export("gmon", "--raw"))
-    rows = sorted(run.report["functions"], key=lambda row: int(row["address"], 16))
-    names, expected = {}, {}
-    dotted = {row["name"] for row, after in zip(rows, rows[1:]) if "." in row["name"] + after["name"]}
-    for node in run.graph:
-        names[node["id"]] = node["name"]
-        if node["parent"] is None or node["address"] is None or names[node["parent"]].startswith("("):
-            continue
-        if "." in node["name"] + names[node["parent"]]:
-            dotted.add(node["name"])
-        calls = expected.setdefault(node["name"], [0, 0])
-        calls[names[node["parent"]] == node["name"]] += node["calls"]
-    compared = {of: calls for of, calls in expected.items() if calls[0] and of not in in_cycles | dotted}
-    return len(compared), [f"{run.name}: gmon and graph: calls of {of}: {found.get(of)} and {calls}"
-                           for of, calls in compared.items() if found.get(of) != calls]
 
 
 # A line of graph's text: calls, total, self, share, and the name behind two blanks for each call

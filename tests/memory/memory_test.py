@@ -29,7 +29,7 @@ CPU_SECONDS_OF_CALLS = 5  # of `paths`, which holds 3.4 million calls and claims
 HANG_SECONDS = 60
 # Instrumented or shared machines: the same work takes more of the CPU's time there.
 SLACK = 2
-ONE_FILE = ("chrome", "csv", "callgrind", "folded", "gmon", "perfetto", "pprof", "speedscope", "sqlite")
+ONE_FILE = ("chrome", "csv", "callgrind", "folded", "perfetto", "pprof", "speedscope", "sqlite")
 COMMANDS = (
     [["report"], ["report", "--format", "json"], ["graph"], ["graph", "--format", "json"], ["callers", "*"], ["callees", "*"],
      ["latency", "*"], ["outliers", "*"], ["irq"], ["stack-depth"], ["info"], ["query", "SELECT COUNT(*) FROM sums"]]

@@ -43,7 +43,7 @@ def floors(house, rooms, also):
         for room in floor:
             yield f"{house}/{room}/", rf"{also}|{house}/(?:{'|'.join([*below, room])})/"
         below += floor
-    yield f"{house}/", also  # no other room
+    yield f"{house}/", r"$^"  # no other room
 
 
 FIRMWARE = rf"tests/firmware/|firmware/|hal/|tracer/arch/machine\.hpp$|{PUBLIC}"

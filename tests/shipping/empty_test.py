@@ -18,7 +18,7 @@ FOREIGN = ROOT / "firmware/examples/own-startup"
 CROSS = os.environ.get("NOPSCOPE_CROSS", "aarch64-linux-gnu-")
 FLAGS = ["-ffreestanding", "-mgeneral-regs-only", "-mno-outline-atomics", "-fno-pic", "-fno-stack-protector",
          "-ffunction-sections", "-mbranch-protection=standard", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
-         f"-I{ROOT / 'tracer/include'}", f"-I{FOREIGN}"]
+         f"-I{ROOT}", f"-I{ROOT / 'tracer/include'}", f"-I{FOREIGN}"]
 COMPILERS = {".c": ["gcc", "-std=c11"], ".S": ["gcc"],
              ".cpp": ["g++", "-std=c++20", "-fno-exceptions", "-fno-rtti"]}
 LINK = ["-static", "-no-pie", "-nostdlib", "-Wl,--build-id=none", "-Wl,-z,max-page-size=4096", "-Wl,-z,noexecstack",
@@ -92,7 +92,7 @@ class Empty(unittest.TestCase):
             names = functions_of(header)
             count += len(names)
             calls = (HERE / ("every.c" if header.suffix == ".h" else "every.cpp")).read_text()
-            empty = (ROOT / "tracer" / f"empty{header.suffix}").read_text() + header.read_text()
+            empty = (ROOT / "tracer/include/nopscope" / f"empty{header.suffix}").read_text() + header.read_text()
             for name in names:
                 self.assertRegex(calls, rf"\b{name}\(", f"{header.name}: every.* does not call {name}()")
                 defined = re.findall(rf"^NOPSCOPE_EMPTY .*\b{name}\(", empty, re.M)

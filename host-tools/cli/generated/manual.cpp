@@ -46,7 +46,7 @@ constexpr ManualRow pages[] = {
     {"graph", "nopscope-report(1) nopscope-callers(1) nopscope-callees(1) nopscope-html(1)"},
     {"html", "nopscope-report(1) nopscope-serve(1) nopscope-export(1)"},
     {"serve", "nopscope-html(1) nopscope-top(1) nopscope-record(1) nopscope-ctl(1)"},
-    {"export", "nopscope-report(1) nopscope-query(1) babeltrace2(1) callgrind_annotate(1) gprof(1) sqlite3(1) trace-cmd(1) uftrace(1)"},
+    {"export", "nopscope-report(1) nopscope-query(1) babeltrace2(1) callgrind_annotate(1) sqlite3(1) trace-cmd(1) uftrace(1)"},
     {"diff", "nopscope-report(1) nopscope-html(1)"},
     {"query", "nopscope-report(1) nopscope-export(1) sqlite3(1)"},
     {"info", "nopscope-check(1) nopscope-report(1) readelf(1)"},

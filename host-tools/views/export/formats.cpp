@@ -13,7 +13,6 @@ constexpr ExportFormat formats[] = {
     {"ctf", "a CTF 1.8 directory of every call and event: babeltrace2, Trace Compass", directory, ctf_sink,
      nullptr},
     {"folded", "sums by call path, one a line: flamegraph.pl, inferno", file, nullptr, write_folded},
-    {"gmon", "gmon.out, sums by function and call: gprof IMAGE FILE", file, nullptr, write_gmon},
     {"perfetto", "every call and event: ui.perfetto.dev, trace_processor", file, perfetto_sink, nullptr},
     {"pprof", "sums by call path: go tool pprof", file, nullptr, write_pprof},
     {"speedscope", "every call: speedscope.app", file, speedscope_sink, nullptr},

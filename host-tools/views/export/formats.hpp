@@ -50,7 +50,6 @@ std::unique_ptr<EventSink> trace_cmd_sink(const Output& output, TimeAxis axis);
 std::unique_ptr<EventSink> uftrace_sink(const Output& output, TimeAxis axis);
 std::string write_callgrind(const Output& output, const Aggregated& from);
 std::string write_folded(const Output& output, const Aggregated& from);
-std::string write_gmon(const Output& output, const Aggregated& from);
 std::string write_pprof(const Output& output, const Aggregated& from);
 
 }  // namespace nopscope

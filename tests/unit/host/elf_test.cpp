@@ -10,6 +10,7 @@
 #include "host-tools/image/names.hpp"
 #include "host-tools/image/sites.hpp"
 #include "host-tools/image/symbols.hpp"
+#include "host-tools/target/stream/same_image.hpp"
 #include "tests/unit/host/elf_builder.hpp"
 
 namespace nopscope {

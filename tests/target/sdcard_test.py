@@ -14,7 +14,7 @@ import sys
 import tempfile
 import unittest
 
-SDCARD = pathlib.Path(__file__).resolve().parents[2] / "firmware" / "sdcard"
+SDCARD = pathlib.Path(__file__).resolve().parents[2] / "firmware/tools/sdcard"
 IMAGE = pathlib.Path(sys.argv.pop(1))
 MINI_UART = pathlib.Path(sys.argv.pop(1))
 PI_3 = pathlib.Path(sys.argv.pop(1))

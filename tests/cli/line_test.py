@@ -19,6 +19,8 @@ import cli
 GOLDEN = cli.pathlib.Path(__file__).resolve().parents[1] / "golden"
 sys.path.append(str(GOLDEN))
 import trace2  # noqa: E402  # pylint: disable=wrong-import-position
+sys.path.append(str(GOLDEN.parent / "e2e"))
+from pseudo_terminal import wait_until_read  # noqa: E402  # pylint: disable=wrong-import-position
 
 
 def without_root_s_rights():
@@ -85,7 +87,7 @@ class Silent(cli.Case):
             seconds = time.monotonic() - begin
             self.assertGreater(seconds, 2.7)
             os.write(master, (GOLDEN / "stream.bin").read_bytes())
-            time.sleep(0.3)
+            wait_until_read(slave)
             os.close(slave)
             os.close(master)
             self.assertRegex(recorder.communicate()[1], "in 1 session;")

@@ -12,8 +12,6 @@ did not come to its end. 2: the words make no sense.
 """
 
 import argparse
-import array
-import fcntl
 import json
 import os
 import pathlib
@@ -23,13 +21,13 @@ import select
 import signal
 import subprocess
 import sys
-import termios
 import threading
 import time
 import tty
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE))
+from pseudo_terminal import wait_until_read  # noqa: E402  # pylint: disable=wrong-import-position
 from qemu import MACHINES, in_one_thread, kernel_of  # noqa: E402  # pylint: disable=wrong-import-position
 
 NOPSCOPE = os.environ["NOPSCOPE"]
@@ -99,6 +97,7 @@ class Qemu(Board):
         self.words = words
         self.command = self.process = self.pump = None
         self.master = self.slave = -1
+        self.is_stopped = threading.Event()
 
     def prepare(self, image):
         _, options = MACHINES["virt-max" if self.board == "virt" else self.board]
@@ -111,10 +110,12 @@ class Qemu(Board):
                         "-kernel", str(kernel_of(elf, self.board))]
         self.master, self.slave = pty.openpty()
         tty.setraw(self.slave)
+        os.set_blocking(self.master, False)
         self.uri = f"serial:{os.ttyname(self.slave)}"
         return self.uri
 
     def start(self):
+        self.is_stopped.clear()
         self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.pump = threading.Thread(target=self.carry, daemon=True)
         self.pump.start()
@@ -127,26 +128,21 @@ class Qemu(Board):
             if output in ready:
                 piece = os.read(output, 1 << 12)
                 is_over = not piece
-                while piece:
-                    piece = piece[os.write(self.master, piece):]
+                while piece and not self.is_stopped.is_set():
+                    if select.select([], [self.master], [], 0.2)[1]:
+                        piece = piece[os.write(self.master, piece):]
             if self.master in ready:
                 try:
                     os.write(self.process.stdin.fileno(), os.read(self.master, 1 << 12))
                 except BrokenPipeError:
                     pass
-        end = time.monotonic() + 5
-        while self.unread() and time.monotonic() < end:
-            time.sleep(0.05)
+        wait_until_read(self.slave, self.is_stopped.is_set)
         os.close(self.slave)
         os.close(self.master)
 
-    def unread(self):
-        count = array.array("i", [0])
-        fcntl.ioctl(self.slave, termios.FIONREAD, count)
-        return count[0]
-
     def stop(self):
         if self.process is not None:
+            self.is_stopped.set()
             self.process.kill()
             self.process.wait()
             self.pump.join(10)

@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 constexpr std::size_t most_at_once = 4096;  // so it is known what a stopped terminal has taken
@@ -138,4 +138,4 @@ bool is_same_file(int one, int other) {
            first.st_ino == second.st_ino;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <thread>
 
-namespace nopscope {
+namespace nopscope::host {
 
 class Display {
 public:
@@ -51,4 +51,4 @@ private:
 // True if both descriptors lead to one file, terminal or pipe.
 bool is_same_file(int one, int other);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

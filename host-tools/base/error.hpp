@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace nopscope {
+namespace nopscope::host {
 
 // The command's exit code, documented in docs/cli.md.
 enum class Exit : int {
@@ -29,4 +29,4 @@ private:
     Exit code_;
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -12,7 +12,7 @@
 
 #include "host-tools/base/error.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 constexpr std::size_t most_whole_file_bytes = std::size_t{1} << 28;
@@ -67,4 +67,4 @@ bool FileParts::read(std::uint64_t offset, std::span<std::uint8_t> to) const {
     return true;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace nopscope {
+namespace nopscope::host {
 
 // All of a small file. Throws Error: it cannot be read, or has more than 256 MB (which a device without an end has).
 std::vector<std::uint8_t> read_whole_file(const std::string& path);
@@ -34,4 +34,4 @@ private:
 // The sentence's end for a failed system call: "No such file or directory".
 std::string system_error(int number);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -3,7 +3,7 @@
 
 #include <signal.h>
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 volatile sig_atomic_t came = 0;
@@ -29,4 +29,4 @@ bool interrupted() { return came != 0; }
 int interruptions() { return came; }
 bool was_told_to_end() { return nobody_waits != 0; }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -2,7 +2,7 @@
 // A person's wish to end a command that would go on: SIGINT, SIGTERM, SIGHUP.
 #pragma once
 
-namespace nopscope {
+namespace nopscope::host {
 
 // From now on they end no more than what is waited for; and a write to a line that is gone says so.
 void catch_interrupts();
@@ -12,4 +12,4 @@ int interruptions();  // how many: 0, 1, or 2 and more
 // will come.
 bool was_told_to_end();
 
-}  // namespace nopscope
+}  // namespace nopscope::host

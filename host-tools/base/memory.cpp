@@ -12,7 +12,7 @@
 #include <new>
 #include <string_view>
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 // Buffers of a file, a compressed block and an output, whatever the recording.
@@ -110,4 +110,4 @@ void lift_memory_limit() { set_soft_limit(RLIM_INFINITY); }
 MemoryBudget::MemoryBudget(double share)
     : left_(static_cast<std::uint64_t>(share * static_cast<double>(limit - std::min(limit, fixed_bytes)))) {}
 
-}  // namespace nopscope
+}  // namespace nopscope::host

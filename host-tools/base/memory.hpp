@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-namespace nopscope {
+namespace nopscope::host {
 
 inline constexpr std::uint64_t default_memory_bytes = 300'000'000;
 inline constexpr std::uint64_t least_memory_bytes = 50'000'000;
@@ -51,4 +51,4 @@ private:
     std::uint64_t left_;
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -6,7 +6,7 @@
 
 #include "host-tools/base/text.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 constexpr std::size_t longest = 200;  // of words that are compared: the time is the product of two lengths
@@ -48,4 +48,4 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
     return text.empty() ? text : text + "?";
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -17,7 +17,7 @@
 #include "host-tools/base/file.hpp"
 #include "host-tools/base/same_file.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 [[noreturn]] void fail(const std::string& what, const std::string& path) {
@@ -151,4 +151,4 @@ void NewFile::take_place() {
     in_place_ = true;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

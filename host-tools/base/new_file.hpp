@@ -12,7 +12,7 @@
 #include <span>
 #include <string>
 
-namespace nopscope {
+namespace nopscope::host {
 
 class NewFile {
 public:
@@ -55,4 +55,4 @@ void refuse_other_writer(const std::string& path);
 std::string old_name(const std::string& path);
 std::string part_name(const std::string& path);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

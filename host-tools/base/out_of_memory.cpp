@@ -11,7 +11,7 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/text.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 void write_out(const char* text) {
@@ -57,4 +57,4 @@ void exit_out_of_memory() { exit_with(out_of_memory_sentence); }
 
 void catch_in_all_threads() { std::set_terminate(on_terminate); }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -5,7 +5,7 @@
 #include <exception>
 #include <string>
 
-namespace nopscope {
+namespace nopscope::host {
 
 inline constexpr char out_of_memory_sentence[] =
     "out of memory: give it more (--memory N), a shorter recording or a smaller image";
@@ -19,4 +19,4 @@ std::string sentence_of(const std::exception& error);
 // From now on an exception that nothing catches, in whatever thread, ends the process by a sentence and exit code 3.
 void catch_in_all_threads();
 
-}  // namespace nopscope
+}  // namespace nopscope::host

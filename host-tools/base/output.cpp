@@ -21,7 +21,7 @@
 #include "host-tools/base/file.hpp"
 #include "host-tools/base/same_file.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace fs = std::filesystem;
 namespace {
 
@@ -261,4 +261,4 @@ void Output::commit() {
     if (replaces) fs::remove_all(before, error);
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

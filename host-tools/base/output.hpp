@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace nopscope {
+namespace nopscope::host {
 
 // A sum of a recording that is larger than this is written only if the user agrees (--yes).
 inline constexpr std::uint64_t most_unasked_bytes = 1'000'000'000;
@@ -127,4 +127,4 @@ private:
     bool committed_ = false;
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -5,7 +5,7 @@
 
 #include <charconv>
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 struct NamedEvent {
@@ -125,4 +125,4 @@ std::string event_list() {
     return out;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

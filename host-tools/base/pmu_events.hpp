@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace nopscope {
+namespace nopscope::host {
 
 // "inst_retired" or a number ("0x8") -> 8. Nothing: it is neither.
 std::optional<std::uint16_t> event_number(std::string_view name);
@@ -20,4 +20,4 @@ std::string event_list();
 // The names alone.
 std::vector<std::string> event_words();
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <utility>
 
-namespace nopscope {
+namespace nopscope::host {
 
 using namespace std::chrono_literals;
 
@@ -33,4 +33,4 @@ void Progress::at(std::uint64_t done, std::uint64_t total) {
     fmt::print(stderr, "\r\x1b[K{}: {:.0f} %, {:.0f} s left", what_, 100 * share, past * (1 - share) / share);
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

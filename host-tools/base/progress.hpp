@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-namespace nopscope {
+namespace nopscope::host {
 
 class Progress {
 public:
@@ -28,4 +28,4 @@ private:
     bool drawn_ = false;
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

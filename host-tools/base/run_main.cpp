@@ -13,7 +13,7 @@
 #include "host-tools/base/out_of_memory.hpp"
 #include "host-tools/base/text.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 // A file that is opened later must not get the number of a closed standard output. The wrong way
@@ -63,4 +63,4 @@ int run_main(const char* program, int (*run)(int argc, char** argv), int argc, c
     }
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -11,7 +11,7 @@
 
 #include "host-tools/base/error.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace fs = std::filesystem;
 namespace {
 
@@ -96,4 +96,4 @@ void refuse_same_outputs(const std::string& one, const std::string& other) {
         throw Error(fmt::format("{} and {} are one file: give two names", one, other), Exit::usage);
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

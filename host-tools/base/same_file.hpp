@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-namespace nopscope {
+namespace nopscope::host {
 
 // "/dev/fd/3" -> 3, "/proc/self/fd/1" -> 1. Nothing: it is no such name.
 std::optional<int> open_descriptor(const std::filesystem::path& path);
@@ -26,4 +26,4 @@ void refuse_if_same(const std::string& output, std::span<const std::string> inpu
 // Throws Error, Exit::usage, if both outputs of a command are one regular file, or will be one.
 void refuse_same_outputs(const std::string& one, const std::string& other);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -7,8 +7,8 @@
 
 #include "host-tools/base/text.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 void say(const std::string& sentence) { fmt::print(stderr, "nopscope: {}\n", for_terminal(sentence)); }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

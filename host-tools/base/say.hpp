@@ -3,9 +3,9 @@
 
 #include <string>
 
-namespace nopscope {
+namespace nopscope::host {
 
 // A line on stderr, behind the command's name. `sentence` may hold outside text.
 void say(const std::string& sentence);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

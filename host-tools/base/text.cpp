@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 // The length of the valid UTF-8 sequence at the start of `text`, 0 when there is none (Unicode 15,
@@ -157,4 +157,4 @@ std::string with_commas(std::uint64_t value) {
     return out;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

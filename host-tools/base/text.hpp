@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace nopscope {
+namespace nopscope::host {
 
 // True when every byte is printable ASCII, a tab or a line end: what a boot loader writes, and what
 // no frame looks like (its second byte, the stream, is below 0x20).
@@ -34,4 +34,4 @@ std::string human_ns(double ns);
 // 1,234,567
 std::string with_commas(std::uint64_t value);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

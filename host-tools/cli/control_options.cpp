@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/cli/control_options.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 struct Wanted {
@@ -132,4 +132,4 @@ Action add_ctl(CLI::App& app, CLI::App*& command) {
     return [options] { return ctl(*options); };
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

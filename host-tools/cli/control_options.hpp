@@ -8,11 +8,11 @@
 
 #include "host-tools/cli/options.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 // The line, what runs there, and what is its memory.
 void add_line(CLI::App* command, LineOptions& options, const char* image_help);
 // Returns what is to be called when `command` has been parsed: it sets `options`' steering.
 std::function<void()> add_steering(CLI::App* command, LineOptions& options);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -15,7 +15,7 @@
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/generated/commands_of.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 std::string variable(const char* name) {
@@ -165,4 +165,4 @@ void use_defaults(CLI::App& app, const std::string& file) {
     app.set_config("--defaults", file, "", true)->group("");
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace nopscope {
+namespace nopscope::host {
 
 // The file that is read: $NOPSCOPE_CONFIG, else ./nopscope.toml, else nopscope/config.toml in $XDG_CONFIG_HOME or
 // ~/.config. Empty: there is none.
@@ -28,4 +28,4 @@ std::vector<std::string> boards_of(const std::string& file);
 // CLI::FileError from app.parse(), with a sentence and the exit code of the command.
 void use_defaults(CLI::App& app, const std::string& file);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -5,7 +5,7 @@
 #include "host-tools/cli/defaults.hpp"
 #include "host-tools/cli/options.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 Action add_info(CLI::App& app, CLI::App*& command) {
     auto options = std::make_shared<InfoOptions>();
@@ -64,4 +64,4 @@ Action add_doctor(CLI::App& app, CLI::App*& command) {
     };
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

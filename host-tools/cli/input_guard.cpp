@@ -6,7 +6,7 @@
 
 #include "host-tools/base/same_file.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 // The values of all options of these names. A flag of such a name (report --raw) names no file.
@@ -40,4 +40,4 @@ void guard_inputs(const CLI::App& command, const std::string& defaults) {
     refuse_if_same("-", inputs);
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

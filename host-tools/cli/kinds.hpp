@@ -2,7 +2,7 @@
 // What an option's value is, in a word: its type name in --help and man pages, from which completions know what to offer.
 #pragma once
 
-namespace nopscope::kind {
+namespace nopscope::host::kind {
 
 inline constexpr char board[] = "NAME";  // a section of nopscope.toml
 inline constexpr char command[] = "COMMAND";
@@ -15,4 +15,4 @@ inline constexpr char recording[] = "RECORDING";
 inline constexpr char request[] = "REQUEST";  // of ctl
 inline constexpr char uri[] = "URI";          // of a line
 
-}  // namespace nopscope::kind
+}  // namespace nopscope::host::kind

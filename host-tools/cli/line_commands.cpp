@@ -5,7 +5,7 @@
 #include "host-tools/cli/options.hpp"
 #include "host-tools/cli/commands/top.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 constexpr double longest_seconds = 1e9;  // 31 years
@@ -103,4 +103,4 @@ Action add_serve(CLI::App& app, CLI::App*& command) {
     };
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

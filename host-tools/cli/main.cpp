@@ -22,7 +22,7 @@
 
 namespace {
 
-using namespace nopscope;
+using namespace nopscope::host;
 
 constexpr char board_help[] = "Defaults of this board, from nopscope.toml";
 
@@ -153,4 +153,4 @@ int run(int argc, char** argv) {
 
 }  // namespace
 
-int main(int argc, char** argv) { return nopscope::run_main("nopscope", run, argc, argv); }
+int main(int argc, char** argv) { return nopscope::host::run_main("nopscope", run, argc, argv); }

@@ -13,7 +13,7 @@
 #include "host-tools/cli/values.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 using Action = std::function<Exit()>;
 
@@ -80,4 +80,4 @@ void add_yes(CLI::App* command, bool& yes);
 // --no-source and --source-root: with --image a page has the hottest functions' instructions.
 void add_source(CLI::App* command, HtmlOptions& options);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

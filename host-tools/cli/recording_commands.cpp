@@ -5,7 +5,7 @@
 #include "host-tools/cli/options.hpp"
 #include "host-tools/views/export/formats.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 struct Question {
@@ -207,4 +207,4 @@ Action add_html(CLI::App& app, CLI::App*& command) {
     return [options] { return html(*options); };
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

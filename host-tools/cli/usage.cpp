@@ -9,7 +9,7 @@
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/generated/commands_of.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -155,4 +155,4 @@ std::string usage_sentence(const CLI::App& app, const CLI::ParseError& error) {
     return fmt::format("{}: these words make no sense together: see `nopscope help {}`", command.get_name(), command.get_name());
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

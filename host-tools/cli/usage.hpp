@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace nopscope {
+namespace nopscope::host {
 
 // Options may stand before the command: `words` with the command's name in front of them. Without a command: as they are.
 std::vector<std::string> command_first(const CLI::App& app, std::vector<std::string> words);
@@ -17,4 +17,4 @@ std::string unknown_command(const CLI::App& app, const std::string& name);
 // Why app.parse() threw: what is wrong, where, and what to do, in one sentence.
 std::string usage_sentence(const CLI::App& app, const CLI::ParseError& error);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

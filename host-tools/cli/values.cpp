@@ -9,7 +9,7 @@
 #include "host-tools/base/nearest.hpp"
 #include "host-tools/base/text.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 bool is_all_taken(const std::from_chars_result& result, const std::string& text) {
@@ -59,4 +59,4 @@ CLI::Validator one_of(std::vector<std::string> words) {
 
 std::string choices(const std::vector<std::string>& words) { return fmt::format("{{{}}}", fmt::join(words, ",")); }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

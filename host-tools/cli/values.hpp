@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace nopscope {
+namespace nopscope::host {
 
 // Decimal, or hexadecimal after 0x.
 CLI::Validator whole_number(std::uint64_t least, std::uint64_t most);
@@ -21,4 +21,4 @@ CLI::Validator one_of(std::vector<std::string> words);
 // For the options' type names, from which --help, man pages and completions take the words: "{a,b}".
 std::string choices(const std::vector<std::string>& words);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -8,7 +8,7 @@
 #include "host-tools/base/version.hpp"
 #include "tracer/protocol/frame.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 std::string version_lines() {
     const std::string build_type = NOPSCOPE_BUILD_TYPE;
@@ -21,4 +21,4 @@ std::string version_lines() {
         build_type.empty() ? "no build type" : build_type, nopscope_commit);
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

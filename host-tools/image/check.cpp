@@ -14,7 +14,7 @@
 #include "host-tools/image/source_lines.hpp"
 #include "host-tools/image/symbols.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using Addresses = std::unordered_set<std::uint64_t>;
@@ -151,4 +151,4 @@ CheckResult check_image(const ElfFile& elf, const std::vector<std::string>& allo
     return result;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

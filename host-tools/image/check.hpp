@@ -10,7 +10,7 @@
 
 #include "host-tools/image/elf_file.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 struct Problem {
     std::uint64_t address = 0;
@@ -45,4 +45,4 @@ struct TakenAddress {
 // Each function whose address the image's data or code makes, once. Not calls, not branches.
 std::vector<TakenAddress> taken_addresses(const ElfFile& elf);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

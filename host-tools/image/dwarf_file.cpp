@@ -13,7 +13,7 @@
 #include "host-tools/base/say.hpp"
 #include "tracer/protocol/bytes.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 // The line programs, as libdw has them: decompressed. Null: there are none.
@@ -83,4 +83,4 @@ std::uint64_t DwarfFile::line_program_bytes(Dwarf_Die* unit) const {
     return length == 0xffff'ffff ? in.fixed<std::uint64_t>() : length;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -13,7 +13,7 @@
 
 #include "host-tools/image/elf_file.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 // Names of source files, each once.
 class SourceFiles {
@@ -101,4 +101,4 @@ private:
     std::uint64_t visited_line_bytes_ = 0;
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -11,7 +11,7 @@
 #include "host-tools/base/memory.hpp"
 #include "tracer/protocol/bytes.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 // What the sections themselves and the symbols made of them may take of memory, for each byte.
@@ -210,4 +210,4 @@ Bytes ElfFile::build_id() const {
     return {};
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

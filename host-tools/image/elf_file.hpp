@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace nopscope {
+namespace nopscope::host {
 
 struct ElfSection {
     std::string_view name;
@@ -95,4 +95,4 @@ private:
     mutable std::size_t last_section_ = 0;  // where the last address was found
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

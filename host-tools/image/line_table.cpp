@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <tuple>
 
-namespace nopscope {
+namespace nopscope::host {
 
 LineTable::LineTable(const ElfFile& elf) {
     DwarfFile dwarf(elf);
@@ -28,4 +28,4 @@ std::optional<LinePlace> LineTable::at(std::uint64_t address) const {
     return after[-1].place;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

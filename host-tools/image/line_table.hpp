@@ -9,7 +9,7 @@
 
 #include "host-tools/image/dwarf_file.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 struct LinePlace {
     std::uint32_t file = 0;  // LineTable::files()
@@ -39,4 +39,4 @@ private:
     SourceFiles files_;
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

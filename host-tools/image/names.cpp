@@ -9,7 +9,7 @@
 #include "host-tools/image/symbols.hpp"
 #include "tracer/protocol/names.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -74,4 +74,4 @@ std::string name_table_source(const ElfFile& elf) {
     return text;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

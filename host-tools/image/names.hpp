@@ -8,11 +8,11 @@
 
 #include "host-tools/image/elf_file.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 std::vector<std::uint8_t> name_table(const ElfFile& elf);
 
 // The same as a source file for the second link: it fills the section .nopscope.names.
 std::string name_table_source(const ElfFile& elf);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -3,7 +3,7 @@
 
 #include "host-tools/image/arch/arm64/a64.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 std::optional<SiteWords> site_words(const ElfFile& elf, std::uint64_t address) {
     const auto word = [&](std::uint64_t at) { return elf.word_at(at).value_or(0); };
@@ -37,4 +37,4 @@ std::vector<const ElfSymbol*> functions(const ElfFile& elf) {
     return result;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -8,7 +8,7 @@
 
 #include "host-tools/image/elf_file.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 struct SiteWords {
     bool has_bti = false;            // bti c at the entry, before the two words
@@ -24,4 +24,4 @@ std::optional<SiteWords> site_words(const ElfFile& elf, std::uint64_t address);
 // Symbols of functions, one for each address, ascending: the one with a size, then a global one.
 std::vector<const ElfSymbol*> functions(const ElfFile& elf);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -5,7 +5,7 @@
 
 #include "host-tools/image/dwarf_file.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 // Namespaces, classes and functions nest; nothing real nests deeper.
@@ -72,4 +72,4 @@ SourcePlace SourceLines::at(std::uint64_t address) const {
     return {};
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -8,7 +8,7 @@
 
 #include "host-tools/image/dwarf_file.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 struct SourcePlace {
     std::string file;  // empty: unknown
@@ -39,4 +39,4 @@ private:
     std::size_t entries_ = 0;  // of DWARF that were looked at
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -13,7 +13,7 @@
 
 #include "host-tools/base/file.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 constexpr std::array<std::string_view, 22> endings = {
@@ -87,4 +87,4 @@ SourceText read_source_text(const std::string& name, const std::vector<std::stri
     return name.starts_with('/') ? read_file(name) : out;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

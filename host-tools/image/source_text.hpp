@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace nopscope {
+namespace nopscope::host {
 
 struct SourceText {
     static constexpr std::size_t max_bytes = std::size_t{4} << 20;
@@ -21,4 +21,4 @@ struct SourceText {
 
 SourceText read_source_text(const std::string& name, const std::vector<std::string>& roots);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

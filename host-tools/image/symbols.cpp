@@ -16,7 +16,7 @@
 #include "tracer/protocol/bytes.hpp"
 #include "tracer/protocol/crc32c.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 // A table entry is the address of the first of the two NOPs before the function.
@@ -204,4 +204,4 @@ Symbols read_symbols(const ElfFile& elf) {
     return symbols;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

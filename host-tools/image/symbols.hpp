@@ -11,7 +11,7 @@
 #include "host-tools/image/elf_file.hpp"
 #include "host-tools/image/arch/arm64/tail_calls.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 // Bytes of names that are made of one image. A table of few bytes can refer to one long name many times.
 class NameBudget {
@@ -74,4 +74,4 @@ std::string demangled(std::string_view name);
 inline constexpr char without_build_id[] =
     "nopscope cannot tell whether an ELF fits a recording: link with --build-id";
 
-}  // namespace nopscope
+}  // namespace nopscope::host

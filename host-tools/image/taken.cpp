@@ -14,7 +14,7 @@
 #include "host-tools/image/check.hpp"
 #include "tracer/protocol/bytes.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 constexpr std::uint64_t page_mask = 0xfff;
@@ -148,4 +148,4 @@ std::vector<TakenAddress> taken_addresses(const ElfFile& elf) {
     return taken.list();
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

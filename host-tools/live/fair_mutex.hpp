@@ -3,7 +3,7 @@
 
 #include <mutex>
 
-namespace nopscope {
+namespace nopscope::host {
 
 // Who waits for it gets it next, however soon its holder wants it again: a thread that reads a fast line all
 // the time must not keep out those that look at it.
@@ -20,4 +20,4 @@ private:
     std::mutex held_;
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -6,7 +6,7 @@
 #include "host-tools/base/say.hpp"
 #include "host-tools/base/text.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 Exit finish_recording(Live& live, const std::function<bool()>& given_up) {
     ControlAnswer ended;
@@ -25,4 +25,4 @@ Exit finish_recording(Live& live, const std::function<bool()>& given_up) {
     return ended.status;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

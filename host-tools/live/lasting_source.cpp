@@ -5,7 +5,7 @@
 
 #include "host-tools/base/error.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 using Clock = std::chrono::steady_clock;
 
@@ -65,4 +65,4 @@ void LastingSource::follow_baud(std::uint32_t baud) {
     baud_ = baud;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -7,7 +7,7 @@
 
 #include "host-tools/target/transport/source.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 class LastingSource final : public Source {
 public:
@@ -44,4 +44,4 @@ private:
     std::chrono::steady_clock::time_point next_attempt_{};
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -7,7 +7,7 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/target/stream/same_image.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 // A line silent for so long is not in the middle of a frame: what is pending may be shown as text.
@@ -114,4 +114,4 @@ void Attendant::on_reply(const wire::Reply& reply) {
     if (steering != nullptr) steering->on_reply(reply);
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -15,7 +15,7 @@
 #include "host-tools/target/memory/memory_source.hpp"
 #include "host-tools/target/transport/source.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 struct LineOptions {
     std::string from;   // a URI (docs/cli.md)
@@ -97,4 +97,4 @@ private:
     const Symbols* symbols_;
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -8,7 +8,7 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/target/stream/baud.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using namespace std::chrono_literals;
@@ -218,4 +218,4 @@ std::optional<std::string> Listening::complaint(const SessionReader& reader,
     return said.sentence();
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

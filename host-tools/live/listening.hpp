@@ -18,7 +18,7 @@
 #include "host-tools/target/stream/diagnosis.hpp"
 #include "host-tools/target/transport/source.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 // Listens at the common rates, one after another, for a frame.
 class BaudSearch {
@@ -118,4 +118,4 @@ private:
     std::optional<Diagnosis::Kind> told_;
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -9,7 +9,7 @@
 #include "host-tools/base/out_of_memory.hpp"
 #include "host-tools/base/text.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using namespace std::chrono_literals;
@@ -381,4 +381,4 @@ Look Live::look(bool raw) {
     return look;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -34,7 +34,7 @@
 #include "host-tools/live/watch.hpp"
 #include "host-tools/analysis/report/report.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 struct LiveOptions {
     LineOptions line;
@@ -189,4 +189,4 @@ private:
     std::thread thread_;
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 // What was there before may have gone: a count of records that were missing, say.
@@ -74,4 +74,4 @@ Rates rates_between(const Look& earlier, const Look& later) {
     return rates;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -9,7 +9,7 @@
 
 #include "host-tools/live/live.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 struct CoreRates {
     unsigned number = 0;
@@ -40,4 +40,4 @@ struct FunctionSum {
 };
 std::unordered_map<std::uint64_t, FunctionSum> sums_by_key(const Report& report);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

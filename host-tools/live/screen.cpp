@@ -10,7 +10,7 @@
 #include "host-tools/base/interrupt.hpp"
 #include "host-tools/base/text.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using namespace std::chrono_literals;
@@ -81,4 +81,4 @@ bool Screen::finish() {
     return !failed;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

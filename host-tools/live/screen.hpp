@@ -9,7 +9,7 @@
 
 #include "host-tools/base/display.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 class Screen {
 public:
@@ -45,4 +45,4 @@ private:
     bool failure_said_ = false;
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

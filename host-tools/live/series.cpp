@@ -11,7 +11,7 @@
 #include "host-tools/base/new_file.hpp"
 #include "host-tools/live/tape.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 constexpr std::size_t digits = 6;
@@ -101,4 +101,4 @@ void Series::remove_oldest() const {
     }
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

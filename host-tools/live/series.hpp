@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace nopscope {
+namespace nopscope::host {
 
 struct Rotation {
     std::chrono::duration<double> time{0};  // 0: no limit
@@ -48,4 +48,4 @@ private:
     Rotation rotation_;
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -8,7 +8,7 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/version.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 bool is_recording(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
@@ -104,4 +104,4 @@ void Tape::end(const SessionReader& reader, nsc::EndReason reason, std::optional
     file_.end({.reason = reason, .exit_status = exit_status.value_or(-1), .line_bytes = line(reader).bytes});
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -9,7 +9,7 @@
 #include "host-tools/recording/journal.hpp"
 #include "host-tools/analysis/profile/profile.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 class Tape {
 public:
@@ -54,4 +54,4 @@ private:
 // True if the file begins as a recording does.
 bool is_recording(const std::string& path);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

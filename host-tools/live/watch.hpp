@@ -7,7 +7,7 @@
 
 #include "host-tools/live/line.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 // What a live look shows besides the profile: the end of the console's text.
 class Watch final : public Attendant {
@@ -33,4 +33,4 @@ private:
     std::uint64_t console_bytes_ = 0;
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

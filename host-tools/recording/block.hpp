@@ -19,7 +19,7 @@
 #include "host-tools/recording/open_entries.hpp"
 #include "host-tools/recording/payload.hpp"
 
-namespace nopscope::nsc {
+namespace nopscope::host::nsc {
 
 inline constexpr std::size_t max_block_records = std::size_t{1} << 16;
 
@@ -83,4 +83,4 @@ private:
     std::vector<wire::StampedRecord> records_;
 };
 
-}  // namespace nopscope::nsc
+}  // namespace nopscope::host::nsc

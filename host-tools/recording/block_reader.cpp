@@ -5,7 +5,7 @@
 
 #include "host-tools/recording/block.hpp"
 
-namespace nopscope::nsc {
+namespace nopscope::host::nsc {
 namespace {
 
 using wire::StampedRecord;
@@ -181,4 +181,4 @@ std::uint64_t BlockReader::rare_delta() {
     return static_cast<std::uint64_t>(wire::unzigzag(rare_.varint()));
 }
 
-}  // namespace nopscope::nsc
+}  // namespace nopscope::host::nsc

@@ -5,7 +5,7 @@
 
 #include "host-tools/recording/block.hpp"
 
-namespace nopscope::nsc {
+namespace nopscope::host::nsc {
 namespace {
 
 using wire::StampedRecord;
@@ -123,4 +123,4 @@ void write_block(const BlockHeader& header, std::span<const StampedRecord> recor
     BlockWriter(header, records).write(out);
 }
 
-}  // namespace nopscope::nsc
+}  // namespace nopscope::host::nsc

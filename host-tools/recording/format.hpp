@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <string>
 
-namespace nopscope::nsc {
+namespace nopscope::host::nsc {
 
 inline constexpr std::uint8_t magic[8] = {0x89, 'N', 'S', 'C', '\r', '\n', 0x1a, '\n'};
 inline constexpr std::uint16_t version = 2;
@@ -66,4 +66,4 @@ struct End {
     std::uint64_t line_bytes = 0;
 };
 
-}  // namespace nopscope::nsc
+}  // namespace nopscope::host::nsc

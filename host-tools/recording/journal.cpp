@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace nopscope::nsc {
+namespace nopscope::host::nsc {
 namespace {
 
 constexpr std::size_t max_items_bytes = std::size_t{1} << 20;
@@ -176,4 +176,4 @@ void Journal::flush(const LineCounters& line, const StreamCounters& stream, std:
     file_.check();
 }
 
-}  // namespace nopscope::nsc
+}  // namespace nopscope::host::nsc

@@ -15,7 +15,7 @@
 #include "host-tools/recording/writer.hpp"
 #include "host-tools/recording/zstd.hpp"
 
-namespace nopscope::nsc {
+namespace nopscope::host::nsc {
 
 class Journal final : public SessionSink {
 public:
@@ -69,4 +69,4 @@ private:
     StreamCounters stream_;
 };
 
-}  // namespace nopscope::nsc
+}  // namespace nopscope::host::nsc

@@ -6,7 +6,7 @@
 
 #include "tracer/protocol/record.hpp"
 
-namespace nopscope::nsc {
+namespace nopscope::host::nsc {
 
 // The entries that are open in a block, which its writer and its readers follow in step: what token
 // 0 returns from. Each is kept as the word of its return, without the clock.
@@ -43,4 +43,4 @@ private:
     std::uint64_t* top_ = nullptr;
 };
 
-}  // namespace nopscope::nsc
+}  // namespace nopscope::host::nsc

@@ -9,7 +9,7 @@
 
 #include "tracer/protocol/bytes.hpp"
 
-namespace nopscope::nsc {
+namespace nopscope::host::nsc {
 
 // A payload while it is put together: it grows.
 class Payload {
@@ -49,4 +49,4 @@ inline std::string read_text(wire::Reader& in) {
     return bytes == nullptr ? std::string() : std::string(bytes, count);
 }
 
-}  // namespace nopscope::nsc
+}  // namespace nopscope::host::nsc

@@ -19,7 +19,7 @@
 #include "host-tools/recording/replay.hpp"
 #include "tracer/protocol/crc32c.hpp"
 
-namespace nopscope::nsc {
+namespace nopscope::host::nsc {
 namespace {
 
 using Bytes = std::span<const std::uint8_t>;
@@ -297,4 +297,4 @@ void Reader::read_file(const std::string& path, SessionSink& sink, const ReadSoF
         sink);
 }
 
-}  // namespace nopscope::nsc
+}  // namespace nopscope::host::nsc

@@ -20,7 +20,7 @@
 #include "host-tools/target/stream/session.hpp"
 #include "host-tools/recording/format.hpp"
 
-namespace nopscope::nsc {
+namespace nopscope::host::nsc {
 
 class Replay;
 
@@ -81,4 +81,4 @@ private:
     std::optional<End> end_;
 };
 
-}  // namespace nopscope::nsc
+}  // namespace nopscope::host::nsc

@@ -10,7 +10,7 @@
 
 #include "tracer/protocol/crc32c.hpp"
 
-namespace nopscope::nsc {
+namespace nopscope::host::nsc {
 namespace {
 
 constexpr const std::uint32_t (&entry)[256] = wire::crc32c_table.entry;
@@ -42,4 +42,4 @@ bool repair_byte(std::span<std::uint8_t> bytes, std::uint32_t crc) {
     return true;
 }
 
-}  // namespace nopscope::nsc
+}  // namespace nopscope::host::nsc

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace nopscope::nsc {
+namespace nopscope::host::nsc {
 namespace {
 
 using Bytes = std::span<const std::uint8_t>;
@@ -208,4 +208,4 @@ void Replay::finish() {
     stream_.sessions = std::max(stream_.sessions, sessions_);
 }
 
-}  // namespace nopscope::nsc
+}  // namespace nopscope::host::nsc

@@ -9,7 +9,7 @@
 #include "host-tools/recording/format.hpp"
 #include "host-tools/recording/zstd.hpp"
 
-namespace nopscope::nsc {
+namespace nopscope::host::nsc {
 
 class Replay {
 public:
@@ -53,4 +53,4 @@ private:
     StreamCounters stream_;
 };
 
-}  // namespace nopscope::nsc
+}  // namespace nopscope::host::nsc

@@ -5,7 +5,7 @@
 #include "host-tools/recording/payload.hpp"
 #include "tracer/protocol/crc32c.hpp"
 
-namespace nopscope::nsc {
+namespace nopscope::host::nsc {
 
 Writer::Writer(const std::string& path, const About& about, NewFile::Place place)
     : file_(path, place) {
@@ -90,4 +90,4 @@ void Writer::attempt(const std::function<void()>& act) {
     }
 }
 
-}  // namespace nopscope::nsc
+}  // namespace nopscope::host::nsc

@@ -9,7 +9,7 @@
 #include "host-tools/image/symbols.hpp"
 #include "host-tools/recording/format.hpp"
 
-namespace nopscope::nsc {
+namespace nopscope::host::nsc {
 
 // Writes a recording. Each chunk is one write(2), so what is written survives this process. What
 // the disk does not take ends it: nothing is written any more, and check() throws. The first
@@ -41,4 +41,4 @@ private:
     std::string failure_;  // a sentence; empty: there was none
 };
 
-}  // namespace nopscope::nsc
+}  // namespace nopscope::host::nsc

@@ -8,7 +8,7 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/recording/format.hpp"
 
-namespace nopscope::nsc {
+namespace nopscope::host::nsc {
 
 void Compressor::Free::operator()(ZSTD_CCtx_s* context) const { ZSTD_freeCCtx(context); }
 void Decompressor::Free::operator()(ZSTD_DCtx_s* context) const { ZSTD_freeDCtx(context); }
@@ -43,4 +43,4 @@ std::optional<std::span<const std::uint8_t>> Decompressor::operator()(
     return std::span<const std::uint8_t>(out_.data(), count);
 }
 
-}  // namespace nopscope::nsc
+}  // namespace nopscope::host::nsc

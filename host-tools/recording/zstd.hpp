@@ -11,7 +11,7 @@
 struct ZSTD_CCtx_s;
 struct ZSTD_DCtx_s;
 
-namespace nopscope::nsc {
+namespace nopscope::host::nsc {
 
 class Compressor {
 public:
@@ -42,4 +42,4 @@ private:
     std::vector<std::uint8_t> out_;
 };
 
-}  // namespace nopscope::nsc
+}  // namespace nopscope::host::nsc

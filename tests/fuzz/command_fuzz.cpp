@@ -13,7 +13,7 @@
 
 namespace {
 
-using namespace nopscope;
+using namespace nopscope::host;
 using testing::ControlTarget;
 
 void must(bool condition) {

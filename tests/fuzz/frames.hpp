@@ -15,7 +15,7 @@
 
 #include "tracer/protocol/frame.hpp"
 
-namespace nopscope::fuzz {
+namespace nopscope::host::fuzz {
 
 inline std::vector<std::uint8_t> seal(std::span<const std::uint8_t> description) {
     std::vector<std::uint8_t> line;
@@ -48,4 +48,4 @@ inline std::vector<std::uint8_t> seal(std::span<const std::uint8_t> description)
     return line;
 }
 
-}  // namespace nopscope::fuzz
+}  // namespace nopscope::host::fuzz

@@ -17,7 +17,7 @@ void must(bool condition) {
     if (!condition) std::abort();
 }
 
-std::uint64_t item(const nopscope::Integrity& integrity, std::string_view name) {
+std::uint64_t item(const nopscope::host::Integrity& integrity, std::string_view name) {
     for (const auto& entry : integrity.items) {
         if (entry.name == name) return entry.value;
     }

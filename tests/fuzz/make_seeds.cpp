@@ -10,7 +10,7 @@
 
 namespace {
 
-using nopscope::test::Bytes;
+using nopscope::host::test::Bytes;
 namespace fs = std::filesystem;
 namespace wire = nopscope::wire;
 
@@ -21,7 +21,7 @@ void write(const fs::path& path, std::uint8_t first, const Bytes& bytes, bool wi
     out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<long>(bytes.size()));
 }
 
-void profile(nopscope::test::TargetStream& target, const wire::ProfileHeader& header) {
+void profile(nopscope::host::test::TargetStream& target, const wire::ProfileHeader& header) {
     wire::ProfileWriter out(target.payload());
     for (std::uint32_t site = 1; site < 4; ++site) {
         out.put(8 * site, 100 * site, -1, 7, 90, [&](unsigned bin) { return bin % 9 == site ? bin : 0; });
@@ -29,8 +29,8 @@ void profile(nopscope::test::TargetStream& target, const wire::ProfileHeader& he
     target.frame(wire::Stream::profile, 0, out.finish(header));
 }
 
-nopscope::test::TargetStream recording() {
-    nopscope::test::TargetStream target;
+nopscope::host::test::TargetStream recording() {
+    nopscope::host::test::TargetStream target;
     target.records_per_frame = 9;
     target.cores = 2;
     target.hello();
@@ -56,7 +56,7 @@ nopscope::test::TargetStream recording() {
 }
 
 // The frames of a line in the form that frames.hpp seals.
-Bytes described(const nopscope::test::TargetStream& target) {
+Bytes described(const nopscope::host::test::TargetStream& target) {
     Bytes result;
     std::size_t begin = 0;
     std::uint16_t session = 0;
@@ -122,7 +122,7 @@ int main(int argc, char** argv) {
           {100, 0, 8, 0, 8, 9, 0, 9, 9, 4, 10, 5, 1, 2, 11, 9, 3, 2, 1, 7, 5, 9, 1, 3, 5, 8, 1, 3,
            18, 9, 4, 0, 194, 1, 0});
 
-    nopscope::test::ElfBuilder elf;
+    nopscope::host::test::ElfBuilder elf;
     for (int i = 0; i < 3; ++i) {
         const auto address = elf.function("_ZN1a" + std::to_string(i) + "fEv", true, i % 2 == 0);
         elf.data_word(address);
@@ -144,15 +144,15 @@ int main(int argc, char** argv) {
 
     const fs::path file = root / "nsc" / "file";
     fs::create_directories(file.parent_path());
-    nopscope::Symbols symbols;
+    nopscope::host::Symbols symbols;
     symbols.origin = "a.elf";
     symbols.build_id = "id";
     symbols.sites = {{0x40080008, 4, "f", "f.c", 1}, {0x40080018, 4, "g", "", 0}};
     {
-        nopscope::nsc::Writer writer(file, {.source = "-", .tool = "t", .started_unix_ns = 1});
+        nopscope::host::nsc::Writer writer(file, {.source = "-", .tool = "t", .started_unix_ns = 1});
         writer.symbols(symbols);
-        nopscope::nsc::Journal journal(writer);
-        nopscope::SessionReader reader(journal);
+        nopscope::host::nsc::Journal journal(writer);
+        nopscope::host::SessionReader reader(journal);
         reader.feed(target.bytes);
         reader.finish();
         journal.flush(reader.line(), reader.counters(), 2);

@@ -22,7 +22,7 @@
 
 namespace {
 
-using namespace nopscope;
+using namespace nopscope::host;
 using Bytes = std::vector<std::uint8_t>;
 
 constexpr std::uint64_t descriptor_at = 0x40600000, hello_at = 0x40601000, cores_at = 0x40602000;

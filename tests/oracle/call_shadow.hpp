@@ -34,7 +34,7 @@
 #include <utility>
 #include <vector>
 
-namespace nopscope::truth {
+namespace nopscope::host::truth {
 
 // Of a function. `clock` below is the number of instructions that were not the tracer's.
 struct Counted {
@@ -363,4 +363,4 @@ private:
     std::uint64_t last_event_ = 0;
 };
 
-}  // namespace nopscope::truth
+}  // namespace nopscope::host::truth

@@ -48,7 +48,7 @@ __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t,
 
 namespace {
 
-using namespace nopscope::returns;
+using namespace nopscope::host::returns;
 
 constexpr std::uint64_t round_written = 50;
 

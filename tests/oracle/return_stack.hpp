@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace nopscope::returns {
+namespace nopscope::host::returns {
 
 inline constexpr std::array<unsigned, 3> depths = {8, 16, 31};
 // A bit for each of `depths`: where the prediction was wrong.
@@ -112,4 +112,4 @@ constexpr unsigned register_of(std::uint32_t word) {
     return branch_of(word) == Branch::ret && has_pac(word) ? 30 : word >> 5 & 31;
 }
 
-}  // namespace nopscope::returns
+}  // namespace nopscope::host::returns

@@ -45,7 +45,7 @@ __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t,
 
 namespace {
 
-using namespace nopscope::truth;
+using namespace nopscope::host::truth;
 
 // Registers of the core that a callback runs for.
 class Registers {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 constexpr std::string_view suffixes[] = {"part", "constprop", "isra", "cold", "lto_priv", "llvm", "localalias"};
@@ -165,4 +165,4 @@ Names fold_clones(const Names& names, std::vector<RunSums>& before, std::vector<
     return folded;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -19,7 +19,7 @@
 
 #include "host-tools/analysis/diff/diff.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 struct CloneName {
     std::string_view origin;  // points into `name`
@@ -32,4 +32,4 @@ CloneName clone_name(std::string_view name);
 // names.
 Names fold_clones(const Names& names, std::vector<RunSums>& before, std::vector<RunSums>& after);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 struct Spread {
@@ -156,7 +156,7 @@ RunSums sums_of(Names& names, const Report& report, const Profile& profile) {
         run.self_ns += static_cast<double>(node.self_ns);
     }
     const auto take = [&](const auto& row) {
-        add(run.functions[names.function(row)], row.calls, nopscope::self_of(row, report.raw),
+        add(run.functions[names.function(row)], row.calls, nopscope::host::self_of(row, report.raw),
             total_of(row, report.raw));
     };
     for (const FunctionRow& row : report.functions) take(row);
@@ -189,4 +189,4 @@ Difference compare(const std::vector<RunSums>& before, const std::vector<RunSums
     return result;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

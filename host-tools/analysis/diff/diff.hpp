@@ -15,7 +15,7 @@
 #include "host-tools/analysis/report/tree.hpp"
 #include "host-tools/analysis/report/report.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 // The functions and paths of all recordings that are compared, by numbers that mean the same in each.
 class Names {
@@ -102,4 +102,4 @@ std::string view_json(const Names& names, const Difference& difference, const st
 // of either; 0 or 1 where neither side varies.
 double welch(const std::vector<double>& a, const std::vector<double>& b);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -8,7 +8,7 @@
 #include "host-tools/base/text.hpp"
 #include "host-tools/target/stream/same_image.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 FunctionPlace place_of(std::uint64_t address, const Function* known) {
@@ -395,4 +395,4 @@ std::uint32_t BalancedStream::sampled(std::int64_t offset, bool is_return) {
     return at->second;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

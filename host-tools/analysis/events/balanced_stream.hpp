@@ -34,7 +34,7 @@
 #include "host-tools/analysis/profile/function_table.hpp"
 #include "host-tools/analysis/profile/told_whole.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 class BalancedStream : public SessionSink {
 public:
@@ -150,4 +150,4 @@ private:
     std::uint64_t unknown_sites_ = 0;
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -6,7 +6,7 @@
 
 #include "host-tools/analysis/events/event_sink.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 struct EndedCall {
     std::uint64_t number = 0;  // from 1, in order of entry
@@ -78,4 +78,4 @@ private:
     std::vector<Core> cores_;
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -6,7 +6,7 @@
 #include "host-tools/base/text.hpp"
 #include "host-tools/analysis/profile/captured.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 const char* left_text(Left how) {
     switch (how) {
@@ -68,4 +68,4 @@ std::string EventSink::left_out() const {
     return text;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

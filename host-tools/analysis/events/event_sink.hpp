@@ -12,7 +12,7 @@
 
 #include "host-tools/analysis/report/report.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 // Nanoseconds of the target's clock, one axis for all cores. A session that follows another begins after it, however
 // its clock began. A stamp is the nearest whole nanosecond to the clock's tick.
@@ -133,4 +133,4 @@ private:
     std::array<std::uint64_t, left_out_kinds> left_out_{};
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

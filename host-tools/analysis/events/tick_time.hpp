@@ -7,7 +7,7 @@
 
 #include "host-tools/analysis/report/report.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 class TickTime {
 public:
@@ -60,4 +60,4 @@ private:
     bool started_ = false;
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace nopscope {
+namespace nopscope::host {
 
 void OutlierSink::on_function(std::uint32_t number, const FunctionPlace& place) {
     places_[number] = {place, number < first_own_function && wanted_(place.name)};
@@ -73,4 +73,4 @@ void OutlierSink::keep(Outlier&& call) {
     if (slowest_.size() > most_) slowest_.pop_back();
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -9,7 +9,7 @@
 
 #include "host-tools/analysis/events/event_sink.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 // What one call did: calls on the same path from it are one node. Times as recorded, without the tracer's.
 struct OutlierNode {
@@ -80,4 +80,4 @@ private:
     bool began_ = false;
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

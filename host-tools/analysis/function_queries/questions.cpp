@@ -11,7 +11,7 @@
 #include "host-tools/base/text.hpp"
 #include "host-tools/target/control/choice.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 // Calls of a node, as one function's calls from or to another.
@@ -148,4 +148,4 @@ StackDepth deepest(const Profile& profile) {
     return result;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -9,7 +9,7 @@
 #include "host-tools/analysis/profile/profile.hpp"
 #include "host-tools/analysis/report/report.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 // A function at the other end of calls.
 struct Neighbour {
@@ -54,4 +54,4 @@ struct StackDepth {
 };
 StackDepth deepest(const Profile& profile);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -6,7 +6,7 @@
 
 #include "tracer/protocol/record.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 // Modulo 2^64, as outside bytes may hold any clock; differences are read as signed.
 using Ticks = std::uint64_t;
@@ -76,4 +76,4 @@ struct DecoderCounters {
     std::uint64_t unknown_records = 0;
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -20,7 +20,7 @@
 #include "host-tools/analysis/profile/function_table.hpp"
 #include "host-tools/analysis/profile/path_costs.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 // What the code says of functions, by their link-time addresses; asked once for each path.
 struct CodeOfCalls {
@@ -82,4 +82,4 @@ private:
     }
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

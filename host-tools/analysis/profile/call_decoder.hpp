@@ -39,7 +39,7 @@
 #include "host-tools/analysis/profile/told_whole.hpp"
 #include "tracer/protocol/event.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 // Sink:
 //   Begun called(std::uint32_t parent_node, std::uint32_t site_offset)   every call; 0 is the root
@@ -396,4 +396,4 @@ private:
     bool has_closed_ = false;  // the last call's begin or end was a return that has closed one
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -7,7 +7,7 @@
 #include "host-tools/analysis/profile/call.hpp"
 #include "tracer/protocol/event.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 // The open calls, innermost on top. Below the outermost is one that never closes: it takes the time
 // that the outermost ones hand down.
@@ -84,4 +84,4 @@ private:
     OpenCall* top_;
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

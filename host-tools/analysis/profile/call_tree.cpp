@@ -3,7 +3,7 @@
 
 #include "host-tools/analysis/profile/prices.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 // The bucket that holds this path, or the free one where it belongs.
 std::size_t CallTree::bucket(std::uint32_t parent, std::uint32_t function) const {
@@ -39,4 +39,4 @@ void CallTree::grow() {
     }
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -8,7 +8,7 @@
 #include "host-tools/base/memory.hpp"
 #include "host-tools/image/arch/arm64/tail_calls.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 class CallTree {
 public:
@@ -48,4 +48,4 @@ private:
     std::vector<std::uint32_t> buckets_;  // open addressing; 0 is free
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

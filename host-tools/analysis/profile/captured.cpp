@@ -6,7 +6,7 @@
 
 #include "host-tools/analysis/profile/prices.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using wire::Extended;
@@ -128,4 +128,4 @@ std::uint64_t Captured::add(const WithData& record, FunctionTable& functions, st
     return left_out;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -12,7 +12,7 @@
 #include "host-tools/analysis/profile/function_table.hpp"
 #include "tracer/protocol/event.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 // The values of one register, result or counter. All 64 bits, read as signed.
 struct ValueSeries {
@@ -73,4 +73,4 @@ private:
     std::map<std::uint32_t, ValueSeries> counters_;  // by number
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using Signed = SignedFixedTicks;
@@ -67,4 +67,4 @@ CorrectedProfile correct(const ProfiledTimes& times, const HelloInfo& hello, boo
     return {{ns(less(times.total_ticks)), ns(self)}, ns(-self), each};
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -23,7 +23,7 @@
 #include "host-tools/analysis/profile/profile.hpp"
 #include "host-tools/analysis/profile/sums.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 // What the image's code says of functions, by their numbers.
 struct CodeFacts {
@@ -44,4 +44,4 @@ struct CorrectedProfile {
 };
 CorrectedProfile correct(const ProfiledTimes& times, const HelloInfo& hello, bool local);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

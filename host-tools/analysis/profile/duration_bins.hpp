@@ -6,7 +6,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace nopscope {
+namespace nopscope::host {
 
 struct DurationBins {
     static constexpr unsigned count = 252;  // of all 64-bit durations
@@ -26,4 +26,4 @@ struct DurationBins {
     std::array<std::uint64_t, count> calls{};
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

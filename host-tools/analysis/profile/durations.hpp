@@ -17,7 +17,7 @@
 #include "host-tools/analysis/profile/call.hpp"
 #include "host-tools/analysis/profile/prices.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 class Durations {
 public:
@@ -152,4 +152,4 @@ private:
     std::size_t charged_ = 0;                // of them, to the budget
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

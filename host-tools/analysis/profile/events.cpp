@@ -3,7 +3,7 @@
 
 #include "host-tools/analysis/profile/prices.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 // The events of an `events` argument. Older targets may count one event on both counters; its sums
@@ -90,4 +90,4 @@ void TargetEvents::on_session_end(MemoryBudget& budget) {
     last_.clear();
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

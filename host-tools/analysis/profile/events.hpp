@@ -13,7 +13,7 @@
 #include "host-tools/analysis/profile/captured.hpp"
 #include "tracer/protocol/profile_events.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 struct EventSums {
     std::uint64_t calls = 0;  // that were counted
@@ -88,4 +88,4 @@ private:
     std::uint64_t left_out_ = 0;
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -11,7 +11,7 @@
 #include "host-tools/base/memory.hpp"
 #include "host-tools/analysis/profile/prices.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 // An interrupt is a function, too; this is what stands for its site's offset.
 constexpr std::uint32_t interrupt_offset(std::uint32_t interrupt) { return interrupt << 3 | 1; }
@@ -89,4 +89,4 @@ private:
     std::map<std::uint32_t, std::uint32_t> interrupts_;
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -6,7 +6,7 @@
 
 #include "host-tools/analysis/profile/duration_bins.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 struct FunctionTimes {
     std::uint64_t calls = 0;
@@ -56,4 +56,4 @@ struct DurationsOf {
     DurationBins corrected;
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace nopscope {
+namespace nopscope::host {
 
 bool MovedFunctions::on_frame(const std::uint8_t* payload, std::size_t count) {
     wire::MovedReader reader(payload, count);
@@ -30,4 +30,4 @@ void MovedFunctions::on_session_end(std::uint64_t first, std::uint64_t session) 
     session_moves_ = 0;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -9,7 +9,7 @@
 
 #include "tracer/protocol/moved.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 struct MoveEvent {
     std::uint64_t ticks = 0;  // since the session's first event, to some 65536
@@ -49,4 +49,4 @@ private:
     bool any_frame_ = false;
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -6,7 +6,7 @@
 
 #include "host-tools/target/stream/session.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 __extension__ using FixedTicks = unsigned __int128;    // 1/256 ticks
 __extension__ using SignedFixedTicks = __int128;
@@ -23,4 +23,4 @@ inline std::uint64_t ticks_to_ns(std::uint64_t ticks, std::uint64_t clock_hz) {
     return fixed_to_ns(FixedTicks{ticks} * wire::overhead_unit, clock_hz);
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -8,7 +8,7 @@
 #include "host-tools/analysis/profile/call_tree.hpp"
 #include "host-tools/analysis/profile/function_table.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 // (caller's node, site offset) -> function and node, in one look where it was met lately. Neither
 // ever changes, so nothing has to be forgotten.
@@ -47,4 +47,4 @@ private:
     std::vector<Slot> slots_;
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -13,7 +13,7 @@
 
 #include "host-tools/target/stream/session.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 inline constexpr std::int64_t graph_instructions = 52;    // of an entry and a return, on the usual path
 inline constexpr std::int64_t tail_instructions = 14;     // more, of a tail call's entry
@@ -44,4 +44,4 @@ inline Handed handed_of(const HelloInfo& hello) {
     return {within, Handed::one * wire::overhead_unit / (wire::overhead_unit - apart % wire::overhead_unit)};
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -8,7 +8,7 @@
 
 #include "host-tools/analysis/profile/call_tree.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 // visit(node, outermost): each path once; `outermost`: no path above it is of the same function.
 template <typename Visit>
@@ -39,4 +39,4 @@ void for_each_path(const std::vector<CallTree::Node>& nodes, std::size_t functio
     }
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

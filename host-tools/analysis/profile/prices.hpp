@@ -14,7 +14,7 @@
 
 #include <cstdint>
 
-namespace nopscope::price {
+namespace nopscope::host::price {
 
 inline constexpr std::uint64_t function = 4096;       // with its rows in a text or JSON
 inline constexpr std::uint64_t function_page = 1024;  // of a FunctionTable
@@ -29,4 +29,4 @@ inline constexpr std::uint64_t events_entry = 192;
 inline constexpr std::uint64_t events_row = 3072;
 inline constexpr std::uint64_t list_entry = 1024;     // a mark, a gap, a move, a masked stretch, a context's times
 
-}  // namespace nopscope::price
+}  // namespace nopscope::host::price

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace nopscope {
+namespace nopscope::host {
 
 Profile::Core::Core(const Core& other, Profile& profile)
     : profile_(profile),
@@ -358,4 +358,4 @@ std::uint32_t Profile::context_of(unsigned number) const {
     return core ? core->current->number : 0;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

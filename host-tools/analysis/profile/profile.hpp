@@ -27,7 +27,7 @@
 #include "host-tools/analysis/profile/target_profile.hpp"
 #include "host-tools/analysis/profile/target_state.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 // A point in time that the firmware, or a trigger of it, has marked.
 struct Marker {
@@ -367,4 +367,4 @@ private:
     }
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -3,7 +3,7 @@
 
 #include "host-tools/analysis/profile/prices.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 std::size_t Samples::Hash::operator()(const Key& key) const {
     constexpr std::uint64_t odd = 0x9e37'79b9'7f4a'7c15;
@@ -33,4 +33,4 @@ void Samples::add(const WithData& record, MemoryBudget& budget) {
     cut_ += wire::sample_is_cut(argument);
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

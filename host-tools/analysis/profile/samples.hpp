@@ -9,7 +9,7 @@
 
 #include "host-tools/analysis/profile/captured.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 class Samples {
 public:
@@ -49,4 +49,4 @@ private:
     std::uint64_t cut_ = 0;
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -5,7 +5,7 @@
 
 #include "host-tools/analysis/profile/paths.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using Nodes = std::vector<CallTree::Node>;
@@ -141,4 +141,4 @@ Sums sum_up(const Profile& profile, const std::vector<FunctionTimes>& times,
     return sums;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -13,7 +13,7 @@
 #include "host-tools/analysis/profile/nanoseconds.hpp"
 #include "host-tools/analysis/profile/profile.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 struct Times {
     std::uint64_t total_ns = 0;
@@ -31,4 +31,4 @@ struct Sums {
 Sums sum_up(const Profile& profile, const std::vector<FunctionTimes>& times,
             const std::vector<SignedFixedTicks>& taken);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

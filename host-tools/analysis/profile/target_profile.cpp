@@ -5,7 +5,7 @@
 
 #include "host-tools/analysis/profile/prices.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 void ProfiledTimes::add(const wire::ProfileEntry& entry) {
     calls += entry.calls();
@@ -85,4 +85,4 @@ void TargetProfile::on_session_end(MemoryBudget& budget) {
     cores_.clear();
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -13,7 +13,7 @@
 #include "host-tools/base/memory.hpp"
 #include "tracer/protocol/profile.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 struct ProfiledTimes {
     std::uint64_t calls = 0;
@@ -64,4 +64,4 @@ private:
     std::uint64_t incomplete_ = 0;
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -5,7 +5,7 @@
 
 #include "tracer/protocol/profile.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 void TargetState::on_stats(unsigned number, const wire::Stats& stats) {
     if (!stats.has_state) return;
@@ -50,4 +50,4 @@ void TargetState::on_session_end(std::optional<std::uint64_t> first, std::uint64
     cores_.clear();
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

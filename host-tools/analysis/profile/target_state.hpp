@@ -10,7 +10,7 @@
 
 #include "tracer/protocol/stats.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 // Times are ticks since the session's first event.
 struct InForceChange {
@@ -64,4 +64,4 @@ private:
     ProfileReading reading_;
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

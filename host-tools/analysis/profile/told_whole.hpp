@@ -9,7 +9,7 @@
 
 #include "host-tools/analysis/profile/call.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 // The record itself: head, site, ticks.
 struct DurationRecord {
@@ -87,4 +87,4 @@ private:
     std::deque<Time> last_;
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -10,7 +10,7 @@
 #include "host-tools/analysis/report/report.hpp"
 #include "host-tools/analysis/report/table.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 constexpr std::size_t shown_marks = 20;
@@ -132,4 +132,4 @@ void json_captured(Json& json, const Report& report) {
     if (!report.marks.empty()) json["markers"] = json_marks(report);
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -15,7 +15,7 @@
 #include "host-tools/analysis/report/report.hpp"
 #include "host-tools/analysis/report/table.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 constexpr std::uint32_t inst_retired = 0x08;
@@ -291,4 +291,4 @@ std::string csv_events(const EventTable& table, std::uint64_t address) {
     return out;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

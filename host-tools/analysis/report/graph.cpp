@@ -11,7 +11,7 @@
 #include "host-tools/analysis/report/json.hpp"
 #include "host-tools/analysis/report/report.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 struct Shown {
@@ -170,4 +170,4 @@ std::string json_graph(const Report& report, const Profile& profile, const Graph
     return out.append(around, at_list);
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -6,7 +6,7 @@
 
 #include "host-tools/analysis/report/report.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 constexpr std::size_t summands = 7;  // generated and what it is made of
@@ -120,4 +120,4 @@ std::string integrity_line(const Integrity& integrity) {
     return line;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -5,7 +5,7 @@
 #include "host-tools/analysis/report/json.hpp"
 #include "host-tools/analysis/report/report.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 Json json_integrity(const Integrity& integrity) {
     Json json;
@@ -177,4 +177,4 @@ std::string json_report(const Report& report) {
     return json_text(json);
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -7,7 +7,7 @@
 
 #include "host-tools/analysis/report/report.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 using Json = nlohmann::ordered_json;
 
@@ -25,4 +25,4 @@ void json_captured(Json& json, const Report& report);
 // With a final newline, in ASCII: a terminal may show it. Bytes that are no UTF-8 become U+FFFD.
 std::string json_text(const Json& json);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -10,7 +10,7 @@
 #include "host-tools/analysis/report/json.hpp"
 #include "host-tools/analysis/report/report.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 std::uint64_t counter(const Report& report, std::string_view name) {
@@ -88,4 +88,4 @@ Json json_loss(const Report& report) {
             {"share", loss.share()},  {"helps", loss.helps}};
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -11,7 +11,7 @@
 #include "host-tools/target/stream/diagnosis.hpp"
 #include "host-tools/target/stream/same_image.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 std::uint64_t base_of(const HelloInfo& hello) { return hello.text_base - hello.load_bias; }
@@ -391,4 +391,4 @@ std::string overhead_line(const Report& report) {
     return line + " (measured at boot)\n";
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

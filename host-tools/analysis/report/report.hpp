@@ -19,7 +19,7 @@
 #include "host-tools/recording/reader.hpp"
 #include "host-tools/analysis/profile/correction.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 // What stands for functions and paths that --memory has no room for.
 inline constexpr char others_name[] = "(others)";
@@ -397,4 +397,4 @@ std::string integrity_line(const Integrity& integrity);
 std::string text_graph(const Report& report, const Profile& profile, const GraphOptions& options);
 std::string json_graph(const Report& report, const Profile& profile, const GraphOptions& options);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

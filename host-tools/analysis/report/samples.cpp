@@ -12,7 +12,7 @@
 #include "host-tools/analysis/report/report.hpp"
 #include "host-tools/analysis/report/table.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 class Namer {
@@ -204,4 +204,4 @@ void json_samples(Json& json, const Report& report, const GraphOptions* graph) {
     });
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -8,7 +8,7 @@
 
 #include "host-tools/base/text.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 std::string table(const std::vector<Line>& lines) {
     const std::size_t numbers = lines.front().size() - 2;
@@ -44,4 +44,4 @@ std::string csv_cell(std::string_view text) {
     return out + '"';
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace nopscope {
+namespace nopscope::host {
 
 // Numbers, then two texts: mostly a function, and where it is defined.
 using Line = std::vector<std::string>;
@@ -16,4 +16,4 @@ std::string table(const std::vector<Line>& lines);
 // Quoted; what a spreadsheet would take for a formula gets an apostrophe before it.
 std::string csv_cell(std::string_view text);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -8,7 +8,7 @@
 
 #include "host-tools/base/text.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 class Builder {
@@ -122,4 +122,4 @@ std::string left_out_of_sums(const Report& report) {
     return text;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -7,7 +7,7 @@
 
 #include "host-tools/views/export/formats.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 struct TreeNode {
     std::uint32_t parent = 0;
@@ -32,4 +32,4 @@ PathTree path_tree(const Aggregated& from);
 // What such formats have no place for: marks, counters, captured values, gaps. As EventSink::left_out().
 std::string left_out_of_sums(const Report& report);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <functional>
 
-namespace nopscope {
+namespace nopscope::host {
 
 // Of a key as key_of() (report.hpp) has it. Below 0: the list has none of this key.
 using PositionOf = std::function<std::int64_t(std::uint64_t key)>;
 
-}  // namespace nopscope
+}  // namespace nopscope::host

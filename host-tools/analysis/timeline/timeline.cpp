@@ -6,7 +6,7 @@
 
 #include "host-tools/analysis/timeline/timeline_slots.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 constexpr std::size_t longest_room = 16384;  // halved when it is full
@@ -212,4 +212,4 @@ void Timeline::absence(std::uint32_t core, const Absence& absence) {
     absences_ += list.size();
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

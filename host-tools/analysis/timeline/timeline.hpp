@@ -12,7 +12,7 @@
 #include "host-tools/analysis/timeline/positions.hpp"
 #include "host-tools/analysis/report/json.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 class Timeline final : public EventSink {
 public:
@@ -129,4 +129,4 @@ private:
     std::uint64_t deeper_ = 0;  // calls that no row had room for
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

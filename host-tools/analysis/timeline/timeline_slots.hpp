@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace nopscope {
+namespace nopscope::host {
 
 // Slots of twice the width; there are `slots` of them afterwards, at least half of those before.
 template <typename Row>
@@ -31,4 +31,4 @@ void keep_longest(KeptCalls& calls, std::size_t most) {
     calls.resize(most);
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -8,7 +8,7 @@
 #include "host-tools/base/error.hpp"
 #include "tracer/protocol/bytes.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 constexpr std::uint64_t ns_per_second = 1'000'000'000;
@@ -118,4 +118,4 @@ bool Ev13::check(std::span<const StampedRecord> decoded) {
     return true;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -16,7 +16,7 @@
 
 #include "tracer/protocol/record.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 inline constexpr std::size_t ev13_bytes = 13;
 
@@ -72,4 +72,4 @@ private:
     std::uint64_t checked_ = 0;
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

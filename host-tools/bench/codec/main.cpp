@@ -17,7 +17,7 @@
 
 namespace {
 
-using namespace nopscope;
+using namespace nopscope::host;
 
 constexpr std::size_t decode_at_once = 1 << 16;
 
@@ -175,4 +175,4 @@ int run(int argc, char** argv) {
 
 }  // namespace
 
-int main(int argc, char** argv) { return nopscope::run_main("nopscope-codec-bench", run, argc, argv); }
+int main(int argc, char** argv) { return nopscope::host::run_main("nopscope-codec-bench", run, argc, argv); }

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-namespace nopscope {
+namespace nopscope::host {
 
 bool Meter::Coder::bit(wire::Probability& p, bool one) {
     pending -= std::log2((one ? p : 65536 - p) / 65536.0);
@@ -37,4 +37,4 @@ void Meter::feed(std::span<const StampedRecord> records) {
     }
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -9,7 +9,7 @@
 #include "host-tools/bench/codec/ev13.hpp"
 #include "tracer/protocol/trace_group.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 // In bits. The first decision of an event answers for both (is it the main event, in the expected
 // time?) and counts as time.
@@ -41,4 +41,4 @@ private:
     double group_begins_at_ = 0;  // bits
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace nopscope {
+namespace nopscope::host {
 
 void LineEncoder::begin(std::uint64_t clock) {
     encoder_->begin(builder_.payload(), {.index = encoder_->next_index(), .clock = clock});
@@ -61,4 +61,4 @@ std::span<const StampedRecord> LineDecoder::next(std::size_t enough) {
     return {records_.data(), ok_ ? count : 0};
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -10,7 +10,7 @@
 #include "host-tools/bench/codec/ev13.hpp"
 #include "tracer/protocol/trace_group.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 class LineEncoder {
 public:
@@ -50,4 +50,4 @@ private:
     bool ok_ = true;
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -17,6 +17,7 @@
 namespace {
 
 using namespace nopscope;
+using namespace nopscope::host;
 
 constexpr std::uint64_t text_base = 0x400000;
 
@@ -101,4 +102,4 @@ int run(int argc, char** argv) {
 
 }  // namespace
 
-int main(int argc, char** argv) { return nopscope::run_main("nopscope-report-bench", run, argc, argv); }
+int main(int argc, char** argv) { return nopscope::host::run_main("nopscope-report-bench", run, argc, argv); }

@@ -11,7 +11,7 @@
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/analysis/report/json.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 // Up to five names.
@@ -103,4 +103,4 @@ Exit check(const CheckOptions& options) {
     return verdict;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

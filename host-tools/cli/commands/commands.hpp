@@ -11,7 +11,7 @@
 #include "host-tools/live/series.hpp"
 #include "host-tools/analysis/report/report.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 enum class Format : std::uint8_t { text, json, csv };
 
@@ -139,4 +139,4 @@ struct NamesOptions {
 };
 Exit names(const NamesOptions& options);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

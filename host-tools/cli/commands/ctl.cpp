@@ -6,7 +6,7 @@
 #include "host-tools/target/control/socket.hpp"
 #include "host-tools/live/line.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 // Only hellos and replies matter here.
@@ -72,4 +72,4 @@ Exit ctl(const CtlOptions& options) {
     return Exit::ok;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

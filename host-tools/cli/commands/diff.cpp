@@ -18,7 +18,7 @@
 #include "host-tools/analysis/report/json.hpp"
 #include "host-tools/analysis/report/table.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 const char* verdict_text(Verdict verdict) {
@@ -272,4 +272,4 @@ Exit diff(const DiffOptions& options) {
     return verdict;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -22,7 +22,7 @@
 #include "host-tools/target/transport/ports.hpp"
 #include "host-tools/target/transport/source.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using State = Finding::State;
@@ -240,4 +240,4 @@ Exit doctor(const DoctorOptions& options) {
     return bad ? Exit::check_failed : Exit::ok;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

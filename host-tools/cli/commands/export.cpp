@@ -9,7 +9,7 @@
 #include "host-tools/cli/commands/load.hpp"
 #include "host-tools/views/export/formats.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 // What was left out, as the sink says.
@@ -48,4 +48,4 @@ Exit export_recording(const ExportOptions& options) {
     return Exit::ok;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

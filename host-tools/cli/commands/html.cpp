@@ -6,7 +6,7 @@
 #include "host-tools/cli/commands/load.hpp"
 #include "host-tools/analysis/events/balanced_stream.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 std::optional<CodeView> code_of_image(const HtmlOptions& options) {
     if (options.report.image.empty()) return std::nullopt;
@@ -42,4 +42,4 @@ Exit html(const HtmlOptions& options) {
     return Exit::ok;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -13,7 +13,7 @@
 #include "host-tools/image/sites.hpp"
 #include "host-tools/analysis/report/json.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 bool is_elf(const std::string& path) {
@@ -214,4 +214,4 @@ Exit info(const InfoOptions& options) {
     return Exit::ok;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -12,7 +12,7 @@
 #include "host-tools/analysis/report/json.hpp"
 #include "host-tools/analysis/report/table.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 struct Interrupt {
@@ -95,4 +95,4 @@ Exit irq(const QuestionOptions& options) {
     return Exit::ok;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -11,7 +11,7 @@
 #include "host-tools/analysis/events/balanced_stream.hpp"
 #include "host-tools/target/stream/tee.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 void read_with_progress(nsc::Reader& reader, const std::string& path, SessionSink& sink) {
     Progress progress("reading " + for_terminal(path));
@@ -85,4 +85,4 @@ void stream_into(EventSink& sink, const ReportOptions& options, TimeAxis axis) {
     say_unknown_sites(options, stream->unknown_sites());
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

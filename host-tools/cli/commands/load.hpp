@@ -10,7 +10,7 @@
 #include "host-tools/analysis/events/event_sink.hpp"
 #include "host-tools/views/page/code.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 void read_with_progress(nsc::Reader& reader, const std::string& path, SessionSink& sink);
 
@@ -56,4 +56,4 @@ std::optional<CodeView> code_of_image(const HtmlOptions& options);
 // Warns on stderr if there are any.
 void say_unknown_sites(const ReportOptions& options, std::uint64_t functions);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -4,7 +4,7 @@
 #include "host-tools/base/output.hpp"
 #include "host-tools/cli/commands/commands.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 Exit names(const NamesOptions& options) {
     const std::string source = name_table_source(ElfFile::open(options.image));
@@ -16,4 +16,4 @@ Exit names(const NamesOptions& options) {
     return Exit::ok;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -14,7 +14,7 @@
 #include "host-tools/analysis/function_queries/questions.hpp"
 #include "host-tools/analysis/report/json.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 std::string name_of(const OutlierSink& sink, std::uint32_t function) {
@@ -101,4 +101,4 @@ Exit outliers(const QuestionOptions& options) {
     return Exit::ok;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

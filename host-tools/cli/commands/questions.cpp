@@ -13,7 +13,7 @@
 #include "host-tools/analysis/report/json.hpp"
 #include "host-tools/analysis/report/table.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 std::string head(const FunctionPlace& place, const std::string& rest) {
@@ -160,4 +160,4 @@ Exit stack_depth(const QuestionOptions& options) {
     return Exit::ok;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

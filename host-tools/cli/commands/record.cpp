@@ -20,7 +20,7 @@
 #include "host-tools/live/tape.hpp"
 #include "host-tools/analysis/report/report.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using namespace std::chrono_literals;
@@ -334,4 +334,4 @@ Exit record(const RecordOptions& options) {
     return exit == Exit::ok && !shown ? Exit::input : exit;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -4,7 +4,7 @@
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/cli/commands/load.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 Exit report(const ReportOptions& options) {
     Loaded loaded = load(options);
@@ -36,4 +36,4 @@ Exit graph(const ReportOptions& options) {
     return Exit::ok;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -17,7 +17,7 @@
 #include "host-tools/views/serve/server.hpp"
 #include "host-tools/views/serve/subjects.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 // Knows when the last page was closed for good. A page that is reloaded comes back within `grace`.
@@ -90,4 +90,4 @@ Exit serve(const ServeOptions& options) {
     return is_file ? serve_file(options) : serve_line(options);
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -22,7 +22,7 @@
 #include "host-tools/views/top/once.hpp"
 #include "host-tools/views/top/terminal.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using namespace std::chrono_literals;
@@ -203,4 +203,4 @@ Exit watch(const TopOptions& options) {
     return ended;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -6,7 +6,7 @@
 #include "host-tools/cli/commands/commands.hpp"
 #include "host-tools/views/top/rows.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 struct TopOptions {
     LiveOptions live;
@@ -20,4 +20,4 @@ struct TopOptions {
 };
 Exit watch(const TopOptions& options);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace nopscope {
+namespace nopscope::host {
 
 // Those in an empty group are hidden (CLI11's own rule).
 inline std::vector<const CLI::App*> shown_commands(const CLI::App& app) {
@@ -56,4 +56,4 @@ inline std::vector<std::string> choices_of(const CLI::Option& option) {
     return words;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

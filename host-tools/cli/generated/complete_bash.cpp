@@ -8,7 +8,7 @@
 #include "host-tools/cli/generated/completions.hpp"
 #include "host-tools/cli/generated/reference.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 // A value of the script's variable `offer`: "words a b", "files .nsc", "directories", "uri", "boards".
@@ -129,4 +129,4 @@ std::string bash_completion(const CLI::App& app) {
     return with(with(with(out, "@OPTIONS@", options), "@ARGUMENTS@", all_arguments), "@SCHEMES@", joined(uri_schemes()));
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

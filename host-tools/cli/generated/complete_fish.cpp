@@ -9,7 +9,7 @@
 #include "host-tools/cli/generated/completions.hpp"
 #include "host-tools/cli/generated/reference.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 constexpr char functions[] = R"SH(# The files that end in $argv[1], and directories; all if none does.
@@ -103,4 +103,4 @@ std::string fish_completion(const CLI::App& app) {
     return out;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -8,7 +8,7 @@
 #include "host-tools/cli/generated/completions.hpp"
 #include "host-tools/cli/generated/reference.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 constexpr char functions[] = R"SH(_nopscope_uri() {
@@ -100,4 +100,4 @@ std::string zsh_completion(const CLI::App& app) {
     return out + "    esac\n}\n_nopscope \"$@\"\n";
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -6,7 +6,7 @@
 #include "host-tools/cli/kinds.hpp"
 #include "host-tools/target/control/request.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 Offer offer_of(const CLI::App& app, const CLI::Option& option) {
     using enum Offer::What;
@@ -82,4 +82,4 @@ std::string in_quotes(std::string_view text) {
     return out + "'";
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace nopscope {
+namespace nopscope::host {
 
 // For a value, or an argument.
 struct Offer {
@@ -49,4 +49,4 @@ std::string in_quotes(std::string_view text);
 
 inline constexpr char completion_head[] = "# Written by nopscope from its own --help.\n";
 
-}  // namespace nopscope
+}  // namespace nopscope::host

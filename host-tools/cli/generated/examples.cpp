@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 struct Examples {
@@ -61,4 +61,4 @@ std::string examples_of(const std::string& command) {
     return out;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -3,9 +3,9 @@
 
 #include <string>
 
-namespace nopscope {
+namespace nopscope::host {
 
 // Of a command: for the end of its --help, and its man page. Each line is a command that makes sense as it is.
 std::string examples_of(const std::string& command);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

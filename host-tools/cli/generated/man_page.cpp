@@ -13,7 +13,7 @@
 #include <span>
 #include <string_view>
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 // A backslash, and what begins a line as a request would.
@@ -132,4 +132,4 @@ std::string man_page(const CLI::App& app, const CLI::App* command) {
     return out;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <sstream>
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 constexpr ManualRow codes[] = {
@@ -95,4 +95,4 @@ std::string exit_codes_help() {
     return out + line;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

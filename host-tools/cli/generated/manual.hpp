@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace nopscope {
+namespace nopscope::host {
 
 struct ManualRow {
     std::string_view name;
@@ -26,4 +26,4 @@ bool is_about(const ManualRow& row, std::string_view command);
 // The exit codes as a paragraph for --help.
 std::string exit_codes_help();
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -6,7 +6,7 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/cli/generated/commands_of.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 void write_reference(const CLI::App& app, const std::filesystem::path& directory) {
     const auto write = [&](const std::filesystem::path& below, const std::string& text) {
@@ -25,4 +25,4 @@ void write_reference(const CLI::App& app, const std::filesystem::path& directory
     write("fish/vendor_completions.d/nopscope.fish", fish_completion(app));
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

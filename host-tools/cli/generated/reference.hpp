@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string>
 
-namespace nopscope {
+namespace nopscope::host {
 
 // Of nopscope itself, or of one of its commands.
 std::string man_page(const CLI::App& app, const CLI::App* command);
@@ -18,4 +18,4 @@ std::string fish_completion(const CLI::App& app);
 // Below `directory`, as they are installed below share/. Throws Error.
 void write_reference(const CLI::App& app, const std::filesystem::path& directory);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

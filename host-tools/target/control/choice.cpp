@@ -10,7 +10,7 @@
 #include "host-tools/base/text.hpp"
 #include "tracer/protocol/command.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 // "lua::call(int) const" -> "lua::call"; "(anonymous namespace)::f(int)" -> "(anonymous namespace)::f".
@@ -114,4 +114,4 @@ std::vector<std::vector<std::uint8_t>> range_payloads(const std::vector<bool>& c
     return payloads;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

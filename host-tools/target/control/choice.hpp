@@ -10,7 +10,7 @@
 
 #include "host-tools/image/symbols.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 // `*`: any characters, `?`: one; the whole text must match.
 bool glob_matches(std::string_view glob, std::string_view text);
@@ -34,4 +34,4 @@ std::vector<bool> choose(const Symbols& symbols, const Choice& choice);
 // The payloads of select_add: what is chosen, in as few frames as it fits in.
 std::vector<std::vector<std::uint8_t>> range_payloads(const std::vector<bool>& chosen);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

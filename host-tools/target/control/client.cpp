@@ -10,7 +10,7 @@
 #include "host-tools/base/text.hpp"
 #include "host-tools/target/stream/session.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -281,4 +281,4 @@ void CommandClient::set_baud(std::uint32_t baud) {
                                  : "and the target is not heard at the rate before; reset it"));
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

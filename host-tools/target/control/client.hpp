@@ -14,7 +14,7 @@
 #include "host-tools/target/transport/source.hpp"
 #include "tracer/protocol/command.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 class CommandClient {
 public:
@@ -92,4 +92,4 @@ private:
 // One sentence.
 const char* describe(wire::Answer answer);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

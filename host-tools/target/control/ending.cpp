@@ -5,7 +5,7 @@
 
 #include "tracer/protocol/profile.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -119,4 +119,4 @@ std::string Ending::run(const Line& line, bool keep_tracing) {
     return {};
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

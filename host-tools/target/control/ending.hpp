@@ -14,7 +14,7 @@
 #include "host-tools/target/control/client.hpp"
 #include "host-tools/target/stream/session.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 // Listens to the line from the beginning, so it knows what has come when the host chooses the end.
 class Ending final : public SessionSink {
@@ -66,4 +66,4 @@ private:
     std::chrono::steady_clock::time_point begin_{};
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -15,7 +15,7 @@
 #include "host-tools/base/text.hpp"
 #include "host-tools/target/stream/same_image.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using wire::Command;
@@ -396,4 +396,4 @@ ControlRequest control_request(std::string_view text) {
     return request;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -10,7 +10,7 @@
 #include "host-tools/target/control/client.hpp"
 #include "host-tools/target/stream/session.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 struct ControlRequest {
     std::vector<std::string> words;  // a verb and its arguments: docs/cli.md
@@ -50,4 +50,4 @@ std::vector<std::string> recorder_names();
 std::string to_json(const ControlRequest& request);
 ControlRequest control_request(std::string_view json);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -16,7 +16,7 @@
 #include "host-tools/base/text.hpp"
 #include "host-tools/target/transport/source.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 constexpr std::size_t longest_line = std::size_t{1} << 16;
@@ -130,4 +130,4 @@ ControlAnswer ask_recorder(const std::string& path, const ControlRequest& reques
     }
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -13,7 +13,7 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/target/control/request.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 struct ControlAnswer {
     Exit status = Exit::ok;
@@ -52,4 +52,4 @@ private:
 // The other side. Throws Error.
 ControlAnswer ask_recorder(const std::string& path, const ControlRequest& request);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

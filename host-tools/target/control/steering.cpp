@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/target/control/steering.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 Steering::Steering(Source& line, const Symbols* symbols, const SteeringOptions& options,
                    std::function<bool()> turn, std::function<void(const std::string&)> say)
@@ -54,4 +54,4 @@ void Steering::serve(std::uint64_t gaps) {
     }
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

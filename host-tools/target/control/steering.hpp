@@ -8,7 +8,7 @@
 
 #include "host-tools/target/control/socket.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 struct SteeringOptions {
     std::vector<ControlRequest> at_start;  // of each session, in this order
@@ -16,7 +16,7 @@ struct SteeringOptions {
 
     // Throws Error, Exit::usage, where a name is no function's of the image; null: none was given.
     void check_names(const Symbols* symbols) const {
-        for (const ControlRequest& request : at_start) nopscope::check_names(request, symbols);
+        for (const ControlRequest& request : at_start) nopscope::host::check_names(request, symbols);
     }
     bool steers() const { return !at_start.empty() || !socket.empty(); }
 };
@@ -54,4 +54,4 @@ private:
     std::chrono::steady_clock::time_point asked_{};
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

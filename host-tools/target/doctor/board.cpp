@@ -8,7 +8,7 @@
 
 #include "host-tools/base/text.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 constexpr std::uint64_t arm = 0x41;
@@ -291,4 +291,4 @@ double nearest_baud(const BootWords& words, std::uint64_t baud) {
 
 Findings judge_board(const BootWords& words) { return Judge(words).all(); }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

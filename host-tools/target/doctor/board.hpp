@@ -8,7 +8,7 @@
 #include "host-tools/target/doctor/finding.hpp"
 #include "host-tools/target/stream/boot_lines.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 // "Cortex-A72 r0p3", of MIDR_EL1.
 std::string cpu_name(std::uint64_t midr);
@@ -20,4 +20,4 @@ double nearest_baud(const BootWords& words, std::uint64_t baud);
 // First what the board is, then what is unusual.
 Findings judge_board(const BootWords& words);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

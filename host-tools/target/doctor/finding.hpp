@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace nopscope {
+namespace nopscope::host {
 
 struct Finding {
     enum State : std::uint8_t { good, note, problem } state{};
@@ -16,4 +16,4 @@ struct Finding {
 };
 using Findings = std::vector<Finding>;
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -9,7 +9,7 @@
 #include "host-tools/base/text.hpp"
 #include "host-tools/target/stream/diagnosis.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 constexpr unsigned least_ring_log2 = 13, most_ring_log2 = 28, most_cores = 8;  // as tracer/core/core.hpp
@@ -135,4 +135,4 @@ std::vector<std::uint64_t> DescribedTarget::ring(unsigned number, std::uint64_t 
     return words;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -10,7 +10,7 @@
 #include "tracer/core/descriptor.hpp"
 #include "tracer/protocol/hello.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 struct DescribedCore {
     std::uint64_t cursor;  // in the target's positions: they count from its ring's size
@@ -48,4 +48,4 @@ private:
     wire::Hello hello_;  // its texts are in hello_bytes_
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

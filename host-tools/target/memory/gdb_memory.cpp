@@ -14,7 +14,7 @@
 #include "host-tools/target/memory/gdb_packets.hpp"
 #include "host-tools/target/memory/target_memory.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using namespace std::chrono_literals;
@@ -147,4 +147,4 @@ std::unique_ptr<TargetMemory> open_gdb(const std::string& place, bool resume) {
     return open_gdb(open_source("tcp:" + place, Way::both), place, resume);
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

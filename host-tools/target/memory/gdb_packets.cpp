@@ -7,7 +7,7 @@
 
 #include "host-tools/base/error.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 // No stub says more in one packet; what does is none.
@@ -116,4 +116,4 @@ std::optional<std::string> GdbPackets::ask(std::string_view request) {
 
 void GdbPackets::interrupt() { write("\x03"); }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

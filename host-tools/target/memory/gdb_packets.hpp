@@ -12,7 +12,7 @@
 
 #include "host-tools/target/transport/source.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 class GdbPackets {
 public:
@@ -48,4 +48,4 @@ private:
 // Two hex digits a byte. Nothing: it is not that.
 std::optional<std::vector<std::uint8_t>> from_hex(std::string_view digits);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

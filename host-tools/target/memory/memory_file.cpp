@@ -13,7 +13,7 @@
 #include "host-tools/target/memory/target_memory.hpp"
 #include "tracer/protocol/bytes.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 constexpr std::size_t program_header_bytes = 56;
@@ -144,4 +144,4 @@ bool is_core_dump(const std::string& path) {
     return is_core(FileParts(path));
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

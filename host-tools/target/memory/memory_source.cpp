@@ -9,7 +9,7 @@
 #include "host-tools/base/text.hpp"
 #include "host-tools/target/memory/pull.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 class PulledLine final : public Source {
@@ -72,4 +72,4 @@ std::unique_ptr<Source> open_memory_source(const std::string& uri, const std::st
     return std::make_unique<PulledLine>(std::move(pulled.line));
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

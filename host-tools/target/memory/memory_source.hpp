@@ -10,7 +10,7 @@
 
 #include "host-tools/target/transport/source.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 struct MemoryOptions {
     std::optional<std::uint64_t> base;  // of file:, which then is memory
@@ -24,4 +24,4 @@ std::unique_ptr<Source> open_memory_source(const std::string& uri, const std::st
                                            const MemoryOptions& options,
                                            const std::function<void(const std::string&)>& say);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -20,7 +20,7 @@
 #include "host-tools/target/memory/described_target.hpp"
 #include "tracer/stream/pump.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 static_assert(ring_log2 == 28, "the largest: any target's fits in");
@@ -195,4 +195,4 @@ Pulled pull_rings(TargetMemory& memory, const ElfFile& image) {
     return pulled;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -8,7 +8,7 @@
 #include "host-tools/image/elf_file.hpp"
 #include "host-tools/target/memory/target_memory.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 // Of all cores' rings together, in equal shares: the newest records. With the line that is made of them they take
 // less than 300 MB, whatever sizes the target's memory states.
@@ -24,4 +24,4 @@ struct Pulled {
 // image's, has no tracer that was initialised, or its state makes no sense.
 Pulled pull_rings(TargetMemory& memory, const ElfFile& image);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -11,7 +11,7 @@
 
 #include "host-tools/target/transport/source.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 class TargetMemory {
 public:
@@ -41,4 +41,4 @@ std::unique_ptr<TargetMemory> open_memory_file(const std::string& path,
 // Whether `path` is a file, and an ELF core dump.
 bool is_core_dump(const std::string& path);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

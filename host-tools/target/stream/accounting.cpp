@@ -4,7 +4,7 @@
 
 #include "host-tools/target/stream/session.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 namespace {
 
@@ -107,4 +107,4 @@ void SessionReader::tell_end(unsigned number, Core& core) {
                                 .overwritten = beyond(sum.overwritten, core.told.overwritten)});
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

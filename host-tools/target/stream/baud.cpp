@@ -10,7 +10,7 @@
 #include <cmath>
 #include <cstddef>
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using Distribution = std::array<double, 256>;
@@ -130,4 +130,4 @@ std::vector<std::uint32_t> likely_bauds(std::span<const std::uint8_t> bytes,
     return likely;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

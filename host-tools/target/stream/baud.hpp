@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace nopscope {
+namespace nopscope::host {
 
 // Bits per second that targets and adapters use, ascending.
 inline constexpr std::array<std::uint32_t, 16> common_bauds{
@@ -21,4 +21,4 @@ inline constexpr std::array<std::uint32_t, 16> common_bauds{
 std::vector<std::uint32_t> likely_bauds(std::span<const std::uint8_t> bytes,
                                         std::uint32_t received_baud);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 constexpr std::string_view mark = "boot: ";
@@ -102,4 +102,4 @@ bool BootLines::end_line(bool alone) {
 
 std::optional<std::uint32_t> BootLines::take_baud() { return std::exchange(baud_, std::nullopt); }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -16,7 +16,7 @@
 #include <string>
 #include <string_view>
 
-namespace nopscope {
+namespace nopscope::host {
 
 // What one boot has said: its words, by key.
 class BootWords {
@@ -59,4 +59,4 @@ private:
     BootWords words_;
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

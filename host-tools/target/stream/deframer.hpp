@@ -23,7 +23,7 @@
 #include "host-tools/base/text.hpp"
 #include "tracer/protocol/frame.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 struct LineCounters {
     std::uint64_t bytes = 0;
@@ -234,4 +234,4 @@ private:
     LineCounters counters_;
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -8,7 +8,7 @@
 #include "host-tools/base/text.hpp"
 #include "host-tools/target/stream/baud.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 // A boot loader's text may have a damaged byte.
@@ -86,4 +86,4 @@ std::string refused_version_sentence(std::uint16_t version) {
                        wire::format_version);
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -8,7 +8,7 @@
 
 #include "host-tools/target/stream/session.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 // A line before its first session.
 struct LineSample {
@@ -32,4 +32,4 @@ Diagnosis diagnose(const LineSample& sample);
 // Of a hello in a trace format that this host does not read.
 std::string refused_version_sentence(std::uint16_t version);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -5,7 +5,7 @@
 
 #include "host-tools/base/text.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 std::string id_text(const std::string& build_id) {
@@ -31,4 +31,4 @@ std::optional<std::string> mismatch(const Symbols& symbols, const HelloInfo& hel
     return std::nullopt;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

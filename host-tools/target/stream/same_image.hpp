@@ -7,9 +7,9 @@
 #include "host-tools/image/symbols.hpp"
 #include "host-tools/target/stream/session.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 // One sentence why these symbols cannot name what this target sends or has sent, or nothing.
 std::optional<std::string> mismatch(const Symbols& symbols, const HelloInfo& hello);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 constexpr std::size_t waiting_limit_bytes = std::size_t{1} << 20;
@@ -359,4 +359,4 @@ void SessionReader::finish() {
     end_session();
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -22,7 +22,7 @@
 #include "tracer/protocol/stats.hpp"
 #include "tracer/protocol/trace_group.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 // A hello that owns its texts.
 struct HelloInfo {
@@ -317,4 +317,4 @@ private:
     StreamCounters done_;                // of the sessions that have ended
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -4,7 +4,7 @@
 
 #include "host-tools/target/stream/session.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 constexpr std::size_t jumps_kept = 1024;  // for a recovered session's hello that comes late
@@ -76,4 +76,4 @@ void SessionReader::forgive(Jump& jump) {
     jump.from = sequences_from_;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

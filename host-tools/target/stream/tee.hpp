@@ -5,7 +5,7 @@
 
 #include "host-tools/target/stream/session.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 // Tells several sinks, in order.
 class Tee final : public SessionSink {
@@ -69,4 +69,4 @@ private:
     std::vector<SessionSink*> sinks_;
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -19,7 +19,7 @@
 #include "host-tools/base/memory.hpp"
 #include "host-tools/target/transport/source.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using namespace std::chrono_literals;
@@ -224,4 +224,4 @@ std::unique_ptr<Source> open_exec(const std::string& command, Way way, Errors er
                                         said ? said->take(0) : -1, command);
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

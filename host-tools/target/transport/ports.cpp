@@ -11,7 +11,7 @@
 
 #include "host-tools/base/file.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 // Empty: it cannot be looked at.
@@ -64,4 +64,4 @@ std::string open_failure(const std::string& port, int error) {
     return fmt::format("{}: these are there: {}", what, fmt::join(ports, ", "));
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

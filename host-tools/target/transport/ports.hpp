@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace nopscope {
+namespace nopscope::host {
 
 // Paths, sorted: USB adapters and UARTs of `devices`, then their lasting names below serial/by-id.
 std::vector<std::string> serial_ports(const std::string& devices = "/dev");
@@ -16,4 +16,4 @@ std::string permission_fix(const std::string& port);
 // Why open() of `port` failed with `error`, and what to do; a sentence.
 std::string open_failure(const std::string& port, int error);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

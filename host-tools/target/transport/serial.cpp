@@ -15,7 +15,7 @@
 #include "host-tools/target/transport/ports.hpp"
 #include "host-tools/target/transport/source.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 void set_raw(int port, const std::string& path, std::uint32_t baud) {
@@ -81,4 +81,4 @@ std::unique_ptr<Source> open_serial(const std::string& path, std::uint32_t baud,
     return source;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -11,7 +11,7 @@
 #include "host-tools/base/file.hpp"
 #include "host-tools/target/transport/source.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 std::unique_ptr<Source> open_tcp(const std::string& host, const std::string& port) {
     const std::string name = host + ":" + port;
@@ -64,4 +64,4 @@ std::unique_ptr<Source> open_unix(const std::string& path) {
     return descriptor_source(connection, path);
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

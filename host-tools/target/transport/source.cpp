@@ -14,7 +14,7 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/file.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 class DescriptorSource final : public Source {
@@ -153,4 +153,4 @@ std::unique_ptr<Source> open_source(const std::string& uri, Way way, Errors erro
     throw Error(uri + ": expected serial:, tcp:, unix:, exec:, file: or -", Exit::usage);
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -11,7 +11,7 @@
 #include <span>
 #include <string>
 
-namespace nopscope {
+namespace nopscope::host {
 
 class Source {
 public:
@@ -72,4 +72,4 @@ Source::Result read_descriptor(int descriptor, const std::string& name, std::spa
                                std::chrono::milliseconds timeout);
 void write_descriptor(int descriptor, const std::string& name, std::span<const std::uint8_t> bytes);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

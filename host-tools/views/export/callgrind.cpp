@@ -10,7 +10,7 @@
 #include "host-tools/base/text.hpp"
 #include "host-tools/analysis/report/tree.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 struct Cost {
@@ -98,4 +98,4 @@ std::string write_callgrind(const Output& output, const Aggregated& from) {
     return left_out_of_sums(from.report);
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

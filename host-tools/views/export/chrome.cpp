@@ -19,7 +19,7 @@
 #include "host-tools/views/export/formats.hpp"
 #include "host-tools/views/export/json_text.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 // Perfetto takes thread 0 for the process itself, so the first track is thread 1.
@@ -167,4 +167,4 @@ std::unique_ptr<EventSink> chrome_sink(const Output& output, TimeAxis axis) {
     return std::make_unique<Chrome>(output, axis);
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

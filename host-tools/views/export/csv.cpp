@@ -12,7 +12,7 @@
 #include "host-tools/views/export/formats.hpp"
 #include "host-tools/analysis/report/table.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 class Csv : public CallSink {
@@ -105,4 +105,4 @@ std::unique_ptr<EventSink> csv_sink(const Output& output, TimeAxis axis) {
     return std::make_unique<Csv>(output, axis);
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

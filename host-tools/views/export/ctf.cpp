@@ -15,7 +15,7 @@
 #include "host-tools/views/export/formats.hpp"
 #include "host-tools/views/export/little_endian.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 namespace fs = std::filesystem;
@@ -255,4 +255,4 @@ std::unique_ptr<EventSink> ctf_sink(const Output& output, TimeAxis axis) {
     return std::make_unique<Ctf>(output, axis);
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -8,7 +8,7 @@
 
 #include "host-tools/views/export/little_endian.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 class CtfEvent {
 public:
@@ -47,4 +47,4 @@ private:
     std::string bytes_;
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

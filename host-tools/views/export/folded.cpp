@@ -8,7 +8,7 @@
 #include "host-tools/base/text.hpp"
 #include "host-tools/analysis/report/tree.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 // Deep paths make gigabytes of text from some kilobytes of recording.
@@ -61,4 +61,4 @@ std::string write_folded(const Output& output, const Aggregated& from) {
     return left_out;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/views/export/formats.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using enum Output::Kind;
@@ -42,4 +42,4 @@ std::string export_format_names() {
     return names;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -13,7 +13,7 @@
 
 struct sqlite3;
 
-namespace nopscope {
+namespace nopscope::host {
 
 // For formats that have sums by call path: `report` and `profile` are of the whole recording.
 struct Aggregated {
@@ -52,4 +52,4 @@ std::string write_callgrind(const Output& output, const Aggregated& from);
 std::string write_folded(const Output& output, const Aggregated& from);
 std::string write_pprof(const Output& output, const Aggregated& from);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

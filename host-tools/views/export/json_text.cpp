@@ -3,10 +3,10 @@
 
 #include <nlohmann/json.hpp>
 
-namespace nopscope {
+namespace nopscope::host {
 
 std::string json_string(std::string_view bytes) {
     return nlohmann::json(std::string(bytes)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-namespace nopscope {
+namespace nopscope::host {
 
 // With quotes around it; bytes that are no UTF-8 become U+FFFD.
 std::string json_string(std::string_view bytes);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

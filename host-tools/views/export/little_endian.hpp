@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <type_traits>
 
-namespace nopscope {
+namespace nopscope::host {
 
 // An integer's bytes, low ones first. Returns the end.
 template <typename Integer>
@@ -17,4 +17,4 @@ char* put_little(char* to, Integer value) {
     return to;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -19,7 +19,7 @@
 #include "host-tools/views/export/formats.hpp"
 #include "host-tools/views/export/proto.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 // Field numbers, as Perfetto publishes them (protos/perfetto/trace).
@@ -370,4 +370,4 @@ std::unique_ptr<EventSink> perfetto_sink(const Output& output, TimeAxis axis) {
     return std::make_unique<Perfetto>(output, axis);
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -12,7 +12,7 @@
 #include "host-tools/views/export/proto.hpp"
 #include "host-tools/analysis/report/tree.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 // Field numbers, as pprof publishes them (proto/profile.proto).
@@ -167,4 +167,4 @@ std::string write_pprof(const Output& output, const Aggregated& from) {
     return left_out_of_sums(from.report);
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

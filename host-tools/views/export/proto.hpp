@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace nopscope {
+namespace nopscope::host {
 
 // Seven bits a byte, low ones first; at most ten bytes. Returns the end.
 inline char* put_varint(char* to, std::uint64_t value) {
@@ -47,4 +47,4 @@ private:
     std::string text_;
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

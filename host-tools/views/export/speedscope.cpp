@@ -11,7 +11,7 @@
 #include "host-tools/views/export/json_text.hpp"
 #include "host-tools/views/export/track_files.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 namespace fs = std::filesystem;
@@ -137,4 +137,4 @@ std::unique_ptr<EventSink> speedscope_sink(const Output& output, TimeAxis axis) 
     return std::make_unique<Speedscope>(output, axis);
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -13,7 +13,7 @@
 #include "host-tools/analysis/events/call_sink.hpp"
 #include "host-tools/views/export/formats.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 constexpr char schema[] = R"(
@@ -231,4 +231,4 @@ std::unique_ptr<EventSink> sqlite_sink(sqlite3* database, TimeAxis axis) {
     return std::make_unique<Sqlite>(database, axis);
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -15,7 +15,7 @@
 #include "host-tools/views/export/little_endian.hpp"
 #include "host-tools/views/export/track_files.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 namespace fs = std::filesystem;
@@ -320,4 +320,4 @@ std::unique_ptr<EventSink> trace_cmd_sink(const Output& output, TimeAxis axis) {
     return std::make_unique<TraceCmd>(output, axis);
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

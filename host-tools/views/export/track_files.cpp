@@ -10,7 +10,7 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/file.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 struct Close {
@@ -66,4 +66,4 @@ void TrackFiles::move_to(FileWriter& to, std::uint32_t track) {
     std::string().swap(part.buffer);
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

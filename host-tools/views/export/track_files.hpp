@@ -11,7 +11,7 @@
 
 #include "host-tools/base/output.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 class TrackFiles {
 public:
@@ -62,4 +62,4 @@ private:
     std::size_t buffered_ = 0;
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -14,7 +14,7 @@
 #include "host-tools/views/export/little_endian.hpp"
 #include "host-tools/views/export/track_files.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 namespace fs = std::filesystem;
@@ -137,4 +137,4 @@ std::unique_ptr<EventSink> uftrace_sink(const Output& output, TimeAxis axis) {
     return std::make_unique<Uftrace>(output, axis);
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -14,7 +14,7 @@
 #include "host-tools/image/sites.hpp"
 #include "host-tools/image/source_text.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 std::string cut(std::string text, std::size_t most) {
@@ -184,4 +184,4 @@ Json CodeView::json(const Report& report, const PositionOf& position) const {
             {"source", !source_roots_.empty() ? source(std::move(once), files) : Json()}};
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

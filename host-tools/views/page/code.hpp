@@ -14,7 +14,7 @@
 #include "host-tools/analysis/timeline/positions.hpp"
 #include "host-tools/analysis/report/json.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 class CodeView {
 public:
@@ -49,4 +49,4 @@ private:
     std::int64_t modified_ = 0;  // the image, seconds
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -9,7 +9,7 @@
 #include "host-tools/analysis/diff/diff.hpp"
 #include "host-tools/analysis/report/json.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 std::uint64_t whole(double value) { return static_cast<std::uint64_t>(std::llround(value)); }
@@ -125,4 +125,4 @@ std::string view_json(const Names& names, const Difference& difference, const st
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

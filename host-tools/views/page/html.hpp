@@ -10,7 +10,7 @@
 #include "host-tools/analysis/profile/profile.hpp"
 #include "host-tools/analysis/report/report.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 // What a page may have besides, where it is at hand.
 struct ViewParts {
@@ -39,4 +39,4 @@ struct ServedPage {
 };
 ServedPage served_page(std::string_view page);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -6,7 +6,7 @@
 extern "C" const char _binary_page_html_start[];
 extern "C" const char _binary_page_html_end[];
 
-namespace nopscope {
+namespace nopscope::host {
 
 std::string_view page_template() {
     return {_binary_page_html_start, static_cast<std::size_t>(_binary_page_html_end - _binary_page_html_start)};
@@ -40,4 +40,4 @@ ServedPage served_page(std::string_view page) {
     return {html_page(html, "null"), std::string(policy) + "; connect-src 'self'; frame-ancestors 'none'"};
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

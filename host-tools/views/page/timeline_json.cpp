@@ -10,7 +10,7 @@
 #include "host-tools/analysis/timeline/timeline.hpp"
 #include "host-tools/analysis/timeline/timeline_slots.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 // What is no function of the view's list (web/src/model.ts).
@@ -185,4 +185,4 @@ Json Timeline::json(const PositionOf& position) const {
     return json;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -13,7 +13,7 @@
 #include "host-tools/analysis/function_queries/questions.hpp"
 #include "host-tools/analysis/report/json.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using Positions = std::unordered_map<std::uint64_t, std::size_t>;
@@ -289,4 +289,4 @@ std::string view_json(const Report& report, const Profile& profile, const std::s
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -13,7 +13,7 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/text.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 constexpr std::size_t shortest_token = 16;
@@ -150,4 +150,4 @@ void check_token(std::string_view token) {
     }
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

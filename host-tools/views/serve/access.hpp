@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace nopscope {
+namespace nopscope::host {
 
 // Where a server listens: "127.0.0.1:8000", "[::1]:0", "lab.example:8000".
 struct ListenAddress {
@@ -47,4 +47,4 @@ std::string make_token();
 // Throws Error, Exit::usage, where a token is too short, or would not fit into a URL.
 void check_token(std::string_view token);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 // Nobody needs these here, and each has a way to make a small request into a large one.
@@ -94,4 +94,4 @@ ssize_t Connection::write(const char* bytes, std::size_t size) {
 void Connection::get_remote_ip_and_port(std::string&, int&) const {}
 void Connection::get_local_ip_and_port(std::string&, int&) const {}
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -9,7 +9,7 @@
 #include <chrono>
 #include <string>
 
-namespace nopscope {
+namespace nopscope::host {
 
 class Connection final : public httplib::Stream {
 public:
@@ -45,4 +45,4 @@ private:
     Clock::time_point body_until_{};
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -14,7 +14,7 @@
 #include "host-tools/views/serve/connection.hpp"
 #include "host-tools/views/serve/workers.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using httplib::Request;
@@ -237,4 +237,4 @@ std::size_t Server::pages() const { return web_->pages(); }
 
 std::string Server::url() const { return web_->at.url() + (web_->token.empty() ? "" : "?token=" + web_->token); }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -13,7 +13,7 @@
 #include "host-tools/views/serve/access.hpp"
 #include "host-tools/views/serve/shown.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 class Server {
 public:
@@ -36,4 +36,4 @@ private:
     std::unique_ptr<Web> web_;
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -8,7 +8,7 @@
 
 #include "host-tools/target/control/socket.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 class Shown {
 public:
@@ -28,4 +28,4 @@ public:
     virtual ControlAnswer ask(const ControlRequest& request) = 0;
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

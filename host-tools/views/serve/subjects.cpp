@@ -9,7 +9,7 @@
 #include "host-tools/views/page/html.hpp"
 #include "host-tools/analysis/report/json.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using namespace std::chrono_literals;
@@ -136,4 +136,4 @@ std::string ShownLine::status(std::uint64_t& console) {
     return line_of(json);
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

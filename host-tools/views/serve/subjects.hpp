@@ -10,7 +10,7 @@
 #include "host-tools/live/rates.hpp"
 #include "host-tools/views/serve/shown.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 class ShownFile final : public Shown {
 public:
@@ -54,4 +54,4 @@ private:
     std::shared_ptr<const View> view_;  // of that number or of an earlier one
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

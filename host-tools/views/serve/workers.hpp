@@ -6,7 +6,7 @@
 #include <condition_variable>
 #include <mutex>
 
-namespace nopscope {
+namespace nopscope::host {
 
 // httplib's threads, but who brings more than they can do waits: further connections stay with the kernel.
 class Workers final : public httplib::TaskQueue {
@@ -38,4 +38,4 @@ private:
     httplib::ThreadPool pool_;
 };
 
-}  // namespace nopscope
+}  // namespace nopscope::host

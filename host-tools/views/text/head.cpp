@@ -11,7 +11,7 @@
 #include "host-tools/analysis/report/json.hpp"
 #include "host-tools/analysis/report/report.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 constexpr std::string_view no_recorder = "no recorder";
@@ -214,4 +214,4 @@ void json_target(Json& json, const Report& report) {
                         {"words", target.refused.words}}}};
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -12,7 +12,7 @@
 #include "host-tools/analysis/report/report.hpp"
 #include "host-tools/analysis/report/table.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 std::string cell_of(const std::optional<CallTimes>& of, std::uint64_t CallTimes::*part) {
@@ -191,4 +191,4 @@ std::string csv_report(const Report& report) {
     return out;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -10,7 +10,7 @@
 #include "host-tools/views/top/meters.hpp"
 #include "host-tools/views/top/text.hpp"
 
-namespace nopscope::top {
+namespace nopscope::host::top {
 namespace {
 
 // Nothing goes beyond the screen.
@@ -135,4 +135,4 @@ std::string text_of(const Frame& frame) {
     return text;
 }
 
-}  // namespace nopscope::top
+}  // namespace nopscope::host::top

@@ -8,7 +8,7 @@
 
 #include "host-tools/views/top/ui.hpp"
 
-namespace nopscope::top {
+namespace nopscope::host::top {
 
 enum class Style : std::uint8_t { plain, dim, bold, head, sorted, selected, match, good, warn, bad };
 
@@ -41,4 +41,4 @@ Frame draw_once(const Lines& lines, const Look& look, const Rates& rates, Column
 // The lines' text, without spaces at their ends.
 std::string text_of(const Frame& frame);
 
-}  // namespace nopscope::top
+}  // namespace nopscope::host::top

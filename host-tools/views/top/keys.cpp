@@ -6,7 +6,7 @@
 
 #include "host-tools/views/top/ui.hpp"
 
-namespace nopscope::top {
+namespace nopscope::host::top {
 namespace {
 
 using Kind = Key::Kind;
@@ -329,4 +329,4 @@ const char* text_of(Prompt prompt) {
     return "";
 }
 
-}  // namespace nopscope::top
+}  // namespace nopscope::host::top

@@ -8,7 +8,7 @@
 #include "host-tools/base/text.hpp"
 #include "host-tools/views/top/text.hpp"
 
-namespace nopscope::top {
+namespace nopscope::host::top {
 namespace {
 
 constexpr std::size_t cell_width = 8;  // of a number, with two spaces between cells
@@ -141,4 +141,4 @@ void add_list(Frame& frame, const Ui& ui, const Lines& lines, std::size_t rows, 
     add_functions(frame, ui, lines, rows, width);
 }
 
-}  // namespace nopscope::top
+}  // namespace nopscope::host::top

@@ -9,7 +9,7 @@
 #include "host-tools/base/text.hpp"
 #include "host-tools/views/top/text.hpp"
 
-namespace nopscope::top {
+namespace nopscope::host::top {
 namespace {
 
 
@@ -142,4 +142,4 @@ void add_meters(Frame& frame, const Ui& ui, const Look& look, const Rates& rates
     if (frame.lines.size() > rows) frame.lines.resize(std::max<std::size_t>(rows, 1));
 }
 
-}  // namespace nopscope::top
+}  // namespace nopscope::host::top

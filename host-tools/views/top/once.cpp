@@ -6,7 +6,7 @@
 #include "host-tools/base/text.hpp"
 #include "host-tools/analysis/report/json.hpp"
 
-namespace nopscope::top {
+namespace nopscope::host::top {
 namespace {
 
 template <typename T>
@@ -80,4 +80,4 @@ std::string json_once(const std::vector<FunctionLine>& lines, const Look& look, 
     return json_text(json);
 }
 
-}  // namespace nopscope::top
+}  // namespace nopscope::host::top

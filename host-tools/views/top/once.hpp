@@ -5,10 +5,10 @@
 
 #include "host-tools/views/top/rows.hpp"
 
-namespace nopscope::top {
+namespace nopscope::host::top {
 
 // A look as JSON, for scripts (docs/cli.md has the fields). `top_lines` functions; 0: all.
 std::string json_once(const std::vector<FunctionLine>& lines, const Look& look, const Rates& rates,
                       std::size_t top_lines);
 
-}  // namespace nopscope::top
+}  // namespace nopscope::host::top

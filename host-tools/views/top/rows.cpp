@@ -12,7 +12,7 @@
 #include "host-tools/analysis/report/tree.hpp"
 #include "host-tools/analysis/function_queries/questions.hpp"
 
-namespace nopscope::top {
+namespace nopscope::host::top {
 namespace {
 
 bool same_letter(char a, char b) {
@@ -204,4 +204,4 @@ bool matches(std::string_view name, std::string_view search) {
            std::search(name.begin(), name.end(), search.begin(), search.end(), same_letter) != name.end();
 }
 
-}  // namespace nopscope::top
+}  // namespace nopscope::host::top

@@ -11,7 +11,7 @@
 
 #include "host-tools/live/rates.hpp"
 
-namespace nopscope::top {
+namespace nopscope::host::top {
 
 enum class Column : std::uint8_t { now, rate, calls, self, total, share, p50, p99, name };
 inline constexpr Column all_columns[] = {Column::now,   Column::rate,  Column::calls, Column::self, Column::total,
@@ -59,4 +59,4 @@ std::vector<TreeLine> tree_lines(const Look& look, const std::set<std::uint64_t>
 // Whether the name has it in it, without regard for case.
 bool matches(std::string_view name, std::string_view search);
 
-}  // namespace nopscope::top
+}  // namespace nopscope::host::top

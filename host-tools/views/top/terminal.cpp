@@ -17,7 +17,7 @@
 #define NCURSES_NOMACROS
 #include <curses.h>
 
-namespace nopscope::top {
+namespace nopscope::host::top {
 namespace {
 
 // For a crash: what makes the terminal usable, without ncurses, which a signal's handler may not call.
@@ -231,4 +231,4 @@ std::optional<Key> Terminal::key(std::chrono::milliseconds timeout) {
     return kind == KEY_CODE_YES ? special(static_cast<int>(code)) : plain(code);
 }
 
-}  // namespace nopscope::top
+}  // namespace nopscope::host::top

@@ -8,7 +8,7 @@
 
 #include "host-tools/views/top/frame.hpp"
 
-namespace nopscope::top {
+namespace nopscope::host::top {
 
 class Terminal {
 public:
@@ -34,4 +34,4 @@ private:
     int standard_error_ = -1;
 };
 
-}  // namespace nopscope::top
+}  // namespace nopscope::host::top

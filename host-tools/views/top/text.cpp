@@ -5,7 +5,7 @@
 
 #include <cwchar>
 
-namespace nopscope::top {
+namespace nopscope::host::top {
 namespace {
 
 // The character at `text`'s beginning: its bytes and its columns. `text` is valid UTF-8 (for_cell).
@@ -115,4 +115,4 @@ std::string short_count(std::uint64_t value) {
 
 std::string percent(double share) { return fmt::format("{:.1f} %", share * 100); }
 
-}  // namespace nopscope::top
+}  // namespace nopscope::host::top

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace nopscope::top {
+namespace nopscope::host::top {
 
 std::size_t columns(std::string_view utf8);
 // Its first columns, at most so many.
@@ -26,4 +26,4 @@ std::string short_count(std::uint64_t value);
 // "12.3 %"
 std::string percent(double share);
 
-}  // namespace nopscope::top
+}  // namespace nopscope::host::top

@@ -11,7 +11,7 @@
 
 #include "host-tools/views/top/rows.hpp"
 
-namespace nopscope::top {
+namespace nopscope::host::top {
 
 struct Key {
     enum class Kind : std::uint8_t {
@@ -88,4 +88,4 @@ const std::vector<KeyHelp>& key_help();
 // "trace: ", of a prompt that is open.
 const char* text_of(Prompt prompt);
 
-}  // namespace nopscope::top
+}  // namespace nopscope::host::top

@@ -9,7 +9,7 @@
 #include "tracer/protocol/moved.hpp"
 #include "tracer/protocol/profile.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using test::TargetStream;
@@ -154,4 +154,4 @@ TEST_F(AdaptiveTest, AMoveThatMakesNoSenseIsCounted) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

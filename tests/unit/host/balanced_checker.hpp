@@ -10,7 +10,7 @@
 
 #include "host-tools/analysis/events/event_sink.hpp"
 
-namespace nopscope::test {
+namespace nopscope::host::test {
 
 class BalancedChecker : public EventSink {
 public:
@@ -105,4 +105,4 @@ private:
     std::map<std::uint32_t, Nanoseconds[2]> absent_;
 };
 
-}  // namespace nopscope::test
+}  // namespace nopscope::host::test

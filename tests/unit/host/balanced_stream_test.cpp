@@ -8,7 +8,7 @@
 #include "tests/unit/host/balanced_checker.hpp"
 #include "tests/unit/host/target_stream.hpp"
 
-namespace nopscope::test {
+namespace nopscope::host::test {
 namespace {
 
 using testing::Contains;
@@ -384,4 +384,4 @@ TEST(TickTime, RoundsAndNeverOverflows) {
 }
 
 }  // namespace
-}  // namespace nopscope::test
+}  // namespace nopscope::host::test

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <random>
 
-namespace nopscope::nsc {
+namespace nopscope::host::nsc {
 namespace {
 
 using wire::Kind;
@@ -175,4 +175,4 @@ TEST(Block, WhatIsNoneIsRefused) {
 }
 
 }  // namespace
-}  // namespace nopscope::nsc
+}  // namespace nopscope::host::nsc

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using testing::HasSubstr;
@@ -146,4 +146,4 @@ TEST(Board, FewOrStrangeWordsMakeNoTrouble) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

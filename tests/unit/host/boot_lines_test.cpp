@@ -8,7 +8,7 @@
 #include <random>
 #include <string>
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using testing::Eq;
@@ -108,4 +108,4 @@ TEST(Boot, LongLinesBinaryAndManyWordsTakeNoMemory) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

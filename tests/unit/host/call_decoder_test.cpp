@@ -6,7 +6,7 @@
 
 #include "tests/unit/host/decoder_fixture.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using test::Calls;
@@ -393,4 +393,4 @@ TEST_P(PlainRecords, AreTakenAsOthersAre) {
 INSTANTIATE_TEST_SUITE_P(Seeds, PlainRecords, testing::Range(1u, 21u));
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -4,7 +4,7 @@
 
 #include "tests/oracle/call_shadow.hpp"
 
-namespace nopscope::truth {
+namespace nopscope::host::truth {
 namespace {
 
 constexpr std::uint64_t stack = 0x9000, entry = 0x500, hook = 0x540, driver = 0x3000, longjmp = 0x4100;
@@ -233,4 +233,4 @@ TEST_F(Shadow, WhatItCannotFollowIsCounted) {
 }
 
 }  // namespace
-}  // namespace nopscope::truth
+}  // namespace nopscope::host::truth

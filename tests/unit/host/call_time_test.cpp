@@ -2,7 +2,7 @@
 // To which call time goes if records are missing, and while a context does not run.
 #include "tests/unit/host/decoder_fixture.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using test::Decoder;
@@ -115,4 +115,4 @@ TEST_F(Decoder, AGapInTheTracer) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

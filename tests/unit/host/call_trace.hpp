@@ -10,7 +10,7 @@
 
 #include "host-tools/bench/codec/ev13.hpp"
 
-namespace nopscope::test {
+namespace nopscope::host::test {
 
 class CallTrace {
 public:
@@ -74,4 +74,4 @@ private:
     double time_ = 1e12;
 };
 
-}  // namespace nopscope::test
+}  // namespace nopscope::host::test

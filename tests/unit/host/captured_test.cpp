@@ -10,7 +10,7 @@
 #include "tests/unit/host/line_profile.hpp"
 #include "tests/unit/host/target_stream.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using test::TargetStream;
@@ -176,4 +176,4 @@ TEST_F(CapturedTest, Golden) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 TEST(CloneName, TakesEachCompilersSuffixesOff) {
@@ -123,4 +123,4 @@ TEST_F(FoldClones, FunctionsOfOtherFilesAreOthers) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

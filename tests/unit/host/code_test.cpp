@@ -15,7 +15,7 @@
 #include "host-tools/image/source_text.hpp"
 #include "tests/unit/host/elf_builder.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using test::ElfBuilder;
@@ -160,4 +160,4 @@ TEST_F(Code, SourceIsReadFromFilesOfTextOnly) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -10,7 +10,7 @@
 #include "host-tools/bench/codec/rounds.hpp"
 #include "tests/unit/host/call_trace.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using Records = std::vector<StampedRecord>;
@@ -104,4 +104,4 @@ TEST(CodecBench, PrintsWhatItMeasured) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -10,7 +10,7 @@
 #include "tests/unit/host/call_trace.hpp"
 #include "tests/unit/host/codec_records.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using namespace test;
@@ -101,4 +101,4 @@ TEST(Codec, Golden) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

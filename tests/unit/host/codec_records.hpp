@@ -11,7 +11,7 @@
 
 #include "host-tools/bench/codec/rounds.hpp"
 
-namespace nopscope::test {
+namespace nopscope::host::test {
 
 using Records = std::vector<StampedRecord>;
 using Bytes = std::vector<std::uint8_t>;
@@ -119,4 +119,4 @@ inline Records anything(unsigned seed, std::size_t count) {
     return result;
 }
 
-}  // namespace nopscope::test
+}  // namespace nopscope::host::test

@@ -11,7 +11,7 @@
 #include "tests/unit/host/call_trace.hpp"
 #include "tests/unit/host/codec_records.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using namespace test;
@@ -269,4 +269,4 @@ TEST(Codec, TheBitThatIsZeroIsZeroWhateverTheBytes) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

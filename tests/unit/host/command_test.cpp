@@ -21,7 +21,7 @@
 #include "host-tools/base/file.hpp"
 #include "tests/unit/host/elf_builder.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using namespace std::chrono_literals;
@@ -382,4 +382,4 @@ TEST_F(Command, TheConsoleCannotDriveTheTerminal) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

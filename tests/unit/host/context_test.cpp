@@ -13,7 +13,7 @@
 #include "tests/unit/host/line_profile.hpp"
 #include "tests/unit/host/target_stream.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using test::Bytes;
@@ -313,4 +313,4 @@ TEST_F(Contexts, Golden) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -12,7 +12,7 @@
 #include "host-tools/target/control/request.hpp"
 #include "tests/sim/control_target.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using namespace std::chrono_literals;
@@ -369,4 +369,4 @@ TEST(ControlRequest, SurvivesTheControlSocket) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -7,7 +7,7 @@
 #include "tests/unit/host/line_profile.hpp"
 #include "tests/unit/host/target_stream.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using test::TargetStream;
@@ -336,4 +336,4 @@ TEST_F(CorrectionTest, HostileClocksAndOverheadsDoNoHarm) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

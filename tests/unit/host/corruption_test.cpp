@@ -14,7 +14,7 @@
 #include "tests/unit/host/line_profile.hpp"
 #include "tests/unit/host/target_stream.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using test::Bytes;
@@ -267,4 +267,4 @@ TEST_F(Corruption, TheSecondReaderAgreesOnDamagedRecordings) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -14,7 +14,7 @@
 #include "tests/unit/host/told.hpp"
 #include "tracer/protocol/crc32c.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using test::Bytes, test::TargetStream, test::Told;
@@ -135,4 +135,4 @@ TEST(DamagedHead, ARepairFindsTheOneByte) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -8,7 +8,7 @@
 
 #include "host-tools/analysis/profile/call_decoder.hpp"
 
-namespace nopscope::test {
+namespace nopscope::host::test {
 
 struct Closed {
     std::uint32_t site = 0;
@@ -93,4 +93,4 @@ protected:
     std::uint64_t next = 0;
 };
 
-}  // namespace nopscope::test
+}  // namespace nopscope::host::test

@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <string>
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using namespace std::chrono_literals;
@@ -76,4 +76,4 @@ TEST_F(DisplayTest, KnowsOneFileByTwoDescriptors) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -6,7 +6,7 @@
 
 #include "host-tools/analysis/profile/profile.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using wire::Kind;
@@ -188,4 +188,4 @@ TEST(Durations, MemoryIsBoundedByThePaths) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -9,7 +9,7 @@
 #include "host-tools/image/source_lines.hpp"
 #include "host-tools/image/symbols.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 constexpr char source[] =
@@ -60,4 +60,4 @@ TEST(Dwarf, AnImageWithoutItHasNoLines) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

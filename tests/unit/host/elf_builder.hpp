@@ -9,7 +9,7 @@
 #include "host-tools/image/arch/arm64/a64.hpp"
 #include "tests/unit/host/target_stream.hpp"
 
-namespace nopscope::test {
+namespace nopscope::host::test {
 
 class ElfBuilder {
 public:
@@ -182,4 +182,4 @@ private:
     std::vector<Symbol> symbols_;
 };
 
-}  // namespace nopscope::test
+}  // namespace nopscope::host::test

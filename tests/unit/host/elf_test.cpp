@@ -13,7 +13,7 @@
 #include "host-tools/target/stream/same_image.hpp"
 #include "tests/unit/host/elf_builder.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using test::Bytes;
@@ -295,4 +295,4 @@ TEST_F(Elf, TheTracersOwnEntriesMayLackAPad) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -10,7 +10,7 @@
 
 #include "tracer/protocol/profile.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using namespace std::chrono_literals;
@@ -167,4 +167,4 @@ TEST_F(EndingTest, AnUnreadProfileIsSaidWhereNobodyIsAsked) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -11,7 +11,7 @@
 #include "tests/unit/host/target_stream.hpp"
 #include "tracer/protocol/profile_events.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using test::TargetStream;
@@ -223,4 +223,4 @@ TEST(EventNames, AreArmsOrNumbers) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -17,7 +17,7 @@
 #include "tests/unit/host/line_profile.hpp"
 #include "tests/unit/host/target_stream.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using test::TargetStream;
@@ -245,4 +245,4 @@ TEST(CallSink, ACallsOwnTimeIsWithoutAllThatIsInside) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

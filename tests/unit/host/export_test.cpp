@@ -12,7 +12,7 @@
 #include "host-tools/views/export/proto.hpp"
 #include "host-tools/views/export/track_files.hpp"
 
-namespace nopscope::test {
+namespace nopscope::host::test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -256,4 +256,4 @@ TEST_F(OutputTest, AnyNumberOfTracksGrowsApart) {
 }
 
 }  // namespace
-}  // namespace nopscope::test
+}  // namespace nopscope::host::test

@@ -13,7 +13,7 @@
 #include "host-tools/live/series.hpp"
 #include "host-tools/recording/format.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 namespace fs = std::filesystem;
@@ -180,4 +180,4 @@ TEST_F(Files, NoOutputIsAnInput) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

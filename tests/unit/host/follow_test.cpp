@@ -20,7 +20,7 @@
 #include "tests/unit/host/told.hpp"
 #include "tests/unit/host/uart.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using namespace std::chrono_literals;
@@ -338,4 +338,4 @@ TEST(FollowedNot, ARateThatThePortDoesNotMakeIsSaid) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

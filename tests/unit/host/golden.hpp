@@ -9,7 +9,7 @@
 
 #include "host-tools/base/file.hpp"
 
-namespace nopscope::test {
+namespace nopscope::host::test {
 
 // What is found is what tests/golden has, byte for byte. UPDATE_GOLDEN=1 renews that.
 inline void expect_golden(const std::string& name, const std::string& found) {
@@ -19,4 +19,4 @@ inline void expect_golden(const std::string& name, const std::string& found) {
     EXPECT_EQ(found, std::string(bytes.begin(), bytes.end())) << path;
 }
 
-}  // namespace nopscope::test
+}  // namespace nopscope::host::test

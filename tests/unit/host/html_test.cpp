@@ -12,7 +12,7 @@
 #include "tests/unit/host/line_profile.hpp"
 #include "tests/unit/host/target_stream.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using nlohmann::json;
@@ -151,4 +151,4 @@ TEST(HtmlPage, TheOneThatIsBuiltInIsWhole) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -4,7 +4,7 @@
 #include "host-tools/recording/reader.hpp"
 #include "host-tools/analysis/profile/profile.hpp"
 
-namespace nopscope::test {
+namespace nopscope::host::test {
 
 // The profile of a line's bytes.
 class LineProfile : public Profile {
@@ -17,4 +17,4 @@ private:
     SessionReader line_{*this};
 };
 
-}  // namespace nopscope::test
+}  // namespace nopscope::host::test

@@ -14,7 +14,7 @@
 #include "tests/unit/host/told.hpp"
 #include "tests/unit/host/uart.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using namespace std::chrono_literals;
@@ -204,4 +204,4 @@ TEST(Diagnoses, SayWhatCameAndWhatToDo) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -14,7 +14,7 @@
 #include "host-tools/recording/reader.hpp"
 #include "tests/unit/host/target_stream.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using namespace std::chrono_literals;
@@ -393,4 +393,4 @@ TEST(LiveRates, ArePerSecondOfTheHost) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

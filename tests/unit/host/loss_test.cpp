@@ -9,7 +9,7 @@
 #include "tests/unit/host/line_profile.hpp"
 #include "tests/unit/host/target_stream.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using test::TargetStream;
@@ -129,4 +129,4 @@ TEST_F(LossTest, ACompleteRecordingSaysNothingOfIt) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -8,7 +8,7 @@
 #include "tests/unit/host/report_fixture.hpp"
 #include "tracer/protocol/profile.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using testing::HasSubstr;
@@ -144,4 +144,4 @@ TEST_F(LittleMemory, MergesTheTargetsProfileExactly) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -10,7 +10,7 @@
 #include "tests/unit/host/elf_builder.hpp"
 #include "tracer/protocol/names.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using test::ElfBuilder;
@@ -55,4 +55,4 @@ TEST(Names, AnImageWithoutSitesHasNone) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

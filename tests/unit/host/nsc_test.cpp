@@ -18,7 +18,7 @@
 #include "tests/unit/host/target_stream.hpp"
 #include "tests/unit/host/told.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using test::Bytes, test::TargetStream, test::Told;
@@ -397,4 +397,4 @@ TEST_F(Nsc, AFileThatIsNotThereIsOneSentence) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

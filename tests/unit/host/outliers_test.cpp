@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using testing::ElementsAre;
@@ -117,4 +117,4 @@ TEST_F(Outliers, TheTreeIsBounded) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

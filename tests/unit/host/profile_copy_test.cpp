@@ -11,7 +11,7 @@
 #include "host-tools/analysis/report/report.hpp"
 #include "tests/unit/host/target_stream.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using test::Bytes;
@@ -124,4 +124,4 @@ TEST(ProfileCopy, OfWhateverIsOpen) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -13,7 +13,7 @@
 #include "tests/unit/host/golden.hpp"
 #include "tests/unit/host/report_fixture.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using test::Bytes;
@@ -294,4 +294,4 @@ TEST_F(TargetProfileTest, Golden) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -11,7 +11,7 @@
 #include "tests/unit/host/line_profile.hpp"
 #include "tests/unit/host/target_stream.hpp"
 
-namespace nopscope::test {
+namespace nopscope::host::test {
 
 class ReportTest : public testing::Test {
 protected:
@@ -43,4 +43,4 @@ protected:
     test::LineProfile profile;
 };
 
-}  // namespace nopscope::test
+}  // namespace nopscope::host::test

@@ -6,7 +6,7 @@
 
 #include "tests/unit/host/report_fixture.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using test::ReportTest;
@@ -102,4 +102,4 @@ TEST_F(HeadTest, FunctionsThatWereMovedAndNotReadSinceAreOnTheTargetOnly) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -16,7 +16,7 @@
 #include "tests/unit/host/golden.hpp"
 #include "tests/unit/host/report_fixture.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using test::Bytes;
@@ -370,4 +370,4 @@ TEST_F(ReportTest, EachLackByItselfIsUnclean) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

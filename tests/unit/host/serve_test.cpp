@@ -15,7 +15,7 @@
 
 #include "host-tools/base/error.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using namespace std::chrono_literals;
@@ -299,4 +299,4 @@ TEST(ServeToken, IsLongAndNeverTheSame) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -2,7 +2,7 @@
 // What a board prints before its frames, and what of that is damage.
 #include "tests/unit/host/session_fixture.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using test::Session;
@@ -64,4 +64,4 @@ TEST_F(Session, BootLinesAtTheEndAreNotCut) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -8,7 +8,7 @@
 #include "host-tools/target/stream/session.hpp"
 #include "tests/unit/host/target_stream.hpp"
 
-namespace nopscope::test {
+namespace nopscope::host::test {
 
 struct Sink : SessionSink {
     void on_session(const HelloInfo& hello) override { sessions.push_back(hello.session); }
@@ -61,4 +61,4 @@ protected:
     StreamCounters counters;
 };
 
-}  // namespace nopscope::test
+}  // namespace nopscope::host::test

@@ -2,7 +2,7 @@
 // What begins a session: resets, frames before their hello, what was kept over a reset, others' hellos.
 #include "tests/unit/host/session_fixture.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using test::Bytes;
@@ -117,4 +117,4 @@ TEST_F(Session, AnotherImageAfterAResetIsLeftOut) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -2,7 +2,7 @@
 // What a session lacks: how much, of which kind, and from when to when.
 #include "tests/unit/host/session_fixture.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using test::Session;
@@ -83,4 +83,4 @@ TEST_F(Missing, AFrameWithADamagedByteIsCounted) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

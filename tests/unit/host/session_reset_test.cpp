@@ -3,7 +3,7 @@
 // decodes no record that the target did not make.
 #include "tests/unit/host/session_fixture.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using test::Bytes;
@@ -269,4 +269,4 @@ TEST_P(OldTarget, WhatUsesNumbersAgainIsNotDecodedByTheOldModel) { run(true); }
 TEST_P(OldTarget, NorIfItsHelloIsLost) { run(false); }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -2,7 +2,7 @@
 // Bytes -> frames -> sessions: order, loss, resets, and the sums that must always hold.
 #include "tests/unit/host/session_fixture.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using test::Bytes;
@@ -373,4 +373,4 @@ TEST_F(Session, AStatsFrameOfCore0IsAClockPair) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

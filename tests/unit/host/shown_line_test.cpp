@@ -9,7 +9,7 @@
 #include "host-tools/views/serve/subjects.hpp"
 #include "tests/unit/host/target_stream.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using nlohmann::json;
@@ -126,4 +126,4 @@ TEST(ShownFileTest, HasItsViewAndNobodyToAsk) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -13,7 +13,7 @@
 #include "tests/unit/host/line_profile.hpp"
 #include "tests/unit/host/target_stream.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using test::TargetStream;
@@ -358,4 +358,4 @@ TEST_F(Settled, EachCallIsCorrectedByWhatItCalled) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -17,7 +17,7 @@
 #include "tracer/protocol/stats.hpp"
 #include "tracer/protocol/trace_group.hpp"
 
-namespace nopscope::test {
+namespace nopscope::host::test {
 
 using Bytes = std::vector<std::uint8_t>;
 
@@ -291,4 +291,4 @@ inline Bytes no_record() {
     }
 }
 
-}  // namespace nopscope::test
+}  // namespace nopscope::host::test

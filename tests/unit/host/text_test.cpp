@@ -10,7 +10,7 @@
 
 #include "host-tools/base/out_of_memory.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 TEST(Text, Console) {
@@ -65,4 +65,4 @@ TEST(Text, OutOfMemoryIsASentence) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -10,7 +10,7 @@
 #include <set>
 #include <tuple>
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 // The functions' addresses begin at 1002; an interrupt's key is odd.
@@ -223,4 +223,4 @@ TEST_F(TimelineTest, WhateverComesItIsBounded) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -8,7 +8,7 @@
 
 #include "host-tools/target/stream/session.hpp"
 
-namespace nopscope::test {
+namespace nopscope::host::test {
 
 // All that a sink is told, in the order that matters: of each core's records, and of the rest.
 struct Told : SessionSink {
@@ -82,4 +82,4 @@ private:
     }
 };
 
-}  // namespace nopscope::test
+}  // namespace nopscope::host::test

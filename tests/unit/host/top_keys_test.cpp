@@ -5,7 +5,7 @@
 
 #include "host-tools/views/top/ui.hpp"
 
-namespace nopscope::top {
+namespace nopscope::host::top {
 namespace {
 
 using testing::ElementsAre;
@@ -177,4 +177,4 @@ TEST_F(Keys, HelpPauseAndQuit) {
 }
 
 }  // namespace
-}  // namespace nopscope::top
+}  // namespace nopscope::host::top

@@ -5,7 +5,7 @@
 #include "host-tools/live/rates.hpp"
 #include "tests/unit/host/target_stream.hpp"
 
-namespace nopscope::test {
+namespace nopscope::host::test {
 
 inline Look look_at(const TargetStream& target, const Symbols* symbols, std::uint64_t seconds) {
     Look look;
@@ -41,4 +41,4 @@ inline Symbols symbols_of(const TargetStream& target, const std::vector<std::str
     return symbols;
 }
 
-}  // namespace nopscope::test
+}  // namespace nopscope::host::test

@@ -12,7 +12,7 @@
 #include "host-tools/views/top/text.hpp"
 #include "tests/unit/host/top_look.hpp"
 
-namespace nopscope::top {
+namespace nopscope::host::top {
 namespace {
 
 using testing::Contains;
@@ -260,4 +260,4 @@ TEST_F(Top, OnceAsTextAndAsJson) {
 }
 
 }  // namespace
-}  // namespace nopscope::top
+}  // namespace nopscope::host::top

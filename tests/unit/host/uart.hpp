@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace nopscope::test {
+namespace nopscope::host::test {
 
 // After a stop bit that is low: waits for the line to go high, or takes the stop bit for the next
 // start bit.
@@ -55,4 +55,4 @@ inline std::vector<std::uint8_t> received(std::span<const std::uint8_t> sent, do
     return bytes;
 }
 
-}  // namespace nopscope::test
+}  // namespace nopscope::host::test

@@ -9,7 +9,7 @@
 
 #include "tests/unit/host/target_stream.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using test::Bytes;
@@ -218,4 +218,4 @@ TEST(Hello, SaysWhichSitesAreRefusedAndWhetherItTakesCommands) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

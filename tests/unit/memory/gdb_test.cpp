@@ -9,7 +9,7 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/target/memory/target_memory.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using namespace std::chrono_literals;
@@ -194,4 +194,4 @@ TEST_F(Gdb, HostileStub) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

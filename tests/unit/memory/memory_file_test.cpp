@@ -7,7 +7,7 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/target/memory/target_memory.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using ::testing::HasSubstr;
@@ -101,4 +101,4 @@ TEST_F(MemoryFile, CutOrSpoiled) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

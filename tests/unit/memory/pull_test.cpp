@@ -12,7 +12,7 @@
 #include "tests/unit/host/told.hpp"
 #include "tracer/core/descriptor.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 using test::ElfBuilder;
@@ -339,4 +339,4 @@ TEST_F(Pull, SpoiledMemory) {
 }
 
 }  // namespace
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -12,6 +12,8 @@
 #include <random>
 
 namespace nopscope {
+
+using namespace host;
 namespace {
 
 constexpr std::uint64_t hz = 1'000'000;

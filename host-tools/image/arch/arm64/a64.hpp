@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace nopscope::a64 {
+namespace nopscope::host::a64 {
 
 inline constexpr std::uint32_t nop = 0xd503201f;
 inline constexpr std::uint32_t bti_c = 0xd503245f;
@@ -64,4 +64,4 @@ constexpr bool is_single_load(std::uint32_t word) {
     return (word & 0x3a000000) == 0x38000000 && (word & 0x00c00000) != 0 && (word >> 26 & 1) == 0;
 }
 
-}  // namespace nopscope::a64
+}  // namespace nopscope::host::a64

@@ -10,7 +10,7 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/image/arch/arm64/a64.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 Disassembler::Disassembler() {
     LLVMInitializeAArch64TargetInfo();
@@ -50,4 +50,4 @@ std::optional<std::uint64_t> pc_relative_target(std::uint64_t address, std::uint
     return std::nullopt;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-namespace nopscope {
+namespace nopscope::host {
 
 class Disassembler {
 public:
@@ -26,4 +26,4 @@ private:
 // Where a branch of any kind, ADR, ADRP or a load of a literal points.
 std::optional<std::uint64_t> pc_relative_target(std::uint64_t address, std::uint32_t word);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

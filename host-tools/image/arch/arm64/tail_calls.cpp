@@ -10,7 +10,7 @@
 #include "host-tools/image/arch/arm64/a64.hpp"
 #include "tracer/protocol/bytes.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 namespace {
 
 struct Code {
@@ -115,4 +115,4 @@ std::vector<TailCalls> tail_calls(const ElfFile& elf, const std::vector<std::uin
     return tails;
 }
 
-}  // namespace nopscope
+}  // namespace nopscope::host

@@ -8,7 +8,7 @@
 
 #include "host-tools/image/elf_file.hpp"
 
-namespace nopscope {
+namespace nopscope::host {
 
 enum class Tail : std::uint8_t { never, maybe, always };
 
@@ -29,4 +29,4 @@ struct TailCalls {
 // addresses, ascending.
 std::vector<TailCalls> tail_calls(const ElfFile& elf, const std::vector<std::uint64_t>& sites);
 
-}  // namespace nopscope
+}  // namespace nopscope::host

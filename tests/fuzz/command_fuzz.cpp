@@ -13,7 +13,7 @@
 
 namespace {
 
-using namespace nopscope::host;
+using namespace nopscope;
 using testing::ControlTarget;
 
 void must(bool condition) {

@@ -8,6 +8,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace nopscope;
+    using namespace nopscope::host;
     try {
         const ElfFile elf({data, data + size}, "/dev/null/no-such-file");
         const Symbols symbols = read_symbols(elf);

@@ -23,6 +23,7 @@
 
 namespace {
 
+using namespace nopscope;
 using namespace nopscope::host;
 using Bytes = std::span<const std::uint8_t>;
 

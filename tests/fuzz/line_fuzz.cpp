@@ -28,6 +28,7 @@ std::uint64_t item(const nopscope::host::Integrity& integrity, std::string_view 
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace nopscope;
+    using namespace nopscope::host;
     if (size == 0) return 0;
     const std::span<const std::uint8_t> input(data + 1, size - 1);
     const std::vector<std::uint8_t> sealed =

@@ -22,6 +22,7 @@
 
 namespace {
 
+using namespace nopscope;
 using namespace nopscope::host;
 using Bytes = std::vector<std::uint8_t>;
 

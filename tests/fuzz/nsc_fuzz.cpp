@@ -15,6 +15,7 @@
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
+using namespace nopscope;
 using namespace nopscope::host;
 
 template <typename T>

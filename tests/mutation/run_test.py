@@ -12,7 +12,7 @@ import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 KILLER = 'killed_by = ["unit requests_test *"]\n'
-HEAD = 'file = "tracer/patching/requests.hpp"\n' + KILLER
+HEAD = 'file = "tracer/patching/request_lock.hpp"\n' + KILLER
 STEP = 'step = "Something."\n'
 
 
@@ -36,8 +36,8 @@ class List(unittest.TestCase):
         self.assertEqual(output.count("\n"), 1, output)
 
     def test_what_is_wrong_with_it(self):
-        self.refused(HEAD + "[a]\n" + STEP + 'text = "not there"\n', "occurs 0 times in tracer/patching/requests.hpp, not once")
-        self.refused(HEAD + "[a]\n" + STEP + 'text = "return"\n', "times in tracer/patching/requests.hpp, not once")
+        self.refused(HEAD + "[a]\n" + STEP + 'text = "not there"\n', "occurs 0 times in tracer/patching/request_lock.hpp, not once")
+        self.refused(HEAD + "[a]\n" + STEP + 'text = "return"\n', "times in tracer/patching/request_lock.hpp, not once")
         self.refused(HEAD + "[a]\n" + STEP + 'text = "depth - 1"\nby = "depth - 1"\n', "nothing is changed")
         self.refused(HEAD + "[a]\n" + 'text = "depth - 1"\n', "it has no step")
         self.refused(HEAD + "[a]\n" + STEP + 'text = "depth - 1"\nkilled_bye = 1\n', "no such key: killed_bye")
@@ -65,7 +65,7 @@ class Run(unittest.TestCase):
         status, output = run(HEAD + seen + unseen)
         self.assertEqual(status, 1, output)
         self.assertIn("seen: killed by MayRequest.", output)
-        self.assertIn("SURVIVED: unseen (tracer/patching/requests.hpp)", output)
+        self.assertIn("SURVIVED: unseen (tracer/patching/request_lock.hpp)", output)
         self.assertIn("mutants: 1 killed of 2", output)
 
     def test_what_cannot_be_tried(self):

@@ -25,15 +25,6 @@ PUBLIC = r"nopscope/(?:(?:nopscope|capture|contexts|events|interrupts|return_ops
 # The rooms, floor by floor. A room includes itself and the rooms of the floors below it.
 TRACER = [("protocol",), ("arch",), ("core",), ("stream",), ("recorders",), ("patching",), ("adaptive", "control"), ("runtime",)]
 HOST_TOOLS = [("base",), ("image",), ("target",), ("recording",), ("analysis",), ("live",), ("views",), ("cli", "bench")]
-# Climbs that are still there. One that is gone must go from here.
-CLIMBS = {
-    "host-tools/analysis/report/tree.hpp": {"host-tools/views/export/formats.hpp"},
-    "tracer/stream/pump.hpp": {"tracer/adaptive/moved_sender.hpp", "tracer/recorders/profile_sender.hpp"},
-    **{f"tracer/{path}.cpp": {"tracer/runtime/instance.hpp"} for path in (
-        "adaptive/adaptive", "control/control", "patching/requests", "recorders/backtraces", "recorders/capture", "recorders/contexts",
-        "recorders/events", "recorders/filters", "recorders/interrupts", "recorders/profile", "recorders/recording",
-        "recorders/return_ops", "recorders/samples", "recorders/slow_paths", "recorders/triggers")},
-}
 
 
 def floors(house, rooms, also):
@@ -55,8 +46,8 @@ INCLUDES = [
     *floors("tracer", TRACER, "nopscope/"),
     ("hal/", r"hal/|tracer/arch/machine\.hpp$"),
     # What boot measures, or a lost task does, is set from within.
-    ("tests/firmware/selftest/", rf"{FIRMWARE}|tracer/protocol/|tracer/arch/arm64/patch_site\.hpp$|tracer/runtime/instance\.hpp$"),
-    ("tests/firmware/torture/", rf"{FIRMWARE}|tracer/runtime/instance\.hpp$"),
+    ("tests/firmware/selftest/", rf"{FIRMWARE}|tracer/protocol/|tracer/arch/arm64/patch_site\.hpp$|tracer/core/cores\.hpp$|tracer/recorders/profile\.hpp$"),
+    ("tests/firmware/torture/", rf"{FIRMWARE}|tracer/core/cores\.hpp$|tracer/recorders/profile\.hpp$"),
     ("tests/firmware/storm/", rf"{FIRMWARE}|tracer/arch/arm64/patch_site\.hpp$"),
     ("tests/firmware/", FIRMWARE),
     ("firmware/bench/", rf"{FIRMWARE}|tracer/protocol/"),
@@ -89,8 +80,6 @@ def includes_breach(path, bracket, name):
             return f"<{name}> is not freestanding"
         return None
     if "/" not in name:  # a generated or third-party header, or a neighbour
-        return None
-    if name in CLIMBS.get(path, ()):
         return None
     for room, allowed in INCLUDES:
         if path.startswith(room):
@@ -127,9 +116,6 @@ def breaches(root):
         for number, line in enumerate(lines, 1):
             for reason in line_breaches(path, line):
                 yield f"{path}:{number}: {reason}"
-        included = {found[2] for found in map(INCLUDE.match, lines) if found}
-        for name in sorted(CLIMBS.get(path, set()) - included):
-            yield f"{path}: does not include \"{name}\" any more: take it from CLIMBS of tests/rules/source_rules.py"
     if not files:
         yield f"{root}: no source files"
     for path in tree.files(root):

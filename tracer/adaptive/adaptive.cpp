@@ -3,19 +3,25 @@
 //
 // What is to be done is done in a request of the pump's, which may have to wait for the next pump. The
 // table of what was moved is locked meanwhile; another pump leaves it alone.
+#include "tracer/adaptive/adaptive.hpp"
+
+#include "tracer/arch/arm64/patch_site.hpp"
 #include "tracer/arch/machine.hpp"
 #include "tracer/core/hooks.hpp"
 #include "tracer/core/image.hpp"
-#include "tracer/runtime/instance.hpp"
+#include "tracer/core/cores.hpp"
+#include "tracer/stream/board_pump.hpp"
 #include "tracer/adaptive/leaf_sample.hpp"
 #include "tracer/adaptive/load_meter.hpp"
-#include "tracer/adaptive/moved_sites.hpp"
+#include "tracer/patching/requests.hpp"
+#include "tracer/recorders/profile.hpp"
 
 #include <algorithm>
 
 namespace nopscope {
 
 constinit MovedSites moved_sites;
+constinit MovedSender moved_sender(moved_sites, sites);
 
 namespace {
 
@@ -55,11 +61,21 @@ struct Overflows {
 };
 constinit Overflows overflows[max_cores]{};
 
+// On core `number`, at a call of the function with this low half of its address. The last one was a leaf if this one's
+// stack pointer is not below its. Any context.
+void note_overflow(Core& core, unsigned number, std::uint64_t sp, std::uint32_t site) {
+    __atomic_fetch_add(&core.overflowed, 1, __ATOMIC_RELAXED);
+    Overflows& own = overflows[number];
+    if (sp >= own.last_sp) own.leaves.count(own.last_site);
+    own.last_sp = sp;
+    own.last_site = site;
+}
+
 class Adaptive {
 public:
     void open(std::uint64_t clock_hz) {
         window_ = clock_hz / looks_a_second;
-        meter_.open(clock_hz, line_bytes_a_second());
+        meter_.open(clock_hz, hello.line_bytes_per_second);
         moved_sites.open(clock_hz);
     }
     void want(bool on) { __atomic_store_n(&wanted_, on, __ATOMIC_RELAXED); }
@@ -72,7 +88,7 @@ public:
         for (Core& core : all_cores()) __atomic_store_n(&core.aggregates, 1, __ATOMIC_RELAXED);
         begin_window();
         __atomic_store_n(&on_, true, __ATOMIC_RELAXED);
-        send_moved_from_now_on();
+        moved_sender.begin();
         return Status::ok;
     }
 
@@ -118,7 +134,7 @@ private:
     }
     void look() {
         std::uint64_t waiting = 0;
-        meter_.set_pace(line_bytes_a_second());
+        meter_.set_pace(hello.line_bytes_per_second);
         const Sum now = sum(waiting);
         const Load load{now.clock - last_.clock,
                         now.records - last_.records,
@@ -248,21 +264,21 @@ constinit Adaptive adaptive;
 
 void open_adaptive(const Config& config) {
     adaptive.open(hello.clock_hz);
+    moved_sender.open(hello.text_base, hello.clock_hz);
+    set_adaptation({.is_active = [] { return adaptive.is_wanted() || adaptive.is_on(); },
+                    .moved = [] { return moved_sites.away(); },
+                    .forget = [](std::uint32_t first, std::uint32_t last) { moved_sites.forget(first, last); }});
     if (config.mode != Mode::adaptive) return;
     adaptive.want(true);
     (void)adaptive.begin();  // init() has seen to its memory
 }
 void want_adaptive(bool on) { adaptive.want(on); }
-bool is_adaptive() { return adaptive.is_wanted() || adaptive.is_on(); }
 void adapt() { adaptive.run(); }
 
-// The last one was a leaf if this one's stack pointer is not below its.
-void note_overflow(Core& core, unsigned number, std::uint64_t sp, std::uint32_t site) {
-    __atomic_fetch_add(&core.overflowed, 1, __ATOMIC_RELAXED);
-    Overflows& own = overflows[number];
-    if (sp >= own.last_sp) own.leaves.count(own.last_site);
-    own.last_sp = sp;
-    own.last_site = site;
+// As nopscope_profile_cell(), of a call that has found the ring full.
+extern "C" std::uint64_t nopscope_overflow(Core* here, std::uint64_t sp, std::uint64_t caller, std::uint64_t body) {
+    note_overflow(*here, Machine().core(), sp, static_cast<std::uint32_t>(function_of_body(body)));
+    return nopscope_profile_cell(here, sp, caller, body);
 }
 
 }  // namespace nopscope

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The board's side of control.hpp: what each command does here.
 #include "tracer/control/control.hpp"
+#include "tracer/control/board_control.hpp"
+#include "tracer/patching/requests.hpp"
+#include "tracer/recorders/capture.hpp"
+#include "tracer/recorders/profile_sender.hpp"
 
 #include "tracer/arch/machine.hpp"
-#include "tracer/runtime/instance.hpp"
+#include "tracer/core/cores.hpp"
+#include "tracer/stream/board_pump.hpp"
 #include "tracer/core/ring.hpp"
+#include "nopscope/events.hpp"
 #include "nopscope/triggers.hpp"
 
 #include <algorithm>
@@ -33,10 +39,9 @@ constexpr Answer answer_of(Status status) {
     }
 }
 
-// Read by poll_commands() only, but for interrupted_pc.
+// Read by poll_commands() only.
 struct Input {
     bool (*try_read)(std::uint8_t&) = nullptr;
-    std::uint64_t (*interrupted_pc)() = nullptr;
     bool (*set_baud)(std::uint32_t, bool) = nullptr;
     void (*reset)() = nullptr;
     std::uint32_t baud = 0;
@@ -117,7 +122,7 @@ private:
             case Command::snapshot: snapshot(id); return Answer::ok;
             case Command::set_mode: return set_mode_of(request.value);
             case Command::send_profile:
-                result.varint(next_read_out());
+                result.varint(profile_sender.next_number());
                 send_profile();
                 return Answer::ok;
             case Command::set_depth: set_max_depth(id); return Answer::ok;
@@ -223,7 +228,6 @@ constinit Control<BoardTarget> control(target, command_replies, selected_sites);
 
 void open_control(const Config& config, std::uint16_t session, std::uint64_t clock_hz) {
     input.try_read = config.input.try_read;
-    input.interrupted_pc = config.input.interrupted_pc;
     input.set_baud = config.input.set_baud;
     input.reset = config.input.reset;
     input.baud = config.input.baud;
@@ -233,10 +237,6 @@ void open_control(const Config& config, std::uint16_t session, std::uint64_t clo
 
 void poll_commands() {
     if (input.try_read != nullptr) control.run(input.try_read, Machine().clock());
-}
-
-std::uint64_t interrupted_pc() {
-    return input.interrupted_pc != nullptr ? input.interrupted_pc() : 0;
 }
 
 }  // namespace nopscope

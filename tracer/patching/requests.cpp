@@ -5,10 +5,15 @@
 #include "tracer/patching/hook_forms.hpp"
 #include "tracer/core/hooks.hpp"
 #include "tracer/core/image.hpp"
-#include "tracer/runtime/instance.hpp"
+#include "tracer/core/cores.hpp"
+#include "tracer/stream/board_pump.hpp"
 #include "tracer/patching/named.hpp"
 #include "tracer/patching/patcher.hpp"
+#include "tracer/patching/request_lock.hpp"
 #include "tracer/patching/requests.hpp"
+#include "tracer/recorders/event_choice.hpp"
+#include "tracer/recorders/open_calls.hpp"
+#include "tracer/recorders/profile.hpp"
 #include "nopscope/return_ops.hpp"
 #include "tracer/patching/unmarked.hpp"
 
@@ -16,8 +21,6 @@
 #include <iterator>
 
 namespace nopscope {
-
-constinit SiteTable sites;
 
 namespace {
 
@@ -43,6 +46,7 @@ bool counts_events(Recorder recorder) {
 constinit Patcher<Machine> patcher(machine, sites, none_ops);
 constinit RequestLock<Machine> request_lock(machine);
 constinit Recorder last_recorder = Recorder::graph;
+constinit Adaptation adaptation{[] { return false; }, [] { return std::uint32_t{0}; }, [](std::uint32_t, std::uint32_t) {}};
 
 Unmarked unmarked_code() { return {patcher.uses_far(), profile_memory.made()}; }
 bool wait_until_quiescent() {
@@ -118,7 +122,7 @@ Status may_count(std::span<const std::uint16_t> numbers) {
     for (const Recorder other : {Recorder::function, Recorder::duration, Recorder::sampled}) {
         if (is_in_use(other)) return refuse_events(wire::EventRefusal::recorder);
     }
-    return is_adaptive() ? refuse_events(wire::EventRefusal::mode) : check_events(numbers);
+    return adaptation.is_active() ? refuse_events(wire::EventRefusal::mode) : check_events(numbers);
 }
 
 }  // namespace
@@ -169,9 +173,9 @@ Status enable(Recorder recorder, const Sites& which) {
     if (!initialised) return Status::not_initialised;
     const Requesting<Machine> alone(request_lock);
     const Status status = set_recorder(recorder, which, {});
-    if (carried_out(status) && moved_sites.away() != 0) {
+    if (carried_out(status) && adaptation.moved() != 0) {
         NamedSelection(sites, names, which, {}).for_each_run([](std::uint32_t first, std::uint32_t last) {
-            moved_sites.forget(first, last);
+            adaptation.forget(first, last);
             return true;
         });
     }
@@ -208,11 +212,12 @@ Status count_events(std::span<const std::uint16_t> numbers) { return count_in_st
 // A function that adaptive mode has moved counts as the graph recorder's, which the request named.
 void note_recorders() {
     std::uint32_t now = 0;
+    const std::uint32_t moved = adaptation.moved();
     for (unsigned n = 0; n < std::size(recorders); ++n) {
         std::uint32_t traced = recorders[n].first->sites;
         const auto number = static_cast<Recorder>(n + 1);
-        if (number == Recorder::profile) traced -= std::min(traced, moved_sites.away());
-        if (number == Recorder::graph) traced += moved_sites.away();
+        if (number == Recorder::profile) traced -= std::min(traced, moved);
+        if (number == Recorder::graph) traced += moved;
         if (traced != 0) now |= 1u << n;
     }
     if (now == in_force.recorders()) return;
@@ -237,7 +242,7 @@ Status detach(Ops& ops, const Sites& which) {
     if (!carried_out(status) || ops.sites != 0 || ops.func != hook_call) return status;
     // Calls that are open will return to the hook. Whoever takes a guard from here on finds no ops
     // there.
-    forget_ops_of_calls(static_cast<ReturnOps&>(ops));
+    forget_ops_of_cores(static_cast<ReturnOps&>(ops));
     forget_ops_of_contexts(static_cast<ReturnOps&>(ops));
     return wait_until_quiescent() ? Status::ok : Status::timeout;
 }
@@ -293,6 +298,8 @@ Status move_to(Recorder recorder, std::span<const void* const> functions) {
     last_recorder = last;
     return status;
 }
+
+void set_adaptation(const Adaptation& given) { adaptation = given; }
 
 std::uint32_t enabled_sites() { return patcher.enabled(); }
 LastError last_error() { return patcher.last_error(); }

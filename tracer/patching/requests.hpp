@@ -1,78 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may change what is traced, and when: one request at a time on all cores, each made either in
-// thread context, or by a pump on top of whatever its core was doing.
-//
-// A request waits for the other cores (quiescence.hpp) but cannot wait for what it interrupted. So on
-// its own core a pump looks first, by the same rule; what it finds in the way passes by itself, and the
-// request is tried again by the next pump. And it only tries the lock, whose holder it may have
-// interrupted. So of two cores' pumps one goes ahead, and neither waits for the other: the one that has
-// not got the lock returns from its interrupt.
+// The requests that change what the sites do, for the rooms above: adaptive mode, the control channel, init().
 #pragma once
 
-#include "tracer/patching/quiescence.hpp"
+#include "nopscope/nopscope.hpp"
+#include "tracer/core/steps.hpp"
+
+#include <span>
 
 namespace nopscope {
 
-template <MachineConcept M>
-class RequestLock {
-public:
-    constexpr explicit RequestLock(M& machine) : machine_(machine) {}
+// Boot core, once: the table, and the text. Adds what was found to the counters.
+void prepare_sites(Counters& counters);
+// The name table, if it is that of hello's site table.
+void open_names();
 
-    // From who may make a request: thread context, or within one, for a request made of several. A
-    // core that waits with interrupts masked serves the calls of who holds it.
-    void lock() {
-        while (!claim()) {
-            if (__atomic_load_n(&owner_, __ATOMIC_RELAXED) == machine_.core() + 1) break;
-            (void)machine_.synchronize_other_cores();  // serves meanwhile
-        }
-        ++depth_;
-    }
-    // From a pump. Not on top of a request of this core's.
-    bool try_lock() {
-        if (!claim()) return false;
-        depth_ = 1;
-        return true;
-    }
-    void unlock() {
-        if (--depth_ == 0) __atomic_store_n(&owner_, 0, __ATOMIC_RELEASE);
-    }
+// Runs request(user), which may make requests as thread context may (enable(), attach() ...), if that may
+// be done here and now; its time is the tracer's own. False: it has not run; the next pump may try again.
+// Any context from which pump() may be called, without the pump's lock.
+bool try_request(void (*request)(void* user), void* user);
 
-private:
-    bool claim() {
-        unsigned nobody = 0;
-        return __atomic_compare_exchange_n(&owner_, &nobody, machine_.core() + 1, false,
-                                           __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
-    }
+// enable(), but for the functions of `except`.
+Status set_recorder(Recorder recorder, const Sites& which, std::span<const void* const> except);
+// Other than none; graph if there was none.
+Recorder recorder_set_last();
+// Call after each change of the recorders: stats frames then say which are in force.
+void note_recorders();
+std::uint32_t enabled_sites();
+// count_events(). Partly: none are counted any more.
+Steps count_in_steps(std::span<const std::uint16_t> numbers);
+// The profile's cells, so that any call may go there. Within a request, or in init().
+Status prepare_profile();
 
-    M& machine_;
-    unsigned owner_ = 0;  // core, plus 1
-    unsigned depth_ = 0;  // locks of the owner's
+// ---- adaptive mode, which sets recorders that nobody asked for ----
+
+// enable() for these functions, within a request.
+Status move_to(Recorder recorder, std::span<const void* const> functions);
+// What requests must know of it. Each is called within a request.
+struct Adaptation {
+    bool (*is_active)();
+    std::uint32_t (*moved)();                             // functions that the profile has, and the graph recorder had
+    void (*forget)(std::uint32_t first, std::uint32_t last);  // a request chose a recorder for these sites
 };
-
-template <MachineConcept M>
-class Requesting {
-public:
-    explicit Requesting(RequestLock<M>& lock) : lock_(lock) { lock_.lock(); }
-    ~Requesting() { lock_.unlock(); }
-    Requesting(const Requesting&) = delete;
-    Requesting& operator=(const Requesting&) = delete;
-
-private:
-    RequestLock<M>& lock_;
-};
-
-inline constexpr unsigned unknown_depth = ~0u;
-
-// Nothing that a request of this core's, made here, would have to wait for lies below. `depth`: of
-// exceptions; 0: this is thread context. `pc`: where thread context was interrupted, if it was.
-template <MachineConcept M>
-bool may_request(const Core& core, unsigned depth, Address pc,
-                 std::span<const typename Quiescence<M>::Code> unmarked) {
-    for (const std::uint64_t& guard : core.guards) {
-        if (__atomic_load_n(&guard, __ATOMIC_RELAXED) == 0) return false;
-    }
-    if (depth == 0) return core.unguarded == 0;
-    return Quiescence<M>::is_outside(core, {.core = 0, .pc = pc, .depth = depth - 1}, unmarked);
-}
+// In init(), before anything is traced.
+void set_adaptation(const Adaptation& adaptation);
 
 }  // namespace nopscope

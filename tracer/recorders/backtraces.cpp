@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a backtrace asks the tracer: the addresses that its hooks and entries hide.
-#include "tracer/runtime/instance.hpp"
+#include "tracer/core/cores.hpp"
 #include "nopscope/nopscope.hpp"
 #include "tracer/recorders/shadow_stack.hpp"
 

@@ -3,7 +3,8 @@
 
 #include "tracer/arch/arm64/system.hpp"
 #include "tracer/recorders/duration.hpp"
-#include "tracer/runtime/instance.hpp"
+#include "tracer/core/cores.hpp"
+#include "tracer/recorders/capture.hpp"
 #include "nopscope/return_ops.hpp"
 
 namespace nopscope {

@@ -4,7 +4,8 @@
 // is no room).
 #include "nopscope/contexts.hpp"
 
-#include "tracer/runtime/instance.hpp"
+#include "tracer/core/cores.hpp"
+#include "tracer/recorders/open_calls.hpp"
 #include "nopscope/return_ops.hpp"
 #include "tracer/recorders/shadow_stack.hpp"
 

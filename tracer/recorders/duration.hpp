@@ -4,6 +4,7 @@
 // at the entry.
 #pragma once
 
+#include "tracer/arch/arm64/patch_site.hpp"
 #include "tracer/core/ring.hpp"
 
 namespace nopscope {
@@ -14,9 +15,6 @@ constexpr std::uint64_t duration_of(const ShadowFrame& frame, std::uint64_t now)
     return static_cast<std::int64_t>(ticks) < 0 ? 0 : ticks;
 }
 
-// The function whose body that is.
-constexpr std::uint64_t function_of(std::uint64_t body) { return (body & ~std::uint64_t{7}) - 8; }
-
 // Ends now. The frame is on the shadow stack or has just left it. False: there is no room.
 template <MachineConcept M>
 bool put_duration(M& machine, Core& core, const ShadowFrame& frame, std::uint64_t limit) {
@@ -24,7 +22,7 @@ bool put_duration(M& machine, Core& core, const ShadowFrame& frame, std::uint64_
     if (!claim) return false;
     const auto depth = static_cast<std::uint32_t>(
         (reinterpret_cast<std::uintptr_t>(&frame) - core.shadow_base) / sizeof(ShadowFrame));
-    const std::uint64_t data[] = {site_of(function_of(frame.position)),
+    const std::uint64_t data[] = {site_of(function_of_body(frame.position)),
                                   duration_of(frame, claim->clock)};
     ring_store_many(core, *claim, wire::make_extended(wire::Extended::duration, depth), data);
     return true;

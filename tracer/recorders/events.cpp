@@ -2,7 +2,9 @@
 #include "nopscope/events.hpp"
 
 #include "tracer/arch/machine.hpp"
-#include "tracer/runtime/instance.hpp"
+#include "tracer/core/cores.hpp"
+#include "tracer/recorders/event_choice.hpp"
+#include "tracer/recorders/profile_sender.hpp"
 #include "tracer/core/ring.hpp"
 
 namespace nopscope {
@@ -108,7 +110,7 @@ bool choose_events(std::span<const std::uint16_t> numbers) {
     };
     if (next.any()) make_room();
     chosen = next;
-    if (next.any()) send_profile_events(next);
+    if (next.any()) profile_sender.count(next);
     const bool all_follow = follow_everywhere();
     if (!next.any()) make_room();
     return all_follow;

@@ -7,7 +7,8 @@
 // counts it down. `below` and the reason are changed on the core itself, and an interrupt that changes
 // them puts them back, so neither needs a lock.
 #include "tracer/arch/arm64/system.hpp"
-#include "tracer/runtime/instance.hpp"
+#include "tracer/core/cores.hpp"
+#include "tracer/recorders/open_calls.hpp"
 #include "nopscope/nopscope.hpp"
 #include "nopscope/return_ops.hpp"
 #include "tracer/recorders/shadow_stack.hpp"

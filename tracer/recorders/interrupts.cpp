@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nopscope/interrupts.hpp"
+#include "tracer/recorders/interrupts.hpp"
 
-#include "tracer/runtime/instance.hpp"
+#include "tracer/core/cores.hpp"
 #include "nopscope/nopscope.hpp"
 #include "tracer/core/ring.hpp"
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The profile's cells on a board: who reads them, and how a call finds its own where the slot has none.
-#include "tracer/recorders/profile.hpp"
+#include "tracer/recorders/profile_sender.hpp"
 
 #include "tracer/arch/machine.hpp"
-#include "tracer/recorders/duration.hpp"
+#include "tracer/arch/arm64/patch_site.hpp"
 #include "tracer/core/image.hpp"
-#include "tracer/runtime/instance.hpp"
+#include "tracer/core/cores.hpp"
 
 namespace nopscope {
 
 constinit ProfileMemory profile_memory;
+constinit ProfileSender profile_sender(profile_memory, sites);
 
 std::size_t profile_bytes(unsigned config_cores) {
     return ProfileMemory::bytes(
@@ -35,19 +36,10 @@ std::uint64_t profiled_calls(std::uint32_t index) {
     return calls;
 }
 
-extern "C" {
-
-// The address by which the recorder knows this function's cell of core 0; 0: it has none.
-std::uint64_t nopscope_profile_cell(Core*, std::uint64_t, std::uint64_t, std::uint64_t body) {
-    const auto index = lookup(function_of(body));
+extern "C" std::uint64_t nopscope_profile_cell(Core*, std::uint64_t, std::uint64_t, std::uint64_t body) {
+    const auto index = lookup(function_of_body(body));
     if (!index || !profile_memory.made()) return 0;
     return reinterpret_cast<std::uintptr_t>(&profile_memory.cell(0, *index).total);
-}
-// The same, of a call that has found the ring full in adaptive mode.
-std::uint64_t nopscope_overflow(Core* here, std::uint64_t sp, std::uint64_t caller, std::uint64_t body) {
-    note_overflow(*here, Machine().core(), sp, static_cast<std::uint32_t>(function_of(body)));
-    return nopscope_profile_cell(here, sp, caller, body);
-}
 }
 
 }  // namespace nopscope

@@ -24,9 +24,7 @@
 // uses exclusives, C++ compares. Whatever lies outside of both is the caller's.
 #pragma once
 
-#include "tracer/arch/machine.hpp"
-#include "tracer/core/core.hpp"
-#include "tracer/recorders/counting.hpp"
+#include "tracer/core/tracer_time.hpp"
 #include "tracer/recorders/family.hpp"
 #include "tracer/protocol/hello.hpp"
 #include "tracer/protocol/profile.hpp"
@@ -34,9 +32,6 @@
 #include <span>
 
 namespace nopscope {
-
-inline constexpr unsigned profiled_shift = 8;  // Core::profiled is in 1/2^8 ticks
-static_assert(1u << profiled_shift == wire::overhead_unit);
 
 // Ticks, but for `self`. One core changes it, another may read it. Zeroed but for `min`.
 struct alignas(16) ProfileCell {
@@ -74,23 +69,6 @@ static_assert(offsetof(ProfileCell, min) == cell_total - 16 && offsetof(ProfileC
               offsetof(ProfileCell, self) == cell_total + 8 &&
               offsetof(ProfileCell, bins) == cell_total + 8 * ProfileCell::first_bin &&
               sizeof(ProfileCell) == 592);
-
-// What was at one instant.
-struct ProfileInstant {
-    std::uint64_t clock;
-    std::uint64_t profiled;
-};
-
-// Reads both, and makes `profiled` what `next` says of them.
-template <MachineConcept M, typename Next>
-ProfileInstant profile_instant(M& machine, Core& core, Next next) {
-    ProfileInstant now{0, __atomic_load_n(&core.profiled, __ATOMIC_RELAXED)};
-    do {
-        now.clock = machine.clock();
-    } while (!__atomic_compare_exchange_n(&core.profiled, &now.profiled, next(now), true,
-                                          __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-    return now;
-}
 
 // The recorder that counts events keeps their choice above a cell's address.
 constexpr std::uint64_t cell_address(std::uint64_t frame_cell) {
@@ -133,28 +111,6 @@ inline void profile_events_unwound(Core& core, const ShadowFrame& frame) {
     }
     ++cell.counted;
 }
-
-// While it lives, time and events are the tracer's own: in nobody's self time.
-template <MachineConcept M>
-class NotProfiled {
-public:
-    NotProfiled(M& machine, Core& core)
-        : machine_(machine), core_(core), paused_(core),
-          begin_(profile_instant(machine, core, [](const ProfileInstant& at) { return at.profiled; })) {}
-    ~NotProfiled() {
-        (void)profile_instant(machine_, core_, [this](const ProfileInstant& at) {
-            return begin_.profiled + ((at.clock - begin_.clock) << profiled_shift);
-        });
-    }
-    NotProfiled(const NotProfiled&) = delete;
-    NotProfiled& operator=(const NotProfiled&) = delete;
-
-private:
-    M& machine_;
-    Core& core_;
-    EventsPaused paused_;
-    ProfileInstant begin_;
-};
 
 // The recorder's ops, one for each site, and the cells behind them: each core's by the sites' indexes.
 class ProfileMemory {
@@ -245,5 +201,12 @@ private:
     unsigned cores_ = 0;
     bool made_ = false;
 };
+extern ProfileMemory profile_memory;  // of this image
+
+// On all cores.
+std::uint64_t profiled_calls(std::uint32_t index);
+// The address by which the recorder knows the function's cell of core 0; 0: it has none. `body`: where its code goes on
+// behind the patch site.
+extern "C" std::uint64_t nopscope_profile_cell(Core*, std::uint64_t sp, std::uint64_t caller, std::uint64_t body);
 
 }  // namespace nopscope

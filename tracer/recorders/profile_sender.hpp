@@ -19,10 +19,10 @@ public:
         due_ = now + period_ticks;
     }
 
-    // A read-out from its beginning, after the one that is under way. Any context.
     // What cells have added up of events is these, since the choice that `set` is.
     void count(EventSet set) { events_ = set; }
 
+    // A read-out from its beginning, after the one that is under way. Any context.
     void request() { __atomic_store_n(&requested_, true, __ATOMIC_RELAXED); }
 
     // There is a frame to send.
@@ -39,8 +39,8 @@ public:
     bool keeps() const { return memory_.made(); }
     // Number of the last read-out that has been made whole, of all cores; 0: none.
     std::uint64_t last_whole() const { return part_ == none ? number_ : number_ - 1; }
-    // Number of the first read-out that begins after this call.
-    std::uint64_t next_number() const { return number_ + 1; }
+    // Number of the first read-out that begins after this call; 0: no profile is kept.
+    std::uint64_t next_number() const { return keeps() ? number_ + 1 : 0; }
 
     // Calls of a core's that are in its last whole read-out.
     std::uint64_t aggregated(unsigned core) const { return aggregated_[core]; }
@@ -141,5 +141,6 @@ private:
     std::uint32_t site_ = 0;
     bool requested_ = false;
 };
+extern ProfileSender profile_sender;  // of this image
 
 }  // namespace nopscope

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What goes through all cores' rings, and needs nothing else of the tracer.
-#include "tracer/runtime/instance.hpp"
+#include "tracer/core/cores.hpp"
+#include "tracer/stream/board_pump.hpp"
 #include "nopscope/nopscope.hpp"
 #include "tracer/recorders/shadow_stack.hpp"
 
 namespace nopscope {
-
-constinit InForce in_force;
 
 namespace {
 

@@ -6,7 +6,8 @@
 
 #include "tracer/arch/arm64/system.hpp"
 #include "tracer/core/guard.hpp"
-#include "tracer/runtime/instance.hpp"
+#include "tracer/core/cores.hpp"
+#include "tracer/recorders/open_calls.hpp"
 #include "tracer/recorders/shadow_stack.hpp"
 
 namespace nopscope {
@@ -73,6 +74,9 @@ void forget_ops(std::span<ShadowFrame> frames, ReturnOps& ops) {
         __atomic_compare_exchange_n(&frame.rest[0], &expected, 0, false, __ATOMIC_RELEASE,
                                     __ATOMIC_RELAXED);
     }
+}
+void forget_ops_of_cores(ReturnOps& ops) {
+    for (CoreMemory& core : core_memory) forget_ops(core.shadow, ops);
 }
 
 extern "C" std::uint64_t nopscope_on_return(ReturnRegs* regs) {

@@ -4,7 +4,7 @@
 #include "tracer/arch/arm64/insn.hpp"
 #include "tracer/arch/arm64/system.hpp"
 #include "tracer/core/image.hpp"
-#include "tracer/runtime/instance.hpp"
+#include "tracer/core/cores.hpp"
 #include "tracer/recorders/shadow_stack.hpp"
 
 namespace nopscope {

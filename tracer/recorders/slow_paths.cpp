@@ -2,7 +2,9 @@
 // What the recorders and trampolines call where their straight line ends.
 #include "tracer/arch/machine.hpp"
 #include "tracer/core/hooks.hpp"
-#include "tracer/runtime/instance.hpp"
+#include "tracer/core/cores.hpp"
+#include "tracer/recorders/open_calls.hpp"
+#include "tracer/stream/board_pump.hpp"
 #include "tracer/recorders/shadow_stack.hpp"
 
 namespace nopscope {
@@ -11,10 +13,13 @@ namespace {
 constinit Machine machine;
 }
 
-extern "C" {
+std::uint64_t take_stray_of_cores(std::uint64_t sp, std::uint64_t hook) {
+    std::uint64_t found = 0;
+    for (unsigned n = 0; n < max_cores && found == 0; ++n) found = take_stray(core_memory[n].shadow, sp, hook);
+    return found;
+}
 
-// tracer.cpp
-bool nopscope_wait_for_room(Core*, std::uint64_t sp, Moment began, std::uint32_t before);
+extern "C" {
 
 // At a call's return: as far as it goes, its duration is in the ring now.
 void nopscope_duration_without_room(Core* here) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nopscope/triggers.hpp"
 
-#include "tracer/runtime/instance.hpp"
+#include "tracer/core/cores.hpp"
+#include "tracer/stream/board_pump.hpp"
 #include "nopscope/nopscope.hpp"
 #include "tracer/core/ring.hpp"
 

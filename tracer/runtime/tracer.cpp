@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tracer on a board: its one instance's cores and line. Sites and requests: requests.cpp.
+// init(), and the pump of the board's line, made of its parts.
 #include "tracer/runtime/calibration.hpp"
 #include "tracer/runtime/cycle_clock.hpp"
 #include "tracer/core/descriptor.hpp"
 #include "tracer/core/guard.hpp"
 #include "tracer/core/image.hpp"
-#include "tracer/runtime/instance.hpp"
-#include "tracer/adaptive/moved_sender.hpp"
+#include "tracer/adaptive/adaptive.hpp"
+#include "tracer/control/board_control.hpp"
+#include "tracer/core/cores.hpp"
 #include "nopscope/nopscope.hpp"
 #include "tracer/stream/pump.hpp"
 #include "tracer/patching/requests.hpp"
+#include "tracer/recorders/event_choice.hpp"
+#include "tracer/recorders/profile_sender.hpp"
+#include "tracer/stream/board_pump.hpp"
 #include "tracer/runtime/requirements.hpp"
 #include "nopscope/return_ops.hpp"
 #include "tracer/recorders/shadow_stack.hpp"
 
 namespace nopscope {
 
-constinit wire::Hello hello;
-constinit bool initialised = false;
 #ifdef NOPSCOPE_MACHINE_GIVEN
 constinit nopscope_machine given_machine{};
 #endif
@@ -26,35 +28,20 @@ namespace {
 
 Address address_of(const char* label) { return reinterpret_cast<std::uintptr_t>(label); }
 
-struct CoreMemory {
-    alignas(64) std::uint64_t ring[ring_bytes / sizeof(std::uint64_t)];
-    alignas(64) ShadowFrame shadow[shadow_frames + 1];
-    Grave graves[max_graves];
-};
-[[gnu::section(".nopscope.ring")]] CoreMemory memory[max_cores];
 [[gnu::section(".nopscope.ring")]] Kept kept;
 
 constinit Machine machine;
-constinit Core cores[max_cores]{};
-constinit ProfileSender profile_sender(profile_memory, sites);
-constinit MovedSender moved_sender(moved_sites, sites);
 constinit wire::TraceEncoder encoders[max_cores]{};
-constinit Pump<Machine> line_pump(machine, cores, encoders, &profile_sender, &command_replies,
+constinit Pump<Machine, ProfileSender, MovedSender> line_pump(machine, core_states, encoders, &profile_sender, &command_replies,
                                   &moved_sender, &in_force);
 constinit CycleClock cycle_clock;
 constinit Counters boot_counters{};
-void (*panic_handler)(const char*) = nullptr;
-constinit std::uint32_t joined = 0;  // cores, a bit each
-constexpr std::uint32_t thread_context = 0;
 constinit wire::Byte hello_payload[wire::max_hello_bytes]{};
 
-Core& this_core() { return cores[machine.core()]; }
-bool has_joined(unsigned core) { return (__atomic_load_n(&joined, __ATOMIC_RELAXED) >> core & 1) != 0; }
-
 void prepare_core(unsigned number, const Config& config) {
-    Core& core = cores[number];
+    Core& core = core_states[number];
     clear(core);
-    CoreMemory& own = memory[number];
+    CoreMemory& own = core_memory[number];
     for (std::uint64_t& word : own.ring) word = 0;
     reset_shadow_stack(core, own.shadow, shadow_frames + 1, ~std::uint64_t{0});
     set_ring(core, reinterpret_cast<std::uintptr_t>(own.ring));
@@ -66,9 +53,7 @@ void prepare_core(unsigned number, const Config& config) {
     core.return_bytes = record_bytes;
     core.pumped_clock = core.last_sync = core.seen_clock = machine.clock();
     core.last_trace_frame = core.last_key_frame = core.seen_clock;
-    const volatile std::uint32_t* depth = &thread_context;
-    if (config.interrupt_depth != nullptr) depth = config.interrupt_depth(number);
-    core.depth = reinterpret_cast<std::uintptr_t>(depth);
+    set_interrupt_depth(core, config.interrupt_depth != nullptr ? config.interrupt_depth(number) : nullptr);
     core.graves = reinterpret_cast<std::uintptr_t>(own.graves);
     for (std::uint64_t& guard : core.guards) guard = reinterpret_cast<std::uintptr_t>(&guard);
 }
@@ -76,9 +61,9 @@ void prepare_core(unsigned number, const Config& config) {
 // What a warm reset has left is sent, as the session that it was; then nothing of it is left.
 void send_what_was_kept(const Config& config) {
     const KeptImage mine =
-        kept_image(hello, config.clock_hz, reinterpret_cast<std::uintptr_t>(memory));
+        kept_image(hello, config.clock_hz, reinterpret_cast<std::uintptr_t>(core_memory));
     const Recovered found = recover(
-        kept, mine, cores, [](unsigned n) { return reinterpret_cast<std::uintptr_t>(memory[n].ring); },
+        kept, mine, core_states, [](unsigned n) { return reinterpret_cast<std::uintptr_t>(core_memory[n].ring); },
         [](std::uint32_t low) { return sites.has_low(hello.text_base, low); });
     boot_counters.reset_records = found.records;
     boot_counters.reset_refused = found.refused;
@@ -91,9 +76,9 @@ void send_what_was_kept(const Config& config) {
 void enter_core(std::uint64_t stack_low, std::uint64_t stack_high) {
     Core& core = this_core();
     core.stack_low = stack_low;
-    reset_shadow_stack(core, memory[machine.core()].shadow, shadow_frames + 1, stack_high);
+    reset_shadow_stack(core, core_memory[machine.core()].shadow, shadow_frames + 1, stack_high);
     set_current_core(&core);
-    __atomic_fetch_or(&joined, 1u << machine.core(), __ATOMIC_RELAXED);
+    set_joined(machine.core());
     start_core(machine, core, stopped_absent);
 }
 
@@ -121,7 +106,7 @@ void prepare_hello(const Config& config) {
 
 extern "C" {
 constinit Descriptor nopscope_descriptor =
-    describe_cores(cores, memory[0].ring, sizeof(CoreMemory), hello_payload);
+    describe_cores(core_states, core_memory[0].ring, sizeof(CoreMemory), hello_payload);
 }
 
 Status init(const Config& config) {
@@ -135,8 +120,8 @@ Status init(const Config& config) {
         return Status::bad_config;
     }
     if (+__nopscope_sites_start == +__nopscope_sites_end) return Status::no_sites;
-    if (const Status status = check_surroundings(machine, std::as_bytes(std::span(memory)),
-                                                 std::as_bytes(std::span(cores)), config);
+    if (const Status status = check_surroundings(machine, std::as_bytes(std::span(core_memory)),
+                                                 std::as_bytes(all_cores()), config);
         status != Status::ok) {
         return status;
     }
@@ -149,7 +134,7 @@ Status init(const Config& config) {
 
     hello.clock_hz = config.clock_hz;
     if (clock_is_cycles && !cycle_clock.open(hello)) return Status::bad_config;
-    panic_handler = config.panic;
+    open_cores(config);
     machine.use_caches_of_this_core();
     prepare_sites(boot_counters);
     prepare_hello(config);
@@ -160,7 +145,7 @@ Status init(const Config& config) {
     } else {
         keep_number_only(machine, kept, session);
     }
-    if (config.calibrate) calibrate(hello, memory[0].ring, memory[0].shadow, config);
+    if (config.calibrate) calibrate(hello, core_memory[0].ring, core_memory[0].shadow, config);
     const std::int32_t cost = hello.overheads[static_cast<unsigned>(wire::RecorderNumber::profile)].outside;
     profile_memory.set_cost(cost > 0 ? static_cast<std::uint64_t>(cost) : 0);
     for (unsigned core = 0; core < max_cores; ++core) prepare_core(core, config);
@@ -169,7 +154,6 @@ Status init(const Config& config) {
     line_pump.open(config, hello, session, config.keep_over_reset ? &kept : nullptr);
     if (is_warm && boot_counters.reset_records == 0) line_pump.end_cut_frame();
     open_control(config, session, hello.clock_hz);
-    moved_sender.open(hello.text_base, hello.clock_hz);
     open_adaptive(config);
     enter_core(config.stack_low, config.stack_high);
     initialised = true;
@@ -198,7 +182,7 @@ Status join(std::uint64_t stack_low, std::uint64_t stack_high) {
 void start() {
     if (!initialised) return;
     in_force.set_stopped_at(0);
-    for (Core& core : cores) start_core(machine, core, stopped_by_request);
+    for (Core& core : all_cores()) start_core(machine, core, stopped_by_request);
     send_stats_soon();
 }
 
@@ -219,32 +203,16 @@ Status set_mode(Mode mode) {
     return Status::ok;
 }
 
-unsigned interrupt_depth_of(const Core& core) {
-    const auto* const count = reinterpret_cast<const volatile std::uint32_t*>(core.depth);
-    return count == &thread_context ? unknown_depth : *count;
-}
 void run_as_tracers(void (*work)(void* user), void* user) {
     line_pump.as_tracers([&] { work(user); });
 }
-void forget_ops_of_calls(ReturnOps& ops) {
-    for (CoreMemory& core : memory) forget_ops(core.shadow, ops);
-}
-std::uint64_t take_stray_of_cores(std::uint64_t sp, std::uint64_t hook) {
-    std::uint64_t found = 0;
-    for (unsigned n = 0; n < max_cores && found == 0; ++n) found = take_stray(memory[n].shadow, sp, hook);
-    return found;
-}
-std::uint32_t line_bytes_a_second() { return hello.line_bytes_per_second; }
 std::uint64_t trace_bytes_sent() { return line_pump.trace_bytes(); }
-void send_moved_from_now_on() { moved_sender.begin(); }
 
 // Sends the moves, too: without them a reader does not know which functions only the profile has.
 void send_profile() {
     moved_sender.request();
     profile_sender.request();
 }
-std::uint64_t next_read_out() { return profile_sender.keeps() ? profile_sender.next_number() : 0; }
-void send_profile_events(EventSet set) { profile_sender.count(set); }
 void finish() {
     if (!initialised) return;
     stop();
@@ -271,7 +239,7 @@ Counters counters() {
     Counters now = boot_counters;
     now.enabled = enabled_sites();
     if (!initialised) return now;
-    for (const Core& core : cores) {
+    for (const Core& core : all_cores()) {
         now.dropped += core.dropped;
         now.overflowed += core.overflowed;
         now.filtered += filtered_of(core);
@@ -293,16 +261,6 @@ bool with_quiet_line(std::uint32_t (*use)(void*), void* user) {
     return line_pump.with_quiet_line([&] { return hello.line_bytes_per_second = use(user); });
 }
 
-[[noreturn]] void panic(const char* message) {
-    if (panic_handler != nullptr) panic_handler(message);
-    breakpoint();
-}
-std::span<Core> all_cores() { return cores; }
-
-Core* joined_core() {
-    return initialised && has_joined(machine.core()) ? &this_core() : nullptr;
-}
-
 void send_snapshot() { send_soon(), line_pump.send_snapshot(); }
 void guarded(std::uint64_t ip, std::uint64_t parent_ip, Ops* ops, Regs* regs) {
     Core& core = this_core();
@@ -316,7 +274,7 @@ void guarded(std::uint64_t ip, std::uint64_t parent_ip, Ops* ops, Regs* regs) {
 
 // ---- slow paths of arch/arm64/recorders.S: this, and slow_paths.cpp ------------------------------------------
 
-extern "C" bool nopscope_wait_for_room(Core*, std::uint64_t, Moment began, std::uint32_t before) {
+bool nopscope_wait_for_room(Core*, std::uint64_t, Moment began, std::uint32_t before) {
     return line_pump.make_room(began, before);
 }
 

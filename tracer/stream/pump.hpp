@@ -13,10 +13,10 @@
 #include "tracer/core/in_force.hpp"
 #include "tracer/stream/keeper.hpp"
 #include "tracer/stream/line.hpp"
-#include "tracer/adaptive/moved_sender.hpp"
-#include "tracer/recorders/profile_sender.hpp"
+#include "tracer/stream/frame_sources.hpp"
 #include "tracer/stream/replies.hpp"
 #include "tracer/core/ring.hpp"
+#include "tracer/core/tracer_time.hpp"
 #include "tracer/stream/trace_sender.hpp"
 #include "tracer/protocol/hello.hpp"
 
@@ -24,14 +24,14 @@
 
 namespace nopscope {
 
-template <MachineConcept M>
+template <MachineConcept M, ProfileSource Profile = NoProfile, MovedSource Moved = NoMoved>
 class Pump {
 public:
     // `cores`: of all that may ever record; core n is the machine's core n.
     // `encoders`: one for each of them.
     constexpr Pump(M& machine, std::span<Core> cores, wire::TraceEncoder* encoders,
-                   ProfileSender* profile = nullptr, Replies* replies = nullptr,
-                   MovedSender* moved = nullptr, const InForce* in_force = nullptr)
+                   Profile* profile = nullptr, Replies* replies = nullptr,
+                   Moved* moved = nullptr, const InForce* in_force = nullptr)
         : machine_(machine), cores_(cores), line_(machine), trace_(machine, encoders),
           profile_(profile), replies_(replies), moved_(moved),
           in_force_(in_force), modes_(machine), keeper_(machine) {}
@@ -81,7 +81,7 @@ public:
     // Work of the tracer's own, which no function is charged for. Any context.
     template <typename Work>
     void as_tracers(Work work, Moment began = {}) {
-        const NotProfiled tracer_s(machine_, here());
+        const TracerTimeScope own_time(machine_, here());
         const bool marked = put_own(machine_, here(), wire::Extended::tracer_begin, 0, &began);
         work();
         if (marked) put_own(machine_, here(), wire::Extended::tracer_end);
@@ -121,7 +121,7 @@ public:
     bool make_room(Moment began = {}, std::uint32_t before = 0) {
         if (pumping_core() == machine_.core() + 1) return false;
         Core& core = here();
-        const NotProfiled tracer_s(machine_, core);
+        const TracerTimeScope own_time(machine_, core);
         for (bool marked = false;;) {
             const std::uint64_t interrupts = machine_.mask_interrupts();
             marked = marked || put_own(machine_, core, wire::Extended::tracer_begin, before, &began);
@@ -139,10 +139,31 @@ public:
     // Instead of open(): sends all that a warm reset has left, in the session that it was, with
     // sequence numbers from the kept limit on. The cores are as recover_core() makes them, and
     // stopped. `hello` says so meanwhile.
-    void send_recovered(const Config& config, wire::Hello& hello, Kept& kept);
+    void send_recovered(const Config& config, wire::Hello& hello, Kept& kept) {
+        const bool flight = hello.flight, lossless = hello.lossless;
+        hello.recovered = true;
+        hello.flight = kept.flight != 0;
+        hello.lossless = kept.lossless != 0;
+        hello.sequences_from = static_cast<std::uint32_t>(kept.sequence_limit);
+        for (Core& core : cores_.first(config.cores)) core.last_sync = core.seen_clock = machine_.clock();
+        open_line(config, hello, static_cast<std::uint16_t>(kept.session), nullptr, Mode::stream);
+        keeper_.open_recovered(kept);
+        number_frames_from(hello.sequences_from);
+        console_dropped_ = kept.console_dropped;
+        end_cut_frame();
+        finish(0);
+        hello.recovered = false;
+        hello.sequences_from = 0;
+        hello.flight = flight;
+        hello.lossless = lossless;
+    }
 
     // All that a reset would leave behind reaches memory. Waits for the pump of another core.
-    void prepare_reset();
+    void prepare_reset() {
+        const bool locked = lock();
+        keeper_.keep_all(cores_, state());
+        if (locked) unlock();
+    }
 
     // Sends everything, waiting for the line.
     void flush() {
@@ -157,10 +178,52 @@ public:
     // empty with interrupts masked.
     void finish() { finish(clock_hz_ / 50); }
     // `patience`: ticks that a slot may stay unwritten.
-    void finish(std::uint64_t patience);
+    void finish(std::uint64_t patience) {
+        if (!lock()) return;
+        if (profile_ != nullptr) profile_->request();
+        if (moved_ != nullptr) moved_->request();
+        modes_.end(patience);
+        for (bool counted = false; !counted;) {
+            send_all();
+            const std::uint64_t interrupts = machine_.mask_interrupts();
+            counted = true;
+            for (const Core& core : cores_) counted &= TraceSender<M>::waiting_records(core) == 0;
+            for (Core& core : cores_) {
+                if (!counted) break;
+                queue_stats(core, true);
+                while (!line_.send()) {
+                }
+            }
+            machine_.restore_interrupts(interrupts);
+        }
+        line_.drain();
+        unlock();
+    }
 
     // From here on nothing else runs: whoever held the lock will not come back.
-    void enter_panic();
+    void enter_panic() {
+        panicking_ = true;
+        locked_ = console_locked_ = 0;
+        for (Core& core : cores_) {
+            core.context_lock = 0;
+            trace_.restart(number_of(core));
+        }
+        line_.unpace();
+        if (!try_lock()) return;
+        // What other cores are just storing arrives; what was interrupted here never does.
+        const std::uint64_t begin = machine_.clock();
+        while (machine_.clock() - begin < clock_hz_ / 1000) {
+        }
+        modes_.end(0);
+        for (bool more = true; more;) {
+            send_all();
+            more = false;
+            for (Core& core : cores_) more |= modes_.skip_hole(core);
+        }
+        keeper_.keep_all(cores_, state());
+        line_.drain();
+        unlock();
+    }
 
     // Bytes for the console. Waits for the line where it may; what cannot wait is dropped and counted. In a
     // panic they are sent at once: nobody pumps any more.
@@ -206,12 +269,18 @@ private:
         hello_due_ = stats_due_ = mode_since_ = machine_.clock();
     }
 
-    void number_frames_from(std::uint32_t sequence);  // in all streams
+    void number_frames_from(std::uint32_t sequence) { // in all streams
+        hello_sequence_ = console_sequence_ = reply_sequence_ = moved_sequence_ = sequence;
+        for (Core& core : cores_) {
+            core.trace_sequence = core.stats_sequence = sequence;
+            core.profile_sequence = core.profile_events_sequence = sequence;
+        }
+    }
 
     // On a slow line most pumps find the same frame and send a few bytes of it: that is worth no brackets.
     bool glances() {
         if (line_.idle() || !line_.allows_only(glance_bytes)) return false;
-        const NotProfiled tracer_s(machine_, here());
+        const TracerTimeScope own_time(machine_, here());
         return !line_.send();
     }
 
@@ -324,7 +393,48 @@ private:
     // One step: finishes the frame on the line, or builds the next. False when there is nothing to do
     // now. Paced: records that came after look() are left, or it would go on for as long as other cores
     // record faster than one packs.
-    bool advance(Until until);
+    bool advance(Until until) {
+        if (!line_.idle()) return line_.send();
+        keep_modes();
+        if (replies_wait()) {
+            return queue({wire::Stream::reply, 0, session_, reply_sequence_++},
+                         replies_->take(frame_.payload()));
+        }
+        if (until == Until::paced && replies_ != nullptr && replies_->hold()) return false;
+        if (due(hello_due_)) {
+            hello_due_ = machine_.clock() + clock_hz_;
+            return queue({wire::Stream::hello, 0, session_, hello_sequence_++},
+                         write_hello(*hello_, frame_.payload()));
+        }
+        if (!console_.empty()) {
+            return queue({wire::Stream::console, 0, session_, console_sequence_++},
+                         with_console([&] {
+                             return console_.get(frame_.payload(), console_frame_bytes);
+                         }));
+        }
+        if (moved_waits()) {
+            const std::size_t bytes = moved_->next(machine_.clock(), frame_.payload());
+            if (bytes != 0) return queue({wire::Stream::moved, 0, session_, moved_sequence_++}, bytes);
+        }
+        // One a second and core, and one after each change. They come before the records: a line that never
+        // catches up would carry none.
+        if (stats_wait()) {
+            const std::uint64_t owed = __atomic_load_n(&stats_owed_, __ATOMIC_RELAXED);
+            if (owed != 0) __atomic_store_n(&stats_owed_, owed - 1, __ATOMIC_RELAXED);
+            stats_turn_ = (stats_turn_ + 1) % cores_.size();
+            stats_due_ = machine_.clock() + clock_hz_ / cores_.size();
+            return queue_stats(cores_[stats_turn_], false);
+        }
+        // The profile and the records take turns, and so do the cores.
+        if ((profile_turn_ = !profile_turn_) && profile_waits()) return queue_profile();
+        for (std::size_t i = 0; i < cores_.size(); ++i) {
+            Core& core = cores_[turn_ = (turn_ + 1) % cores_.size()];
+            const bool wanted = until == Until::empty || (core.tail < core.seen && trace_.due(core));
+            if (wanted && queue_trace(core)) return true;
+        }
+        if (profile_waits()) return queue_profile();
+        return false;
+    }
 
     std::uint8_t number_of(const Core& core) const {
         return static_cast<std::uint8_t>(&core - cores_.data());
@@ -338,8 +448,22 @@ private:
     bool stats_wait() const {
         return __atomic_load_n(&stats_owed_, __ATOMIC_RELAXED) != 0 || due(stats_due_);
     }
-    bool queue_stats(Core& core, bool final);
-    void add_state(wire::Stats& stats, const Core& core) const;
+    bool queue_stats(Core& core, bool final) {
+        wire::Stats stats = stats_of(core, machine_.clock(), console_dropped_, final ? 1 : 0);
+        if (in_force_ != nullptr && !hello_->recovered) add_state(stats, core);
+        if (replies_ != nullptr && number_of(core) == 0) stats.commands_refused = replies_->refused();
+        return queue({wire::Stream::stats, number_of(core), session_, core.stats_sequence++},
+                     write_stats(stats, frame_.payload()));
+    }
+    void add_state(wire::Stats& stats, const Core& core) const {
+        stats.has_state = true;
+        stats.recursions = __atomic_load_n(&core.recursions, __ATOMIC_RELAXED);
+        stats.mode = static_cast<std::uint64_t>(modes_.mode());
+        stats.recorders = in_force_->recorders();
+        stats.since = std::max(mode_since_, in_force_->since());
+        stats.stopped_at = in_force_->stopped_at();
+        stats.profile = profile_ != nullptr && profile_->keeps() ? 1 + profile_->last_whole() : 0;
+    }
 
     PumpState state() const {
         return {session_, __atomic_load_n(&console_dropped_, __ATOMIC_RELAXED),
@@ -357,17 +481,37 @@ private:
     bool replies_wait() const { return replies_ != nullptr && replies_->wait(); }
     bool moved_waits() const { return moved_ != nullptr && moved_->waits(machine_.clock()); }
     bool profile_waits() const { return profile_ != nullptr && profile_->waits(); }
-    bool queue_profile();
+    bool queue_profile() {
+        const auto [stream, number, payload_bytes] = profile_->next(machine_.clock(), frame_.payload());
+        Core& core = cores_[number];
+        core.aggregated = profile_->aggregated(number);
+        std::uint32_t& sequence =
+            stream == wire::Stream::profile ? core.profile_sequence : core.profile_events_sequence;
+        return queue({stream, static_cast<std::uint8_t>(number), session_, sequence++}, payload_bytes);
+    }
     // False when the record at the ring's tail is not written (yet).
-    bool queue_trace(Core& core);
+    bool queue_trace(Core& core) {
+        if (core.overwrites != 0) return false;
+        const std::size_t payload_bytes = trace_.build(core, number_of(core), frame_.payload());
+        if (payload_bytes == 0) return modes_.skip_hole(core);
+        if (modes_.skip_lap(core)) {
+            trace_.restart(number_of(core));
+            return true;
+        }
+        queue({wire::Stream::trace, number_of(core), session_, core.trace_sequence++}, payload_bytes);
+        trace_bytes_ += payload_bytes;
+        keeper_.hold(core);
+        trace_.release(core);
+        return true;
+    }
 
     M& machine_;
     std::span<Core> cores_;
     Line<M> line_;
     TraceSender<M> trace_;
-    ProfileSender* profile_;
+    Profile* profile_;
     Replies* replies_;
-    MovedSender* moved_;
+    Moved* moved_;
     const InForce* in_force_;
     Modes<M> modes_;
     Keeper<M> keeper_;
@@ -395,6 +539,3 @@ private:
 };
 
 }  // namespace nopscope
-
-#include "tracer/stream/pump_ends.hpp"
-#include "tracer/stream/pump_frames.hpp"

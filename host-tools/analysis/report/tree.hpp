@@ -5,9 +5,16 @@
 #include <cstdint>
 #include <vector>
 
-#include "host-tools/views/export/formats.hpp"
+#include "host-tools/analysis/report/report.hpp"
 
 namespace nopscope::host {
+
+// What there is to sum up: `report` and `profile` are of the whole recording.
+struct Aggregated {
+    const Report& report;
+    const Profile& profile;
+    bool raw = false;  // times as recorded, with what recording took in them
+};
 
 struct TreeNode {
     std::uint32_t parent = 0;

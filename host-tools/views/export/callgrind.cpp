@@ -8,7 +8,7 @@
 #include <map>
 
 #include "host-tools/base/text.hpp"
-#include "host-tools/analysis/report/tree.hpp"
+#include "host-tools/views/export/formats.hpp"
 
 namespace nopscope::host {
 namespace {

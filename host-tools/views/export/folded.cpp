@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "host-tools/base/text.hpp"
-#include "host-tools/analysis/report/tree.hpp"
+#include "host-tools/views/export/formats.hpp"
 
 namespace nopscope::host {
 namespace {

@@ -9,18 +9,11 @@
 
 #include "host-tools/base/output.hpp"
 #include "host-tools/analysis/events/event_sink.hpp"
-#include "host-tools/analysis/profile/profile.hpp"
+#include "host-tools/analysis/report/tree.hpp"
 
 struct sqlite3;
 
 namespace nopscope::host {
-
-// For formats that have sums by call path: `report` and `profile` are of the whole recording.
-struct Aggregated {
-    const Report& report;
-    const Profile& profile;
-    bool raw = false;  // times as recorded, with what recording took in them
-};
 
 struct ExportFormat {
     std::string_view name;

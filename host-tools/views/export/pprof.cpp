@@ -10,7 +10,7 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/views/export/proto.hpp"
-#include "host-tools/analysis/report/tree.hpp"
+#include "host-tools/views/export/formats.hpp"
 
 namespace nopscope::host {
 namespace {

@@ -6,7 +6,7 @@
 #include "tests/firmware/selftest/traced.hpp"
 #include "hal/hal.hpp"
 #include "nopscope/contexts.hpp"
-#include "tracer/runtime/instance.hpp"
+#include "tracer/core/cores.hpp"
 #include "nopscope/nopscope.hpp"
 #include "nopscope/return_ops.hpp"
 

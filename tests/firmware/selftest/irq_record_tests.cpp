@@ -5,7 +5,7 @@
 #include "tests/firmware/selftest/traced.hpp"
 #include "hal/arm64/symbols.hpp"
 #include "hal/hal.hpp"
-#include "tracer/runtime/instance.hpp"
+#include "tracer/core/cores.hpp"
 #include "nopscope/interrupts.hpp"
 #include "nopscope/return_ops.hpp"
 

@@ -3,7 +3,7 @@
 #include "tests/firmware/selftest/capture.hpp"
 #include "tests/firmware/selftest/selftest.hpp"
 #include "tests/firmware/selftest/traced.hpp"
-#include "tracer/runtime/instance.hpp"
+#include "tracer/recorders/profile.hpp"
 #include "nopscope/nopscope.hpp"
 
 using namespace nopscope;

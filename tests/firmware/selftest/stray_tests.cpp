@@ -7,7 +7,7 @@
 #include "hal/hal.hpp"
 #include "nopscope/contexts.hpp"
 #include "nopscope/events.hpp"
-#include "tracer/runtime/instance.hpp"
+#include "tracer/core/cores.hpp"
 #include "nopscope/return_ops.hpp"
 
 #include <cstdio>

@@ -17,7 +17,8 @@
 #include "tests/firmware/torture/torture.hpp"
 #include "hal/hal.hpp"
 #include "nopscope/events.hpp"
-#include "tracer/runtime/instance.hpp"
+#include "tracer/core/cores.hpp"
+#include "tracer/recorders/profile.hpp"
 
 #include <setjmp.h>
 #include <stdio.h>

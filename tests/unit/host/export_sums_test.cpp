@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "host-tools/analysis/events/call_sink.hpp"
-#include "host-tools/analysis/report/tree.hpp"
+#include "host-tools/views/export/formats.hpp"
 #include "host-tools/analysis/profile/call_tree.hpp"
 #include "tests/unit/host/line_profile.hpp"
 #include "tests/unit/host/target_stream.hpp"

@@ -100,12 +100,12 @@ TEST(ProfileInstant, AnInterruptIsOnOneSideOfIt) {
     EXPECT_EQ(core.profiled, 47u + 1100);
 }
 
-TEST(NotProfiled, TimeIsInNobodysSelf) {
+TEST(TracerTimeScope, TimeIsInNobodysSelf) {
     Clock machine;
     Core core{};
     core.profiled = 50;
     {
-        const NotProfiled tracer_s(machine, core);
+        const TracerTimeScope own_time(machine, core);
         machine.now += 30;
         core.profiled += 10;  // an interrupt that is profiled
     }
@@ -208,7 +208,7 @@ protected:
     SiteTable sites;
     Cells cells{count, core_count};
     ProfileSender sender{cells.memory, sites};
-    Pump<sim::SimMachine> profiling{machine, std::span<Core>(cores), encoders.get(), &sender};
+    Pump<sim::SimMachine, ProfileSender> profiling{machine, std::span<Core>(cores), encoders.get(), &sender};
     void open_all(std::uint64_t period = 0) {
         open();
         profiling.open(config, hello, 7);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // When a pump may make a request, by what lies below it; and the lock that requests share.
-#include "tracer/patching/requests.hpp"
+#include "tracer/patching/request_lock.hpp"
 
 #include "tests/sim/sim_machine.hpp"
 

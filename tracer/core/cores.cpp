@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tracer/core/cores.hpp"
+
+#include "tracer/arch/arm64/system.hpp"
+#include "tracer/arch/machine.hpp"
+
+namespace nopscope {
+
+constinit bool initialised = false;
+constinit wire::Hello hello;
+constinit SiteTable sites;
+constinit InForce in_force;
+constinit Core core_states[max_cores]{};
+[[gnu::section(".nopscope.ring")]] CoreMemory core_memory[max_cores];
+
+namespace {
+
+constinit Machine machine;
+constinit std::uint32_t joined = 0;  // cores, a bit each
+constexpr std::uint32_t thread_context = 0;
+void (*panic_handler)(const char*) = nullptr;
+std::uint64_t (*interrupted_pc_of_board)() = nullptr;
+
+}  // namespace
+
+Core& this_core() { return core_states[machine.core()]; }
+bool has_joined(unsigned core) { return (__atomic_load_n(&joined, __ATOMIC_RELAXED) >> core & 1) != 0; }
+void set_joined(unsigned core) { __atomic_fetch_or(&joined, 1u << core, __ATOMIC_RELAXED); }
+Core* joined_core() {
+    return initialised && has_joined(machine.core()) ? &this_core() : nullptr;
+}
+
+void open_cores(const Config& config) {
+    panic_handler = config.panic;
+    interrupted_pc_of_board = config.input.interrupted_pc;
+}
+void set_interrupt_depth(Core& core, const volatile std::uint32_t* depth) {
+    core.depth = reinterpret_cast<std::uintptr_t>(depth != nullptr ? depth : &thread_context);
+}
+unsigned interrupt_depth_of(const Core& core) {
+    const auto* const count = reinterpret_cast<const volatile std::uint32_t*>(core.depth);
+    return count == &thread_context ? unknown_depth : *count;
+}
+std::uint64_t interrupted_pc() {
+    return interrupted_pc_of_board != nullptr ? interrupted_pc_of_board() : 0;
+}
+
+[[noreturn]] void panic(const char* message) {
+    if (panic_handler != nullptr) panic_handler(message);
+    breakpoint();
+}
+
+}  // namespace nopscope

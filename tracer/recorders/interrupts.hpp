@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "nopscope/interrupts.hpp"
+
+namespace nopscope {
+
+// interrupt_begin(), called from `where`.
+std::uint64_t interrupt_begin_at(std::uint32_t number, std::uint64_t where);
+
+}  // namespace nopscope

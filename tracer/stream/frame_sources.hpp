@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the pump asks of the parts that send frames of their own, which lie above it: the profile's read-outs
+// (recorders/profile_sender.hpp), and what adaptive mode has moved (adaptive/moved_sender.hpp).
+#pragma once
+
+#include "tracer/protocol/bytes.hpp"
+#include "tracer/protocol/frame.hpp"
+
+#include <concepts>
+
+namespace nopscope {
+
+// `waits`: there is a frame to send. `next`, while it waits: writes the payload of a frame of this core's in this stream.
+// `request`: all of it is due. `keep_period`: what is due by now is requested. For stats frames: `keeps`, `last_whole`,
+// and `aggregated` of a core.
+template <typename S>
+concept ProfileSource = requires(S source, const S seen, std::uint64_t now, wire::Byte* payload, unsigned core) {
+    { seen.waits() } -> std::same_as<bool>;
+    { source.next(now, payload).stream } -> std::convertible_to<wire::Stream>;
+    { source.next(now, payload).core } -> std::convertible_to<unsigned>;
+    { source.next(now, payload).payload_bytes } -> std::convertible_to<std::size_t>;
+    source.request();
+    source.keep_period(now);
+    { seen.keeps() } -> std::same_as<bool>;
+    { seen.last_whole() } -> std::same_as<std::uint64_t>;
+    { seen.aggregated(core) } -> std::same_as<std::uint64_t>;
+};
+
+// `next` returns the bytes of payload; 0: not now.
+template <typename S>
+concept MovedSource = requires(S source, const S seen, std::uint64_t now, wire::Byte* payload) {
+    { seen.waits(now) } -> std::same_as<bool>;
+    { source.next(now, payload) } -> std::same_as<std::size_t>;
+    source.request();
+};
+
+// For a pump that sends neither.
+struct NoProfile {
+    struct Frame {
+        wire::Stream stream;
+        unsigned core;
+        std::size_t payload_bytes;
+    };
+    static bool waits() { return false; }
+    static Frame next(std::uint64_t, wire::Byte*) { return {}; }
+    static void request() {}
+    static void keep_period(std::uint64_t) {}
+    static bool keeps() { return false; }
+    static std::uint64_t last_whole() { return 0; }
+    static std::uint64_t aggregated(unsigned) { return 0; }
+};
+struct NoMoved {
+    static bool waits(std::uint64_t) { return false; }
+    static std::size_t next(std::uint64_t, wire::Byte*) { return 0; }
+    static void request() {}
+};
+
+}  // namespace nopscope

@@ -42,7 +42,7 @@ class List(unittest.TestCase):
         self.refused(HEAD + "[a]\n" + 'text = "depth - 1"\n', "it has no step")
         self.refused(HEAD + "[a]\n" + STEP + 'text = "depth - 1"\nkilled_bye = 1\n', "no such key: killed_bye")
         self.refused("[a", "part.toml:")
-        self.refused(HEAD.replace("requests", "nowhere") + "[a]\n" + STEP + 'text = "x"\n', "there is no file")
+        self.refused(HEAD.replace("request_lock", "nowhere") + "[a]\n" + STEP + 'text = "x"\n', "there is no file")
 
     def test_no_such_mutant(self):
         status, output = run(HEAD + "[a]\n" + STEP + 'text = "depth - 1"\n', "--list", "--only", "b")

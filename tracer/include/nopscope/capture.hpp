@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values in the recording: arguments and results of chosen functions, and the firmware's own counters.
-//
-//     nopscope::capture_arguments(nopscope::Sites::named("uart_*"), 0b11);  // x0 and x1
-//     nopscope::capture_result(nopscope::Sites::named("uart_read"));
-//     nopscope::counter(queue_length, queue.size());
-//
-// None while recording is stopped. A record of several words is in the ring as a whole or dropped, and
-// counted once.
+/// \file
+/// Values in the recording: arguments and results of chosen functions, and the firmware's counters.
+///
+///     nopscope::capture_arguments(nopscope::Sites::named("uart_*"), 0b11);  // x0 and x1
+///     nopscope::capture_result(nopscope::Sites::named("uart_read"));
+///     nopscope::counter(queue_length, queue.size());
+///
+/// Nothing is captured while recording is stopped. A record of several words is in the ring as a
+/// whole, or the tracer drops it and counts it once.
 #pragma once
 
 #include "nopscope/nopscope.hpp"
@@ -15,19 +16,29 @@
 
 namespace nopscope {
 
-// A value that changes over time. `id`: 24 bits, the firmware's own. Any context.
+/// \name Captured values
+/// \{
+
+/// Records a value that changes over time. `id` is a number of 24 bits that the firmware chooses.
+/// Any context, on a core that has joined; elsewhere it does nothing.
 void counter(std::uint32_t id, std::int64_t value);
 
-// At each entry of these functions, before what the recorder makes of it: one record with the
-// registers of `mask`, bit n for xn, as they are there; whether they are arguments is not known here.
-// Instead of the last mask of these functions; 0: none. As attach(), and its errors; too_many: more
-// than 8 masks at a time. An error may leave both masks attached.
+/// Records registers at each entry of these functions, before the recorder's own record. Bit n of
+/// `mask` stands for xn, n from 0 to 7. The tracer does not know which of them are arguments. The
+/// mask replaces the last one of these functions; 0 ends the capture.
+///
+/// Contexts and errors are those of attach(). Status::too_many: more than 8 different masks are in
+/// use. After an error both masks may be attached.
 Status capture_arguments(const Sites& sites, std::uint8_t mask);
-// At each return of these functions, after what the recorder makes of it: one record with x0. Of calls
-// that return, on the context's own stack (ReturnOps).
+/// Records x0 at each return of these functions, after the recorder's own record. It sees only
+/// calls whose return the tracer sees, as a ReturnOps does. Contexts and errors are those of
+/// attach().
 Status capture_result(const Sites& sites);
-// Neither arguments nor results of these functions any more. As detach().
+/// Ends the capture of arguments and results of these functions. Contexts and errors are those of
+/// detach().
 Status capture_nothing(const Sites& sites);
+
+/// \}
 
 #if !NOPSCOPE_ENABLED
 NOPSCOPE_EMPTY void counter(std::uint32_t, std::int64_t) {}

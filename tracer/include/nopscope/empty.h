@@ -1,6 +1,6 @@
-/* SPDX-License-Identifier: Apache-2.0
- * tracer/include/nopscope/nopscope.h without a tracer: what tracer/include/nopscope/empty.hpp is for C++. nopscope.h includes it behind its
- * declarations, within its extern "C". */
+// SPDX-License-Identifier: Apache-2.0
+// The functions of nopscope.h in a build without the tracer, as empty.hpp for C++. nopscope.h
+// includes it behind its declarations, within its extern "C".
 #pragma once
 
 #include "nopscope/nopscope.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// tracer/include/nopscope/nopscope.hpp without a tracer (tracer/include/nopscope/enabled.h). Each request is carried out at once, so the firmware goes
-// on; there are no sites, no names, no counts and no hooks. tests/shipping holds this file to the declarations.
+// The functions of nopscope.hpp in a build without the tracer (enabled.h). Each request succeeds at
+// once, so the firmware goes on. There are no sites, names, counts and hooks. tests/shipping
+// compares this file with the declarations.
 #pragma once
 
 #include "nopscope/nopscope.hpp"
@@ -41,7 +42,7 @@ NOPSCOPE_EMPTY bool read_profile(std::uint32_t, unsigned, SiteProfile&) { return
 NOPSCOPE_EMPTY void finish() {}
 NOPSCOPE_EMPTY void prepare_reset() {}
 
-// The text is lost: a firmware that sends its console through here asks NOPSCOPE_ENABLED first.
+// Drops the text: a firmware that sends its console through here checks NOPSCOPE_ENABLED first.
 NOPSCOPE_EMPTY void console_write(const char*, std::size_t) {}
 NOPSCOPE_EMPTY void enter_panic() {}
 

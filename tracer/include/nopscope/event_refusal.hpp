@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Why the tracer refuses to count events. Target and host share the numbers.
 #pragma once
 
 #include <cstdint>
 
+/// What the target and the host share.
 namespace nopscope::wire {
 
-// Why events are not counted.
+/// Why count_events() refused.
 enum class EventRefusal : std::uint8_t {
-    none = 0,
-    no_pmu = 1,
-    too_few_counters = 2,  // the CPU, or its EL2, gives less than two
-    absent = 3,            // the CPU does not count this event, or nothing says that it does
-    too_many = 4,
-    recorder = 5,        // one is in use, or is asked for, that does not count events
-    mode = 6,            // adaptive
-    ring_too_small = 7,  // for all open calls' returns
-    twice = 8,           // the same event on both counters: sums by event would hold it twice
+    none = 0,              ///< It did not refuse.
+    no_pmu = 1,            ///< The CPU has no PMUv3.
+    too_few_counters = 2,  ///< The CPU, or its EL2, gives fewer than two event counters.
+    absent = 3,            ///< The CPU does not say that it counts this event.
+    too_many = 4,          ///< More than two events were asked for.
+    recorder = 5,          ///< A recorder is in use, or asked for, that does not count events.
+    mode = 6,              ///< The mode is adaptive.
+    ring_too_small = 7,    ///< The ring has no room for all open calls' returns with their events.
+    twice = 8,             ///< Both events are the same: sums by event would hold it twice.
 };
 
 }  // namespace nopscope::wire

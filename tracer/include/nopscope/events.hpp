@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events of the CPU's performance monitors, by function: cache misses, mispredicted branches, ...
-//
-//     constexpr std::uint16_t events[] = {0x03, 0x10};  // L1D_CACHE_REFILL, BR_MIS_PRED
-//     if (nopscope::count_events(events) == nopscope::Status::events_refused) ...
-//
-// The graph recorder then records of each call how many of them came while it was open, the profile recorder adds them
-// up. Numbers are the architecture's (Arm ARM DDI 0487, D13.12). Event counters 0 and 1 of the PMU are the tracer's
-// from then on, on each core; the cycle counter and the others are not touched.
+/// \file
+/// Events of the CPU's performance monitors (PMU), by function: cache misses, mispredicted
+/// branches.
+///
+///     constexpr std::uint16_t events[] = {0x03, 0x10};  // L1D_CACHE_REFILL, BR_MIS_PRED
+///     if (nopscope::count_events(events) == nopscope::Status::events_refused) ...
+///
+/// The graph recorder then records how many of them came while each call was open. The profile
+/// recorder adds them up. Event numbers are the architecture's (Arm ARM DDI 0487, D13.12).
+///
+/// From then on the tracer owns the PMU's event counters 0 and 1 on each core. It does not touch
+/// the cycle counter and the other counters.
 #pragma once
 
 #include "nopscope/nopscope.hpp"
@@ -17,29 +21,38 @@
 
 namespace nopscope {
 
-// Counts up to two different events, instead of those before; none: stops counting. Calls that are
-// open meanwhile are recorded without events. Choosing others clears the profile's counts: read it
-// out before (send_profile()). What is traced stays so. As enable(), and its errors;
-// events_refused: nothing was changed, and events_refusal() says why.
+/// \name Events
+/// \{
+
+/// Counts up to two different events in the place of those before. An empty list stops counting.
+/// The sites stay as they are. Calls that are open meanwhile are recorded without events. Other
+/// events clear the profile's counts, so read them before, for example with send_profile().
+///
+/// Contexts and errors are those of enable(). Status::events_refused: nothing was changed, and
+/// events_refusal() says why.
 Status count_events(std::span<const std::uint16_t> numbers);
 
+/// Why the tracer refused to count events.
 struct EventsRefusal {
-    wire::EventRefusal why;
-    std::uint16_t event;     // absent, twice: which
-    std::uint8_t counters;   // too_few_counters: how many there are
+    wire::EventRefusal why;  ///< The reason.
+    std::uint16_t event;     ///< For the reasons `absent` and `twice`: the event's number.
+    std::uint8_t counters;   ///< For `too_few_counters`: how many there are.
 };
+/// Returns the last refusal. Thread context.
 EventsRefusal events_refusal();
-// One sentence, static storage.
+/// Returns one sentence about a reason, in static storage. Any context.
 const char* describe(wire::EventRefusal why);
 
-// What the calls of a site on a core have been charged with since the events were chosen last.
+/// The events of one function's calls on one core since the events were last chosen.
 struct SiteEvents {
-    std::uint64_t calls;
-    std::uint64_t total[2];
-    std::uint64_t self[2];
+    std::uint64_t calls;     ///< Calls that were counted.
+    std::uint64_t total[2];  ///< Events from entry to return, in the order of count_events().
+    std::uint64_t self[2];   ///< The same without profiled calls inside.
 };
-// As read_profile().
+/// Reads one function's events without a host. Contexts and result are those of read_profile().
 bool read_profile_events(std::uint32_t index, unsigned core, SiteEvents& out);
+
+/// \}
 
 #if !NOPSCOPE_ENABLED
 NOPSCOPE_EMPTY Status count_events(std::span<const std::uint16_t>) { return Status::ok; }

@@ -1,8 +1,10 @@
-/* SPDX-License-Identifier: Apache-2.0
- * What a firmware of its own tells the tracer of its machine: Config::machine, nopscope_config.machine. Only a
- * library built for that looks at it (NOPSCOPE_MACHINE=given: installed, or in another project by
- * add_subdirectory). All zero is one core whose text is writable where it runs; so is no struct at all.
- */
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// What the firmware tells the tracer of its machine: Config::machine, nopscope_config::machine.
+///
+/// Only a library that was built with NOPSCOPE_MACHINE=given reads it: an installed one, or one in
+/// another project by add_subdirectory. All zero, or no struct at all, is a machine with one core
+/// whose text is writable where it runs.
 #pragma once
 
 #ifdef __cplusplus
@@ -13,27 +15,31 @@ extern "C" {
 #include <stdint.h>
 #endif
 
-/* Where a call found a core: tracer/arch/machine.hpp's Interrupted. */
+/// Where an inter-processor call found a core.
 struct nopscope_interrupted {
-    unsigned core;
-    uint64_t pc;     /* what it would have executed next */
-    unsigned depth;  /* exceptions below the call; 0: it interrupted thread context */
+    unsigned core;   ///< Its number, from 0.
+    uint64_t pc;     ///< The next instruction of the interrupted code.
+    unsigned depth;  ///< Exceptions below the call. 0: it interrupted thread context.
 };
+/// What nopscope_machine::run_on_other_cores runs on each core.
 typedef void (*nopscope_core_call)(void* argument, const struct nopscope_interrupted* here);
 
-/* The functions are called with interrupts on or off, from any core, also within a recorder. They have no
- * patch sites (NOPSCOPE_NOTRACE) and touch no vector register. */
+/// The machine. The tracer calls these functions on any core, with interrupts on or off, also
+/// within a recorder. They must have no patch sites (NOPSCOPE_NOTRACE) and use no vector register.
 struct nopscope_machine {
-    /* From an address in the text to where the same byte is mapped writable: the alias less the address.
-     * Both mappings are Normal write-back inner shareable. */
+    /// Where text is writable: the distance in bytes from an address of the text to where the same
+    /// byte is mapped writable. Both mappings must be Normal write-back inner shareable.
     int64_t text_alias;
-    /* Cores that are on, a bit each, this one's too. Null: this is the only one. */
+    /// Returns the cores that are on, this one included: bit n stands for core n. Null: this core
+    /// is the only one.
     uint32_t (*online_cores)(void);
-    /* Runs call(argument, where) on every other core that is on, in an interrupt, and returns when all have:
-     * tracer/arch/machine.hpp says what exactly. `call` may be null: then the interrupt is all. Null only
-     * with online_cores. */
+    /// Runs call(argument, here) on every other core that is on, in an interrupt, and returns when
+    /// all have run it. Returns false if a core did not come within a second. `call` may be null:
+    /// the interrupt alone is then enough. Null only with `online_cores`. tracer/arch/machine.hpp
+    /// says what the tracer relies on.
     bool (*run_on_other_cores)(nopscope_core_call call, void* argument);
-    /* This core's number, from 0. Null: affinity 0 of MPIDR_EL1, or 0 where there is one core. */
+    /// Returns this core's number, from 0. Null: affinity 0 of MPIDR_EL1, or 0 if there is one
+    /// core.
     unsigned (*core)(void);
 };
 

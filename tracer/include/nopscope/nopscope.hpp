@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// nopscope: the tracer's public header. The whole of what a firmware needs:
-//
-//     nopscope::init({.image = "blinky", .output = {uart_try_write, uart_drain}, ...,
-//                     .recorder = nopscope::Recorder::graph});
-//     for (;;) { work(); nopscope::pump(); }
-//
-// The firmware is built with nopscope_instrument(TARGET), runs with the MMU and the data cache on,
-// and calls init() once, on the boot core, before any other core runs instrumented code.
+/// \file
+/// The tracer's main header: set-up, what is traced, recording, filters, the console.
+///
+///     nopscope::init({.image = "blinky", .clock_hz = counter_hz(),
+///                     .output = {uart_try_write, uart_drain},
+///                     .recorder = nopscope::Recorder::graph});
+///     for (;;) { work(); nopscope::pump(); }
+///
+/// Build the firmware with `nopscope_instrument(TARGET)`. It must run at EL1 with the MMU and the
+/// data cache on. Call init() once, on the boot core, before any other core runs instrumented code.
+///
+/// Each function says where you may call it. *Thread context* is code outside of exception handlers
+/// and callbacks. *Any context* includes both.
 #pragma once
 
 #include "nopscope/enabled.h"
@@ -19,344 +24,458 @@
 #include <optional>
 #include <span>
 
-// A function that must never have a patch site: what runs before init(), or on the tracer's path.
+/// Keeps the compiler from giving a function a patch site. Code that runs before init(), or that
+/// the tracer calls, needs it.
 #define NOPSCOPE_NOTRACE __attribute__((patchable_function_entry(0, 0)))
 
+/// The tracer's C++ API.
 namespace nopscope {
 
+/// What a call came to. describe() turns it into a sentence.
 enum class [[nodiscard]] Status : std::uint8_t {
-    ok,
-    mmu_or_cache_off,   // exclusives and 8-byte stores to text need Normal cacheable memory
-    no_sites,           // nothing in the image was built with patch sites
-    already_initialised,
-    not_initialised,
-    unknown_function,   // an address that is no patch site, or a refused one, or a name that no site
-                        // has; nothing was changed
-    no_names,           // the image has no name table, or one of another image; nothing was changed
-    unexpected_text,    // a word was not what it had to be; nothing was changed, see last_error()
-    out_of_reach,       // a recorder is more than 128 MiB from a site; nothing was changed
-    too_many,           // ops on one function, or different sets of them; nothing was changed
-    conflict,           // two direct entries on one function, or a redirecting ops beside another
-    timeout,            // a core did not leave the tracer's code in time, see detach(); or it took no
-                        // inter-processor call, so it may still execute the old words
-    no_profile_memory,  // Config::profile_memory is smaller than profile_bytes(), or not there
-    bad_config,
-    wrong_level,        // init() runs at another exception level than EL1
-    wrong_memory,       // the rings or the profile's memory are not Normal write-back inner shareable
-    text_not_writable,  // neither text itself nor its alias is
-    cores_running,      // other cores are on already: they may run what init() is about to write
-    events_refused,     // what is asked for cannot count the PMU's events (events.hpp); nothing was changed
-    ring_too_small,     // no room for the returns of all contexts' calls (contexts.hpp); nothing was changed
+    ok,  ///< The request was carried out.
+    /// The MMU or the data cache is off. Exclusives and coherent text need both.
+    mmu_or_cache_off,
+    no_sites,             ///< Nothing in the image was built with patch sites.
+    already_initialised,  ///< init() has been called, or this core has joined.
+    not_initialised,      ///< init() has not been called, or this core has not joined.
+    /// A function of the request has no usable patch site, or no site has such a name. Nothing was
+    /// changed.
+    unknown_function,
+    /// The image has no name table, or that of another image. Nothing was changed.
+    no_names,
+    unexpected_text,  ///< A word was not as expected: see last_error(). Nothing was changed.
+    out_of_reach,     ///< A recorder is more than 128 MiB from a site. Nothing was changed.
+    /// Too many ops on one function, or too many different sets of ops. Nothing was changed.
+    too_many,
+    /// Two ops of one function have a direct entry or redirect its calls. Nothing was changed.
+    conflict,
+    /// The request was carried out, but a core did not leave the tracer's code within a second (see
+    /// detach()), or a core took no inter-processor call and may still execute the old words.
+    timeout,
+    no_profile_memory,  ///< Config::profile_memory is absent or smaller than profile_bytes().
+    bad_config,         ///< An argument or a field of Config is out of range.
+    wrong_level,        ///< init() was called at another exception level than EL1.
+    /// The rings or the profile's memory are not Normal write-back inner shareable.
+    wrong_memory,
+    text_not_writable,  ///< Neither the text itself nor its alias is writable.
+    cores_running,      ///< Other cores are on. They may run the words that init() writes.
+    /// The PMU's events cannot be counted: see events_refusal(). Nothing was changed.
+    events_refused,
+    /// The ring has no room for the returns of all contexts' calls (contexts.hpp). Nothing was
+    /// changed.
+    ring_too_small,
 };
-// One sentence, static storage.
+/// Returns one sentence about a status, in static storage. Any context.
 const char* describe(Status status);
-// What was asked for is so; with timeout, a core may not have seen it yet.
+/// True if the request was carried out: Status::ok, or Status::timeout, where one core may not have
+/// seen it yet.
 constexpr bool carried_out(Status status) { return status == Status::ok || status == Status::timeout; }
 
+/// What a patch site records.
 enum class Recorder : std::uint8_t {
-    none,
-    function,  // one record at each entry
-    graph,     // one at entry, one at return
-    profile,   // no record: each function's calls, times and histogram, added up on the target
-    duration,  // one at return, of a call that took set_min_duration() or longer
-    sampled,   // graph's, of every n-th call on a core: set_sample()
+    none,      ///< Nothing.
+    function,  ///< One record at each entry.
+    graph,     ///< One record at each entry and one at each return.
+    profile,   ///< No record. The target adds up each function's calls, times and histogram.
+    duration,  ///< One record at the return of a call that took set_min_duration() or longer.
+    sampled,   ///< As graph, but of every n-th call on a core: set_sample().
 };
 
+/// What happens when a core's ring is full.
 enum class Mode : std::uint8_t {
-    stream,    // a full ring drops new records, and counts them
-    lossless,  // a full ring makes the producer run the pump until there is room
-    flight,    // a new record takes the place of the oldest; sent at snapshot() (triggers.hpp), when
-               // the exception reporter asks (enter_panic), by finish(), and after a warm reset
-    // Functions that the line cannot carry move from graph to the profile recorder by themselves, the
-    // hottest first, and back; and a call of graph's that finds the ring full is the profile's. Nothing is
-    // dropped but the function and the duration recorder's. Needs Config::profile_memory.
+    stream,    ///< The ring drops new records and counts them.
+    lossless,  ///< The producer runs the pump until there is room.
+    /// A new record takes the place of the oldest. The tracer sends the ring at a snapshot(), in a
+    /// panic, in finish(), and after a warm reset.
+    flight,
+    /// Functions whose records the line cannot carry move from the graph to the profile recorder,
+    /// the hottest first, and later back. A graph call that finds the ring full goes to the
+    /// profile, too. Only the function and the duration recorder drop records. Needs
+    /// Config::profile_memory.
     adaptive,
 };
 
 class SiteBits;
 
-// Which sites a request is about: by index, by address ({main, luaV_execute}), or by name.
+/// The patch sites that a request is about: by index, by address, by name.
+///
+///     nopscope::enable(nopscope::Recorder::graph, nopscope::Sites::named("luaV_*"));
 struct Sites {
+    /// All sites.
     static constexpr Sites all() { return {}; }
+    /// `count` sites from index `first` on. Indexes follow ascending addresses.
     static constexpr Sites range(std::uint32_t first, std::uint32_t count) {
         return {.first = first, .count = count};
     }
+    /// The sites of these functions. The list must outlive the request.
     static constexpr Sites of(std::span<const void* const> functions) {
         return {.functions = functions, .listed = true};
     }
-    // By linkage name, as `nm` shows it; `*` stands for any characters, `?` for one. Only in an image
-    // with a name table (nopscope_name_table(TARGET), docs/porting.md). A request then
-    // matches each site's name, which takes several times as long as patching it. `glob` is read until it has returned.
+    /// The sites whose linkage name, as `nm` shows it, matches a pattern. `*` stands for any
+    /// characters, `?` for one. The image needs a name table (`nopscope_name_table(TARGET)`), else
+    /// the request returns Status::no_names. Matching takes several times as long as patching. The
+    /// pattern must outlive the request.
     static constexpr Sites named(const char* glob) { return {.pattern = glob}; }
-    // Those that the host has selected (site_bits.hpp).
+    /// The sites that the host has selected by commands. For the tracer itself.
     static constexpr Sites chosen(const SiteBits& chosen) { return {.bits = &chosen}; }
-    // These, less those of `less`, which must outlive the request (a temporary in its call does) and
-    // be less of nothing itself.
+    /// These sites without those of `less`. `less` must outlive the request (a temporary in the
+    /// request's call does) and must not have a `without` of its own.
     constexpr Sites without(const Sites& less) const {
         Sites rest = *this;
         rest.notrace = &less;
         return rest;
     }
-    std::uint32_t first = 0;             // index by ascending address
-    std::uint32_t count = ~std::uint32_t{0};  // clipped to the table's end
-    std::span<const void* const> functions = {};
-    bool listed = false;                 // `functions` instead of the range
-    const char* pattern = nullptr;       // of these, only what it matches
-    const Sites* notrace = nullptr;
-    const SiteBits* bits = nullptr;      // of these, only the ones that it has
+    std::uint32_t first = 0;  ///< The range's first index.
+    /// The range's size. The end of the table cuts it.
+    std::uint32_t count = ~std::uint32_t{0};
+    std::span<const void* const> functions = {};  ///< The list of of().
+    bool listed = false;                          ///< True: `functions` replaces the range.
+    const char* pattern = nullptr;   ///< If not null: of these, only the sites that it matches.
+    const Sites* notrace = nullptr;  ///< If not null: these are left out.
+    const SiteBits* bits = nullptr;  ///< If not null: of these, only the sites that it has.
 };
 
+/// What init() needs to know. `clock_hz` and `output.try_write` are required.
 struct Config {
-    const char* image = "";  // the firmware's name, shown by the host; at most 255 bytes
-    const char* board = "";
-    std::uint64_t clock_hz = 0;  // of CNTVCT_EL0, whatever clock the image records (NOPSCOPE_CLOCK)
-    unsigned cores = 1;          // that will ever record: core 0 and those that call join()
-    // How text is written and other cores are reached, in a library that is built for it. Copied.
+    /// The firmware's name, which the host shows. At most 255 bytes; init() keeps the pointer.
+    const char* image = "";
+    const char* board = "";  ///< The board's name, as `image`.
+    /// Rate of CNTVCT_EL0 in Hz, also where records hold another clock (NOPSCOPE_CLOCK).
+    std::uint64_t clock_hz = 0;
+    /// How many cores will ever record: core 0 and those that call join(). At most the library's
+    /// NOPSCOPE_CORES.
+    unsigned cores = 1;
+    /// How the tracer writes text and reaches other cores, in a library that was built with
+    /// NOPSCOPE_MACHINE=given. init() copies it.
     const nopscope_machine* machine = nullptr;
 
-    // The line. try_write takes one byte or returns false at once when the transmitter is full;
-    // drain waits until the last byte has left. Called with the pump's lock held, never from two
-    // contexts at once, except by panic.
+    /// The line to the host. The tracer holds the pump's lock during both calls, so they never run
+    /// in two contexts at once, except in a panic.
     struct Output {
+        /// Sends one byte. Returns false at once when the transmitter is full.
         bool (*try_write)(std::uint8_t byte) = nullptr;
+        /// Waits until the last byte has left. Null: the tracer does not wait.
         void (*drain)() = nullptr;
-    } output = {};
-    // What the pump paces itself to by the clock, on every line, real or emulated: baud / 10.
-    // 0: as fast as try_write takes bytes.
+    } output = {};  ///< The line to the host.
+    /// The line's pace in bytes per second: baud / 10. The pump keeps to it by the clock, also on
+    /// an emulated line. 0: as fast as `try_write` takes bytes.
     std::uint32_t line_bytes_per_second = 0;
 
-    // Commands from the host over the same line (docs/control.md), which pump() executes. All may be
-    // null: then nothing is read, or the commands that need it are refused.
+    /// Commands from the host over the same line (docs/control.md). pump() executes them. All may
+    /// be null: the tracer then reads nothing, or refuses the commands that need the missing one.
     struct Input {
-        // One byte that has come, or false at once. Called by pump(), never from two contexts at once.
-        // What comes between two pumps must be buffered: 256 bytes hold any command.
+        /// Takes one received byte. Returns false at once when there is none. pump() calls it,
+        /// never in two contexts at once. The firmware must buffer what arrives between two pumps:
+        /// 256 bytes hold any command.
         bool (*try_read)(std::uint8_t& byte) = nullptr;
-        // Where this core's thread context was interrupted; called in an interrupt. Without it (and
-        // `interrupt_depth`) a pump in an interrupt cannot change what is traced once the profile
-        // recorder has been used, or a recorder lies more than 128 MiB from a site.
+        /// Returns the pc at which an interrupt stopped this core's thread context. Called in an
+        /// interrupt. Without it and `interrupt_depth`, a pump in an interrupt cannot change what
+        /// is traced once the profile recorder has been used, or while a recorder lies more than
+        /// 128 MiB from a site.
         std::uint64_t (*interrupted_pc)() = nullptr;
-        std::uint32_t baud = 0;  // of the line now
-        // Sets the line's rate, both ways; everything has been sent. False: it cannot. `only_ask`:
-        // changes nothing, and says whether it could.
+        std::uint32_t baud = 0;  ///< The line's rate now, in baud.
+        /// Sets the line's rate in both directions. The tracer calls it when all bytes have left.
+        /// `only_ask`: changes nothing. Returns false if the line cannot have this rate.
         bool (*set_baud)(std::uint32_t baud, bool only_ask) = nullptr;
-        void (*reset)() = nullptr;  // resets the machine; does not return
-    } input = {};
+        void (*reset)() = nullptr;  ///< Resets the machine and does not return.
+    } input = {};                   ///< Commands from the host.
 
-    // SP outside these bounds is not hooked, and counted: [low, high).
+    /// Bounds of the boot core's stack: [stack_low, stack_high). Recorders do not hook a call whose
+    /// SP lies outside and count it as foreign.
     std::uint64_t stack_low = 0;
-    std::uint64_t stack_high = ~std::uint64_t{0};
+    std::uint64_t stack_high = ~std::uint64_t{0};  ///< The end of the stack's bounds.
 
-    Mode mode = Mode::stream;
-    // Enabled before init() returns: the compiled-in filter. `except` is taken out of `trace`.
+    Mode mode = Mode::stream;  ///< What happens when a ring is full.
+    /// init() enables this recorder on the sites of `trace` without those of `except`.
     Recorder recorder = Recorder::none;
-    Sites trace = Sites::all();
-    std::span<const void* const> except = {};
+    Sites trace = Sites::all();                ///< The sites for `recorder`.
+    std::span<const void* const> except = {};  ///< Functions that `recorder` leaves out.
 
-    // What the profile recorder adds up in: profile_bytes(cores) or more, static storage, Normal
-    // write-back memory. Cleared when that recorder is first enabled.
+    /// Where the profile recorder adds up: profile_bytes(cores) or more, static storage, Normal
+    /// write-back memory. The tracer clears it when that recorder is first enabled.
     std::span<std::byte> profile_memory = {};
-    std::uint32_t profile_period_ms = 0;  // from one read-out's end to the next; 0: only on request
+    /// Time between the end of one read-out of the profile and the next, in ms. 0: only on request.
+    std::uint32_t profile_period_ms = 0;
 
-    // Measure what recording a call costs, for the host to take off: 290,000 instructions more in init().
+    /// Measures what recording a call costs, so that the host can remove it. Takes init() 290,000
+    /// instructions more.
     bool calibrate = true;
 
-    // Keep what is recorded for the boot after a warm reset (tracer/stream/warm_reset.hpp). Each pump then writes the rings'
-    // new lines from the caches to memory. False where a reset loses the memory's contents: the pump writes none, and
-    // init() sends nothing of the session before.
+    /// Keeps the rings for the boot after a warm reset. Each pump then writes the rings' new lines
+    /// from the caches to memory. Give false where a reset loses the memory's contents: the pump
+    /// then writes none, and init() sends nothing of the session before.
     bool keep_over_reset = true;
 
-    // The address of core n's count of exceptions below the running code: 0 in thread context. It
-    // tells an interrupt during a callback from a callback's own recursion. Null: the two look the
-    // same, and interrupts during callbacks are not seen by callbacks.
+    /// Returns the address of a core's count of exceptions below the running code: 0 in thread
+    /// context. The tracer needs it to tell an interrupt during a callback from a callback's own
+    /// recursion. Null: the two look the same, and callbacks do not see the calls of such
+    /// interrupts.
     const volatile std::uint32_t* (*interrupt_depth)(unsigned core) = nullptr;
 
-    // Called when the tracer finds its own state impossible (a return that no open call matches):
-    // prints and stops the machine. Null: a BRK exception.
+    /// Called when the tracer finds its own state impossible (a return that no open call matches).
+    /// It must print the message and stop the machine. Null: a BRK exception.
     void (*panic)(const char* message) = nullptr;
 };
 
-// Turns every patch site into its idle form (docs/how-it-works.md), sets up the ring, sends hello,
-// and enables what `config` says. Once, boot core, thread context. On an error the image runs
-// untraced. Some 50 instructions a site (docs/bench.md).
+/// \name Set-up and recorders
+/// \{
+
+/// Starts the tracer: turns every patch site into its idle form, sets up the rings, sends hello,
+/// and enables what `config` says. Call it once, in thread context of the boot core. Takes some 50
+/// instructions a site.
+///
+/// On an error the image runs untraced. The errors are Status::already_initialised,
+/// Status::wrong_level, Status::mmu_or_cache_off, Status::bad_config, Status::no_sites,
+/// Status::wrong_memory, Status::text_not_writable, Status::cores_running and
+/// Status::no_profile_memory. If only enabling Config::recorder fails, init() returns the error of
+/// enable(), and the tracer runs without that recorder. Status::bad_config has two more causes: the
+/// boot core's number is not below Config::cores, or records are to hold cycles and the CPU has no
+/// PMU.
 Status init(const Config& config);
 
-// Change what the sites record, at run time. All or nothing: on an error no word has changed.
-// Thread context, interrupts may be on, traced functions may be running. Any core: requests, those of
-// the host in a pump too, wait for each other. A site has one recorder;
-// enabling another replaces it. Some 60 instructions a site, 75 where caches need maintenance.
+/// Makes the sites record with `recorder`, in the place of the recorder that each had. Traced
+/// functions may be running. Takes some 60 instructions a site, 75 where caches need maintenance.
+///
+///     if (nopscope::enable(nopscope::Recorder::graph, nopscope::Sites::named("uart_*")) !=
+///         nopscope::Status::ok) ...
+///
+/// Thread context of any core; interrupts may be on. Requests wait for each other, also for those
+/// that a pump executes for the host. A request is carried out on all its sites or on none. The
+/// errors are Status::not_initialised, Status::unknown_function, Status::no_names,
+/// Status::unexpected_text, Status::out_of_reach, Status::too_many, Status::conflict,
+/// Status::no_profile_memory, Status::events_refused and Status::timeout.
 Status enable(Recorder recorder, const Sites& sites);
+/// Makes the sites record nothing: enable() with Recorder::none. Ops stay attached.
 Status disable(const Sites& sites);
 
-// A core other than the boot core, on that core, before it runs instrumented code; SP bounds as in
-// Config.
+/// Makes a core other than the boot core record. Call it on that core, in thread context, before
+/// the core runs instrumented code. The bounds of its stack are [stack_low, stack_high). The errors
+/// are Status::not_initialised, Status::already_initialised, and Status::bad_config for a core
+/// number of Config::cores or more, or for bounds the wrong way round.
 Status join(std::uint64_t stack_low, std::uint64_t stack_high);
 
-// ---- ops of your own (tracer/include/nopscope/ops.hpp) ---------------------------------------------------------------
-//
-// All three: thread context of any core, interrupts on; other cores may be running traced code. All or
-// nothing. Never from a callback.
+/// \}
+/// \name Callbacks of your own
+/// ops.hpp has the types. Call these in thread context of any core, interrupts on, never from a
+/// callback. Other cores may be running traced code. A request is carried out on all its sites or
+/// on none. The errors are those of enable(), without Status::no_profile_memory and
+/// Status::events_refused.
+/// \{
 
-// Adds `ops` to the sites' sets. Attaching twice is once.
+/// Adds `ops` to the sites' sets. Attaching it to a site twice is the same as once.
+/// Status::bad_config: `ops` has neither a callback nor a direct entry.
 Status attach(Ops& ops, const Sites& sites);
-// Takes it out, and returns when no core can be in its callback any more. Status::timeout: it has
-// been taken out, but a core was still in the tracer's code after a second; call detach() again
-// before the ops goes away. A ReturnOps that traces nothing any more has no exit called after this,
-// either, though calls that it hooked may be open.
+/// Removes `ops` from the sites' sets. It returns when no core can be in the callback any more.
+///
+/// Status::timeout: `ops` has been removed, but a core was still in the tracer's code after a
+/// second. Call detach() again before the storage of `ops` goes away. A ReturnOps without sites has
+/// no exit called after this, although calls that it hooked may still be open.
 Status detach(Ops& ops, const Sites& sites = Sites::all());
-// Makes `sites` the ops' whole set: attaches what is missing, then detaches the rest, after a timeout
-// of the first, too.
+/// Makes `sites` the whole set of `ops`: attaches it to the sites that lack it, then detaches it
+/// from all others. A site that is in both sets loses no call. After a timeout of the first step it
+/// still does the second. If the second step fails, the first stays.
 Status set_filter(Ops& ops, const Sites& sites);
-// Returns when every core has been seen outside the tracer's trampolines and callbacks, at exception
-// depth 0. False: not within a second.
+/// Waits until every core has been seen outside the tracer's trampolines and callbacks. Returns
+/// false if that took more than a second, or before init().
 bool synchronize();
 
-// Sites by index, ascending; a refused site has an address too.
+/// \}
+/// \name Patch sites
+/// Sites have indexes from 0, by ascending address. Any context, after init().
+/// \{
+
+/// Returns the number of sites, refused ones included.
 std::uint32_t site_count();
+/// A patch site.
 struct SiteInfo {
-    std::uint64_t address;
-    bool usable;
+    std::uint64_t address;  ///< Of the function.
+    bool usable;            ///< False: init() refused the site, so it is never traced.
 };
+/// Returns a site by its index, which must be below site_count().
 SiteInfo site(std::uint32_t index);
-// The index of the function that starts at `address`, if it is a usable site.
+/// Returns the index of the function that starts at `address`, if it has a usable site.
 std::optional<std::uint32_t> lookup(std::uint64_t address);
-// Copies the name of a site and a terminator, cut to `room`; returns the whole name's length, at most
-// 255. 0: unknown, or no name table.
+/// Copies a site's name and a terminator to `to`, at most `room` bytes. Returns the length of the
+/// whole name, at most 255, or 0 if the index is unknown or the image has no name table.
 std::size_t site_name(std::uint32_t index, char* to, std::size_t room);
-// visit(index, site) for each, refused ones too.
+/// Calls visit(index, site) for each site, refused ones included.
 template <typename Visit>
 void for_each_site(Visit visit) {
     for (std::uint32_t i = 0; i < site_count(); ++i) visit(i, site(i));
 }
-// visit(ops, user) for each ops of a site, the tracer's own too, in the order of attachment. Thread
-// context of the core that makes the requests; `visit` makes none.
+/// Calls visit(ops, user) for each ops of a site, the tracer's own included, in the order of
+/// attachment. Thread context, on the core that makes the requests. `visit` must make no request.
 void for_each_ops(std::uint32_t index, void (*visit)(Ops& ops, void* user), void* user = nullptr);
 
-// ---- recording --------------------------------------------------------------------------------------
+/// \}
+/// \name Recording
+/// \{
 
-// Stops and starts recording without patching: attached sites skip the ring. Calls already
-// recorded still record their return. Any context.
+/// Stops recording on all cores without patching: the sites stay attached and skip the ring. Calls
+/// that have a record of their entry still record their return. Any context.
 void stop();
+/// Starts recording again after stop(). Any context.
 void start();
 
-// Changes the mode: what adaptive mode has moved comes back; what the rings hold is sent in the new one, if
-// not in flight mode. At once, or when the pump that is running has finished its frame. Any context.
-// bad_config: no such mode.
+/// Changes the mode, at once or when the running pump has finished its frame. Functions that
+/// adaptive mode has moved come back. The pump sends what the rings hold in the new mode, except in
+/// flight mode. Any context. The errors are Status::not_initialised, Status::no_profile_memory and
+/// Status::events_refused (both only for Mode::adaptive), and Status::bad_config for no such mode.
 Status set_mode(Mode mode);
 
-// ---- filters: what recorders leave out --------------------------------------------------------------
-//
-// Any context, at any time, also while they run. Calls left out are counted: Counters::filtered.
+/// \}
+/// \name Filters
+/// What recorders leave out. Counters::filtered counts the calls that are left out. The settings
+/// are the same for all cores, and each may change while calls are recorded. Any context, except
+/// for the two requests trace_only_below() and trace_everywhere().
+/// \{
 
-// Of the duration recorder, on all cores: calls shorter than that make no record. At first 0.
+/// Makes the duration recorder leave out calls that are shorter than `ticks` of the recorded clock.
+/// Initially 0.
 void set_min_duration(std::uint64_t ticks);
-// Graph, sampled and duration do not see calls that would be more than `calls` deep: those with as many
-// hooked calls open below them, in their context. An interrupt's lie on top of what it interrupted; a
-// function with a ReturnOps counts twice. At first 0: as deep as the shadow stack is.
+/// Makes the graph, sampled and duration recorders leave out calls that have `calls` or more hooked
+/// calls open below them in their context. An interrupt's calls lie on top of those that it
+/// interrupted. A function with a ReturnOps counts twice. Initially 0: only the shadow stack's size
+/// limits the depth.
 void set_max_depth(std::uint32_t calls);
-// Of the sampled recorder: every n-th call of each core, from the next one on. At first 1.
+/// Makes the sampled recorder record every n-th call of each core, from the next call on. Initially
+/// 1.
 void set_sample(std::uint32_t n);
 
-// From here on a core records only while a call of one of these functions is open in the context that
-// it runs; that call is in the recording. Those that are open now do not count. Recording goes on
-// elsewhere as soon as trace_everywhere() has been called. As enable(), and instead of the last such
-// request. timeout: as detach().
+/// Makes each core record only while a call of one of these functions is open in the running
+/// context. That call is in the recording. Calls that are open now do not count. It replaces the
+/// last such request. Thread context, on a core that has joined. The errors are those of attach();
+/// Status::timeout as in detach().
 Status trace_only_below(const Sites& sites);
+/// Ends trace_only_below(): each core records everywhere again. Same context and errors.
 Status trace_everywhere();
 
-// Does what the host has asked for; a change of what is traced waits for a pump that finds no callback, and
-// nothing else that would be in its way, below it. Then moves records from the rings to the line, within what the
-// line's pace allows now (if it has one for some 10 ms at most) and no more than what the rings held when it
-// began; returns at once when there is nothing to do, or when a pump is already running below. Any context: an
-// idle loop, a timer interrupt, or both. Call it at least every quarter wrap of the 32-bit clock (1 s at
-// 1 GHz), or recorded times may be ambiguous.
+/// \}
+/// \name The line
+/// \{
+
+/// Moves records from the rings to the line, and executes commands of the host. Call it in an idle
+/// loop, a timer interrupt, or both. Any context.
+///
+/// A call sends no more than the rings held when it began, and keeps to the line's pace: it takes
+/// about 10 ms at most on a line that has one. It returns at once if there is nothing to do, or if
+/// it interrupted another pump. A command that changes what is traced waits for a pump that did not
+/// interrupt a callback or the tracer itself.
+///
+/// Call it at least every quarter wrap of the recorded 32-bit clock (1 s at 1 GHz). Recorded times
+/// may be ambiguous otherwise.
 void pump();
 
-// What Config::profile_memory takes for this image: 640 bytes a site with one core, 592 more for each
-// other. Before init(), too.
+/// Returns the bytes that Config::profile_memory needs for this image: 640 a site with one core,
+/// 592 more for each other core. Any context, also before init().
 std::size_t profile_bytes(unsigned cores);
-// Has the pump send the whole profile, once, as it is when each function's turn comes: some 30 bytes
-// for each function that was called, on each core. Calls that are open are not in it. Any context.
+/// Makes the pump send the whole profile once: some 30 bytes for each called function and core. The
+/// pump reads a function's values when it sends them. Open calls are not included. Any context.
 void send_profile();
-// What is in it about one function on one core, without a host: false before the recorder was first
-// enabled. Ticks. Bin 0: calls of no tick; bin n: of 2^(n-1) up to 2^n - 1. Thread context of that
-// core, or between calls; else a call may be in some fields only.
+/// What the profile recorder has added up for one function on one core. Times are ticks of the
+/// recorded clock.
 struct SiteProfile {
-    std::uint64_t calls;
-    std::uint64_t total;  // entry to return, of each call
-    // Without profiled calls and interrupts inside, the overhead of recording these, and the pump.
-    // Read it as a signed number: the overhead is a mean, so the self time of a few calls may be
-    // below zero.
+    std::uint64_t calls;  ///< Calls that have returned.
+    std::uint64_t total;  ///< Sum of the calls' times from entry to return.
+    /// Sum of the calls' own times: without profiled calls and interrupts inside, without what
+    /// recording these costs, and without the pump. Read it as a signed number: the cost is a mean,
+    /// so the self time of a few calls may be below zero.
     std::uint64_t self;
-    std::uint64_t min;    // the largest number: no call
-    std::uint64_t max;
+    std::uint64_t min;  ///< The shortest call. The largest number: there was no call.
+    std::uint64_t max;  ///< The longest call.
+    /// The histogram. Bin 0 counts calls of 0 ticks, bin n calls of 2^(n-1) up to 2^n - 1 ticks.
     std::uint64_t bins[63];
 };
+/// Reads one function's profile without a host. Thread context of that core; elsewhere a call that
+/// ends meanwhile may be in some fields only. Returns false if there is no such site or core, or if
+/// the profile recorder has not been enabled yet.
 bool read_profile(std::uint32_t index, unsigned core, SiteProfile& out);
 
-// Stops recording, sends all that is left, the profile, a last stats frame, and waits for the line.
-// Thread context.
+/// Stops recording, and sends all records, the profile and the last counters. Waits for the line.
+/// Thread context.
 void finish();
 
-// To be called before the firmware resets the machine by itself: stops recording, and cleans what the rings
-// hold, up to now, out of the caches. The next boot's init() sends it, before anything else and waiting
-// for the line, as the session that it was. Without this call it sends what had been cleaned by some
-// pump(). A cold boot has nothing to send. Thread context.
+/// Prepares a reset that the firmware makes: stops recording and cleans the rings out of the
+/// caches. Thread context.
+///
+/// The init() of the next boot sends what the rings held, as the session that it was, and waits for
+/// the line. Without this call it sends what a pump had cleaned before the reset. After a cold boot
+/// there is nothing to send.
 void prepare_reset();
 
-// The console as one of the line's streams. Any context; waits for the line when its buffer is
-// full, except inside the pump or an interrupt that stopped it, where the bytes are dropped and
-// counted.
+/// \}
+/// \name Console
+/// \{
+
+/// Sends text to the host's console over the line. It waits for the line when the console's buffer
+/// is full. Inside the pump, or in an interrupt of it, it does not wait: it drops the rest and
+/// counts it. Any context. Before init() it does nothing.
 void console_write(const char* bytes, std::size_t count);
-// From here on console_write frames and sends at once, by polling, with nothing else running: for an
-// exception reporter. What is left in the ring is sent first.
+/// For an exception reporter: stops recording and sends what the rings hold. From then on
+/// console_write() sends at once, by polling. Nothing else may run any more. Any context.
 void enter_panic();
 
-// ---- for backtraces ---------------------------------------------------------------------------------
-//
-// Of the context that asks, on its core. Any context, also an exception reporter's.
+/// \}
+/// \name Backtraces
+/// While a traced call is open, its return address in memory or x30 is one of the tracer's hooks.
+/// These functions find the caller. Any context, also an exception reporter: they answer for the
+/// running context of their core.
+/// \{
 
-// A return address that is not the caller's but one of the tracer's hooks.
+/// True if a return address is one of the tracer's hooks instead of the caller.
 bool is_return_hook(std::uint64_t address);
-// What stands behind it, for the innermost open hooked call whose SP at its entry lay in [low, high];
-// 0: there is none. Of a frame record at address r: (r + 1, ~0). Of x30 in a function that has no
-// record, SP p and x29 r: (p, r).
+/// Returns the caller's address behind a hook: that of the innermost open hooked call whose SP at
+/// its entry lay in [low, high]. 0: there is none. For a frame record at address r give (r + 1,
+/// ~0). For x30 in a function without a frame record give (SP, x29).
 std::uint64_t hooked_return_address_of(std::uint64_t low, std::uint64_t high);
-// The same by number: the depth-th open hooked call's, innermost first.
+/// Returns the caller's address of an open hooked call by number, 0 for the innermost. 0: there is
+/// none.
 std::uint64_t hooked_return_address(unsigned depth);
-// At this pc x9 is the return address of the traced function whose body x30 points to: the tracer was
-// entered, and the function not yet. x29 is the caller's.
+/// True if `pc` lies in the tracer's code that runs before a traced function. There x9 is the
+/// function's return address, x30 points to its body, and x29 is the caller's.
 bool is_entry_code(std::uint64_t pc);
 
-// What boot initialisation and the recorders met, since init().
+/// \}
+/// \name Counters
+/// \{
+
+/// What the tracer has counted since init(), on all cores.
 struct Counters {
-    std::uint32_t sites;       // usable
-    std::uint32_t refused_misaligned;  // not 8-byte aligned
-    std::uint32_t refused_outside;     // not in text
-    std::uint32_t refused_words;       // the words there are no patch site
-    std::uint32_t duplicates;          // empty or repeated table entries, dropped
-    std::uint32_t enabled;     // sites whose word is a BL now
-    // Of the session before a warm reset: what was sent, and what was left out since it made no sense.
+    std::uint32_t sites;               ///< Usable sites.
+    std::uint32_t refused_misaligned;  ///< Sites refused: not 8-byte aligned.
+    std::uint32_t refused_outside;     ///< Sites refused: not in the text.
+    std::uint32_t refused_words;       ///< Sites refused: the words are no patch site.
+    std::uint32_t duplicates;          ///< Table entries dropped: empty or repeated.
+    std::uint32_t enabled;             ///< Sites whose word is a BL now.
+    /// Records of the session before a warm reset that init() sent.
     std::uint64_t reset_records;
-    std::uint64_t reset_refused;
-    std::uint32_t reset_headers_refused;  // 1: another image's, or its CRC was wrong: all was left out
-    std::uint64_t generated;   // records claimed, plus dropped, plus filtered
-    std::uint64_t dropped;
-    std::uint64_t overflowed;  // calls that found the ring full in adaptive mode; they are in the profile
-    std::uint64_t filtered;    // calls that a filter kept from making any record
-    std::uint64_t unhooked;    // calls whose return is not seen: the shadow stack was full
-    std::uint64_t foreign;     // calls whose return is not seen: SP outside the bounds
-    std::uint64_t recursions;  // callbacks not made: this context was in one
-    std::uint64_t stray_returns;  // hooked calls that returned in another context, unrecorded
+    std::uint64_t reset_refused;  ///< Records of that session that init() found invalid.
+    /// 1: init() sent nothing of that session, because its header was another image's or damaged.
+    std::uint32_t reset_headers_refused;
+    std::uint64_t generated;  ///< Records put into the rings, plus `dropped` and `filtered`.
+    std::uint64_t dropped;    ///< Records that found no room.
+    /// Calls that found the ring full in adaptive mode. The profile has them.
+    std::uint64_t overflowed;
+    std::uint64_t filtered;       ///< Calls that a filter left out.
+    std::uint64_t unhooked;       ///< Calls without a seen return: the shadow stack was full.
+    std::uint64_t foreign;        ///< Calls without a seen return: SP lay outside the bounds.
+    std::uint64_t recursions;     ///< Callbacks left out: this context was in one.
+    std::uint64_t stray_returns;  ///< Hooked calls that returned unrecorded, in another context.
 };
+/// Returns the counters. Any context.
 Counters counters();
 
-// The site whose word or slot was not as expected, after Status::unexpected_text.
+/// The site whose word or slot was not as expected.
 struct LastError {
-    std::uint64_t address;
-    std::uint32_t found;
-    std::uint32_t expected;
+    std::uint64_t address;   ///< Where. 0: nothing was unexpected so far.
+    std::uint32_t found;     ///< The word that is there.
+    std::uint32_t expected;  ///< The word that the tracer expected.
 };
+/// Returns where the last Status::unexpected_text came from. Thread context.
 LastError last_error();
+
+/// \}
 
 }  // namespace nopscope
 

@@ -1,57 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
-// ReturnOps: an ops that sees calls return, too.
-//
-//     bool begin(std::uint64_t, std::uint64_t, nopscope::ReturnOps*, nopscope::Regs*,
-//                nopscope::CallData* data) {
-//         data->words[0] = now();
-//         return true;  // tell me when it returns
-//     }
-//     void end(std::uint64_t ip, std::uint64_t, nopscope::ReturnOps*, nopscope::ReturnRegs*,
-//              nopscope::CallData* data) {
-//         note(ip, now() - data->words[0]);
-//     }
-//     static nopscope::ReturnOps timer(begin, end);
-//     nopscope::attach(timer, nopscope::Sites::of(functions));
-//
-// Several may be on one function, beside other callbacks and a recorder: they nest, the first attached
-// outermost. stop() does not affect them.
+/// \file
+/// ReturnOps: callbacks at function entries and returns.
+///
+///     bool begin(std::uint64_t, std::uint64_t, nopscope::ReturnOps*, nopscope::Regs*,
+///                nopscope::CallData* data) {
+///         data->words[0] = now();
+///         return true;  // call `end` when it returns
+///     }
+///     void end(std::uint64_t ip, std::uint64_t, nopscope::ReturnOps*, nopscope::ReturnRegs*,
+///              nopscope::CallData* data) {
+///         note(ip, now() - data->words[0]);
+///     }
+///     static nopscope::ReturnOps timer(begin, end);
+///     nopscope::attach(timer, nopscope::Sites::of(functions));
+///
+/// Several may be on one function, beside other callbacks and a recorder. They nest, the first
+/// attached outermost. stop() does not affect them.
 #pragma once
 
 #include "nopscope/ops.hpp"
 
 namespace nopscope {
 
-// One call's own words, from its entry to its exit. 0 at first.
+/// Three words that belong to one call, from its entry to its exit.
 struct CallData {
-    std::uint64_t words[3];
+    std::uint64_t words[3];  ///< Initially 0.
 };
 
-// The registers at a function's return: x[0..7] may be results and may be changed. v0-v7 are kept.
+/// The registers at a function's return. The tracer keeps v0 to v7.
 struct ReturnRegs {
-    std::uint64_t x[9];
-    std::uint64_t sp;
+    std::uint64_t x[9];  ///< x0 to x8. x0 to x7 may be results; a callback may change them.
+    std::uint64_t sp;    ///< The stack pointer.
 };
 
-// Static storage, until detach() has returned Status::ok: no exit is called after, though calls may
-// still be open.
+/// An ops that sees calls return. It needs static storage until detach() has returned Status::ok.
+/// No exit is called after that, although calls may still be open.
 struct ReturnOps : Ops {
-    // As a Callback, and under its rules. parent_ip is where the call returns to, also of a tail
-    // call. True: `exit` is wanted for this call. Not called where the exit could not be: the shadow
-    // stack is full, or SP is outside the stack (counted: unhooked, foreign).
+    /// A callback at a function's entry, under the rules of ::Callback. `parent_ip` is where the
+    /// call returns to, also for a tail call. Return true to have `exit` called for this call.
+    ///
+    /// The tracer does not call it where it could not call `exit`: the shadow stack is full
+    /// (Counters::unhooked), or SP lies outside the stack (Counters::foreign).
     using Entry = bool (*)(std::uint64_t ip, std::uint64_t parent_ip, ReturnOps* ops, Regs* regs,
                            CallData* data);
-    // Under the rules of a Callback, when the call returns to return_address. Not called for a call
-    // that is left by longjmp, nor after detach().
+    /// A callback when the call returns to `return_address`, under the rules of ::Callback. The
+    /// tracer does not call it for a call that longjmp leaves, nor after detach().
     using Exit = void (*)(std::uint64_t ip, std::uint64_t return_address, ReturnOps* ops,
                           ReturnRegs* regs, CallData* data);
 
+    /// `at_entry` may be null: `at_exit` is then called for every call. `argument` becomes
+    /// Ops::user.
     constexpr ReturnOps(Entry at_entry, Exit at_exit, void* argument = nullptr);
 
-    Entry entry;  // null: every call's return is wanted
-    Exit exit;
+    Entry entry;  ///< The callback at entries, or null.
+    Exit exit;    ///< The callback at returns.
 };
 
-// The callback of every ReturnOps.
+/// The callback of every ReturnOps. The tracer calls it.
 void hook_call(std::uint64_t ip, std::uint64_t parent_ip, Ops* ops, Regs* regs);
 
 constexpr ReturnOps::ReturnOps(Entry at_entry, Exit at_exit, void* argument)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples: where a core is, and how it came there, each time a timer's or a PMU counter's interrupt asks. They need
-// no patch sites: they see code that was built without.
+/// \file
+/// Samples: where a core is and who called, each time an interrupt of a timer or a PMU counter
+/// asks. They need no patch sites, so they also see code that was built without.
 #pragma once
 
 #include "nopscope/enabled.h"
@@ -10,22 +11,26 @@
 
 namespace nopscope {
 
-// What an interrupt found.
+/// The registers that an interrupt found.
 struct Interruption {
-    const std::uint64_t* x;  // x0 to x30 as they were
-    std::uint64_t sp;
-    std::uint64_t pc;
+    const std::uint64_t* x;  ///< x0 to x30.
+    std::uint64_t sp;        ///< The stack pointer.
+    std::uint64_t pc;        ///< The next instruction of the interrupted code.
 };
 
-// Addresses in a sample, its pc included; callers beyond are left out.
+/// How many addresses a sample has at most, its pc included. Callers beyond are left out.
 inline constexpr std::size_t max_sampled_addresses = 32;
 
-// Puts a sample into the ring: pc, and return addresses by the frame records that x29 leads to (AAPCS64, 6.4.6),
-// as far as they lie on the running context's stack: where its bounds are not known (Config::stack_low,
-// stack_high) there are none. x30 is one of them where the function that pc lies in has no frame record yet, or
-// none at all. Addresses behind the tracer's hooks are the real ones.
-// In the handler of an interrupt, on a core that has joined (else it does nothing). A sample for which there is no
-// room is dropped, and counted. Costs some 76 instructions an address (under -icount: 1,054 for 14, 2,432 for 32).
+/// Records where the core was: pc, and the callers' addresses. Call it in an interrupt's handler.
+/// On a core that has not joined it does nothing.
+///
+/// Callers come from the frame records that x29 leads to (AAPCS64, 6.4.6), as long as these lie on
+/// the running context's stack. Without that stack's bounds (Config::stack_low, Config::stack_high)
+/// there are none. x30 is among them if the function at pc has no frame record yet, or none at all.
+/// Where the tracer has hooked a return, the sample has the real caller.
+///
+/// If the ring is full, the tracer drops the sample and counts it. An address costs some 76
+/// instructions (under -icount: 1,054 for 14 addresses, 2,432 for 32).
 void sample(const Interruption& at);
 
 #if !NOPSCOPE_ENABLED

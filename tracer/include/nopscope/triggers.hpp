@@ -1,49 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
-// Triggers: start, stop or mark the recording when a function is entered.
-//
-//     static nopscope::Trigger trigger(nopscope::Action::start, 1000);   // at the 1000th entry
-//     nopscope::stop();
-//     nopscope::attach(trigger, nopscope::Sites::of(functions));
-//
-// A trigger is a callback, so it works while recording is stopped, and comes before the function's
-// recorder: `start` has the call that it is about, `stop` has it no more.
+/// \file
+/// Triggers: start, stop or mark the recording when a function is entered.
+///
+///     static nopscope::Trigger trigger(nopscope::Action::start, 1000);  // at the 1000th entry
+///     nopscope::stop();
+///     nopscope::attach(trigger, nopscope::Sites::of(functions));
+///
+/// A trigger is a callback, so it works while recording is stopped. It runs before the function's
+/// recorder: after `start` the recording has the call that triggered, after `stop` it does not.
 #pragma once
 
 #include "nopscope/ops.hpp"
 
 namespace nopscope {
 
-// A point in time that the host shows, with the function that it lies in. `id`: 25 bits, the
-// firmware's own. Recorded also while recording is stopped; dropped, and counted, when the ring is
-// full. Any context.
+/// \name Marks
+/// \{
+
+/// Records a point in time, which the host shows with the function that it lies in. `id` is a
+/// number of 25 bits that the firmware chooses. It works while recording is stopped, too. If the
+/// ring is full, the tracer drops the mark and counts it. Any context, on a core that has joined.
 void mark(std::uint32_t id);
 
-// A mark, and pump() sends what every core has recorded so far, without waiting for a frame's worth of
-// it. In flight mode that is what the rings hold: entries are refused, and counted as dropped, from here
-// until the pump has seen the rings, and then while there is no room; when all of it is on the line,
-// the newest records take the place of the oldest again. Another one meanwhile comes after it. Any
-// context.
+/// Records a mark, and makes pump() send what every core has recorded so far without waiting for a
+/// whole frame. Any context.
+///
+/// In flight mode that is what the rings hold. From here on entries are dropped and counted: until
+/// the pump has seen the rings, and then while there is no room. When all is on the line, the
+/// newest records replace the oldest again. A second snapshot meanwhile follows the first.
 void snapshot(std::uint32_t id);
 
-enum class Action : std::uint8_t { start, stop, snapshot };
+/// \}
 
-// The callback of every Trigger.
+/// What a Trigger does.
+enum class Action : std::uint8_t {
+    start,     ///< start()
+    stop,      ///< stop()
+    snapshot,  ///< snapshot() with the trigger's `id`
+};
+
+/// The callback of every Trigger. The tracer calls it.
 void count_down(std::uint64_t ip, std::uint64_t parent_ip, Ops* ops, Regs* regs);
 
-// Static storage, as any Ops.
+/// An ops that acts once, at the n-th entry of its functions. Static storage, as for any Ops.
 struct Trigger : Ops {
+    /// Acts at the `entries`-th entry; see arm(). `its_id` is the mark of Action::snapshot.
     constexpr Trigger(Action its_action, std::uint32_t entries, std::uint32_t its_id = 0)
         : Ops{.func = count_down, .flags = ops_unguarded},
           left(entries), id(its_id), action(its_action) {}
 
-    // Acts, once, at the entries-th entry from now, of all its functions on all cores; 0: never. Any
-    // context.
+    /// Makes the trigger act once more: at the `entries`-th entry from now, counted over all its
+    /// functions and all cores. 0: never. Any context.
     void arm(std::uint32_t entries) { __atomic_store_n(&left, entries, __ATOMIC_RELAXED); }
+    /// True if the trigger has acted since arm(), or is not armed. Any context.
     bool has_acted() const { return __atomic_load_n(&left, __ATOMIC_RELAXED) == 0; }
 
-    std::uint32_t left;  // entries
-    std::uint32_t id;    // of a snapshot's mark
-    Action action;
+    std::uint32_t left;  ///< Entries until it acts.
+    std::uint32_t id;    ///< Of a snapshot's mark.
+    Action action;       ///< What it does.
 };
 
 #if !NOPSCOPE_ENABLED

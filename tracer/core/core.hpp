@@ -197,40 +197,4 @@ inline void clear(Core& core) {
     }
 }
 
-// What the assembly knows of it (arch/arm64/recorder.h, profile.S, duration.S, sampled.S, callbacks.S).
-static_assert(offsetof(Core, cursor) == 0);
-static_assert(offsetof(Core, events) == 8);
-static_assert(offsetof(Core, profiled) == 16);
-static_assert(offsetof(Core, profile_cost) == 24);
-static_assert(offsetof(Core, passed) == 32);
-static_assert(offsetof(Core, sample_next) == 40);
-static_assert(offsetof(Core, evented) == 48);
-static_assert(offsetof(Core, profile_events) == 56);
-static_assert(offsetof(Core, frames_end) == 64);
-static_assert(offsetof(Core, stack_high) == 72);
-static_assert(offsetof(Core, left_position) == 80 && offsetof(Core, left_clock) == 88);
-static_assert(offsetof(Core, sample_gap) == 96);
-static_assert(offsetof(Core, aggregates) == 112);
-static_assert(offsetof(Core, cells) == 120);
-static_assert(offsetof(Core, limit) == 128);
-static_assert(offsetof(Core, ring) == 136);
-static_assert(offsetof(Core, ring_again) == 144);
-static_assert(offsetof(Core, top) == 152);
-static_assert(offsetof(Core, shadow_end) == 160);
-static_assert(offsetof(Core, stack_low) == 168);
-static_assert(offsetof(Core, dropped) == 176);
-static_assert(offsetof(Core, unhooked) == 184);
-static_assert(offsetof(Core, foreign) == 192);
-static_assert(offsetof(Core, lossless) == 200);
-static_assert(offsetof(Core, depth) == 208);
-static_assert(offsetof(Core, recursions) == 216);
-static_assert(offsetof(Core, unguarded) == 224);
-static_assert(offsetof(Core, filtered) == 232);
-static_assert(offsetof(Core, min_duration) == 240);
-static_assert(offsetof(Core, shadow_base) == 248);
-static_assert(offsetof(Core, guards) == 256);
-static_assert(sizeof(ShadowFrame) == 64 && offsetof(ShadowFrame, return_address) == 0 &&
-              offsetof(ShadowFrame, sp) == 8 && offsetof(ShadowFrame, hook) == 16 &&
-              offsetof(ShadowFrame, position) == 24 && offsetof(ShadowFrame, rest) == 32);
-
 }  // namespace nopscope

@@ -26,12 +26,6 @@ struct SiteList : Ops {
     std::span<Ops* const> all() const { return {members(), count}; }
 };
 
-// What arch/arm64/callbacks.S knows.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Winvalid-offsetof"
-static_assert(offsetof(SiteList, count) == 56 && sizeof(SiteList) == 64);
-#pragma GCC diagnostic pop
-
 // Calls each member's callback, in the order of attachment (arch/arm64/callbacks.S).
 extern "C" void nopscope_walk_list(std::uint64_t ip, std::uint64_t parent_ip, Ops* list, Regs* regs);
 // Calls ops->func with this context's guard taken, unless it is taken already (tracer.cpp).

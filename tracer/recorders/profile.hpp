@@ -64,11 +64,7 @@ struct alignas(16) ProfileCell {
     }
 };
 inline constexpr std::size_t cell_total = offsetof(ProfileCell, total);
-static_assert(offsetof(ProfileCell, min) == cell_total - 16 && offsetof(ProfileCell, max) == cell_total - 8 &&
-              offsetof(ProfileCell, events) == cell_total - 64 && offsetof(ProfileCell, counted) == cell_total - 32 &&
-              offsetof(ProfileCell, self) == cell_total + 8 &&
-              offsetof(ProfileCell, bins) == cell_total + 8 * ProfileCell::first_bin &&
-              sizeof(ProfileCell) == 592);
+static_assert(offsetof(ProfileCell, bins) == cell_total + 8 * ProfileCell::first_bin && sizeof(ProfileCell) == 592);
 
 // The recorder that counts events keeps their choice above a cell's address.
 constexpr std::uint64_t cell_address(std::uint64_t frame_cell) {

@@ -10,20 +10,9 @@
 #include "tracer/arch/arm64/labels.h"
 #include "tracer/arch/arm64/unwind.h"
 
-#define OPS_FUNC         0      // and OPS_DIRECT
-#define OPS_DIRECT       8
-#define OPS_UNGUARDED    32
-#define LIST_COUNT       56     // u32
-#define LIST_MEMBERS     64
+#include "nopscope_offsets.h"
 
-#define CORE_DEPTH       208    // address of the core's interrupt depth, u32
-#define CORE_RECURSION   216
-#define CORE_UNGUARDED   224    // the innermost open frame of nopscope_callback_unguarded
-#define CORE_GUARDS      256    // u64 for each depth: its own address while free, 0 while in use
-
-#define REGS_FP          72     // x8 lies before it
-#define REGS_LR          80     // and REGS_SP
-#define REGS_PC          96     // and, ours, the object; unguarded: the frame before
+// On the stack: Regs, of which the word behind REGS_PC is ours: the object; unguarded: the frame before.
 #define FRAME_GUARD      112
 #define FRAME_BYTES      128
 

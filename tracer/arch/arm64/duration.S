@@ -7,12 +7,10 @@
 
 #include "tracer/arch/arm64/recorder.h"
 
-#define CORE_MIN_DURATION 240
 
-#define FRAME_BODY       24
-#define FRAME_START      32
+#define SHADOW_BODY      SHADOW_POSITION
+#define SHADOW_START     SHADOW_REST
 
-#define HEAD             (6 << 3 | 3)   // Extended::duration; as DATA
 
     .arch armv8-a
 
@@ -30,15 +28,15 @@ function nopscope_duration_entry
     cbz     x14, .Lto_body
     check_call .Lduration_special
 .Lduration_push:
-    add     x13, x17, #FRAME_BYTES      // publish the new top, then write the frame
+    add     x13, x17, #SHADOW_BYTES      // publish the new top, then write the frame
     str     x13, [x10, #CORE_TOP]
     stp     x9, x12, [x17]
     mov     x14, x30
     .cfi_register DWARF_PC, 14
     adr     x30, nopscope_duration_hook
     read_clock x11
-    stp     x30, x14, [x17, #FRAME_HOOK]
-    str     x11, [x17, #FRAME_START]
+    stp     x30, x14, [x17, #SHADOW_HOOK]
+    str     x11, [x17, #SHADOW_START]
     ret     x14
     .cfi_endproc
 end_of nopscope_duration_entry
@@ -52,12 +50,12 @@ function nopscope_duration_hook
     begin_hook
     mrs     x10, NOPSCOPE_TPIDR
     ldr     x17, [x10, #CORE_TOP]
-    ldp     x9, x13, [x17, #-FRAME_BYTES]!
+    ldp     x9, x13, [x17, #-SHADOW_BYTES]!
     cmp     sp, x13
     b.ne    .Lduration_mismatch
 .Lduration_end:
     .cfi_register 30, 9
-    ldr     x12, [x17, #FRAME_START]
+    ldr     x12, [x17, #SHADOW_START]
     ldp     x13, x15, [x10, #CORE_FILTERED]!
     read_clock x11
     subs    x11, x11, x12
@@ -68,7 +66,7 @@ function nopscope_duration_hook
     add     x13, x13, #1
     stxr    w14, x13, [x10]
     cbnz    w14, 1b
-    str     xzr, [x17, #FRAME_SP]
+    str     xzr, [x17, #SHADOW_SP]
     str     x17, [x10, #CORE_TOP - CORE_FILTERED]
     leave   x9
 
@@ -86,9 +84,9 @@ function nopscope_duration_hook
     csel    x14, x14, xzr, pl
     ldr     x12, [x10, #CORE_SHADOW_BASE]
     sub     x12, x17, x12               // depth << 6
-    mov     x13, #HEAD
+    mov     x13, #DURATION
     add     x12, x13, x12, lsl #1
-    ldr     x13, [x17, #FRAME_BODY]
+    ldr     x13, [x17, #SHADOW_BODY]
     sub     x13, x13, #8                // the body rounded down is the site plus 8
     ubfx    x13, x13, #3, #29
     mov     x10, #DATA
@@ -100,7 +98,7 @@ function nopscope_duration_hook
     store_word x30, 0, x11, x12, x16, x15
 .Lduration_pop:
     mrs     x10, NOPSCOPE_TPIDR
-    str     xzr, [x17, #FRAME_SP]
+    str     xzr, [x17, #SHADOW_SP]
     str     x17, [x10, #CORE_TOP]
     leave   x9
     .cfi_endproc
@@ -126,7 +124,7 @@ end_of nopscope_duration_hook
     call_cxx nopscope_duration_without_room, in=hook
     mrs     x10, NOPSCOPE_TPIDR
     ldr     x17, [x10, #CORE_TOP]
-    sub     x17, x17, #FRAME_BYTES
+    sub     x17, x17, #SHADOW_BYTES
     b       .Lduration_pop
     .cfi_endproc
 end_hook_words nopscope_duration_hook_words

@@ -15,20 +15,13 @@
 
 #include "tracer/arch/arm64/recorder.h"
 
-#define PROFILED_SHIFT   8      // profile.hpp
-#define CORE_CELLS       120    // distance of its cells from core 0's; and CORE_LIMIT
-
-#define OPS_DATA         40     // the cell of core 0, at its total
-
-#define FRAME_CELL       24
-#define FRAME_START      32     // clock; and CORE_PROFILED as it was
-#define FRAME_COUNTERS   48     // at the entry; and CORE_EVENTED as it was
-#define CELL_BITS        48     // of FRAME_CELL are the address; above is which events are counted
+#define SHADOW_CELL      SHADOW_POSITION
+#define SHADOW_START     SHADOW_REST        // clock; and CORE_PROFILED as it was
+#define SHADOW_COUNTERS  SHADOW_REST + 16   // at the entry; and CORE_EVENTED as it was
+#define CELL_BITS        48     // of SHADOW_CELL are the address; above is which events are counted
 
 // A cell is known by the address of its total; self follows, and then the bins, each at 8 times the leading
-// zeros of its durations, 2 to 64.
-#define CELL_MIN         -16    // and max
-#define CELL_EVENTS      -64    // total and self of the first event, of the second, and calls
+// zeros of its durations, 2 to 64. CELL_EVENTS: total and self of the first event, of the second, and calls.
 
     .arch armv8-a
 
@@ -53,13 +46,13 @@ function \entry
     cbz     x16, .Lwithout_slot_\entry
     add     x15, x15, x16
 .Lframe_\entry:
-    add     x13, x17, #FRAME_BYTES      // publish the new top, then write the frame
+    add     x13, x17, #SHADOW_BYTES      // publish the new top, then write the frame
     str     x13, [x10, #CORE_TOP]
     stp     x9, x12, [x17]
     mov     x14, x30
     .cfi_register DWARF_PC, 14
     adr     x30, \hook
-    stp     x30, x15, [x17, #FRAME_HOOK]
+    stp     x30, x15, [x17, #SHADOW_HOOK]
 .if \counts
     add     x10, x10, #CORE_EVENTED
 2:  ldxp    x11, x12, [x10]
@@ -67,9 +60,9 @@ function \entry
     read_counters x13, x16
     stxp    w16, x11, x12, [x10]
     cbnz    w16, 2b
-    stp     x13, x11, [x17, #FRAME_COUNTERS]
+    stp     x13, x11, [x17, #SHADOW_COUNTERS]
     bfi     x15, x12, #CELL_BITS, #64 - CELL_BITS
-    str     x15, [x17, #FRAME_CELL]
+    str     x15, [x17, #SHADOW_CELL]
     add     x10, x10, #CORE_PROFILED - CORE_EVENTED
 .else
     add     x10, x10, #CORE_PROFILED
@@ -78,7 +71,7 @@ function \entry
     read_clock x11
     stxr    w16, x13, [x10]
     cbnz    w16, 1b
-    stp     x11, x13, [x17, #FRAME_START]
+    stp     x11, x13, [x17, #SHADOW_START]
     ret     x14
     .cfi_endproc
 end_of \entry
@@ -93,18 +86,18 @@ function \hook
     begin_hook
     mrs     x10, NOPSCOPE_TPIDR
     ldr     x17, [x10, #CORE_TOP]!
-    ldp     x9, x13, [x17, #-FRAME_BYTES]!
+    ldp     x9, x13, [x17, #-SHADOW_BYTES]!
     cmp     sp, x13
     b.ne    .Lmismatch_\hook
 .Lpop_\hook:
     .cfi_register 30, 9
-    ldr     x15, [x17, #FRAME_CELL]     // read the frame before it is released
-    ldp     x12, x14, [x17, #FRAME_START]
+    ldr     x15, [x17, #SHADOW_CELL]     // read the frame before it is released
+    ldp     x12, x14, [x17, #SHADOW_START]
 .if \counts
     sbfx    x15, x15, #0, #CELL_BITS    // the frame stays until events are counted, too
     sub     x10, x10, #CORE_TOP - CORE_PROFILED
 .else
-    str     xzr, [x17, #FRAME_SP]
+    str     xzr, [x17, #SHADOW_SP]
     str     x17, [x10], #CORE_PROFILED - CORE_TOP
 .endif
 1:  ldxp    x16, x30, [x10]             // and its cost
@@ -135,10 +128,10 @@ function \hook
 .if \counts
     mrs     x10, NOPSCOPE_TPIDR
     ldr     x17, [x10, #CORE_TOP]
-    sub     x17, x17, #FRAME_BYTES
-    ldr     x15, [x17, #FRAME_CELL]
+    sub     x17, x17, #SHADOW_BYTES
+    ldr     x15, [x17, #SHADOW_CELL]
     add     x11, x10, #CORE_EVENTED
-4:  ldp     x12, x14, [x17, #FRAME_COUNTERS]
+4:  ldp     x12, x14, [x17, #SHADOW_COUNTERS]
     ldxp    x16, x13, [x11]
     cbz     x13, .Luncounted_\hook      // nothing is counted any more
     eor     x10, x13, x15, lsr #CELL_BITS
@@ -156,7 +149,7 @@ function \hook
     bfi     x14, x12, #32, #32          // those that ended before the call, and its own
     stxp    w12, x14, x13, [x11]
     cbnz    w12, 4b
-    str     xzr, [x17, #FRAME_SP]
+    str     xzr, [x17, #SHADOW_SP]
     str     x17, [x11, #CORE_TOP - CORE_EVENTED]
     sbfx    x15, x15, #0, #CELL_BITS
     add     x15, x15, #CELL_EVENTS
@@ -249,7 +242,7 @@ profile_slow_hook nopscope_profile_events_hook
 .Luncounted_nopscope_profile_events_hook:
     hook_unwinds
     .cfi_register 30, 9
-    str     xzr, [x17, #FRAME_SP]
+    str     xzr, [x17, #SHADOW_SP]
     str     x17, [x11, #CORE_TOP - CORE_EVENTED]
     leave   x9
     .cfi_endproc

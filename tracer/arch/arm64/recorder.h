@@ -1,33 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Assembly: what the recorders share. core.hpp has the rules, and asserts the offsets.
+// Assembly: what the recorders share. core.hpp has the rules; runtime/assembly_offsets.cpp, what CORE_ and the like are.
 #pragma once
 
 #include "tracer/arch/arm64/hook.h"
 #include "tracer/arch/arm64/labels.h"
 #include "tracer/arch/arm64/unwind.h"
 
-#define CORE_EVENTS      8      // beside the cursor, which is at 0
-#define CORE_PROFILED    16     // 1/256 ticks of the calls that ended at this level; and CORE_PROFILE_COST
-#define CORE_EVENTED     48     // and CORE_PROFILE_EVENTS
-#define CORE_FRAMES_END  64
-#define CORE_STACK_HIGH  72
-#define CORE_LEFT        80     // position and clock
-#define CORE_AGGREGATES  112
-#define CORE_LIMIT       128    // and CORE_RING
-#define CORE_RING        136
-#define CORE_RING_AGAIN  144    // and CORE_TOP
-#define CORE_TOP         152    // and CORE_SHADOW_END
-#define CORE_SHADOW_END  160    // and CORE_STACK_LOW
-#define CORE_DROPPED     176
-#define CORE_UNHOOKED    184
-#define CORE_FOREIGN     192
-#define CORE_LOSSLESS    200
-#define CORE_FILTERED    232    // and CORE_MIN_DURATION
-#define CORE_SHADOW_BASE 248
-
-#define FRAME_BYTES      64
-#define FRAME_SP         8
-#define FRAME_HOOK       16     // and a word of the recorder's own
+#include "nopscope_offsets.h"
 
 #define CARRY            2      // of NZCV: "higher or same"
 
@@ -52,9 +31,6 @@
 #endif
 #define RING_MASK  ((1 << NOPSCOPE_RING_LOG2) - 1)
 #define LAP_SHIFT  (NOPSCOPE_RING_LOG2 - 2)
-
-// High word of a data record without its argument, which is 7 bits up (protocol/record.hpp).
-#define DATA             (15 << 3 | 3)  // Extended::data
 
 // Stores a word of a record of several. In: \at position of the first, \low and \high the word's
 // halves, \ring. Changes \low, \high and \scratch.
@@ -145,7 +121,7 @@
 .endif
     ldp     x11, x16, [x10, #CORE_SHADOW_END]
     mov     x12, sp
-    ldr     x13, [x17, #FRAME_SP - FRAME_BYTES]
+    ldr     x13, [x17, #SHADOW_SP - SHADOW_BYTES]
     cmp     x12, x16
     ccmp    x17, x11, #CARRY, hs        // SP at or above the stack's low end: top below the end?
     ccmp    x12, x13, #CARRY, lo        // and SP below the top frame's, or the sentinel's?
@@ -207,7 +183,7 @@
     leave   x9
     .cfi_restore_state
 1:  mrs     x10, NOPSCOPE_TPIDR
-    sub     x17, x11, #FRAME_BYTES
+    sub     x17, x11, #SHADOW_BYTES
     ldr     x9, [x17]
     .cfi_register 30, 9
 .endm

@@ -3,7 +3,7 @@
 //
 // At a function's entry x9-x17 are free; x0-x8, x18, v0-v7 are not. At its return x0-x8 and v0-v7
 // may hold results; x9-x17 are free. So the hot paths save nothing. core.hpp has the ring's and
-// the shadow stack's rules and asserts the offsets below. Each hot path ends in RET, not BR: the
+// the shadow stack's rules. Each hot path ends in RET, not BR: the
 // return predictor has paired the site's BL, and RET needs no landing pad. hook.h has what the hooks do about it.
 //
 // The graph recorder is here twice: as it is, and counting the PMU's events (events.hpp). Counters are read
@@ -13,15 +13,11 @@
 
 #include "tracer/arch/arm64/recorder.h"
 
-#define FRAME_POSITION   24
-#define FRAME_COUNTERS   32     // at the entry; and CORE_EVENTS then
+#define SHADOW_COUNTERS  SHADOW_REST    // at the entry; and CORE_EVENTS then
 
 #define EVENTS_BYTES     16     // of CORE_EVENTS: the first bit of two of how many bytes a return takes;
 #define EVENTS_HEAD      32     // of the head's high word, whose
 #define EVENTS_TWO       63     // highest bit says that there are two events
-
-#define KIND_ENTRY       1
-#define KIND_RET         2
 
     .arch armv8-a
 
@@ -85,7 +81,7 @@ function \entry
     check_call .Lspecial_\entry, x15
     // From here on every frame below x17 is alive, so an interrupt leaves the top where it is.
 .Lpush_\entry:
-    add     x13, x17, #FRAME_BYTES      // publish the new top, then write the frame
+    add     x13, x17, #SHADOW_BYTES      // publish the new top, then write the frame
     stp     x15, x13, [x10, #CORE_RING_AGAIN]
     stp     x9, x12, [x17]
 .if \counts
@@ -99,7 +95,7 @@ function \entry
     add     x13, x12, #8
     stxp    w14, x13, x15, [x10]
     cbnz    w14, .Lagain_\entry
-    stp     x16, x15, [x17, #FRAME_COUNTERS]
+    stp     x16, x15, [x17, #SHADOW_COUNTERS]
     ldr     x15, [x10, #CORE_RING]
 .else
     claim   \full
@@ -109,7 +105,7 @@ function \entry
     mov     x10, x30
     .cfi_register DWARF_PC, 10
     adr     x30, \hook
-    stp     x30, x12, [x17, #FRAME_HOOK]
+    stp     x30, x12, [x17, #SHADOW_HOOK]
     store_record
     ret     x10
     .cfi_endproc
@@ -125,16 +121,16 @@ function \hook
     begin_hook
     mrs     x10, NOPSCOPE_TPIDR
     ldp     x15, x17, [x10, #CORE_RING_AGAIN]
-    ldp     x9, x13, [x17, #-FRAME_BYTES]!
+    ldp     x9, x13, [x17, #-SHADOW_BYTES]!
     cmp     sp, x13
     b.ne    .Lmismatch_\hook
 .Lpop_\hook:
     .cfi_register 30, 9
-    ldr     x14, [x17, #FRAME_POSITION] // read the frame before it is released
+    ldr     x14, [x17, #SHADOW_POSITION] // read the frame before it is released
 .if \counts
-    ldp     x16, x30, [x17, #FRAME_COUNTERS]
+    ldp     x16, x30, [x17, #SHADOW_COUNTERS]
 .endif
-    str     xzr, [x17, #FRAME_SP]
+    str     xzr, [x17, #SHADOW_SP]
     stp     x15, x17, [x10, #CORE_RING_AGAIN]
 .if \counts
     cbz     x30, .Lplain_\hook
@@ -198,7 +194,7 @@ graph_hook nopscope_graph_events_hook, counts=1
     ring_full nopscope_function_entry, 5
 // Adaptive: nothing is dropped, the call goes to the profile.
 label nopscope_graph_full
-    str     xzr, [x17, #FRAME_SP]
+    str     xzr, [x17, #SHADOW_SP]
     str     x17, [x10, #CORE_TOP]
     cbz     x14, .Lto_body
     ldr     x11, [x10, #CORE_AGGREGATES]
@@ -209,7 +205,7 @@ label nopscope_graph_full_end
 .Lgraph_refuse:
     ring_full nopscope_graph_entry, 22
 .Lgraph_events_full:
-    str     xzr, [x17, #FRAME_SP]
+    str     xzr, [x17, #SHADOW_SP]
     str     x17, [x10, #CORE_TOP]
     ring_full nopscope_graph_events_entry, 19
 .Ldrop:

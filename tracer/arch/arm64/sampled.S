@@ -3,9 +3,6 @@
 
 #include "tracer/arch/arm64/recorder.h"
 
-#define CORE_PASSED      32     // and CORE_SAMPLE_NEXT: changed together, by exclusives
-#define CORE_SAMPLE_GAP  96
-
     .arch armv8-a
 
     .section .text.nopscope_recorders, "ax", %progbits
@@ -16,7 +13,7 @@
 function nopscope_sampled_entry
     entry_unwinds
     mrs     x10, NOPSCOPE_TPIDR
-    add     x11, x10, #CORE_PASSED
+    add     x11, x10, #CORE_PASSED   // and CORE_SAMPLE_NEXT: changed together, by exclusives
 1:  ldxp    x12, x13, [x11]
     cmp     x12, x13
     b.hs    2f

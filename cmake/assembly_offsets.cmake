@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+# Makes the header OUT of the lines "@NAME VALUE" in the object file OBJECT (tracer/runtime/assembly_offsets.cpp).
+file(STRINGS "${OBJECT}" lines REGEX "^@[A-Z_]+ -?[0-9]+$")
+list(REMOVE_DUPLICATES lines)
+list(SORT lines)
+if(NOT lines)
+    message(FATAL_ERROR "${OBJECT} has no lines of offsets")
+endif()
+set(text "// Made from tracer/runtime/assembly_offsets.cpp.\n#pragma once\n\n")
+foreach(line IN LISTS lines)
+    string(REGEX REPLACE "^@([A-Z_]+) (.*)$" "#define \\1 \\2\n" line "${line}")
+    string(APPEND text "${line}")
+endforeach()
+file(WRITE "${OUT}.new" "${text}")
+file(COPY_FILE "${OUT}.new" "${OUT}" ONLY_IF_DIFFERENT)
+file(REMOVE "${OUT}.new")

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the assembly knows of the structures and of the records. Never linked: cmake/assembly_offsets.cmake reads the
+// lines of text from the object file and makes nopscope_offsets.h of them.
+//
+// Some instructions load or store two neighbours. PAIR is a neighbour that the next word must be.
+#include "tracer/core/core.hpp"
+#include "tracer/patching/site_lists.hpp"
+#include "tracer/protocol/record.hpp"
+#include "tracer/recorders/profile.hpp"
+
+#include <array>
+
+namespace nopscope {
+namespace {
+
+// "@NAME VALUE", a line of its own in the object file.
+template <std::size_t N>
+constexpr auto line(const char (&name)[N], long value) {
+    std::array<char, N + 24> text{};
+    std::size_t at = 0;
+    const auto put = [&](char c) { text[at++] = c; };
+    put('@');
+    for (std::size_t i = 0; i + 1 < N; ++i) put(name[i]);
+    put(' ');
+    if (value < 0) put('-');
+    const unsigned long magnitude = value < 0 ? -static_cast<unsigned long>(value) : static_cast<unsigned long>(value);
+    unsigned long ten = 1;
+    while (magnitude / ten >= 10) ten *= 10;
+    for (; ten != 0; ten /= 10) put(static_cast<char>('0' + magnitude / ten % 10));
+    put('\n');
+    return text;
+}
+
+#define VALUE(name, value) [[gnu::used]] constexpr auto line_##name = line(#name, static_cast<long>(value))
+#define OFFSET(name, type, member) VALUE(name, offsetof(type, member))
+#define PAIR(type, first, second) \
+    static_assert(offsetof(type, first) + sizeof(type::first) == offsetof(type, second) && offsetof(type, first) % 8 == 0)
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"  // SiteList derives from Ops
+
+static_assert(offsetof(Core, cursor) == 0);  // exclusives take no offset
+PAIR(Core, cursor, events);
+OFFSET(CORE_EVENTS, Core, events);
+OFFSET(CORE_PROFILED, Core, profiled);
+PAIR(Core, profiled, profile_cost);
+OFFSET(CORE_PASSED, Core, passed);
+PAIR(Core, passed, sample_next);
+OFFSET(CORE_EVENTED, Core, evented);
+PAIR(Core, evented, profile_events);
+OFFSET(CORE_FRAMES_END, Core, frames_end);
+OFFSET(CORE_STACK_HIGH, Core, stack_high);
+OFFSET(CORE_LEFT, Core, left_position);
+PAIR(Core, left_position, left_clock);
+OFFSET(CORE_SAMPLE_GAP, Core, sample_gap);
+OFFSET(CORE_AGGREGATES, Core, aggregates);
+OFFSET(CORE_CELLS, Core, cells);
+PAIR(Core, cells, limit);
+OFFSET(CORE_LIMIT, Core, limit);
+PAIR(Core, limit, ring);
+OFFSET(CORE_RING, Core, ring);
+OFFSET(CORE_RING_AGAIN, Core, ring_again);
+PAIR(Core, ring_again, top);
+OFFSET(CORE_TOP, Core, top);
+PAIR(Core, top, shadow_end);
+OFFSET(CORE_SHADOW_END, Core, shadow_end);
+PAIR(Core, shadow_end, stack_low);
+OFFSET(CORE_DROPPED, Core, dropped);
+OFFSET(CORE_UNHOOKED, Core, unhooked);
+OFFSET(CORE_FOREIGN, Core, foreign);
+OFFSET(CORE_LOSSLESS, Core, lossless);
+OFFSET(CORE_DEPTH, Core, depth);
+OFFSET(CORE_RECURSION, Core, recursions);
+OFFSET(CORE_UNGUARDED, Core, unguarded);
+OFFSET(CORE_FILTERED, Core, filtered);
+PAIR(Core, filtered, min_duration);
+OFFSET(CORE_MIN_DURATION, Core, min_duration);
+OFFSET(CORE_SHADOW_BASE, Core, shadow_base);
+OFFSET(CORE_GUARDS, Core, guards);
+
+static_assert(offsetof(ShadowFrame, return_address) == 0);
+PAIR(ShadowFrame, return_address, sp);
+OFFSET(SHADOW_SP, ShadowFrame, sp);
+OFFSET(SHADOW_HOOK, ShadowFrame, hook);
+PAIR(ShadowFrame, hook, position);
+OFFSET(SHADOW_POSITION, ShadowFrame, position);
+OFFSET(SHADOW_REST, ShadowFrame, rest);
+VALUE(SHADOW_BYTES, sizeof(ShadowFrame));
+
+OFFSET(OPS_FUNC, Ops, func);
+PAIR(Ops, func, direct);
+OFFSET(OPS_DIRECT, Ops, direct);
+OFFSET(OPS_UNGUARDED, Ops, unguarded);
+OFFSET(OPS_DATA, Ops, data);
+OFFSET(LIST_COUNT, SiteList, count);
+VALUE(LIST_MEMBERS, sizeof(SiteList));
+
+OFFSET(REGS_FP, Regs, fp);
+OFFSET(REGS_LR, Regs, lr);
+PAIR(Regs, lr, sp);
+OFFSET(REGS_PC, Regs, pc);
+static_assert(offsetof(Regs, fp) == sizeof(Regs::x));
+
+// A cell is known by the address of its total.
+VALUE(CELL_MIN, offsetof(ProfileCell, min) - cell_total);
+PAIR(ProfileCell, min, max);
+VALUE(CELL_EVENTS, offsetof(ProfileCell, events) - cell_total);
+PAIR(ProfileCell, events, counted);
+PAIR(ProfileCell, total, self);
+VALUE(PROFILED_SHIFT, profiled_shift);
+
+// High words of records, without their arguments.
+VALUE(KIND_ENTRY, wire::Kind::entry);
+VALUE(KIND_RET, wire::Kind::ret);
+VALUE(DATA, wire::make_extended(wire::Extended::data, 0).high());
+VALUE(DURATION, wire::make_extended(wire::Extended::duration, 0).high());
+
+}  // namespace
+}  // namespace nopscope

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Raspberry Pi's pins, as far as the UART needs them: "BCM2711 ARM Peripherals", 5.2 and 5.3, and "BCM2835
+// What the UART needs of a Raspberry Pi's pins: "BCM2711 ARM Peripherals", 5.2 and 5.3, and "BCM2835
 // ARM Peripherals", 6.1.
 #pragma once
 

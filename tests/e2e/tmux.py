@@ -14,7 +14,7 @@ WAIT_SECONDS = 60
 
 
 class Terminal:
-    """A shell, with nobody's settings."""
+    """A shell without anybody's settings."""
 
     def __init__(self, directory, columns=120, rows=40):
         self.tmux = ["tmux", "-u", "-S", str(directory / "tmux"), "-f", "/dev/null"]

@@ -6,7 +6,7 @@ storm, whose cores all record.
 
     line_storm.py MACHINE [OPERATIONS [SEED]]
 
-At the end the line is well again. Then the target must answer and let all of its sites be patched both ways, which finds any word
+At the end the line loses nothing any more. Then the target must answer and let all of its sites be patched both ways, which finds any word
 that is not what it should be; and each recording, also those that were cut off by SIGKILL, must be readable, with its sums exact.
 """
 
@@ -198,7 +198,7 @@ class Storm:
             time.sleep(dice.random() / 2)
 
     def must(self, *words):
-        """On a line that is well."""
+        """On a line that loses nothing."""
         for _ in range(5):
             done, said = self.ctl(*words)
             if done:
@@ -207,7 +207,7 @@ class Storm:
         raise AssertionError(f"ctl {words}: {said}")
 
     def calm(self):
-        """The line is well, and the target does what it is told. Returns what was recorded then."""
+        """The line loses nothing, and the target does what it is told. Returns what was recorded then."""
         self.line.well = True
         self.kill()
         self.must("mode", "stream")
@@ -276,7 +276,7 @@ def main():
         clean, cores = integrity(last), cores_in(last)
     # It begins in the middle of a frame.
     if clean["corrupt_frames"] > 1 or clean["delivered"] < 10_000:
-        raise AssertionError(f"the line is well again, and yet: {clean}")
+        raise AssertionError(f"the line loses nothing any more, and yet: {clean}")
     if cores != (4 if machine.endswith("smp4") else 1):
         raise AssertionError(f"{cores} cores have recorded")
     total = collections.Counter()

@@ -75,7 +75,7 @@ def listed(mutants, as_json):
         return json.dumps([{"name": m.name, "part": m.part, "file": m.file, "step": m.step,
                             "killed_by": m.killed_by, "short": m.short} for m in mutants], indent=1)
     lines = [f"{m.name}: {m.step} ({m.file}; {', '.join(m.killed_by)})" for m in mutants]
-    return "\n".join([*lines, f"mutants: {len(mutants)}, each of whose texts is in the source once"])
+    return "\n".join([*lines, f"mutants: {len(mutants)}, each with a text that is in the source once"])
 
 
 def table(mutants):

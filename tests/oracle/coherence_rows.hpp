@@ -31,7 +31,7 @@ public:
     void list_stored(unsigned core, Address address, unsigned bytes);
 
 private:
-    // tracer/include/nopscope/ops.hpp, site_lists.hpp, as callbacks.S knows them.
+    // tracer/include/nopscope/ops.hpp, ops_list_pool.hpp, as callbacks.S knows them.
     struct Object {
         std::uint64_t func, direct, user;
         std::uint32_t flags, sites;

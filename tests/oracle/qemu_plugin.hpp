@@ -75,7 +75,7 @@ qemu_plugin_hwaddr* qemu_plugin_get_hwaddr(qemu_plugin_meminfo_t, std::uint64_t 
 bool qemu_plugin_hwaddr_is_io(const qemu_plugin_hwaddr*);
 std::uint64_t qemu_plugin_hwaddr_phys_addr(const qemu_plugin_hwaddr*);
 
-// GLib's arrays, as far as the interface hands them over; QEMU is linked with it.
+// What the interface hands over of GLib's arrays; QEMU is linked with it.
 struct GArray {
     char* data;
     unsigned len;

@@ -41,7 +41,7 @@ SERVICES = ("_ZN8nopscope13console_writeEPKcm",)
 # ---- what the plugin is told ------------------------------------------------------------------------
 
 def tracer_ranges(elf):
-    """Addresses of the code of the tracer's own sources, as the image's debug information has them."""
+    """Addresses of the code that the tracer's sources make, as the image's debug information has them."""
     def dump(*what):
         return subprocess.run(["readelf", *what, str(elf)], capture_output=True, text=True, check=True,
                               env={**os.environ, "LC_ALL": "C"}).stdout

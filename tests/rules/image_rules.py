@@ -24,7 +24,7 @@ from sites import Image  # noqa: E402
 NEWLIB_MEMBERS = {"run_main.cpp.obj", "syscalls.cpp.obj"}
 # Whole register files saved and restored: exception entry and return, the guarded call.
 VECTOR_MEMBERS = {"vectors.S.obj", "calls.S.obj"}
-# Who goes on to something else: the C library's, which has no patch site (newlib_rules.py).
+# Functions that go on to something else: the C library's, which has no patch site (newlib_rules.py).
 GOES_ON_TO = {"__wrap_longjmp": {"longjmp"}}
 
 

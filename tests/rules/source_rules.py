@@ -68,6 +68,21 @@ HOSTED_IN_THEM = ("hal/newlib/",)  # newlib's system calls are about newlib
 NO_INSTRUCTIONS = ("tracer/", "hal/", "host-tools/", "firmware/demo/", "firmware/examples/minimal/", "firmware/examples/minimal-c/")
 INSTRUCTIONS = ("tracer/arch/arm64/", "hal/arm64/")
 
+# Phrases that a reader has to unravel, and what to write in their place (CONTRIBUTING.md, "Style"). In code, comments,
+# messages and pages.
+PHRASES = {
+    "of the tracer's own": "say which part, or 'that the tracer adds'",
+    "nobody's": "name the owner, or say 'no function'",
+    "as far as": "if, where, while, until",
+    "who comes": "what is added",
+    "who goes": "what is removed",
+    "of late": "recent, recently",
+    "of whose": "whose",
+    "is well": "say what works: 'loses nothing', 'passed'",
+}
+PHRASE = re.compile(r"\b(?:" + "|".join(map(re.escape, PHRASES)) + r")\b", re.IGNORECASE)
+OF_PHRASES = ("tests/rules/source_rules", "tests/golden/")
+
 INCLUDE = re.compile(r'^\s*#\s*include(?:_next)?\s*(["<])([^">]+)[">]')
 ASM = re.compile(r"\b(asm|__asm|__asm__)\b\s*(volatile|goto|\(|$)")
 
@@ -124,6 +139,14 @@ def breaches(root):
             yield f"{path}: neither text nor data of a known kind"
         if len(content) > BYTES_AT_MOST:
             yield f"{path}: more than {BYTES_AT_MOST} bytes"
+        if not path.startswith(OF_PHRASES):
+            yield from phrase_breaches(path, content)
+
+
+def phrase_breaches(path, content):
+    for number, line in enumerate(content.decode("utf-8", "replace").splitlines(), 1):
+        for phrase in map(str.lower, PHRASE.findall(line)):
+            yield f"{path}:{number}: '{phrase}': {PHRASES[phrase]}"
 
 
 def main():

@@ -64,6 +64,10 @@ class SourceRules(unittest.TestCase):
         self.assert_breach("hal/drivers/a.cpp", HEAD + '__asm__("nop");\n', "arm64")
         self.assert_breach("firmware/demo/a.S", HEAD, "arm64")
 
+    def test_phrases(self):
+        self.assert_breach("tests/a.cpp", HEAD + "// Whoever goes, as far as there is room.\n", "as far as")
+        self.assert_breach("hal/a.cpp", HEAD + 'const char* text = "this is Nobody\'s";\n', "name the owner")
+
     def test_files(self):
         self.assert_breach("tests/a.cpp", "int a;\n", "SPDX")
         self.assert_breach("tracer/a.hpp", HEAD, "#pragma once")

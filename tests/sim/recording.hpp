@@ -154,7 +154,7 @@ private:
     std::vector<unsigned> members(const Ops* object) const {
         std::vector<unsigned> numbers;
         if (!is_single(object)) {
-            for (const Ops* ops : static_cast<const SiteList*>(object)->all()) {
+            for (const Ops* ops : static_cast<const OpsList*>(object)->all()) {
                 numbers.push_back(number(ops));
             }
         } else if (object != none_) {

@@ -20,8 +20,8 @@
 
 namespace nopscope {
 
-constinit MovedSites moved_sites;
-constinit MovedSender moved_sender(moved_sites, sites);
+constinit DemotedSites demoted_sites;
+constinit DemotedSender demoted_sender(demoted_sites, sites);
 
 namespace {
 
@@ -76,7 +76,7 @@ public:
     void open(std::uint64_t clock_hz) {
         window_ = clock_hz / looks_a_second;
         meter_.open(clock_hz, hello.line_bytes_per_second);
-        moved_sites.open(clock_hz);
+        demoted_sites.open(clock_hz);
     }
     void want(bool on) { __atomic_store_n(&wanted_, on, __ATOMIC_RELAXED); }
     bool is_wanted() const { return __atomic_load_n(&wanted_, __ATOMIC_RELAXED); }
@@ -88,25 +88,25 @@ public:
         for (Core& core : all_cores()) __atomic_store_n(&core.aggregates, 1, __ATOMIC_RELAXED);
         begin_window();
         __atomic_store_n(&on_, true, __ATOMIC_RELAXED);
-        moved_sender.begin();
+        demoted_sender.begin();
         return Status::ok;
     }
 
     void run() {
         const bool wanted = __atomic_load_n(&wanted_, __ATOMIC_RELAXED);
         if (wanted == is_on() && (!wanted || machine.clock() - begun_ < window_)) return;
-        if (!moved_sites.try_lock()) return;
+        if (!demoted_sites.try_lock()) return;
         if (wanted != is_on()) to_do_ = wanted ? ToDo::begin : ToDo::end;
         if (to_do_ == ToDo::nothing) look();
         if (to_do_ != ToDo::nothing && try_request([](void* self) { static_cast<Adaptive*>(self)->act(); }, this)) {
             to_do_ = ToDo::nothing;
         }
-        moved_sites.unlock();
+        demoted_sites.unlock();
     }
 
 private:
     enum class ToDo : std::uint8_t { nothing, begin, end, go, come_back };
-    using Site = MovedSites::Site;
+    using Site = DemotedSites::Site;
 
     // ---- when ----
 
@@ -148,7 +148,7 @@ private:
             case LoadMeter::State::steady: break;
             case LoadMeter::State::overloaded: to_do_ = ToDo::go; break;
             case LoadMeter::State::underused:
-                if (moved_sites.away() != 0) to_do_ = ToDo::come_back;
+                if (demoted_sites.away() != 0) to_do_ = ToDo::come_back;
                 break;
         }
     }
@@ -171,9 +171,9 @@ private:
     void end() {
         Site* away[at_once];
         std::size_t count = 0;
-        for (Site& site : moved_sites.all()) {
-            if (site.state == MovedSites::State::moved) away[count++] = &site;
-            if (count < at_once && &site != &moved_sites.all().back()) continue;
+        for (Site& site : demoted_sites.all()) {
+            if (site.state == DemotedSites::State::moved) away[count++] = &site;
+            if (count < at_once && &site != &demoted_sites.all().back()) continue;
             bring_back({away, count});
             count = 0;
         }
@@ -197,10 +197,10 @@ private:
             overflows[n].seen = core.overflowed;
         }
         std::uint32_t chosen[at_once];
-        const std::span room(chosen, std::min(at_once, moved_sites.room()));
+        const std::span room(chosen, std::min(at_once, demoted_sites.room()));
         const std::size_t count = sample_.choose(meter_.excess(), room, [](std::uint32_t low) {
             std::optional<std::uint32_t> index = site_of(low);
-            if (index && (!is_recorded_by(nopscope_graph_entry, *index) || !moved_sites.may_go(*index))) {
+            if (index && (!is_recorded_by(nopscope_graph_entry, *index) || !demoted_sites.may_go(*index))) {
                 index = std::nullopt;
             }
             return index;
@@ -213,20 +213,20 @@ private:
         // Each alone: one that cannot go keeps no other from it.
         for (const std::uint32_t index : indexes) {
             if (move(Recorder::profile, {&index, 1})) note_gone(index);
-            else if (moved_sites.may_go(index)) moved_sites.bar(index);
+            else if (demoted_sites.may_go(index)) demoted_sites.bar(index);
         }
     }
     static void note_gone(std::uint32_t index) {
-        moved_sites.went(index, machine.clock(), profiled_calls(index));
+        demoted_sites.went(index, machine.clock(), profiled_calls(index));
     }
 
     void come_back() {
         const std::uint64_t now = machine.clock();
-        const bool is_new = moved_sites.note_calls(now, profiled_calls);
+        const bool is_new = demoted_sites.note_calls(now, profiled_calls);
         meter_.ask_again();
         if (!is_new) return;
         Site* chosen[at_once];
-        bring_back({chosen, moved_sites.choose_back(meter_.spare(), now, chosen)});
+        bring_back({chosen, demoted_sites.choose_back(meter_.spare(), now, chosen)});
     }
     static void bring_back(std::span<Site* const> sites) {
         std::uint32_t indexes[at_once];
@@ -236,7 +236,7 @@ private:
         }
         // Where it fails they are as they were, and the profile has them.
         if (!move(Recorder::graph, {indexes, count})) return;
-        for (Site* site : sites) moved_sites.came_back(*site, machine.clock());
+        for (Site* site : sites) demoted_sites.came_back(*site, machine.clock());
     }
 
     static bool move(Recorder recorder, std::span<const std::uint32_t> indexes) {
@@ -264,10 +264,10 @@ constinit Adaptive adaptive;
 
 void open_adaptive(const Config& config) {
     adaptive.open(hello.clock_hz);
-    moved_sender.open(hello.text_base, hello.clock_hz);
+    demoted_sender.open(hello.text_base, hello.clock_hz);
     set_adaptation({.is_active = [] { return adaptive.is_wanted() || adaptive.is_on(); },
-                    .moved = [] { return moved_sites.away(); },
-                    .forget = [](std::uint32_t first, std::uint32_t last) { moved_sites.forget(first, last); }});
+                    .moved = [] { return demoted_sites.away(); },
+                    .forget = [](std::uint32_t first, std::uint32_t last) { demoted_sites.forget(first, last); }});
     if (config.mode != Mode::adaptive) return;
     adaptive.want(true);
     (void)adaptive.begin();  // init() has seen to its memory

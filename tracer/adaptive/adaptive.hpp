@@ -2,12 +2,12 @@
 #pragma once
 
 #include "nopscope/nopscope.hpp"
-#include "tracer/adaptive/moved_sender.hpp"
+#include "tracer/adaptive/demoted_sender.hpp"
 
 namespace nopscope {
 
-extern MovedSites moved_sites;
-extern MovedSender moved_sender;
+extern DemotedSites demoted_sites;
+extern DemotedSender demoted_sender;
 
 // In init(), before anything is traced.
 void open_adaptive(const Config& config);

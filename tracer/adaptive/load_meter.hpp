@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adaptive: which functions go from the trace to the profile, so that the line keeps up, and which come
-// back. LoadMeter says when, LeafSample (leaf_sample.hpp) who goes, MovedSites (moved_sites.hpp) who comes
-// back; adaptive.cpp asks them, and does it.
+// Adaptive mode moves functions from the trace to the profile, so that the line keeps up, and back. LoadMeter
+// says when. LeafSample (leaf_sample.hpp) chooses the functions to demote, DemotedSites (demoted_sites.hpp) those to
+// promote again. adaptive.cpp asks them and makes the requests.
 //
-// The pump looks twenty times a second. Overloaded is who has a backlog and makes more records than the line
-// carries at what a record takes of late. Then the hottest leaves go, as many as make up for the excess:
-// a leaf is a call whose return comes right behind its entry, in the newest records. When they are gone
-// their callers are leaves. Whatever finds the ring full meanwhile goes to the profile, too (recorders.S),
-// so nothing depends on how good this is but how much of the trace is left.
+// The pump measures the load twenty times a second. The target is overloaded if records are queued and arrive faster
+// than the line can send them, at the bytes that recent records took. Then the hottest leaves are demoted, as many as
+// make up for the excess. A leaf is a call whose return comes right behind its entry, in the newest records. Once they
+// are gone, their callers are leaves. A call that finds the ring full meanwhile goes to the profile, too (recorders.S).
 //
-// After two seconds of a line that is used by less than three fifths the coldest come back, as many as
-// leave it at seven tenths: their cells say how often they are called. Whoever had to go again after he came
-// back stays away twice as long each time.
+// When the line has been used by less than three fifths for two seconds, the coldest functions are promoted, as many as
+// leave it at seven tenths: their cells say how often they are called. A function that is demoted again waits twice as
+// long each time.
 #pragma once
 
 #include <algorithm>

@@ -28,7 +28,7 @@
 // Depth. `shadow_end` is lowered to `shadow_base` plus as many frames as may be open (set_max_depth);
 // callbacks and the profile go on to `frames_end`.
 //
-// Sampling. `passed` counts the calls that were passed over; one that finds it at or above
+// Sampling. `calls_skipped` counts the calls that were passed over; one that finds it at or above
 // `sample_next` is recorded. Who stops the core makes sample_next 0, so the next one looks at `limit`.
 //
 // `profiled` is the profile recorder's (profile.hpp).
@@ -94,8 +94,8 @@ struct alignas(128) Core {
     std::uint64_t events;    // what the graph recorder counts: EventSet (events.hpp); 0: nothing
     std::uint64_t profiled;  // 1/256 ticks
     std::uint64_t profile_cost;  // time in the caller to record a profiled call: 1/256 ticks
-    std::uint64_t passed;       // calls, by nopscope_sampled_entry
-    std::uint64_t sample_next;  // value of `passed`; 0: look at `limit`
+    std::uint64_t calls_skipped;  // calls, by nopscope_sampled_entry
+    std::uint64_t sample_next;  // value of `calls_skipped`; 0: look at `limit`
     std::uint64_t evented;         // as `profiled`, of two events, 32 bits each
     std::uint64_t profile_events;  // `events` again
     std::uint64_t frames_end;   // of the shadow stack's memory
@@ -120,7 +120,7 @@ struct alignas(128) Core {
     std::uint64_t depth;     // address of this core's interrupt depth, u32
     std::uint64_t recursions;
     std::uint64_t unguarded;  // the innermost frame of the unguarded trampoline that is open, or 0
-    std::uint64_t filtered;   // calls: too short, or too deep. What was passed over is in `passed`
+    std::uint64_t filtered;   // calls: too short, or too deep. What was passed over is in `calls_skipped`
     std::uint64_t min_duration;  // ticks
     std::uint64_t shadow_base;   // address of the lowest frame above the sentinel
 
@@ -135,10 +135,10 @@ struct alignas(128) Core {
     std::uint64_t last_sync;         // clock
     std::uint64_t seen_clock;        // when a pump last looked; what lies before `seen` is older
     std::uint64_t seen;              // position
-    std::uint64_t doubt_clock;       // before `doubt` nobody had looked for long: pump.hpp
-    std::uint64_t doubt;             // position; 0: none
-    std::uint64_t jump_clock;        // what the record at `jump` counts from
-    std::uint64_t jump;              // position; 0: none
+    std::uint64_t last_certain_clock;  // before `clock_uncertain_from` nobody had looked for long: pump.hpp
+    std::uint64_t clock_uncertain_from;  // position; 0: none
+    std::uint64_t clock_base;  // what the record at `clock_base_slot` counts from
+    std::uint64_t clock_base_slot;  // position; 0: none
     std::uint64_t overwritten;       // records
     std::uint64_t own_records;       // in the ring, not yet sent
     std::uint64_t aggregated;        // calls, in the last whole read-out of the profile
@@ -146,31 +146,31 @@ struct alignas(128) Core {
     std::uint32_t stats_sequence;
     std::uint32_t profile_sequence;
     std::uint32_t profile_events_sequence;
-    std::uint64_t margin;  // bytes that `limit` stays lower still: room for interrupts of the pump
+    std::uint64_t pump_reserve;  // bytes that `limit` stays lower still: room for interrupts of the pump
     std::uint64_t send_to;  // position: what lies before it is due
     std::uint32_t pumped_context;  // number of the one that the record before tail was made in
     std::uint32_t overwrites;      // 1: the newest record takes the place of the oldest
-    std::uint32_t held;            // 1: a snapshot was asked for: no entry until the pump has come
+    std::uint32_t entries_held;  // 1: a snapshot was asked for: no entry until the pump has come
     std::uint64_t doubled_from;    // position: from here on a switch of context is two records
     std::uint64_t snapshot_end;    // position
-    std::uint64_t hole;            // position of a slot that was claimed and is not written yet
-    std::uint64_t hole_since;      // clock
+    std::uint64_t unwritten_slot;  // position of a slot that was claimed and is not written yet
+    std::uint64_t unwritten_since;  // clock
     std::uint64_t cleaned;         // position: before it the ring has reached memory
     bool pumped_site_next;         // the record at tail is data: the site of the one before
 
     // What context_switch() and the pump, which may run on another core, both change: under the lock.
     alignas(128) std::uint32_t context_lock;
-    std::uint32_t unsaid;          // 1: the record of the last switch has found no room yet
+    std::uint32_t context_record_pending;  // 1: the record of the last switch has found no room yet
     std::uint32_t context_number;
-    std::uint32_t said_context;    // number in the last record of a switch
+    std::uint32_t last_context_recorded;  // number in the last record of a switch
     std::uint32_t flight;          // 1: a switch of context says first what it leaves
     Context* context;              // that runs; null: the main one, and there never was another
     std::uint64_t reserve;         // bytes of the ring, for returns
     std::uint64_t return_bytes;    // of one
     std::uint64_t max_depth;       // frames; 0: as many as there are
-    // Why it is stopped (stops.hpp): atomic, no lock.
+    // Why it is stopped (stop_reasons.hpp): atomic, no lock.
     std::uint32_t stops;
-    std::uint32_t below;    // open calls, in the running context, of the functions traced below
+    std::uint32_t subtree_depth;  // open calls, in the running context, of the functions traced below
     std::uint64_t subtree;  // the ReturnOps that counts them; 0: everything is traced
     // Of interrupts.hpp; this core alone, interrupts masked.
     std::uint64_t masked_since;    // clock; 0: not masked
@@ -180,7 +180,7 @@ struct alignas(128) Core {
     std::uint64_t stray_returns;
     std::uint64_t graves;  // address of max_graves Graves; 0: none are kept
     std::uint64_t buried;  // frames, so far
-    // While `unsaid`, under the lock: the cursor at the first switch since the last record, the
+    // While `context_record_pending`, under the lock: the cursor at the first switch since the last record, the
     // clock then, and the clock at the last switch.
     std::uint64_t switch_position;
     std::uint64_t left_context_clock;

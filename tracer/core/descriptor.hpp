@@ -68,9 +68,9 @@ constexpr Descriptor describe_cores(const Core* cores, const void* rings, std::u
             .unhooked = offsetof(Core, unhooked),
             .foreign = offsetof(Core, foreign),
             .filtered = offsetof(Core, filtered),
-            .passed = offsetof(Core, passed),
+            .passed = offsetof(Core, calls_skipped),
             .flight = offsetof(Core, flight),
-            .said_context = offsetof(Core, said_context),
+            .said_context = offsetof(Core, last_context_recorded),
             .unused = 0};
 }
 

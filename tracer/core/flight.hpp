@@ -8,7 +8,7 @@
 //
 // At the new tail two things must be known that the records before it would have told: the 64-bit clock,
 // which is found by walking back from now (syncs are a quarter wrap apart), and the context, which the
-// first record of a switch tells (say_context).
+// first record of a switch tells (flush_pending_context).
 #pragma once
 
 #include "tracer/core/ring.hpp"
@@ -57,14 +57,14 @@ void settle(M& machine, Core& core) {
     RingBegin end{0, 0, 0};
     {
         const Locked locked(machine, core.context_lock);
-        __atomic_store_n(&core.held, 1, __ATOMIC_RELAXED);
+        __atomic_store_n(&core.entries_held, 1, __ATOMIC_RELAXED);
         ring_set_limit_locked(machine, core);
         // Whoever reads the limit from here on reads the new one.
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
-        end = {__atomic_load_n(&core.cursor, __ATOMIC_RELAXED), machine.clock(), core.said_context};
+        end = {__atomic_load_n(&core.cursor, __ATOMIC_RELAXED), machine.clock(), core.last_context_recorded};
     }
     const std::uint64_t keep =
-        ring_bytes - core.reserve - own_reserve_bytes - settle_slack_bytes - core.margin;
+        ring_bytes - core.reserve - own_reserve_bytes - settle_slack_bytes - core.pump_reserve;
     RingBegin begin{core.tail, core.pumped_clock, core.pumped_context};
     if (core.overwrites != 0 && end.position - core.tail > keep) {
         // Before doubled_from nothing tells the context.
@@ -80,7 +80,7 @@ void settle(M& machine, Core& core) {
     if (core.overwrites != 0) __atomic_store_n(&core.own_records, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&core.tail, begin.position, __ATOMIC_RELEASE);
     __atomic_store_n(&core.overwrites, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&core.held, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&core.entries_held, 0, __ATOMIC_RELAXED);
     ring_set_limit_locked(machine, core);
 }
 

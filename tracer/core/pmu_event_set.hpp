@@ -44,7 +44,7 @@ constexpr std::uint64_t counters_between(std::uint64_t from, std::uint64_t to) {
            static_cast<std::uint32_t>(counter_of(to, 0) - counter_of(from, 0));
 }
 
-// While it lives, what this core does is nobody's: its counters stand still.
+// While it lives, this core's counters stand still.
 class EventsPaused {
 public:
     explicit EventsPaused(const Core& core) : core_(core), counting_(core.events != 0 ? pause_counters() : 0) {}

@@ -150,7 +150,7 @@ inline void add_one(std::uint64_t& counter) { __atomic_fetch_add(&counter, 1, __
 // Calls that a filter kept from making a record.
 inline std::uint64_t filtered_of(const Core& core) {
     return __atomic_load_n(&core.filtered, __ATOMIC_RELAXED) +
-           __atomic_load_n(&core.passed, __ATOMIC_RELAXED);
+           __atomic_load_n(&core.calls_skipped, __ATOMIC_RELAXED);
 }
 
 inline constexpr std::uint64_t no_limit = ~std::uint64_t{0};  // for returns
@@ -174,18 +174,18 @@ bool put_own_said(M& machine, Core& core, wire::Extended what, std::uint32_t arg
 }
 // How far interrupts may go, which come when they come: in lossless mode beyond what stops the calls they interrupt.
 inline std::uint64_t interrupt_limit(const Core& core) {
-    if (__atomic_load_n(&core.held, __ATOMIC_RELAXED) != 0) return 1;
+    if (__atomic_load_n(&core.entries_held, __ATOMIC_RELAXED) != 0) return 1;
     const std::uint64_t limit = own_limit(core);
     return limit == no_limit ? no_limit : limit - own_reserve_bytes;
 }
 // How far the firmware's records may go.
 inline std::uint64_t mark_limit(const Core& core) {
     const std::uint64_t limit = own_limit(core);
-    return limit == no_limit ? no_limit : limit - own_reserve_bytes - core.margin;
+    return limit == no_limit ? no_limit : limit - own_reserve_bytes - core.pump_reserve;
 }
 // How far entries may go. 1, below every position: they are refused, and counted.
 inline std::uint64_t entry_limit(const Core& core) {
-    return __atomic_load_n(&core.held, __ATOMIC_RELAXED) != 0 ? 1 : mark_limit(core);
+    return __atomic_load_n(&core.entries_held, __ATOMIC_RELAXED) != 0 ? 1 : mark_limit(core);
 }
 
 // The word at `position` as it was before its lap was put in; with that bit it is last lap's.
@@ -238,17 +238,17 @@ private:
     std::uint64_t interrupts_;
 };
 
-// Notes that the core runs context `number` from now on; say_context() puts the record. Locked.
+// Notes that the core runs context `number` from now on; flush_pending_context() puts the record. Locked.
 template <MachineConcept M>
 void switch_context(M& machine, Core& core, std::uint32_t number) {
     const Moment now = moment(machine, core);
-    if (core.unsaid == 0 || core.switch_position != now.position) {
+    if (core.context_record_pending == 0 || core.switch_position != now.position) {
         core.switch_position = now.position;
         core.left_context_clock = now.clock;
     }
     core.entered_context_clock = now.clock;
     core.context_number = number;
-    core.unsaid = 1;
+    core.context_record_pending = 1;
 }
 
 // No later record has an earlier clock than this: now, or, if the record of a switch comes next,
@@ -256,9 +256,9 @@ void switch_context(M& machine, Core& core, std::uint32_t number) {
 template <MachineConcept M>
 std::uint64_t clock_of_next(M& machine, Core& core) {
     const std::uint64_t now = machine.clock();
-    if (__atomic_load_n(&core.unsaid, __ATOMIC_RELAXED) == 0) return now;
+    if (__atomic_load_n(&core.context_record_pending, __ATOMIC_RELAXED) == 0) return now;
     const Locked locked(machine, core.context_lock);
-    const bool is_next = core.unsaid != 0 && core.switch_position == core.cursor;
+    const bool is_next = core.context_record_pending != 0 && core.switch_position == core.cursor;
     return is_next ? core.left_context_clock : now;
 }
 
@@ -275,8 +275,8 @@ std::uint64_t clock_of_next(M& machine, Core& core) {
 //
 // `began`: as ring_claim()'s, of a record that is to follow.
 template <MachineConcept M>
-bool say_context(M& machine, Core& core, std::uint64_t limit, Moment* began = nullptr) {
-    if (core.unsaid == 0) return true;
+bool flush_pending_context(M& machine, Core& core, std::uint64_t limit, Moment* began = nullptr) {
+    if (core.context_record_pending == 0) return true;
     const bool several = core.left_context_clock != core.entered_context_clock;
     const std::uint64_t bytes =
         (1u + (core.flight != 0 ? 1u : 0u) + (several ? 1u : 0u)) * record_bytes;
@@ -291,11 +291,11 @@ bool say_context(M& machine, Core& core, std::uint64_t limit, Moment* began = nu
                    wire::make_extended(wire::Extended::context, number, clock).word);
         position += record_bytes;
     };
-    if (core.flight != 0) store(core.said_context, claim->clock);
+    if (core.flight != 0) store(core.last_context_recorded, claim->clock);
     if (several) store(wire::several_contexts, claim->clock);
     store(core.context_number, entered);
-    core.said_context = core.context_number;
-    core.unsaid = 0;
+    core.last_context_recorded = core.context_number;
+    core.context_record_pending = 0;
     const auto since = [entered](std::uint64_t clock) {
         return static_cast<std::int64_t>(clock - entered);
     };
@@ -312,7 +312,7 @@ bool put_in_context(M& machine, Core& core, Put put,
                     std::uint64_t (*limit_of)(const Core&) = entry_limit) {
     const Locked locked(machine, core.context_lock);
     const std::uint64_t limit = limit_of(core);
-    return say_context(machine, core, limit) && put(limit);
+    return flush_pending_context(machine, core, limit) && put(limit);
 }
 
 // Puts a record that the tracer makes for itself behind the record of the last switch, so that it lies in the
@@ -321,7 +321,7 @@ template <MachineConcept M>
 bool put_own(M& machine, Core& core, wire::Extended what, std::uint32_t argument = 0,
              Moment* began = nullptr) {
     const Locked locked(machine, core.context_lock);
-    return say_context(machine, core, own_limit(core), began) &&
+    return flush_pending_context(machine, core, own_limit(core), began) &&
            put_own_said(machine, core, what, argument, began);
 }
 
@@ -332,7 +332,7 @@ template <MachineConcept M>
 void ring_set_limit_locked(M& machine, Core& core) {
     std::uint64_t old = __atomic_load_n(&core.limit, __ATOMIC_RELAXED);
     const std::uint64_t limit = entry_limit(core);
-    if (old != 0) (void)say_context(machine, core, limit);
+    if (old != 0) (void)flush_pending_context(machine, core, limit);
     while (old != 0 && !__atomic_compare_exchange_n(&core.limit, &old, limit, true, __ATOMIC_RELEASE,
                                                     __ATOMIC_RELAXED)) {
     }

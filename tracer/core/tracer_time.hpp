@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tracer's own time and events, which are in nobody's self time. How the profile keeps self time: recorders/profile.hpp.
+// The tracer's time and events, which no function's self time has. How the profile keeps self time: recorders/profile.hpp.
 #pragma once
 
 #include "tracer/arch/machine.hpp"
@@ -29,7 +29,7 @@ ProfileInstant profile_instant(M& machine, Core& core, Next next) {
     return now;
 }
 
-// While it lives, time and events are the tracer's own: in nobody's self time.
+// While it lives, time and events are charged to the tracer, not to a function.
 template <MachineConcept M>
 class TracerTimeScope {
 public:

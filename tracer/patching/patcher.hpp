@@ -2,10 +2,10 @@
 // The patcher: boot initialisation of the patch sites, and their changes at run time.
 //
 // A site's slot holds the *object* of its set of ops, and its toggling word follows from the object:
-// tracer/patching/sets.hpp has the table. Nothing orders another core's fetch of the word before or after its
+// tracer/patching/transition_planner.hpp has the table. Nothing orders another core's fetch of the word before or after its
 // load of the slot, so every mixed row (old word, new slot or the other way round) must be legal. It
 // is: a trampoline works with any object, since each has a callback to call and a direct entry, or
-// none, to go on to; a direct entry does not read the slot (but see tracer/recorders/family.hpp). And in each
+// none, to go on to; a direct entry does not read the slot (but see tracer/recorders/per_site_ops.hpp). And in each
 // mixed row what runs is one of the two sets, whole, or the direct member that both have: an ops that
 // stays loses nothing. A core that was late in a trampoline may find `none`, which calls nothing.
 // `none` is written after the cores have been synchronised, and they are synchronised again before a
@@ -17,7 +17,7 @@
 #pragma once
 
 #include "tracer/patching/maintenance.hpp"
-#include "tracer/patching/sets.hpp"
+#include "tracer/patching/transition_planner.hpp"
 #include "tracer/core/site_table.hpp"
 
 namespace nopscope {
@@ -32,14 +32,14 @@ template <MachineConcept M>
 class Patcher {
 public:
     constexpr Patcher(M& machine, SiteTable& sites, Ops& none)
-        : machine_(machine), sites_(sites), sets_(none) {}
+        : machine_(machine), sites_(sites), planner_(none) {}
 
-    void set_trampolines(const Trampolines& trampolines) { sets_.set_trampolines(trampolines); }
+    void set_trampolines(const Trampolines& trampolines) { planner_.set_trampolines(trampolines); }
 
     // Compiled form -> idle, for every site that is what it has to be; the others are refused and
     // counted. Boot core, once, before any other core runs instrumented code.
     Refusals initialise(TextBounds text) {
-        sets_.set_text(text);
+        planner_.set_text(text);
         Refusals refused;
         Maintenance<M> maintenance(machine_);
         for (std::uint64_t i = 0; (i = initialise_run(maintenance, text, i)) != sites_.size(); ++i) {
@@ -58,8 +58,8 @@ public:
     // lists are kept until a later request's has succeeded. timeout: a core has not taken the new words.
     template <typename ForEachRun, typename Synchronize>
     Status change(const Change& change, ForEachRun for_each_run, Synchronize synchronize) {
-        Request request(change, sets_.nowhere());
-        Status status = sets_.begin(change);
+        Request request(change, planner_.nowhere());
+        Status status = planner_.begin(change);
         if (status == Status::ok) {
             for_each_run([&](std::uint32_t first, std::uint32_t last) {
                 status = plan(request, first, last);
@@ -67,7 +67,7 @@ public:
             });
         }
         if (status != Status::ok) {
-            sets_.end(change, quiescent_);
+            planner_.end(change, quiescent_);
             return status;
         }
         bool taken = true;
@@ -96,27 +96,27 @@ public:
             // Who was before its guard the first time may have loaded the old object since.
             quiescent_ = synchronize() && quiescent_;
         }
-        sets_.end(change, quiescent_);
+        planner_.end(change, quiescent_);
         return taken ? Status::ok : Status::timeout;
     }
 
     // Sites whose word is a BL.
-    std::uint32_t enabled() const { return sets_.enabled(); }
+    std::uint32_t enabled() const { return planner_.enabled(); }
     // Some site was too far from its direct entry for a BL, at some time.
-    bool uses_far() const { return sets_.uses_far(); }
+    bool uses_far() const { return planner_.uses_far(); }
     // Lists that slots hold.
-    std::uint32_t lists_in_use() { return sets_.lists_in_use(); }
+    std::uint32_t lists_in_use() { return planner_.lists_in_use(); }
     const LastError& last_error() const { return last_error_; }
 
     // visit(ops) for each ops of a usable site, in the order of attachment.
     template <typename Visit>
     void for_each_ops(std::uint32_t index, Visit visit) {
-        sets_.for_each_ops(machine_.read_slot(sites_[index].slot()), visit);
+        planner_.for_each_ops(machine_.read_slot(sites_[index].slot()), visit);
     }
 
 private:
     struct Request {
-        Request(const Change& what, Objects nowhere) : change(what) { now.from = nowhere; }
+        Request(const Change& what, SlotValues nowhere) : change(what) { now.from = nowhere; }
 
         const Change& change;
         Transition now;  // of the site before, and of those like it
@@ -144,13 +144,13 @@ private:
         }
         return index;
     }
-    std::uint64_t none() const { return reinterpret_cast<std::uintptr_t>(&sets_.none()); }
+    std::uint64_t none() const { return reinterpret_cast<std::uintptr_t>(&planner_.none()); }
 
     // Sets request.now.
     Status ask(Request& request, std::uint32_t index, std::uint64_t slot) {
         Transition& now = request.now;
         const Status status =
-            sets_.answer(request.change, index, slot, sites_[index].toggle(), now);
+            planner_.answer(request.change, index, slot, sites_[index].toggle(), now);
         if (status != Status::ok) return status;
         request.stores |= now.stores;
         request.empties |= now.empties;
@@ -206,11 +206,11 @@ private:
                 if (machine_.read_slot(site.slot()) != now.from.at(index)) break;
                 changed += write(site, index, now);
             }
-            sets_.account(request.change, request.now, changed);
+            planner_.account(request.change, request.now, changed);
             if (index == last) return;
             ask_again(request, static_cast<std::uint32_t>(index));
             const bool one = write(sites[index], index, request.now);
-            sets_.account(request.change, request.now, one);
+            planner_.account(request.change, request.now, one);
         }
     }
     [[gnu::noinline]] void ask_again(Request& request, std::uint32_t index) {
@@ -247,7 +247,7 @@ private:
 
     M& machine_;
     SiteTable& sites_;
-    Sets sets_;
+    TransitionPlanner planner_;
     bool quiescent_ = true;
     LastError last_error_{};
 };

@@ -24,7 +24,7 @@ public:
         Address begin;
         Address end;
     };
-    // `unmarked`: code that reads slots and marks nothing, as far as some site's word may go there.
+    // `unmarked`: code that reads slots without a mark, and that some site's word may go to.
     Quiescence(M& machine, std::span<Core> cores, std::span<const Code> unmarked)
         : machine_(machine), cores_(cores), unmarked_(unmarked) {}
 

@@ -7,7 +7,7 @@
 #include "tracer/core/image.hpp"
 #include "tracer/core/cores.hpp"
 #include "tracer/stream/board_pump.hpp"
-#include "tracer/patching/named.hpp"
+#include "tracer/patching/site_name_filter.hpp"
 #include "tracer/patching/patcher.hpp"
 #include "tracer/patching/request_lock.hpp"
 #include "tracer/patching/requests.hpp"
@@ -15,7 +15,7 @@
 #include "tracer/recorders/open_calls.hpp"
 #include "tracer/recorders/profile.hpp"
 #include "nopscope/return_ops.hpp"
-#include "tracer/patching/unmarked.hpp"
+#include "tracer/patching/unguarded_code.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -34,11 +34,11 @@ constinit wire::NameTable names;
 constinit Ops none_ops{.func = no_callback, .unguarded = no_callback};
 // Their entries are filled in by prepare_sites(), since an address is no constant expression in every ABI.
 constinit Ops function_ops, graph_ops, duration_ops, sampled_ops, no_profile_ops, graph_events_ops, parked_ops;
-// By Recorder, less one. The profile's is nobody's before it is enabled.
-constinit Family recorders[] = {Family::of(function_ops), Family::of(graph_ops),
-                                Family::of(no_profile_ops), Family::of(duration_ops),
-                                Family::of(sampled_ops)};
-Family& family_of(Recorder recorder) { return recorders[static_cast<unsigned>(recorder) - 1]; }
+// By Recorder, less one. The profile's has no ops before it is enabled.
+constinit PerSiteOps recorders[] = {PerSiteOps::of(function_ops), PerSiteOps::of(graph_ops),
+                                PerSiteOps::of(no_profile_ops), PerSiteOps::of(duration_ops),
+                                PerSiteOps::of(sampled_ops)};
+PerSiteOps& family_of(Recorder recorder) { return recorders[static_cast<unsigned>(recorder) - 1]; }
 bool is_in_use(Recorder recorder) { return family_of(recorder).first->sites != 0; }
 bool counts_events(Recorder recorder) {
     return recorder == Recorder::none || recorder == Recorder::graph || recorder == Recorder::profile;
@@ -48,14 +48,14 @@ constinit RequestLock<Machine> request_lock(machine);
 constinit Recorder last_recorder = Recorder::graph;
 constinit Adaptation adaptation{[] { return false; }, [] { return std::uint32_t{0}; }, [](std::uint32_t, std::uint32_t) {}};
 
-Unmarked unmarked_code() { return {patcher.uses_far(), profile_memory.made()}; }
+UnguardedCode unmarked_code() { return {patcher.uses_far(), profile_memory.made()}; }
 bool wait_until_quiescent() {
-    const Unmarked unmarked = unmarked_code();
+    const UnguardedCode unmarked = unmarked_code();
     return Quiescence<Machine>(machine, all_cores(), unmarked.all())
         .wait(machine.clock() + hello.clock_hz);
 }
 
-Status change_sets(const Change& change, NamedSelection&& selection) {
+Status change_sets(const Change& change, SiteNameFilter&& selection) {
     Status status = selection.status();
     if (status != Status::ok) return status;
     bool quiescent = true;
@@ -64,14 +64,14 @@ Status change_sets(const Change& change, NamedSelection&& selection) {
     return status == Status::ok && !quiescent ? Status::timeout : status;
 }
 
-bool is_traced_by(const Family& family, std::uint32_t index) {
+bool is_traced_by(const PerSiteOps& family, std::uint32_t index) {
     bool found = false;
     patcher.for_each_ops(index, [&](Ops& ops) { found |= &ops == family.at(index); });
     return found;
 }
 // `to` takes the place of `from` on all its sites: no call is lost. Then it has `from`'s place among the recorders.
-Status replace(Family& from, const Family& to) {
-    const Family old = from;
+Status replace(PerSiteOps& from, const PerSiteOps& to) {
+    const PerSiteOps old = from;
     const auto is_concerned = [&](std::uint32_t index) {
         return sites.usable(index) && (is_traced_by(old, index) || is_traced_by(to, index));
     };
@@ -84,7 +84,7 @@ Status replace(Family& from, const Family& to) {
             first = last;
         }
     };
-    const Family gone[] = {old};
+    const PerSiteOps gone[] = {old};
     bool quiescent = true;
     const Status status = patcher.change({.add = to, .remove = gone}, for_each_run,
                                          [&] { return quiescent = wait_until_quiescent(); });
@@ -100,17 +100,17 @@ std::uint64_t profile_entry() {
 Status take_recorders_of_events() {
     Ops& graph = events_chosen().any() ? graph_events_ops : graph_ops;
     Steps steps;
-    steps.then([&] { return replace(family_of(Recorder::graph), Family::of(graph)); });
+    steps.then([&] { return replace(family_of(Recorder::graph), PerSiteOps::of(graph)); });
     if (!carried_out(steps.status()) || !profile_memory.made()) return steps.status();
-    Family& profile = family_of(Recorder::profile);
-    const Family all = profile;
+    PerSiteOps& profile = family_of(Recorder::profile);
+    const PerSiteOps all = profile;
     if (all.first->direct == profile_entry()) return steps.status();
     if (all.first->sites == 0) {
         profile_memory.set_entry(profile_entry());
         return steps.status();
     }
     parked_ops.direct = profile_entry();
-    steps.then([&] { return replace(profile, Family::of(parked_ops)); });
+    steps.then([&] { return replace(profile, PerSiteOps::of(parked_ops)); });
     steps.then([&] {
         profile_memory.set_entry(profile_entry());
         return replace(profile, all);
@@ -174,7 +174,7 @@ Status enable(Recorder recorder, const Sites& which) {
     const Requesting<Machine> alone(request_lock);
     const Status status = set_recorder(recorder, which, {});
     if (carried_out(status) && adaptation.moved() != 0) {
-        NamedSelection(sites, names, which, {}).for_each_run([](std::uint32_t first, std::uint32_t last) {
+        SiteNameFilter(sites, names, which, {}).for_each_run([](std::uint32_t first, std::uint32_t last) {
             adaptation.forget(first, last);
             return true;
         });
@@ -231,13 +231,13 @@ Status attach(Ops& ops, const Sites& which) {
     if (!initialised) return Status::not_initialised;
     if (ops.func == nullptr && ops.direct == 0) return Status::bad_config;
     const Requesting<Machine> alone(request_lock);
-    return change_sets({.add = Family::of(ops)}, {sites, names, which, {}});
+    return change_sets({.add = PerSiteOps::of(ops)}, {sites, names, which, {}});
 }
 
 Status detach(Ops& ops, const Sites& which) {
     if (!initialised) return Status::not_initialised;
     const Requesting<Machine> alone(request_lock);
-    const Family one[] = {Family::of(ops)};
+    const PerSiteOps one[] = {PerSiteOps::of(ops)};
     const Status status = change_sets({.remove = one}, {sites, names, which, {}});
     if (!carried_out(status) || ops.sites != 0 || ops.func != hook_call) return status;
     // Calls that are open will return to the hook. Whoever takes a guard from here on finds no ops
@@ -252,8 +252,8 @@ Status set_filter(Ops& ops, const Sites& which) {
     Steps steps;
     steps.then([&] { return attach(ops, which); });
     steps.then([&] {
-        const Family one[] = {Family::of(ops)};
-        return change_sets({.remove = one}, NamedSelection::others(sites, names, which));
+        const PerSiteOps one[] = {PerSiteOps::of(ops)};
+        return change_sets({.remove = one}, SiteNameFilter::others(sites, names, which));
     });
     return steps.status();
 }

@@ -67,8 +67,8 @@ bool lacks_room(std::size_t frames) {
 }
 
 // In the context that runs from here on, so many calls of the functions that are traced below are open.
-void set_below(Core& core, std::uint32_t calls) {
-    core.below = calls;
+void set_subtree_depth(Core& core, std::uint32_t calls) {
+    core.subtree_depth = calls;
     if (core.subtree != 0 && calls == 0) {
         stop_core(core, stopped_outside);
     } else {
@@ -104,8 +104,8 @@ void swap_to(Core& core, Context& to) {
     core.stack_high = to.stack_high;
     core.context = &to;
     switch_context(machine, core, to.number);
-    from.below = core.below;
-    set_below(core, core.subtree != 0 ? to.below : 0);
+    from.subtree_depth = core.subtree_depth;
+    set_subtree_depth(core, core.subtree != 0 ? to.subtree_depth : 0);
     apply_stops_locked(machine, core);
 }
 
@@ -130,7 +130,7 @@ Status context_create(Context& context, std::span<ContextFrame> frames, std::uin
     context.frames_end = reinterpret_cast<std::uintptr_t>(shadow + frames.size());
     context.frames = frames.data();
     context.count = static_cast<std::uint32_t>(frames.size());
-    context.core = context.below = 0;
+    context.core = context.subtree_depth = 0;
     const Locked locked(machine, created_lock);
     last_number = (last_number + 1) % wire::several_contexts;
     context.number = last_number;
@@ -193,9 +193,9 @@ void forget_ops_of_contexts(ReturnOps& ops) {
 }
 
 void forget_subtree_of_contexts() {
-    for (Context& context : mains) context.below = 0;
+    for (Context& context : mains) context.subtree_depth = 0;
     const Locked locked(machine, created_lock);
-    for (Context* context = created; context != nullptr; context = context->next) context->below = 0;
+    for (Context* context = created; context != nullptr; context = context->next) context->subtree_depth = 0;
 }
 
 }  // namespace nopscope

@@ -33,7 +33,7 @@ template <MachineConcept M>
 void duration_unwound(M& machine, Core& core, const ShadowFrame& frame) {
     if (duration_of(frame, machine.clock()) < core.min_duration) {
         add_one(core.filtered);
-    } else if (core.unsaid != 0 || !put_duration(machine, core, frame, entry_limit(core))) {
+    } else if (core.context_record_pending != 0 || !put_duration(machine, core, frame, entry_limit(core))) {
         add_one(core.dropped);
     }
 }

@@ -2,9 +2,9 @@
 // The filters that need no recorder of their own: settings of all cores, and the subtree.
 //
 // The subtree's functions have a ReturnOps, which counts the open calls of the running context
-// (Core::below) and stops the core where there is none. Its frame lies below the recorder's, so the
+// (Core::subtree_depth) and stops the core where there is none. Its frame lies below the recorder's, so the
 // function's own call is recorded whole. A call that longjmp skipped has no exit: close_unwound()
-// counts it down. `below` and the reason are changed on the core itself, and an interrupt that changes
+// counts it down. `subtree_depth` and the reason are changed on the core itself, and an interrupt that changes
 // them puts them back, so neither needs a lock.
 #include "tracer/arch/arm64/system.hpp"
 #include "tracer/core/cores.hpp"
@@ -20,15 +20,15 @@ constinit Machine machine;
 
 bool enter_subtree(std::uint64_t, std::uint64_t, ReturnOps*, Regs*, CallData*) {
     Core& core = *current_core();
-    __atomic_store_n(&core.below, core.below + 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&core.subtree_depth, core.subtree_depth + 1, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if ((stops_of(core) & stopped_outside) != 0) start_core(machine, core, stopped_outside);
     return true;
 }
 void leave_subtree(std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallData*) {
     Core& core = *current_core();
-    const std::uint32_t left = core.below - 1;
-    __atomic_store_n(&core.below, left, __ATOMIC_RELAXED);
+    const std::uint32_t left = core.subtree_depth - 1;
+    __atomic_store_n(&core.subtree_depth, left, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (left == 0) stop_core(core, stopped_outside);
 }
@@ -56,7 +56,7 @@ Status end_subtree() {
     const Status status = detach(subtree, everywhere);
     if (!carried_out(status)) return status;
     const bool all = on_each_core([](Core& core) {
-        core.subtree = core.below = 0;
+        core.subtree = core.subtree_depth = 0;
         if ((stops_of(core) & stopped_outside) != 0) start_core(machine, core, stopped_outside);
     });
     forget_subtree_of_contexts();
@@ -95,7 +95,7 @@ Status trace_only_below(const Sites& sites) {
         return status;
     }
     all = on_each_core([](Core& core) {
-        if (core.below == 0) stop_core(core, stopped_outside);
+        if (core.subtree_depth == 0) stop_core(core, stopped_outside);
     }) && all;
     return all ? status : Status::timeout;
 }

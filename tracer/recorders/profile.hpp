@@ -25,7 +25,7 @@
 #pragma once
 
 #include "tracer/core/tracer_time.hpp"
-#include "tracer/recorders/family.hpp"
+#include "tracer/recorders/per_site_ops.hpp"
 #include "tracer/protocol/hello.hpp"
 #include "tracer/protocol/profile.hpp"
 
@@ -139,7 +139,7 @@ public:
 
     // All that is in it. The first call of this clears it: 592 bytes a site and core. Later ones' `entry` is that of
     // the first, or of set_entry().
-    Family family(std::uint64_t entry) {
+    PerSiteOps family(std::uint64_t entry) {
         auto* const ops = reinterpret_cast<Ops*>(ops_);
         if (!made_) {
             for (unsigned core = 0; core < cores_; ++core) {
@@ -148,7 +148,7 @@ public:
             for (std::uint32_t site = 0; site < sites_; ++site) make(ops[site], entry, cell(0, site));
             made_ = true;
         }
-        return Family::each(ops, sites_);
+        return PerSiteOps::each(ops, sites_);
     }
     // What the recorder's sites reach from here on; none must be traced by it.
     void set_entry(std::uint64_t entry) {

@@ -6,7 +6,7 @@
 #include "tracer/recorders/duration.hpp"
 #include "tracer/core/hooks.hpp"
 #include "tracer/recorders/profile.hpp"
-#include "tracer/core/stops.hpp"
+#include "tracer/core/stop_reasons.hpp"
 #include "tracer/core/strays.hpp"
 
 namespace nopscope {
@@ -15,7 +15,7 @@ inline ShadowFrame* top_frame(const Core& core) {
     return reinterpret_cast<ShadowFrame*>(core.top) - 1;
 }
 
-// How many frames recorders may use: `max_depth`, as far as there are so many.
+// How many frames recorders may use: `max_depth`, or all if there are fewer.
 inline void set_shadow_end(Core& core) {
     const std::uint64_t end = core.shadow_base + core.max_depth * sizeof(ShadowFrame);
     const std::uint64_t there = (core.frames_end - core.shadow_base) / sizeof(ShadowFrame);
@@ -56,7 +56,7 @@ public:
     Moment& ended() {
         // A return may come before the record of its switch, because it names its entry. A bracket
         // may not.
-        if (core_.left_position == core_.cursor && core_.unsaid == 0) {
+        if (core_.left_position == core_.cursor && core_.context_record_pending == 0) {
             left_ = {core_.left_position, core_.left_clock};
             if (finder_.began.position == core_.cursor) found_ = finder_.began.clock;
             told_ =
@@ -118,7 +118,7 @@ void close_unwound(M& machine, Core& core, const ShadowFrame& frame, Unwinding<M
         case Hook::duration: duration_unwound(machine, core, frame); break;
         case Hook::callback:  // its exit is not called
             // But for what trace_only_below() counts.
-            if (core.subtree != 0 && frame.rest[0] == core.subtree && --core.below == 0) {
+            if (core.subtree != 0 && frame.rest[0] == core.subtree && --core.subtree_depth == 0) {
                 stop_core(core, stopped_outside);
             }
             break;

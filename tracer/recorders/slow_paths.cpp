@@ -21,7 +21,7 @@ std::uint64_t take_stray_of_cores(std::uint64_t sp, std::uint64_t hook) {
 
 extern "C" {
 
-// At a call's return: as far as it goes, its duration is in the ring now.
+// At a call's return: its duration is in the ring now, unless there was no room.
 void nopscope_duration_without_room(Core* here) {
     const auto put = [here](std::uint64_t limit) {
         return put_duration(machine, *here, *top_frame(*here), limit);

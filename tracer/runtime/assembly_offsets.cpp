@@ -4,7 +4,7 @@
 //
 // Some instructions load or store two neighbours. PAIR is a neighbour that the next word must be.
 #include "tracer/core/core.hpp"
-#include "tracer/patching/site_lists.hpp"
+#include "tracer/patching/ops_list_pool.hpp"
 #include "tracer/protocol/record.hpp"
 #include "tracer/recorders/profile.hpp"
 
@@ -35,15 +35,15 @@ constexpr auto line(const char (&name)[N], long value) {
 #define OFFSET(name, type, member) VALUE(name, offsetof(type, member))
 #define PAIR(type, first, second) \
     static_assert(offsetof(type, first) + sizeof(type::first) == offsetof(type, second) && offsetof(type, first) % 8 == 0)
-#pragma GCC diagnostic ignored "-Winvalid-offsetof"  // SiteList derives from Ops
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"  // OpsList derives from Ops
 
 static_assert(offsetof(Core, cursor) == 0);  // exclusives take no offset
 PAIR(Core, cursor, events);
 OFFSET(CORE_EVENTS, Core, events);
 OFFSET(CORE_PROFILED, Core, profiled);
 PAIR(Core, profiled, profile_cost);
-OFFSET(CORE_PASSED, Core, passed);
-PAIR(Core, passed, sample_next);
+OFFSET(CORE_PASSED, Core, calls_skipped);
+PAIR(Core, calls_skipped, sample_next);
 OFFSET(CORE_EVENTED, Core, evented);
 PAIR(Core, evented, profile_events);
 OFFSET(CORE_FRAMES_END, Core, frames_end);
@@ -90,8 +90,8 @@ PAIR(Ops, func, direct);
 OFFSET(OPS_DIRECT, Ops, direct);
 OFFSET(OPS_UNGUARDED, Ops, unguarded);
 OFFSET(OPS_DATA, Ops, data);
-OFFSET(LIST_COUNT, SiteList, count);
-VALUE(LIST_MEMBERS, sizeof(SiteList));
+OFFSET(LIST_COUNT, OpsList, count);
+VALUE(LIST_MEMBERS, sizeof(OpsList));
 
 OFFSET(REGS_FP, Regs, fp);
 OFFSET(REGS_LR, Regs, lr);

@@ -28,12 +28,12 @@ namespace {
 
 Address address_of(const char* label) { return reinterpret_cast<std::uintptr_t>(label); }
 
-[[gnu::section(".nopscope.ring")]] Kept kept;
+[[gnu::section(".nopscope.ring")]] WarmResetHeader kept;
 
 constinit Machine machine;
 constinit wire::TraceEncoder encoders[max_cores]{};
-constinit Pump<Machine, ProfileSender, MovedSender> line_pump(machine, core_states, encoders, &profile_sender, &command_replies,
-                                  &moved_sender, &in_force);
+constinit Pump<Machine, ProfileSender, DemotedSender> line_pump(machine, core_states, encoders, &profile_sender, &command_replies,
+                                  &demoted_sender, &in_force);
 constinit CycleClock cycle_clock;
 constinit Counters boot_counters{};
 constinit wire::Byte hello_payload[wire::max_hello_bytes]{};
@@ -60,7 +60,7 @@ void prepare_core(unsigned number, const Config& config) {
 
 // What a warm reset has left is sent, as the session that it was; then nothing of it is left.
 void send_what_was_kept(const Config& config) {
-    const KeptImage mine =
+    const WarmResetImage mine =
         kept_image(hello, config.clock_hz, reinterpret_cast<std::uintptr_t>(core_memory));
     const Recovered found = recover(
         kept, mine, core_states, [](unsigned n) { return reinterpret_cast<std::uintptr_t>(core_memory[n].ring); },
@@ -204,13 +204,13 @@ Status set_mode(Mode mode) {
 }
 
 void run_as_tracers(void (*work)(void* user), void* user) {
-    line_pump.as_tracers([&] { work(user); });
+    line_pump.charge_to_tracer([&] { work(user); });
 }
 std::uint64_t trace_bytes_sent() { return line_pump.trace_bytes(); }
 
 // Sends the moves, too: without them a reader does not know which functions only the profile has.
 void send_profile() {
-    moved_sender.request();
+    demoted_sender.request();
     profile_sender.request();
 }
 void finish() {

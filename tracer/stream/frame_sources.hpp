@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the pump asks of the parts that send frames of their own, which lie above it: the profile's read-outs
-// (recorders/profile_sender.hpp), and what adaptive mode has moved (adaptive/moved_sender.hpp).
+// (recorders/profile_sender.hpp), and what adaptive mode has moved (adaptive/demoted_sender.hpp).
 #pragma once
 
 #include "tracer/protocol/bytes.hpp"

@@ -33,7 +33,7 @@ public:
     void want_snapshot() {
         if (mode_ != Mode::flight) return;
         for (Core& core : cores_) {
-            __atomic_store_n(&core.held, 1, __ATOMIC_RELAXED);
+            __atomic_store_n(&core.entries_held, 1, __ATOMIC_RELAXED);
             ring_set_limit(machine_, core);
         }
         // Last: a pump in between would let them go before it knows what for.
@@ -65,7 +65,7 @@ public:
     void set_pace(std::uint64_t pace) {
         pace_ = pace;
         for (Core& core : cores_) {
-            core.margin = margin();
+            core.pump_reserve = margin();
             ring_set_limit(machine_, core);
         }
     }
@@ -81,18 +81,18 @@ public:
 
     // The slot at the tail was claimed, and whoever did so has not stored its record for so long that
     // he never may: it is left out. False: it is not so. In stream mode one waits for it.
-    bool skip_hole(Core& core) {
+    bool skip_unwritten(Core& core) {
         if (mode_ != Mode::flight && !ending_) return false;
         if (core.overwrites != 0 || core.tail >= __atomic_load_n(&core.cursor, __ATOMIC_RELAXED) ||
             ring_peek(core, core.tail)) {
             return false;
         }
         const std::uint64_t now = machine_.clock();
-        if (core.hole != core.tail) {
-            core.hole = core.tail;
-            core.hole_since = now;
+        if (core.unwritten_slot != core.tail) {
+            core.unwritten_slot = core.tail;
+            core.unwritten_since = now;
         }
-        if (now - core.hole_since < hole_patience_) return false;
+        if (now - core.unwritten_since < hole_patience_) return false;
         const std::uint64_t interrupts = machine_.mask_interrupts();
         const std::uint64_t next = next_record(core, core.tail);
         core.overwritten += (next - core.tail) / record_bytes;
@@ -135,7 +135,7 @@ private:
         sending_ = false;
         for (Core& core : cores_) {
             __atomic_store_n(&core.lossless, mode == Mode::lossless ? 1 : 0, __ATOMIC_RELAXED);
-            core.margin = &core == &here ? 0 : margin();
+            core.pump_reserve = &core == &here ? 0 : margin();
             if (before == Mode::flight) {
                 settle(machine_, core);
                 core.flight = 0;

@@ -11,7 +11,7 @@
 #include "tracer/arch/arm64/system.hpp"
 #include "tracer/stream/console_buffer.hpp"
 #include "tracer/core/in_force.hpp"
-#include "tracer/stream/keeper.hpp"
+#include "tracer/stream/warm_reset_writer.hpp"
 #include "tracer/stream/line.hpp"
 #include "tracer/stream/frame_sources.hpp"
 #include "tracer/stream/replies.hpp"
@@ -39,7 +39,7 @@ public:
     // `hello` is kept by pointer; `session` tells this boot from the last.
     // `kept`: what to bring up to date for a warm reset, or null.
     void open(const Config& config, const wire::Hello& hello, std::uint16_t session,
-              Kept* kept = nullptr) {
+              WarmResetHeader* kept = nullptr) {
         open_line(config, hello, session, kept, config.mode);
     }
 
@@ -52,15 +52,15 @@ public:
         if (profile_ != nullptr && !profile_->waits()) profile_->keep_period(machine_.clock());
         if (glances() || !(work_waits() || keeper_.lags(cores_))) return unlock();
         std::uint64_t interrupts = 0;
-        as_tracers([&] {
-            look();
+        charge_to_tracer([&] {
+            note_cursors();
             const std::uint64_t end = machine_.clock() + clock_hz_ / goes_per_second;
             while (advance(Until::paced) && !(line_.has_pace() && due(end))) {
             }
-            tidy();
-            interrupts = give_back();
+            publish_state();
+            interrupts = restore_limit();
         }, began);
-        let_go(interrupts);
+        release_lock(interrupts);
     }
 
     // Now, or when the pump that runs has finished its frame. Any context.
@@ -78,9 +78,9 @@ public:
     // Any context.
     void send_snapshot() { modes_.want_snapshot(); }
 
-    // Work of the tracer's own, which no function is charged for. Any context.
+    // Runs `work` and charges its time to the tracer, not to a function. Any context.
     template <typename Work>
-    void as_tracers(Work work, Moment began = {}) {
+    void charge_to_tracer(Work work, Moment began = {}) {
         const TracerTimeScope own_time(machine_, here());
         const bool marked = put_own(machine_, here(), wire::Extended::tracer_begin, 0, &began);
         work();
@@ -139,7 +139,7 @@ public:
     // Instead of open(): sends all that a warm reset has left, in the session that it was, with
     // sequence numbers from the kept limit on. The cores are as recover_core() makes them, and
     // stopped. `hello` says so meanwhile.
-    void send_recovered(const Config& config, wire::Hello& hello, Kept& kept) {
+    void send_recovered(const Config& config, wire::Hello& hello, WarmResetHeader& kept) {
         const bool flight = hello.flight, lossless = hello.lossless;
         hello.recovered = true;
         hello.flight = kept.flight != 0;
@@ -218,7 +218,7 @@ public:
         for (bool more = true; more;) {
             send_all();
             more = false;
-            for (Core& core : cores_) more |= modes_.skip_hole(core);
+            for (Core& core : cores_) more |= modes_.skip_unwritten(core);
         }
         keeper_.keep_all(cores_, state());
         line_.drain();
@@ -252,7 +252,7 @@ private:
     // Instructions from where make_room() notes its end to where the recorder tries again, some.
     static constexpr std::uint32_t make_room_after = 80;
 
-    void open_line(const Config& config, const wire::Hello& hello, std::uint16_t session, Kept* kept,
+    void open_line(const Config& config, const wire::Hello& hello, std::uint16_t session, WarmResetHeader* kept,
                    Mode mode) {
         hello_ = &hello;
         session_ = session;
@@ -314,7 +314,7 @@ private:
         const bool locked = __atomic_compare_exchange_n(&locked_, &free, machine_.core() + 1, false,
                                                         __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
         if (locked) {
-            here().margin = 0;
+            here().pump_reserve = 0;
             ring_set_limit(machine_, here());
         }
         machine_.restore_interrupts(interrupts);
@@ -324,26 +324,26 @@ private:
         return locked;
     }
     void unlock() {
-        tidy();
-        let_go(give_back());
+        publish_state();
+        release_lock(restore_limit());
     }
-    void tidy() {
-        look();
+    void publish_state() {
+        note_cursors();
         keeper_.keep(cores_, state());
     }
     // Interrupts are masked from here on: none finds the lock held, and the limit as of who has it not.
-    std::uint64_t give_back() {
+    std::uint64_t restore_limit() {
         const std::uint64_t interrupts = machine_.mask_interrupts();
-        here().margin = modes_.margin();
+        here().pump_reserve = modes_.margin();
         ring_set_limit(machine_, here());
         return interrupts;
     }
-    void let_go(std::uint64_t interrupts) {
+    void release_lock(std::uint64_t interrupts) {
         __atomic_store_n(&locked_, 0, __ATOMIC_RELEASE);
         machine_.restore_interrupts(interrupts);
     }
 
-    void look() {
+    void note_cursors() {
         for (Core& core : cores_) {
             core.seen_clock = clock_of_next(machine_, core);
             core.seen = __atomic_load_n(&core.cursor, __ATOMIC_RELAXED);
@@ -372,9 +372,9 @@ private:
     void keep_clock(Core& core) {
         const std::uint64_t now = machine_.clock();
         const auto since = [now](std::uint64_t then) { return static_cast<std::int64_t>(now - then); };
-        if (since(core.seen_clock) >= std::int64_t{1} << 31 && core.doubt == 0) {
-            core.doubt = core.seen;
-            core.doubt_clock = core.seen_clock;
+        if (since(core.seen_clock) >= std::int64_t{1} << 31 && core.clock_uncertain_from == 0) {
+            core.clock_uncertain_from = core.seen;
+            core.last_certain_clock = core.seen_clock;
         }
         if (since(core.last_sync) < std::int64_t{1} << 30) return;
         if (put_own(machine_, core, wire::Extended::sync)) core.last_sync = now;
@@ -391,7 +391,7 @@ private:
     }
 
     // One step: finishes the frame on the line, or builds the next. False when there is nothing to do
-    // now. Paced: records that came after look() are left, or it would go on for as long as other cores
+    // now. Paced: records that came after note_cursors() are left, or it would go on for as long as other cores
     // record faster than one packs.
     bool advance(Until until) {
         if (!line_.idle()) return line_.send();
@@ -493,7 +493,7 @@ private:
     bool queue_trace(Core& core) {
         if (core.overwrites != 0) return false;
         const std::size_t payload_bytes = trace_.build(core, number_of(core), frame_.payload());
-        if (payload_bytes == 0) return modes_.skip_hole(core);
+        if (payload_bytes == 0) return modes_.skip_unwritten(core);
         if (modes_.skip_lap(core)) {
             trace_.restart(number_of(core));
             return true;
@@ -514,7 +514,7 @@ private:
     Moved* moved_;
     const InForce* in_force_;
     Modes<M> modes_;
-    Keeper<M> keeper_;
+    WarmResetWriter<M> keeper_;
     ConsoleBuffer console_;
     wire::FrameBuilder frame_;
     const wire::Hello* hello_ = nullptr;

@@ -139,9 +139,9 @@ private:
     // Nobody looked between doubt_clock, before the record at `tail`, and a sync record after it, or now.
     // Whole wraps that the records in between do not account for passed in the longest pause.
     void settle_doubt(Core& core) const {
-        std::uint64_t clock = core.pumped_clock = core.doubt_clock;
+        std::uint64_t clock = core.pumped_clock = core.last_certain_clock;
         std::uint64_t longest = 0;
-        core.doubt = 0;
+        core.clock_uncertain_from = 0;
         for (std::uint64_t at = core.tail;; at += record_bytes) {
             const std::optional<wire::Record> found = ring_peek(core, at);
             const bool known = !found || found->is(wire::Extended::sync);
@@ -151,24 +151,24 @@ private:
             const std::uint64_t wraps = known ? pause >> 32 << 32 : 0;
             if (pause - wraps > longest) {
                 longest = pause - wraps;
-                core.jump = known ? 0 : at;
-                core.jump_clock = before;
+                core.clock_base_slot = known ? 0 : at;
+                core.clock_base = before;
             }
             if (!known) continue;
-            core.jump_clock += wraps;
-            if (wraps == 0) core.jump = 0;
+            core.clock_base += wraps;
+            if (wraps == 0) core.clock_base_slot = 0;
             return;
         }
     }
     // Of the frame that begins at the tail. Returns how many records it may have: up to the next one
     // whose clock does not simply follow.
     std::uint64_t mind_clock(Core& core) const {
-        if (core.doubt == core.tail) settle_doubt(core);
-        if (core.jump == core.tail) core.pumped_clock = core.jump_clock;
+        if (core.clock_uncertain_from == core.tail) settle_doubt(core);
+        if (core.clock_base_slot == core.tail) core.pumped_clock = core.clock_base;
         // Flight mode may have passed over them: it knows the clock there (flight.hpp).
-        if (core.doubt <= core.tail) core.doubt = 0;
-        if (core.jump <= core.tail) core.jump = 0;
-        const std::uint64_t next = core.jump != 0 ? core.jump : core.doubt;
+        if (core.clock_uncertain_from <= core.tail) core.clock_uncertain_from = 0;
+        if (core.clock_base_slot <= core.tail) core.clock_base_slot = 0;
+        const std::uint64_t next = core.clock_base_slot != 0 ? core.clock_base_slot : core.clock_uncertain_from;
         return next == 0 ? frame_records : std::min(frame_records, (next - core.tail) / record_bytes);
     }
 

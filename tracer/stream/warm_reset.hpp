@@ -10,7 +10,7 @@
 // The pump uses no sequence number twice, even if the header is out of date. The header holds a
 // limit, `sequence_limit`. The number of every frame that went to the line lies below it, in each
 // stream: before the first byte of a frame that reaches the limit, the pump raises it and cleans
-// the header to memory (Keeper::cover). The next boot numbers all streams of the recovered session
+// the header to memory (WarmResetWriter::cover). The next boot numbers all streams of the recovered session
 // from the limit on.
 //
 // - A reset while the pump writes the header leaves a wrong CRC: the next boot recovers nothing,
@@ -33,7 +33,7 @@
 namespace nopscope {
 
 // What a frame begins with: the ring's tail, and what is known there.
-struct KeptTail {
+struct WarmResetTail {
     std::uint64_t position;
     std::uint64_t clock;    // as pumped_clock
     std::uint64_t context;  // as pumped_context
@@ -41,10 +41,10 @@ struct KeptTail {
     std::uint64_t overwritten;
 };
 
-struct KeptCore {
+struct WarmResetCore {
     std::uint64_t cursor;
-    KeptTail tail;
-    std::uint64_t said_context;
+    WarmResetTail tail;
+    std::uint64_t last_context_recorded;
     std::uint64_t dropped;
     std::uint64_t unhooked;
     std::uint64_t foreign;
@@ -52,7 +52,7 @@ struct KeptCore {
     std::uint64_t aggregated;
 };
 
-struct alignas(64) Kept {
+struct alignas(64) WarmResetHeader {
     static constexpr std::uint64_t right_magic = 0x6e6f'7073'636f'7031;  // "nopscop1"
     static constexpr std::uint64_t number_magic = 0x6e6f'7073'636f'7030;  // nothing but `session` is valid
 
@@ -67,13 +67,13 @@ struct alignas(64) Kept {
     std::uint64_t now;  // clock
     std::uint64_t sequence_limit;  // every stream's numbers that were used lie below it
     std::uint64_t console_dropped;
-    KeptCore core[max_cores];
+    WarmResetCore core[max_cores];
     std::uint64_t crc;  // CRC-32C of all before it
 };
 
 // Of the words, as they lie in memory.
-inline std::uint32_t crc_of(const Kept& kept) {
-    return wire::crc32c(reinterpret_cast<const std::uint8_t*>(&kept), offsetof(Kept, crc));
+inline std::uint32_t crc_of(const WarmResetHeader& kept) {
+    return wire::crc32c(reinterpret_cast<const std::uint8_t*>(&kept), offsetof(WarmResetHeader, crc));
 }
 
 // [from, from + bytes) to the point of coherency; data_barrier() completes it.
@@ -84,7 +84,7 @@ void clean_to_poc(M& machine, Address from, std::size_t bytes) {
 }
 
 template <MachineConcept M>
-void clean_header(M& machine, const Kept& kept) {
+void clean_header(M& machine, const WarmResetHeader& kept) {
     clean_to_poc(machine, reinterpret_cast<std::uintptr_t>(&kept), sizeof kept);
     machine.data_barrier();
 }
@@ -103,17 +103,17 @@ void clean_ring(M& machine, Core& core, std::uint64_t most) {
     core.cleaned = to;
 }
 
-inline void keep_tail(KeptTail& kept, const Core& core) {
+inline void keep_tail(WarmResetTail& kept, const Core& core) {
     kept.position = core.tail;
     kept.clock = core.pumped_clock;
     kept.context = core.pumped_context;
     kept.site_next = core.pumped_site_next;
     kept.overwritten = core.overwritten;
 }
-inline void keep_core(KeptCore& kept, const Core& core) {
+inline void keep_core(WarmResetCore& kept, const Core& core) {
     kept.cursor = __atomic_load_n(&core.cursor, __ATOMIC_RELAXED);
     keep_tail(kept.tail, core);
-    kept.said_context = core.said_context;
+    kept.last_context_recorded = core.last_context_recorded;
     kept.dropped = __atomic_load_n(&core.dropped, __ATOMIC_RELAXED);
     kept.unhooked = core.unhooked;
     kept.foreign = core.foreign;
@@ -122,40 +122,40 @@ inline void keep_core(KeptCore& kept, const Core& core) {
 }
 
 // What the header must be of: nothing of another image, or of rings elsewhere, can be read.
-struct KeptImage {
+struct WarmResetImage {
     std::uint64_t image;
     std::uint64_t layout;
     std::uint64_t cores;
     std::uint64_t clock_hz;
 };
 // `clock_hz`: CNTVCT's, for hello's may be a measured one.
-inline KeptImage kept_image(const wire::Hello& hello, std::uint64_t clock_hz, std::uint64_t rings) {
+inline WarmResetImage kept_image(const wire::Hello& hello, std::uint64_t clock_hz, std::uint64_t rings) {
     return {wire::crc32c(hello.build_id.data, hello.build_id.size, hello.site_table_crc),
             rings ^ ring_log2, hello.cores, clock_hz};
 }
 // A reader takes a number for a later one if it is less than 2^31 ahead: beyond that nothing is
 // recovered.
 inline constexpr std::uint64_t most_sequence_limit = (std::uint64_t{1} << 31) - 1;
-inline bool is_whole(const Kept& kept, const KeptImage& of) {
-    return kept.magic == Kept::right_magic && kept.crc == crc_of(kept) && kept.image == of.image &&
+inline bool is_whole(const WarmResetHeader& kept, const WarmResetImage& of) {
+    return kept.magic == WarmResetHeader::right_magic && kept.crc == crc_of(kept) && kept.image == of.image &&
            kept.layout == of.layout && kept.cores == of.cores && kept.clock_hz == of.clock_hz &&
            kept.sequence_limit <= most_sequence_limit;
 }
 // A boot of some image of ours has left its session's number.
-inline bool is_after_reset(const Kept& kept) {
-    return kept.magic == Kept::right_magic || kept.magic == Kept::number_magic;
+inline bool is_after_reset(const WarmResetHeader& kept) {
+    return kept.magic == WarmResetHeader::right_magic || kept.magic == WarmResetHeader::number_magic;
 }
 // The number of the session that begins. After a warm reset it is the next one, which no other of
 // the last 65,535 boots had. The clock alone might read the same as at the last boot.
-inline std::uint16_t session_after(const Kept& kept, std::uint64_t clock) {
+inline std::uint16_t session_after(const WarmResetHeader& kept, std::uint64_t clock) {
     if (is_after_reset(kept)) return static_cast<std::uint16_t>(kept.session + 1);
     return static_cast<std::uint16_t>(clock ^ clock >> 16 ^ clock >> 32);
 }
 // From here on nothing of the session before is recovered; the rings may be cleared.
 template <MachineConcept M>
-void begin_keeping(M& machine, Kept& kept, const KeptImage& of) {
+void begin_keeping(M& machine, WarmResetHeader& kept, const WarmResetImage& of) {
     kept.crc = ~std::uint64_t{0};
-    kept.magic = Kept::right_magic;
+    kept.magic = WarmResetHeader::right_magic;
     kept.image = of.image;
     kept.layout = of.layout;
     kept.cores = of.cores;
@@ -166,10 +166,10 @@ void begin_keeping(M& machine, Kept& kept, const KeptImage& of) {
 // Instead of begin_keeping(), where nothing is kept: from here on no boot finds a header, not even one of an earlier
 // session, whose rings lose their records now. Its number is found: it lies in the first line.
 template <MachineConcept M>
-void keep_number_only(M& machine, Kept& kept, std::uint16_t session) {
-    kept.magic = Kept::number_magic;
+void keep_number_only(M& machine, WarmResetHeader& kept, std::uint16_t session) {
+    kept.magic = WarmResetHeader::number_magic;
     kept.session = session;
-    clean_to_poc(machine, reinterpret_cast<std::uintptr_t>(&kept), offsetof(Kept, flight));
+    clean_to_poc(machine, reinterpret_cast<std::uintptr_t>(&kept), offsetof(WarmResetHeader, flight));
     machine.data_barrier();
 }
 
@@ -259,18 +259,18 @@ void leave_out_implausible(Core& core, std::uint64_t clock, std::uint64_t clock_
     }
 }
 
-// Makes `core`, cleared but for `ring`, what the pump would have gone on with. `now`: Kept::now.
+// Makes `core`, cleared but for `ring`, what the pump would have gone on with. `now`: WarmResetHeader::now.
 template <typename IsSite>
-Recovered recover_core(Core& core, const KeptCore& kept, std::uint64_t now, std::uint64_t clock_hz,
+Recovered recover_core(Core& core, const WarmResetCore& kept, std::uint64_t now, std::uint64_t clock_hz,
                        IsSite is_site) {
     Recovered found{0, 0, 0};
     const std::uint64_t cursor = find_cursor(core, kept.cursor, is_site);
     core.cursor = cursor;
-    const KeptTail& tail = kept.tail;
+    const WarmResetTail& tail = kept.tail;
     RingBegin begin{tail.position, tail.clock, static_cast<std::uint32_t>(tail.context)};
     if (cursor - tail.position > ring_bytes) {
         begin = walk_back(core, next_record(core, cursor - ring_bytes - record_bytes),
-                          {cursor, now, static_cast<std::uint32_t>(kept.said_context)});
+                          {cursor, now, static_cast<std::uint32_t>(kept.last_context_recorded)});
     }
     core.tail = begin.position;
     core.overwritten = tail.overwritten + (begin.position - tail.position) / record_bytes;
@@ -289,10 +289,10 @@ Recovered recover_core(Core& core, const KeptCore& kept, std::uint64_t now, std:
 
 // Cores that are all zero, and the addresses of their rings.
 template <typename RingOf, typename IsSite>
-Recovered recover(const Kept& kept, const KeptImage& of, Core* cores, RingOf ring_of, IsSite is_site) {
+Recovered recover(const WarmResetHeader& kept, const WarmResetImage& of, Core* cores, RingOf ring_of, IsSite is_site) {
     Recovered all{0, 0, 0};
     if (!is_whole(kept, of)) {
-        all.headers_refused = kept.magic == Kept::right_magic;
+        all.headers_refused = kept.magic == WarmResetHeader::right_magic;
         return all;
     }
     for (unsigned n = 0; n < of.cores; ++n) {

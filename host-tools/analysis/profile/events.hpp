@@ -63,7 +63,7 @@ public:
     const std::map<std::uint32_t, std::vector<EventSums>>& by_number() const { return by_number_; }
 
 private:
-    std::map<std::uint32_t, std::vector<EventSums>> by_number_;  // the nodes' sums, as far as there are any
+    std::map<std::uint32_t, std::vector<EventSums>> by_number_;  // the nodes' sums, if there are any
 };
 EventChildren::Counts counts_of(const WithData& record);
 

@@ -42,7 +42,7 @@ public:
     std::uint64_t frames() const { return frames_; }
     // Of the last session that had any.
     std::uint64_t last_read_out() const { return last_read_out_; }
-    // Cores, of all sessions, of whose last read-out a part is missing: some functions are as before.
+    // Cores, of all sessions, whose last read-out lacks a part: some functions show an earlier one.
     std::uint64_t incomplete() const { return incomplete_; }
 
 private:

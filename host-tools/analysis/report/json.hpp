@@ -19,7 +19,7 @@ Json json_others(const Report& report);  // where Others::any()
 Json json_marks(const Report& report);
 Json json_place(const FunctionPlace& place);  // name, address, file, line
 Json json_masked(const Report& report);
-// Into `json`, as far as there is any: `captured`, `counters`, `markers`.
+// Into `json`, where there is any: `captured`, `counters`, `markers`.
 void json_captured(Json& json, const Report& report);
 
 // With a final newline, in ASCII: a terminal may show it. Bytes that are no UTF-8 become U+FFFD.

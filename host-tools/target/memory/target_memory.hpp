@@ -27,8 +27,8 @@ public:
 };
 
 // A stub of the GDB remote serial protocol (the GDB manual's appendix E), which is stopped while its
-// memory is read. `place`: HOST:PORT or unix:PATH. let_go() lets a target run on that ran before, as far as
-// the stub says so, or if `resume`. Throws Error.
+// memory is read. `place`: HOST:PORT or unix:PATH. let_go() lets a target run on if the stub says that it ran
+// before, or if `resume`. Throws Error.
 std::unique_ptr<TargetMemory> open_gdb(const std::string& place, bool resume);
 // The same on a connection that is there; `patience`: for an answer.
 std::unique_ptr<TargetMemory> open_gdb(std::unique_ptr<Source> connection, const std::string& name,

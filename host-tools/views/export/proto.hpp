@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protocol Buffers' wire format, as far as a writer needs it: varints and length-delimited fields.
+// What a writer needs of Protocol Buffers' wire format: varints and length-delimited fields.
 #pragma once
 
 #include <cstdint>

@@ -116,7 +116,7 @@ Json CodeView::function(const Function& of, std::int64_t& room, const PositionOf
     return json;
 }
 
-// The lines that instructions are of, file by file, as far as there is room.
+// The source lines of the instructions, file by file, while there is room.
 Json CodeView::source(std::vector<LinePlace> places, const std::vector<std::uint32_t>& files) const {
     Json json = columns({"file", "line", "text"});
     Json refused = columns({"file", "why"});

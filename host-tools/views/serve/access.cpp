@@ -85,7 +85,7 @@ bool host_is_ours(const ListenAddress& at, std::string_view host) {
     const auto said = split(host);
     if (!said) return false;
     if (said->host == at.host) return true;
-    // An address is nobody's to resolve, but on a loopback address nobody has any other reason to name one.
+    // An address needs no name server, but on a loopback address nobody has any other reason to name one.
     const Kind kind = kind_of(said->host);
     return kind == Kind::loopback || (kind == Kind::address && !at.is_loopback);
 }

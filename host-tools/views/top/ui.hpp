@@ -77,7 +77,7 @@ struct Lines {
 // `recording_path`: what is proposed for a recording on the side.
 std::optional<Act> on_key(Ui& ui, const Key& key, const Lines& lines, const std::string& recording_path);
 
-// Before it is drawn: scrolls as far as is needed to show the selected line among `page` of them.
+// Before it is drawn: scrolls until it shows the selected line among `page` of them.
 void scroll(Ui& ui, const Lines& lines, std::size_t page);
 
 struct KeyHelp {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What doctor says of a board's boot lines: each judgement, and nothing of a board that is well.
+// What doctor says of a board's boot lines: each judgement, and silence on a board without faults.
 #include "host-tools/target/doctor/board.hpp"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ constexpr char rpi4[] =
     "ctr=0x84448004 erg=16 counter_hz=54000000 arm_hz=1500000000 core_hz=500000000 "
     "uart_hz=64000000 gic=2 view=non-secure priority_bits=5 baud=3000000";
 
-// The lines of a Raspberry Pi 4 that is well, with these words in addition or instead.
+// The lines of a Raspberry Pi 4 without faults, with these words in addition or instead.
 Findings with(const std::string& words) {
     BootWords board;
     EXPECT_TRUE(board.take(rpi4));

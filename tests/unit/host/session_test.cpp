@@ -209,7 +209,7 @@ TEST_F(Session, WhatMakesNoSenseIsMalformed) {
     target.hello();
     malformed(wire::Stream::trace, {1, 2, 3});        // no whole header
     malformed(wire::Stream::stats, {0x80});           // a varint cut off
-    malformed(wire::Stream::trace, {2, 0, 0, 0});     // flags of nobody's
+    malformed(wire::Stream::trace, {2, 0, 0, 0});     // flags that do not exist
     Bytes far_index{1, 1, 0, 0};                      // an index nobody reaches
     far_index.insert(far_index.end(), 8, 0xff);
     far_index.push_back(1);

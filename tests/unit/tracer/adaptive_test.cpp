@@ -4,7 +4,7 @@
 #include "tests/unit/tracer/core_fixture.hpp"
 #include "tracer/adaptive/leaf_sample.hpp"
 #include "tracer/adaptive/load_meter.hpp"
-#include "tracer/adaptive/moved_sender.hpp"
+#include "tracer/adaptive/demoted_sender.hpp"
 
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ public:
     }
     bool is_away(std::uint32_t site) const {
         for (const auto& one : moved->all()) {
-            if (one.index == site && one.state == MovedSites::State::moved) return true;
+            if (one.index == site && one.state == DemotedSites::State::moved) return true;
         }
         return false;
     }
@@ -48,7 +48,7 @@ public:
     static constexpr std::uint64_t carried = pace / 2;  // records a second, if nothing else were on it
     std::uint64_t now = hz;
     LoadMeter meter;
-    std::unique_ptr<MovedSites> moved = std::make_unique<MovedSites>();
+    std::unique_ptr<DemotedSites> moved = std::make_unique<DemotedSites>();
 
 private:
     static constexpr std::uint64_t room = 5000;
@@ -84,7 +84,7 @@ private:
     void come_back() {
         const bool is_new = moved->note_calls(now, [&](std::uint32_t site) { return calls_[site]; });
         meter.ask_again();
-        MovedSites::Site* chosen[32];
+        DemotedSites::Site* chosen[32];
         const std::size_t count = is_new ? moved->choose_back(meter.spare(), now, chosen) : 0;
         for (std::size_t i = 0; i < count; ++i) moved->came_back(*chosen[i], now);
     }
@@ -167,7 +167,7 @@ TEST(Adaptive, ALineWithoutAPaceIsMeasured) {
     for (unsigned n = 0; n < 200; ++n) EXPECT_EQ(idle.judge({window, 10, 0, 10, 20, 0}), State::steady);
 }
 
-// ---- who goes ----------------------------------------------------------------------------------------
+// ---- which are demoted ----------------------------------------------------------------------------------------
 
 std::map<std::uint32_t, bool> chosen_of(LeafSample& sample, std::uint64_t excess) {
     std::uint32_t chosen[8];
@@ -219,9 +219,9 @@ TEST_F(Leaves, ACrowdOfOthersDoesNotHideTheHottest) {
 // ---- what is remembered ------------------------------------------------------------------------------
 
 TEST(Moved, AFullTableTakesTheOldestThatIsBack) {
-    const auto moved = std::make_unique<MovedSites>();
+    const auto moved = std::make_unique<DemotedSites>();
     moved->open(hz);
-    for (std::uint32_t i = 0; i < MovedSites::capacity; ++i) {
+    for (std::uint32_t i = 0; i < DemotedSites::capacity; ++i) {
         ASSERT_TRUE(moved->may_go(i));
         moved->went(i, hz + i, 0);
     }
@@ -229,15 +229,15 @@ TEST(Moved, AFullTableTakesTheOldestThatIsBack) {
     moved->came_back(moved->all()[7], 5 * hz);
     moved->forget(3, 4);
     EXPECT_EQ(moved->room(), 2u);
-    EXPECT_EQ(moved->away(), MovedSites::capacity - 2);
+    EXPECT_EQ(moved->away(), DemotedSites::capacity - 2);
     moved->went(1'000'000, 6 * hz, 0);
     moved->went(1'000'001, 6 * hz, 0);
     EXPECT_EQ(moved->room(), 0u);
-    EXPECT_EQ(moved->away(), MovedSites::capacity);
+    EXPECT_EQ(moved->away(), DemotedSites::capacity);
 }
 
 TEST(Moved, WhatCannotGoIsNotAskedAgain) {
-    const auto moved = std::make_unique<MovedSites>();
+    const auto moved = std::make_unique<DemotedSites>();
     moved->bar(5);
     EXPECT_FALSE(moved->may_go(5));
     EXPECT_EQ(moved->away(), 0u);
@@ -245,16 +245,16 @@ TEST(Moved, WhatCannotGoIsNotAskedAgain) {
 
 TEST(Moved, AllOfItIsToldAgainAndAgain) {
     std::vector<std::uint64_t> entries;
-    for (std::uint64_t i = 0; i < MovedSites::capacity; ++i) entries.push_back(0x10000 + 64 * i);
+    for (std::uint64_t i = 0; i < DemotedSites::capacity; ++i) entries.push_back(0x10000 + 64 * i);
     SiteTable sites;
     sites.prepare(entries);
-    const auto moved = std::make_unique<MovedSites>();
+    const auto moved = std::make_unique<DemotedSites>();
     moved->open(hz);
-    for (std::uint32_t i = 0; i < MovedSites::capacity; ++i) moved->went(i, hz << 20, 0);
+    for (std::uint32_t i = 0; i < DemotedSites::capacity; ++i) moved->went(i, hz << 20, 0);
     moved->came_back(moved->all()[1], hz << 21);
     moved->forget(2, 3);
 
-    MovedSender sender(*moved, sites);
+    DemotedSender sender(*moved, sites);
     sender.open(0x10000, hz);
     std::uint64_t now = hz << 22;
     EXPECT_FALSE(sender.waits(now));
@@ -268,13 +268,13 @@ TEST(Moved, AllOfItIsToldAgainAndAgain) {
             ASSERT_GT(bytes, 0u);
             ASSERT_LE(bytes, wire::max_payload_bytes);
             wire::MovedReader in(payload, bytes);
-            EXPECT_EQ(in.moves(), MovedSites::capacity + 1u);
+            EXPECT_EQ(in.moves(), DemotedSites::capacity + 1u);
             for (wire::Move move; in.next(move);) told[move.site_offset] = move;
             EXPECT_TRUE(in.ok());
         }
         EXPECT_GT(frames, 1u);
-        ASSERT_EQ(told.size(), MovedSites::capacity);
-        for (std::uint32_t i = 0; i < MovedSites::capacity; ++i) {
+        ASSERT_EQ(told.size(), DemotedSites::capacity);
+        for (std::uint32_t i = 0; i < DemotedSites::capacity; ++i) {
             const wire::Move& move = told.at(static_cast<std::uint32_t>(sites.function(i) - 0x10000));
             EXPECT_EQ(move.to_profile, i != 1);
             EXPECT_EQ(move.clock, i == 1 ? hz << 21 : hz << 20);

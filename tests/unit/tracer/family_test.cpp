@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Families: an ops of its own for each site (tracer/recorders/family.hpp).
+// Families: an ops of its own for each site (tracer/recorders/per_site_ops.hpp).
 #include "tests/unit/tracer/text_fixture.hpp"
 
 namespace nopscope {
@@ -25,10 +25,10 @@ protected:
         return change({.add = family}, first, some);
     }
     Status detach() { return change({.remove = std::span(&family, 1)}); }
-    SiteList& list(std::uint32_t index) { return static_cast<SiteList&>(object(index)); }
+    OpsList& list(std::uint32_t index) { return static_cast<OpsList&>(object(index)); }
 
     std::array<Counts, count> members;
-    const Family family = Family::each(members.data(), count);
+    const PerSiteOps family = PerSiteOps::each(members.data(), count);
 };
 
 TEST_F(FamilyTest, EachSiteHasItsOwn) {
@@ -55,7 +55,7 @@ TEST_F(FamilyTest, EachSiteHasItsOwn) {
 }
 
 TEST_F(FamilyTest, IsReplacedByAnotherRecorderAndBack) {
-    const Family recorders[] = {Family::of(graph_ops), Family::of(function_ops), family};
+    const PerSiteOps recorders[] = {PerSiteOps::of(graph_ops), PerSiteOps::of(function_ops), family};
     ASSERT_EQ(change({.add = recorders[0], .remove = recorders}), Status::ok);
     ASSERT_EQ(change({.add = recorders[1], .remove = recorders}, 10, 10), Status::ok);
     ASSERT_EQ(change({.add = family, .remove = recorders}, 5, 30), Status::ok);
@@ -100,7 +100,7 @@ TEST_F(FamilyTest, BesideCallbacksTheListIsTheSitesOwn) {
         EXPECT_EQ(patcher.lists_in_use(), 1u) << "shared again";
         EXPECT_EQ(list(7).refs, count);
         ASSERT_EQ(attach(3, 4), Status::ok);
-        const Family others[] = {Family::of(callback_ops), Family::of(other_callback_ops)};
+        const PerSiteOps others[] = {PerSiteOps::of(callback_ops), PerSiteOps::of(other_callback_ops)};
         ASSERT_EQ(change({.remove = others}), Status::ok);
         EXPECT_EQ(patcher.lists_in_use(), 0u);
         EXPECT_EQ(patcher.enabled(), 4u);
@@ -135,8 +135,8 @@ TEST_F(FamilyTest, InTurns) {
     for (std::uint32_t i = 1; i < count; i += 2) {
         ASSERT_EQ(change(&callback_ops, nullptr, i, 1), Status::ok);
     }
-    const Family both[] = {family, Family::of(callback_ops)};
-    ASSERT_EQ(change({.add = Family::of(function_ops), .remove = both}), Status::ok);
+    const PerSiteOps both[] = {family, PerSiteOps::of(callback_ops)};
+    ASSERT_EQ(change({.add = PerSiteOps::of(function_ops), .remove = both}), Status::ok);
     EXPECT_EQ(function_ops.sites, count);
     EXPECT_EQ(members[0].sites + callback_ops.sites, 0u);
     for (std::uint32_t i = 0; i < count; ++i) EXPECT_EQ(&object(i), &function_ops);

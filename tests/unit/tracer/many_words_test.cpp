@@ -123,7 +123,7 @@ TEST_F(Durations, WithoutRoomOrContextASkippedCallIsDropped) {
     unwind(machine, core, 0x8800, false);
     EXPECT_EQ(core.dropped, 1u);
     core.tail = core.cursor;  // room, but nobody has said whose calls these are
-    core.unsaid = 1;
+    core.context_record_pending = 1;
     unwind(machine, core, 0x9800, false);
     EXPECT_EQ(core.dropped, 2u);
     EXPECT_EQ(core.cursor, cursor);
@@ -169,7 +169,7 @@ TEST(Stops, ACoreRecordsWhenNoReasonIsLeft) {
 TEST(Stops, LeavingTheSubtreeByLongjmpStopsTheCore) {
     CoreUnderTest t;
     t.core.subtree = 0x5000;
-    t.core.below = 2;
+    t.core.subtree_depth = 2;
     for (const std::uint64_t sp : {0x9000, 0x8000, 0x7000}) {
         auto* frame = reinterpret_cast<ShadowFrame*>(t.core.top);
         t.core.top += sizeof(ShadowFrame);
@@ -177,10 +177,10 @@ TEST(Stops, LeavingTheSubtreeByLongjmpStopsTheCore) {
         *frame = {0x1234, sp, hook_address(Hook::callback), 0x2000, {sp == 0x8000 ? 0x6000u : 0x5000u}};
     }
     unwind(t.machine, t.core, 0x8800, false);
-    EXPECT_EQ(t.core.below, 1u);
+    EXPECT_EQ(t.core.subtree_depth, 1u);
     EXPECT_NE(t.core.limit, 0u);
     unwind(t.machine, t.core, 0x9800, false);
-    EXPECT_EQ(t.core.below, 0u);
+    EXPECT_EQ(t.core.subtree_depth, 0u);
     EXPECT_EQ(t.core.limit, 0u);
     EXPECT_EQ(stops_of(t.core), stopped_outside);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tracer/patching/named.hpp"
+#include "tracer/patching/site_name_filter.hpp"
 
 #include <gtest/gtest.h>
 
@@ -193,13 +193,13 @@ protected:
         sites.set(15, sites[15].refused());
     }
     std::vector<std::uint32_t> chosen(const Sites& which, Status expected = Status::ok) {
-        NamedSelection selection(sites, table, which, {});
+        SiteNameFilter selection(sites, table, which, {});
         EXPECT_EQ(selection.status(), expected);
         std::vector<std::uint32_t> indexes;
         if (expected != Status::ok) return indexes;
         indexes = usable_of(selection);
         // And the others are the others.
-        NamedSelection rest = NamedSelection::others(sites, table, which);
+        SiteNameFilter rest = SiteNameFilter::others(sites, table, which);
         EXPECT_EQ(rest.status(), Status::ok);
         std::vector<std::uint32_t> all = usable_of(rest);
         all.insert(all.end(), indexes.begin(), indexes.end());
@@ -207,7 +207,7 @@ protected:
         EXPECT_EQ(all, every_usable());
         return indexes;
     }
-    std::vector<std::uint32_t> usable_of(NamedSelection& selection) {
+    std::vector<std::uint32_t> usable_of(SiteNameFilter& selection) {
         std::vector<std::uint32_t> indexes;
         selection.for_each_run([&](std::uint32_t first, std::uint32_t last) {
             for (std::uint32_t i = first; i < last; ++i) {

@@ -141,7 +141,7 @@ TEST(Change, SurpriseInALaterRunChangesNothing) {
     const unsigned writes = text.machine.word_writes + text.machine.slot_writes;
     const auto runs = [](auto visit) { (void)(visit(0, 3) && visit(5, 10)); };
     const auto at_once = [] { return true; };
-    const Change change{.add = Family::of(text.graph_ops)};
+    const Change change{.add = PerSiteOps::of(text.graph_ops)};
     EXPECT_EQ(text.patcher.change(change, runs, at_once), Status::unexpected_text);
     EXPECT_EQ(text.machine.word_writes + text.machine.slot_writes, writes);
 }
@@ -212,15 +212,15 @@ TEST(Change, ACoreThatDoesNotComeIsSaid) {
     EXPECT_EQ(text.change(nullptr, &text.graph_ops), Status::ok);
     text.machine.reports_lost_calls = true;
     unsigned waits = 0;
-    const auto change = [&](Family add) {
+    const auto change = [&](PerSiteOps add) {
         return text.patcher.change({.add = add}, [](auto visit) { (void)visit(0, 4); }, [&] { return ++waits != 0; });
     };
-    EXPECT_EQ(change(Family::of(text.function_ops)), Status::timeout);
+    EXPECT_EQ(change(PerSiteOps::of(text.function_ops)), Status::timeout);
     const unsigned before = waits;
     text.machine.reports_lost_calls = false;
-    EXPECT_EQ(change(Family::of(text.function_ops)), Status::ok);
+    EXPECT_EQ(change(PerSiteOps::of(text.function_ops)), Status::ok);
     EXPECT_EQ(waits, before + 1) << "a request that changes nothing, and waits for the core all the same";
-    EXPECT_EQ(change(Family::of(text.function_ops)), Status::ok);
+    EXPECT_EQ(change(PerSiteOps::of(text.function_ops)), Status::ok);
     EXPECT_EQ(waits, before + 1);
 }
 

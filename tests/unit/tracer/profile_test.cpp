@@ -49,7 +49,7 @@ TEST(ProfileMemory, RefusesWhatIsTooSmall) {
 
 TEST(ProfileMemory, GivesEachSiteAnOpsAndEachCoreACell) {
     Cells of(7, 3);
-    const Family family = of.memory.family(entry_address);
+    const PerSiteOps family = of.memory.family(entry_address);
     ASSERT_EQ(family.count, 7u);
     const auto* const end = of.bytes.data() + of.bytes.size();
     for (std::uint32_t site = 0; site < 7; ++site) {

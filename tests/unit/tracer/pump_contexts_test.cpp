@@ -115,9 +115,9 @@ TEST_F(PumpContexts, NoEntryComesBeforeItsSwitch) {
         switch_to(i);
         ASSERT_FALSE(call(0x3000));
     }
-    EXPECT_EQ(core.unsaid, 1u);
+    EXPECT_EQ(core.context_record_pending, 1u);
     pump.flush();
-    EXPECT_EQ(core.unsaid, 0u);
+    EXPECT_EQ(core.context_record_pending, 0u);
     ASSERT_TRUE(call(0x4000));
     pump.flush();
     const Received received = receive();
@@ -152,7 +152,7 @@ TEST_F(PumpContexts, RoomIsMadeInTheContextThatWaitsForIt) {
     open(Mode::lossless);
     fill();
     switch_to(9);
-    EXPECT_EQ(core.unsaid, 1u);
+    EXPECT_EQ(core.context_record_pending, 1u);
     const std::uint64_t switched = core.entered_context_clock;
     machine.now += 1000;
     const Moment began = moment(machine, core);
@@ -185,7 +185,7 @@ TEST_F(PumpContexts, AWorkThatBeganBeforeTheSwitchBeginsAfterIt) {
     machine.now += 100;
     switch_to(3);
     machine.now += 100;
-    pump.as_tracers([] {}, began);
+    pump.charge_to_tracer([] {}, began);
     pump.flush();
     const auto list = switches_and_brackets(receive());
     ASSERT_EQ(list.size(), 3u);
@@ -202,7 +202,7 @@ TEST_F(PumpContexts, ALateRecordHasTheClockOfItsSwitchAndHidesNobodyBetween) {
     switch_to(4);
     const std::uint64_t entered = core.entered_context_clock;
     machine.now += 100;
-    pump.as_tracers([] {});
+    pump.charge_to_tracer([] {});
     pump.flush();
     const auto list = switches_and_brackets(receive());
     ASSERT_EQ(list.size(), 4u);
@@ -242,9 +242,9 @@ TEST_F(PumpContexts, WithoutAnyRoomTheTracerHasNoRecordEither) {
     EXPECT_FALSE(put_own(machine, core, Extended::tracer_begin));
     EXPECT_FALSE(call(0x2000));
     EXPECT_EQ(core.cursor, cursor);
-    EXPECT_EQ(core.unsaid, 1u);
+    EXPECT_EQ(core.context_record_pending, 1u);
     pump.flush();
-    EXPECT_EQ(core.unsaid, 0u);
+    EXPECT_EQ(core.context_record_pending, 0u);
     ASSERT_TRUE(call(0x3000));
     pump.flush();
     const Received received = receive();
@@ -275,7 +275,7 @@ TEST_P(PumpContextsInMode, NobodyHasTheTimeOfAnother) {
         else if (what == 13)
             pump.run(random() % 2 != 0 ? moment(machine, core) : Moment{});
         else if (what == 14)
-            pump.as_tracers([] {});
+            pump.charge_to_tracer([] {});
         else
             for (unsigned i = random() % 60; i-- > 0;) {
                 if (!call(0x2000) && mode == Mode::lossless && core.limit != 0)

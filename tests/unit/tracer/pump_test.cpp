@@ -295,7 +295,7 @@ TEST_F(PumpTest, AStuckTransmitterEarnsNoMoreThanABurst) {
 TEST_F(PumpTest, WhatFiltersLeaveOutIsInTheAccount) {
     open();
     core.filtered = 5;
-    core.passed = 7;
+    core.calls_skipped = 7;
     call(0x2000);
     pump.finish();
     const wire::Stats last = receive().stats.back();

@@ -143,7 +143,7 @@ TEST(Ring, EntriesLeaveTheMarginToo) {
     std::uint64_t end[2];
     for (const std::uint64_t margin : {0u, 512u}) {
         CoreUnderTest t;
-        t.core.margin = margin;
+        t.core.pump_reserve = margin;
         ring_set_limit(t.machine, t.core);
         while (t.call(0x2000)) {
         }
@@ -163,7 +163,7 @@ TEST(Ring, WhatIsReleasedIsRoomAtOnce) {
 // A record that may come while recording is stopped: the switch that nobody has said yet is before it.
 TEST(Ring, ARecordOfAnotherContextComesBehindItsSwitch) {
     CoreUnderTest t;
-    t.core.unsaid = 1;
+    t.core.context_record_pending = 1;
     t.core.context_number = 3;
     const auto put = [&](std::uint64_t limit) { return ring_put(t.machine, t.core, wire::make_sync(0), limit); };
     ASSERT_TRUE(put_in_context(t.machine, t.core, put, own_limit));

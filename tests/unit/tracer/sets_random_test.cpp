@@ -30,15 +30,15 @@ protected:
             singles_.push_back({.direct = direct});
         }
         singles_.push_back({.func = a_callback, .direct = testing::graph_entry});
-        for (Ops& one : singles_) all_.push_back(Family::of(one));
+        for (Ops& one : singles_) all_.push_back(PerSiteOps::of(one));
         for (Member& one : counting_) one.direct = testing::function_entry + 0x40;
         for (Member& one : called_) one.func = a_callback;
-        all_.push_back(Family::each(counting_.data(), sites));
-        all_.push_back(Family::each(called_.data(), sites));
+        all_.push_back(PerSiteOps::each(counting_.data(), sites));
+        all_.push_back(PerSiteOps::each(called_.data(), sites));
     }
 
     unsigned below(unsigned bound) { return static_cast<unsigned>(random_() % bound); }
-    Family any() { return all_[below(static_cast<unsigned>(all_.size()))]; }
+    PerSiteOps any() { return all_[below(static_cast<unsigned>(all_.size()))]; }
 
     static bool conflicts(const Set& set) {
         unsigned special = 0;
@@ -47,7 +47,7 @@ protected:
     }
     static Set after(Set set, const Change& change, std::uint32_t index) {
         Ops* const added = change.add.at(index);
-        for (const Family& family : change.remove) {
+        for (const PerSiteOps& family : change.remove) {
             if (family.at(index) != added) std::erase(set, family.at(index));
         }
         if (added != nullptr && std::find(set.begin(), set.end(), added) == set.end()) {
@@ -59,7 +59,7 @@ protected:
     // One request on a range of sites, one of them damaged now and then.
     void request() {
         Change change;
-        std::vector<Family> remove;
+        std::vector<PerSiteOps> remove;
         if (below(5) != 0) change.add = any();
         if (change.add.first == nullptr || below(3) == 0) {
             for (unsigned left = 1 + below(4); left-- > 0;) remove.push_back(any());
@@ -97,7 +97,7 @@ protected:
             ++uses[set];
             enabled += !set.empty();
             for (Ops* ops : set) {
-                const auto whose = std::find_if(all_.begin(), all_.end(), [&](const Family& family) {
+                const auto whose = std::find_if(all_.begin(), all_.end(), [&](const PerSiteOps& family) {
                     return family.at(i) == ops;
                 });
                 ASSERT_NE(whose, all_.end());
@@ -108,7 +108,7 @@ protected:
         for (const auto& [set, count] : uses) lists += set.size() > 1;
         ASSERT_EQ(text_.patcher.enabled(), enabled);
         ASSERT_EQ(text_.patcher.lists_in_use(), lists);
-        for (const Family& family : all_) ASSERT_EQ(family.first->sites, counts[family.first]);
+        for (const PerSiteOps& family : all_) ASSERT_EQ(family.first->sites, counts[family.first]);
         std::map<Set, Ops*> object;
         for (std::uint32_t i = 0; i < sites; ++i) {
             const Set& set = model_[i];
@@ -118,14 +118,14 @@ protected:
             Ops*& shared = object[set];
             if (shared == nullptr) shared = &found;
             ASSERT_EQ(shared, &found) << "the same set, the same object";
-            if (set.size() > 1) check_list(static_cast<SiteList&>(found), set, uses[set]);
+            if (set.size() > 1) check_list(static_cast<OpsList&>(found), set, uses[set]);
         }
     }
 
     std::map<Status, unsigned> results_;
 
 private:
-    // From the state table in sets.hpp.
+    // From the state table in transition_planner.hpp.
     std::uint32_t word_of(std::uint32_t index, const Set& set) {
         if (set.empty()) return insn::nop;
         if (set.size() > 1 || set[0]->func == a_callback) {
@@ -134,7 +134,7 @@ private:
         const bool far = set[0]->direct == testing::far_entry;
         return text_.bl(index, far ? testing::far_trampoline : set[0]->direct);
     }
-    static void check_list(const SiteList& list, const Set& set, std::uint32_t refs) {
+    static void check_list(const OpsList& list, const Set& set, std::uint32_t refs) {
         ASSERT_EQ(list.refs, refs);
         ASSERT_EQ(list.func, nopscope_walk_list);
         Address direct = 0;
@@ -146,7 +146,7 @@ private:
     Text text_;
     std::deque<Ops> singles_;
     std::vector<Member> counting_ = std::vector<Member>(sites), called_ = std::vector<Member>(sites);
-    std::vector<Family> all_;
+    std::vector<PerSiteOps> all_;
     std::map<std::uint32_t, Set> model_;
 };
 

@@ -15,7 +15,7 @@ struct TenSites : Text {
         add_many(count);
         initialise();
     }
-    SiteList& list(std::uint32_t index) { return static_cast<SiteList&>(object(index)); }
+    OpsList& list(std::uint32_t index) { return static_cast<OpsList&>(object(index)); }
     bool calls(std::uint32_t index) { return word(index) == bl(index, testing::callback_trampoline); }
     // All that a refused request must leave as it was.
     auto everything() {
@@ -214,7 +214,7 @@ TEST(Sets, AListIsKeptWhileACoreDoesNotComeOut) {
     TenSites t;
     ASSERT_EQ(t.change(&t.callback_ops, nullptr), Status::ok);
     ASSERT_EQ(t.change(&t.other_callback_ops, nullptr), Status::ok);
-    const SiteList& list = t.list(0);
+    const OpsList& list = t.list(0);
     t.quiescent = false;
     ASSERT_EQ(t.change(nullptr, &t.callback_ops), Status::ok);
     EXPECT_EQ(list.count, 2u);
@@ -304,7 +304,7 @@ TEST(Sets, TheSameSiteTwice) {
     TenSites t;
     const auto twice = [](auto visit) { (void)(visit(3, 4) && visit(3, 5)); };
     const auto at_once = [] { return true; };
-    const Family one[] = {Family::of(t.callback_ops)};
+    const PerSiteOps one[] = {PerSiteOps::of(t.callback_ops)};
     ASSERT_EQ(t.change(&t.other_callback_ops, nullptr), Status::ok);
     ASSERT_EQ(t.patcher.change({.add = one[0]}, twice, at_once), Status::ok);
     EXPECT_EQ(t.callback_ops.sites, 2u);
@@ -318,12 +318,12 @@ TEST(Sets, TheSameSiteTwice) {
 
 TEST(Sets, SeveralGoAtOnce) {
     TenSites t;
-    const Family all[] = {Family::of(t.graph_ops), Family::of(t.callback_ops), Family::of(t.function_ops)};
+    const PerSiteOps all[] = {PerSiteOps::of(t.graph_ops), PerSiteOps::of(t.callback_ops), PerSiteOps::of(t.function_ops)};
     ASSERT_EQ(t.change(&t.graph_ops, nullptr), Status::ok);
     ASSERT_EQ(t.change(&t.callback_ops, nullptr, 5), Status::ok);
     ASSERT_EQ(t.change({.add = all[1], .remove = all}, 0, 8), Status::ok);
     EXPECT_EQ(t.graph_ops.sites, 2u);
-    EXPECT_EQ(t.callback_ops.sites, 10u) << "who comes stays";
+    EXPECT_EQ(t.callback_ops.sites, 10u) << "an ops that is added again stays";
     t.synchronized = 0;
     ASSERT_EQ(t.change({.remove = all}), Status::ok);
     EXPECT_EQ(t.patcher.enabled(), 0u);

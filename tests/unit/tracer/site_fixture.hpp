@@ -84,16 +84,16 @@ private:
         });
         return set;
     }
-    std::vector<Family> take(Set& set, std::size_t count) {
-        std::vector<Family> some;
+    std::vector<PerSiteOps> take(Set& set, std::size_t count) {
+        std::vector<PerSiteOps> some;
         for (; some.size() < count && !set.empty(); set.pop_back()) {
-            some.push_back(Family::of(ops[set.back()]));
+            some.push_back(PerSiteOps::of(ops[set.back()]));
         }
         return some;
     }
-    void request(const std::vector<Family>& add, const std::vector<Family>& remove) {
+    void request(const std::vector<PerSiteOps>& add, const std::vector<PerSiteOps>& remove) {
         machine.begin();
-        EXPECT_EQ(change({.add = add.empty() ? Family{} : add[0], .remove = remove}), Status::ok);
+        EXPECT_EQ(change({.add = add.empty() ? PerSiteOps{} : add[0], .remove = remove}), Status::ok);
         machine.end();
     }
 

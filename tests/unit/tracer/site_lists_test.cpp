@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tracer/patching/site_lists.hpp"
+#include "tracer/patching/ops_list_pool.hpp"
 
 #include <gtest/gtest.h>
 
@@ -22,10 +22,10 @@ protected:
     }
     // A list of ops[first] to ops[first + count - 1] that a site holds.
     template <typename Lists>
-    SiteList* take(Lists& lists, unsigned first, unsigned count) {
+    OpsList* take(Lists& lists, unsigned first, unsigned count) {
         std::vector<Ops*> members;
         for (unsigned i = first; i < first + count; ++i) members.push_back(&ops[i]);
-        SiteList* list = lists.get(members);
+        OpsList* list = lists.get(members);
         if (list != nullptr) lists.hold(*list, 1);
         return list;
     }
@@ -34,13 +34,13 @@ protected:
     std::vector<Ops*> called;
 };
 
-std::uint64_t slot(const SiteList* list) { return reinterpret_cast<std::uintptr_t>(list); }
+std::uint64_t slot(const OpsList* list) { return reinterpret_cast<std::uintptr_t>(list); }
 
 TEST_F(SiteListsTest, SameMembersShareAListAndOrderMatters) {
-    SiteLists<64> lists;
-    SiteList* ab = lists.get(std::vector{&ops[0], &ops[1]});
-    SiteList* ba = lists.get(std::vector{&ops[1], &ops[0]});
-    SiteList* abc = lists.get(std::vector{&ops[0], &ops[1], &ops[2]});
+    OpsListPool<64> lists;
+    OpsList* ab = lists.get(std::vector{&ops[0], &ops[1]});
+    OpsList* ba = lists.get(std::vector{&ops[1], &ops[0]});
+    OpsList* abc = lists.get(std::vector{&ops[0], &ops[1], &ops[2]});
     EXPECT_NE(ab, ba);
     EXPECT_NE(ab, abc);
     EXPECT_EQ(lists.get(std::vector{&ops[0], &ops[1]}), ab);
@@ -50,15 +50,15 @@ TEST_F(SiteListsTest, SameMembersShareAListAndOrderMatters) {
 }
 
 TEST_F(SiteListsTest, DirectIsThatOfTheMemberThatHasOne) {
-    SiteLists<64> lists;
+    OpsListPool<64> lists;
     ops[1].direct = 0x4000;
     EXPECT_EQ(take(lists, 0, 3)->direct, 0x4000u);
     EXPECT_EQ(take(lists, 2, 2)->direct, 0u);
 }
 
 TEST_F(SiteListsTest, WalkCallsEachMemberInOrderWithItself) {
-    SiteLists<64> lists;
-    SiteList* list = lists.get(std::vector{&ops[3], &ops[0], &ops[2]});
+    OpsListPool<64> lists;
+    OpsList* list = lists.get(std::vector{&ops[3], &ops[0], &ops[2]});
     Regs regs{};
     regs.pc = 0x1008;
     list->func(0x1000, 0x2000, list, &regs);
@@ -66,9 +66,9 @@ TEST_F(SiteListsTest, WalkCallsEachMemberInOrderWithItself) {
 }
 
 TEST_F(SiteListsTest, CollectFreesWhatNoSlotHolds) {
-    SiteLists<64> lists;
-    SiteList* held = take(lists, 0, 2);
-    SiteList* dropped = take(lists, 1, 2);
+    OpsListPool<64> lists;
+    OpsList* held = take(lists, 0, 2);
+    OpsList* dropped = take(lists, 1, 2);
     lists.release(*dropped, 1);
     lists.collect();
     EXPECT_EQ(lists.in_use(), 1u);
@@ -81,16 +81,16 @@ TEST_F(SiteListsTest, CollectFreesWhatNoSlotHolds) {
 }
 
 TEST_F(SiteListsTest, AnEmptyPoolHoldsNothing) {
-    SiteLists<64> lists;
+    OpsListPool<64> lists;
     EXPECT_EQ(lists.in_use(), 0u);
-    EXPECT_FALSE(lists.holds(slot(reinterpret_cast<SiteList*>(&lists))));
+    EXPECT_FALSE(lists.holds(slot(reinterpret_cast<OpsList*>(&lists))));
     lists.collect();
 }
 
 TEST_F(SiteListsTest, FullPoolSaysSoAndKeepsItsLists) {
-    SiteLists<64> lists;
-    std::vector<SiteList*> all;
-    while (SiteList* list = take(lists, static_cast<unsigned>(all.size()), 2)) all.push_back(list);
+    OpsListPool<64> lists;
+    std::vector<OpsList*> all;
+    while (OpsList* list = take(lists, static_cast<unsigned>(all.size()), 2)) all.push_back(list);
     EXPECT_GE(all.size(), 64u / 5);
     EXPECT_EQ(lists.in_use(), all.size());
     for (unsigned i = 0; i < all.size(); ++i) {
@@ -100,9 +100,9 @@ TEST_F(SiteListsTest, FullPoolSaysSoAndKeepsItsLists) {
 }
 
 TEST_F(SiteListsTest, FreeBlocksJoin) {
-    SiteLists<64> lists;
-    std::vector<SiteList*> all;
-    while (SiteList* list = take(lists, static_cast<unsigned>(all.size()), 2)) all.push_back(list);
+    OpsListPool<64> lists;
+    std::vector<OpsList*> all;
+    while (OpsList* list = take(lists, static_cast<unsigned>(all.size()), 2)) all.push_back(list);
     EXPECT_EQ(take(lists, 0, 36), nullptr);
     // Every other one: no two free neighbours, so still no room for a long one.
     for (unsigned i = 0; i < all.size(); i += 2) lists.release(*all[i], 1);
@@ -118,11 +118,11 @@ TEST_F(SiteListsTest, FreeBlocksJoin) {
 // The rest of a block, when too small for a header, stays with the list.
 TEST_F(SiteListsTest, EveryRemainderFits) {
     for (unsigned count = 2; count <= 40; ++count) {
-        SiteLists<24> lists;
-        SiteList* list = take(lists, 0, count);
+        OpsListPool<24> lists;
+        OpsList* list = take(lists, 0, count);
         if (list == nullptr) continue;
         EXPECT_EQ(list->all().back(), &ops[count - 1]);
-        while (SiteList* more = take(lists, count % 7, 2)) {
+        while (OpsList* more = take(lists, count % 7, 2)) {
             if (more->refs > 1) break;
         }
         EXPECT_EQ(list->all().size(), count);

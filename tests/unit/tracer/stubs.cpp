@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What slots and lists refer to, for the host: on a board tracer/arch/arm64/callbacks.S and tracer.cpp.
 #include "tracer/core/hooks.hpp"
-#include "tracer/patching/site_lists.hpp"
+#include "tracer/patching/ops_list_pool.hpp"
 
 #include <cstdlib>
 
@@ -16,7 +16,7 @@ alignas(nopscope::hook_alignment) const char nopscope_profile_events_hook[1]{};
 
 extern "C" void nopscope_walk_list(std::uint64_t ip, std::uint64_t parent_ip, nopscope::Ops* list,
                                    nopscope::Regs* regs) {
-    for (nopscope::Ops* ops : static_cast<nopscope::SiteList*>(list)->all()) {
+    for (nopscope::Ops* ops : static_cast<nopscope::OpsList*>(list)->all()) {
         ops->func(ip, parent_ip, ops, regs);
     }
 }

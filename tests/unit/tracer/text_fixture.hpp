@@ -53,9 +53,9 @@ struct TextOn {
         return patcher.initialise({text_base, text_base + 0x3000});
     }
     Status change(Ops* add, Ops* remove, std::uint32_t first = 0, std::uint32_t count = ~0u) {
-        const Family gone[] = {{.first = remove}};
+        const PerSiteOps gone[] = {{.first = remove}};
         Change change;
-        if (add != nullptr) change.add = Family::of(*add);
+        if (add != nullptr) change.add = PerSiteOps::of(*add);
         if (remove != nullptr) change.remove = gone;
         return this->change(change, first, count);
     }

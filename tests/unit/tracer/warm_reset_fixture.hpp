@@ -75,8 +75,8 @@ protected:
         for (unsigned index = 0; index < 300; ++index) all.insert(site_of_call(index));
         return all;
     }();
-    Kept kept{};
-    const KeptImage image{1, 2, 1, hz};
+    WarmResetHeader kept{};
+    const WarmResetImage image{1, 2, 1, hz};
     std::vector<Core> next_core = std::vector<Core>(1);
     Core& next = next_core[0];
     Recovered found{};

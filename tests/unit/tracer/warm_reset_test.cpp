@@ -179,18 +179,18 @@ TEST_F(WarmReset, AFrameWithoutRecordsHoldsNone) {
 }
 TEST_F(WarmReset, AHeaderThatIsBeingWrittenIsNotWhole) {
     struct Looking : sim::SimMachine {
-        Looking(const Kept& at, const KeptImage& of) : SimMachine(0, 64), header(at), image(of) {}
+        Looking(const WarmResetHeader& at, const WarmResetImage& of) : SimMachine(0, 64), header(at), image(of) {}
         std::uint64_t clock() {
             EXPECT_FALSE(is_whole(header, image));
             return SimMachine::clock();
         }
-        const Kept& header;
-        const KeptImage& image;
+        const WarmResetHeader& header;
+        const WarmResetImage& image;
     };
     pump.prepare_reset();
     ASSERT_TRUE(is_whole(kept, image));
     Looking looking(kept, image);
-    Keeper<Looking> keeper(looking);
+    WarmResetWriter<Looking> keeper(looking);
     keeper.open(&kept, hz);
     keeper.keep_all(cores, {.session = 7, .console_dropped = 0, .flight = true, .lossless = false, .on_line = false});
     EXPECT_TRUE(is_whole(kept, image));
@@ -200,7 +200,7 @@ TEST_F(WarmReset, EachBitOfTheHeaderMatters) {
     make(3000);
     pump.prepare_reset();
     auto* const words = reinterpret_cast<std::uint64_t*>(&kept);
-    const std::size_t count = offsetof(Kept, core) / 8 + sizeof(KeptCore) / 8;
+    const std::size_t count = offsetof(WarmResetHeader, core) / 8 + sizeof(WarmResetCore) / 8;
     for (std::size_t word = 0; word < count; ++word) {
         for (unsigned bit = 0; bit < 64; ++bit) {
             words[word] ^= std::uint64_t{1} << bit;
@@ -215,8 +215,8 @@ TEST_F(WarmReset, EachBitOfTheHeaderMatters) {
 TEST_F(WarmReset, OfAnotherImageNothingIsRead) {
     make(3000);
     pump.prepare_reset();
-    for (const KeptImage other : {KeptImage{3, 2, 1, hz}, KeptImage{1, 3, 1, hz}, KeptImage{1, 2, 2, hz},
-                                  KeptImage{1, 2, 1, hz + 1}}) {
+    for (const WarmResetImage other : {WarmResetImage{3, 2, 1, hz}, WarmResetImage{1, 3, 1, hz}, WarmResetImage{1, 2, 2, hz},
+                                  WarmResetImage{1, 2, 1, hz + 1}}) {
         const Recovered none = recover(kept, other, &next, [&](unsigned) { return core.ring; },
                                        [](std::uint32_t) { return true; });
         EXPECT_EQ(none.records, 0u);

@@ -19,8 +19,8 @@ using testing::WarmReset;
 using Stream = std::pair<wire::Stream, unsigned>;  // stream and core
 
 // For try_write: the limit in the header, at each byte of the line.
-const Kept* header_at_line = nullptr;
-const KeptImage* image_at_line = nullptr;
+const WarmResetHeader* header_at_line = nullptr;
+const WarmResetImage* image_at_line = nullptr;
 std::vector<std::uint64_t> limits;  // 0: no whole header, or not the first byte of a frame
 std::size_t bytes_to_reset = 0;     // 0: none
 struct Reset {};
@@ -241,7 +241,7 @@ TEST_F(WarmSequences, EachSessionHasAnotherNumberThanThoseBefore) {
 TEST_F(WarmSequences, CountsGoOnAndNothingIsAddedToTheRing) {
     some_frames();
     core.filtered = 11;
-    core.passed = 4;
+    core.calls_skipped = 4;
     core.aggregated = 22;
     pump.prepare_reset();
     kept.console_dropped = 33;

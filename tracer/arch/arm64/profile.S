@@ -9,7 +9,7 @@
 //
 // It is here twice: as it is, and counting the PMU's events (events.hpp), for which Core::evented is what
 // `profiled` is for time. Events are read in a stretch of their own, outside of that of time, so what counting
-// takes is in nobody's time but the caller's. CORE_PROFILE_EVENTS, which says what is counted, is read and written
+// takes is in the caller's time alone. CORE_PROFILE_EVENTS, which says what is counted, is read and written
 // with `evented`; the frame keeps the low half of its low half with the cell, and a call over whose time it
 // has changed is not counted.
 
@@ -179,7 +179,7 @@ function \hook
 end_of \hook
 .endm
 
-// In this order: unmarked.hpp.
+// In this order: unguarded_code.hpp.
 profile_entry nopscope_profile_entry, nopscope_profile_hook, counts=0
 profile_entry nopscope_profile_events_entry, nopscope_profile_events_hook, counts=1
 profile_hook nopscope_profile_events_hook, counts=1

@@ -47,7 +47,7 @@ struct Context {
     std::uint32_t count = 0;         ///< Of `frames`.
     std::uint32_t number = 0;        ///< As the host knows it. 0: a core's main context.
     std::uint32_t core = 0;          ///< Its core's number plus 1. 0: it has not run yet.
-    std::uint32_t below = 0;         ///< Open calls of the functions of trace_only_below().
+    std::uint32_t subtree_depth = 0; ///< Open calls of the functions of trace_only_below().
     Context* next = nullptr;         ///< Of the tracer's list.
 };
 

@@ -43,7 +43,7 @@ export function showCalls(host: HTMLElement, view: View, fn: number, chosen: (fn
     );
 }
 
-// Where one calls the other directly, as far as the page has the caller's instructions.
+// Where one calls the other directly, if the page has the caller's instructions.
 function linesOf(view: View, caller: number, callee: number): string {
     const code = view.code?.functions.find((one) => one.function === caller);
     const lines = code && callLines(code).get(callee);

@@ -15,7 +15,7 @@
 
 namespace nopscope {
 
-struct SiteList : Ops {
+struct OpsList : Ops {
     std::uint32_t units = 0;  // of this block, header included; the pool's
     std::uint32_t refs = 0;   // sites whose slot holds it
     std::uint32_t count = 0;  // members; 0: a free block
@@ -32,18 +32,18 @@ extern "C" void nopscope_walk_list(std::uint64_t ip, std::uint64_t parent_ip, Op
 void guarded(std::uint64_t ip, std::uint64_t parent_ip, Ops* ops, Regs* regs);
 
 template <std::size_t Units>
-class SiteLists {
+class OpsListPool {
 public:
-    constexpr SiteLists() = default;
+    constexpr OpsListPool() = default;
 
     // The list of these members, found or made; null: the pool is full.
-    SiteList* get(std::span<Ops* const> members) {
+    OpsList* get(std::span<Ops* const> members) {
         std::uint32_t& head = heads_[hash(members)];
         for (std::uint32_t i = head; i != 0; i = at(i - 1)->next) {
             if (same(*at(i - 1), members)) return at(i - 1);
         }
         const auto units = static_cast<std::uint32_t>(units_of(members.size()));
-        SiteList* const list = find_free(units);
+        OpsList* const list = find_free(units);
         if (list == nullptr) return nullptr;
         make(*list, units, members);
         list->next = head;
@@ -52,8 +52,8 @@ public:
         return list;
     }
     // So many slots more, or less, hold it.
-    void hold(SiteList& list, std::uint32_t sites) { list.refs += sites; }
-    void release(SiteList& list, std::uint32_t sites) {
+    void hold(OpsList& list, std::uint32_t sites) { list.refs += sites; }
+    void release(OpsList& list, std::uint32_t sites) {
         list.refs -= sites;
         unused_ |= list.refs == 0;
     }
@@ -62,7 +62,7 @@ public:
     // list's members lie there, and then no nopscope_walk_list.
     bool holds(std::uint64_t slot) const {
         if (!contains(slot) || slot % alignof(Unit) != 0) return false;
-        const auto* list = reinterpret_cast<const SiteList*>(slot);
+        const auto* list = reinterpret_cast<const OpsList*>(slot);
         return list->func == nopscope_walk_list && list->count != 0;
     }
     // By address alone: `slot` lies in the pool.
@@ -77,7 +77,7 @@ public:
         unused_ = false;
         for (std::uint32_t& head : heads_) {
             for (std::uint32_t* link = &head; *link != 0;) {
-                SiteList& list = *at(*link - 1);
+                OpsList& list = *at(*link - 1);
                 if (list.refs == 0) {
                     *link = list.next;
                     list.count = 0;
@@ -89,7 +89,7 @@ public:
     }
     std::uint32_t in_use() {
         std::uint32_t count = 0;
-        for (SiteList* list = first(); list != nullptr; list = next(list)) count += list->count != 0;
+        for (OpsList* list = first(); list != nullptr; list = next(list)) count += list->count != 0;
         return count;
     }
 
@@ -97,17 +97,17 @@ private:
     struct alignas(16) Unit {
         std::uint64_t words[2];
     };
-    static constexpr std::size_t header_units = sizeof(SiteList) / sizeof(Unit);
+    static constexpr std::size_t header_units = sizeof(OpsList) / sizeof(Unit);
 
-    static std::uint64_t address(const SiteList* list) {
+    static std::uint64_t address(const OpsList* list) {
         return reinterpret_cast<std::uintptr_t>(list);
     }
     static std::size_t units_of(std::size_t members) { return header_units + (members + 1) / 2; }
-    SiteList* at(std::size_t unit) { return reinterpret_cast<SiteList*>(&pool_[unit]); }
-    SiteList* first() { return rover_ == nullptr ? nullptr : at(0); }
-    SiteList* next(SiteList* list) {
+    OpsList* at(std::size_t unit) { return reinterpret_cast<OpsList*>(&pool_[unit]); }
+    OpsList* first() { return rover_ == nullptr ? nullptr : at(0); }
+    OpsList* next(OpsList* list) {
         auto* after = reinterpret_cast<Unit*>(list) + list->units;
-        return after == pool_.data() + Units ? nullptr : reinterpret_cast<SiteList*>(after);
+        return after == pool_.data() + Units ? nullptr : reinterpret_cast<OpsList*>(after);
     }
     void format() {
         at(0)->units = Units;
@@ -123,10 +123,10 @@ private:
         return hash >> 26;
     }
     // From where the last one was found, so that many in a row cost no search.
-    SiteList* find_free(std::uint32_t units) {
+    OpsList* find_free(std::uint32_t units) {
         if (rover_ == nullptr) format();
         for (unsigned attempt = 0; attempt < 2; ++attempt) {
-            for (SiteList* list = rover_; list != nullptr; list = next(list)) {
+            for (OpsList* list = rover_; list != nullptr; list = next(list)) {
                 if (list->count != 0) continue;
                 join_free(list);
                 if (list->units >= units) return rover_ = list;
@@ -135,19 +135,19 @@ private:
         }
         return nullptr;
     }
-    void join_free(SiteList* list) {
-        for (SiteList* after = next(list); after != nullptr && after->count == 0; after = next(list)) {
+    void join_free(OpsList* list) {
+        for (OpsList* after = next(list); after != nullptr && after->count == 0; after = next(list)) {
             list->units += after->units;
         }
     }
-    static bool same(const SiteList& list, std::span<Ops* const> members) {
+    static bool same(const OpsList& list, std::span<Ops* const> members) {
         if (list.count != members.size()) return false;
         for (std::size_t i = 0; i < members.size(); ++i) {
             if (list.members()[i] != members[i]) return false;
         }
         return true;
     }
-    void make(SiteList& list, std::uint32_t units, std::span<Ops* const> members) {
+    void make(OpsList& list, std::uint32_t units, std::span<Ops* const> members) {
         const std::uint32_t rest = list.units - units;
         if (rest >= header_units) {
             list.units = units;
@@ -170,14 +170,14 @@ private:
     }
 
     // All that a direct entry finds through the slot.
-    static void go_on_to(SiteList& list, const Ops& member) {
+    static void go_on_to(OpsList& list, const Ops& member) {
         list.direct = member.direct;
         list.data = member.data;
     }
 
     std::array<Unit, Units> pool_{};
     std::array<std::uint32_t, 64> heads_{};  // by hash: the first one's unit, and 1
-    SiteList* rover_ = nullptr;
+    OpsList* rover_ = nullptr;
     bool unused_ = false;  // a list that no slot holds
 };
 

@@ -33,14 +33,14 @@ constexpr bool glob_matches(const char* pattern, const char* name, std::size_t s
 
 // The sites a request is about: a Selection where nothing else is asked for, else of the whole table
 // what the request has and its `notrace` has not.
-class NamedSelection {
+class SiteNameFilter {
 public:
-    NamedSelection(const SiteTable& sites, const wire::NameTable& names, const Sites& which,
+    SiteNameFilter(const SiteTable& sites, const wire::NameTable& names, const Sites& which,
                    std::span<const void* const> except)
-        : NamedSelection({sites, is_plain(which) ? which : Sites::all(), except}, sites, names, which,
+        : SiteNameFilter({sites, is_plain(which) ? which : Sites::all(), except}, sites, names, which,
                          true) {}
     // The sites that are not in `which`.
-    static NamedSelection others(const SiteTable& sites, const wire::NameTable& names,
+    static SiteNameFilter others(const SiteTable& sites, const wire::NameTable& names,
                                  const Sites& which) {
         if (is_plain(which)) return {Selection::others(sites, which), sites, names, which, true};
         return {{sites, Sites::all(), {}}, sites, names, which, false};
@@ -80,7 +80,7 @@ private:
     static bool is_plain(const Sites& which) {
         return which.pattern == nullptr && which.notrace == nullptr && which.bits == nullptr;
     }
-    NamedSelection(const Selection& selection, const SiteTable& sites, const wire::NameTable& names,
+    SiteNameFilter(const Selection& selection, const SiteTable& sites, const wire::NameTable& names,
                    const Sites& which, bool matching)
         : selection_(selection), sites_(sites), names_(names), which_{which, wire::NameCursor(names)},
           notrace_{which.notrace != nullptr ? *which.notrace : nothing, wire::NameCursor(names)},

@@ -13,7 +13,7 @@
 
 namespace nopscope {
 
-class MovedSites {
+class DemotedSites {
 public:
     enum class State : std::uint8_t {
         free,

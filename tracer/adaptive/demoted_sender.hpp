@@ -3,15 +3,15 @@
 // a move.
 #pragma once
 
-#include "tracer/adaptive/moved_sites.hpp"
+#include "tracer/adaptive/demoted_sites.hpp"
 #include "tracer/core/site_table.hpp"
 #include "tracer/protocol/moved.hpp"
 
 namespace nopscope {
 
-class MovedSender {
+class DemotedSender {
 public:
-    constexpr MovedSender(MovedSites& moved, const SiteTable& sites) : moved_(moved), sites_(sites) {}
+    constexpr DemotedSender(DemotedSites& moved, const SiteTable& sites) : moved_(moved), sites_(sites) {}
 
     void open(std::uint64_t text_base, std::uint64_t clock_hz) {
         text_base_ = text_base;
@@ -47,14 +47,14 @@ public:
 private:
     static constexpr std::uint64_t again_seconds = 4;
 
-    void put(wire::MovedWriter& out, const MovedSites::Site& site) const {
-        using State = MovedSites::State;
+    void put(wire::MovedWriter& out, const DemotedSites::Site& site) const {
+        using State = DemotedSites::State;
         if (site.state == State::free || site.state == State::barred) return;
         out.put({static_cast<std::uint32_t>(sites_.function(site.index) - text_base_),
                  site.state != State::back, site.since});
     }
 
-    MovedSites& moved_;
+    DemotedSites& moved_;
     const SiteTable& sites_;
     std::uint64_t text_base_ = 0;
     std::uint64_t clock_hz_ = 1;

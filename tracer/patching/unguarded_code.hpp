@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Code that reads slots and marks nothing (quiescence.hpp), as far as it is in use.
+// Code in use that reads slots without taking a guard (quiescence.hpp).
 #pragma once
 
 #include "tracer/arch/machine.hpp"
@@ -10,9 +10,9 @@
 
 namespace nopscope {
 
-class Unmarked {
+class UnguardedCode {
 public:
-    Unmarked(bool far, bool profile) {
+    UnguardedCode(bool far, bool profile) {
         if (far) add(nopscope_far, nopscope_far_end);
         // Both entries, and the hook that counts events: it reads no slot, but count_events() waits for it, too.
         if (profile) add(nopscope_profile_entry, nopscope_profile_events_hook_end);

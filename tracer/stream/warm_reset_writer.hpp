@@ -20,19 +20,19 @@ struct PumpState {
 };
 
 template <MachineConcept M>
-class Keeper {
+class WarmResetWriter {
 public:
-    constexpr explicit Keeper(M& machine) : machine_(machine) {}
+    constexpr explicit WarmResetWriter(M& machine) : machine_(machine) {}
 
     // Begins to keep a new session. Null: keeps nothing.
-    void open(Kept* kept, std::uint64_t clock_hz) {
+    void open(WarmResetHeader* kept, std::uint64_t clock_hz) {
         kept_ = kept;
         period_ticks_ = clock_hz / 100;
         limit_ = 0;
         recovers_ = false;
     }
     // Begins to send the session that `kept` holds: only the limit in it changes, until open().
-    void open_recovered(Kept& kept) {
+    void open_recovered(WarmResetHeader& kept) {
         kept_ = &kept;
         limit_ = kept.sequence_limit;
         recovers_ = true;
@@ -110,11 +110,11 @@ private:
     }
 
     M& machine_;
-    Kept* kept_ = nullptr;
+    WarmResetHeader* kept_ = nullptr;
     std::uint64_t period_ticks_ = 0;
-    std::uint64_t limit_ = 0;  // Kept::sequence_limit
+    std::uint64_t limit_ = 0;  // WarmResetHeader::sequence_limit
     const Core* held_ = nullptr;  // whose records the last frame has; null: it has none
-    KeptTail held_tail_{};  // before them
+    WarmResetTail held_tail_{};  // before them
     bool recovers_ = false;
     bool sent_ = false;  // frames, since the last header
 };

@@ -16,15 +16,15 @@ inline constexpr std::size_t max_attached = 256;
 //
 // A direct entry that finds its data through the slot may find any object there during a change, also
 // one that has none for it, and must be waited for as the far trampoline is, for a list may be freed.
-struct Family {
+struct PerSiteOps {
     Ops* first = nullptr;      // null: nobody
     std::uint32_t stride = 0;  // bytes; 0: one ops for all sites
     std::uint32_t count = 1;   // members; as many as there are sites, if there is a stride
 
-    static constexpr Family of(Ops& ops) { return {.first = &ops}; }
+    static constexpr PerSiteOps of(Ops& ops) { return {.first = &ops}; }
     // Member: Ops or derived from it alone.
     template <typename Member>
-    static constexpr Family each(Member* members, std::uint32_t count) {
+    static constexpr PerSiteOps each(Member* members, std::uint32_t count) {
         return {members, sizeof(Member), count};
     }
 
@@ -34,10 +34,10 @@ struct Family {
     }
 };
 
-// A request: who comes, at the end of each site's set, and who goes. Who is in both stays.
+// A request adds one ops at the end of each site's set and removes others. An ops named in both lists stays attached.
 struct Change {
-    Family add{};
-    std::span<const Family> remove{};
+    PerSiteOps add{};
+    std::span<const PerSiteOps> remove{};
 };
 inline constexpr std::size_t max_removed = 8;
 
@@ -45,7 +45,7 @@ inline constexpr std::size_t max_removed = 8;
 class Attached {
 public:
     // False: there are too many.
-    bool add(const Family& family) {
+    bool add(const PerSiteOps& family) {
         for (std::uint32_t i = 0; i < count_; ++i) {
             if (all_[i].first == family.first) return true;
         }
@@ -62,7 +62,7 @@ public:
         }
     }
     // Who has `ops` at this site, or null.
-    const Family* owner(const Ops* ops, std::uint32_t index) const {
+    const PerSiteOps* owner(const Ops* ops, std::uint32_t index) const {
         for (std::uint32_t i = 0; i < count_; ++i) {
             if (all_[i].at(index) == ops) return &all_[i];
         }
@@ -70,7 +70,7 @@ public:
     }
 
 private:
-    std::array<Family, max_attached> all_{};
+    std::array<PerSiteOps, max_attached> all_{};
     std::uint32_t count_ = 0;
 };
 

@@ -13,9 +13,9 @@
 
 #include "tracer/arch/machine.hpp"
 #include "tracer/arch/arm64/insn.hpp"
-#include "tracer/recorders/family.hpp"
+#include "tracer/recorders/per_site_ops.hpp"
 #include "nopscope/nopscope.hpp"
-#include "tracer/patching/site_lists.hpp"
+#include "tracer/patching/ops_list_pool.hpp"
 
 namespace nopscope {
 
@@ -39,17 +39,17 @@ static_assert(list_pool_units >= 16, "room for a list");
 inline constexpr std::size_t max_list_members = 128;
 
 // What slots hold, by the sites' indexes; a family's members differ.
-struct Objects {
+struct SlotValues {
     std::uint64_t first;
     std::uint64_t stride;
     std::uint64_t at(std::uint64_t index) const { return first + index * stride; }
 };
 
 struct Transition {
-    Objects from, to;
+    SlotValues from, to;
     insn::Encoder old_word, new_word;
-    SiteList* left;       // the list that `from` is, that `to` is; or null
-    SiteList* joined;
+    OpsList* left;       // the list that `from` is, that `to` is; or null
+    OpsList* joined;
     std::uint8_t removed;  // families of Change::remove, a bit each
     bool adds;
     bool stores, empties;  // `to` is another object, and which: some set's, that of no ops
@@ -60,10 +60,10 @@ struct Transition {
     bool releases() const { return changes() && (left != nullptr || removed != 0); }
 };
 
-class Sets {
+class TransitionPlanner {
 public:
     // `none` is the object of a site that nobody traces.
-    constexpr explicit Sets(Ops& none) : none_(none) {}
+    constexpr explicit TransitionPlanner(Ops& none) : none_(none) {}
 
     void set_trampolines(const Trampolines& trampolines) { trampolines_ = trampolines; }
     // All sites are in it.
@@ -74,7 +74,7 @@ public:
     Status begin(const Change& change) {
         for (Transition& one : answers_) one.from = nowhere();
         if (change.remove.size() > max_removed) return Status::too_many;
-        const Family& add = change.add;
+        const PerSiteOps& add = change.add;
         if (add.first == nullptr) return Status::ok;
         if (!attached_.add(add)) return Status::too_many;
         // A family's members are alike, and so are adopted all at once, the first time.
@@ -122,12 +122,12 @@ public:
     // `quiescent`: no core reads an object that no slot holds any more.
     void end(const Change& change, bool quiescent) {
         forget(change.add);
-        for (const Family& family : change.remove) forget(family);
+        for (const PerSiteOps& family : change.remove) forget(family);
         if (quiescent) lists_.collect();
     }
 
     // No slot holds that.
-    Objects nowhere() const { return {reinterpret_cast<std::uintptr_t>(this), 0}; }
+    SlotValues nowhere() const { return {reinterpret_cast<std::uintptr_t>(this), 0}; }
 
     // ---- what there is -----------------------------------------------------------------------------
 
@@ -140,7 +140,7 @@ public:
     template <typename Visit>
     void for_each_ops(std::uint64_t slot, Visit visit) const {
         if (lists_.contains(slot)) {
-            for (Ops* ops : reinterpret_cast<const SiteList*>(slot)->all()) visit(*ops);
+            for (Ops* ops : reinterpret_cast<const OpsList*>(slot)->all()) visit(*ops);
         } else if (slot != address(&none_)) {
             visit(*reinterpret_cast<Ops*>(slot));
         }
@@ -150,31 +150,31 @@ private:
     static std::uint64_t address(const Ops* object) {
         return reinterpret_cast<std::uintptr_t>(object);
     }
-    static Objects only(const Ops* object) { return {address(object), 0}; }
-    static Objects all_of(const Family& family) { return {address(family.first), family.stride}; }
+    static SlotValues only(const Ops* object) { return {address(object), 0}; }
+    static SlotValues all_of(const PerSiteOps& family) { return {address(family.first), family.stride}; }
     // Fills in what the tracer itself wants of an ops. Before any slot holds it.
     void adopt(Ops& ops) const {
         if (ops.func == nullptr) ops.func = none_.func;
         ops.unguarded = (ops.flags & ops_unguarded) != 0 ? ops.func : guarded;
     }
-    void forget(const Family& family) {
+    void forget(const PerSiteOps& family) {
         if (family.first != nullptr && family.first->sites == 0) attached_.forget(family.first);
     }
 
     // The objects like `ops`, which is no list.
-    Objects like(const Ops* ops, std::uint32_t index) const {
-        const Family* const owner = attached_.owner(ops, index);
+    SlotValues like(const Ops* ops, std::uint32_t index) const {
+        const PerSiteOps* const owner = attached_.owner(ops, index);
         return owner != nullptr ? all_of(*owner) : nowhere();
     }
     // Slots that hold what this one holds; nowhere() if nothing known.
-    Objects known(std::uint64_t slot, std::uint32_t index) const {
+    SlotValues known(std::uint64_t slot, std::uint32_t index) const {
         if (slot == address(&none_) || lists_.holds(slot)) return {slot, 0};
         return like(reinterpret_cast<const Ops*>(slot), index);
     }
 
     // All of a Transition but its words.
     Status find(const Change& change, std::uint32_t index, std::uint64_t slot, Transition& out) {
-        const Objects from = known(slot, index);
+        const SlotValues from = known(slot, index);
         if (from.at(index) != slot) return Status::unexpected_text;
         out.from = out.to = from;
         out.left = out.joined = nullptr;
@@ -195,7 +195,7 @@ private:
         if (!out.adds && out.removed == 0) return Status::ok;
         if (count > max_list_members) return Status::too_many;
         if (!compatible({members, count})) return Status::conflict;
-        if (lists_.contains(slot)) out.left = reinterpret_cast<SiteList*>(slot);
+        if (lists_.contains(slot)) out.left = reinterpret_cast<OpsList*>(slot);
         out.fills = slot == address(&none_);
         out.stores = count != 0;
         out.empties = count == 0;
@@ -253,7 +253,7 @@ private:
     Trampolines trampolines_{};
     TextBounds text_{};
     Attached attached_;
-    SiteLists<list_pool_units> lists_;
+    OpsListPool<list_pool_units> lists_;
     std::array<Transition, 16> answers_{};
     std::uint32_t enabled_ = 0;  // sites whose word is a BL
     bool uses_far_ = false;

@@ -22,6 +22,23 @@
 #define DWARF_PC 32
 #define DWARF_V0 64
 
+// In: \op, stp or ldp; SP at the frame. Saves or restores x4 to x29.
+.macro x4_to_x29 op
+    \op     x4, x5, [sp, #FRAME_X(4)]
+    \op     x6, x7, [sp, #FRAME_X(6)]
+    \op     x8, x9, [sp, #FRAME_X(8)]
+    \op     x10, x11, [sp, #FRAME_X(10)]
+    \op     x12, x13, [sp, #FRAME_X(12)]
+    \op     x14, x15, [sp, #FRAME_X(14)]
+    \op     x16, x17, [sp, #FRAME_X(16)]
+    \op     x18, x19, [sp, #FRAME_X(18)]
+    \op     x20, x21, [sp, #FRAME_X(20)]
+    \op     x22, x23, [sp, #FRAME_X(22)]
+    \op     x24, x25, [sp, #FRAME_X(24)]
+    \op     x26, x27, [sp, #FRAME_X(26)]
+    \op     x28, x29, [sp, #FRAME_X(28)]
+.endm
+
 // x2 to x30 and SP are saved.
 .macro saved_general
     .irp    number, 2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30
@@ -126,19 +143,7 @@ fault:
     .cfi_rel_offset 1, FRAME_X(1)
     .cfi_rel_offset 2, FRAME_X(2)
     .cfi_rel_offset 3, FRAME_X(3)
-    stp     x4, x5, [sp, #FRAME_X(4)]
-    stp     x6, x7, [sp, #FRAME_X(6)]
-    stp     x8, x9, [sp, #FRAME_X(8)]
-    stp     x10, x11, [sp, #FRAME_X(10)]
-    stp     x12, x13, [sp, #FRAME_X(12)]
-    stp     x14, x15, [sp, #FRAME_X(14)]
-    stp     x16, x17, [sp, #FRAME_X(16)]
-    stp     x18, x19, [sp, #FRAME_X(18)]
-    stp     x20, x21, [sp, #FRAME_X(20)]
-    stp     x22, x23, [sp, #FRAME_X(22)]
-    stp     x24, x25, [sp, #FRAME_X(24)]
-    stp     x26, x27, [sp, #FRAME_X(26)]
-    stp     x28, x29, [sp, #FRAME_X(28)]
+    x4_to_x29 stp
     mrs     x2, sp_el0
     stp     x30, x2, [sp, #FRAME_X(30)]  // and SP
     saved_general
@@ -158,19 +163,7 @@ fault:
     ldp     x30, x2, [sp, #FRAME_X(30)]
     msr     sp_el0, x2
     ldp     x2, x3, [sp, #FRAME_X(2)]
-    ldp     x4, x5, [sp, #FRAME_X(4)]
-    ldp     x6, x7, [sp, #FRAME_X(6)]
-    ldp     x8, x9, [sp, #FRAME_X(8)]
-    ldp     x10, x11, [sp, #FRAME_X(10)]
-    ldp     x12, x13, [sp, #FRAME_X(12)]
-    ldp     x14, x15, [sp, #FRAME_X(14)]
-    ldp     x16, x17, [sp, #FRAME_X(16)]
-    ldp     x18, x19, [sp, #FRAME_X(18)]
-    ldp     x20, x21, [sp, #FRAME_X(20)]
-    ldp     x22, x23, [sp, #FRAME_X(22)]
-    ldp     x24, x25, [sp, #FRAME_X(24)]
-    ldp     x26, x27, [sp, #FRAME_X(26)]
-    ldp     x28, x29, [sp, #FRAME_X(28)]
+    x4_to_x29 ldp
     ldp     x0, x1, [sp, #FRAME_X(0)]
     msr     tpidrro_el0, x0
     mrs     x0, sp_el0
@@ -192,19 +185,7 @@ interrupt:
     .cfi_rel_offset 0, FRAME_X(0)
     .cfi_rel_offset 1, FRAME_X(1)
     stp     x2, x3, [sp, #FRAME_X(2)]
-    stp     x4, x5, [sp, #FRAME_X(4)]
-    stp     x6, x7, [sp, #FRAME_X(6)]
-    stp     x8, x9, [sp, #FRAME_X(8)]
-    stp     x10, x11, [sp, #FRAME_X(10)]
-    stp     x12, x13, [sp, #FRAME_X(12)]
-    stp     x14, x15, [sp, #FRAME_X(14)]
-    stp     x16, x17, [sp, #FRAME_X(16)]
-    stp     x18, x19, [sp, #FRAME_X(18)]
-    stp     x20, x21, [sp, #FRAME_X(20)]
-    stp     x22, x23, [sp, #FRAME_X(22)]
-    stp     x24, x25, [sp, #FRAME_X(24)]
-    stp     x26, x27, [sp, #FRAME_X(26)]
-    stp     x28, x29, [sp, #FRAME_X(28)]
+    x4_to_x29 stp
     add     x0, sp, #IRQ_FRAME_BYTES
     stp     x30, x0, [sp, #FRAME_X(30)]
     saved_general
@@ -262,19 +243,7 @@ interrupt:
     msr     spsr_el1, x1
     ldp     x0, x1, [sp, #FRAME_X(0)]
     ldp     x2, x3, [sp, #FRAME_X(2)]
-    ldp     x4, x5, [sp, #FRAME_X(4)]
-    ldp     x6, x7, [sp, #FRAME_X(6)]
-    ldp     x8, x9, [sp, #FRAME_X(8)]
-    ldp     x10, x11, [sp, #FRAME_X(10)]
-    ldp     x12, x13, [sp, #FRAME_X(12)]
-    ldp     x14, x15, [sp, #FRAME_X(14)]
-    ldp     x16, x17, [sp, #FRAME_X(16)]
-    ldp     x18, x19, [sp, #FRAME_X(18)]
-    ldp     x20, x21, [sp, #FRAME_X(20)]
-    ldp     x22, x23, [sp, #FRAME_X(22)]
-    ldp     x24, x25, [sp, #FRAME_X(24)]
-    ldp     x26, x27, [sp, #FRAME_X(26)]
-    ldp     x28, x29, [sp, #FRAME_X(28)]
+    x4_to_x29 ldp
     ldr     x30, [sp, #FRAME_X(30)]
     add     sp, sp, #IRQ_FRAME_BYTES
     .cfi_endproc                        // the frame is gone

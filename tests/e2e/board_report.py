@@ -32,8 +32,7 @@ from qemu import MACHINES, in_one_thread, kernel_of  # noqa: E402  # pylint: dis
 
 NOPSCOPE = os.environ["NOPSCOPE"]
 BUILD_ROOT = pathlib.Path(os.environ["NOPSCOPE_BUILD_ROOT"])
-BOARDS = ("rpi4", "rpi3", "zcu102", "virt")
-CARDS = ("rpi4", "rpi3")
+SDCARD = HERE.parents[1] / "firmware/tools/sdcard"  # BOARD.txt: ./dev sdcard BOARD makes a card
 IMAGES = {"selftest": "selftest", "bench": "bench", "recording": "demo"}
 # What an image prints at its end; the demo goes on for long, and some seconds of it are enough.
 ENDS = {"selftest": r"^selftest: \d+ passed, \d+ failed", "bench": "^bench: done"}
@@ -61,7 +60,7 @@ class Board:
         self.board, self.uri = board, uri
 
     def prepare(self, image):
-        if self.board in CARDS:
+        if (SDCARD / f"{self.board.removesuffix('-mini-uart')}.txt").exists():
             say(f"\nThe next image is {image}. Make its card, and put it into the board, which is off:\n\n"
                 f"    ./dev sdcard {self.board} {image}\n"
                 f"    sudo dd if=build/{self.board}/sdcard.img of=/dev/sdX bs=1M conv=fsync   # overwrites all of sdX\n")
@@ -291,7 +290,7 @@ def write_report(path, board, how, directory):
 
 def main():
     parser = argparse.ArgumentParser(prog="./dev board-report", description="One text file about a board.")
-    parser.add_argument("board", choices=BOARDS)
+    parser.add_argument("board", choices=MACHINES.boards)
     parser.add_argument("--from", dest="uri", default="", help="the board's line, as serial:/dev/ttyUSB0")
     parser.add_argument("--qemu", action="store_true", help="QEMU's model of the board in its place")
     parser.add_argument("--part", choices=PARTS, action="append", help="these parts only; the others stay as they are")
@@ -303,6 +302,8 @@ def main():
         parser.error("give --from serial:DEV for a real board, or --qemu")
     if options.board == "virt" and not options.qemu:
         parser.error("virt is a machine of QEMU's: give --qemu")
+    if options.qemu and options.board not in (row[0] for row in MACHINES.values()):
+        parser.error(f"QEMU has no model of {options.board}: give --from serial:DEV")
     words = {}
     for word in options.word:
         image, _, rest = word.partition(":")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""QEMU's machines, from hal/boards/machines.toml.
+"""The boards and QEMU's machines, from hal/boards/machines.toml.
 
     qemu.py MACHINE     prints its options
 """
@@ -14,10 +14,13 @@ TABLE = pathlib.Path(__file__).resolve().parents[2] / "hal/boards/machines.toml"
 
 
 class Machines(dict):
-    """{name: (board, options)}. The names of the table are its keys; those with -smpN or -el2 are derived from them."""
+    """{name: (board, options)}. The names of the table are its keys; those with -smpN or -el2 are derived from them. A
+    board that QEMU has no model of is in `boards` only."""
 
     def __init__(self):
-        super().__init__({name: (row["board"], row["options"].split()) for name, row in tomllib.loads(TABLE.read_text()).items()})
+        table = tomllib.loads(TABLE.read_text())
+        self.boards = list(dict.fromkeys(row["board"] for row in table.values()))
+        super().__init__({name: (row["board"], row["options"].split()) for name, row in table.items() if "options" in row})
 
     def __missing__(self, name):
         base, _, variant = name.rpartition("-")

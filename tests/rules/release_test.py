@@ -14,7 +14,8 @@ from scratch import Scratch, git
 
 
 class Release(Scratch):
-    PATHS = ("CHANGELOG.md", "CMakeLists.txt", "NOTICE", ".gitattributes", "dev", "cmake", "tests/endurance", "tracer/include/nopscope/version.h")
+    PATHS = ("CHANGELOG.md", "CMakeLists.txt", "NOTICE", ".gitattributes", "dev", "cmake", "hal/boards", "tests/endurance",
+             "tracer/include/nopscope/version.h")
 
     def setUp(self):
         super().setUp()

@@ -13,6 +13,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import struct
 import subprocess
 import sys
@@ -25,7 +26,11 @@ from qemu import HANG_SECONDS, MACHINES, kernel_of  # noqa: E402
 from trace2 import crc32c  # noqa: E402
 
 TRACE_OFFSET = 32 << 20  # firmware/bench/encode.cpp
-IMAGE_START = {"virt": 0x40200000, "rpi4": 0x80000, "rpi3": 0x80000, "zcu102": 0x100000}
+LINKER = HERE.parents[1] / "linker"
+
+
+def image_start(board):
+    return int(re.search(r"__ram_start = (0x\w+);", (LINKER / f"{board}.ld").read_text())[1], 16)
 
 
 def program(seed, calls, functions=60):
@@ -61,7 +66,7 @@ def measure(machine, trace, hertz, directory):
     done = subprocess.run(
         ["qemu-system-aarch64", *options, "-display", "none", "-monitor", "none", "-serial", "stdio",
          "-icount", "shift=0,sleep=off", "-device",
-         f"loader,file={records},addr={IMAGE_START[board] + TRACE_OFFSET:#x},force-raw=on",
+         f"loader,file={records},addr={image_start(board) + TRACE_OFFSET:#x},force-raw=on",
          "-semihosting-config",
          f"enable=on,target=native,arg=encode,arg=records={records.stat().st_size // 16}", "-kernel",
          kernel_of(elf, board)],

@@ -26,7 +26,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 EXPECTED = HERE / "returns_expected.json"
 CONSTANTS = HERE / "cycles_constants.json"
 # Whose counts a machine must have, where it has none of its own: cores without BTI have the same hooks.
-SAME_AS = {"rpi4": "virt-a72", "rpi4-mini-uart": "virt-a72", "rpi3": "virt-a72", "zcu102": "virt-a72"}
+SAME_AS = {name: "virt-a72" for name, (board, _) in bench.MACHINES.items() if name == board}
 ABOVE = 4  # untraced functions above the traced one, where an ancestor's share is taken
 DEMO = (("not traced", ["recorder=none"]), ("graph, one function of 16", ["every=16"]),
         ("graph, all functions", []), ("profile, one function of 16", ["recorder=profile", "every=16"]),

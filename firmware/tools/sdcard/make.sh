@@ -3,12 +3,13 @@
 # make.sh BOARD KERNEL OUT [CONSOLE]: a card that boots KERNEL on BOARD (rpi4: also a 400 and a Compute Module 4; rpi3:
 # a 3 B and 3 B+). Needs no root.
 #
-#   OUT/     the files of the boot partition: KERNEL as kernel8.img, config.txt, the boot firmware's files
+#   OUT/     the files of the boot partition: KERNEL as config.txt names it, config.txt, the boot firmware's files
 #   OUT.img  a card with that one partition; only if no file is missing
 #
 # config.txt is config.txt, BOARD.txt and CONSOLE.txt of this directory (CONSOLE: pl011 or mini-uart, as KERNEL was
-# built: NOPSCOPE_RPI_CONSOLE). A boot file that is in OUT/ stays. The others come from Debian's packages, if apt has
-# them: raspi-firmware, and for device trees the kernel that linux-image-arm64 depends on. They are kept in a cache.
+# built: NOPSCOPE_RPI_CONSOLE). A boot file that is in OUT/ stays. The others come from Debian's
+# packages, if apt has them: raspi-firmware, and for device trees the kernel that linux-image-arm64 depends on. They are
+# kept in a cache.
 #
 # Exit status: 0, 1 (a boot file is missing, or the card could not be written), 2 (usage).
 set -euo pipefail
@@ -22,14 +23,15 @@ first_sector=2048  # 1 MiB
 
 say() { printf '%s\n' "$*" >&2; }
 
-if [ $# -lt 3 ] || [ ! -f "$here/$1.txt" ] || [ ! -f "$here/${4:-pl011}.txt" ]; then
+usage() {
     say "usage: make.sh rpi4|rpi3 KERNEL OUT [pl011|mini-uart]"
     exit 2
-fi
+}
+[ $# -ge 3 ] || usage
 board=$1
 kernel=$2
 out=$3
-console=${4:-pl011}
+consoles='pl011 mini-uart'
 
 # The board does not start without the needed files (docs/rpi4.md has the sources). A board whose device tree is among
 # `also` needs that one.
@@ -42,10 +44,10 @@ rpi3)
     needed=(bootcode.bin start.elf fixup.dat bcm2710-rpi-3-b.dtb bcm2710-rpi-3-b-plus.dtb)
     also=()
     also_boards= ;;
-*)
-    say "no boot files are known for $board: rpi4 or rpi3"
-    exit 2 ;;
+*) usage ;;
 esac
+console=${4:-${consoles%% *}}
+[[ " $consoles " == *" $console "* ]] || usage
 
 # What Linux calls the device tree that the boot firmware looks for by the name $1.
 linux_name() {
@@ -117,8 +119,8 @@ make_card() {
 
 rm -f "$out.img"
 mkdir -p "$out"
-cp "$kernel" "$out/kernel8.img"
 cat "$here/config.txt" "$here/$board.txt" "$here/$console.txt" >"$out/config.txt"
+cp "$kernel" "$out/$(sed -n 's/^kernel=//p' "$out/config.txt")"
 missing=$(put "${needed[@]}")
 if [ -n "$missing" ] && [ ! -d "$package" ]; then
     fetch_package

@@ -21,6 +21,15 @@ static_assert(pl011_divisor(64'000'000, 3'000'000) == 85);
 static_assert(pl011_divisor(24'000'000, 3'000'000) == 0);
 static_assert(pl011_divisor(4'000'000'000, 50) == 0);
 
+// The clock with which this divisor makes this rate. Zero if no UART has such a divisor.
+constexpr std::uint32_t pl011_clock_hz(std::uint32_t divisor, std::uint32_t baud) {
+    const std::uint64_t hz = std::uint64_t{divisor} * baud / 4;
+    return divisor >= 64 && hz <= ~std::uint32_t{0} ? static_cast<std::uint32_t>(hz) : 0;
+}
+static_assert(pl011_clock_hz(5 * 64, 115'200) == 9'216'000);
+static_assert(pl011_clock_hz(pl011_divisor(44'000'000, 115'200), 115'200) == 44'006'400);
+static_assert(pl011_clock_hz(0, 115'200) == 0 && pl011_clock_hz(0xffff * 64, 4'000'000) == 0);
+
 class Pl011 {
 public:
     explicit constexpr Pl011(std::uint64_t base) : base_(base) {}

@@ -100,7 +100,7 @@ class Report(unittest.TestCase):
         for words, said in ((["virt"], "give --from"), (["virt", "--qemu", "--from", "serial:/dev/null"], "give --from"),
                             (["virt", "--from", "serial:/dev/null"], "virt is a machine of QEMU's"),
                             (["rpi4", "--from", "serial:/dev/null"], "give one --part"),
-                            (["rpi6", "--qemu"], "invalid choice")):
+                            (["rpi5", "--qemu"], "QEMU has no model of rpi5"), (["rpi6", "--qemu"], "invalid choice")):
             self.assertIn(said, self.run_report(*words, status=2))
 
     def test_a_part_that_does_not_come_to_its_end(self):

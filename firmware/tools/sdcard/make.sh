@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # make.sh BOARD KERNEL OUT [CONSOLE]: a card that boots KERNEL on BOARD (rpi4: also a 400 and a Compute Module 4; rpi3:
-# a 3 B and 3 B+). Needs no root.
+# a 3 B and 3 B+; rpi5: a 5). Needs no root.
 #
 #   OUT/     the files of the boot partition: KERNEL as config.txt names it, config.txt, the boot firmware's files
 #   OUT.img  a card with that one partition; only if no file is missing
 #
 # config.txt is config.txt, BOARD.txt and CONSOLE.txt of this directory (CONSOLE: pl011 or mini-uart, as KERNEL was
-# built: NOPSCOPE_RPI_CONSOLE). A boot file that is in OUT/ stays. The others come from Debian's
+# built: NOPSCOPE_RPI_CONSOLE; rpi5: debug-uart). A boot file that is in OUT/ stays. The others come from Debian's
 # packages, if apt has them: raspi-firmware, and for device trees the kernel that linux-image-arm64 depends on. They are
 # kept in a cache.
 #
@@ -24,7 +24,7 @@ first_sector=2048  # 1 MiB
 say() { printf '%s\n' "$*" >&2; }
 
 usage() {
-    say "usage: make.sh rpi4|rpi3 KERNEL OUT [pl011|mini-uart]"
+    say "usage: make.sh rpi4|rpi3 KERNEL OUT [pl011|mini-uart], or make.sh rpi5 KERNEL OUT"
     exit 2
 }
 [ $# -ge 3 ] || usage
@@ -36,6 +36,11 @@ consoles='pl011 mini-uart'
 # The board does not start without the needed files (docs/rpi4.md has the sources). A board whose device tree is among
 # `also` needs that one.
 case $board in
+rpi5)  # docs/rpi5.md: the firmware is in its EEPROM
+    needed=()
+    also=()
+    also_boards=
+    consoles=debug-uart ;;
 rpi4)
     needed=(start4.elf fixup4.dat bcm2711-rpi-4-b.dtb)
     also=(bcm2711-rpi-400.dtb bcm2711-rpi-cm4.dtb)

@@ -56,6 +56,21 @@ TEST(Board, AWellOneInPlainWords) {
     EXPECT_EQ(find(found, "rate")->text, "3,000,000 baud after these lines");
 }
 
+// As the documents have it: nobody has seen one.
+TEST(Board, TheRaspberryPi5NumbersItsCoresInAff1) {
+    BootWords board;
+    EXPECT_TRUE(board.take(
+        "boot: board=rpi5 level=2 dtb=0x2eff3a00 midr=0x414fd0b1 revidr=0x0 mpidr=0x81000000 "
+        "counter_hz=54000000 uart_hz=44006400 gic=2 view=non-secure priority_bits=5 baud=115200"));
+    const Findings found = judge_board(board);
+    EXPECT_EQ(find(found, "CPU")->text, "Cortex-A76 r4p1");
+    EXPECT_EQ(find(found, "MPIDR_EL1.MT")->state, Finding::note);
+    EXPECT_EQ(find(found, "counter"), nullptr);
+    EXPECT_EQ(find(found, "UART clock"), nullptr);
+    EXPECT_TRUE(board.take("boot: counter_hz=62500000"));
+    EXPECT_THAT(find(judge_board(board), "counter")->text, HasSubstr("on rpi5 54 MHz are usual"));
+}
+
 TEST(Board, NamesOfCores) {
     EXPECT_EQ(cpu_name(0x410fd034), "Cortex-A53 r0p4");
     EXPECT_EQ(cpu_name(0x414fd0b1), "Cortex-A76 r4p1");

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The start of the Raspberry Pi 5's debug UART by the board's own table. Its clock is what the
+// divisors say that the firmware has left.
+#include <gtest/gtest.h>
+
+#include "hal/board.hpp"
+#include "hal/console.hpp"
+#include "hal/hal.hpp"
+#include "tests/unit/hal/bus.hpp"
+
+namespace nopscope::hal {
+namespace {
+
+constexpr std::uint64_t uart = 0x10'7d00'1000;
+constexpr std::uint64_t dr = uart, ibrd = uart + 0x24, fbrd = uart + 0x28, cr = uart + 0x30;
+
+class Rpi5Test : public ::testing::Test {
+protected:
+    void left_by_the_firmware(std::uint32_t integer, std::uint32_t fraction) {
+        bus.registers[cr] = 0x301;
+        bus.registers[ibrd] = integer;
+        bus.registers[fbrd] = fraction;
+    }
+    Bus bus;
+};
+
+TEST_F(Rpi5Test, KeepsTheDivisorsOfA9216KilohertzClock) {
+    left_by_the_firmware(5, 0);
+    uart_start();
+    EXPECT_EQ(uart_clock_hz(), 9'216'000u);
+    EXPECT_EQ(uart_baud(), 115'200u);
+    EXPECT_EQ(bus.registers[ibrd], 5u);
+    EXPECT_EQ(bus.registers[fbrd], 0u);
+    EXPECT_EQ(bus.registers[cr], 0x301u);
+    EXPECT_FALSE(uart_set_baud(921'600, true));
+}
+
+TEST_F(Rpi5Test, KeepsTheDivisorsOfA44MegahertzClock) {
+    left_by_the_firmware(23, 56);
+    uart_start();
+    EXPECT_EQ(uart_clock_hz(), 44'006'400u);
+    EXPECT_EQ(bus.registers[ibrd], 23u);
+    EXPECT_EQ(bus.registers[fbrd], 56u);
+    EXPECT_TRUE(uart_set_baud(921'600, true));
+    EXPECT_TRUE(uart_set_baud(2'000'000, true));
+    EXPECT_FALSE(uart_set_baud(3'000'000, true));
+}
+
+TEST_F(Rpi5Test, WithoutDivisorsTheClockIsTfAs) {
+    left_by_the_firmware(0, 0);
+    uart_start();
+    EXPECT_EQ(uart_clock_hz(), 44'000'000u);
+    EXPECT_EQ(bus.registers[ibrd], 23u);
+    EXPECT_EQ(bus.registers[fbrd], 56u);
+}
+
+TEST_F(Rpi5Test, TheRateDoesNotChangeAfterTheReport) {
+    left_by_the_firmware(24, 0);
+    uart_start();
+    bus.writes.clear();
+    uart_go_on_at_board_rate();
+    EXPECT_EQ(bus.writes, (std::vector<Write>{{dr, 0}}));
+    EXPECT_EQ(uart_baud(), 115'200u);
+}
+
+TEST(Rpi5Table, EachDeviceIsMappedInWholePages) {
+    const auto is_mapped = [](std::uint64_t address, std::uint64_t bytes) {
+        for (const DeviceRange& range : board.devices) {
+            EXPECT_EQ(range.base % 4096 + range.bytes % 4096, 0u);
+            if (address >= range.base && address + bytes <= range.base + range.bytes) return true;
+        }
+        return false;
+    };
+    EXPECT_TRUE(is_mapped(board.uart.base, 0x48));
+    EXPECT_TRUE(is_mapped(board.interrupts.base, 0x1000));
+    EXPECT_TRUE(is_mapped(board.interrupts.second, 0x2000));
+    EXPECT_FALSE(is_mapped(board.interrupts.second + 0x2000, 1));
+}
+
+}  // namespace
+}  // namespace nopscope::hal

@@ -144,5 +144,17 @@ pass_el2:
     mrs     x0, mpidr_el1
 #endif
     msr     vmpidr_el2, x0
+#if SECOND_STAGE
+    ldr     x0, =second_stage
+    msr     vttbr_el2, x0
+    ldr     x0, =0x80023559             // VTCR_EL2: 39 bits from level 1, 4 KiB, cacheable, 40-bit output
+    msr     vtcr_el2, x0
+    mrs     x0, hcr_el2
+    orr     x0, x0, #1                  // VM
+    msr     hcr_el2, x0
+    isb
+    tlbi    alle1
+    dsb     sy
+#endif
     isb
     ret

@@ -17,6 +17,12 @@ VIRT = {"at": 0x4E00_0000, "GIC": 3, "GIC_BASE": 0x0800_0000, "GIC_SECOND": 0x08
         "GARBAGE_HIGH": 0x4800_0000}
 ZCU102 = {"at": 0x7FF8_0000, "GIC": 2, "GIC_BASE": 0xF901_0000, "GIC_SECOND": 0xF902_0000, "CORES": 4,
           "ZYNQMP": 1}
+# QEMU has no Raspberry Pi 5: its addresses are those of a virt machine behind a second stage of translation. There the
+# UART's interrupt is another one.
+PI_5 = {"at": 0x7E00_0000, "GIC": 2, "GIC_BASE": 0x0800_0000, "GIC_SECOND": 0x0801_0000, "CORES": 4, "MT": 1,
+        "ENTRY_LEVEL": 1, "SECOND_STAGE": 1, "memory": 0x4020_0000}
+PI_5_OPTIONS = ["-M", "virt,secure=on,virtualization=on,gic-version=2", "-m", "1G", "-cpu", "cortex-a76", "-smp", "4",
+                "-nic", "none", "-global", "arm_gic.num-priority-bits=5"]
 PI = {"at": 0x3C00_0000, "GIC": 0, "CORES": 4, "SPIN_TABLE": 0xD8}
 VIRT_OPTIONS = ["-M", "virt,secure=on,virtualization=on,gic-version=3", "-m", "256M"]
 # A GIC-400 has five priority bits; QEMU's GICv2 has eight unless it is told.
@@ -32,20 +38,27 @@ MACHINES = {
     "hostile-zcu102": ("zcu102", ZCU102_OPTIONS, ZCU102),
     "hostile-zcu102-mt": ("zcu102", ZCU102_OPTIONS, {**ZCU102, "MT": 1, "ENTRY_LEVEL": 1}),
     "hostile-rpi4": ("rpi4", ["-M", "raspi4b"], PI),
+    "hostile-rpi5": ("rpi5", PI_5_OPTIONS, PI_5),
 }
-DEFAULTS = {"CORES": 1, "MT": 0, "ENTRY_LEVEL": 2, "SPIN_TABLE": 0, "ZYNQMP": 0, "GIC_BASE": 0, "GIC_SECOND": 0}
+DEFAULTS = {"CORES": 1, "MT": 0, "ENTRY_LEVEL": 2, "SPIN_TABLE": 0, "ZYNQMP": 0, "GIC_BASE": 0, "GIC_SECOND": 0,
+            "SECOND_STAGE": 0}
 
 
 def options(machine, elf, symbols, directory):
     """QEMU's: the machine, the stub, and the image in memory. `symbols`: the image's. `directory`: where
     the stub is built."""
     _, qemu, numbers = MACHINES[machine]
-    numbers = {**DEFAULTS, "IMAGE_ENTRY": symbols["_start"], "GARBAGE_LOW": symbols["__bss_start"],
-               "GARBAGE_HIGH": symbols["__image_end"] + 16 * MIB, **numbers}
+    memory = numbers.get("memory", 0)  # of QEMU's, where the image sees address 0
+    numbers = {**DEFAULTS, "IMAGE_ENTRY": symbols["_start"], "GARBAGE_LOW": symbols["__bss_start"] + memory,
+               "GARBAGE_HIGH": symbols["__image_end"] + memory + 16 * MIB, **numbers}
     at = numbers.pop("at")
     stub = pathlib.Path(directory) / "stub.elf"
     compiler = next(filter(None, map(shutil.which, COMPILERS)))
     subprocess.run([compiler, "-nostdlib", "-static", f"-Wl,-Ttext={at:#x}", "-Wl,--build-id=none",
                     "-march=armv8-a", *(f"-D{name}={value:#x}" for name, value in numbers.items()),
                     "-o", stub, HERE / "stub.S"], check=True)
-    return [*qemu, "-kernel", str(stub), "-device", f"loader,file={elf}"]
+    loaded = f"loader,file={elf}"
+    if memory:
+        raw = pathlib.Path(elf).with_suffix(".img")
+        loaded = f"loader,file={raw},addr={symbols['_start'] + memory:#x},force-raw=on"
+    return [*qemu, "-kernel", str(stub), "-device", loaded]

@@ -13,7 +13,8 @@
 // hostile.py gives these numbers: CORES; IMAGE_ENTRY; ENTRY_LEVEL (2 or 1); MT (1: the image sees
 // the core's number in Aff1, as every core with BTI has it); GIC (3 or 2; 0: one without security),
 // GIC_BASE, GIC_SECOND (first redistributor, or CPU interface); GARBAGE_LOW, GARBAGE_HIGH (memory
-// to fill); SPIN_TABLE (0: none); ZYNQMP (1: other cores are held in reset).
+// to fill); SPIN_TABLE (0: none); ZYNQMP (1: other cores are held in reset); SECOND_STAGE (1: the image, entered at EL1,
+// sees memory and devices where second_stage.S has them).
 
 #define GARBAGE 0xa5a5a5a5a5a5a5a5
 
@@ -176,6 +177,9 @@ said_elr:
     .ascii  "0000000000000000 FAR 0x"
 said_far:
     .asciz  "0000000000000000\n"
+#if SECOND_STAGE
+#include "second_stage.S"
+#endif
     .balign 4096
 stacks:
     .skip   8 * 4096

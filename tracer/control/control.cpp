@@ -8,8 +8,9 @@
 
 #include "tracer/arch/machine.hpp"
 #include "tracer/core/cores.hpp"
-#include "tracer/stream/board_pump.hpp"
 #include "tracer/core/ring.hpp"
+#include "tracer/protocol/recorders.hpp"
+#include "tracer/stream/board_pump.hpp"
 #include "nopscope/events.hpp"
 #include "nopscope/triggers.hpp"
 
@@ -24,6 +25,21 @@ namespace {
 
 using wire::Answer;
 using wire::Command;
+
+// A command's number is the API's.
+#define SAME_NUMBER(type, name) \
+    static_assert(static_cast<unsigned>(type::name) == static_cast<unsigned>(wire::type::name))
+SAME_NUMBER(Recorder, none);
+SAME_NUMBER(Recorder, function);
+SAME_NUMBER(Recorder, graph);
+SAME_NUMBER(Recorder, profile);
+SAME_NUMBER(Recorder, duration);
+SAME_NUMBER(Recorder, sampled);
+SAME_NUMBER(Mode, stream);
+SAME_NUMBER(Mode, lossless);
+SAME_NUMBER(Mode, flight);
+SAME_NUMBER(Mode, adaptive);
+#undef SAME_NUMBER
 
 constexpr Answer answer_of(Status status) {
     switch (status) {

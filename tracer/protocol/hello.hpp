@@ -4,6 +4,7 @@
 #pragma once
 
 #include "tracer/protocol/frame.hpp"
+#include "tracer/protocol/recorders.hpp"
 
 namespace nopscope::wire {
 
@@ -15,8 +16,6 @@ struct Text {
 
 enum class Clock : std::uint8_t { cntvct = 0, pmccntr = 1 };
 
-enum class RecorderNumber : std::uint8_t { function, graph, profile, duration, sampled };
-inline constexpr std::size_t overhead_count = 5;
 inline constexpr unsigned overhead_unit = 256;
 
 // What recording one call takes, in 1/256 ticks, as measured at boot.
@@ -69,7 +68,7 @@ struct Hello {
     Clock clock = Clock::cntvct;
     bool calibrated = false;
     std::int32_t landing_pad = 0;  // what one takes, in 1/256 ticks; `overheads` are of functions with one
-    Overhead overheads[overhead_count] = {};  // by RecorderNumber
+    Overhead overheads[overhead_count] = {};  // by overhead_index()
     EventCosts event_costs;
     RefusedSites refused_sites;
     std::uint32_t sequences_from = 0;  // recovered: each stream's number after the reset

@@ -22,8 +22,8 @@ struct Stats {
     // Written together, or none of them: older targets, and sessions kept over a reset.
     bool has_state = false;
     std::uint64_t recursions = 0;  // callbacks and captures left out inside another one
-    std::uint64_t mode = 0;        // in force: 0 stream, 1 lossless, 2 flight, 3 adaptive
-    std::uint64_t recorders = 0;   // in force: bit n is RecorderNumber n; 0: none
+    std::uint64_t mode = 0;        // in force: a wire::Mode
+    std::uint64_t recorders = 0;   // in force: bit n: overhead_index() n; 0: none
     std::uint64_t since = 0;       // clock at the last change of mode or recorders
     std::uint64_t stopped_at = 0;  // clock when a request stopped recording; 0: it is on
     std::uint64_t profile = 0;     // 0: the target keeps no profile; else 1 + its last whole read-out

@@ -32,14 +32,14 @@ constinit ProfileCell cell{};
 
 // A table in place of a local one, which the compiler would call memcpy for.
 constexpr struct {
-    wire::RecorderNumber number;
+    wire::Recorder number;
     void (*function)();
 } recorders[] = {
-    {wire::RecorderNumber::function, nopscope_calibrated_function},
-    {wire::RecorderNumber::graph, nopscope_calibrated_graph},
-    {wire::RecorderNumber::profile, nopscope_calibrated_profile},
-    {wire::RecorderNumber::duration, nopscope_calibrated_duration},
-    {wire::RecorderNumber::sampled, nopscope_calibrated_sampled},
+    {wire::Recorder::function, nopscope_calibrated_function},
+    {wire::Recorder::graph, nopscope_calibrated_graph},
+    {wire::Recorder::profile, nopscope_calibrated_profile},
+    {wire::Recorder::duration, nopscope_calibrated_duration},
+    {wire::Recorder::sampled, nopscope_calibrated_sampled},
 };
 
 constexpr std::uint64_t calls = 128;
@@ -87,15 +87,24 @@ std::uint64_t timed(std::uint64_t (*loop)(void (*)(), std::uint64_t), void (*fun
     return ticks;
 }
 
-void measure(Measured& least_so_far, wire::RecorderNumber recorder, void (*function)()) {
+void measure(Measured& least_so_far, wire::Recorder recorder, void (*function)()) {
     cell.total = 0;
     least(least_so_far.loop, timed(nopscope_calibrate_calls, function));
     switch (recorder) {
-        case wire::RecorderNumber::function: least_so_far.told = 0; break;
-        case wire::RecorderNumber::graph:
-        case wire::RecorderNumber::sampled: least(least_so_far.told, told_by_calls(scratch)); break;
-        case wire::RecorderNumber::profile: least(least_so_far.told, cell.total); break;
-        case wire::RecorderNumber::duration: least(least_so_far.told, told_by_durations(scratch)); break;
+    case wire::Recorder::none:
+    case wire::Recorder::function:
+        least_so_far.told = 0;
+        break;
+    case wire::Recorder::graph:
+    case wire::Recorder::sampled:
+        least(least_so_far.told, told_by_calls(scratch));
+        break;
+    case wire::Recorder::profile:
+        least(least_so_far.told, cell.total);
+        break;
+    case wire::Recorder::duration:
+        least(least_so_far.told, told_by_durations(scratch));
+        break;
     }
 }
 
@@ -127,12 +136,12 @@ void calibrate(wire::Hello& hello, std::uint64_t* ring, ShadowFrame* shadow, con
     // layout of the image, or, where the clock of an emulator is its host's, the host.
     hello.landing_pad = per_call(idle - std::min(idle, local));
     for (std::size_t i = 0; i < std::size(recorders); ++i) {
-        const wire::RecorderNumber number = recorders[i].number;
+        const wire::Recorder number = recorders[i].number;
         const std::int32_t own = per_call(idle - empty);
         const std::int32_t told = per_call(measured[i].told);
         const std::int32_t loop = per_call(measured[i].loop - empty);
-        const bool timed_itself = number != wire::RecorderNumber::function;
-        wire::Overhead& overhead = hello.overheads[static_cast<unsigned>(number)];
+        const bool timed_itself = number != wire::Recorder::function;
+        wire::Overhead& overhead = hello.overheads[wire::overhead_index(number)];
         overhead.inside = std::max(timed_itself ? told - own : 0, 0);
         overhead.outside = std::max(loop - (timed_itself ? told : own), 0);
         hello.landing_pad = std::min(hello.landing_pad, overhead.outside);  // the host takes it from there

@@ -146,7 +146,8 @@ Status init(const Config& config) {
         keep_number_only(machine, kept, session);
     }
     if (config.calibrate) calibrate(hello, core_memory[0].ring, core_memory[0].shadow, config);
-    const std::int32_t cost = hello.overheads[static_cast<unsigned>(wire::RecorderNumber::profile)].outside;
+    const std::int32_t cost =
+        hello.overheads[wire::overhead_index(wire::Recorder::profile)].outside;
     profile_memory.set_cost(cost > 0 ? static_cast<std::uint64_t>(cost) : 0);
     for (unsigned core = 0; core < max_cores; ++core) prepare_core(core, config);
     const std::uint64_t now = machine.clock();

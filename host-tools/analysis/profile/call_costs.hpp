@@ -31,10 +31,10 @@ struct CodeOfCalls {
 struct CallCosts {
     CallCosts() = default;
     explicit CallCosts(const HelloInfo& hello)
-        : graph(overhead(hello, wire::RecorderNumber::graph)),
-          function(overhead(hello, wire::RecorderNumber::function)),
-          duration(overhead(hello, wire::RecorderNumber::duration)),
-          profile(overhead(hello, wire::RecorderNumber::profile)),
+        : graph(overhead(hello, wire::Recorder::graph)),
+          function(overhead(hello, wire::Recorder::function)),
+          duration(overhead(hello, wire::Recorder::duration)),
+          profile(overhead(hello, wire::Recorder::profile)),
           base(hello.text_base - hello.load_bias),
           landing_pad(hello.landing_pad),
           graph_sum(graph_overhead(hello)),
@@ -77,8 +77,8 @@ struct CallCosts {
     std::int64_t hook_outside = 0;
 
 private:
-    static const wire::Overhead& overhead(const HelloInfo& hello, wire::RecorderNumber recorder) {
-        return hello.overheads[static_cast<std::size_t>(recorder)];
+    static const wire::Overhead& overhead(const HelloInfo& hello, wire::Recorder recorder) {
+        return hello.overheads[wire::overhead_index(recorder)];
     }
 };
 

@@ -22,7 +22,7 @@ inline constexpr std::int64_t hook_after_clock = 10;      // and after
 
 // 1/256 ticks.
 inline std::int64_t graph_overhead(const HelloInfo& hello) {
-    const wire::Overhead& graph = hello.overheads[static_cast<std::size_t>(wire::RecorderNumber::graph)];
+    const wire::Overhead& graph = hello.overheads[wire::overhead_index(wire::Recorder::graph)];
     const std::int64_t sum = std::int64_t{graph.inside} + graph.outside;
     return hello.calibrated && sum > 0 ? sum : 0;
 }

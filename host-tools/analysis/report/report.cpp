@@ -376,17 +376,17 @@ std::string overhead_line(const Report& report) {
         return "overhead: the target did not measure it; the times contain it\n";
     }
     std::string line = report.raw ? "overhead left in the times:" : "overhead removed:";
-    const auto add = [&](wire::RecorderNumber recorder, const char* call, bool outside) {
-        const wire::Overhead& one = report.overheads[static_cast<std::size_t>(recorder)];
+    const auto add = [&](wire::Recorder recorder, const char* call, bool outside) {
+        const wire::Overhead& one = report.overheads[wire::overhead_index(recorder)];
         const auto ns = [&](std::int32_t fixed) { return overhead_ns(fixed, report.clock_hz); };
         line += fmt::format(" {:.1f} ns from each {}", ns(one.inside), call);
         if (outside) line += fmt::format(" and {:.1f} ns from its caller", ns(one.outside));
         line += ",";
     };
     if (report.has_calls() || report.read_out == 0) {
-        add(wire::RecorderNumber::graph, "traced call", true);
+        add(wire::Recorder::graph, "traced call", true);
     }
-    if (report.read_out != 0) add(wire::RecorderNumber::profile, "profiled call", false);
+    if (report.read_out != 0) add(wire::Recorder::profile, "profiled call", false);
     line.pop_back();
     return line + " (measured at boot)\n";
 }

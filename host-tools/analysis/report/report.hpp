@@ -274,7 +274,7 @@ struct Report {
 // Of what hello's overheads are in.
 double overhead_ns(std::int32_t fixed, std::uint64_t clock_hz);
 const char* clock_name(wire::Clock clock);
-const char* recorder_name(std::size_t number);  // wire::RecorderNumber
+const char* recorder_name(std::size_t index);  // wire::overhead_index()
 std::string interrupt_name(std::uint32_t number);
 
 // `symbols` may be null, as in make_report().

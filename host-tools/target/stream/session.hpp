@@ -44,7 +44,7 @@ struct HelloInfo {
     wire::Clock clock = wire::Clock::cntvct;
     bool calibrated = false;
     std::int32_t landing_pad = 0;
-    std::array<wire::Overhead, wire::overhead_count> overheads{};  // by wire::RecorderNumber
+    std::array<wire::Overhead, wire::overhead_count> overheads{};  // by wire::overhead_index()
     wire::EventCosts event_costs{};
     bool takes_commands = false;
     wire::RefusedSites refused_sites{};

@@ -17,14 +17,15 @@ namespace {
 constexpr std::string_view no_recorder = "no recorder";
 
 std::string in_force_text(const InForceChange& change) {
-    static constexpr const char* modes[] = {"stream", "lossless", "flight", "adaptive"};
     std::string text;
     for (std::size_t n = 0; n < wire::overhead_count; ++n) {
         if ((change.recorders >> n & 1) == 0) continue;
         text += fmt::format("{}{}", text.empty() ? "" : " and ", recorder_name(n));
     }
     if (text.empty()) text = no_recorder;
-    return text + ", " + (change.mode < std::size(modes) ? modes[change.mode] : "an unknown mode");
+    return text + ", " +
+           (change.mode < std::size(wire::mode_names) ? wire::mode_names[change.mode]
+                                                      : "an unknown mode");
 }
 
 // The functions that the last session moved to the profile and that were not read since.
@@ -119,11 +120,7 @@ const char* clock_name(wire::Clock clock) {
     }
     return "unknown";
 }
-const char* recorder_name(std::size_t number) {
-    static constexpr const char* names[wire::overhead_count] = {"function", "graph", "profile", "duration",
-                                                                "sampled"};
-    return names[number];
-}
+const char* recorder_name(std::size_t index) { return wire::recorder_names[index + 1]; }
 
 std::string recorded_text(const Report& report) {
     std::string text = human_ns(report.duration_ns) + " recorded";

@@ -39,7 +39,7 @@ protected:
 };
 
 TEST_F(CorrectionTest, ACallThatIsToldWholeLosesTheDurationRecordersShare) {
-    target.overheads[static_cast<std::size_t>(wire::RecorderNumber::duration)] = {7 * unit, 11 * unit};
+    target.overheads[wire::overhead_index(wire::Recorder::duration)] = {7 * unit, 11 * unit};
     target.hello();
     const auto a = target.entry(1);
     target.clock += 60;
@@ -57,7 +57,7 @@ TEST_F(CorrectionTest, ACallThatIsToldWholeLosesTheDurationRecordersShare) {
 
 // An emulator's clock may tell the calibration next to nothing. What was not measured is not given back either.
 TEST_F(CorrectionTest, NoTimeGrowsByACallThatLongjmpLeft) {
-    target.overheads[static_cast<std::size_t>(wire::RecorderNumber::graph)] = {0, 400 * unit};
+    target.overheads[wire::overhead_index(wire::Recorder::graph)] = {0, 400 * unit};
     target.hello();
     const auto a = target.entry(1);
     target.ret(target.entry(2, 1000), 1000, true);

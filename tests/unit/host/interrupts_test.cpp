@@ -85,8 +85,8 @@ TEST_F(Interrupts, OneWhoseEndIsMissingEndsWithItsCaller) {
 
 TEST_F(Interrupts, NothingIsTakenOffThem) {
     target.calibrated = true;
-    target.overheads[static_cast<std::size_t>(wire::RecorderNumber::graph)] = {3 * wire::overhead_unit,
-                                                                              2 * wire::overhead_unit};
+    target.overheads[wire::overhead_index(wire::Recorder::graph)] = {3 * wire::overhead_unit,
+                                                                     2 * wire::overhead_unit};
     target.bytes.clear();
     target.hello();
     const auto interrupt = begin(27);

@@ -182,9 +182,8 @@ TEST(Sums, WhatIsTakenOffAllIsWhatRecordingTook) {
         const Report report = trace.report(false);
         const HelloInfo& hello = *trace.profile.hello();
         const auto& nodes = trace.profile.tree().nodes();
-        const auto& graph = hello.overheads[static_cast<std::size_t>(wire::RecorderNumber::graph)];
-        const auto& function =
-            hello.overheads[static_cast<std::size_t>(wire::RecorderNumber::function)];
+        const auto& graph = hello.overheads[wire::overhead_index(wire::Recorder::graph)];
+        const auto& function = hello.overheads[wire::overhead_index(wire::Recorder::function)];
         // No function pays the `outside` of a call without a caller.
         double taken = 0;
         for (std::size_t i = CallTree::overflow + 1; i < nodes.size(); ++i) {

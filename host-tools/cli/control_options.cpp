@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/cli/control_options.hpp"
 
+#include <fmt/format.h>
+
+#include "host-tools/target/control/verbs.hpp"
+
 namespace nopscope::host {
 namespace {
 
 struct Wanted {
     Choice choice;
-    std::vector<std::string> only, events;
-    std::string recorder, mode, depth, min_duration, sample, baud;
+    std::string recorder;
+    std::vector<std::vector<std::string>> words;  // of each verb's option
 };
 
 void add_choice_options(CLI::App* command, Choice& choice, std::string& recorder) {
@@ -22,51 +26,58 @@ void wants_image(const LineOptions& options, bool needed) {
     }
 }
 
-// A rate first, then what is recorded, then of that.
+// Those of the verbs whose options were given, in the order of their table.
 std::vector<ControlRequest> requests_of(const Wanted& wanted, const LineOptions& options) {
+    std::string recorder = wanted.recorder;
+    for (std::size_t n = 0; n < verbs().size(); ++n) {
+        if (!recorder.empty() || wanted.words[n].empty() || !verbs()[n].recorder) continue;
+        recorder = wire::recorder_names[static_cast<std::size_t>(*verbs()[n].recorder)];
+    }
     std::vector<ControlRequest> requests;
-    const auto add = [&](ControlRequest request) {
+    for (std::size_t n = 0; n < verbs().size(); ++n) {
+        const Verb& verb = verbs()[n];
+        const bool chosen = verb.has_recorder && (wanted.choice.chooses() || !recorder.empty());
+        if (!verb.is_option || (wanted.words[n].empty() && !chosen)) continue;
+        wants_image(options, verb.chooses);
+        ControlRequest request{.words = {verb.name}};
+        request.words.insert(request.words.end(), wanted.words[n].begin(), wanted.words[n].end());
+        if (verb.has_recorder) {
+            request.choice = wanted.choice;
+            request.recorder = recorder;
+        }
         check(request);
         requests.push_back(std::move(request));
-    };
-    const auto add_if = [&](const char* verb, const std::string& value) {
-        if (!value.empty()) add({.words = {verb, value}});
-    };
-    add_if("baud", wanted.baud);
-    // These are of recorders of their own.
-    const bool only_profile = wanted.mode == "profile";
-    if (only_profile) {
-        if (!wanted.recorder.empty() && wanted.recorder != "profile") {
-            throw Error("--mode profile is the profile recorder: not with --recorder " + wanted.recorder,
-                        Exit::usage);
-        }
-        add_if("mode", "stream");  // adaptive would go on to choose recorders
     }
-    const std::string recorder = only_profile                   ? "profile"
-                                 : !wanted.recorder.empty()     ? wanted.recorder
-                                 : !wanted.min_duration.empty() ? "duration"
-                                 : !wanted.sample.empty()       ? "sampled"
-                                                                : "";
-    const bool traces = wanted.choice.chooses() || !recorder.empty();
-    wants_image(options, traces || !wanted.only.empty());
-    if (traces) {
-        add({.words = {"trace"}, .choice = wanted.choice, .recorder = recorder});
-    }
-    if (!wanted.only.empty()) {
-        ControlRequest only{.words = {"only"}};
-        only.words.insert(only.words.end(), wanted.only.begin(), wanted.only.end());
-        add(std::move(only));
-    }
-    if (!wanted.events.empty()) {
-        ControlRequest events{.words = {"events"}};
-        events.words.insert(events.words.end(), wanted.events.begin(), wanted.events.end());
-        add(std::move(events));
-    }
-    add_if("depth", wanted.depth);
-    add_if("min-duration", wanted.min_duration);
-    add_if("sample", wanted.sample);
-    if (!only_profile) add_if("mode", wanted.mode);
     return requests;
+}
+
+// "[GLOB...]" -> "GLOB".
+std::string type_of(const Argument& argument) {
+    std::string type = argument.text;
+    std::erase_if(type, [](char c) { return c == '[' || c == ']' || c == '.'; });
+    return type;
+}
+
+void add_verb(CLI::App* group, const Verb& verb, std::vector<std::string>& words) {
+    const bool is_repeated = verb.argument.most > 1;
+    const std::string help = std::string(verb.help) + (is_repeated ? "; may be repeated" : "");
+    CLI::Option* const option = group->add_option("--" + std::string(verb.name), words, help)
+                                    ->type_name(type_of(verb.argument));
+    if (!is_repeated) option->expected(1);
+    if (verb.argument.has_other_values) return;
+    option->transform(one_of(verb.argument.values()))->type_name(choices(verb.argument.values()));
+}
+
+// "  trace [GLOB...]   Trace functions ...", of each verb.
+std::string verb_list() {
+    std::string list = "Requests:\n";
+    for (const Verb& verb : verbs()) {
+        const std::string words = fmt::format("{} {}", verb.name, verb.argument.text);
+        list += fmt::format("  {:<20} {}{}\n", words, verb.help, verb.more_help);
+        if (verb.argument.has_other_values) continue;
+        list += fmt::format("  {:<20} ({})\n", "", fmt::join(verb.argument.values(), ", "));
+    }
+    return list + "Details: docs/cli.md.";
 }
 
 }  // namespace
@@ -92,22 +103,12 @@ std::function<void()> add_steering(CLI::App* command, LineOptions& options) {
     const auto group = command->add_option_group(
         "Control", "Asked of the target when it is first heard (docs/control.md)");
     group->set_help_flag();  // the command has one
-    group->add_option("--filter", wanted->choice.filter, "Trace only functions of this name, * and ? in it; may be repeated")
-        ->type_name(kind::glob);
-    add_choice_options(group, wanted->choice, wanted->recorder);
-    group->add_option("--only-function", wanted->only, "Record only these, and what they call")->type_name(kind::glob);
-    group
-        ->add_option("--event", wanted->events,
-                     "Count this event of the PMU's in each call, by name (`nopscope events`) or number; "
-                     "twice for two")
-        ->type_name(kind::event);
-    group->add_option("--depth", wanted->depth, "Record only so many calls deep")->type_name("CALLS");
-    group->add_option("--min-duration", wanted->min_duration, "Only calls that take so long: 10us, 1ms")->type_name("TIME");
-    group->add_option("--sample", wanted->sample, "One call in so many: 1/N")->type_name("RATIO");
-    auto modes = mode_names();
-    modes.emplace_back("profile");
-    add_word(group, "--mode", wanted->mode, modes, "How the target treats what the line cannot carry");
-    group->add_option("--baud", wanted->baud, "Run the line at this rate, both sides")->type_name("RATE");
+    wanted->words.resize(verbs().size());
+    for (std::size_t n = 0; n < verbs().size(); ++n) {
+        const Verb& verb = verbs()[n];
+        if (verb.is_option) add_verb(group, verb, wanted->words[n]);
+        if (verb.has_recorder) add_choice_options(group, wanted->choice, wanted->recorder);
+    }
     group->add_option("--control", options.steering.socket, "unix:PATH: take requests of `ctl --via unix:PATH` meanwhile")
         ->type_name(kind::uri);
     return [wanted, &options] {
@@ -119,7 +120,7 @@ std::function<void()> add_steering(CLI::App* command, LineOptions& options) {
 
 Action add_ctl(CLI::App& app, CLI::App*& command) {
     auto options = std::make_shared<CtlOptions>();
-    command = app.add_subcommand("ctl", "Ask something of a target");
+    command = app.add_subcommand("ctl", "Send a request to a running target");
     CLI::Option* const from = command->add_option("--from", options->from, "The line, as `record` takes it")->type_name(kind::uri);
     command->add_option("--via", options->via, "unix:PATH: the recorder that holds the line (record --control unix:PATH)")
         ->excludes(from)
@@ -128,7 +129,10 @@ Action add_ctl(CLI::App& app, CLI::App*& command) {
     add_choice_options(command, options->request.choice, options->request.recorder);
     command->add_flag("--also", options->request.also,
                       "trace: besides what is traced already, instead of it");
-    command->add_option("request", options->request.words, control_verbs())->required()->type_name(kind::request);
+    command->add_option("request", options->request.words, "A verb and its arguments")
+        ->required()
+        ->type_name(kind::request);
+    command->footer(verb_list());
     return [options] { return ctl(*options); };
 }
 

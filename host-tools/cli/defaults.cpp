@@ -14,6 +14,7 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/generated/commands_of.hpp"
+#include "host-tools/cli/old_spellings.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -34,6 +35,22 @@ std::string full_name(const CLI::ConfigItem& item) {
 
 using Items = std::vector<CLI::ConfigItem>;
 
+std::string first_value(const CLI::ConfigItem& item) {
+    return item.inputs.empty() ? "" : item.inputs[0];
+}
+
+// The name of the item's option. In a section of all commands a name is no old one of a command if
+// it is the name of another's option.
+std::string option_of(const CLI::App& app, const CLI::App& command, const CLI::ConfigItem& item) {
+    const std::string name = "--" + item.name;
+    if (item.parents.size() == 1 && command.get_option_no_throw(name) == nullptr) {
+        for (const CLI::App* const other : shown_commands(app)) {
+            if (other->get_option_no_throw(name) != nullptr) return name;
+        }
+    }
+    return current_option(command.get_name(), name, first_value(item));
+}
+
 // Refuses an item that no command has an option for, or not the command in whose section it is.
 void check(const CLI::App& app, const Items& items, const std::string& file) {
     for (const CLI::ConfigItem& item : items) {
@@ -44,7 +61,8 @@ void check(const CLI::App& app, const Items& items, const std::string& file) {
         bool known = false;
         for (const CLI::App* const command : shown_commands(app)) {
             const bool is_meant = item.parents.size() == 1 || item.parents[1] == command->get_name();
-            const CLI::Option* const option = is_meant ? command->get_option_no_throw("--" + item.name) : nullptr;
+            const CLI::Option* const option =
+                is_meant ? command->get_option_no_throw(option_of(app, *command, item)) : nullptr;
             known = known || (option != nullptr && option->get_configurable());
         }
         if (!known) refuse(fmt::format("{}: {}: no command has such an option", file, full_name(item)));
@@ -123,10 +141,14 @@ private:
             for (const CLI::ConfigItem& item : items) {
                 if (item.parents.size() != depth || item.parents[0] != board) continue;
                 if (depth == 2 && item.parents[1] != command.get_name()) continue;
-                CLI::Option* const option = command.get_option_no_throw("--" + item.name);
+                const std::string name = option_of(app_, command, item);
+                CLI::Option* const option = command.get_option_no_throw(name);
                 if (option == nullptr || option->count() != 0) continue;
                 const auto& others = option->get_excludes();
                 if (std::any_of(others.begin(), others.end(), [](const CLI::Option* one) { return one->count() != 0; })) continue;
+                if (name != "--" + item.name) {
+                    used_option(command.get_name(), "--" + item.name, first_value(item));
+                }
                 set(*option, item, file_);
             }
         }

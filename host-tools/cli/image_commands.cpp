@@ -55,7 +55,7 @@ Action add_doctor(CLI::App& app, CLI::App*& command) {
     command = app.add_subcommand("doctor", "Look whether ports, tools and images are as they should be");
     command->add_option("--from", options->from, "Listen to this line, too: is a target on it, at this rate?")->type_name(kind::uri);
     command->add_option("--image", options->image, "Look at this ELF, too")->type_name(kind::elf);
-    add_seconds(command, "--seconds", options->seconds, 0.1, 3600, "How long to listen (3)");
+    add_seconds(command, "--duration", options->seconds, 0.1, 3600, "How long to listen (3)");
     command->add_option("--devices", options->devices, "Where serial ports are (/dev)")->type_name(kind::directory);
     add_choice(command, "--format", options->format, formats_without_csv, "Output");
     return [options] {

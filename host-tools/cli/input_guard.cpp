@@ -9,13 +9,13 @@
 namespace nopscope::host {
 namespace {
 
-// The values of all options of these names. A flag of such a name (report --raw) names no file.
+// The values of all options of these names.
 std::vector<std::string> values_of(const CLI::App& command,
                                    std::initializer_list<const char*> names) {
     std::vector<std::string> values;
     for (const char* const name : names) {
         const CLI::Option* const option = command.get_option_no_throw(name);
-        if (option == nullptr || option->get_items_expected_max() == 0) continue;
+        if (option == nullptr) continue;
         for (const std::string& value : option->results()) values.push_back(value);
     }
     return values;
@@ -31,7 +31,7 @@ void guard_inputs(const CLI::App& command, const std::string& defaults) {
         if (uri.starts_with("file:")) inputs.push_back(uri.substr(5));
     }
     inputs.push_back(defaults);
-    std::vector<std::string> outputs = values_of(command, {"--output", "--raw", "--html"});
+    std::vector<std::string> outputs = values_of(command, {"--output", "--save-line", "--html"});
     for (std::size_t n = 0; n < outputs.size(); ++n) {
         refuse_if_same(outputs[n], inputs);
         for (std::size_t other = 0; other < n; ++other)

@@ -19,7 +19,9 @@ Action add_record(CLI::App& app, CLI::App*& command) {
     command = app.add_subcommand("record", "Record a target's line to a file");
     add_line(command, options->line, "The ELF that runs there: its symbols go into the recording");
     command->add_option("-o,--output", options->output, "The recording to write")->required()->type_name(kind::recording);
-    command->add_option("--raw", options->raw, "Keep the line's bytes, too, as they came: report reads them as well")
+    command
+        ->add_option("--save-line", options->raw,
+                     "Keep the line's bytes, too, as they came: report reads them as well")
         ->type_name(kind::file);
     add_seconds(command, "--duration", options->duration_seconds, 0, longest_seconds, "Stop after so many seconds; 0: never");
     command->add_flag("--until-end,!--no-until-end", options->until_end,
@@ -38,7 +40,9 @@ Action add_record(CLI::App& app, CLI::App*& command) {
         if (options->rotation) options->rotation->keep = *keep;
         if (!options->rotation && *keep != 0) throw Error("--keep is for the files of --rotate: give that, too", Exit::usage);
         if (options->rotation && !options->raw.empty()) {
-            throw Error("--raw keeps one file, and --rotate makes several: give one of the two", Exit::usage);
+            throw Error(
+                "--save-line keeps one file, and --rotate makes several: give one of the two",
+                Exit::usage);
         }
         return record(*options);
     };
@@ -60,7 +64,8 @@ Action add_top(CLI::App& app, CLI::App*& command) {
         ->type_name(kind::glob);
     add_raw(command, options->raw);
     command->add_flag("--once", options->once, "Print one look; for scripts, no terminal is needed");
-    add_seconds(command, "--after", options->after, 0, longest_seconds, "--once: seconds before it begins (2)");
+    add_seconds(command, "--delay", options->after, 0, longest_seconds,
+                "--once: seconds before it begins (2)");
     add_choice(command, "--format", options->format, formats_without_csv, "--once: output");
     add_count(command, "--top", options->top, 1, most_rows, "--once: only the first so many functions");
     const auto read_steering = add_steering(command, options->live.line);

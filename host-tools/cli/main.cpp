@@ -10,13 +10,14 @@
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/run_main.hpp"
 #include "host-tools/base/text.hpp"
-#include "host-tools/cli/generated/commands_of.hpp"
 #include "host-tools/cli/defaults.hpp"
+#include "host-tools/cli/generated/commands_of.hpp"
 #include "host-tools/cli/generated/examples.hpp"
-#include "host-tools/cli/input_guard.hpp"
 #include "host-tools/cli/generated/manual.hpp"
-#include "host-tools/cli/options.hpp"
 #include "host-tools/cli/generated/reference.hpp"
+#include "host-tools/cli/input_guard.hpp"
+#include "host-tools/cli/old_spellings.hpp"
+#include "host-tools/cli/options.hpp"
 #include "host-tools/cli/usage.hpp"
 #include "host-tools/cli/version.hpp"
 
@@ -29,7 +30,7 @@ constexpr char board_help[] = "Defaults of this board, from nopscope.toml";
 // Hidden: of the build.
 Action add_reference(CLI::App& app, CLI::App*& command) {
     auto directory = std::make_shared<std::string>();
-    command = app.add_subcommand("reference", "Write man pages and completions")->group("");
+    command = app.add_subcommand("reference", "Write man pages and completions");
     command->add_option("directory", *directory, "Where share/ is")->required();
     return [&app, directory] {
         write_reference(app, *directory);
@@ -39,7 +40,7 @@ Action add_reference(CLI::App& app, CLI::App*& command) {
 
 // Hidden: of the completions, for --board.
 Action add_boards(CLI::App& app, CLI::App*& command) {
-    command = app.add_subcommand("boards", "List the boards of nopscope.toml")->group("");
+    command = app.add_subcommand("boards", "List the boards of nopscope.toml");
     return [] {
         if (const std::string file = defaults_file(); !file.empty()) {
             for (const std::string& board : boards_of(file)) print(board + "\n");
@@ -101,6 +102,24 @@ void finish_command(CLI::App& command, std::string& board) {
     command.footer(examples_of(command.get_name()) + "\n" + command.get_footer());
 }
 
+struct CommandGroup {
+    const char* name;  // in --help; empty: hidden
+    std::vector<Action (*)(CLI::App&, CLI::App*&)> commands;
+};
+std::vector<CommandGroup> command_groups() {
+    return {
+        {"Record and watch", {add_record, add_top, add_serve}},
+        {"Look at a recording",
+         {add_report, add_graph, add_callers, add_callees, add_latency, add_outliers, add_irq,
+          add_stack_depth, add_diff, add_query, add_info}},
+        {"Export a recording", {add_html, add_export}},
+        {"Ask a target", {add_ctl, add_events}},
+        {"Look at an image", {add_check, add_names}},
+        {"Help", {add_doctor, add_help}},
+        {"", {add_reference, add_boards}},
+    };
+}
+
 // Never returns the codes of CLI11.
 [[noreturn]] void refuse(const CLI::App& app, const CLI::ParseError& error, const std::string& defaults) {
     if (dynamic_cast<const CLI::FileError*>(&error) == nullptr) throw Error(usage_sentence(app, error), Exit::usage);
@@ -117,18 +136,20 @@ int run(int argc, char** argv) {
     app.footer(exit_codes_help());
     app.require_subcommand(1);
     std::map<CLI::App*, Action> commands;
-    for (auto* add : {add_record, add_top, add_ctl, add_report, add_graph, add_html, add_serve, add_export, add_diff, add_query,
-                      add_info, add_check, add_names, add_events, add_doctor, add_reference, add_boards, add_callers, add_callees,
-                      add_latency, add_outliers, add_irq, add_stack_depth, add_help}) {
-        CLI::App* command = nullptr;
-        auto action = add(app, command);
-        add_memory(*command, memory);
-        finish_command(*command, board);
-        commands[command] = std::move(action);
+    for (const CommandGroup& group : command_groups()) {
+        for (auto* const add : group.commands) {
+            CLI::App* command = nullptr;
+            auto action = add(app, command);
+            command->group(group.name);
+            add_memory(*command, memory);
+            finish_command(*command, board);
+            commands[command] = std::move(action);
+        }
     }
     const std::string defaults = defaults_file();
     if (!defaults.empty()) use_defaults(app, defaults);
     auto words = command_first(app, {argv + 1, argv + argc});
+    use_current_options(words);
     const auto dashes = std::find(words.begin(), words.end(), "--");
     if (dashes != words.end() && words[0] == "diff") *dashes = "--after";
     std::reverse(words.begin(), words.end());  // as CLI11 takes them

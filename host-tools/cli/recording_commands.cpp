@@ -29,7 +29,7 @@ Action add_question(CLI::App& app, CLI::App*& command, const Question& question)
     }
     add_choice(command, "--format", options->report.format, formats_without_csv, "Output");
     if (question.ask == outliers) {
-        add_count(command, "--count", options->count, 1, 1000, "How many (3)");
+        add_count(command, "--top", options->count, 1, 1000, "How many (3)");
         add_percent(command, "--min-share", options->min_percent, "Of a call's tree only what took so many percent of it (1)");
     } else {
         add_raw(command, options->report.raw);
@@ -104,7 +104,7 @@ Action add_graph(CLI::App& app, CLI::App*& command) {
     command = app.add_subcommand("graph", "Show the call tree with times");
     add_recording(command, *options);
     add_choice(command, "--format", options->format, formats_without_csv, "Output");
-    add_count(command, "--depth", options->graph.depth, 1, most_rows, "Only so many levels");
+    add_count(command, "--levels", options->graph.depth, 1, most_rows, "Only so many levels");
     add_percent(command, "--min-share", *percent, "Only paths with so many percent of the time");
     add_raw(command, options->raw);
     add_yes(command, options->yes);
@@ -143,7 +143,7 @@ Action add_export(CLI::App& app, CLI::App*& command) {
         names.emplace_back(format.name);
         list += fmt::format("  {:<11}{}\n", format.name, format.what);
     }
-    add_word(command, "--to", options->format, names, "The format")->required();
+    add_word(command, "--format", options->format, names, "The format")->required();
     command->add_option("-o,--output", options->output, "The file or directory to write")->required()->type_name(kind::file);
     command->add_flag("--raw", options->report.raw,
                       "Sum formats: times as recorded, with the recording overhead left in");
@@ -188,7 +188,9 @@ Action add_diff(CLI::App& app, CLI::App*& command) {
 Action add_query(CLI::App& app, CLI::App*& command) {
     auto options = std::make_shared<QueryOptions>();
     command = app.add_subcommand("query", "Ask a recording in SQL");
-    add_recording(command, options->report)->description("A recording, a raw capture, or a database that `export --to sqlite` wrote");
+    add_recording(command, options->report)
+        ->description(
+            "A recording, a raw capture, or a database that `export --format sqlite` wrote");
     command->add_option("sql", options->sql, "One statement; the tables are in docs/exports.md")->required();
     add_choice(command, "--format", options->report.format, formats, "Output");
     return [options] { return query(*options); };

@@ -8,6 +8,7 @@
 #include "host-tools/base/nearest.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/generated/commands_of.hpp"
+#include "host-tools/cli/old_spellings.hpp"
 
 namespace nopscope::host {
 namespace {
@@ -113,7 +114,9 @@ std::vector<std::string> command_first(const CLI::App& app, std::vector<std::str
     const auto options_named = [&](const std::string& name) {
         std::vector<const CLI::Option*> options;
         for (const CLI::App* const command : shown_commands(app)) {
-            if (const auto* const option = command->get_option_no_throw(name)) options.push_back(option);
+            const std::string now = current_option(command->get_name(), name);
+            if (const auto* const option = command->get_option_no_throw(now))
+                options.push_back(option);
         }
         return options;
     };
@@ -125,7 +128,7 @@ std::vector<std::string> command_first(const CLI::App& app, std::vector<std::str
         }
         const auto options = options_named(words[n]);
         const auto values = std::count_if(options.begin(), options.end(), [](const auto* option) { return takes_value(*option); });
-        // --raw is a flag of some commands, and takes a value in another one.
+        // --raw is a flag; record takes it with a value until version 0.4.0.
         const bool is_flag_too = static_cast<std::size_t>(values) != options.size();
         if (values != 0 && !(is_flag_too && n + 1 < words.size() && find_command(app, words[n + 1]) != nullptr)) ++n;
     }

@@ -8,6 +8,7 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/out_of_memory.hpp"
 #include "host-tools/base/text.hpp"
+#include "host-tools/target/control/verbs.hpp"
 
 namespace nopscope::host {
 namespace {

@@ -27,7 +27,7 @@ REPORT_BENCH = os.environ["NOPSCOPE_REPORT_BENCH"]
 DEMO = pathlib.Path(os.environ["NOPSCOPE_BUILD_ROOT"]) / "virt/firmware/demo.elf"
 HERTZ = 1_000_000_000
 # Instructions an event, on x86-64 with GCC 12 at -O2.
-LIMITS = {"report": 130, "graph": 137, "html": 330, "export --to perfetto": 300}
+LIMITS = {"report": 130, "graph": 137, "html": 330, "export --format perfetto": 300}
 
 
 def run(*command, **options):
@@ -97,7 +97,7 @@ class Inputs:
         ev13.unlink()
 
     def for_others(self, events, times):
-        run(NOPSCOPE, "export", self.recording, "--to", "uftrace", "-o", self.uftrace)
+        run(NOPSCOPE, "export", self.recording, "--format", "uftrace", "-o", self.uftrace)
         # XRay's basic log, version 3 (llvm/lib/XRay/Trace.cpp): header, then records of 32 bytes.
         write(self.xray, struct.pack("<HHIQ16x", 3, 0, 3, HERTZ), "<HBBiQII8x",
               ((0, 0, min(kind, 1), function, at, 1, 1) for kind, function, at in repeated(events, times)))
@@ -108,7 +108,7 @@ def nopscope_commands(inputs, directory):
     return {"report": (NOPSCOPE, "report", inputs.recording),
             "graph": (NOPSCOPE, "graph", inputs.recording),
             "html": (NOPSCOPE, "html", inputs.recording, "-o", directory / "x.html"),
-            "export --to perfetto": (NOPSCOPE, "export", inputs.recording, "--to", "perfetto", "-o", directory / "x.perfetto")}
+            "export --format perfetto": (NOPSCOPE, "export", inputs.recording, "--format", "perfetto", "-o", directory / "x.perfetto")}
 
 
 def other_commands(inputs):

@@ -154,7 +154,7 @@ class Bounded(cli.Case):
         recording.write_bytes(recordings.many_contexts())
         out = self.directory / "contexts.uftrace"
         self.assertIn("more than 10,000 tasks: choose another format",
-                      cli.nopscope("export", recording, "--to", "uftrace", "-o", out, status=3).stderr)
+                      cli.nopscope("export", recording, "--format", "uftrace", "-o", out, status=3).stderr)
         self.assertFalse(out.exists())
 
     def test_no_name_turns_a_terminals_line_around(self):

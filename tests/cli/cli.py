@@ -29,8 +29,7 @@ def nopscope(*arguments, status=0, **options):
 
 def commands():
     """From --help."""
-    listed = nopscope("--help").stdout.split("Subcommands:")[1].split("\n\n")[0]
-    return re.findall(r"^  ([a-z][a-z-]*) ", listed, re.MULTILINE)
+    return re.findall(r"^  ([a-z][a-z-]*) ", nopscope("--help").stdout, re.MULTILINE)
 
 
 def options_of(command):

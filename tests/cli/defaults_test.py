@@ -45,6 +45,17 @@ class Defaults(cli.Case):
         self.assertFalse(self.nopscope("info", cli.DEMO, "--format=text").stdout.startswith("{"))
         self.nopscope("events")  # which has no such options
 
+    def test_an_old_name_is_taken(self):
+        self.write(FILE.format(image=cli.DEMO) + "[old]\ncount = 2000\ndepth = 3\n[old.graph]\ndepth = 0\n[old.record]\nmode = 'profile'\n")
+        old = ("--board", "old")
+        self.assertRegex(self.nopscope(*old, "outliers", "x", "f", status=2).stderr, "--count is now --top: .*\n.*old.count: expected a whole")
+        self.assertRegex(self.nopscope(*old, "graph", "x", status=2).stderr, "--depth is now --levels: .*\n.*old.graph.depth: expected")
+        said = self.nopscope(*old, "record", "--from", "file:none", "-o", "x.nsc", status=2).stderr
+        self.assertRegex(said, "--mode profile is now --recorder profile: .*\n.*give --image ELF")
+        self.write(FILE.format(image=cli.DEMO) + "[old]\ndepth = 0\n")
+        said = self.nopscope(*old, "graph", "x", status=3).stderr
+        self.assertNotIn("--levels", said, "it is record's")
+
     def test_the_board_is_chosen(self):
         said = self.nopscope("--board", "there", "record", "-o", "x.nsc", status=3).stderr
         self.assertIn("none.elf", said)
@@ -68,7 +79,7 @@ class Defaults(cli.Case):
             self.assertIn(none, said, words)
         self.assertIn("ctl needs request", self.nopscope("ctl", status=2).stderr)
         self.assertIn("give file or --from, not both", self.nopscope("serve", "--from", "x", "none.nsc", status=2).stderr)
-        self.assertIn("give --image ELF", self.nopscope("record", status=2).stderr, "its --filter is the file's")
+        self.assertIn("give --image ELF", self.nopscope("record", status=2).stderr, "its --trace is the file's")
         self.assertIn("cannot open none.elf", self.nopscope("record", "--image", "none.elf", status=3).stderr)
 
     def test_each_command_takes_a_file_with_a_value_for_each_of_its_options(self):

@@ -74,7 +74,7 @@ class Doctor(cli.Case):
         found = self.doctor("--from", f"file:{noise}", status=1)[f"file:{noise}"]
         self.assertIn("5,000 bytes came, and not one frame", found["text"])
         self.assertIn("baud", found["fix"])
-        silent = self.doctor("--from", "exec:sleep 5", "--seconds", "0.2")["exec:sleep 5"]
+        silent = self.doctor("--from", "exec:sleep 5", "--duration", "0.2")["exec:sleep 5"]
         self.assertIn("no byte came in 0.2 s", silent["text"])
         none = self.doctor("--from", f"serial:{self.directory}/none", status=1)[f"serial:{self.directory}/none"]
         self.assertEqual(none["state"], "problem")
@@ -99,17 +99,17 @@ class Doctor(cli.Case):
         self.addCleanup(os.close, slave)
         tty.setraw(slave)
         port = f"serial:{os.ttyname(slave)}"
-        found = self.doctor("--from", port, "--seconds", "0.3")
+        found = self.doctor("--from", port, "--duration", "0.3")
         self.assertIn("reset the board", found["boot lines"]["fix"])
         timer = threading.Timer(1, os.write, (master, b"boot: nopscope board=virt level=1 dtb=none\nboot: baud=115200\n"))
         timer.start()
         self.addCleanup(timer.join)
-        self.assertIn("virt, entered at EL1", self.doctor("--from", port, "--seconds", "2")["board"]["text"])
+        self.assertIn("virt, entered at EL1", self.doctor("--from", port, "--duration", "2")["board"]["text"])
 
     def test_a_target_is_heard(self):
         line = (f"exec:qemu-system-aarch64 -M virt,gic-version=3 -cpu max -display none -serial stdio -monitor none "
                 f"-semihosting-config enable=on,target=native -kernel {cli.DEMO}")
-        found = self.doctor("--from", line, "--seconds", "30", path=os.environ["PATH"])[line]
+        found = self.doctor("--from", line, "--duration", "30", path=os.environ["PATH"])[line]
         self.assertIn("a target speaks", found["text"])
 
     def test_an_image_that_is_none(self):

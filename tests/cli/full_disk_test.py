@@ -59,7 +59,7 @@ class FullDisk(output_table_test.Base):
             if "{out}" not in line:
                 continue
             out = self.disk / "out"
-            is_directory = any(f"--to {name} " in line for name in output_table_test.DIRECTORY_FORMATS)
+            is_directory = any(f"--format {name} " in line for name in output_table_test.DIRECTORY_FORMATS)
             if not is_directory:
                 out.write_bytes(old)
             self.fill()

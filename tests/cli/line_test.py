@@ -95,12 +95,12 @@ class Silent(cli.Case):
 
     def test_top_says_it_too(self):
         for uri, said in (("exec:true", "the line is over: no byte came"), ("exec:echo hello", "bytes of text came")):
-            done = cli.nopscope("top", "--once", "--after", "0.2", "--from", uri, status=3)
+            done = cli.nopscope("top", "--once", "--delay", "0.2", "--from", uri, status=3)
             self.assertIn(said, done.stderr)
-        done = cli.nopscope("top", "--once", "--after", "9", "--from", "exec:echo no such machine >&2; exit 3", status=3)
+        done = cli.nopscope("top", "--once", "--delay", "9", "--from", "exec:echo no such machine >&2; exit 3", status=3)
         self.assertEqual(done.stderr.splitlines()[0], "no such machine")
         self.assertRegex(done.stderr, "no byte came: .*; the command ended with exit status 3: no such machine")
-        done = cli.nopscope("top", "--once", "--after", "0.2", "--interval", "0.2", "--from", "exec:sleep 9", status=3)
+        done = cli.nopscope("top", "--once", "--delay", "0.2", "--interval", "0.2", "--from", "exec:sleep 9", status=3)
         self.assertIn("no byte came in ", done.stderr)
 
     def test_ctl_says_it_too(self):
@@ -116,7 +116,7 @@ class Refused(cli.Case):
         started = self.directory / "started"
         uri = f"exec:touch {started}; sleep 9"
         for command, options in (("record", ["-o", self.directory / "line.nsc"]), ("top", ["--once"]), ("serve", [])):
-            for option in ("--filter", "--notrace", "--only-function"):
+            for option in ("--trace", "--notrace", "--only"):
                 done = cli.nopscope(command, "--from", uri, "--image", cli.DEMO, *options, option, "luaV_exicute", status=2)
                 self.assertIn("is called luaV_exicute: did you mean luaV_execute?", done.stderr)
         done = cli.nopscope("ctl", "--from", uri, "--image", cli.DEMO, "trace", "no_such_name", status=2)

@@ -71,7 +71,7 @@ class Messages(cli.Case):
         self.says("no command is given: `nopscope help` lists them")
         self.says("there is no command reprot: did you mean report?", "help", "reprot")
         self.says("record has no option --fromat: did you mean --from or --rotate?", "record", "--fromat", "x")
-        self.says("report has no option --duration: it is an option of record", "report", "run.nsc", "--duration", "3")
+        self.says("report has no option --duration: it is an option of record and doctor", "report", "run.nsc", "--duration", "3")
         self.says("report has no option --zzzzzzzzz: `nopscope help report` lists them", "report", "--zzzzzzzzz")
         self.says("report needs file: see `nopscope help report`", "report")
         self.says("record needs --from and --output: see `nopscope help record`", "record")
@@ -95,6 +95,38 @@ class Messages(cli.Case):
             said = cli.nopscope(*words, status=3, cwd=self.directory, env=ENVIRONMENT).stderr
             self.assertIn(none.format("a.nsc"), said, words)
         self.assertIn(none.format("--top"), cli.nopscope("report", "--", "--top", status=3, env=ENVIRONMENT).stderr)
+
+    def test_an_old_name_is_taken_and_the_new_one_is_said(self):
+        line = ("--from", "file:none", "-o", "x.nsc")
+        olds = [("outliers", "none", "f", "--count", "--top", "2"), ("export", "none", "-o", "x", "--to", "--format", "folded"),
+                ("graph", "none", "--depth", "--levels", "2"), ("record", *line, "--raw", "--save-line", "x.raw"),
+                ("top", "--once", "--from", "file:none", "--after", "--delay", "0"), ("doctor", "--seconds", "--duration", "99999")]
+        for command in (("record", *line), ("top", "--once", *line), ("serve", *line)):
+            olds += [(*command, "--filter", "--trace", "x"), (*command, "--only-function", "--only", "x"),
+                     (*command, "--event", "--events", "x"), (*command, "--mode", "--recorder", "profile")]
+        for *words, old, new, value in olds:
+            of = f" {value}" if old == "--mode" else ""
+            said = f"nopscope: {old}{of} is now {new}{of}: nopscope 0.4.0 will not know the old name\n"
+            now = cli.nopscope(*words, new, value, status=None, cwd=self.directory, env=ENVIRONMENT)
+            self.assertIn(now.returncode, (2, 3), words)
+            for spelled in ((*words, old, value), (*words, f"{old}={value}"), (old, value, *words)):
+                done = cli.nopscope(*spelled, status=None, cwd=self.directory, env=ENVIRONMENT)
+                self.assertEqual((done.returncode, done.stdout, done.stderr), (now.returncode, now.stdout, said + now.stderr), spelled)
+            if old != "--mode":
+                self.assertNotIn(old, cli.options_of(words[0]))
+        self.assertNotIn(" is now ", cli.nopscope("record", *line, "--mode", "flight", status=2, env=ENVIRONMENT).stderr)
+        self.assertNotIn(" is now ", cli.nopscope("report", "--", "--count", status=3, env=ENVIRONMENT).stderr)
+        version = cli.nopscope("--version").stdout.split()[1]
+        self.assertLess([int(part) for part in version.split(".")], [0, 4, 0], "remove the old names: docs/versions.md")
+
+    def test_an_option_means_the_same_in_each_command(self):
+        kinds = {}
+        for command in cli.commands():
+            for name, kind in cli.typed_options(command):
+                # A recording is a file. Of a list, each command has its own words.
+                kinds.setdefault(name, set()).add("FILE" if kind == "RECORDING" else kind[:1] if kind.startswith("{") else kind)
+        self.assertGreater(len(kinds), 50)
+        self.assertEqual({name: kind for name, kind in kinds.items() if len(kind) != 1}, {})
 
     def test_help_is_a_command_too(self):
         self.assertEqual(cli.nopscope("help").stdout, cli.nopscope("--help").stdout)

@@ -24,11 +24,11 @@ REPORT_BENCH = cli.HOST_BUILD / "bin" / "nopscope-report-bench"
 
 FILE_FORMATS = ("callgrind", "chrome", "csv", "folded", "perfetto", "pprof", "speedscope", "sqlite", "trace-cmd")
 DIRECTORY_FORMATS = ("ctf", "uftrace")
-LIVE = "--once --after 0 --interval 0.1"
+LIVE = "--once --delay 0 --interval 0.1"
 # What a line reads, of {nsc}, {line} and {elf}, must be as before.
 TABLE = {
     "record": ["record --from file:{line} -o {new}", "record -q --from file:{line} -o {out}",
-               "record -q --from file:{line} -o {new} --raw {out}"],
+               "record -q --from file:{line} -o {new} --save-line {out}"],
     "top": [f"top {LIVE} --from file:{{line}}", f"top {LIVE} --format json --from file:{{line}}",
             f"top {LIVE} --from file:{{line}} -o {{out}}"],
     "ctl": ["ctl --via unix:{socket} hello"],
@@ -36,8 +36,8 @@ TABLE = {
     "graph": ["graph {nsc}", "graph {nsc} --format json"],
     "html": ["html {nsc} -o {out}", "html {nsc} -o -"],
     "serve": ["serve {nsc}", "serve --from file:{line} -o {out}"],
-    "export": [f"export {{nsc}} --to {name} -o {{out}}" for name in (*FILE_FORMATS, *DIRECTORY_FORMATS)]
-              + [f"export {{nsc}} --to {name} -o -" for name in FILE_FORMATS],
+    "export": [f"export {{nsc}} --format {name} -o {{out}}" for name in (*FILE_FORMATS, *DIRECTORY_FORMATS)]
+              + [f"export {{nsc}} --format {name} -o -" for name in FILE_FORMATS],
     "diff": ["diff {nsc} {nsc}", "diff {nsc} {nsc} --format json", "diff {nsc} {nsc} --format folded",
              "diff {nsc} {nsc} --html {out}", "diff {nsc} {nsc} --html -"],
     "query": ["query {nsc} 'SELECT * FROM calls'", "query {nsc} 'SELECT * FROM calls' --format json",
@@ -174,7 +174,7 @@ class Table(Base):
         for line in self.lines():
             if "{out}" not in line:
                 continue
-            is_directory = any(f"--to {name} " in line for name in DIRECTORY_FORMATS)
+            is_directory = any(f"--format {name} " in line for name in DIRECTORY_FORMATS)
             self.check(line, 3, "/dev/full " if is_directory else "cannot write /dev/full: No space left on device", out="/dev/full")
             self.check(line, 3, "cannot (write|make) ", out=self.directory / "out", preexec_fn=no_room)
             self.check(line, 3, "cannot (write|make|create) ", out=self.directory / "no" / "out")
@@ -203,7 +203,7 @@ class Table(Base):
                         self.check(line, 2, "standard output is a file that this command reads", stdout=file)
 
     def test_two_outputs_in_one(self):
-        self.check("record -q --from file:{line} -o {new} --raw {out}", 2, "are one file", out=self.directory / "new")
+        self.check("record -q --from file:{line} -o {new} --save-line {out}", 2, "are one file", out=self.directory / "new")
 
     def test_defaults_are_an_input(self):
         defaults = self.directory / "nopscope.toml"

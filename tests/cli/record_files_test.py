@@ -110,13 +110,13 @@ class RecordFiles(cli.Case):
 
     def test_the_raw_bytes_are_kept_too(self):
         raw = self.directory / "run.raw"
-        self.record(STREAM, "--raw", raw)
-        self.record(PROFILE, "--raw", raw)
+        self.record(STREAM, "--save-line", raw)
+        self.record(PROFILE, "--save-line", raw)
         self.assertEqual(raw.read_bytes(), PROFILE.read_bytes())
         self.assertEqual((self.directory / "run.raw.old").read_bytes(), STREAM.read_bytes())
         line = self.directory / "line"
         line.write_bytes(b"")
-        self.record(line, "--raw", raw, status=None)
+        self.record(line, "--save-line", raw, status=None)
         self.assertEqual(raw.read_bytes(), PROFILE.read_bytes())
 
     def refused(self, *command, saying):
@@ -131,10 +131,10 @@ class RecordFiles(cli.Case):
         for command, sign in (("sleep 100", self.directory / "run.nsc.part"), (f"cat {STREAM}; sleep 100", self.file)):
             with self.subTest(command):
                 self.file.unlink(missing_ok=True)
-                first = self.begin(command, "--no-until-end", "--raw", self.directory / "run.raw")
+                first = self.begin(command, "--no-until-end", "--save-line", self.directory / "run.raw")
                 self.wait_until(sign.exists)
                 self.refused("-o", self.file, saying="already: end that first, or give another name")
-                self.refused("-o", self.directory / "other.nsc", "--raw", self.directory / "run.raw", saying="already")
+                self.refused("-o", self.directory / "other.nsc", "--save-line", self.directory / "run.raw", saying="already")
                 if f":{self.inode(sign)} " in pathlib.Path("/proc/locks").read_text():
                     self.refused("-o", self.file, saying=f"process {first.pid} records into")
                 first.kill()
@@ -160,7 +160,7 @@ class RecordFiles(cli.Case):
         self.refused("-o", self.directory, saying="is a directory")
         self.refused("-o", "/dev/full", saying="No space left on device")
         self.refused("-o", self.directory / "nowhere/run.nsc", saying="No such file or directory")
-        self.refused("-o", self.file, "--raw", self.directory, saying="is a directory")
+        self.refused("-o", self.file, "--save-line", self.directory, saying="is a directory")
         if os.geteuid() != 0:
             self.directory.chmod(0o555)
             self.refused("-o", self.file, saying="Permission denied")
@@ -174,7 +174,7 @@ class RecordFiles(cli.Case):
         part = self.directory / "run.nsc.part"
         part.write_bytes(before)
         self.record(part, status=2)
-        self.record(STREAM, "--raw", self.old, status=2)
+        self.record(STREAM, "--save-line", self.old, status=2)
         self.assertEqual((self.old.read_bytes(), part.read_bytes()), (before, before))
         self.assertEqual(self.names(), {"run.nsc.old", "run.nsc.part"})
 

@@ -95,12 +95,19 @@ class Reference(cli.Case):
             self.assertLessEqual(cli.options_of(command), self.bash("nopscope", command, "-"))
         self.assertEqual(self.bash("nopscope", "report", "--format", ""), {"text", "json", "csv"})
         self.assertEqual(self.bash("nopscope", "report", "x.nsc", "--sort", "t"), {"total"})
-        self.assertEqual(self.bash("nopscope", "export", "x.nsc", "--to", "c"), {"callgrind", "chrome", "csv", "ctf"})
+        self.assertEqual(self.bash("nopscope", "export", "x.nsc", "--format", "c"), {"callgrind", "chrome", "csv", "ctf"})
         self.assertEqual(self.bash("nopscope", "record", "--mode", "l"), {"lossless"})
         self.assertEqual(self.bash("nopscope", "record", "--recorder", "g"), {"graph"})
         self.assertEqual(self.bash("nopscope", "top", "--sort", "p"), {"p50", "p99"})
-        self.assertEqual(self.bash("nopscope", "record", "--event", "cpu_c"), {"cpu_cycles"})
+        self.assertEqual(self.bash("nopscope", "record", "--events", "cpu_c"), {"cpu_cycles"})
         self.assertEqual(self.bash("nopscope", "ctl", "--via", "unix:x", "sta"), {"stats", "start"})
+        requests = cli.nopscope("ctl", "--help").stdout.split("Requests:\n")[1]
+        self.assertEqual(self.bash("nopscope", "ctl", ""), set(re.findall(r"^  ([a-z-]+) ", requests, re.MULTILINE)))
+        documented = set(re.findall("`([a-z-]+)[ `]", (ROOT / "docs/cli.md").read_text()))
+        self.assertLessEqual(self.bash("nopscope", "ctl", ""), documented)
+        self.assertLess({"trace", "only", "events", "baud", "reset"}, self.bash("nopscope", "ctl", ""))
+        self.assertEqual(self.bash("nopscope", "record", "--tr"), {"--trace"})
+        self.assertEqual(self.bash("nopscope", "record", "--filt"), set(), "an old name")
         self.assertEqual(self.bash("nopscope", "help", "gr"), {"graph"})
         self.assertEqual(self.bash("nopscope", "ctl", "mode", ""), {"adaptive", "flight", "lossless", "stream"})
         self.assertEqual(self.bash("nopscope", "ctl", "events", "cpu_cycles", "inst_r"), {"inst_retired"})
@@ -137,10 +144,10 @@ class Reference(cli.Case):
         self.assertEqual(self.fish("nopscope record --mode l"), {"lossless"})
         self.assertEqual(self.fish("nopscope ctl sta"), {"stats", "start"})
         self.assertEqual(self.fish("nopscope ctl mode l"), {"lossless"})
-        self.assertEqual(self.fish("nopscope export x.nsc --to c"), {"callgrind", "chrome", "csv", "ctf"})
-        self.assertEqual(self.fish("nopscope export x.nsc --to=c"), {f"--to={name}" for name in ("callgrind", "chrome", "csv", "ctf")})
+        self.assertEqual(self.fish("nopscope export x.nsc --format c"), {"callgrind", "chrome", "csv", "ctf"})
+        self.assertEqual(self.fish("nopscope export x.nsc --format=c"), {f"--format={name}" for name in ("callgrind", "chrome", "csv", "ctf")})
         self.assertEqual(self.fish("nopscope record --recorder g"), {"graph"})
-        self.assertEqual(self.fish("nopscope record --event cpu_c"), {"cpu_cycles"})
+        self.assertEqual(self.fish("nopscope record --events cpu_c"), {"cpu_cycles"})
         self.assertEqual(self.fish("nopscope top --sort p"), {"p50", "p99"})
         self.assertEqual(self.fish("nopscope help gr"), {"graph"})
         self.files()
@@ -195,8 +202,8 @@ class Reference(cli.Case):
         expected = {
             "nopscope report --format ": {"text", "json", "csv"}, "nopscope ctl sta": {"stats", "start"},
             "nopscope ctl mode ": {"adaptive", "flight", "lossless", "stream"},
-            "nopscope export x.nsc --to c": {"callgrind", "chrome", "csv", "ctf"}, "nopscope export x.nsc --to=c": {"callgrind", "chrome", "csv", "ctf"},
-            "nopscope record --mode l": {"lossless"}, "nopscope record --recorder g": {"graph"}, "nopscope record --event cpu_c": {"cpu_cycles"},
+            "nopscope export x.nsc --format c": {"callgrind", "chrome", "csv", "ctf"}, "nopscope export x.nsc --format=c": {"callgrind", "chrome", "csv", "ctf"},
+            "nopscope record --mode l": {"lossless"}, "nopscope record --recorder g": {"graph"}, "nopscope record --events cpu_c": {"cpu_cycles"},
             "nopscope top --sort p": {"p50", "p99"}, "nopscope report ru": {"run.nsc", "runs"}, "nopscope diff run.nsc ru": {"run.nsc", "runs"},
             "nopscope report --image ru": {"run.elf", "runs"}, "nopscope html --source-root ru": {"runs"},
             "nopscope html -o run.": {"run.elf", "run.nsc", "run.txt"}, "nopscope report --top ru": set(), "nopscope report --board ": {"desk", "lab"},

@@ -168,7 +168,7 @@ def listen(machine, part, directory):
     uri = machine.prepare(image)
     errors = directory / f"{part}.errors"
     with open(errors, "w", encoding="utf-8") as error_file:
-        recorder = subprocess.Popen([NOPSCOPE, "record", "--from", uri, "-o", str(recording), "--raw", str(raw)],
+        recorder = subprocess.Popen([NOPSCOPE, "record", "--from", uri, "-o", str(recording), "--save-line", str(raw)],
                                     stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=error_file)
     try:
         wait_until_open(recorder, uri)
@@ -225,7 +225,7 @@ def read_console(recorder, machine, part):
 def first_lines(heard):
     lines = [line for line in heard.console.splitlines() if line.startswith("boot: ")]
     if heard.raw.exists():
-        verdict = nopscope("doctor", "--seconds", "1", "--from", f"file:{heard.raw}").replace(str(heard.raw), heard.raw.name)
+        verdict = nopscope("doctor", "--duration", "1", "--from", f"file:{heard.raw}").replace(str(heard.raw), heard.raw.name)
     else:
         verdict = "no byte came\n" + heard.errors
     return ("\n".join(lines) or "(no boot lines were heard)") + "\n\ndoctor:\n" + verdict

@@ -183,7 +183,7 @@ class End(unittest.TestCase):
 
     def test_a_target_that_never_answers_is_not_waited_for_for_ever(self):
         raw = self.path / "raw"
-        first = self.start(qemu(self.path, plugin=False), "-q", "--raw", raw)
+        first = self.start(qemu(self.path, plugin=False), "-q", "--save-line", raw)
         first.wait_for(count=2)
         first.kill()
         uri = f"exec:cat {raw}; exec sleep 1000"

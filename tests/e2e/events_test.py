@@ -229,33 +229,33 @@ class Refused(unittest.TestCase):
         return said[0]
 
     def test_what_the_cpu_does_not_count(self):
-        self.assertRegex(self.refused("--event", "l1d_cache_refill"),
+        self.assertRegex(self.refused("--events", "l1d_cache_refill"),
                          r"its CPU does not count l1d_cache_refill \(0x3\)")
-        self.assertRegex(self.refused("--event", "sw_incr", "--event", "0x77"), r"its CPU does not count 0x77")
-        self.assertRegex(self.refused("--event", "0xc001"), r"its CPU does not count 0xc001")
+        self.assertRegex(self.refused("--events", "sw_incr", "--events", "0x77"), r"its CPU does not count 0x77")
+        self.assertRegex(self.refused("--events", "0xc001"), r"its CPU does not count 0xc001")
 
     def test_what_does_not_count(self):
-        self.assertRegex(self.refused("--recorder", "function", "--event", "sw_incr"),
+        self.assertRegex(self.refused("--recorder", "function", "--events", "sw_incr"),
                          "only the graph and the profile recorder count events")
-        self.assertRegex(self.refused("--event", "sw_incr", words=["recorder=function"]),
+        self.assertRegex(self.refused("--events", "sw_incr", words=["recorder=function"]),
                          "only the graph and the profile recorder count events")
-        self.assertRegex(self.refused("--event", "sw_incr", words=["mode=adaptive"]), "adaptive mode and events")
-        self.assertRegex(self.refused("--event", "sw_incr", "--mode", "adaptive", words=["recorder=profile"]),
+        self.assertRegex(self.refused("--events", "sw_incr", words=["mode=adaptive"]), "adaptive mode and events")
+        self.assertRegex(self.refused("--events", "sw_incr", "--mode", "adaptive", words=["recorder=profile"]),
                          "adaptive mode and events")
 
     def test_without_a_pmu(self):
         if not MACHINE.startswith("virt"):
             self.skipTest("its CPU always has one")
         cpu = "max" if "max" in MACHINE else "cortex-a72"
-        self.assertRegex(self.refused("--event", "sw_incr", cpu=["-cpu", f"{cpu},pmu=off"]),
+        self.assertRegex(self.refused("--events", "sw_incr", cpu=["-cpu", f"{cpu},pmu=off"]),
                          "its CPU has no performance monitors")
 
     def test_what_the_host_does_not_know(self):
-        for options, sentence in ((["--event", "cache_misses"], "no such event.*sw_incr, l1i_cache_refill"),
-                                  (["--event", "0x10000"], "no such event"),
-                                  (["--event", "sw_incr", "--event", "sw_incr"], "the same event"),
-                                  (["--event", "cpu_cycles", "--event", "0x11"], "the same event"),
-                                  (["--event", "0", "--event", "1", "--event", "2"], "at most 2")):
+        for options, sentence in ((["--events", "cache_misses"], "no such event.*sw_incr, l1i_cache_refill"),
+                                  (["--events", "0x10000"], "no such event"),
+                                  (["--events", "sw_incr", "--events", "sw_incr"], "the same event"),
+                                  (["--events", "cpu_cycles", "--events", "0x11"], "the same event"),
+                                  (["--events", "0", "--events", "1", "--events", "2"], "at most 2")):
             done = machines.nopscope("record", "--from", "-", "-o", "/dev/null", *options, status=2)
             self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
             self.assertRegex(done.stderr, sentence)
@@ -270,7 +270,7 @@ class Steered(unittest.TestCase):
             control = directory / "control"
             recorder = subprocess.Popen(
                 [machines.NOPSCOPE, "record", "-q", "--from", "exec:" + shlex.join(command), "--image", elf, "-o",
-                 directory / "line.nsc", "--control", f"unix:{control}", "--event", "0x11", "--duration", "20"],
+                 directory / "line.nsc", "--control", f"unix:{control}", "--events", "0x11", "--duration", "20"],
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
             def ctl(*words, status=0):

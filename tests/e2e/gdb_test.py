@@ -53,7 +53,7 @@ class Target(Halted):
         """Returns the recording's line, its report and what was said."""
         raw, recording = self.at / "pulled.raw", self.at / "pulled.nsc"
         done = machines.nopscope("record", "-q", "--from", uri, "--image", elf or self.elf, "-o", recording,
-                                 "--raw", raw, *options, status=status)
+                                 "--save-line", raw, *options, status=status)
         if status != 0:
             return None, None, done.stderr
         report = json.loads(machines.nopscope("report", recording, "--format", "json").stdout)

@@ -119,7 +119,7 @@ def record(directory, machine, image, words=(), icount=True, oracle=False, optio
         command += oracle_arguments(elf, directory / "sites", counts, own)
     command += plugin
     done = subprocess.run([NOPSCOPE, "record", "--from", "exec:" + shlex.join(command), "--image",
-                           str(elf), "-o", str(recording), "--raw", str(raw), *options], capture_output=True,
+                           str(elf), "-o", str(recording), "--save-line", str(raw), *options], capture_output=True,
                           text=True, errors="replace", timeout=HANG_SECONDS,
                           stdin=subprocess.DEVNULL)
     if not plausible:

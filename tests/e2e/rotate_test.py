@@ -118,7 +118,7 @@ class Rotate(unittest.TestCase):
         self.assert_same(records(self.files()[-1]), whole)
 
     def test_what_makes_no_sense_is_refused(self):
-        for options in (["--keep", "3"], ["--rotate", "50kB", "--raw", self.directory / "raw"], ["--rotate", "0s"],
+        for options in (["--keep", "3"], ["--rotate", "50kB", "--save-line", self.directory / "raw"], ["--rotate", "0s"],
                         ["--rotate", "9kB"], ["--rotate", "1x"], ["--rotate", "nanh"], ["--rotate", "-1h"], ["--rotate", ""]):
             with self.subTest(options):
                 done = machines.nopscope(*self.command(*options), status=2)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Captures of a line (`nopscope record --raw`) by a second decoder (tests/golden/trace2.py), written
+"""Captures of a line (`nopscope record --save-line`) by a second decoder (tests/golden/trace2.py), written
 from docs/trace-format.md, so that no test has only the host tools' word for what a recording holds.
 
     line = Line(open("demo.raw", "rb").read())

@@ -77,7 +77,7 @@ def record(directory, run, resets, seed):
         line = CountedLine(directory / "target", directory / "host", seed)
         line.well = well
         recorder = subprocess.Popen(
-            [machines.NOPSCOPE, "record", "-q", "--from", f"unix:{directory / 'host'}", "--image", elf, "-o", recording, "--raw", raw],
+            [machines.NOPSCOPE, "record", "-q", "--from", f"unix:{directory / 'host'}", "--image", elf, "-o", recording, "--save-line", raw],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         monitor = connected(directory / "monitor")
         waited(lambda: line.host is not None, "the recorder's connection")

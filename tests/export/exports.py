@@ -194,7 +194,7 @@ class Run:
         key = (format_, *options)
         if key not in self.exported:
             out = self.directory / f"{self.name}.{len(self.exported)}.{format_}"
-            run(NOPSCOPE, "export", self.recording, "--to", format_, "-o", out, *options)
+            run(NOPSCOPE, "export", self.recording, "--format", format_, "-o", out, *options)
             self.exported[key] = out
         return self.exported[key]
 
@@ -202,7 +202,7 @@ class Run:
 def rows_of(name, directory, table):
     """Of the sqlite export."""
     path = directory / f"{name}-{table}.sqlite"
-    run(NOPSCOPE, "export", recording(name), "--to", "sqlite", "-o", path)
+    run(NOPSCOPE, "export", recording(name), "--format", "sqlite", "-o", path)
     return json.loads(run("sqlite3", "-json", path, f"SELECT * FROM {table}").stdout or "[]")
 
 
@@ -236,7 +236,7 @@ class Case(unittest.TestCase):
 
     def export(self, name, *options, to=None):
         out = self.directory / f"{name}.{to or self.FORMAT}"
-        self.said = run(NOPSCOPE, "export", recording(name), "--to", to or self.FORMAT, "-o", out,
+        self.said = run(NOPSCOPE, "export", recording(name), "--format", to or self.FORMAT, "-o", out,
                         *options).stderr.decode()
         return out
 

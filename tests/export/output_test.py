@@ -21,8 +21,8 @@ class Output(exports.Case):
         return said
 
     def test_an_unknown_format_names_those_that_there_are(self):
-        said = self.fail(exports.recording("torture"), "--to", "xml", "-o", self.directory / "x", status=2)
-        self.assertRegex(said, "--to: expected one of .*folded, .*perfetto.*, not xml")
+        said = self.fail(exports.recording("torture"), "--format", "xml", "-o", self.directory / "x", status=2)
+        self.assertRegex(said, "--format: expected one of .*folded, .*perfetto.*, not xml")
         self.assertEqual(os.listdir(self.directory), [])
 
     def test_a_file_is_replaced_only_when_all_is_written(self):
@@ -31,8 +31,8 @@ class Output(exports.Case):
         self.export("samples", to="folded")
         bad = self.directory / "bad.nsc"
         bad.write_bytes(b"")
-        self.assertRegex(self.fail(bad, "--to", "folded", "-o", out), "bad.nsc: the file is empty")
-        self.assertRegex(self.fail(bad, "--to", "perfetto", "-o", out), "bad.nsc: the file is empty")
+        self.assertRegex(self.fail(bad, "--format", "folded", "-o", out), "bad.nsc: the file is empty")
+        self.assertRegex(self.fail(bad, "--format", "perfetto", "-o", out), "bad.nsc: the file is empty")
         self.assertEqual(out.read_bytes(), before)
         out.write_bytes(b"old")
         self.export("torture")
@@ -40,9 +40,9 @@ class Output(exports.Case):
         self.assertEqual(sorted(os.listdir(self.directory)), ["bad.nsc", "samples.folded", "torture.folded"])
 
     def test_what_is_no_file_is_not_replaced(self):
-        self.assertRegex(self.fail(exports.recording("torture"), "--to", "folded", "-o", self.directory),
+        self.assertRegex(self.fail(exports.recording("torture"), "--format", "folded", "-o", self.directory),
                          "is there and is no file")
-        self.assertRegex(self.fail(exports.recording("torture"), "--to", "csv", "-o", self.directory / "no" / "x"),
+        self.assertRegex(self.fail(exports.recording("torture"), "--format", "csv", "-o", self.directory / "no" / "x"),
                          "cannot write .*No such file")
 
     def test_a_stream_gets_what_a_file_gets(self):
@@ -53,7 +53,7 @@ class Output(exports.Case):
                 with self.subTest(to=to, name=name), open(out, "wb") as file:
                     file.write(b"before\n")
                     file.flush()
-                    done = subprocess.run([exports.NOPSCOPE, "export", exports.recording("torture"), "--to", to, "-o", name], stdout=file,
+                    done = subprocess.run([exports.NOPSCOPE, "export", exports.recording("torture"), "--format", to, "-o", name], stdout=file,
                                           stderr=subprocess.PIPE, check=False)
                     self.assertEqual((done.returncode, done.stderr.decode()), (0, self.said))
                     self.assertTrue(out.read_bytes() == b"before\n" + expected)
@@ -65,11 +65,11 @@ class Output(exports.Case):
         pipe = self.directory / "pipe"
         os.mkfifo(pipe)
         with open(self.directory / "read", "wb") as read, subprocess.Popen(["cat", pipe], stdout=read) as reader:
-            exports.run(exports.NOPSCOPE, "export", exports.recording("torture"), "--to", "folded", "-o", pipe)
+            exports.run(exports.NOPSCOPE, "export", exports.recording("torture"), "--format", "folded", "-o", pipe)
             self.assertEqual(reader.wait(), 0)
         self.assertEqual((self.directory / "read").read_bytes(), expected)
         self.assertTrue(pipe.is_fifo())
-        exports.run(exports.NOPSCOPE, "export", exports.recording("torture"), "--to", "folded", "-o", "/dev/null")
+        exports.run(exports.NOPSCOPE, "export", exports.recording("torture"), "--format", "folded", "-o", "/dev/null")
         self.assertTrue(pathlib.Path("/dev/null").is_char_device())
 
     def test_a_link_stays_and_its_target_is_written(self):
@@ -79,7 +79,7 @@ class Output(exports.Case):
         for before in (None, b"old"):
             if before is not None:
                 target.write_bytes(before)
-            exports.run(exports.NOPSCOPE, "export", exports.recording("torture"), "--to", "folded", "-o", link)
+            exports.run(exports.NOPSCOPE, "export", exports.recording("torture"), "--format", "folded", "-o", link)
             self.assertEqual(os.readlink(link), "target")
             self.assertEqual(target.read_bytes(), expected)
 
@@ -103,31 +103,31 @@ class Output(exports.Case):
         self.assertLess(deep.stat().st_size, 10_000)
         before = sorted(os.listdir(self.directory))
         for out in (self.directory / "x", "-", "/dev/null"):
-            said = self.fail(deep, "--to", "folded", "-o", out)
+            said = self.fail(deep, "--format", "folded", "-o", out)
             self.assertRegex(said, r" would have 6\.0 GB, and more than 1\.0 GB is written only with --yes")
         folded = ("diff", deep, deep, "--format", "folded")
         self.assertIn(b"standard output would have 6.0 GB", exports.run(exports.NOPSCOPE, *folded, status=3).stderr)
         self.assertEqual(sorted(os.listdir(self.directory)), before)
-        for command in (folded, ("export", deep, "--to", "folded", "-o", "-")):
+        for command in (folded, ("export", deep, "--format", "folded", "-o", "-")):
             with subprocess.Popen([exports.NOPSCOPE, *command, "--yes"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
                 self.assertEqual(process.stdout.read(10), b"f" * 10)
                 process.stdout.close()
                 self.assertRegex(process.stderr.read().decode(), "^nopscope: cannot write standard output: Broken pipe\n$")
                 self.assertEqual(process.wait(), 3)
         # Names are numbers there: it is small, and nobody asks.
-        exports.run(exports.NOPSCOPE, "export", deep, "--to", "pprof", "-o", self.directory / "pprof")
+        exports.run(exports.NOPSCOPE, "export", deep, "--format", "pprof", "-o", self.directory / "pprof")
 
     def test_what_the_disk_has_no_room_for_is_refused_before_it_begins(self):
         deep = self.deep(60_000)  # 5.4 TB
-        said = self.fail(deep, "--to", "folded", "-o", self.directory / "x", "--yes")
+        said = self.fail(deep, "--format", "folded", "-o", self.directory / "x", "--yes")
         self.assertRegex(said, r"x would have 54\d\d\.\d GB, and its disk has room for [\d.]+ [MG]B: make room")
-        self.assertRegex(self.fail(deep, "--to", "pprof", "-o", self.directory / "x"), r"x, unpacked, would have 1\.8 GB, and more than")
+        self.assertRegex(self.fail(deep, "--format", "pprof", "-o", self.directory / "x"), r"x, unpacked, would have 1\.8 GB, and more than")
         self.assertFalse([name for name in os.listdir(self.directory) if name.startswith("x")])
 
     def test_another_image_is_refused(self):
         other = pathlib.Path(os.environ["NOPSCOPE_BUILD_ROOT"]) / "virt/firmware/sweep.elf"
         for name in ("ctf", "folded", "perfetto", "pprof", "speedscope", "sqlite", "trace-cmd", "uftrace"):
-            said = self.fail(exports.recording("torture"), "--to", name, "-o", self.directory / "x", "--image", other)
+            said = self.fail(exports.recording("torture"), "--format", name, "-o", self.directory / "x", "--image", other)
             self.assertRegex(said, "torture.nsc: .* is not the image that was recorded")
         self.assertEqual(os.listdir(self.directory), [])
 

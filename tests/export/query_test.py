@@ -30,7 +30,7 @@ class Query(unittest.TestCase):
         self.database = pathlib.Path(self.directory.name) / "run.db"
 
     def export(self, name):
-        exports.run(exports.NOPSCOPE, "export", exports.recording(name), "--to", "sqlite", "-o", self.database)
+        exports.run(exports.NOPSCOPE, "export", exports.recording(name), "--format", "sqlite", "-o", self.database)
         return self.database
 
     def test_answers_are_those_of_the_sqlite3_shell(self):

@@ -42,7 +42,7 @@ class Streaming(exports.Case):
 
     def instructions(self, events, name):
         done = exports.run("valgrind", "--tool=callgrind", f"--callgrind-out-file={self.directory / 'callgrind'}",
-                           exports.NOPSCOPE, "export", self.recording_of(events), "--to", name, "-o",
+                           exports.NOPSCOPE, "export", self.recording_of(events), "--format", name, "-o",
                            self.directory / "out")
         return int(re.search(r"refs: +([\d,]+)", done.stderr.decode())[1].replace(",", ""))
 
@@ -60,7 +60,7 @@ class Streaming(exports.Case):
             self.assertLess(bytes_[1] - bytes_[0], GROWTH_BYTES, name)
 
     def most_memory(self, recording, name):
-        process = subprocess.Popen([exports.NOPSCOPE, "export", recording, "--to", name, "-o", self.directory / name],
+        process = subprocess.Popen([exports.NOPSCOPE, "export", recording, "--format", name, "-o", self.directory / name],
                                    stderr=subprocess.DEVNULL)
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)

@@ -64,12 +64,12 @@ class Uftrace(exports.Case):
         self.export("torture").rename(self.directory / "other")
         (self.directory / "other" / ".nopscope-export").unlink()
         before = sorted(p.name for p in (self.directory / "other").iterdir())
-        done = exports.run(exports.NOPSCOPE, "export", exports.recording("tasks"), "--to", "uftrace", "-o",
+        done = exports.run(exports.NOPSCOPE, "export", exports.recording("tasks"), "--format", "uftrace", "-o",
                            self.directory / "other", status=3)
         self.assertRegex(done.stderr.decode(), "is there and was not made by `nopscope export`")
         self.assertEqual(sorted(p.name for p in (self.directory / "other").iterdir()), before)
         (path / "999.dat").write_bytes(b"")  # of another export: gone with it
-        exports.run(exports.NOPSCOPE, "export", exports.recording("tasks"), "--to", "uftrace", "-o", f"{path}/")
+        exports.run(exports.NOPSCOPE, "export", exports.recording("tasks"), "--format", "uftrace", "-o", f"{path}/")
         self.assertFalse((path / "999.dat").exists())
         self.assertEqual(sorted(p.name for p in self.directory.iterdir()), ["other", "tasks.uftrace"])
 

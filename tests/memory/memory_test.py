@@ -34,10 +34,10 @@ COMMANDS = (
     [["report"], ["report", "--format", "json"], ["graph"], ["graph", "--format", "json"], ["callers", "*"], ["callees", "*"],
      ["latency", "*"], ["outliers", "*"], ["irq"], ["stack-depth"], ["info"], ["query", "SELECT COUNT(*) FROM sums"]]
     + [["html", "-o", "{}/page.html"], ["diff", "{recording}"]]
-    + [["export", "--to", name, "-o", "{}/" + name] for name in (*ONE_FILE, "ctf", "uftrace", "trace-cmd")])
+    + [["export", "--format", name, "-o", "{}/" + name] for name in (*ONE_FILE, "ctf", "uftrace", "trace-cmd")])
 # {}: a line.
 LIVE = (["record", "-q", "--from", "file:{}", "-o", "{}.nsc"], ["report", "{}.nsc"], ["report", "{}"],
-        ["top", "--once", "--after", "0", "--interval", "0.1", "--from", "file:{}"])
+        ["top", "--once", "--delay", "0", "--interval", "0.1", "--from", "file:{}"])
 OTHERS_A_RECORDING = 2
 
 

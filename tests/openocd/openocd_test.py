@@ -87,7 +87,7 @@ class Probed:
     def record(self, *options, status=0):
         raw, recording = self.at / "rtt.raw", self.at / "rtt.nsc"
         machines.nopscope("record", "-q", "--from", f"tcp:localhost:{self.port}", "--image", self.elf,
-                          "-o", recording, "--raw", raw, *options, status=status)
+                          "-o", recording, "--save-line", raw, *options, status=status)
         report = json.loads(machines.nopscope("report", recording, "--format", "json").stdout)
         return raw.read_bytes(), report
 
@@ -157,7 +157,7 @@ class OpenOcd(unittest.TestCase):
         def pull(uri, *options):
             raw, recording = probed.at / "raw", probed.at / "pulled.nsc"
             done = machines.nopscope("record", "-q", "--from", uri, "--image", probed.elf, "-o", recording,
-                                     "--raw", raw, *options)
+                                     "--save-line", raw, *options)
             return raw.read_bytes(), done.stderr
 
         line, said = pull(f"gdb:localhost:{probed.gdb_port}")

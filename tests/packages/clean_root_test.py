@@ -27,7 +27,7 @@ cd /tmp
 nopscope --version >/out/version
 nopscope report /in/stream.bin >/out/report
 nopscope html /in/stream.bin -o - >/out/page
-nopscope export /in/stream.bin --to csv -o - >/out/csv
+nopscope export /in/stream.bin --format csv -o - >/out/csv
 bash -c '. /usr/share/bash-completion/completions/nopscope; COMP_WORDS=(nopscope expo) COMP_CWORD=1; _nopscope; echo "${COMPREPLY[@]}"' >/out/completed
 gzip -dc /usr/share/man/man1/nopscope.1.gz >/out/man
 apt-get purge -qq -y nopscope nopscope-target-source
@@ -48,7 +48,7 @@ class CleanRoot(unittest.TestCase):
         self.assertEqual(out["version"], cli.nopscope("--version").stdout)
         self.assertEqual(out["report"], cli.nopscope("report", RECORDING).stdout)
         self.assertEqual(out["page"], cli.nopscope("html", RECORDING, "-o", "-").stdout)
-        self.assertEqual(out["csv"], cli.nopscope("export", RECORDING, "--to", "csv", "-o", "-").stdout)
+        self.assertEqual(out["csv"], cli.nopscope("export", RECORDING, "--format", "csv", "-o", "-").stdout)
         self.assertEqual(out["completed"], "export\n")
         self.assertIn(".SH NAME", out["man"])
 

@@ -189,7 +189,7 @@ test("what is missing is shown where it is missing", async () => {
     assert.ok(red(await pixel()) > 290, `${red(await pixel())} red`);
     await open(changed(pages.gaps, "no-gaps", (view) => Object.values(view.timeline.bands).forEach((list) => list.splice(0))), "#view=timeline");
     assert.equal(red(await pixel()), 0);
-    assert.match(await page.textContent("#timeline"), /nopscope export --to perfetto has all/);
+    assert.match(await page.textContent("#timeline"), /nopscope export --format perfetto has all/);
 });
 
 test("interrupts are calls of a colour of their own", async () => {

@@ -184,10 +184,10 @@ test("paused, it stands still until it may go on", async () => {
 test("a filter that is typed changes what the target sends; a refusal is a sentence", async () => {
     await open("#view=functions");
     await until("rows", async () => (await functions()).size > 50);
-    await page.fill('#controls [name="filter"]', "no_such_function");
+    await page.fill('#controls [name="trace"]', "no_such_function");
     await page.keyboard.press("Enter");
     await until("a sentence", async () => /no_such_function: not done: no traceable function/.test(await said()));
-    await page.fill('#controls [name="filter"]', "luaH_* luaV_execute");
+    await page.fill('#controls [name="trace"]', "luaH_* luaV_execute");
     await page.keyboard.press("Enter");
     await until("the target's answer", async () => /tracing \d+ functions/.test(await said()));
     let grew = [];
@@ -198,7 +198,7 @@ test("a filter that is typed changes what the target sends; a refusal is a sente
         grew = [...(await functions())].filter(([name, calls]) => calls > (before.get(name) ?? 0)).map(([name]) => name);
         return grew.length > 3 && grew.every((name) => /^luaH_|^luaV_execute$/.test(name));
     });
-    await page.fill('#controls [name="filter"]', "");
+    await page.fill('#controls [name="trace"]', "");
     await page.selectOption('#controls [name="recorder"]', "graph");
     await until("all again", async () => /tracing \d{3,} functions/.test(await said()));
 });

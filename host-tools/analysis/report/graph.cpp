@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The call tree, children by total time. A path that --depth or --min-share cuts is left out whole,
-// so what is shown is true of itself. Walked without recursion: a recording may hold paths deeper
-// than this process's stack; for the same reason JSON lists nodes with their parent.
+// The call tree, children by total time. A path that --levels or --min-share cuts is left out
+// whole, so what is shown is true of itself. Walked without recursion: a recording may hold paths
+// deeper than this process's stack; for the same reason JSON lists nodes with their parent.
 #include <fmt/format.h>
 
 #include <algorithm>

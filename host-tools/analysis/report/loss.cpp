@@ -36,7 +36,7 @@ Loss loss_of(const Report& report) {
               .helps = {}};
     if (loss.dropped != 0) {
         if (!report.adaptive) loss.helps.emplace_back("--mode adaptive");
-        loss.helps.emplace_back("--filter GLOB");
+        loss.helps.emplace_back("--trace GLOB");
         loss.helps.emplace_back("--recorder profile");
         if (!report.lossless) loss.helps.emplace_back("--mode lossless");
     }

@@ -3,8 +3,9 @@
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/commands.hpp"
-#include "host-tools/target/control/socket.hpp"
 #include "host-tools/live/line.hpp"
+#include "host-tools/target/control/socket.hpp"
+#include "host-tools/target/control/verbs.hpp"
 
 namespace nopscope::host {
 namespace {

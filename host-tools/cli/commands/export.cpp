@@ -31,7 +31,8 @@ std::string aggregate(const ExportOptions& options, const ExportFormat& format, 
 Exit export_recording(const ExportOptions& options) {
     const ExportFormat* const format = find_export_format(options.format);
     if (format == nullptr) {
-        throw Error(fmt::format("--to {}: no such format; there are {}", options.format, export_format_names()),
+        throw Error(fmt::format("--format {}: no such format; there are {}", options.format,
+                                export_format_names()),
                     Exit::usage);
     }
     if (options.cut_tracer && format->stream == nullptr) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `query`: SQL on the tables that `export --to sqlite` writes.
+// `query`: SQL on the tables that `export --format sqlite` writes.
 #include <fmt/format.h>
 #include <sqlite3.h>
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // `record`: line -> file, with the firmware's console on standard output meanwhile.
 //
-// The line is decoded here, once, and what it says goes to the file at least four times a second, so a
-// killed recorder loses a quarter of a second. Whoever wants the line's own bytes asks for --raw.
+// The line is decoded here, once, and what it says goes to the file at least four times a second,
+// so a killed recorder loses a quarter of a second. Whoever wants the line's own bytes asks for
+// --save-line.
 #include <fmt/format.h>
 
 #include <chrono>

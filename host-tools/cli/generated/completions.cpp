@@ -4,7 +4,7 @@
 #include "host-tools/base/pmu_events.hpp"
 #include "host-tools/cli/generated/commands_of.hpp"
 #include "host-tools/cli/kinds.hpp"
-#include "host-tools/target/control/request.hpp"
+#include "host-tools/target/control/verbs.hpp"
 
 namespace nopscope::host {
 
@@ -30,7 +30,10 @@ std::vector<Follower> followers(const CLI::App& command) {
     std::vector<Follower> found;
     for (const CLI::Option* const argument : arguments(command)) {
         if (argument->get_type_name() != kind::request) continue;
-        for (const std::string& verb : verb_names()) found.push_back({verb, verb_values(verb)});
+        for (const Verb& verb : verbs()) {
+            const auto values = verb.argument.values;
+            found.push_back({verb.name, values != nullptr ? values() : std::vector<std::string>()});
+        }
     }
     return found;
 }

@@ -119,7 +119,10 @@ std::string man_page(const CLI::App& app, const CLI::App* command) {
     fmt::format_to(to, ".SH SYNOPSIS\n{}\n.SH OPTIONS\n{}", synopsis(of, name), options_of(of));
     if (command == nullptr) {
         out += ".SH COMMANDS\n";
+        std::string group;
         for (const CLI::App* const one : shown_commands(app)) {
+            if (group != one->get_group())
+                fmt::format_to(to, ".SS {}\n", roff(group = one->get_group()));
             fmt::format_to(to, ".TP\n\\fBnopscope\\-{}\\fR(1)\n{}\n", roff(one->get_name()), roff(one->get_description()));
         }
     }

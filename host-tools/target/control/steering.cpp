@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host-tools/target/control/steering.hpp"
 
+#include "host-tools/target/control/verbs.hpp"
+
 namespace nopscope::host {
+
+void SteeringOptions::check_names(const Symbols* symbols) const {
+    for (const ControlRequest& request : at_start) host::check_names(request, symbols);
+}
 
 Steering::Steering(Source& line, const Symbols* symbols, const SteeringOptions& options,
                    std::function<bool()> turn, std::function<void(const std::string&)> say)

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "host-tools/target/control/client.hpp"
 #include "host-tools/target/control/socket.hpp"
+#include "host-tools/target/stream/session.hpp"
 
 namespace nopscope::host {
 
@@ -15,9 +17,7 @@ struct SteeringOptions {
     std::string socket;                    // path of a control socket; empty: none
 
     // Throws Error, Exit::usage, where a name is no function's of the image; null: none was given.
-    void check_names(const Symbols* symbols) const {
-        for (const ControlRequest& request : at_start) nopscope::host::check_names(request, symbols);
-    }
+    void check_names(const Symbols* symbols) const;
     bool steers() const { return !at_start.empty() || !socket.empty(); }
 };
 

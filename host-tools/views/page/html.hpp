@@ -31,12 +31,13 @@ std::string_view page_template();
 // The page with the data in it, whatever bytes its names have.
 std::string html_page(std::string_view page, const std::string& view);
 
-// The page without data, which asks its server for them (views/serve/server.hpp), and the content security policy that
-// belongs into its response's head: the page's own, and that it may ask where it came from, and be in no frame.
+// The page with what can be asked of a target (web/src/controls.ts), which asks its server for the
+// rest (views/serve/server.hpp), and the content security policy that belongs into its response's
+// head: the page's own, and that it may ask where it came from, and be in no frame.
 struct ServedPage {
     std::string html;
     std::string policy;
 };
-ServedPage served_page(std::string_view page);
+ServedPage served_page(std::string_view page, const std::string& controls);
 
 }  // namespace nopscope::host

@@ -29,7 +29,7 @@ std::string html_page(std::string_view page, const std::string& view) {
     return out;
 }
 
-ServedPage served_page(std::string_view page) {
+ServedPage served_page(std::string_view page, const std::string& controls) {
     constexpr std::string_view begin = R"(<meta http-equiv="Content-Security-Policy" content=")", end = "\">\n";
     const std::size_t at = page.find(begin);
     const std::size_t over = page.find(end, at == page.npos ? at : at + begin.size());
@@ -37,7 +37,8 @@ ServedPage served_page(std::string_view page) {
     std::string html(page.substr(0, at));
     html += page.substr(over + end.size());
     const std::string_view policy = page.substr(at + begin.size(), over - at - begin.size());
-    return {html_page(html, "null"), std::string(policy) + "; connect-src 'self'; frame-ancestors 'none'"};
+    return {html_page(html, controls),
+            std::string(policy) + "; connect-src 'self'; frame-ancestors 'none'"};
 }
 
 }  // namespace nopscope::host

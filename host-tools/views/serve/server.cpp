@@ -10,6 +10,7 @@
 
 #include "host-tools/base/file.hpp"
 #include "host-tools/base/text.hpp"
+#include "host-tools/target/control/verbs.hpp"
 #include "host-tools/views/page/html.hpp"
 #include "host-tools/views/serve/connection.hpp"
 #include "host-tools/views/serve/workers.hpp"
@@ -19,6 +20,7 @@ namespace {
 
 using httplib::Request;
 using httplib::Response;
+using Words = std::vector<std::string>;
 
 constexpr std::chrono::seconds event_interval{1};
 
@@ -52,6 +54,22 @@ std::string as_json(const ControlAnswer& answer) {
     return json.dump();
 }
 
+// web/src/controls.ts has the fields' types.
+std::string controls_json() {
+    nlohmann::json controls = nlohmann::json::array();
+    for (const Verb& verb : verbs()) {
+        if (!verb.is_on_page) continue;
+        const auto values = verb.argument.values;
+        controls.push_back({{"verb", verb.name},
+                            {"help", verb.help},
+                            {"chooses", verb.chooses},
+                            {"takes_id", verb.argument.most == 1 && verb.argument.least == 0},
+                            {"recorders", verb.has_recorder ? recorder_names() : Words()},
+                            {"values", values != nullptr ? values() : Words()}});
+    }
+    return nlohmann::json{{"controls", std::move(controls)}}.dump();
+}
+
 std::string sentence_of(const std::exception_ptr& what) {
     try {
         std::rethrow_exception(what);
@@ -75,7 +93,10 @@ void answer_with(Response& response, std::shared_ptr<const std::string> body, co
 class Server::Web final : public httplib::Server {
 public:
     Web(const ListenAddress& where, const std::string& a_token, Shown& shown)
-        : at(where), token(a_token), shown_(shown), page_(served_page(page_template())) {
+        : at(where),
+          token(a_token),
+          shown_(shown),
+          page_(served_page(page_template(), controls_json())) {
         new_task_queue = [] { return new Workers(most_connections); };
         // httplib's own would let another server have the same port.
         set_socket_options([](socket_t socket) {

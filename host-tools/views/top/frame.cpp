@@ -67,7 +67,7 @@ void add_help(Frame& frame, std::size_t rows) {
 
 FrameLine bottom_line(Frame& frame, const Ui& ui, std::size_t row, std::size_t width) {
     if (ui.prompt != Prompt::none) {
-        const std::string text = top::text_of(ui.prompt);
+        const std::string text = prompt_text(ui);
         // The end of what is typed stays in sight.
         std::string typed = for_cell(ui.typed);
         const std::size_t room = width > columns(text) + 1 ? width - columns(text) - 1 : 0;
@@ -82,7 +82,8 @@ FrameLine bottom_line(Frame& frame, const Ui& ui, std::size_t row, std::size_t w
         return {{for_cell(ui.message), ui.message_is_bad ? Style::bad : Style::good}};
     }
     return {{ui.help ? "any key: back"
-                     : "? help  / search  < > sort  t tree  f filter  m mark  r record  c console  p pause  q quit",
+                     : "? help  / search  < > sort  t tree  f trace  m mark  r record  c console  "
+                       "p pause  q quit",
              Style::dim}};
 }
 

@@ -69,9 +69,18 @@ void open_or_close(Ui& ui, const Lines& lines, std::optional<bool> wanted) {
     if (ui.toggled.erase(line.key) == 0) ui.toggled.insert(line.key);
 }
 
+ControlRequest request_of(const Verb& verb, const std::vector<std::string>& words) {
+    ControlRequest request{.words = {verb.name}};
+    request.words.insert(request.words.end(), words.begin(), words.end());
+    return request;
+}
+const Verb& verb_with_recorder() {
+    return *std::find_if(verbs().begin(), verbs().end(),
+                         [](const Verb& verb) { return verb.has_recorder; });
+}
 ControlRequest trace(const Ui& ui) {
-    ControlRequest request{.words = {"trace"}, .recorder = ui.recorder};
-    request.words.insert(request.words.end(), ui.filter.begin(), ui.filter.end());
+    ControlRequest request = request_of(verb_with_recorder(), ui.filter);
+    request.recorder = ui.recorder;
     return request;
 }
 
@@ -82,22 +91,17 @@ std::optional<Act> accept(Ui& ui) {
     case Prompt::none:
     case Prompt::search:
         break;
-    case Prompt::filter:
-        ui.filter = words.empty() ? std::vector<std::string>{"*"} : words;
-        return trace(ui);
-    case Prompt::untrace: {
-        if (words.empty()) break;
-        ControlRequest request{.words = {"untrace"}};
-        request.words.insert(request.words.end(), words.begin(), words.end());
-        return request;
-    }
+    case Prompt::verb:
+        if (ui.verb->has_recorder) {
+            ui.filter = words.empty() ? std::vector<std::string>{"*"} : words;
+            return trace(ui);
+        }
+        if (words.size() >= ui.verb->argument.least) return request_of(*ui.verb, words);
+        break;
     case Prompt::recorder:
         if (words.empty()) break;
         ui.recorder = words[0];
         return trace(ui);
-    case Prompt::mode:
-        if (!words.empty()) return ControlRequest{.words = {"mode", words[0]}};
-        break;
     case Prompt::record:
         if (!ui.typed.empty()) return StartRecording{ui.typed};
         break;
@@ -105,6 +109,16 @@ std::optional<Act> accept(Ui& ui) {
         if (!words.empty()) return ControlRequest{.words = words};
         break;
     }
+    return std::nullopt;
+}
+
+// Asks for the verb's arguments, or does it at once.
+std::optional<Act> on_verb(Ui& ui, const Verb& verb, const Lines& lines) {
+    if (verb.is_numbered) return request_of(verb, {std::to_string(ui.next_mark++)});
+    if (verb.argument.most <= 1 && verb.argument.least == 0) return request_of(verb, {});
+    const bool is_of_line = verb.chooses && !verb.has_recorder && lines.size(ui.view) != 0;
+    open_prompt(ui, Prompt::verb, is_of_line ? lines.name(ui.view, lines.selected(ui)) : "");
+    ui.verb = &verb;
     return std::nullopt;
 }
 
@@ -176,34 +190,54 @@ std::optional<Act> on_letter(Ui& ui, char letter, const Lines& lines, const std:
     case 'N':
         search_again(ui, lines, -1);
         break;
-    case 'f':
-        open_prompt(ui, Prompt::filter);
-        break;
-    case 'u':
-        open_prompt(ui, Prompt::untrace,
-                    lines.size(ui.view) == 0 ? "" : lines.name(ui.view, lines.selected(ui)));
-        break;
     case 'R':
         open_prompt(ui, Prompt::recorder);
-        break;
-    case 'M':
-        open_prompt(ui, Prompt::mode);
         break;
     case ':':
         open_prompt(ui, Prompt::ask);
         break;
-    case 'm':
-        return ControlRequest{.words = {"mark", std::to_string(ui.next_mark++)}};
-    case 'S':
-        return ControlRequest{.words = {"snapshot"}};
     case 'r':
         if (ui.recording) return StopRecording{};
         open_prompt(ui, Prompt::record, recording_path);
         break;
     default:
-        break;
+        for (const Verb& verb : verbs()) {
+            if (letter != '\0' && verb.key == letter) return on_verb(ui, verb, lines);
+        }
     }
     return std::nullopt;
+}
+
+std::string listed(const std::vector<std::string>& words) {
+    return fmt::format("{}", fmt::join(words, ", "));
+}
+
+std::vector<KeyHelp> all_key_help() {
+    std::vector<KeyHelp> list{
+        {"up down PgUp PgDn Home End", "move"},
+        {"< >, left right", "sort by the column beside"},
+        {"I", "sort the other way round"},
+        {"t, Tab", "functions, or the call tree"},
+        {"Enter, left right", "in the tree: open and close a path"},
+        {"/", "search, while you type; n and N: the next and the one before; Esc: no more"},
+        {"p, space", "hold the picture; the line is read on"},
+        {"c", "console: a fifth of the screen, half of it, none"},
+        {"r", "record the line into a file on the side, or end that"},
+    };
+    for (const Verb& verb : verbs()) {
+        if (verb.key == '\0') continue;
+        const bool is_listed = !verb.argument.has_other_values;
+        list.push_back(
+            {std::string(1, verb.key),
+             fmt::format("{}: {}{}", verb.name,
+                         is_listed ? listed(verb.argument.values()) + ": " : "", verb.help)});
+    }
+    list.insert(list.end(),
+                {{"R", "recorder: " + listed(recorder_names())},
+                 {":", "ask anything that `nopscope ctl` does: stats, depth 3, only main, reset"},
+                 {"Ctrl-L", "draw the screen again"},
+                 {"q, F10, Ctrl-C", "quit"}});
+    return list;
 }
 
 }  // namespace
@@ -284,43 +318,24 @@ void scroll(Ui& ui, const Lines& lines, std::size_t page) {
 }
 
 const std::vector<KeyHelp>& key_help() {
-    static const std::vector<KeyHelp> list{
-        {"up down PgUp PgDn Home End", "move"},
-        {"< >, left right", "sort by the column beside"},
-        {"I", "sort the other way round"},
-        {"t, Tab", "functions, or the call tree"},
-        {"Enter, left right", "in the tree: open and close a path"},
-        {"/", "search, while you type; n and N: the next and the one before; Esc: no more"},
-        {"p, space", "hold the picture; the line is read on"},
-        {"c", "console: a fifth of the screen, half of it, none"},
-        {"r", "record the line into a file on the side, or end that"},
-        {"f", "trace only these functions, globs of names; none: all"},
-        {"u", "no longer trace these"},
-        {"R", "recorder: none, function, graph, profile, duration, sampled"},
-        {"M", "mode: stream, lossless, flight, adaptive"},
-        {"m", "put a mark into the recording, numbered from 1"},
-        {"S", "snapshot, of a target in flight mode"},
-        {":", "ask anything that `nopscope ctl` does: stats, depth 3, only main, reset"},
-        {"Ctrl-L", "draw the screen again"},
-        {"q, F10, Ctrl-C", "quit"},
-    };
+    static const std::vector<KeyHelp> list = all_key_help();
     return list;
 }
 
-const char* text_of(Prompt prompt) {
-    switch (prompt) {
+std::string prompt_text(const Ui& ui) {
+    switch (ui.prompt) {
     case Prompt::none:
         return "";
     case Prompt::search:
         return "search: ";
-    case Prompt::filter:
-        return "trace only (globs; none: all): ";
-    case Prompt::untrace:
-        return "no longer trace: ";
+    case Prompt::verb: {
+        const Argument& argument = ui.verb->argument;
+        return fmt::format(
+            "{} {}: ", ui.verb->name,
+            argument.has_other_values ? argument.text : "(" + listed(argument.values()) + ")");
+    }
     case Prompt::recorder:
-        return "recorder (none, function, graph, profile, duration, sampled): ";
-    case Prompt::mode:
-        return "mode (stream, lossless, flight, adaptive): ";
+        return "recorder (" + listed(recorder_names()) + "): ";
     case Prompt::record:
         return "record into: ";
     case Prompt::ask:

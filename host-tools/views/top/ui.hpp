@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "host-tools/target/control/verbs.hpp"
 #include "host-tools/views/top/rows.hpp"
 
 namespace nopscope::host::top {
@@ -22,7 +23,7 @@ struct Key {
 };
 
 enum class View : std::uint8_t { functions, tree };
-enum class Prompt : std::uint8_t { none, search, filter, untrace, recorder, mode, record, ask };
+enum class Prompt : std::uint8_t { none, search, verb, recorder, record, ask };
 
 struct Ui {
     View view = View::functions;
@@ -33,6 +34,7 @@ struct Ui {
     unsigned console = 1;  // 0: not shown, 1: a fifth of the screen, 2: half of it
 
     Prompt prompt = Prompt::none;
+    const Verb* verb = nullptr;  // of Prompt::verb
     std::string typed;
     std::string search;   // empty: none
     std::string message;  // the last answer, one line
@@ -81,11 +83,11 @@ std::optional<Act> on_key(Ui& ui, const Key& key, const Lines& lines, const std:
 void scroll(Ui& ui, const Lines& lines, std::size_t page);
 
 struct KeyHelp {
-    const char* keys;
-    const char* does;
+    std::string keys;
+    std::string does;
 };
 const std::vector<KeyHelp>& key_help();
-// "trace: ", of a prompt that is open.
-const char* text_of(Prompt prompt);
+// "untrace GLOB...: ", of the prompt that is open.
+std::string prompt_text(const Ui& ui);
 
 }  // namespace nopscope::host::top

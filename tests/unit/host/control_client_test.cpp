@@ -9,7 +9,7 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/pmu_events.hpp"
 #include "host-tools/target/control/client.hpp"
-#include "host-tools/target/control/request.hpp"
+#include "host-tools/target/control/verbs.hpp"
 #include "tests/sim/control_target.hpp"
 
 namespace nopscope::host {

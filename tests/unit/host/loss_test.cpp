@@ -106,7 +106,7 @@ TEST_F(LossTest, TheSecondLineSaysHowMuchIsMissingAndWhatHelps) {
         StartsWith(
             "missing: 90.0 % of 100 records (90 dropped by the target); self times marked ~"));
     for (const char* option :
-         {"--mode adaptive", "--filter", "--recorder profile", "--mode lossless"}) {
+         {"--mode adaptive", "--trace", "--recorder profile", "--mode lossless"}) {
         EXPECT_THAT(line_of(text, 2), HasSubstr(option));
     }
     EXPECT_THAT(text, HasSubstr("~10"));  // 100 us

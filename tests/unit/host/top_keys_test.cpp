@@ -129,6 +129,23 @@ TEST_F(Keys, PathsOpenAndClose) {
     EXPECT_FALSE(ui.toggled.contains(72)) << "it has nothing to open";
 }
 
+TEST_F(Keys, EachKeyOfTheTableOfVerbsAsksForItsVerb) {
+    std::size_t count = 0;
+    for (const Verb& verb : verbs()) {
+        if (verb.key == '\0') continue;
+        ++count;
+        ui = Ui{};
+        const auto act = type(std::string(1, verb.key));
+        if (act) {
+            EXPECT_EQ(std::get<ControlRequest>(*act).words[0], verb.name);
+        } else {
+            EXPECT_EQ(ui.prompt, Prompt::verb) << verb.name;
+            EXPECT_EQ(ui.verb, &verb) << verb.name;
+        }
+    }
+    EXPECT_GE(count, 5u);
+}
+
 TEST_F(Keys, WhatIsAskedOfTheTarget) {
     EXPECT_THAT(asks("fluaV_* main"), ElementsAre("trace", "luaV_*", "main"));
     EXPECT_THAT(asks("Rprofile"), ElementsAre("trace", "luaV_*", "main"));

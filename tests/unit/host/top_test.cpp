@@ -217,7 +217,8 @@ TEST_F(Top, FitsInAnyTerminal) {
             for (int variant = 0; variant < 6; ++variant) {
                 ui.view = variant % 2 == 0 ? View::functions : View::tree;
                 ui.help = variant == 4;
-                ui.prompt = variant == 5 ? Prompt::filter : Prompt::none;
+                ui.prompt = variant == 5 ? Prompt::verb : Prompt::none;
+                ui.verb = &verbs().front();
                 ui.typed = std::string(300, 't');
                 ui.console = static_cast<unsigned>(variant % 3);
                 ui.sort = all_columns[variant];

@@ -2,46 +2,56 @@
 // What can be asked of a target, as `nopscope ctl` does (docs/cli.md); its answer, or its silence, is a sentence.
 import { make } from "./dom";
 
-const recorders = ["graph", "function", "profile", "duration", "sampled", "none"];
-const modes = ["stream", "lossless", "flight", "adaptive"];
+// Of the table of verbs: host-tools/target/control/verbs.hpp.
+export interface Control {
+    verb: string;
+    help: string;
+    chooses: boolean; // functions
+    takes_id: boolean;
+    recorders: string[]; // that it may name; empty: none
+    values: string[]; // one of which it takes; empty: none
+}
+// The data of a page that is served.
+export interface Served {
+    controls: Control[];
+}
 
 export class Controls {
-    private readonly filter = make("input", {
-        type: "text", name: "filter", placeholder: "luaV_* luaH_get", size: "24", autocomplete: "off", spellcheck: "false",
-        title: "Names of functions, * and ? in them; empty: all",
-    });
-    private readonly recorder = this.choice("recorder", recorders, () => this.trace());
-    private readonly mode = this.choice("mode", modes, (mode) => this.ask(["mode", mode]));
     private readonly id = make("input", { type: "number", name: "id", min: "0", max: "33554431", value: "1", title: "Of a mark or a snapshot" });
-
     private readonly said = make("output", { id: "said" });
 
     constructor(
         private readonly host: HTMLFormElement,
+        list: Control[],
         private readonly send: (request: object) => Promise<string>,
     ) {
-        const numbered = (word: string) => () => this.ask([word, this.id.value || "0"]);
-        const plain = (word: string) => () => this.ask([word]);
-        this.host.append(
-            make("label", {}, "Trace only ", this.filter), make("button", {}, "Apply"),
-            make("label", {}, "Recorder ", this.recorder), make("label", {}, "Mode ", this.mode),
-            this.button("Mark", numbered("mark")), this.button("Snapshot", numbered("snapshot")), this.id,
-            this.button("Start", plain("start")), this.button("Stop", plain("stop")), this.said,
-        );
-        this.host.onsubmit = (event) => {
-            event.preventDefault();
-            this.trace();
-        };
+        for (const control of list) this.host.append(...this.inputs(control));
+        this.host.append(this.said);
+        this.host.onsubmit = (event) => event.preventDefault();
     }
 
     show(takesCommands: boolean): void {
         this.host.hidden = !takesCommands;
     }
 
-    private button(label: string, pressed: () => void): HTMLElement {
-        const button = make("button", { type: "button" }, label);
-        button.onclick = pressed;
-        return button;
+    private inputs(control: Control): HTMLElement[] {
+        const { verb, values } = control;
+        const label = verb[0].toUpperCase() + verb.slice(1);
+        if (control.chooses) return this.filter(control, label);
+        if (values.length) return [make("label", {}, `${label} `, this.choice(verb, values, (value) => this.ask([verb, value])))];
+        const button = make("button", { type: "button", title: control.help }, label);
+        button.onclick = () => this.ask(control.takes_id ? [verb, this.id.value || "0"] : [verb]);
+        return control.takes_id ? [button, this.id] : [button];
+    }
+
+    private filter({ verb, help, recorders }: Control, label: string): HTMLElement[] {
+        const globs = make("input", {
+            type: "text", name: verb, placeholder: "luaV_* luaH_get", size: "24", autocomplete: "off", spellcheck: "false", title: help,
+        });
+        const recorder = this.choice("recorder", recorders, () => apply());
+        const apply = () => this.ask([verb, ...globs.value.split(/[\s,]+/).filter((glob) => glob !== "")], recorder.value);
+        this.host.addEventListener("submit", apply);
+        return [make("label", {}, `${label} `, globs), make("button", {}, "Apply"), make("label", {}, "Recorder ", recorder)];
     }
 
     // Begins with "as it is", which leaves what the target does.
@@ -50,11 +60,6 @@ export class Controls {
         for (const value of values) select.append(make("option", {}, value));
         select.onchange = () => select.value && chosen(select.value);
         return select;
-    }
-
-    private trace(): void {
-        const globs = this.filter.value.split(/[\s,]+/).filter((glob) => glob !== "");
-        this.ask(["trace", ...globs], this.recorder.value);
     }
 
     private ask(words: string[], recorder = ""): void {

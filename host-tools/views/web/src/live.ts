@@ -2,7 +2,7 @@
 // The page of a server: what is shown is fetched anew while it changes, and how things are is always said.
 // Events come each second; views no faster than they are drawn.
 import { Console } from "./console";
-import { Controls } from "./controls";
+import { Controls, type Control } from "./controls";
 import { found } from "./dom";
 import type { View } from "./model";
 import { showStatus, type Status } from "./status";
@@ -25,14 +25,14 @@ async function ask(request: object): Promise<string> {
 }
 
 // `show`: each view, and whether more may come.
-export function follow(show: (view: View, lasts: boolean) => void): void {
+export function follow(list: Control[], show: (view: View, lasts: boolean) => void): void {
     let shown = 0; // the view's number
     let fetching = false;
     let paused = false;
     let notBefore = 0;
     let last: Status | null = null;
     const target = new Console(found("console"));
-    const controls = new Controls(found<HTMLFormElement>("controls"), ask);
+    const controls = new Controls(found<HTMLFormElement>("controls"), list, ask);
 
     const say = () => last && showStatus(found("status"), last, last.source === found("title").textContent, paused, () => {
         paused = !paused;

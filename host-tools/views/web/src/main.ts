@@ -3,6 +3,7 @@ import { showCalls } from "./calls";
 import { found, make, patch } from "./dom";
 import { empty, Flame } from "./flame";
 import { showFunctions } from "./functions";
+import type { Served } from "./controls";
 import { follow } from "./live";
 import { functionOf, keyOf, nameOf, type View } from "./model";
 import { read, write, type State } from "./state";
@@ -10,9 +11,9 @@ import * as text from "./text";
 import { Timeline } from "./timeline";
 import { sampledPaths } from "./tree";
 
-// In the page, or null: its server has it.
-const inside = JSON.parse(found("data").textContent!) as View | null;
-let view = inside;
+// What there is to see is in the page, or its server has it.
+const inside = JSON.parse(found("data").textContent!) as View | Served;
+let view: View | null = "controls" in inside ? null : inside;
 let version = 0; // counts views
 let lasts = false; // another may come
 let state = read();
@@ -132,9 +133,9 @@ addEventListener("resize", () => {
     settled = setTimeout(show, 150);
 });
 show();
-if (!inside) {
+if ("controls" in inside) {
     found("title").textContent = "nopscope";
-    follow((next, more) => {
+    follow(inside.controls, (next, more) => {
         view = next;
         lasts = more;
         ++version;

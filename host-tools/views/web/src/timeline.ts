@@ -262,7 +262,7 @@ function said(data: TimelineData): string {
     if (data.drawn < data.calls) {
         parts.push(`${text.count(data.drawn)} of ${text.count(data.calls)} calls are in this page: the longest of all, and at each depth the ` +
             `longest that begins in each ${text.time(data.slot)}. Others are grey, darker where they fill more of the time. ` +
-            "nopscope export --to perfetto has all of them.");
+            "nopscope export --format perfetto has all of them.");
     } else {
         parts.push("All calls are here.");
     }

@@ -191,7 +191,7 @@ TEST_F(Pull, TheContextThatItBeginsIn) {
         extended(wire::Extended::context, next);
     }
     calls(300);
-    core.said_context = 6;
+    core.last_context_recorded = 6;
     EXPECT_EQ(read(pull()).lost, 0u);
     // It begins in the second part.
     EXPECT_EQ(std::get<1>(told.gaps.begin()->second.front()), 5u);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // bench-encode.elf: what the codec takes to pack a trace, in this target's instructions.
 //
-// Command-line words: records=N. The records, 16 bytes each (wire::StampedRecord), are at
+// Command-line words: records=N. The records, 16 bytes each (protocol::StampedRecord), are at
 // `trace_address`, where the loader put them; nopscope-codec-bench --write-records makes them, and what
 // this sends is what its --write-line has.
 #include "firmware/bench/measure.hpp"
@@ -14,7 +14,7 @@
 
 namespace {
 
-using namespace nopscope::wire;
+using namespace nopscope::protocol;
 
 constexpr std::uint64_t trace_offset = 32 << 20;  // from the image's first byte
 TraceEncoder encoder;

@@ -30,8 +30,8 @@ void measure_recorder(Recorder recorder, const char* recording, const char* stop
     const Reading on = loop_of(traced);
     const nopscope::Counters after = nopscope::counters();
     const bool to_ring = recorder != Recorder::profile;
-    need(after.dropped == before.dropped && after.unhooked == before.unhooked &&
-             after.foreign == before.foreign &&
+    need(after.dropped == before.dropped && after.shadow_stack_full == before.shadow_stack_full &&
+             after.off_stack == before.off_stack &&
              (!to_ring || after.generated >= before.generated + calls),
          "bench: a call was not recorded");
     print({recording, "", 1, 0}, on, off, calls);

@@ -31,7 +31,7 @@ std::vector<ControlRequest> requests_of(const Wanted& wanted, const LineOptions&
     std::string recorder = wanted.recorder;
     for (std::size_t n = 0; n < verbs().size(); ++n) {
         if (!recorder.empty() || wanted.words[n].empty() || !verbs()[n].recorder) continue;
-        recorder = wire::recorder_names[static_cast<std::size_t>(*verbs()[n].recorder)];
+        recorder = protocol::recorder_names[static_cast<std::size_t>(*verbs()[n].recorder)];
     }
     std::vector<ControlRequest> requests;
     for (std::size_t n = 0; n < verbs().size(); ++n) {

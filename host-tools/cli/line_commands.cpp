@@ -54,7 +54,7 @@ Action add_top(CLI::App& app, CLI::App*& command) {
     command = app.add_subcommand("top", "Watch a running target in the terminal");
     add_line(command, options->live.line, "The ELF that runs there: names of functions");
     command->add_option("-o,--output", options->live.record, "Record the line on the side, too")->type_name(kind::recording);
-    add_seconds(command, "--interval", options->interval, 0.1, 3600, "Seconds between two looks (1)");
+    add_seconds(command, "--interval", options->interval, 0.1, 3600, "Seconds between two updates (1)");
     std::vector<std::string> columns;
     for (const top::Column column : top::all_columns) columns.emplace_back(top::head_of(column));
     add_word(command, "--sort", *sort, columns, "By this column (now)");
@@ -63,7 +63,7 @@ Action add_top(CLI::App& app, CLI::App*& command) {
                      "Functions of a core that has nothing to do, globs (*idle* *wfi* *wait_for_interrupt*)")
         ->type_name(kind::glob);
     add_raw(command, options->raw);
-    command->add_flag("--once", options->once, "Print one look; for scripts, no terminal is needed");
+    command->add_flag("--once", options->once, "Print one view; for scripts, no terminal is needed");
     add_seconds(command, "--delay", options->after, 0, longest_seconds,
                 "--once: seconds before it begins (2)");
     add_choice(command, "--format", options->format, formats_without_csv, "--once: output");

@@ -12,7 +12,7 @@ struct Question {
     const char* name;
     const char* help;
     const char* function;  // what is said of its argument; null: it has none
-    Exit (*ask)(const QuestionOptions&);
+    Exit (*ask)(const FunctionQueryOptions&);
 };
 
 const std::map<std::string, SortKey> sort_keys{{"self", SortKey::self},
@@ -20,8 +20,8 @@ const std::map<std::string, SortKey> sort_keys{{"self", SortKey::self},
                                                {"calls", SortKey::calls},
                                                {"max", SortKey::max}};
 
-Action add_question(CLI::App& app, CLI::App*& command, const Question& question) {
-    auto options = std::make_shared<QuestionOptions>();
+Action add_function_query(CLI::App& app, CLI::App*& command, const Question& question) {
+    auto options = std::make_shared<FunctionQueryOptions>();
     command = app.add_subcommand(question.name, question.help);
     add_recording(command, options->report);
     if (question.function != nullptr) {
@@ -115,22 +115,22 @@ Action add_graph(CLI::App& app, CLI::App*& command) {
 }
 
 Action add_callers(CLI::App& app, CLI::App*& command) {
-    return add_question(app, command, {"callers", "Who calls a function, how often and for how long", name_or_glob, callers});
+    return add_function_query(app, command, {"callers", "Who calls a function, how often and for how long", name_or_glob, callers});
 }
 Action add_callees(CLI::App& app, CLI::App*& command) {
-    return add_question(app, command, {"callees", "What a function calls, how often and for how long", name_or_glob, callees});
+    return add_function_query(app, command, {"callees", "What a function calls, how often and for how long", name_or_glob, callees});
 }
 Action add_latency(CLI::App& app, CLI::App*& command) {
-    return add_question(app, command, {"latency", "How long a function's calls take, as a distribution", name_or_glob, latency});
+    return add_function_query(app, command, {"latency", "How long a function's calls take, as a distribution", name_or_glob, latency});
 }
 Action add_outliers(CLI::App& app, CLI::App*& command) {
-    return add_question(app, command, {"outliers", "The slowest calls of a function, each with what it called", name_or_glob, outliers});
+    return add_function_query(app, command, {"outliers", "The slowest calls of a function, each with what it called", name_or_glob, outliers});
 }
 Action add_irq(CLI::App& app, CLI::App*& command) {
-    return add_question(app, command, {"irq", "How long interrupts take, and how long they are masked", nullptr, irq});
+    return add_function_query(app, command, {"irq", "How long interrupts take, and how long they are masked", nullptr, irq});
 }
 Action add_stack_depth(CLI::App& app, CLI::App*& command) {
-    return add_question(app, command, {"stack-depth", "How deep calls get, and on which path", nullptr, stack_depth});
+    return add_function_query(app, command, {"stack-depth", "How deep calls get, and on which path", nullptr, stack_depth});
 }
 
 Action add_export(CLI::App& app, CLI::App*& command) {

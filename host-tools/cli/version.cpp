@@ -17,7 +17,7 @@ std::string version_lines() {
         "line: reads format {}\n"
         "recording: writes format {}, reads format {}\n"
         "build: {}, {}, commit {}",
-        version_text, wire::format_version, nsc::version, nsc::version, NOPSCOPE_COMPILER,
+        version_text, protocol::format_version, nsc::version, nsc::version, NOPSCOPE_COMPILER,
         build_type.empty() ? "no build type" : build_type, nopscope_commit);
 }
 

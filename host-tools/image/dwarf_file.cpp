@@ -78,7 +78,7 @@ std::uint64_t DwarfFile::line_program_bytes(Dwarf_Die* unit) const {
     if (dwarf_attr(unit, DW_AT_stmt_list, &attribute) == nullptr || dwarf_formudata(&attribute, &offset) != 0) return 0;
     const Elf_Data* const data = line_programs_;
     if (data == nullptr || data->d_buf == nullptr || offset > data->d_size) return 0;
-    wire::Reader in(static_cast<const std::uint8_t*>(data->d_buf) + offset, data->d_size - offset);
+    protocol::Reader in(static_cast<const std::uint8_t*>(data->d_buf) + offset, data->d_size - offset);
     const auto length = in.fixed<std::uint32_t>();
     return length == 0xffff'ffff ? in.fixed<std::uint64_t>() : length;
 }

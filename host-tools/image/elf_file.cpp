@@ -37,7 +37,7 @@ Bytes part(Bytes all, std::uint64_t offset, std::uint64_t size) {
 template <typename T>
 T at(Bytes bytes, std::size_t offset) {
     const Bytes field = part(bytes, offset, sizeof(T));
-    return wire::Reader(field.data(), field.size()).fixed<T>();
+    return protocol::Reader(field.data(), field.size()).fixed<T>();
 }
 
 }  // namespace
@@ -192,7 +192,7 @@ std::optional<std::uint64_t> ElfFile::quad_at(std::uint64_t address) const {
 Bytes ElfFile::build_id() const {
     for (const ElfSection& section : sections_) {
         if (section.type != sht_note) continue;
-        wire::Reader in(section.bytes.data(), section.bytes.size());
+        protocol::Reader in(section.bytes.data(), section.bytes.size());
         while (in.left() >= 12) {
             const auto name_bytes = in.fixed<std::uint32_t>();
             const auto value_bytes = in.fixed<std::uint32_t>();

@@ -15,8 +15,8 @@ namespace {
 using Bytes = std::vector<std::uint8_t>;
 
 void append(Bytes& to, std::uint32_t value) {
-    wire::Byte bytes[sizeof value];
-    wire::Writer(bytes).fixed(value);
+    protocol::Byte bytes[sizeof value];
+    protocol::Writer(bytes).fixed(value);
     to.insert(to.end(), bytes, bytes + sizeof bytes);
 }
 
@@ -33,13 +33,13 @@ Bytes name_table(const ElfFile& elf) {
     Bytes names;
     std::string_view before;
     for (std::size_t i = 0; i < addresses.size(); ++i) {
-        if (i % wire::names_per_block == 0) {
+        if (i % protocol::names_per_block == 0) {
             append(blocks, static_cast<std::uint32_t>(names.size()));
             before = {};
         }
         const ElfSymbol* symbol = symbol_at(elf, addresses[i]);
         std::string_view name;
-        if (symbol != nullptr) name = symbol->name.substr(0, wire::max_name_bytes);
+        if (symbol != nullptr) name = symbol->name.substr(0, protocol::max_name_bytes);
         const std::size_t shared = shared_bytes(before, name);
         names.push_back(static_cast<std::uint8_t>(shared));
         names.push_back(static_cast<std::uint8_t>(name.size() - shared));
@@ -47,7 +47,7 @@ Bytes name_table(const ElfFile& elf) {
         before = name;
     }
     Bytes table;
-    append(table, wire::names_magic);
+    append(table, protocol::names_magic);
     append(table, static_cast<std::uint32_t>(addresses.size()));
     append(table, site_table_crc(addresses));
     append(table, static_cast<std::uint32_t>(names.size()));

@@ -161,7 +161,7 @@ std::vector<std::uint64_t> site_addresses(const ElfFile& elf) {
         throw Error(fmt::format("{} has more than {} patch sites: is it damaged?", elf.path(), with_commas(most_sites)));
     }
     std::vector<std::uint64_t> addresses;
-    wire::Reader in(table.data(), table.size());
+    protocol::Reader in(table.data(), table.size());
     while (in.left() >= 8) {
         if (const auto entry = in.fixed<std::uint64_t>(); entry != 0) {
             addresses.push_back(entry + nops_before_bytes);
@@ -175,9 +175,9 @@ std::vector<std::uint64_t> site_addresses(const ElfFile& elf) {
 std::uint32_t site_table_crc(const std::vector<std::uint64_t>& addresses) {
     std::uint32_t crc = 0;
     for (const std::uint64_t address : addresses) {
-        wire::Byte bytes[8];
-        wire::Writer(bytes).fixed(address);
-        crc = wire::crc32c(bytes, sizeof bytes, crc);
+        protocol::Byte bytes[8];
+        protocol::Writer(bytes).fixed(address);
+        crc = protocol::crc32c(bytes, sizeof bytes, crc);
     }
     return crc;
 }

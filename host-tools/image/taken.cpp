@@ -74,7 +74,7 @@ void scan_data(const ElfFile& elf, std::uint64_t begin, std::uint64_t end, Taken
     const auto bytes = elf.bytes_at(begin, end - begin);
     const std::uint64_t first = (begin + 7) & ~std::uint64_t{7};
     for (std::uint64_t at = first; at + 8 <= begin + bytes.size(); at += 8) {
-        wire::Reader in(bytes.data() + (at - begin), 8);
+        protocol::Reader in(bytes.data() + (at - begin), 8);
         if (const auto value = in.fixed<std::uint64_t>(); value != 0) taken.add(value, at);
     }
 }
@@ -140,7 +140,7 @@ std::vector<TakenAddress> taken_addresses(const ElfFile& elf) {
                 }
                 const auto offset = at - section.address;
                 if (offset + 4 > section.bytes.size()) break;
-                wire::Reader in(section.bytes.data() + offset, 4);
+                protocol::Reader in(section.bytes.data() + offset, 4);
                 scan.step(at, in.fixed<std::uint32_t>());
             }
         }

@@ -103,14 +103,14 @@ void read_to_the_end(const std::function<bool()>& turn, const std::function<void
     }
 }
 
-void Attendant::on_session(const HelloInfo& hello) {
+void TargetSink::on_session(const HelloInfo& hello) {
     if (symbols_ != nullptr) {
         if (const auto sentence = mismatch(*symbols_, hello)) throw Error(*sentence);
     }
     if (steering != nullptr) steering->on_session(hello);
 }
 
-void Attendant::on_reply(const wire::Reply& reply) {
+void TargetSink::on_reply(const protocol::Reply& reply) {
     if (steering != nullptr) steering->on_reply(reply);
 }
 

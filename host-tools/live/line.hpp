@@ -83,12 +83,12 @@ void read_to_the_end(const std::function<bool()>& turn, const std::function<void
 
 // A sink's part that is about the target: refuses one of another image than `symbols` are of (throws Error),
 // and hands on what steering it takes.
-class Attendant : public SessionSink {
+class TargetSink : public SessionSink {
 public:
-    explicit Attendant(const Symbols* symbols) : symbols_(symbols) {}
+    explicit TargetSink(const Symbols* symbols) : symbols_(symbols) {}
 
     void on_session(const HelloInfo& hello) override;
-    void on_reply(const wire::Reply& reply) override;
+    void on_reply(const protocol::Reply& reply) override;
     void on_trace(unsigned /*core*/, const TraceBatch&) override {}
 
     Steering* steering = nullptr;

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 // An idle target sends a hello each second. On a busy line some frames' bytes are enough.
 constexpr auto longest_try = 1200ms;
-constexpr std::uint64_t enough_bytes = 4 * wire::max_encoded_bytes;
+constexpr std::uint64_t enough_bytes = 4 * protocol::max_encoded_bytes;
 
 struct Nothing final : SessionSink {
     void on_trace(unsigned /*core*/, const TraceBatch&) override {}

@@ -72,7 +72,7 @@ Live::Live(LiveOptions options)
         comes_back(options_.line.from));
 }
 
-Live::Live(LiveOptions options, LastingSource::Open open, bool comes_back)
+Live::Live(LiveOptions options, ReconnectingSource::Open open, bool comes_back)
     : options_(std::move(options)),
       takes_commands_(true),
       events_(timeline_, [this] { return symbols(); }, options_.line.from, std::nullopt),
@@ -81,12 +81,12 @@ Live::Live(LiveOptions options, LastingSource::Open open, bool comes_back)
     start(std::move(open), comes_back);
 }
 
-void Live::start(LastingSource::Open open, bool comes_back) {
+void Live::start(ReconnectingSource::Open open, bool comes_back) {
     profile_.count_durations();
     profile_.know_code(code_of_calls([this] { return symbols(); }));
     if (options_.timeline) tee_.add(events_);
     if (comes_back) {
-        auto lasting = std::make_unique<LastingSource>(std::move(open));
+        auto lasting = std::make_unique<ReconnectingSource>(std::move(open));
         lasting_ = lasting.get();
         source_ = std::move(lasting);
     } else {
@@ -143,7 +143,7 @@ void Live::end(LineState state, std::string sentence) {
     end_state_ = state;
     end_sentence_ = sentence;
     line_->finish();
-    if (tape_) end_tape(stop_ ? nsc::EndReason::interrupted : nsc::EndReason::line_closed);
+    if (recording_) end_recording(stop_ ? nsc::EndReason::interrupted : nsc::EndReason::line_closed);
 }
 
 // They go to standard error, too: of `top` with a screen that is a file (views/top/terminal.hpp).
@@ -253,64 +253,64 @@ std::future<ControlAnswer> Live::ask(ControlRequest request) {
 }
 
 void Live::write_tape(LineReader::Clock::time_point now) {
-    if (!tape_) return;
+    if (!recording_) return;
     try {
-        tape_->flush_if_due(line_->reader(), now);
+        recording_->flush_if_due(line_->reader(), now);
     } catch (const Error& error) {
         last_recording_ = recording_locked();
         last_recording_.on = false;
         last_recording_.error = error.what();
-        tee_.remove(tape_->sink());
-        tape_.reset();
+        tee_.remove(recording_->sink());
+        recording_.reset();
     }
 }
 
 void Live::start_recording(const std::string& path) {
     const std::lock_guard lock(mutex_);
-    if (tape_) throw Error("a recording is on already, to " + tape_->path(), Exit::usage);
+    if (recording_) throw Error("a recording is on already, to " + recording_->path(), Exit::usage);
     if (end_state_ != LineState::waiting) throw Error("there is nothing to record: " + end_sentence_);
-    tape_ = std::make_unique<Tape>(path, options_.line.from, symbols());
-    tape_->begin_within(line_->reader(), profile_);
-    tee_.add(tape_->sink());
+    recording_ = std::make_unique<LiveRecording>(path, options_.line.from, symbols());
+    recording_->begin_within(line_->reader(), profile_);
+    tee_.add(recording_->sink());
 }
 
 SideRecording Live::stop_recording() {
     const std::lock_guard lock(mutex_);
-    if (!tape_) throw Error("no recording is on", Exit::usage);
-    end_tape(nsc::EndReason::interrupted);
+    if (!recording_) throw Error("no recording is on", Exit::usage);
+    end_recording(nsc::EndReason::interrupted);
     if (!last_recording_.error.empty()) throw Error(last_recording_.error);
     return last_recording_;
 }
 
-void Live::end_tape(nsc::EndReason reason) {
+void Live::end_recording(nsc::EndReason reason) {
     last_recording_ = recording_locked();
     last_recording_.on = false;
-    const std::unique_ptr<Tape> tape = std::move(tape_);
-    tee_.remove(tape->sink());
+    const std::unique_ptr<LiveRecording> recording = std::move(recording_);
+    tee_.remove(recording->sink());
     try {
-        tape->end(line_->reader(), reason, std::nullopt);
-        last_recording_.file_bytes = tape->file_bytes();
-        if (!tape->has_file())
+        recording->end(line_->reader(), reason, std::nullopt);
+        last_recording_.file_bytes = recording->file_bytes();
+        if (!recording->has_file())
             last_recording_.error =
-                "no session was heard: nothing is recorded into " + tape->path();
+                "no session was heard: nothing is recorded into " + recording->path();
     } catch (const Error& error) {
         last_recording_.error = error.what();
     }
 }
 
 SideRecording Live::recording_locked() const {
-    if (!tape_) return last_recording_;
-    return {.path = tape_->path(),
+    if (!recording_) return last_recording_;
+    return {.path = recording_->path(),
             .on = true,
-            .line_bytes = tape_->line(line_->reader()).bytes,
-            .file_bytes = tape_->file_bytes(),
-            .records = tape_->stream(line_->reader()).delivered,
+            .line_bytes = recording_->line(line_->reader()).bytes,
+            .file_bytes = recording_->file_bytes(),
+            .records = recording_->stream(line_->reader()).delivered,
             .error = {}};
 }
 
-Status Live::status_locked() const {
+LiveStatus Live::status_locked() const {
     const SessionReader& reader = line_->reader();
-    Status status;
+    LiveStatus status;
     status.at = std::chrono::steady_clock::now();
     status.from = options_.line.from;
     status.losses = losses_;
@@ -353,33 +353,33 @@ std::vector<CoreStatus> Live::cores_locked() const {
     return cores;
 }
 
-Status Live::status() {
+LiveStatus Live::status() {
     const std::lock_guard lock(mutex_);
     return status_locked();
 }
 
-Look Live::look(bool raw) {
-    Look look;
+LiveView Live::view(bool raw) {
+    LiveView view;
     {
         const std::lock_guard lock(mutex_);
-        look.status = status_locked();
-        look.profile = std::make_unique<Profile>(profile_);
-        if (options_.timeline) look.timeline = std::make_unique<Timeline>(timeline_);
+        view.status = status_locked();
+        view.profile = std::make_unique<Profile>(profile_);
+        if (options_.timeline) view.timeline = std::make_unique<Timeline>(timeline_);
     }
-    look.profile->on_session_end();
-    look.target_ticks = look.profile->duration_ticks();
-    if (!look.profile->hello()) return look;
-    const nsc::Counters counters{.file = {}, .line = look.status.line, .stream = look.status.stream};
-    look.report = make_report(*look.profile, counters, symbols(), raw);
+    view.profile->on_session_end();
+    view.target_ticks = view.profile->duration_ticks();
+    if (!view.profile->hello()) return view;
+    const nsc::Counters counters{.file = {}, .line = view.status.line, .stream = view.status.stream};
+    view.report = make_report(*view.profile, counters, symbols(), raw);
     std::vector<bool> idle;
-    for (const FunctionRow& row : look.report->by_number) {
+    for (const FunctionRow& row : view.report->by_number) {
         idle.push_back(std::any_of(options_.idle.begin(), options_.idle.end(),
                                    [&](const auto& glob) { return glob_matches(glob, row.name); }));
     }
-    for (CoreStatus& core : look.status.cores) {
-        core.busy_ticks = look.profile->self_ticks_of(core.number, idle);
+    for (CoreStatus& core : view.status.cores) {
+        core.busy_ticks = view.profile->self_ticks_of(core.number, idle);
     }
-    return look;
+    return view;
 }
 
 }  // namespace nopscope::host

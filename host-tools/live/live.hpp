@@ -3,10 +3,10 @@
 // things of the target, and have the line recorded on the side, at any time.
 //
 //     Live live({.line = {.from = "unix:/tmp/target", .image = "demo.elf"}});
-//     Look now = live.look();                              // as `report` would have it if the session ended now
+//     LiveView now = live.view();                              // as `report` would have it if the session ended now
 //     live.ask({.words = {"mark", "7"}}).get().text        // "ok"
 //
-// Calls that are open count up to the last event, since a firmware's main() never returns: a look ends the
+// Calls that are open count up to the last event, since a firmware's main() never returns: a view ends the
 // session in a copy of the profile (Profile's copy constructor), and the decoder's loop knows nothing of it.
 //
 // Memory does not grow with time: it is bounded as a Profile's is, by functions and paths.
@@ -29,8 +29,8 @@
 #include "host-tools/analysis/timeline/timeline.hpp"
 #include "host-tools/target/stream/tee.hpp"
 #include "host-tools/live/fair_mutex.hpp"
-#include "host-tools/live/lasting_source.hpp"
-#include "host-tools/live/tape.hpp"
+#include "host-tools/live/reconnecting_source.hpp"
+#include "host-tools/live/live_recording.hpp"
 #include "host-tools/live/watch.hpp"
 #include "host-tools/analysis/report/report.hpp"
 
@@ -41,7 +41,7 @@ struct LiveOptions {
     std::string record = {};  // into this file from the beginning; empty: not
     // Functions that a core is in when it has nothing to do, by globs of their names.
     std::vector<std::string> idle = {"*idle*", "*wfi*", "*wait_for_interrupt*"};
-    bool timeline = false;  // a Look has it; some 140 instructions an event
+    bool timeline = false;  // a LiveView has it; some 140 instructions an event
 };
 
 enum class LineState : std::uint8_t {
@@ -50,7 +50,7 @@ enum class LineState : std::uint8_t {
     finished,  // the target has said that it is: a reset begins another session
     lost,      // it is tried again every second
     over,      // and will not come back: exec: and file: end
-    failed,    // something makes going on pointless: Status::sentence
+    failed,    // something makes going on pointless: LiveStatus::sentence
 };
 const char* name_of(LineState state);  // "waiting", ...
 
@@ -61,7 +61,7 @@ struct CoreStatus {
     std::uint64_t overwritten = 0;
     std::uint64_t lost = 0;
     // In all sessions, in traced calls of functions that are not idle ones, up to the core's last event and
-    // without the tracer's time; code that is not traced is not in it. Only in a Look.
+    // without the tracer's time; code that is not traced is not in it. Only in a LiveView.
     std::uint64_t busy_ticks = 0;
 };
 
@@ -74,7 +74,7 @@ struct SideRecording {
     std::string error;          // it has ended because of this; a sentence
 };
 
-struct Status {
+struct LiveStatus {
     std::chrono::steady_clock::time_point at{};
     std::string from;
     LineState state{};
@@ -92,8 +92,8 @@ struct Status {
     bool takes_commands = false;     // they can be sent at all; whether the target takes them it says itself
 };
 
-struct Look {
-    Status status;
+struct LiveView {
+    LiveStatus status;
     std::unique_ptr<Profile> profile;  // ended; with durations
     std::unique_ptr<Timeline> timeline;  // null: LiveOptions::timeline
     std::optional<Report> report;      // nothing: no hello was heard yet
@@ -105,7 +105,7 @@ public:
     // Opens the line. Throws Error.
     explicit Live(LiveOptions options);
     // For tests: `open` is what opens it, again and again if it `comes_back`.
-    Live(LiveOptions options, LastingSource::Open open, bool comes_back);
+    Live(LiveOptions options, ReconnectingSource::Open open, bool comes_back);
     // Ends a recording on the side, too.
     ~Live();
     Live(const Live&) = delete;
@@ -113,10 +113,10 @@ public:
 
     // All of these from any thread.
 
-    Status status();
+    LiveStatus status();
     // Takes a copy of what is known, some milliseconds at 100,000 paths. The thread that reads waits for the
     // copy only.
-    Look look(bool raw = false);
+    LiveView view(bool raw = false);
     // Asked between two reads; one after another. Answers within some seconds, at the line's end at the latest.
     // What is wrong is in the answer, a sentence.
     std::future<ControlAnswer> ask(ControlRequest request);
@@ -137,7 +137,7 @@ private:
         bool is_end = false;  // no request: the end of the recording
         std::promise<ControlAnswer> answer;
     };
-    void start(LastingSource::Open open, bool comes_back);
+    void start(ReconnectingSource::Open open, bool comes_back);
     void run();
     bool turn();
     void between_turns();
@@ -147,10 +147,10 @@ private:
     std::optional<Asked> next_asked();
     ControlAnswer end_of_recording();
     void write_tape(LineReader::Clock::time_point now);
-    Status status_locked() const;
+    LiveStatus status_locked() const;
     std::vector<CoreStatus> cores_locked() const;
     SideRecording recording_locked() const;
-    void end_tape(nsc::EndReason reason);
+    void end_recording(nsc::EndReason reason);
 
     const LiveOptions options_;
     std::optional<Symbols> symbols_;
@@ -158,21 +158,21 @@ private:
 
     // The reading thread's.
     std::unique_ptr<Source> source_;
-    LastingSource* lasting_ = nullptr;  // the same; null: it does not come back
+    ReconnectingSource* lasting_ = nullptr;  // the same; null: it does not come back
     std::unique_ptr<Steering> steering_;
     bool steers_ = false;  // the target is known to take commands, or has to
     std::uint64_t losses_taken_ = 0;
     std::string last_error_;  // line of the command behind exec:
 
     FairMutex mutex_;  // of what follows
-    Profile profile_{MemoryBudget(0.4)};  // a look copies it
+    Profile profile_{MemoryBudget(0.4)};  // a view copies it
     Timeline timeline_;
     BalancedStream events_;  // for the timeline
     Watch watch_;
     Ending ending_;
     Tee tee_;
     std::unique_ptr<LineReader> line_;  // its wait() is the reading thread's
-    std::unique_ptr<Tape> tape_;
+    std::unique_ptr<LiveRecording> recording_;
     SideRecording last_recording_;  // that is over
     LineState end_state_ = LineState::waiting;  // over or failed, once it is
     std::string end_sentence_;

@@ -11,7 +11,7 @@ double since(std::uint64_t earlier, std::uint64_t later) {
     return later > earlier ? static_cast<double>(later - earlier) : 0;
 }
 
-std::vector<CoreRates> core_rates(const Look& earlier, const Look& later, double seconds) {
+std::vector<CoreRates> core_rates(const LiveView& earlier, const LiveView& later, double seconds) {
     const double ticks = since(earlier.target_ticks, later.target_ticks);
     const bool other_session = earlier.status.stream.sessions != later.status.stream.sessions;
     std::vector<CoreRates> rates;
@@ -45,15 +45,15 @@ std::unordered_map<std::uint64_t, FunctionSum> sums_by_key(const Report& report)
     return sums;
 }
 
-Rates rates_between(const Look& earlier, const Look& later) {
+Rates rates_between(const LiveView& earlier, const LiveView& later) {
     Rates rates;
     rates.seconds = std::chrono::duration<double>(later.status.at - earlier.status.at).count();
     if (rates.seconds <= 0) return rates;
     const auto per_second = [&](std::uint64_t before, std::uint64_t now) {
         return since(before, now) / rates.seconds;
     };
-    const Status& before = earlier.status;
-    const Status& now = later.status;
+    const LiveStatus& before = earlier.status;
+    const LiveStatus& now = later.status;
     rates.bytes = per_second(before.line.bytes, now.line.bytes);
     if (now.hello && now.hello->line_bytes_per_second != 0) {
         rates.line_share = rates.bytes / now.hello->line_bytes_per_second;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happened between two looks, per second of this host's clock.
+// What happened between two views, per second of this host's clock.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct Rates {
 };
 
 // Zero where there is no time in between.
-Rates rates_between(const Look& earlier, const Look& later);
+Rates rates_between(const LiveView& earlier, const LiveView& later);
 
 // What each function has in the trace and in the target's profile, counted once, by key_of().
 struct FunctionSum {

@@ -9,7 +9,7 @@
 
 #include "host-tools/base/memory.hpp"
 #include "host-tools/base/new_file.hpp"
-#include "host-tools/live/tape.hpp"
+#include "host-tools/live/live_recording.hpp"
 
 namespace nopscope::host {
 namespace {

@@ -10,11 +10,11 @@
 namespace nopscope::host {
 
 // What a live look shows besides the profile: the end of the console's text.
-class Watch final : public Attendant {
+class Watch final : public TargetSink {
 public:
     static constexpr std::size_t max_console_bytes = std::size_t{1} << 16;
 
-    using Attendant::Attendant;
+    using TargetSink::TargetSink;
     void on_console(std::string_view text) override { keep(text); }
     void on_raw_text(std::string_view text) override { keep(text); }
 

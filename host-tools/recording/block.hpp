@@ -42,7 +42,7 @@ struct BlockHeader {
 };
 
 // To `out`: at most max_block_records, at least one.
-void write_block(const BlockHeader& header, std::span<const wire::StampedRecord> records,
+void write_block(const BlockHeader& header, std::span<const protocol::StampedRecord> records,
                  Payload& out);
 
 class BlockReader {
@@ -58,8 +58,8 @@ public:
     bool ok() const { return ok_; }
 
 private:
-    bool read_header(wire::Reader& in);
-    bool read_dictionary(wire::Reader& in);
+    bool read_header(protocol::Reader& in);
+    bool read_dictionary(protocol::Reader& in);
     template <typename Token, typename Delta>
     [[gnu::noinline]] std::size_t unpack(std::size_t count);
     [[gnu::noinline]] std::uint64_t other_record(std::uint64_t word, std::uint64_t index);
@@ -77,10 +77,10 @@ private:
     bool wide_deltas_ = false;
     const std::uint8_t* tokens_ = nullptr;
     const std::uint8_t* deltas_ = nullptr;
-    wire::Reader rare_{nullptr, 0};
+    protocol::Reader rare_{nullptr, 0};
     std::vector<std::uint64_t> dictionary_;       // by token; see unpack()
     OpenEntries open_;
-    std::vector<wire::StampedRecord> records_;
+    std::vector<protocol::StampedRecord> records_;
 };
 
 }  // namespace nopscope::host::nsc

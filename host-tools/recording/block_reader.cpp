@@ -8,7 +8,7 @@
 namespace nopscope::host::nsc {
 namespace {
 
-using wire::StampedRecord;
+using protocol::StampedRecord;
 
 constexpr std::size_t batch_records = 4096;
 constexpr std::uint64_t index_limit = std::uint64_t{1} << 60;
@@ -33,13 +33,13 @@ Value element(const std::uint8_t* column, std::size_t i) {
 }  // namespace
 
 bool BlockReader::open(std::span<const std::uint8_t> body) {
-    wire::Reader in(body.data(), body.size());
+    protocol::Reader in(body.data(), body.size());
     ok_ = false;
     at_ = next_gap_ = 0;
     if (!read_header(in) || !read_dictionary(in)) return false;
     const std::uint64_t rare_bytes = in.varint();
     if (rare_bytes > in.left()) return false;
-    rare_ = wire::Reader(in.bytes(rare_bytes), rare_bytes);
+    rare_ = protocol::Reader(in.bytes(rare_bytes), rare_bytes);
     tokens_ = in.bytes(count_ << (wide_tokens_ ? 1 : 0));
     deltas_ = in.bytes(count_ << (wide_deltas_ ? 1 : 0));
     if (!in.ok()) return false;
@@ -50,7 +50,7 @@ bool BlockReader::open(std::span<const std::uint8_t> body) {
     return ok_ = true;
 }
 
-bool BlockReader::read_header(wire::Reader& in) {
+bool BlockReader::read_header(protocol::Reader& in) {
     header_.session = in.varint();
     header_.core = static_cast<unsigned>(in.varint()) & 0xff;
     header_.first_index = in.varint();
@@ -77,19 +77,19 @@ bool BlockReader::read_header(wire::Reader& in) {
     const std::uint64_t flags = in.varint();
     wide_tokens_ = (flags & 1) != 0;
     wide_deltas_ = (flags & 2) != 0;
-    delta_base_ = static_cast<std::uint64_t>(wire::unzigzag(in.varint()));
+    delta_base_ = static_cast<std::uint64_t>(protocol::unzigzag(in.varint()));
     return in.ok() && flags < 4;
 }
 
-bool BlockReader::read_dictionary(wire::Reader& in) {
+bool BlockReader::read_dictionary(protocol::Reader& in) {
     const std::size_t tokens = wide_tokens_ ? 0x10000 : 0x100;
     const std::uint64_t count = in.varint();
     if (count > tokens - 2) return false;
     dictionary_.assign(tokens, is_none);
     dictionary_[1] = is_rare;
     for (std::uint64_t i = 0; i < count; ++i) {
-        const wire::Record record{record_word(in.varint())};
-        dictionary_[i + 2] = record.word | (record.kind() == wire::Kind::entry ? 0 : is_other);
+        const protocol::Record record{record_word(in.varint())};
+        dictionary_[i + 2] = record.word | (record.kind() == protocol::Kind::entry ? 0 : is_other);
     }
     return in.ok();
 }
@@ -152,7 +152,7 @@ std::size_t BlockReader::unpack(std::size_t count) {
             open_.top() = open;
             word = other_record(word, index_ + i);
             open = open_.top();
-            if (wire::Record{word}.is(wire::Extended::data)) {
+            if (protocol::Record{word}.is(protocol::Extended::data)) {
                 *to = {{word}, clock};  // the clock is its head's
                 continue;
             }
@@ -173,12 +173,12 @@ std::uint64_t BlockReader::other_record(std::uint64_t word, std::uint64_t index)
     if ((word & low_half) == is_other) return word & ~low_half;
     word = record_word(rare_.varint());
     open_.follow({word}, index);
-    if (wire::Record{word}.is(wire::Extended::data)) word |= rare_.varint() & low_half;
+    if (protocol::Record{word}.is(protocol::Extended::data)) word |= rare_.varint() & low_half;
     return word;
 }
 
 std::uint64_t BlockReader::rare_delta() {
-    return static_cast<std::uint64_t>(wire::unzigzag(rare_.varint()));
+    return static_cast<std::uint64_t>(protocol::unzigzag(rare_.varint()));
 }
 
 }  // namespace nopscope::host::nsc

@@ -8,7 +8,7 @@
 namespace nopscope::host::nsc {
 namespace {
 
-using wire::StampedRecord;
+using protocol::StampedRecord;
 
 constexpr std::size_t max_dictionary = 0xfffd;
 constexpr std::int64_t least_delta_base = -16;
@@ -31,7 +31,7 @@ public:
             at = gap.at;
         }
         out.varint((wide_tokens ? 1u : 0u) | (wide_deltas_ ? 2u : 0u));
-        out.varint(wire::zigzag(delta_base_)).varint(dictionary_.size());
+        out.varint(protocol::zigzag(delta_base_)).varint(dictionary_.size());
         for (const std::uint32_t high : dictionary_) out.varint(high);
         out.varint(rare_.bytes().size()).raw(rare_.bytes());
         column(out, tokens_, wide_tokens);
@@ -52,7 +52,7 @@ private:
         std::int64_t least = 0;
         for (std::size_t i = 0; i < records_.size(); ++i) {
             if (gap != header_.gaps.end() && gap->at == i) clock = gap++->base;
-            const bool data = records_[i].record.is(wire::Extended::data);
+            const bool data = records_[i].record.is(protocol::Extended::data);
             deltas_.push_back(data ? 0 : records_[i].clock - clock);
             least = std::min(least, static_cast<std::int64_t>(deltas_.back()));
             if (!data) clock = records_[i].clock;
@@ -77,21 +77,21 @@ private:
             tokens_.push_back(token(records_[i].record, index));
             const std::uint64_t above = above_base(deltas_[i]);
             columned_.push_back(static_cast<std::uint16_t>(std::min(above, largest)));
-            if (records_[i].record.is(wire::Extended::data)) continue;
-            if (above >= largest) rare_.varint(wire::zigzag(static_cast<std::int64_t>(deltas_[i])));
+            if (records_[i].record.is(protocol::Extended::data)) continue;
+            if (above >= largest) rare_.varint(protocol::zigzag(static_cast<std::int64_t>(deltas_[i])));
         }
     }
 
-    std::uint16_t token(wire::Record record, std::uint64_t index) {
+    std::uint16_t token(protocol::Record record, std::uint64_t index) {
         const auto high = static_cast<std::uint32_t>(record.word >> 32);
-        if (record.kind() == wire::Kind::ret && !open_.empty() &&
+        if (record.kind() == protocol::Kind::ret && !open_.empty() &&
             open_.innermost() >> 32 == high) {
             --open_.top();
             return 0;
         }
         open_.follow(record, index);
-        const bool data = record.is(wire::Extended::data);
-        if (record.kind() != wire::Kind::ret && !data) {
+        const bool data = record.is(protocol::Extended::data);
+        if (record.kind() != protocol::Kind::ret && !data) {
             const auto known = numbers_.find(high);
             if (known != numbers_.end()) return known->second;
             if (dictionary_.size() < max_dictionary) {

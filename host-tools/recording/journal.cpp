@@ -63,15 +63,15 @@ void Journal::on_trace(unsigned number, const TraceBatch& batch) {
     }
 }
 
-void Journal::add(Core& core, std::uint64_t index, std::span<const wire::StampedRecord> records) {
+void Journal::add(Core& core, std::uint64_t index, std::span<const protocol::StampedRecord> records) {
     if (core.records.empty()) {
         core.header.first_index = index;
         core.header.missing = core.missing;
         core.header.context = core.context;
         core.header.base = core.clock;
     }
-    for (const wire::StampedRecord& each : records) {
-        if (each.record.is(wire::Extended::context)) core.context = each.record.argument();
+    for (const protocol::StampedRecord& each : records) {
+        if (each.record.is(protocol::Extended::context)) core.context = each.record.argument();
     }
     core.records.insert(core.records.end(), records.begin(), records.end());
     core.clock = records.back().clock;
@@ -113,9 +113,9 @@ void Journal::on_missing(unsigned core, const MissingPart& part) {
     item(Item::missing, core, payload.bytes());
 }
 
-void Journal::on_stats(unsigned core, const wire::Stats& stats) {
-    wire::Byte payload[wire::max_stats_bytes];
-    item(Item::stats, core, {payload, wire::write_stats(stats, payload)});
+void Journal::on_stats(unsigned core, const protocol::Stats& stats) {
+    protocol::Byte payload[protocol::max_stats_bytes];
+    item(Item::stats, core, {payload, protocol::write_stats(stats, payload)});
 }
 
 void Journal::on_clock_pair(const ClockPair& pair) {
@@ -139,7 +139,7 @@ bool Journal::on_moved(const std::uint8_t* payload, std::size_t count) {
     return true;
 }
 
-void Journal::on_reply(const wire::Reply& reply) {
+void Journal::on_reply(const protocol::Reply& reply) {
     Payload payload;
     payload.fixed(reply.number).fixed(static_cast<std::uint8_t>(reply.what));
     payload.fixed(static_cast<std::uint8_t>(reply.answer)).raw({reply.result, reply.result_bytes});
@@ -150,7 +150,7 @@ void Journal::on_console(std::string_view text) { item(Item::console, 0, bytes_o
 void Journal::on_raw_text(std::string_view text) { item(Item::raw_text, 0, bytes_of(text)); }
 void Journal::on_corrupt(std::span<const std::uint8_t> chunk) { item(Item::corrupt, 0, chunk); }
 
-void Journal::on_unused(const wire::FrameHeader& header, std::span<const std::uint8_t> payload) {
+void Journal::on_unused(const protocol::FrameHeader& header, std::span<const std::uint8_t> payload) {
     Payload frame;
     frame.fixed(static_cast<std::uint8_t>(header.stream)).fixed(header.core);
     frame.fixed(header.session).fixed(header.sequence).raw(payload);

@@ -33,27 +33,27 @@ public:
     void on_session(const HelloInfo& hello) override;
     void on_trace(unsigned core, const TraceBatch& batch) override;
     void on_missing(unsigned core, const MissingPart& part) override;
-    void on_stats(unsigned core, const wire::Stats& stats) override;
+    void on_stats(unsigned core, const protocol::Stats& stats) override;
     void on_clock_pair(const ClockPair& pair) override;
     bool on_profile(unsigned core, const std::uint8_t* payload, std::size_t count) override;
     bool on_profile_events(unsigned core, const std::uint8_t* payload, std::size_t count) override;
     bool on_moved(const std::uint8_t* payload, std::size_t count) override;
-    void on_reply(const wire::Reply& reply) override;
+    void on_reply(const protocol::Reply& reply) override;
     void on_console(std::string_view text) override;
     void on_raw_text(std::string_view text) override;
     void on_corrupt(std::span<const std::uint8_t> chunk) override;
-    void on_unused(const wire::FrameHeader& header, std::span<const std::uint8_t> payload) override;
+    void on_unused(const protocol::FrameHeader& header, std::span<const std::uint8_t> payload) override;
 
 private:
     struct Core {
         BlockHeader header;  // of the block that gathers
-        std::vector<wire::StampedRecord> records;
+        std::vector<protocol::StampedRecord> records;
         std::uint64_t next_index = 0;
         std::uint64_t missing = 0;  // records before it, in sum
         std::uint32_t context = 0;  // that the core is in
         std::uint64_t clock = 0;    // of its last record
     };
-    void add(Core& core, std::uint64_t index, std::span<const wire::StampedRecord> records);
+    void add(Core& core, std::uint64_t index, std::span<const protocol::StampedRecord> records);
     void write_block_of(Core& core);
     void write_blocks();
     void item(Item what, unsigned core, std::span<const std::uint8_t> bytes);

@@ -21,16 +21,16 @@ public:
     std::uint64_t innermost() const { return top_[-1]; }
 
     static constexpr std::uint64_t word_of(std::uint64_t index) {
-        return wire::make_record(wire::Kind::ret,
-                                 (static_cast<std::uint32_t>(index) & wire::entry_index_mask) << 1, 0)
+        return protocol::make_record(protocol::Kind::ret,
+                                 (static_cast<std::uint32_t>(index) & protocol::entry_index_mask) << 1, 0)
             .word;
     }
     // What record `index` does, unless it is token 0: that takes the innermost off.
-    void follow(wire::Record record, std::uint64_t index) {
-        if (record.kind() == wire::Kind::entry) *top_++ = word_of(index);
-        if (record.kind() != wire::Kind::ret) return;
+    void follow(protocol::Record record, std::uint64_t index) {
+        if (record.kind() == protocol::Kind::entry) *top_++ = word_of(index);
+        if (record.kind() != protocol::Kind::ret) return;
         const auto age = [index](std::uint64_t word) {
-            return (index - wire::Record{word}.entry_index()) & wire::entry_index_mask;
+            return (index - protocol::Record{word}.entry_index()) & protocol::entry_index_mask;
         };
         while (!empty() && age(innermost()) <= age(record.word)) --top_;
     }

@@ -16,21 +16,21 @@ class Payload {
 public:
     template <typename T>
     Payload& fixed(T value) {
-        wire::Byte bytes[sizeof(T)];
-        wire::Writer(bytes).fixed(value);
+        protocol::Byte bytes[sizeof(T)];
+        protocol::Writer(bytes).fixed(value);
         return raw(bytes);
     }
     Payload& varint(std::uint64_t value) {
-        wire::Byte bytes[wire::max_varint_bytes];
-        wire::Writer out(bytes);
+        protocol::Byte bytes[protocol::max_varint_bytes];
+        protocol::Writer out(bytes);
         out.varint(value);
         return raw({bytes, out.size()});
     }
     Payload& text(std::string_view value) {
         varint(value.size());
-        return raw({reinterpret_cast<const wire::Byte*>(value.data()), value.size()});
+        return raw({reinterpret_cast<const protocol::Byte*>(value.data()), value.size()});
     }
-    Payload& raw(std::span<const wire::Byte> from) {
+    Payload& raw(std::span<const protocol::Byte> from) {
         bytes_.insert(bytes_.end(), from.begin(), from.end());
         return *this;
     }
@@ -42,7 +42,7 @@ private:
 };
 
 // What Payload::text wrote; fails `in` when it is not all there.
-inline std::string read_text(wire::Reader& in) {
+inline std::string read_text(protocol::Reader& in) {
     const std::uint64_t size = in.varint();
     const std::size_t count = size <= in.left() ? static_cast<std::size_t>(size) : in.left() + 1;
     const auto* bytes = reinterpret_cast<const char*>(in.bytes(count));

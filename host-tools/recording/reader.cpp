@@ -56,12 +56,12 @@ struct ChunkHeader {
 };
 
 ChunkHeader parse_header(const std::uint8_t* bytes) {
-    wire::Reader in(bytes, chunk_header_bytes);
+    protocol::Reader in(bytes, chunk_header_bytes);
     ChunkHeader header;
     header.type = static_cast<Type>(in.fixed<std::uint32_t>());
     header.payload_bytes = in.fixed<std::uint32_t>();
     header.payload_crc = in.fixed<std::uint32_t>();
-    header.ok = in.fixed<std::uint32_t>() == wire::crc32c(bytes, 12) &&
+    header.ok = in.fixed<std::uint32_t>() == protocol::crc32c(bytes, 12) &&
                 header.payload_bytes <= max_payload_bytes;
     return header;
 }
@@ -96,11 +96,11 @@ void Reader::read(const Input& input, SessionSink& sink) {
 bool Reader::read_head(const Input& input) {
     if (!fill(input, file_header_bytes)) return false;
     constexpr std::size_t crc_at = 12;
-    const auto crc = wire::Reader(buffer_.data() + crc_at, 4).fixed<std::uint32_t>();
-    const bool intact = wire::crc32c(buffer_.data(), crc_at) == crc;
+    const auto crc = protocol::Reader(buffer_.data() + crc_at, 4).fixed<std::uint32_t>();
+    const bool intact = protocol::crc32c(buffer_.data(), crc_at) == crc;
     const bool has_magic = std::equal(std::begin(magic), std::end(magic), buffer_.data());
     if (!has_magic && !has_chunk(input)) return false;
-    const auto found = wire::Reader(buffer_.data() + sizeof magic, 2).fixed<std::uint16_t>();
+    const auto found = protocol::Reader(buffer_.data() + sizeof magic, 2).fixed<std::uint16_t>();
     if (has_magic && intact && found != version) {
         throw Error(fmt::format("the recording has format {}, and this nopscope reads {}", found, version));
     }
@@ -123,11 +123,11 @@ bool Reader::has_chunk(const Input& input) {
 bool Reader::repair_header(const Input& input) {
     std::uint8_t bytes[chunk_header_bytes];
     std::copy_n(buffer_.begin() + static_cast<long>(at_), sizeof bytes, bytes);
-    const auto crc = wire::Reader(bytes + 12, 4).fixed<std::uint32_t>();
-    if (!repair_byte({bytes, 12}, crc)) wire::Writer(bytes + 12).fixed(wire::crc32c(bytes, 12));
+    const auto crc = protocol::Reader(bytes + 12, 4).fixed<std::uint32_t>();
+    if (!repair_byte({bytes, 12}, crc)) protocol::Writer(bytes + 12).fixed(protocol::crc32c(bytes, 12));
     const ChunkHeader header = parse_header(bytes);
     if (!header.ok || !is_known(header.type) || !fill(input, chunk_header_bytes + header.payload_bytes)) return false;
-    if (wire::crc32c(buffer_.data() + at_ + chunk_header_bytes, header.payload_bytes) != header.payload_crc) return false;
+    if (protocol::crc32c(buffer_.data() + at_ + chunk_header_bytes, header.payload_bytes) != header.payload_crc) return false;
     std::copy_n(bytes, sizeof bytes, buffer_.begin() + static_cast<long>(at_));
     return true;
 }
@@ -162,7 +162,7 @@ void Reader::read_chunks(const Input& input, SessionSink& sink) {
         consume(chunk_header_bytes);
         if (!fill(input, header.payload_bytes)) break;
         const std::span<std::uint8_t> bytes = std::span(buffer_).subspan(at_, header.payload_bytes);
-        const bool intact = wire::crc32c(bytes.data(), bytes.size()) == header.payload_crc;
+        const bool intact = protocol::crc32c(bytes.data(), bytes.size()) == header.payload_crc;
         const bool known = intact || (is_repaired(header.type) && bytes.size() <= most_repaired_bytes &&
                                       repair_byte(bytes, header.payload_crc));
         const bool read = known && payload(header.type, bytes, replay);
@@ -178,7 +178,7 @@ void Reader::read_chunks(const Input& input, SessionSink& sink) {
 
 // False: malformed.
 bool Reader::payload(Type type, Bytes bytes, Replay& replay) {
-    const wire::Reader in(bytes.data(), bytes.size());
+    const protocol::Reader in(bytes.data(), bytes.size());
     switch (type) {
     case Type::about:
         return read_about(in);
@@ -197,7 +197,7 @@ bool Reader::payload(Type type, Bytes bytes, Replay& replay) {
     return true;
 }
 
-bool Reader::read_about(wire::Reader in) {
+bool Reader::read_about(protocol::Reader in) {
     About about;
     about.started_unix_ns = in.fixed<std::uint64_t>();
     about.source = read_text(in);
@@ -206,7 +206,7 @@ bool Reader::read_about(wire::Reader in) {
     return in.ok();
 }
 
-bool Reader::read_functions(wire::Reader& in, std::vector<Function>& functions) {
+bool Reader::read_functions(protocol::Reader& in, std::vector<Function>& functions) {
     const std::uint64_t count = in.varint();
     std::uint64_t address = 0;
     // Each takes at least five bytes, so a hostile count ends with the payload.
@@ -226,7 +226,7 @@ bool Reader::read_functions(wire::Reader& in, std::vector<Function>& functions) 
     return in.ok();
 }
 
-bool Reader::read_tails(wire::Reader& in, Symbols& symbols) {
+bool Reader::read_tails(protocol::Reader& in, Symbols& symbols) {
     const auto tail_of = [](std::uint64_t value) { return (value & 3) == 3 ? Tail::never : static_cast<Tail>(value & 3); };
     const std::uint64_t count = in.varint();
     if (count != 0 && count != symbols.sites.size()) return false;
@@ -248,7 +248,7 @@ bool Reader::read_tails(wire::Reader& in, Symbols& symbols) {
     return in.ok();
 }
 
-bool Reader::read_symbols(wire::Reader in) {
+bool Reader::read_symbols(protocol::Reader in) {
     Symbols symbols;
     symbols.origin = read_text(in);
     symbols.build_id = read_text(in);
@@ -261,7 +261,7 @@ bool Reader::read_symbols(wire::Reader in) {
     return in.ok();
 }
 
-bool Reader::read_end(wire::Reader in) {
+bool Reader::read_end(protocol::Reader in) {
     End end;
     end.reason = static_cast<EndReason>(in.fixed<std::uint8_t>());
     end.exit_status = in.fixed<std::int32_t>();

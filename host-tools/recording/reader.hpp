@@ -67,11 +67,11 @@ private:
     void read_chunks(const Input& input, SessionSink& sink);
     bool repair_header(const Input& input);
     bool payload(Type type, std::span<const std::uint8_t> bytes, Replay& replay);
-    bool read_about(wire::Reader in);
-    static bool read_functions(wire::Reader& in, std::vector<Function>& functions);
-    bool read_symbols(wire::Reader in);
-    bool read_tails(wire::Reader& in, Symbols& symbols);
-    bool read_end(wire::Reader in);
+    bool read_about(protocol::Reader in);
+    static bool read_functions(protocol::Reader& in, std::vector<Function>& functions);
+    bool read_symbols(protocol::Reader in);
+    bool read_tails(protocol::Reader& in, Symbols& symbols);
+    bool read_end(protocol::Reader in);
 
     std::vector<std::uint8_t> buffer_;
     std::size_t at_ = 0;

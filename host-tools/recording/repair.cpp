@@ -13,7 +13,7 @@
 namespace nopscope::host::nsc {
 namespace {
 
-constexpr const std::uint32_t (&entry)[256] = wire::crc32c_table.entry;
+constexpr const std::uint32_t (&entry)[256] = protocol::crc32c_table.entry;
 
 // The highest byte of an entry is that of no other, so it tells which one a step has added.
 constexpr std::array<std::uint8_t, 256> entry_by_highest_byte = [] {
@@ -25,7 +25,7 @@ constexpr std::array<std::uint8_t, 256> entry_by_highest_byte = [] {
 }  // namespace
 
 bool repair_byte(std::span<std::uint8_t> bytes, std::uint32_t crc) {
-    std::uint32_t difference = wire::crc32c(bytes.data(), bytes.size()) ^ crc;
+    std::uint32_t difference = protocol::crc32c(bytes.data(), bytes.size()) ^ crc;
     std::optional<std::size_t> place;
     std::uint8_t change = 0;
     for (std::size_t at = bytes.size(); at-- != 0;) {

@@ -14,7 +14,7 @@ std::string_view text_of(Bytes bytes) {
 
 // A list with its length before it; what is more than is known is passed.
 template <typename Take>
-void read_list(wire::Reader& in, std::size_t known, Take take) {
+void read_list(protocol::Reader& in, std::size_t known, Take take) {
     const std::uint64_t count = in.varint();
     for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
         const std::uint64_t value = in.varint();
@@ -33,7 +33,7 @@ bool Replay::chunk(Type type, Bytes payload) {
     return items({body->data(), body->size()});
 }
 
-bool Replay::session(wire::Reader in) {
+bool Replay::session(protocol::Reader in) {
     const std::uint64_t number = in.varint();
     const auto id = static_cast<std::uint16_t>(in.varint());
     const std::size_t count = in.left();
@@ -89,7 +89,7 @@ bool Replay::trace(Bytes body) {
     return block_.ok();
 }
 
-bool Replay::items(wire::Reader in) {
+bool Replay::items(protocol::Reader in) {
     const bool in_session = in.varint() == session_ && open_;
     bool good = true;
     while (in.left() != 0) {
@@ -106,23 +106,23 @@ bool Replay::item(Item what, unsigned core, Bytes bytes, bool in_session) {
     const bool is_frame = what == Item::stats || what == Item::profile || what == Item::profile_events ||
                           what == Item::moved || what == Item::reply;
     // No target sends such a frame.
-    if (is_frame && (bytes.size() > wire::max_payload_bytes || (in_session && core >= hello_cores_))) return false;
+    if (is_frame && (bytes.size() > protocol::max_payload_bytes || (in_session && core >= hello_cores_))) return false;
     switch (what) {
     case Item::stats: {
-        wire::Stats stats;
-        if (!wire::read_stats(bytes.data(), bytes.size(), stats)) return false;
+        protocol::Stats stats;
+        if (!protocol::read_stats(bytes.data(), bytes.size(), stats)) return false;
         if (in_session) sink_.on_stats(core, stats);
         return true;
     }
     case Item::missing: {
-        wire::Reader in(bytes.data(), bytes.size());
+        protocol::Reader in(bytes.data(), bytes.size());
         MissingPart part;
         for (const auto field : missing_fields) part.*field = in.varint();
         if (in.ok() && in_session) sink_.on_missing(core, part);
         return in.ok();
     }
     case Item::clock_pair: {
-        wire::Reader in(bytes.data(), bytes.size());
+        protocol::Reader in(bytes.data(), bytes.size());
         ClockPair pair;
         pair.clock = in.varint();
         pair.utc_ns = in.varint();
@@ -132,8 +132,8 @@ bool Replay::item(Item what, unsigned core, Bytes bytes, bool in_session) {
         return in.ok();
     }
     case Item::reply: {
-        wire::Reply reply;
-        if (!wire::read_reply(bytes.data(), bytes.size(), reply)) return false;
+        protocol::Reply reply;
+        if (!protocol::read_reply(bytes.data(), bytes.size(), reply)) return false;
         if (in_session) sink_.on_reply(reply);
         return true;
     }
@@ -157,21 +157,21 @@ bool Replay::item(Item what, unsigned core, Bytes bytes, bool in_session) {
         sink_.on_corrupt(bytes);
         return true;
     case Item::unused: {
-        wire::Reader in(bytes.data(), bytes.size());
-        wire::FrameHeader header;
-        header.stream = static_cast<wire::Stream>(in.fixed<std::uint8_t>());
+        protocol::Reader in(bytes.data(), bytes.size());
+        protocol::FrameHeader header;
+        header.stream = static_cast<protocol::Stream>(in.fixed<std::uint8_t>());
         header.core = in.fixed<std::uint8_t>();
         header.session = in.fixed<std::uint16_t>();
         header.sequence = in.fixed<std::uint32_t>();
         if (!in.ok()) return false;
-        sink_.on_unused(header, bytes.subspan(wire::frame_header_bytes));
+        sink_.on_unused(header, bytes.subspan(protocol::frame_header_bytes));
         return true;
     }
     }
     return true;  // of a later version
 }
 
-bool Replay::counters(wire::Reader in) {
+bool Replay::counters(protocol::Reader in) {
     in.fixed<std::uint64_t>();  // when
     LineCounters line;
     StreamCounters stream;

@@ -26,11 +26,11 @@ public:
     const StreamCounters& stream() const { return stream_; }
 
 private:
-    bool session(wire::Reader in);
+    bool session(protocol::Reader in);
     bool trace(std::span<const std::uint8_t> body);
-    bool items(wire::Reader in);
+    bool items(protocol::Reader in);
     bool item(Item what, unsigned core, std::span<const std::uint8_t> bytes, bool in_session);
-    bool counters(wire::Reader in);
+    bool counters(protocol::Reader in);
     void end_session();
 
     SessionSink& sink_;

@@ -9,12 +9,12 @@ namespace nopscope::host::nsc {
 
 Writer::Writer(const std::string& path, const About& about, NewFile::Place place)
     : file_(path, place) {
-    wire::Byte header[file_header_bytes];
-    wire::Writer out(header);
+    protocol::Byte header[file_header_bytes];
+    protocol::Writer out(header);
     out.bytes(magic, sizeof magic);
     out.fixed(version);
     out.fixed(std::uint16_t{0});
-    out.fixed(wire::crc32c(header, out.size()));
+    out.fixed(protocol::crc32c(header, out.size()));
     put(header);
     Payload payload;
     payload.fixed(about.started_unix_ns).text(about.source).text(about.tool);
@@ -63,11 +63,11 @@ void Writer::chunk(Type type, std::span<const std::uint8_t> payload) {
         throw Error("the image has too many symbols for a recording");
     }
     std::vector<std::uint8_t> bytes(chunk_header_bytes);
-    wire::Writer out(bytes.data());
+    protocol::Writer out(bytes.data());
     out.fixed(static_cast<std::uint32_t>(type));
     out.fixed(static_cast<std::uint32_t>(payload.size()));
-    out.fixed(wire::crc32c(payload.data(), payload.size()));
-    out.fixed(wire::crc32c(bytes.data(), 12));
+    out.fixed(protocol::crc32c(payload.data(), payload.size()));
+    out.fixed(protocol::crc32c(bytes.data(), 12));
     bytes.insert(bytes.end(), payload.begin(), payload.end());
     put(bytes);
     if (type == Type::session) attempt([&] { file_.take_place(); });

@@ -106,7 +106,7 @@ class Pulled(unittest.TestCase):
             target.process.wait(timeout=machines.HANG_SECONDS)
         sent = target.line(pulled.wanted)
         self.assertEqual(by_index(pulled), by_index(sent))
-        for counter in ("generated", "delivered", "overwritten", "dropped", "filtered", "unhooked", "foreign"):
+        for counter in ("generated", "delivered", "overwritten", "dropped", "filtered", "shadow_stack_full", "off_stack"):
             self.assertEqual(pulled.stats[counter], sent.stats[counter], counter)
 
     def test_a_crashed_target(self):

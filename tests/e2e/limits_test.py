@@ -31,11 +31,11 @@ class Limits(unittest.TestCase):
         self.assertEqual(integrity["generated"], integrity["delivered"] + integrity["dropped"])
         executed = sum(site["bl"] for site in run.oracle["sites"])
         self.assertEqual(executed, sum(wire.calls(line).values()) + integrity["dropped"] +
-                         integrity["unhooked"] + integrity["foreign"] + STOPPED_CALLS)
-        for key in ("generated", "delivered", "dropped", "unhooked", "foreign"):
+                         integrity["shadow_stack_full"] + integrity["off_stack"] + STOPPED_CALLS)
+        for key in ("generated", "delivered", "dropped", "shadow_stack_full", "off_stack"):
             self.assertEqual(integrity[key], line.stats[key], key)
             self.assertGreater(integrity[key], 0, key)
-            if key in ("dropped", "unhooked", "foreign"):
+            if key in ("dropped", "shadow_stack_full", "off_stack"):
                 self.assertRegex(run.console, rf"{key} {integrity[key]}\b")
 
 

@@ -37,7 +37,7 @@ IMAGES = {
 MODES = ("lossless", "stream", "flight", "adaptive")
 RUNS = [(machine, mode, well) for machine in IMAGES for mode in MODES for well in (True, False)]
 # On a perfect line these are 0.
-NEVER = ("duplicate_frames", "malformed_frames", "unknown_sites", "inconsistent_cores", "homeless_frames", "other_image_sessions")
+NEVER = ("duplicate_frames", "malformed_frames", "unknown_sites", "inconsistent_cores", "frames_without_hello", "other_image_sessions")
 MOST_BYTES = 150_000  # of the line, between two resets
 FLIGHT_SECONDS = 0.5  # in flight mode the line is quiet
 HANG_SECONDS = 60

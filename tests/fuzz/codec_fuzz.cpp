@@ -13,7 +13,7 @@
 
 namespace {
 
-using namespace nopscope::wire;
+using namespace nopscope::protocol;
 
 struct Stamped {
     Record record;

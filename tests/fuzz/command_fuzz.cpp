@@ -20,11 +20,11 @@ void must(bool condition) {
     if (!condition) std::abort();
 }
 
-testing::Bytes sealed(wire::Reader in) {
+testing::Bytes sealed(protocol::Reader in) {
     testing::Bytes line;
     std::uint32_t number = 0;
     while (in.left() >= 3) {
-        const auto what = static_cast<wire::Command>(in.fixed<std::uint8_t>());
+        const auto what = static_cast<protocol::Command>(in.fixed<std::uint8_t>());
         const auto step = in.fixed<std::uint8_t>();
         const std::size_t wanted = in.fixed<std::uint8_t>();
         const std::size_t size = wanted < in.left() ? wanted : in.left();
@@ -60,15 +60,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     must(target.done.size() <= target.sent.size());
     std::set<std::uint32_t> numbers;
     for (const testing::SentReply& reply : target.sent) {
-        must(reply.result.size() <= wire::max_result_bytes);
-        must(static_cast<unsigned>(reply.answer) < wire::answer_count);
-        if (reply.answer == wire::Answer::ok && reply.what != wire::Command::ping) {
+        must(reply.result.size() <= protocol::max_result_bytes);
+        must(static_cast<unsigned>(reply.answer) < protocol::answer_count);
+        if (reply.answer == protocol::Answer::ok && reply.what != protocol::Command::ping) {
             numbers.insert(reply.number);
         }
     }
     must(target.done.size() <= numbers.size());
     for (const CommandRequest& request : target.done) {
-        must(static_cast<unsigned>(request.what) < wire::command_count);
+        must(static_cast<unsigned>(request.what) < protocol::command_count);
     }
     must(target.selected().count() <= target.sites);
     for (std::uint32_t site = target.sites; site < SiteBits::capacity; site += 63) {

@@ -17,11 +17,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         }
         check_image(elf, {});
         const auto names = name_table(elf);
-        const wire::NameTable table(names.data(), names.size(),
+        const protocol::NameTable table(names.data(), names.size(),
                                     static_cast<std::uint32_t>(symbols.sites.size()),
                                     symbols.site_table_crc);
         if (table.size() != symbols.sites.size()) __builtin_trap();
-        wire::NameCursor cursor(table);
+        protocol::NameCursor cursor(table);
         for (std::uint32_t i = 0; i < table.size(); ++i) {
             const ElfSymbol* symbol = symbol_at(elf, symbols.sites[i].address);
             const bool has_name = symbol != nullptr && !symbol->name.empty();

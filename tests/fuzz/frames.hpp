@@ -19,7 +19,7 @@ namespace nopscope::host::fuzz {
 
 inline std::vector<std::uint8_t> seal(std::span<const std::uint8_t> description) {
     std::vector<std::uint8_t> line;
-    wire::FrameBuilder builder;
+    protocol::FrameBuilder builder;
     std::map<unsigned, std::uint32_t> sequences;
     std::uint16_t session = 0;
     while (description.size() >= 3) {
@@ -31,15 +31,15 @@ inline std::vector<std::uint8_t> seal(std::span<const std::uint8_t> description)
             sequences.clear();
         }
         // A command comes from the host only, and no stream is 0.
-        const wire::Stream stream = (what & 7) == 0   ? wire::Stream::moved
-                                    : (what & 7) == 6 ? wire::Stream::profile_events
-                                                      : static_cast<wire::Stream>(what & 7);
+        const protocol::Stream stream = (what & 7) == 0   ? protocol::Stream::moved
+                                    : (what & 7) == 6 ? protocol::Stream::profile_events
+                                                      : static_cast<protocol::Stream>(what & 7);
         std::uint32_t& sequence = sequences[(what & 7u) << 8 | core];
         if ((what & 0x08) != 0) ++sequence;
         if ((what & 0x10) != 0 && sequence != 0) --sequence;
-        wire::Writer(builder.payload()).bytes(description.data() + 3, size);
+        protocol::Writer(builder.payload()).bytes(description.data() + 3, size);
         const std::size_t at = line.size();
-        line.resize(at + wire::max_encoded_bytes);
+        line.resize(at + protocol::max_encoded_bytes);
         line.resize(at +
                     builder.encode({stream, core, session, sequence++}, size, line.data() + at));
         if ((what & 0x40) != 0) line[at + 1] ^= 0x80;

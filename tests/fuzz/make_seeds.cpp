@@ -12,7 +12,7 @@ namespace {
 
 using nopscope::host::test::Bytes;
 namespace fs = std::filesystem;
-namespace wire = nopscope::wire;
+namespace protocol = nopscope::protocol;
 
 void write(const fs::path& path, std::uint8_t first, const Bytes& bytes, bool with_first = true) {
     fs::create_directories(path.parent_path());
@@ -21,12 +21,12 @@ void write(const fs::path& path, std::uint8_t first, const Bytes& bytes, bool wi
     out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<long>(bytes.size()));
 }
 
-void profile(nopscope::host::test::TargetStream& target, const wire::ProfileHeader& header) {
-    wire::ProfileWriter out(target.payload());
+void profile(nopscope::host::test::TargetStream& target, const protocol::ProfileHeader& header) {
+    protocol::ProfileWriter out(target.payload());
     for (std::uint32_t site = 1; site < 4; ++site) {
         out.put(8 * site, 100 * site, -1, 7, 90, [&](unsigned bin) { return bin % 9 == site ? bin : 0; });
     }
-    target.frame(wire::Stream::profile, 0, out.finish(header));
+    target.frame(protocol::Stream::profile, 0, out.finish(header));
 }
 
 nopscope::host::test::TargetStream recording() {
@@ -41,8 +41,8 @@ nopscope::host::test::TargetStream recording() {
         target.call(3, 1, i % 2);
         target.tracer(50);
         target.ret(a, 7, i % 2);
-        target.argument(wire::Extended::context, i);
-        target.argument(wire::Extended::marker, 9);
+        target.argument(protocol::Extended::context, i);
+        target.argument(protocol::Extended::marker, 9);
     }
     profile(target, {1, 0, false, 9});
     profile(target, {1, 1, true, 9});
@@ -64,7 +64,7 @@ Bytes described(const nopscope::host::test::TargetStream& target) {
         Bytes chunk(target.bytes.begin() + static_cast<long>(begin),
                     target.bytes.begin() + static_cast<long>(end) - 1);
         begin = end;
-        const auto frame = wire::parse_frame(chunk.data(), chunk.size());
+        const auto frame = protocol::parse_frame(chunk.data(), chunk.size());
         if (!frame.ok || frame.payload_bytes > 255) continue;
         const bool is_new = session != 0 && frame.header.session != session;
         session = frame.header.session;
@@ -133,7 +133,7 @@ int main(int argc, char** argv) {
     // Two cores, a lap; one word changed; calls of a site and returns.
     Bytes ring{4 | 16, 1, 1, 2, 0, 8, 0, 0, 0, 0, 0, 0, 0};
     for (std::uint32_t slot = 0; slot < 64; ++slot) {
-        const auto kind = slot % 2 == 0 ? wire::Kind::entry : wire::Kind::ret;
+        const auto kind = slot % 2 == 0 ? protocol::Kind::entry : protocol::Kind::ret;
         const std::uint64_t payload = slot % 2 == 0 ? (elf.text_base + 8) / 8 + 1 : std::uint64_t{slot} << 1;
         const std::uint64_t word = payload << 35 | static_cast<std::uint64_t>(kind) << 32 | 3 * slot;
         for (unsigned byte = 0; byte < 8; ++byte) ring.push_back(static_cast<std::uint8_t>(word >> 8 * byte));

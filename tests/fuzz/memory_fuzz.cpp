@@ -85,17 +85,17 @@ void add(Bytes& to, std::size_t offset, std::uint64_t value) {
     std::memcpy(at, &there, sizeof there);
 }
 
-void describe(wire::Reader in, Image& memory) {
+void describe(protocol::Reader in, Image& memory) {
     const auto shape = in.fixed<std::uint8_t>();
     const auto laps = in.fixed<std::uint8_t>();
     const unsigned log2 = 13 + (shape & 3);
     const std::uint64_t ring_size = std::uint64_t{1} << log2;
-    wire::Hello hello;
+    protocol::Hello hello;
     hello.clock_hz = 1'000'000;
     hello.text_base = test::ElfBuilder::text_base;
     hello.site_count = 2;
     hello.cores = (shape & 4) != 0 ? 2 : 1;
-    wire::Byte payload[wire::max_hello_bytes];
+    protocol::Byte payload[protocol::max_hello_bytes];
     const std::size_t hello_bytes = write_hello(hello, payload);
     memory.hello.assign(payload, payload + hello_bytes);
     Descriptor descriptor = describe_cores(reinterpret_cast<const Core*>(cores_at), reinterpret_cast<const void*>(rings_at),

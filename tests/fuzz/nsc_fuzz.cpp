@@ -20,8 +20,8 @@ using namespace nopscope::host;
 
 template <typename T>
 void append(Bytes& to, T value) {
-    wire::Byte bytes[sizeof(T)];
-    wire::Writer(bytes).fixed(value);
+    protocol::Byte bytes[sizeof(T)];
+    protocol::Writer(bytes).fixed(value);
     to.insert(to.end(), bytes, bytes + sizeof(T));
 }
 
@@ -29,7 +29,7 @@ Bytes seal(std::span<const std::uint8_t> description) {
     Bytes file(nsc::magic, nsc::magic + sizeof nsc::magic);
     append(file, nsc::version);
     append(file, std::uint16_t{0});
-    append(file, wire::crc32c(file.data(), file.size()));
+    append(file, protocol::crc32c(file.data(), file.size()));
     constexpr nsc::Type types[] = {nsc::Type::about,    nsc::Type::symbols, nsc::Type::session,
                                    nsc::Type::trace,    nsc::Type::items,   nsc::Type::counters,
                                    nsc::Type::end,      static_cast<nsc::Type>(77)};
@@ -42,8 +42,8 @@ Bytes seal(std::span<const std::uint8_t> description) {
         const std::size_t at = file.size();
         append(file, static_cast<std::uint32_t>(type));
         append(file, static_cast<std::uint32_t>(payload.size()));
-        append(file, wire::crc32c(payload.data(), payload.size()) ^ (description[0] >> 7));
-        append(file, wire::crc32c(file.data() + at, 12));
+        append(file, protocol::crc32c(payload.data(), payload.size()) ^ (description[0] >> 7));
+        append(file, protocol::crc32c(file.data() + at, 12));
         file.insert(file.end(), payload.begin(), payload.end());
         description = description.subspan(2 + size);
     }

@@ -6,12 +6,13 @@
 
     [name-of-the-mutant]
     step = "What the tracer does, and this mutant does not."
-    text = '''...'''                             # exactly once in the file
+    text = '''...'''                             # exactly once in the file, however its lines are broken
     by = '''...'''                               # instead of it; nothing if absent
 """
 
 import dataclasses
 import pathlib
+import re
 import tomllib
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -20,6 +21,13 @@ ROOT = HERE.parent.parent
 
 class Wrong(Exception):
     """The list is wrong: one sentence."""
+
+
+def anyhow_spaced(text):
+    """Finds `text` whatever space the formatter has put between its words and signs."""
+    tokens = re.findall(r"\w+|[^\w\s]", text)
+    spaces = (r"\s+" if left[-1].isidentifier() and right[0].isidentifier() else r"\s*" for left, right in zip(tokens, tokens[1:]))
+    return re.compile("".join(re.escape(token) + space for token, space in zip(tokens, [*spaces, ""])))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,13 +47,14 @@ class Mutant:
             whole = (ROOT / self.file).read_text(encoding="utf-8")
         except OSError as error:
             raise Wrong(f"{self.part}.toml: {self.name}: there is no file {self.file}") from error
-        times = whole.count(self.text)
+        there = anyhow_spaced(self.text)
+        times = len(there.findall(whole))
         if times != 1:
             raise Wrong(f"{self.part}.toml: {self.name}: its text occurs {times} times in {self.file}, not once: "
                         "make it again what the step is there")
         if self.by == self.text:
             raise Wrong(f"{self.part}.toml: {self.name}: nothing is changed")
-        return whole.replace(self.text, self.by)
+        return there.sub(lambda _: self.by.strip(), whole)
 
 
 def mutant_of(part, defaults, name, entry):

@@ -82,7 +82,7 @@ int main() {
     EXPECT(context_destroy(task) == Status::ok);
 
     EXPECT(count_events(events) == Status::ok);
-    EXPECT(events_refusal().why == wire::EventRefusal::none && describe(wire::EventRefusal::none)[0] == 0);
+    EXPECT(events_refusal().why == protocol::EventRefusal::none && describe(protocol::EventRefusal::none)[0] == 0);
     CALL(SiteEvents counted{}; EXPECT(!read_profile_events(0, 0, counted));)
 
     EXPECT(interrupt_begin(1) == 0);

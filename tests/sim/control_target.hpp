@@ -15,22 +15,22 @@ using Bytes = std::vector<std::uint8_t>;
 
 inline constexpr std::uint16_t target_session = 7;
 
-inline Bytes command_frame(std::uint32_t number, wire::Command what, const Bytes& arguments = {},
+inline Bytes command_frame(std::uint32_t number, protocol::Command what, const Bytes& arguments = {},
                            std::uint16_t session = target_session,
-                           wire::Stream stream = wire::Stream::command) {
-    wire::FrameBuilder builder;
-    wire::Writer out(builder.payload());
+                           protocol::Stream stream = protocol::Stream::command) {
+    protocol::FrameBuilder builder;
+    protocol::Writer out(builder.payload());
     out.fixed(static_cast<std::uint8_t>(what));
     out.bytes(arguments.data(), arguments.size());
-    Bytes bytes(wire::max_encoded_bytes);
+    Bytes bytes(protocol::max_encoded_bytes);
     bytes.resize(builder.encode({stream, 0, session, number}, out.size(), bytes.data()));
     return bytes;
 }
 
 struct SentReply {
     std::uint32_t number;
-    wire::Command what;
-    wire::Answer answer;
+    protocol::Command what;
+    protocol::Answer answer;
     Bytes result;
     bool operator==(const SentReply&) const = default;
 };
@@ -58,14 +58,14 @@ public:
     }
     void send_reply() {
         if (!replies_->wait()) return;
-        wire::Byte payload[wire::max_payload_bytes];
+        protocol::Byte payload[protocol::max_payload_bytes];
         const std::size_t count = replies_->take(payload);
-        wire::Reply reply;
-        if (!wire::read_reply(payload, count, reply)) std::abort();
+        protocol::Reply reply;
+        if (!protocol::read_reply(payload, count, reply)) std::abort();
         sent.push_back({reply.number, reply.what, reply.answer,
                         Bytes(reply.result, reply.result + reply.result_bytes)});
     }
-    SentReply ask(std::uint32_t number, wire::Command what, const Bytes& arguments = {}) {
+    SentReply ask(std::uint32_t number, protocol::Command what, const Bytes& arguments = {}) {
         send(command_frame(number, what, arguments));
         run();
         return sent.empty() ? SentReply{} : sent.back();
@@ -79,8 +79,8 @@ public:
     bool ready = true;         // it can change what is traced
     bool sends = true;         // the line takes replies
     bool quiet = true;         // all of it has left
-    wire::Answer says = wire::Answer::ok;
-    wire::Answer refused_rest = wire::Answer::ok;  // if partly: the refused step's answer
+    protocol::Answer says = protocol::Answer::ok;
+    protocol::Answer refused_rest = protocol::Answer::ok;  // if partly: the refused step's answer
     std::uint32_t sites = 100;
     std::uint32_t rate = 3000000;
     unsigned resets = 0;
@@ -90,11 +90,11 @@ public:
     // Control's Target.
     std::uint32_t site_count() const { return sites; }
     std::uint32_t baud() const { return rate; }
-    std::optional<wire::Answer> perform(const CommandRequest& request, const SiteBits&,
-                                        wire::Writer& result) {
-        if (request.what == wire::Command::set_recorder && !ready) return std::nullopt;
+    std::optional<protocol::Answer> perform(const CommandRequest& request, const SiteBits&,
+                                        protocol::Writer& result) {
+        if (request.what == protocol::Command::set_recorder && !ready) return std::nullopt;
         done.push_back(request);
-        if (says == wire::Answer::partly) result.fixed(static_cast<std::uint8_t>(refused_rest));
+        if (says == protocol::Answer::partly) result.fixed(static_cast<std::uint8_t>(refused_rest));
         else result.varint(done.size());
         return says;
     }

@@ -28,15 +28,15 @@ public:
         const std::uint64_t since = now - sent_;
         return since >= again_seconds * clock_hz_ || (moved_.moves() != said_ && since >= clock_hz_);
     }
-    // While it waits; only the pump. 0: not now. Payload: wire::max_payload_bytes.
-    std::size_t next(std::uint64_t now, wire::Byte* payload) {
+    // While it waits; only the pump. 0: not now. Payload: protocol::max_payload_bytes.
+    std::size_t next(std::uint64_t now, protocol::Byte* payload) {
         if (!moved_.try_lock()) return 0;
         if (at_ == 0) {
             __atomic_store_n(&requested_, false, __ATOMIC_RELAXED);
             said_ = moved_.moves();
             sent_ = now;
         }
-        wire::MovedWriter out(payload, moved_.moves());
+        protocol::MovedWriter out(payload, moved_.moves());
         const auto all = moved_.all();
         for (; at_ < all.size() && out.has_room(); ++at_) put(out, all[at_]);
         if (at_ == all.size()) at_ = 0;
@@ -47,7 +47,7 @@ public:
 private:
     static constexpr std::uint64_t again_seconds = 4;
 
-    void put(wire::MovedWriter& out, const DemotedSites::Site& site) const {
+    void put(protocol::MovedWriter& out, const DemotedSites::Site& site) const {
         using State = DemotedSites::State;
         if (site.state == State::free || site.state == State::barred) return;
         out.put({static_cast<std::uint32_t>(sites_.function(site.index) - text_base_),

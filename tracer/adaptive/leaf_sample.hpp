@@ -24,10 +24,10 @@ public:
             const auto record = ring_peek(core, at);
             if (!record) continue;
             ++records_;
-            if (record->kind() != wire::Kind::entry) continue;
+            if (record->kind() != protocol::Kind::entry) continue;
             const auto next = ring_peek(core, at + record_bytes);
-            if (!next || next->kind() != wire::Kind::ret) continue;
-            const auto index = static_cast<std::uint32_t>(record_index(at)) & wire::entry_index_mask;
+            if (!next || next->kind() != protocol::Kind::ret) continue;
+            const auto index = static_cast<std::uint32_t>(record_index(at)) & protocol::entry_index_mask;
             if (next->entry_index() == index) count(record->site_low());
         }
     }

@@ -12,7 +12,7 @@ public:
     enum class Got : std::uint8_t { nothing, frame, corrupt };
 
     // One byte. `frame`: it is in frame() until the next byte.
-    Got push(wire::Byte byte) {
+    Got push(protocol::Byte byte) {
         if (byte != 0) {
             if (count_ < sizeof bytes_) bytes_[count_] = byte;
             if (count_ <= sizeof bytes_) ++count_;  // stays past the end: too long
@@ -22,15 +22,15 @@ public:
         count_ = 0;
         if (count == 0) return Got::nothing;
         if (count > sizeof bytes_) return Got::corrupt;
-        frame_ = wire::parse_frame(bytes_, count);
+        frame_ = protocol::parse_frame(bytes_, count);
         return frame_.ok ? Got::frame : Got::corrupt;
     }
-    const wire::ParsedFrame& frame() const { return frame_; }
+    const protocol::ParsedFrame& frame() const { return frame_; }
 
 private:
     std::size_t count_ = 0;
-    wire::ParsedFrame frame_{};
-    wire::Byte bytes_[wire::max_encoded_command_bytes]{};
+    protocol::ParsedFrame frame_{};
+    protocol::Byte bytes_[protocol::max_encoded_command_bytes]{};
 };
 
 }  // namespace nopscope

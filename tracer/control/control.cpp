@@ -23,12 +23,12 @@ constinit Replies command_replies;
 
 namespace {
 
-using wire::Answer;
-using wire::Command;
+using protocol::Answer;
+using protocol::Command;
 
 // A command's number is the API's.
 #define SAME_NUMBER(type, name) \
-    static_assert(static_cast<unsigned>(type::name) == static_cast<unsigned>(wire::type::name))
+    static_assert(static_cast<unsigned>(type::name) == static_cast<unsigned>(protocol::type::name))
 SAME_NUMBER(Recorder, none);
 SAME_NUMBER(Recorder, function);
 SAME_NUMBER(Recorder, graph);
@@ -76,7 +76,7 @@ public:
     std::uint32_t baud() const { return input.baud; }
 
     std::optional<Answer> perform(const CommandRequest& request, const SiteBits& selected,
-                                  wire::Writer& result) {
+                                  protocol::Writer& result) {
         const auto outcome = answer_to(request, selected, result);
         if (!outcome) return std::nullopt;
         if (outcome->partly) result.fixed(static_cast<std::uint8_t>(outcome->answer));
@@ -122,12 +122,12 @@ private:
     };
 
     static std::optional<Outcome> answer_to(const CommandRequest& request, const SiteBits& selected,
-                                            wire::Writer& result) {
-        static_assert(wire::most_argument(Command::mark) <= ~std::uint32_t{0} &&
-                      wire::most_argument(Command::snapshot) <= ~std::uint32_t{0} &&
-                      wire::most_argument(Command::set_depth) <= ~std::uint32_t{0} &&
-                      wire::most_argument(Command::set_sample) <= ~std::uint32_t{0} &&
-                      wire::most_argument(Command::set_baud) <= ~std::uint32_t{0});
+                                            protocol::Writer& result) {
+        static_assert(protocol::most_argument(Command::mark) <= ~std::uint32_t{0} &&
+                      protocol::most_argument(Command::snapshot) <= ~std::uint32_t{0} &&
+                      protocol::most_argument(Command::set_depth) <= ~std::uint32_t{0} &&
+                      protocol::most_argument(Command::set_sample) <= ~std::uint32_t{0} &&
+                      protocol::most_argument(Command::set_baud) <= ~std::uint32_t{0});
         const auto id = static_cast<std::uint32_t>(request.value);
         switch (request.what) {
             case Command::hello: send_hello_soon(); return Answer::ok;
@@ -163,7 +163,7 @@ private:
 
     // Says the clock of the stop, and for each core the index of its next record. Makes all records
     // due.
-    static void stop_and_say(wire::Writer& result) {
+    static void stop_and_say(protocol::Writer& result) {
         stop();
         send_soon();
         result.varint(in_force.stopped_at());
@@ -176,7 +176,7 @@ private:
         if (number > static_cast<std::uint64_t>(Mode::adaptive)) return Answer::unsupported;
         return answer_of(set_mode(static_cast<Mode>(number)));
     }
-    static void report(const SiteBits& selected, wire::Writer& result) {
+    static void report(const SiteBits& selected, protocol::Writer& result) {
         const Counters now = counters();
         const Core* const here = joined_core();
         result.varint(Machine().clock());
@@ -185,8 +185,8 @@ private:
         result.varint(selected.count());
         result.varint(now.generated);
         result.varint(now.dropped);
-        result.varint(now.unhooked);
-        result.varint(now.foreign);
+        result.varint(now.shadow_stack_full);
+        result.varint(now.off_stack);
         result.varint(command_replies.refused());
         send_stats_soon();
     }
@@ -215,23 +215,23 @@ private:
         return change_captures(chosen, mask, request.flags != 0);
     }
     static Steps count(const CommandRequest& request) {
-        std::uint16_t numbers[wire::max_events + 1]{};
-        for (unsigned n = 0; n < wire::max_events; ++n) {
+        std::uint16_t numbers[protocol::max_events + 1]{};
+        for (unsigned n = 0; n < protocol::max_events; ++n) {
             numbers[n] = static_cast<std::uint16_t>(request.value >> 16 * n);
         }
         return count_in_steps({numbers, std::min<std::size_t>(request.flags, std::size(numbers))});
     }
     static Recorder recorder_of(const CommandRequest& request) {
-        if (request.value == wire::recorder_as_before) return recorder_set_last();
+        if (request.value == protocol::recorder_as_before) return recorder_set_last();
         return static_cast<Recorder>(request.value);
     }
     static std::optional<Outcome> set_recorder(const CommandRequest& request) {
         const bool known = request.value <= static_cast<std::uint64_t>(Recorder::sampled);
-        if (!known && request.value != wire::recorder_as_before) return Outcome(Answer::unsupported);
+        if (!known && request.value != protocol::recorder_as_before) return Outcome(Answer::unsupported);
         return change(request, [](const CommandRequest& asked) {
             Steps steps;
             steps.then([&] { return enable(recorder_of(asked), chosen); });
-            if ((asked.flags & wire::only_selected) != 0) steps.then([] { return disable(others); });
+            if ((asked.flags & protocol::only_selected) != 0) steps.then([] { return disable(others); });
             return steps;
         });
     }

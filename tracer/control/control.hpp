@@ -8,7 +8,7 @@
 //
 // Target: std::uint32_t site_count();
 //         // Nothing: not now, ask again. `result`: room for max_result_bytes.
-//         std::optional<wire::Answer> perform(const CommandRequest&, const SiteBits&, wire::Writer& result);
+//         std::optional<protocol::Answer> perform(const CommandRequest&, const SiteBits&, protocol::Writer& result);
 //         // When the line is quiet and all of it has left; false: not yet.
 //         bool switch_baud(std::uint32_t baud);
 //         bool reset();
@@ -24,7 +24,7 @@
 namespace nopscope {
 
 struct CommandRequest {
-    wire::Command what{};
+    protocol::Command what{};
     std::uint64_t value = 0;  // the first argument, if it is a number; set_events: the numbers, 16 bits each
     std::uint8_t flags = 0;   // the second, if it is a byte; set_events: how many
 };
@@ -54,8 +54,8 @@ public:
 
 
 private:
-    using Command = wire::Command;
-    using Answer = wire::Answer;
+    using Command = protocol::Command;
+    using Answer = protocol::Answer;
     enum class Line : std::uint8_t { steady, to_switch, on_trial, to_go_back, to_reset };
 
     static constexpr unsigned bytes_a_go = 512;
@@ -70,19 +70,19 @@ private:
             case CommandReceiver::Got::frame: return take(receiver_.frame());
         }
     }
-    void take(const wire::ParsedFrame& frame) {
-        if (frame.header.stream != wire::Stream::command) {
+    void take(const protocol::ParsedFrame& frame) {
+        if (frame.header.stream != protocol::Stream::command) {
             replies_.count_refused();  // an echo of our own frames, say: an answer would be echoed, too
             return;
         }
-        wire::Reader in(frame.payload, frame.payload_bytes);
+        protocol::Reader in(frame.payload, frame.payload_bytes);
         const std::uint32_t number = frame.header.sequence;
         const auto what = static_cast<Command>(in.fixed<std::uint8_t>());
         if (frame.header.session != session_) return refuse(number, what, Answer::foreign_session);
         if (line_ == Line::on_trial) line_ = Line::steady;
         if (!in.ok()) return refuse(number, what, Answer::malformed);
         if (what == Command::ping) return pong(number);
-        const std::uint32_t crc = wire::crc32c(frame.payload, frame.payload_bytes);
+        const std::uint32_t crc = protocol::crc32c(frame.payload, frame.payload_bytes);
         if (static_cast<std::int32_t>(number - last_) <= 0) return repeat(number, what, crc);
         const Answer answer = read(what, in);
         if (answer != Answer::ok) return refuse(number, what, answer);
@@ -109,14 +109,14 @@ private:
     void pong(std::uint32_t number) {
         Replies::Reply& reply = replies_.passing();
         reply.number = number;
-        wire::Writer result(reply.result());
+        protocol::Writer result(reply.result());
         result.varint(last_);
         result.varint(replies_.refused());
         replies_.post(reply, Command::ping, Answer::ok, result.size());
     }
 
     // Arguments into request_; the selection's ranges are read when it is done.
-    Answer read(Command what, wire::Reader in) {
+    Answer read(Command what, protocol::Reader in) {
         request_.what = what;
         request_.value = 0;
         request_.flags = 0;
@@ -150,7 +150,7 @@ private:
                 request_.flags = in.fixed<std::uint8_t>();
                 for (unsigned n = 0; n < request_.flags && in.ok(); ++n) {
                     const std::uint64_t number = in.fixed<std::uint16_t>();
-                    if (n < wire::max_events) request_.value |= number << 16 * n;
+                    if (n < protocol::max_events) request_.value |= number << 16 * n;
                 }
                 break;
             case Command::set_recorder:
@@ -166,7 +166,7 @@ private:
     }
 
     static bool is_in_range(const CommandRequest& request) {
-        if (request.value > wire::most_argument(request.what)) return false;
+        if (request.value > protocol::most_argument(request.what)) return false;
         switch (request.what) {
             case Command::set_baud: return request.value != 0;
             case Command::set_recorder:
@@ -176,7 +176,7 @@ private:
     }
 
     void perform() {
-        wire::Writer result(reply_->result());
+        protocol::Writer result(reply_->result());
         std::optional<Answer> answer = Answer::ok;
         switch (request_.what) {
             case Command::select_clear: selected_.clear(); [[fallthrough]];
@@ -188,7 +188,7 @@ private:
         pending_ = false;
         const Answer said = answer.value_or(Answer::busy);
         if (said == Answer::ok) change_line();
-        replies_.post(*reply_, request_.what, said, wire::has_result(said) ? result.size() : 0);
+        replies_.post(*reply_, request_.what, said, protocol::has_result(said) ? result.size() : 0);
     }
 
     // Before the reply is posted: the line stays quiet behind it.

@@ -114,8 +114,8 @@ struct alignas(128) Core {
     std::uint64_t shadow_end;  // where recorders stop hooking
     std::uint64_t stack_low;
     std::uint64_t dropped;
-    std::uint64_t unhooked;
-    std::uint64_t foreign;
+    std::uint64_t shadow_stack_full;
+    std::uint64_t off_stack;
     std::uint64_t lossless;  // 0 or 1
     std::uint64_t depth;     // address of this core's interrupt depth, u32
     std::uint64_t recursions;

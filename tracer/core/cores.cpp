@@ -7,7 +7,7 @@
 namespace nopscope {
 
 constinit bool initialised = false;
-constinit wire::Hello hello;
+constinit protocol::Hello hello;
 constinit SiteTable sites;
 constinit InForce in_force;
 constinit Core core_states[max_cores]{};

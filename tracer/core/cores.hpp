@@ -21,7 +21,7 @@ struct CoreMemory {
 };
 
 extern bool initialised;   // init() was called, and returned Status::ok
-extern wire::Hello hello;  // of this session
+extern protocol::Hello hello;  // of this session
 extern SiteTable sites;
 extern InForce in_force;  // for stats frames
 extern Core core_states[max_cores];

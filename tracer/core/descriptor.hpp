@@ -30,8 +30,8 @@ struct Descriptor {
     std::uint16_t seen_clock;   // ... where a record's clock is not before this
     std::uint16_t doubled_from; // position: from here on a switch of context is two records ...
     std::uint16_t dropped;
-    std::uint16_t unhooked;
-    std::uint16_t foreign;
+    std::uint16_t shadow_stack_full;
+    std::uint16_t off_stack;
     std::uint16_t filtered;     // both of these: calls that made no record
     std::uint16_t passed;
     // u32:
@@ -65,8 +65,8 @@ constexpr Descriptor describe_cores(const Core* cores, const void* rings, std::u
             .seen_clock = offsetof(Core, seen_clock),
             .doubled_from = offsetof(Core, doubled_from),
             .dropped = offsetof(Core, dropped),
-            .unhooked = offsetof(Core, unhooked),
-            .foreign = offsetof(Core, foreign),
+            .shadow_stack_full = offsetof(Core, shadow_stack_full),
+            .off_stack = offsetof(Core, off_stack),
             .filtered = offsetof(Core, filtered),
             .passed = offsetof(Core, calls_skipped),
             .flight = offsetof(Core, flight),

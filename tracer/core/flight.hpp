@@ -29,7 +29,7 @@ inline std::uint64_t next_record(const Core& core, std::uint64_t position) {
     for (;;) {
         position += record_bytes;
         const auto record = ring_peek(core, position);
-        if (!record || !record->is(wire::Extended::data)) return position;
+        if (!record || !record->is(protocol::Extended::data)) return position;
     }
 }
 
@@ -44,9 +44,9 @@ inline RingBegin walk_back(const Core& core, std::uint64_t position, RingBegin e
     while (end.position != position) {
         end.position -= record_bytes;
         const auto record = ring_peek(core, end.position);
-        if (!record || record->is(wire::Extended::data)) continue;
+        if (!record || record->is(protocol::Extended::data)) continue;
         end.clock = clock_of(*record, end.clock);
-        if (record->is(wire::Extended::context)) end.context = record->argument();
+        if (record->is(protocol::Extended::context)) end.context = record->argument();
     }
     return end;
 }

@@ -14,7 +14,7 @@ extern "C" const char nopscope_function_entry[], nopscope_graph_entry[], nopscop
     nopscope_profile_entry_end[], nopscope_duration_entry[], nopscope_sampled_entry[],
     nopscope_graph_events_entry[], nopscope_profile_events_entry[], nopscope_profile_events_entry_end[],
     nopscope_profile_events_hook_end[];
-// arch/arm64/recorders.S and profile.S: instructions, as wire::EventCosts has them.
+// arch/arm64/recorders.S and profile.S: instructions, as protocol::EventCosts has them.
 extern "C" const std::uint16_t nopscope_graph_events_costs[3], nopscope_profile_events_costs[2];
 // The words of the hooks (arch/arm64/hook.h), a list in each file: offsets from the list's own entries.
 extern "C" const std::int32_t nopscope_graph_hook_words[], nopscope_graph_hook_words_end[],  // recorders.S

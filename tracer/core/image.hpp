@@ -17,20 +17,20 @@ extern const std::uint8_t __build_id_note_start[], __build_id_note_end[];
 
 namespace nopscope {
 
-inline wire::Text text_of(const char* string) {
-    wire::Text text{reinterpret_cast<const wire::Byte*>(string), 0};
+inline protocol::Text text_of(const char* string) {
+    protocol::Text text{reinterpret_cast<const protocol::Byte*>(string), 0};
     while (text.size < 255 && string[text.size] != 0) ++text.size;
     return text;
 }
 
 // The descriptor of an ELF note (.note.gnu.build-id): namesz, descsz, type (u32 each), name, bytes.
-inline wire::Text build_id(const std::uint8_t* note, const std::uint8_t* end) {
-    wire::Reader in(note, static_cast<std::size_t>(end - note));
+inline protocol::Text build_id(const std::uint8_t* note, const std::uint8_t* end) {
+    protocol::Reader in(note, static_cast<std::size_t>(end - note));
     const auto name_bytes = in.fixed<std::uint32_t>();
     const auto id_bytes = in.fixed<std::uint32_t>();
     in.fixed<std::uint32_t>();
     in.bytes((std::size_t{name_bytes} + 3) & ~std::size_t{3});
-    const wire::Byte* id = in.bytes(id_bytes);
+    const protocol::Byte* id = in.bytes(id_bytes);
     if (!in.ok() || id_bytes > 255) return {};
     return {id, static_cast<std::uint8_t>(id_bytes)};
 }

@@ -11,7 +11,7 @@ namespace nopscope {
 // makes a frame between two stores, the next frame corrects it.
 class InForce {
 public:
-    // `recorders`: bit n is the recorder of wire::overhead_index() n.
+    // `recorders`: bit n is the recorder of protocol::overhead_index() n.
     void set_recorders(std::uint32_t recorders, std::uint64_t now) {
         __atomic_store_n(&since_, now, __ATOMIC_RELAXED);
         __atomic_store_n(&recorders_, recorders, __ATOMIC_RELEASE);

@@ -18,17 +18,17 @@ struct EventSet {
 
     // `numbers`: one or two.
     static EventSet of(std::span<const std::uint16_t> numbers, std::uint16_t choice) {
-        const std::uint32_t argument = numbers.size() == 2 ? wire::events_argument(numbers[0], numbers[1])
-                                                           : wire::events_argument(numbers[0]);
-        const wire::Record head = wire::make_extended(wire::Extended::events, argument);
+        const std::uint32_t argument = numbers.size() == 2 ? protocol::events_argument(numbers[0], numbers[1])
+                                                           : protocol::events_argument(numbers[0]);
+        const protocol::Record head = protocol::make_extended(protocol::Extended::events, argument);
         return {std::uint64_t{head.high()} << 32 | (2 + numbers.size()) * record_bytes << 16 | choice};
     }
     bool any() const { return word != 0; }
     std::uint16_t choice() const { return static_cast<std::uint16_t>(word); }
     std::uint64_t return_bytes() const { return any() ? word >> 16 & 0xffff : record_bytes; }
-    wire::Record head() const { return {word >> 32 << wire::kind_shift}; }
+    protocol::Record head() const { return {word >> 32 << protocol::kind_shift}; }
     std::uint32_t argument() const { return head().argument(); }
-    unsigned count() const { return wire::event_count(argument()); }
+    unsigned count() const { return protocol::event_count(argument()); }
 };
 
 constexpr std::uint32_t counter_of(std::uint64_t both, unsigned which) {

@@ -14,7 +14,7 @@ namespace nopscope {
 
 constexpr std::uint64_t lap_mask(std::uint64_t position) {
     return static_cast<std::uint64_t>(static_cast<std::uint32_t>(position >> lap_shift))
-           << wire::kind_shift;
+           << protocol::kind_shift;
 }
 constexpr std::uint64_t record_index(std::uint64_t position) {
     return (position - ring_bytes) / record_bytes;
@@ -22,12 +22,12 @@ constexpr std::uint64_t record_index(std::uint64_t position) {
 
 // The recorders store what is at hand: the body's address rounded down, which is the site plus 8, and
 // the position of a return's entry, which counts from lap 1. This is what to take off.
-constexpr std::uint64_t recorder_excess(wire::Record record) {
+constexpr std::uint64_t recorder_excess(protocol::Record record) {
     switch (record.kind()) {
-        case wire::Kind::call:
-        case wire::Kind::entry: return std::uint64_t{8} << wire::kind_shift;
-        case wire::Kind::ret: return (ring_bytes << 1) << wire::kind_shift;
-        case wire::Kind::extended: break;
+        case protocol::Kind::call:
+        case protocol::Kind::entry: return std::uint64_t{8} << protocol::kind_shift;
+        case protocol::Kind::ret: return (ring_bytes << 1) << protocol::kind_shift;
+        case protocol::Kind::extended: break;
     }
     return 0;
 }
@@ -84,10 +84,10 @@ inline void ring_store(const Core& core, std::uint64_t position, std::uint64_t w
 
 // Claims a slot, stamps `record` with the clock, and stores it. False: there was no room.
 template <MachineConcept M>
-bool ring_put(M& machine, Core& core, wire::Record record, std::uint64_t limit, Moment* began = nullptr) {
+bool ring_put(M& machine, Core& core, protocol::Record record, std::uint64_t limit, Moment* began = nullptr) {
     const std::optional<Claim> claim = ring_claim(machine, core, record_bytes, limit, began);
     if (!claim) return false;
-    if (record.is(wire::Extended::sync)) record = wire::make_sync(claim->clock);
+    if (record.is(protocol::Extended::sync)) record = protocol::make_sync(claim->clock);
     const std::uint64_t word = record.word | static_cast<std::uint32_t>(claim->clock);
     ring_store(core, claim->position, word + recorder_excess(record));
     return true;
@@ -96,16 +96,16 @@ bool ring_put(M& machine, Core& core, wire::Record record, std::uint64_t limit, 
 // The same for an extended record and its data, which are claimed together. They may be stored in any
 // order: nobody takes the head for written before all are (ring_peek). `data`: as many as data_count
 // says, 57 bits each.
-inline void ring_store_many(const Core& core, const Claim& claim, wire::Record head,
+inline void ring_store_many(const Core& core, const Claim& claim, protocol::Record head,
                             std::span<const std::uint64_t> data) {
     std::uint64_t position = claim.position;
     ring_store(core, position, head.word | static_cast<std::uint32_t>(claim.clock));
     for (const std::uint64_t value : data) {
-        ring_store(core, position += record_bytes, wire::make_data(value).word);
+        ring_store(core, position += record_bytes, protocol::make_data(value).word);
     }
 }
 template <MachineConcept M>
-bool ring_put_many(M& machine, Core& core, wire::Record head, std::span<const std::uint64_t> data,
+bool ring_put_many(M& machine, Core& core, protocol::Record head, std::span<const std::uint64_t> data,
                    std::uint64_t limit) {
     const std::optional<Claim> claim =
         ring_claim(machine, core, (1 + data.size()) * record_bytes, limit);
@@ -119,26 +119,26 @@ constexpr std::uint64_t site_of(std::uint64_t function) {
 }
 
 // Data records that follow this one.
-constexpr unsigned data_count(wire::Record head) {
-    if (head.kind() != wire::Kind::extended) return 0;
+constexpr unsigned data_count(protocol::Record head) {
+    if (head.kind() != protocol::Kind::extended) return 0;
     const std::uint32_t argument = head.argument();
     switch (head.extended()) {
-        case wire::Extended::duration: return 2;
-        case wire::Extended::arguments: return 1 + ones(argument & 0xffff);
-        case wire::Extended::result: return 2 + (argument & 1);
-        case wire::Extended::counter: return 1 + (argument & 1);
-        case wire::Extended::sample: return wire::sample_addresses(argument);
-        case wire::Extended::masked: return 2;
-        case wire::Extended::events: return wire::event_count(argument);
+        case protocol::Extended::duration: return 2;
+        case protocol::Extended::arguments: return 1 + ones(argument & 0xffff);
+        case protocol::Extended::result: return 2 + (argument & 1);
+        case protocol::Extended::counter: return 1 + (argument & 1);
+        case protocol::Extended::sample: return protocol::sample_addresses(argument);
+        case protocol::Extended::masked: return 2;
+        case protocol::Extended::events: return protocol::event_count(argument);
         default: return 0;
     }
 }
 
 // The 64-bit clock of a record, from that of a neighbour, before or after it. They are at most half a wrap apart,
 // either way; a sync says the upper bits. A data record has none of its own: its head's.
-constexpr std::uint64_t clock_of(wire::Record record, std::uint64_t before) {
-    if (record.is(wire::Extended::data)) return before;
-    if (record.is(wire::Extended::sync)) {
+constexpr std::uint64_t clock_of(protocol::Record record, std::uint64_t before) {
+    if (record.is(protocol::Extended::data)) return before;
+    if (record.is(protocol::Extended::sync)) {
         return static_cast<std::uint64_t>(record.argument()) << 32 | record.clock_low();
     }
     const auto delta =
@@ -165,9 +165,9 @@ inline std::uint64_t own_limit(const Core& core) {
 // interrupts are masked.
 // False: there was no room.
 template <MachineConcept M>
-bool put_own_said(M& machine, Core& core, wire::Extended what, std::uint32_t argument = 0,
+bool put_own_said(M& machine, Core& core, protocol::Extended what, std::uint32_t argument = 0,
                   Moment* began = nullptr) {
-    const wire::Record record = wire::make_extended(what, argument);
+    const protocol::Record record = protocol::make_extended(what, argument);
     if (!ring_put(machine, core, record, own_limit(core), began)) return false;
     __atomic_fetch_add(&core.own_records, 1, __ATOMIC_RELAXED);
     return true;
@@ -189,13 +189,13 @@ inline std::uint64_t entry_limit(const Core& core) {
 }
 
 // The word at `position` as it was before its lap was put in; with that bit it is last lap's.
-inline constexpr std::uint64_t unwritten_bit = std::uint64_t{1} << (wire::payload_shift - 1);
+inline constexpr std::uint64_t unwritten_bit = std::uint64_t{1} << (protocol::payload_shift - 1);
 inline std::uint64_t ring_word(const Core& core, std::uint64_t position) {
     return __atomic_load_n(ring_slot(core, position), __ATOMIC_RELAXED) ^ lap_mask(position);
 }
 
 [[gnu::noinline]] inline bool is_data_written(const Core& core, std::uint64_t head_position,
-                                              wire::Record head) {
+                                              protocol::Record head) {
     for (unsigned left = data_count(head); left != 0; --left) {
         if ((ring_word(core, head_position + left * record_bytes) & unwritten_bit) != 0) return false;
     }
@@ -203,16 +203,16 @@ inline std::uint64_t ring_word(const Core& core, std::uint64_t position) {
 }
 // The record at `position`. False: it, or the data that belong to it, are not written (yet).
 [[gnu::always_inline]] inline bool ring_read(const Core& core, std::uint64_t position,
-                                             wire::Record& record) {
+                                             protocol::Record& record) {
     if (position >= __atomic_load_n(&core.cursor, __ATOMIC_RELAXED)) return false;
     record.word = ring_word(core, position);
     if ((record.word & unwritten_bit) != 0) return false;
-    if (record.kind() == wire::Kind::extended) [[unlikely]] return is_data_written(core, position, record);
+    if (record.kind() == protocol::Kind::extended) [[unlikely]] return is_data_written(core, position, record);
     record.word -= recorder_excess(record);
     return true;
 }
-inline std::optional<wire::Record> ring_peek(const Core& core, std::uint64_t position) {
-    wire::Record record;
+inline std::optional<protocol::Record> ring_peek(const Core& core, std::uint64_t position) {
+    protocol::Record record;
     return ring_read(core, position, record) ? std::optional(record) : std::nullopt;
 }
 
@@ -288,11 +288,11 @@ bool flush_pending_context(M& machine, Core& core, std::uint64_t limit, Moment* 
     std::uint64_t position = claim->position;
     const auto store = [&](std::uint32_t number, std::uint64_t clock) {
         ring_store(core, position,
-                   wire::make_extended(wire::Extended::context, number, clock).word);
+                   protocol::make_extended(protocol::Extended::context, number, clock).word);
         position += record_bytes;
     };
     if (core.flight != 0) store(core.last_context_recorded, claim->clock);
-    if (several) store(wire::several_contexts, claim->clock);
+    if (several) store(protocol::several_contexts, claim->clock);
     store(core.context_number, entered);
     core.last_context_recorded = core.context_number;
     core.context_record_pending = 0;
@@ -318,7 +318,7 @@ bool put_in_context(M& machine, Core& core, Put put,
 // Puts a record that the tracer makes for itself behind the record of the last switch, so that it lies in the
 // context that runs. Any context that does not hold the lock. False: there was no room for both.
 template <MachineConcept M>
-bool put_own(M& machine, Core& core, wire::Extended what, std::uint32_t argument = 0,
+bool put_own(M& machine, Core& core, protocol::Extended what, std::uint32_t argument = 0,
              Moment* began = nullptr) {
     const Locked locked(machine, core.context_lock);
     return flush_pending_context(machine, core, own_limit(core), began) &&

@@ -67,7 +67,7 @@ public:
             const Address link_time = function(i) - load_bias;
             std::uint8_t bytes[8];
             for (unsigned b = 0; b < 8; ++b) bytes[b] = static_cast<std::uint8_t>(link_time >> (8 * b));
-            crc = wire::crc32c(bytes, sizeof bytes, crc);
+            crc = protocol::crc32c(bytes, sizeof bytes, crc);
         }
         return crc;
     }

@@ -39,7 +39,7 @@ inline void bury(Core& core, const ShadowFrame& frame) {
 }
 
 // Returns the return address, or 0 if no grave has it. If one has, this context runs on several
-// stacks: from here on the tracer hooks none of its calls and counts them as foreign.
+// stacks: from here on the tracer hooks none of its calls and counts them as off_stack.
 inline std::uint64_t exhume(Core& core, std::uint64_t sp, std::uint64_t hook) {
     auto* const graves = reinterpret_cast<Grave*>(core.graves);
     const std::uint64_t kept = core.buried < max_graves ? core.buried : max_graves;

@@ -10,7 +10,7 @@
 namespace nopscope {
 
 inline constexpr unsigned profiled_shift = 8;  // Core::profiled is in 1/2^8 ticks
-static_assert(1u << profiled_shift == wire::overhead_unit);
+static_assert(1u << profiled_shift == protocol::overhead_unit);
 
 // What was at one instant.
 struct ProfileInstant {

@@ -30,7 +30,7 @@ Address address_of(const char* label) { return reinterpret_cast<std::uintptr_t>(
 void no_callback(std::uint64_t, std::uint64_t, Ops*, Regs*) {}
 
 constinit Machine machine;
-constinit wire::NameTable names;
+constinit protocol::NameTable names;
 constinit Ops none_ops{.func = no_callback, .unguarded = no_callback};
 // Their entries are filled in by prepare_sites(), since an address is no constant expression in every ABI.
 constinit Ops function_ops, graph_ops, duration_ops, sampled_ops, no_profile_ops, graph_events_ops, parked_ops;
@@ -120,9 +120,9 @@ Status take_recorders_of_events() {
 
 Status may_count(std::span<const std::uint16_t> numbers) {
     for (const Recorder other : {Recorder::function, Recorder::duration, Recorder::sampled}) {
-        if (is_in_use(other)) return refuse_events(wire::EventRefusal::recorder);
+        if (is_in_use(other)) return refuse_events(protocol::EventRefusal::recorder);
     }
-    return adaptation.is_active() ? refuse_events(wire::EventRefusal::mode) : check_events(numbers);
+    return adaptation.is_active() ? refuse_events(protocol::EventRefusal::mode) : check_events(numbers);
 }
 
 }  // namespace
@@ -149,14 +149,14 @@ void prepare_sites(Counters& counters) {
 }
 
 void open_names() {
-    names = wire::NameTable(__nopscope_names_start, __nopscope_names_end - __nopscope_names_start,
+    names = protocol::NameTable(__nopscope_names_start, __nopscope_names_end - __nopscope_names_start,
                             sites.size(), hello.site_table_crc);
 }
 
 // A site has one recorder: each has a direct entry.
 Status set_recorder(Recorder recorder, const Sites& which, std::span<const void* const> except) {
     const Requesting<Machine> alone(request_lock);
-    if (events_chosen().any() && !counts_events(recorder)) return refuse_events(wire::EventRefusal::recorder);
+    if (events_chosen().any() && !counts_events(recorder)) return refuse_events(protocol::EventRefusal::recorder);
     if (recorder == Recorder::profile) {
         const Status status = prepare_profile();
         if (status != Status::ok) return status;
@@ -270,7 +270,7 @@ void for_each_ops(std::uint32_t index, void (*visit)(Ops& ops, void* user), void
 }
 
 std::size_t site_name(std::uint32_t index, char* to, std::size_t room) {
-    wire::NameCursor cursor(names);
+    protocol::NameCursor cursor(names);
     const std::size_t size = cursor.seek(index) ? cursor.size() : 0;
     for (std::size_t i = 0; i < size && i + 1 < room; ++i) to[i] = cursor.data()[i];
     if (room != 0) to[size < room ? size : room - 1] = 0;

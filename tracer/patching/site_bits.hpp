@@ -20,14 +20,14 @@ public:
         count_ = 0;
     }
     // All of the ranges or, where one is malformed or not within `site_count`, none; and false.
-    bool put(wire::Reader ranges, std::uint32_t site_count, bool selected) {
+    bool put(protocol::Reader ranges, std::uint32_t site_count, bool selected) {
         const std::uint32_t limit = site_count < capacity ? site_count : capacity;
-        wire::SiteRange range;
-        wire::RangeReader check(ranges, limit);
+        protocol::SiteRange range;
+        protocol::RangeReader check(ranges, limit);
         while (check.next(range)) {
         }
         if (!check.ok()) return false;
-        for (wire::RangeReader in(ranges, limit); in.next(range);) {
+        for (protocol::RangeReader in(ranges, limit); in.next(range);) {
             for (std::uint32_t i = range.first; i < range.first + range.count; ++i) set(i, selected);
         }
         return true;

@@ -35,12 +35,12 @@ constexpr bool glob_matches(const char* pattern, const char* name, std::size_t s
 // what the request has and its `notrace` has not.
 class SiteNameFilter {
 public:
-    SiteNameFilter(const SiteTable& sites, const wire::NameTable& names, const Sites& which,
+    SiteNameFilter(const SiteTable& sites, const protocol::NameTable& names, const Sites& which,
                    std::span<const void* const> except)
         : SiteNameFilter({sites, is_plain(which) ? which : Sites::all(), except}, sites, names, which,
                          true) {}
     // The sites that are not in `which`.
-    static SiteNameFilter others(const SiteTable& sites, const wire::NameTable& names,
+    static SiteNameFilter others(const SiteTable& sites, const protocol::NameTable& names,
                                  const Sites& which) {
         if (is_plain(which)) return {Selection::others(sites, which), sites, names, which, true};
         return {{sites, Sites::all(), {}}, sites, names, which, false};
@@ -73,17 +73,17 @@ public:
 private:
     struct Part {
         const Sites& sites;
-        wire::NameCursor cursor;
+        protocol::NameCursor cursor;
     };
     static constexpr Sites nothing = Sites::range(0, 0);
 
     static bool is_plain(const Sites& which) {
         return which.pattern == nullptr && which.notrace == nullptr && which.bits == nullptr;
     }
-    SiteNameFilter(const Selection& selection, const SiteTable& sites, const wire::NameTable& names,
+    SiteNameFilter(const Selection& selection, const SiteTable& sites, const protocol::NameTable& names,
                    const Sites& which, bool matching)
-        : selection_(selection), sites_(sites), names_(names), which_{which, wire::NameCursor(names)},
-          notrace_{which.notrace != nullptr ? *which.notrace : nothing, wire::NameCursor(names)},
+        : selection_(selection), sites_(sites), names_(names), which_{which, protocol::NameCursor(names)},
+          notrace_{which.notrace != nullptr ? *which.notrace : nothing, protocol::NameCursor(names)},
           plain_(is_plain(which)), matching_(matching) {}
 
     bool chosen(std::uint32_t index) {
@@ -117,7 +117,7 @@ private:
 
     const Selection selection_;
     const SiteTable& sites_;
-    const wire::NameTable& names_;
+    const protocol::NameTable& names_;
     Part which_, notrace_;
     const bool plain_;
     const bool matching_;  // what the request is about, or the others

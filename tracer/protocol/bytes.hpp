@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace nopscope::wire {
+namespace nopscope::protocol {
 
 using Byte = std::uint8_t;
 
@@ -94,4 +94,4 @@ private:
     bool ok_ = true;
 };
 
-}  // namespace nopscope::wire
+}  // namespace nopscope::protocol

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace nopscope::wire {
+namespace nopscope::protocol {
 
 constexpr std::size_t cobs_max_encoded(std::size_t count) { return count + count / 254 + 1; }
 
@@ -55,4 +55,4 @@ constexpr CobsResult cobs_decode(const std::uint8_t* from, std::size_t count, st
     return {true, out};
 }
 
-}  // namespace nopscope::wire
+}  // namespace nopscope::protocol

@@ -14,7 +14,7 @@
 #include "tracer/protocol/frame.hpp"
 #include "tracer/protocol/record.hpp"
 
-namespace nopscope::wire {
+namespace nopscope::protocol {
 
 // Numbers never change their meaning.
 enum class Command : std::uint8_t {
@@ -128,14 +128,14 @@ struct TargetReport {
     std::uint64_t selected = 0;
     std::uint64_t generated = 0;
     std::uint64_t dropped = 0;
-    std::uint64_t unhooked = 0;
-    std::uint64_t foreign = 0;
+    std::uint64_t shadow_stack_full = 0;
+    std::uint64_t off_stack = 0;
     std::uint64_t refused = 0;  // commands
 };
 inline constexpr std::uint64_t TargetReport::*report_fields[] = {
     &TargetReport::now,       &TargetReport::recording, &TargetReport::enabled,
     &TargetReport::selected,  &TargetReport::generated, &TargetReport::dropped,
-    &TargetReport::unhooked,  &TargetReport::foreign,   &TargetReport::refused,
+    &TargetReport::shadow_stack_full,  &TargetReport::off_stack,   &TargetReport::refused,
 };
 static_assert(sizeof report_fields / sizeof *report_fields * max_varint_bytes <= max_result_bytes);
 
@@ -158,4 +158,4 @@ inline bool read_reply(const Byte* payload, std::size_t count, Reply& reply) {
     return in.ok();
 }
 
-}  // namespace nopscope::wire
+}  // namespace nopscope::protocol

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace nopscope::wire {
+namespace nopscope::protocol {
 
 struct Crc32cTable {
     std::uint32_t entry[256]{};
@@ -29,4 +29,4 @@ constexpr std::uint32_t crc32c(const std::uint8_t* from, std::size_t count, std:
     return ~crc;
 }
 
-}  // namespace nopscope::wire
+}  // namespace nopscope::protocol

@@ -4,7 +4,7 @@
 
 #include "tracer/protocol/record.hpp"
 
-namespace nopscope::wire {
+namespace nopscope::protocol {
 
 struct Event {
     Kind kind{};
@@ -40,4 +40,4 @@ constexpr Event event_of(const StampedRecord& stamped, std::uint64_t index) {
     return event;
 }
 
-}  // namespace nopscope::wire
+}  // namespace nopscope::protocol

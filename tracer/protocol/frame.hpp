@@ -10,7 +10,7 @@
 #include "tracer/protocol/cobs.hpp"
 #include "tracer/protocol/crc32c.hpp"
 
-namespace nopscope::wire {
+namespace nopscope::protocol {
 
 inline constexpr std::uint16_t format_version = 2;
 
@@ -92,4 +92,4 @@ inline ParsedFrame parse_frame(Byte* bytes, std::size_t count) {
     return frame;
 }
 
-}  // namespace nopscope::wire
+}  // namespace nopscope::protocol

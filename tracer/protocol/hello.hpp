@@ -6,7 +6,7 @@
 #include "tracer/protocol/frame.hpp"
 #include "tracer/protocol/recorders.hpp"
 
-namespace nopscope::wire {
+namespace nopscope::protocol {
 
 // A short byte string inside a parsed payload, or of static storage: not owned.
 struct Text {
@@ -158,4 +158,4 @@ inline bool read_hello(const Byte* payload, std::size_t count, Hello& hello) {
     return in.ok() && hello.clock_hz != 0 && hello.cores != 0;
 }
 
-}  // namespace nopscope::wire
+}  // namespace nopscope::protocol

@@ -11,7 +11,7 @@
 
 #include "tracer/protocol/frame.hpp"
 
-namespace nopscope::wire {
+namespace nopscope::protocol {
 
 inline constexpr unsigned moved_clock_shift = 16;
 
@@ -58,4 +58,4 @@ private:
     bool bad_ = false;
 };
 
-}  // namespace nopscope::wire
+}  // namespace nopscope::protocol

@@ -15,7 +15,7 @@
 
 #include "tracer/protocol/bytes.hpp"
 
-namespace nopscope::wire {
+namespace nopscope::protocol {
 
 inline constexpr std::uint32_t names_magic = 0x014e534e;
 inline constexpr std::uint32_t names_per_block = 16;
@@ -102,4 +102,4 @@ private:
     char name_[max_name_bytes];
 };
 
-}  // namespace nopscope::wire
+}  // namespace nopscope::protocol

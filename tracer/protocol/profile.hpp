@@ -17,7 +17,7 @@
 
 #include "tracer/protocol/frame.hpp"
 
-namespace nopscope::wire {
+namespace nopscope::protocol {
 
 inline constexpr unsigned profile_bins = 63;
 inline constexpr std::size_t max_profile_entry_bytes =
@@ -141,4 +141,4 @@ private:
     std::uint64_t site_ = 0;
 };
 
-}  // namespace nopscope::wire
+}  // namespace nopscope::protocol

@@ -17,7 +17,7 @@
 #include "tracer/protocol/frame.hpp"
 #include "tracer/protocol/record.hpp"
 
-namespace nopscope::wire {
+namespace nopscope::protocol {
 
 struct ProfileEventsHeader {
     std::uint64_t number = 0;
@@ -109,4 +109,4 @@ private:
     bool ok_ = true;
 };
 
-}  // namespace nopscope::wire
+}  // namespace nopscope::protocol

@@ -12,7 +12,7 @@
 
 #include "tracer/protocol/bytes.hpp"
 
-namespace nopscope::wire {
+namespace nopscope::protocol {
 
 using Probability = std::uint16_t;  // of a one, in 65536ths; stays within 31..65504
 inline constexpr Probability even_odds = 1 << 15;
@@ -191,4 +191,4 @@ private:
     const Byte* end_ = nullptr;
 };
 
-}  // namespace nopscope::wire
+}  // namespace nopscope::protocol

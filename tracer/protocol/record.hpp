@@ -21,7 +21,7 @@
 
 #include <cstdint>
 
-namespace nopscope::wire {
+namespace nopscope::protocol {
 
 enum class Kind : std::uint8_t { call = 0, entry = 1, ret = 2, extended = 3 };
 
@@ -154,4 +154,4 @@ struct StampedRecord {
     std::uint64_t clock = 0;  // ticks
 };
 
-}  // namespace nopscope::wire
+}  // namespace nopscope::protocol

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <iterator>
 
-namespace nopscope::wire {
+namespace nopscope::protocol {
 
 // As in set_recorder.
 enum class Recorder : std::uint8_t { none, function, graph, profile, duration, sampled };
@@ -26,4 +26,4 @@ enum class Mode : std::uint8_t { stream, lossless, flight, adaptive };
 inline constexpr const char* mode_names[] = {"stream", "lossless", "flight", "adaptive"};
 static_assert(std::size(mode_names) == static_cast<std::size_t>(Mode::adaptive) + 1);
 
-}  // namespace nopscope::wire
+}  // namespace nopscope::protocol

@@ -4,15 +4,15 @@
 
 #include "tracer/protocol/frame.hpp"
 
-namespace nopscope::wire {
+namespace nopscope::protocol {
 
 struct Stats {
     std::uint64_t now = 0;        // clock, ticks
     std::uint64_t generated = 0;  // records claimed in the ring, and calls that made none
     std::uint64_t delivered = 0;  // records put into frames
     std::uint64_t dropped = 0;    // records refused because the ring was full
-    std::uint64_t unhooked = 0;   // graph calls not recorded: the shadow stack was full
-    std::uint64_t foreign = 0;    // graph calls not recorded: SP outside the context's bounds
+    std::uint64_t shadow_stack_full = 0;   // graph calls not recorded: the shadow stack was full
+    std::uint64_t off_stack = 0;    // graph calls not recorded: SP outside the context's bounds
     std::uint64_t console_dropped = 0;  // console bytes
     std::uint64_t final = 0;            // 1: recording is over, and the ring is empty
     std::uint64_t overwritten = 0;  // records that never were sent, since newer ones took their place
@@ -22,7 +22,7 @@ struct Stats {
     // Written together, or none of them: older targets, and sessions kept over a reset.
     bool has_state = false;
     std::uint64_t recursions = 0;  // callbacks and captures left out inside another one
-    std::uint64_t mode = 0;        // in force: a wire::Mode
+    std::uint64_t mode = 0;        // in force: a protocol::Mode
     std::uint64_t recorders = 0;   // in force: bit n: overhead_index() n; 0: none
     std::uint64_t since = 0;       // clock at the last change of mode or recorders
     std::uint64_t stopped_at = 0;  // clock when a request stopped recording; 0: it is on
@@ -33,7 +33,7 @@ struct Stats {
 
 inline constexpr std::uint64_t Stats::*stats_fields[] = {
     &Stats::now,      &Stats::generated, &Stats::delivered,       &Stats::dropped,
-    &Stats::unhooked, &Stats::foreign,   &Stats::console_dropped, &Stats::final,
+    &Stats::shadow_stack_full, &Stats::off_stack,   &Stats::console_dropped, &Stats::final,
     &Stats::overwritten, &Stats::aggregated, &Stats::filtered,
 };
 inline constexpr std::uint64_t Stats::*state_fields[] = {
@@ -70,4 +70,4 @@ inline bool read_stats(const Byte* payload, std::size_t count, Stats& stats) {
     return in.ok();
 }
 
-}  // namespace nopscope::wire
+}  // namespace nopscope::protocol

@@ -20,7 +20,7 @@
 #include "tracer/protocol/frame.hpp"
 #include "tracer/protocol/trace_model.hpp"
 
-namespace nopscope::wire {
+namespace nopscope::protocol {
 
 inline constexpr std::size_t max_group_bytes = 64 * 1024;
 inline constexpr std::uint32_t max_group_frame_records = 0xffff;
@@ -211,4 +211,4 @@ private:
     bool in_group_ = false;
 };
 
-}  // namespace nopscope::wire
+}  // namespace nopscope::protocol

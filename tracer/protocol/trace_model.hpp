@@ -22,7 +22,7 @@
 #include "tracer/protocol/range_coder.hpp"
 #include "tracer/protocol/record.hpp"
 
-namespace nopscope::wire {
+namespace nopscope::protocol {
 
 // A call that is open, as the model sees it.
 struct TraceFrame {
@@ -283,6 +283,6 @@ private:
     bool site_next_ = false;         // in the next data record
 };
 
-}  // namespace nopscope::wire
+}  // namespace nopscope::protocol
 
 #include "tracer/protocol/trace_model_rare.hpp"

@@ -4,7 +4,7 @@
 
 #include "tracer/protocol/trace_model.hpp"
 
-namespace nopscope::wire {
+namespace nopscope::protocol {
 
 template <typename Walk>
 void TraceModel::reset(Walk& walk, std::uint32_t index, std::uint64_t clock) {
@@ -210,4 +210,4 @@ bool TraceModel::code_data(Walk& walk, std::uint64_t data) {
     return ok;
 }
 
-}  // namespace nopscope::wire
+}  // namespace nopscope::protocol

@@ -20,9 +20,9 @@ public:
 
     // True: it is wide.
     bool add(std::uint64_t value) {
-        const bool wide = wire::is_wide(value);
+        const bool wide = protocol::is_wide(value);
         words_[count_++] = value;  // its low bits: make_data() takes no others
-        if (wide) words_[count_++] = value >> wire::data_bits;
+        if (wide) words_[count_++] = value >> protocol::data_bits;
         return wide;
     }
     std::span<const std::uint64_t> words() const { return {words_, count_}; }
@@ -32,9 +32,9 @@ private:
     unsigned count_ = 0;
 };
 
-void put(Core& core, wire::Extended what, std::uint32_t argument, const Data& data) {
+void put(Core& core, protocol::Extended what, std::uint32_t argument, const Data& data) {
     const bool done = put_in_context(machine, core, [&](std::uint64_t limit) {
-        return ring_put_many(machine, core, wire::make_extended(what, argument), data.words(), limit);
+        return ring_put_many(machine, core, protocol::make_extended(what, argument), data.words(), limit);
     });
     if (!done) add_one(core.dropped);
 }
@@ -53,7 +53,7 @@ void put_arguments(std::uint64_t ip, std::uint64_t, Ops* ops, Regs* regs) {
     for (unsigned n = 0; n < 8; ++n) {
         if ((mask >> n & 1) != 0) wide |= static_cast<std::uint32_t>(data.add(regs->x[n])) << n;
     }
-    put(core, wire::Extended::arguments, mask | wide << 8, data);
+    put(core, protocol::Extended::arguments, mask | wide << 8, data);
 }
 
 void put_result(std::uint64_t ip, std::uint64_t, ReturnOps*, ReturnRegs* regs, CallData*) {
@@ -61,7 +61,7 @@ void put_result(std::uint64_t ip, std::uint64_t, ReturnOps*, ReturnRegs* regs, C
     if (is_stopped(core)) return;
     Data data(ip);
     const std::uint32_t wide = data.add(regs->x[0]);
-    put(core, wire::Extended::result, wide, data);
+    put(core, protocol::Extended::result, wide, data);
 }
 
 constexpr unsigned max_masks = 8;
@@ -100,7 +100,7 @@ void counter(std::uint32_t id, std::int64_t value) {
     if (core == nullptr || is_stopped(*core)) return;
     Data data;
     const std::uint32_t wide = data.add(static_cast<std::uint64_t>(value));
-    put(*core, wire::Extended::counter, id << 1 | wide, data);
+    put(*core, protocol::Extended::counter, id << 1 | wide, data);
 }
 
 Steps change_captures(const Sites& sites, std::uint8_t mask, bool result) {

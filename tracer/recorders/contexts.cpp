@@ -132,7 +132,7 @@ Status context_create(Context& context, std::span<ContextFrame> frames, std::uin
     context.count = static_cast<std::uint32_t>(frames.size());
     context.core = context.subtree_depth = 0;
     const Locked locked(machine, created_lock);
-    last_number = (last_number + 1) % wire::several_contexts;
+    last_number = (last_number + 1) % protocol::several_contexts;
     context.number = last_number;
     context.next = created;
     created = &context;

@@ -24,7 +24,7 @@ bool put_duration(M& machine, Core& core, const ShadowFrame& frame, std::uint64_
         (reinterpret_cast<std::uintptr_t>(&frame) - core.shadow_base) / sizeof(ShadowFrame));
     const std::uint64_t data[] = {site_of(function_of_body(frame.position)),
                                   duration_of(frame, claim->clock)};
-    ring_store_many(core, *claim, wire::make_extended(wire::Extended::duration, depth), data);
+    ring_store_many(core, *claim, protocol::make_extended(protocol::Extended::duration, depth), data);
     return true;
 }
 

@@ -12,7 +12,7 @@ namespace nopscope {
 
 EventSet events_chosen();
 // What events_refusal() then says. Returns Status::events_refused.
-Status refuse_events(wire::EventRefusal why);
+Status refuse_events(protocol::EventRefusal why);
 // Whether each core that has joined can count them. Within a request, as the next.
 Status check_events(std::span<const std::uint16_t> numbers);
 // On all cores, in their rings and counters. None: nothing is counted. False: a core did not come within a second.

@@ -15,7 +15,7 @@ constinit EventSet chosen{};
 constinit EventsRefusal refusal{};
 constinit std::uint16_t last_choice = 0;
 
-Status refuse(wire::EventRefusal why, std::uint16_t event = 0, unsigned counters = 0) {
+Status refuse(protocol::EventRefusal why, std::uint16_t event = 0, unsigned counters = 0) {
     refusal = {why, event, static_cast<std::uint8_t>(counters)};
     return Status::events_refused;
 }
@@ -27,10 +27,10 @@ struct Wanted {
 
 // Can this core count them? Others ask, too, at the same time: they have the same to say.
 void check_here(Wanted& wanted) {
-    using wire::EventRefusal;
+    using protocol::EventRefusal;
     if (!has_cycle_counter()) {
         wanted.refusal.why = EventRefusal::no_pmu;
-    } else if (event_counters() < wire::max_events) {
+    } else if (event_counters() < protocol::max_events) {
         wanted.refusal = {EventRefusal::too_few_counters, 0, static_cast<std::uint8_t>(event_counters())};
     } else {
         for (const std::uint16_t number : wanted.numbers) {
@@ -43,7 +43,7 @@ void check_here(Wanted& wanted) {
 void follow_choice(Core& core) {
     core.events = core.profile_events = chosen.word;
     if (!chosen.any()) return;
-    start_counters(wire::event_of(chosen.argument(), 0), wire::event_of(chosen.argument(), 1), chosen.count());
+    start_counters(protocol::event_of(chosen.argument(), 0), protocol::event_of(chosen.argument(), 1), chosen.count());
 }
 
 bool has_room(std::uint64_t reserve) { return (reserve + own_reserve_bytes) * 2 <= ring_bytes; }
@@ -70,9 +70,9 @@ bool follow_everywhere() {
 EventSet events_chosen() { return chosen; }
 
 Status check_events(std::span<const std::uint16_t> numbers) {
-    if (numbers.size() > wire::max_events) return refuse(wire::EventRefusal::too_many);
+    if (numbers.size() > protocol::max_events) return refuse(protocol::EventRefusal::too_many);
     if (numbers.size() == 2 && numbers[0] == numbers[1]) {
-        return refuse(wire::EventRefusal::twice, numbers[0]);
+        return refuse(protocol::EventRefusal::twice, numbers[0]);
     }
     Wanted wanted{numbers, {}};
     check_here(wanted);
@@ -81,17 +81,17 @@ Status check_events(std::span<const std::uint16_t> numbers) {
             if (joined_core() != nullptr) check_here(*static_cast<Wanted*>(wanted));
         },
         &wanted);
-    if (wanted.refusal.why != wire::EventRefusal::none) {
+    if (wanted.refusal.why != protocol::EventRefusal::none) {
         return refuse(wanted.refusal.why, wanted.refusal.event, wanted.refusal.counters);
     }
     for (const Core& core : all_cores()) {
         if (!has_room(reserve_for(core, (2 + numbers.size()) * record_bytes))) {
-            return refuse(wire::EventRefusal::ring_too_small);
+            return refuse(protocol::EventRefusal::ring_too_small);
         }
     }
     return Status::ok;
 }
-Status refuse_events(wire::EventRefusal why) { return refuse(why); }
+Status refuse_events(protocol::EventRefusal why) { return refuse(why); }
 
 // Room first: who sees the new events finds it.
 bool choose_events(std::span<const std::uint16_t> numbers) {
@@ -124,8 +124,8 @@ void count_events_here() {
 
 EventsRefusal events_refusal() { return refusal; }
 
-const char* describe(wire::EventRefusal why) {
-    using wire::EventRefusal;
+const char* describe(protocol::EventRefusal why) {
+    using protocol::EventRefusal;
     switch (why) {
         case EventRefusal::none: return "ok";
         case EventRefusal::no_pmu: return "the CPU has no performance monitors (PMUv3)";
@@ -149,7 +149,7 @@ bool read_profile_events(std::uint32_t index, unsigned core, SiteEvents& out) {
     }
     const ProfileCell& cell = profile_memory.cell(core, index);
     out.calls = cell.counted;
-    for (unsigned n = 0; n < wire::max_events; ++n) {
+    for (unsigned n = 0; n < protocol::max_events; ++n) {
         out.total[n] = cell.events[n].total;
         out.self[n] = cell.events[n].self;
     }

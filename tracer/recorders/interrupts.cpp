@@ -35,7 +35,7 @@ std::uint64_t interrupt_begin_at(std::uint32_t number, std::uint64_t where) {
     (void)put_in_context(machine, *core, [&](std::uint64_t limit) {
         const auto claim = ring_claim(machine, *core, record_bytes, limit);
         if (!claim) return false;
-        const wire::Record record = wire::make_extended(wire::Extended::interrupt, number, claim->clock);
+        const protocol::Record record = protocol::make_extended(protocol::Extended::interrupt, number, claim->clock);
         ring_store(*core, position = claim->position, record.word);
         return true;
     }, interrupt_limit);
@@ -47,8 +47,8 @@ void interrupt_end(std::uint64_t begun) {
     interrupts_unmasked();
     Core* const core = joined_core();
     if (core == nullptr || begun == 0) return;
-    const auto index = static_cast<std::uint32_t>(record_index(begun)) & wire::entry_index_mask;
-    (void)ring_put(machine, *core, wire::make_record(wire::Kind::ret, index << 1, 0), own_limit(*core));
+    const auto index = static_cast<std::uint32_t>(record_index(begun)) & protocol::entry_index_mask;
+    (void)ring_put(machine, *core, protocol::make_record(protocol::Kind::ret, index << 1, 0), own_limit(*core));
 }
 
 void interrupts_masked(std::uint64_t where) {
@@ -65,9 +65,9 @@ void interrupts_unmasked() {
     core->masked_since = 0;
     if (ticks <= core->longest_masked || is_stopped(*core)) return;
     core->longest_masked = ticks;
-    const std::uint64_t data[] = {wire::sampled_address(core->masked_where - hello.text_base), ticks};
+    const std::uint64_t data[] = {protocol::sampled_address(core->masked_where - hello.text_base), ticks};
     const bool put = put_in_context(machine, *core, [&](std::uint64_t limit) {
-        return ring_put_many(machine, *core, wire::make_extended(wire::Extended::masked, 0), data, limit);
+        return ring_put_many(machine, *core, protocol::make_extended(protocol::Extended::masked, 0), data, limit);
     }, interrupt_limit);
     if (!put) add_one(core->dropped);
 }

@@ -23,7 +23,7 @@ bool read_profile(std::uint32_t index, unsigned core, SiteProfile& out) {
     out.min = cell.min;
     out.max = cell.max;
     out.calls = 0;
-    for (unsigned n = 0; n < wire::profile_bins; ++n) out.calls += out.bins[n] = cell.count(n);
+    for (unsigned n = 0; n < protocol::profile_bins; ++n) out.calls += out.bins[n] = cell.count(n);
     out.self = static_cast<std::uint64_t>(cell.self_ticks(out.calls, profile_memory.cost()));
     return true;
 }
@@ -31,7 +31,7 @@ bool read_profile(std::uint32_t index, unsigned core, SiteProfile& out) {
 std::uint64_t profiled_calls(std::uint32_t index) {
     std::uint64_t calls = 0;
     for (unsigned core = 0; core < profile_memory.cores(); ++core) {
-        for (unsigned n = 0; n < wire::profile_bins; ++n) calls += profile_memory.cell(core, index).count(n);
+        for (unsigned n = 0; n < protocol::profile_bins; ++n) calls += profile_memory.cell(core, index).count(n);
     }
     return calls;
 }

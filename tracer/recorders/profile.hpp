@@ -39,7 +39,7 @@ struct alignas(16) ProfileCell {
         std::uint64_t total;
         std::uint64_t self;
     };
-    Events events[wire::max_events];  // since they were chosen
+    Events events[protocol::max_events];  // since they were chosen
     std::uint64_t counted;            // calls of which they are
     std::uint64_t unused;
     std::uint64_t min;
@@ -56,7 +56,7 @@ struct alignas(16) ProfileCell {
     }
     // Of the wire's bin: calls whose duration has so many significant bits.
     std::uint64_t count(unsigned bits) const {
-        return __atomic_load_n(&bins[wire::profile_bins - 1 - bits], __ATOMIC_RELAXED);
+        return __atomic_load_n(&bins[protocol::profile_bins - 1 - bits], __ATOMIC_RELAXED);
     }
     static constexpr unsigned first_bin = 2;  // of leading zeros; 2^62 ticks are 146 years at 1 GHz
     static unsigned bin_of(std::uint64_t duration) {
@@ -101,7 +101,7 @@ inline void profile_events_unwound(Core& core, const ShadowFrame& frame) {
     const std::uint64_t self = counters_between(core.evented, now);
     core.evented = now;
     ProfileCell& cell = cell_of(frame);
-    for (unsigned n = 0; n < wire::max_events; ++n) {
+    for (unsigned n = 0; n < protocol::max_events; ++n) {
         cell.events[n].total += counter_of(total, n);
         cell.events[n].self += counter_of(self, n);
     }

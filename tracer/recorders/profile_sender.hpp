@@ -46,19 +46,19 @@ public:
     std::uint64_t aggregated(unsigned core) const { return aggregated_[core]; }
 
     struct Frame {
-        wire::Stream stream;
+        protocol::Stream stream;
         unsigned core;
         std::size_t payload_bytes;
     };
-    // While it waits; only the pump. Payload: wire::max_payload_bytes. Of each core its profile, and then
+    // While it waits; only the pump. Payload: protocol::max_payload_bytes. Of each core its profile, and then
     // its events, if they are counted.
-    Frame next(std::uint64_t now, wire::Byte* payload) {
+    Frame next(std::uint64_t now, protocol::Byte* payload) {
         if (part_ == none) begin();
         if (of_events_) return next_events(payload);
-        wire::ProfileWriter out(payload);
+        protocol::ProfileWriter out(payload);
         for (; site_ < sites_.size() && out.has_room(); ++site_) put(out, memory_.cell(core_, site_));
         const bool last = site_ == sites_.size();
-        const Frame frame{wire::Stream::profile, core_, out.finish({number_, part_, last, now})};
+        const Frame frame{protocol::Stream::profile, core_, out.finish({number_, part_, last, now})};
         ++part_;
         if (last) {
             aggregated_[core_] = calls_;
@@ -75,11 +75,11 @@ public:
 private:
     static constexpr std::uint64_t none = ~std::uint64_t{0};
 
-    Frame next_events(wire::Byte* payload) {
-        wire::ProfileEventsWriter out(payload, set_.argument());
+    Frame next_events(protocol::Byte* payload) {
+        protocol::ProfileEventsWriter out(payload, set_.argument());
         for (; site_ < sites_.size() && out.has_room(); ++site_) put(out, memory_.cell(core_, site_));
         const bool last = site_ == sites_.size();
-        const Frame frame{wire::Stream::profile_events, core_,
+        const Frame frame{protocol::Stream::profile_events, core_,
                           out.finish({number_, part_, last, set_.choice(), set_.argument()})};
         ++part_;
         if (last) {
@@ -101,11 +101,11 @@ private:
     static std::uint64_t read(const std::uint64_t& word) {
         return __atomic_load_n(&word, __ATOMIC_RELAXED);
     }
-    void put(wire::ProfileWriter& out, const ProfileCell& cell) {
+    void put(protocol::ProfileWriter& out, const ProfileCell& cell) {
         const std::uint64_t min = read(cell.min);
         if (min == ~std::uint64_t{0}) return;  // never called
         std::uint64_t calls = 0;
-        for (unsigned bin = 0; bin < wire::profile_bins; ++bin) calls += cell.count(bin);
+        for (unsigned bin = 0; bin < protocol::profile_bins; ++bin) calls += cell.count(bin);
         out.put(static_cast<std::uint32_t>(sites_.function(site_) - text_base_), read(cell.total),
                 cell.self_ticks(calls, memory_.cost()), min, read(cell.max), [&](unsigned bin) {
                     const std::uint64_t count = cell.count(bin);
@@ -114,11 +114,11 @@ private:
                 });
     }
 
-    void put(wire::ProfileEventsWriter& out, const ProfileCell& cell) {
+    void put(protocol::ProfileEventsWriter& out, const ProfileCell& cell) {
         const std::uint64_t calls = read(cell.counted);
         if (calls == 0) return;
-        wire::ProfileEventsEntry entry{static_cast<std::uint32_t>(sites_.function(site_) - text_base_), calls, {}, {}};
-        for (unsigned n = 0; n < wire::max_events; ++n) {
+        protocol::ProfileEventsEntry entry{static_cast<std::uint32_t>(sites_.function(site_) - text_base_), calls, {}, {}};
+        for (unsigned n = 0; n < protocol::max_events; ++n) {
             entry.total[n] = read(cell.events[n].total);
             entry.self[n] = read(cell.events[n].self);
         }

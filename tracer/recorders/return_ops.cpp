@@ -17,7 +17,7 @@ constinit Machine machine;
 
 bool has_frame_left(Core& core) {
     if (core.top < core.frames_end) return true;
-    __atomic_fetch_add(&core.unhooked, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&core.shadow_stack_full, 1, __ATOMIC_RELAXED);
     return false;
 }
 [[gnu::noinline]] bool unwind_to_place(Core& core, std::uint64_t sp, std::uint64_t return_address) {
@@ -28,7 +28,7 @@ bool has_frame_left(Core& core) {
 // Room on top of the shadow stack for a call with this SP and return address.
 bool make_place(Core& core, std::uint64_t sp, std::uint64_t return_address) {
     if (sp < core.stack_low || sp >= core.stack_high) {
-        __atomic_fetch_add(&core.foreign, 1, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&core.off_stack, 1, __ATOMIC_RELAXED);
         return false;
     }
     return top_frame(core)->sp <= sp ? unwind_to_place(core, sp, return_address) : has_frame_left(core);

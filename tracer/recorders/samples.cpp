@@ -42,7 +42,7 @@ public:
             caller = is_record(here, below) ? caller_at(here) : 0;
         }
     }
-    std::uint32_t argument() const { return wire::sample_argument(count_, has_link_, cut_); }
+    std::uint32_t argument() const { return protocol::sample_argument(count_, has_link_, cut_); }
     std::span<const std::uint64_t> addresses() const { return {addresses_, count_}; }
 
 private:
@@ -83,7 +83,7 @@ private:
             cut_ = true;
             return false;
         }
-        addresses_[count_++] = wire::sampled_address(address - hello.text_base);
+        addresses_[count_++] = protocol::sampled_address(address - hello.text_base);
         return true;
     }
 
@@ -102,7 +102,7 @@ void sample(const Interruption& at) {
     Walk walk(*core);
     walk.run(at);
     const bool done = put_in_context(machine, *core, [&](std::uint64_t limit) {
-        return ring_put_many(machine, *core, wire::make_extended(wire::Extended::sample, walk.argument()),
+        return ring_put_many(machine, *core, protocol::make_extended(protocol::Extended::sample, walk.argument()),
                              walk.addresses(), limit);
     });
     if (!done) add_one(core->dropped);

@@ -60,17 +60,17 @@ public:
             left_ = {core_.left_position, core_.left_clock};
             if (finder_.began.position == core_.cursor) found_ = finder_.began.clock;
             told_ =
-                put_own_said(machine_, core_, wire::Extended::tracer_begin, told_before, &left_);
+                put_own_said(machine_, core_, protocol::Extended::tracer_begin, told_before, &left_);
         }
         return told_ ? left_ : finder_.began;
     }
     ~Unwinding() {
         if (!told_) return;
-        put_own_said(machine_, core_, wire::Extended::tracer_end, told_after, &left_);
+        put_own_said(machine_, core_, protocol::Extended::tracer_end, told_after, &left_);
         Moment found{found_ != 0 ? core_.cursor : 0, found_};
-        if (!put_own_said(machine_, core_, wire::Extended::tracer_begin, finder_.before, &found))
+        if (!put_own_said(machine_, core_, protocol::Extended::tracer_begin, finder_.before, &found))
             return;
-        put_own_said(machine_, core_, wire::Extended::tracer_end, way_back);
+        put_own_said(machine_, core_, protocol::Extended::tracer_end, way_back);
     }
     Unwinding(const Unwinding&) = delete;
     Unwinding& operator=(const Unwinding&) = delete;
@@ -86,7 +86,7 @@ private:
 
 // As nopscope_graph_events_hook, of a call that ends by longjmp. Interrupts masked. False: its events are not known.
 template <MachineConcept M>
-bool put_unwound_with_events(M& machine, Core& core, const ShadowFrame& frame, wire::Record ret, Moment& ended) {
+bool put_unwound_with_events(M& machine, Core& core, const ShadowFrame& frame, protocol::Record ret, Moment& ended) {
     const EventSet set{frame.rest[1]};
     if (!set.any() || set.word != core.events) return false;
     const auto claim = ring_claim(machine, core, set.return_bytes(), no_limit, &ended);
@@ -106,7 +106,7 @@ void close_unwound(M& machine, Core& core, const ShadowFrame& frame, Unwinding<M
         case Hook::graph_events: {
             constexpr std::uint32_t unwound = 1;
             const auto entry = static_cast<std::uint32_t>(record_index(frame.position));
-            const wire::Record ret = wire::make_record(wire::Kind::ret, entry << 1 | unwound, 0);
+            const protocol::Record ret = protocol::make_record(protocol::Kind::ret, entry << 1 | unwound, 0);
             const bool counts = hook_of(frame.hook) == Hook::graph_events;
             Moment& ended = unwinding.ended();
             if (counts && put_unwound_with_events(machine, core, frame, ret, ended)) break;

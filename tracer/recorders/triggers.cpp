@@ -12,7 +12,7 @@ void mark(std::uint32_t id) {
     Core* const core = joined_core();
     if (core == nullptr) return;
     Machine machine;
-    const wire::Record record = wire::make_extended(wire::Extended::marker, id);
+    const protocol::Record record = protocol::make_extended(protocol::Extended::marker, id);
     const auto put_mark = [&](std::uint64_t limit) { return ring_put(machine, *core, record, limit); };
     const bool put = put_in_context(machine, *core, put_mark, mark_limit);
     if (!put) add_one(core->dropped);

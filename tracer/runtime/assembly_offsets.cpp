@@ -64,8 +64,8 @@ PAIR(Core, top, shadow_end);
 OFFSET(CORE_SHADOW_END, Core, shadow_end);
 PAIR(Core, shadow_end, stack_low);
 OFFSET(CORE_DROPPED, Core, dropped);
-OFFSET(CORE_UNHOOKED, Core, unhooked);
-OFFSET(CORE_FOREIGN, Core, foreign);
+OFFSET(CORE_SHADOW_STACK_FULL, Core, shadow_stack_full);
+OFFSET(CORE_OFF_STACK, Core, off_stack);
 OFFSET(CORE_LOSSLESS, Core, lossless);
 OFFSET(CORE_DEPTH, Core, depth);
 OFFSET(CORE_RECURSION, Core, recursions);
@@ -108,10 +108,10 @@ PAIR(ProfileCell, total, self);
 VALUE(PROFILED_SHIFT, profiled_shift);
 
 // High words of records, without their arguments.
-VALUE(KIND_ENTRY, wire::Kind::entry);
-VALUE(KIND_RET, wire::Kind::ret);
-VALUE(DATA, wire::make_extended(wire::Extended::data, 0).high());
-VALUE(DURATION, wire::make_extended(wire::Extended::duration, 0).high());
+VALUE(KIND_ENTRY, protocol::Kind::entry);
+VALUE(KIND_RET, protocol::Kind::ret);
+VALUE(DATA, protocol::make_extended(protocol::Extended::data, 0).high());
+VALUE(DURATION, protocol::make_extended(protocol::Extended::duration, 0).high());
 
 }  // namespace
 }  // namespace nopscope

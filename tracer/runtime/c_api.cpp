@@ -195,8 +195,8 @@ struct nopscope_counters nopscope_counters() {
             .generated = now.generated,
             .dropped = now.dropped,
             .filtered = now.filtered,
-            .unhooked = now.unhooked,
-            .foreign = now.foreign,
+            .shadow_stack_full = now.shadow_stack_full,
+            .off_stack = now.off_stack,
             .recursions = now.recursions,
             .stray_returns = now.stray_returns};
 }

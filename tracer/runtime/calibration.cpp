@@ -32,14 +32,14 @@ constinit ProfileCell cell{};
 
 // A table in place of a local one, which the compiler would call memcpy for.
 constexpr struct {
-    wire::Recorder number;
+    protocol::Recorder number;
     void (*function)();
 } recorders[] = {
-    {wire::Recorder::function, nopscope_calibrated_function},
-    {wire::Recorder::graph, nopscope_calibrated_graph},
-    {wire::Recorder::profile, nopscope_calibrated_profile},
-    {wire::Recorder::duration, nopscope_calibrated_duration},
-    {wire::Recorder::sampled, nopscope_calibrated_sampled},
+    {protocol::Recorder::function, nopscope_calibrated_function},
+    {protocol::Recorder::graph, nopscope_calibrated_graph},
+    {protocol::Recorder::profile, nopscope_calibrated_profile},
+    {protocol::Recorder::duration, nopscope_calibrated_duration},
+    {protocol::Recorder::sampled, nopscope_calibrated_sampled},
 };
 
 constexpr std::uint64_t calls = 128;
@@ -53,8 +53,8 @@ struct Measured {
 
 // Of all calls, to 1/256 ticks of one.
 std::int32_t per_call(std::uint64_t ticks) {
-    static_assert(wire::overhead_unit % calls == 0);
-    return static_cast<std::int32_t>(ticks * (wire::overhead_unit / calls));
+    static_assert(protocol::overhead_unit % calls == 0);
+    return static_cast<std::int32_t>(ticks * (protocol::overhead_unit / calls));
 }
 void least(std::uint64_t& of, std::uint64_t ticks) {
     if (ticks < of) of = ticks;
@@ -87,22 +87,22 @@ std::uint64_t timed(std::uint64_t (*loop)(void (*)(), std::uint64_t), void (*fun
     return ticks;
 }
 
-void measure(Measured& least_so_far, wire::Recorder recorder, void (*function)()) {
+void measure(Measured& least_so_far, protocol::Recorder recorder, void (*function)()) {
     cell.total = 0;
     least(least_so_far.loop, timed(nopscope_calibrate_calls, function));
     switch (recorder) {
-    case wire::Recorder::none:
-    case wire::Recorder::function:
+    case protocol::Recorder::none:
+    case protocol::Recorder::function:
         least_so_far.told = 0;
         break;
-    case wire::Recorder::graph:
-    case wire::Recorder::sampled:
+    case protocol::Recorder::graph:
+    case protocol::Recorder::sampled:
         least(least_so_far.told, told_by_calls(scratch));
         break;
-    case wire::Recorder::profile:
+    case protocol::Recorder::profile:
         least(least_so_far.told, cell.total);
         break;
-    case wire::Recorder::duration:
+    case protocol::Recorder::duration:
         least(least_so_far.told, told_by_durations(scratch));
         break;
     }
@@ -115,7 +115,7 @@ extern constinit Ops nopscope_calibration_ops;
 constinit Ops nopscope_calibration_ops{.data = &cell.total};
 }
 
-void calibrate(wire::Hello& hello, std::uint64_t* ring, ShadowFrame* shadow, const Config& config) {
+void calibrate(protocol::Hello& hello, std::uint64_t* ring, ShadowFrame* shadow, const Config& config) {
     Measured measured[std::size(recorders)];
     for (std::uint64_t i = 0; i < 3 * calls; ++i) ring[i] = 0;
     reset_shadow_stack(scratch, shadow, shadow_frames + 1, config.stack_high);
@@ -136,12 +136,12 @@ void calibrate(wire::Hello& hello, std::uint64_t* ring, ShadowFrame* shadow, con
     // layout of the image, or, where the clock of an emulator is its host's, the host.
     hello.landing_pad = per_call(idle - std::min(idle, local));
     for (std::size_t i = 0; i < std::size(recorders); ++i) {
-        const wire::Recorder number = recorders[i].number;
+        const protocol::Recorder number = recorders[i].number;
         const std::int32_t own = per_call(idle - empty);
         const std::int32_t told = per_call(measured[i].told);
         const std::int32_t loop = per_call(measured[i].loop - empty);
-        const bool timed_itself = number != wire::Recorder::function;
-        wire::Overhead& overhead = hello.overheads[wire::overhead_index(number)];
+        const bool timed_itself = number != protocol::Recorder::function;
+        protocol::Overhead& overhead = hello.overheads[protocol::overhead_index(number)];
         overhead.inside = std::max(timed_itself ? told - own : 0, 0);
         overhead.outside = std::max(loop - (timed_itself ? told : own), 0);
         hello.landing_pad = std::min(hello.landing_pad, overhead.outside);  // the host takes it from there

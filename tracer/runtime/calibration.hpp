@@ -20,6 +20,6 @@ namespace nopscope {
 // On the core that calls it, before anything is traced, interrupts masked for some 15 microseconds of a
 // 1 GHz core at a time; 290,000 instructions in all, whatever the image has. Uses `ring` (ring_bytes) and `shadow`
 // (shadow_frames + 1), whose contents are void after it.
-void calibrate(wire::Hello& hello, std::uint64_t* ring, ShadowFrame* shadow, const Config& config);
+void calibrate(protocol::Hello& hello, std::uint64_t* ring, ShadowFrame* shadow, const Config& config);
 
 }  // namespace nopscope

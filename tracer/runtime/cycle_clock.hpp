@@ -45,7 +45,7 @@ class CycleClock {
 public:
     // Core 0, once. Measures for a millisecond, and makes hello's CNTVCT rate that of the cycles. False:
     // this CPU counts none.
-    bool open(wire::Hello& hello) {
+    bool open(protocol::Hello& hello) {
         const std::uint64_t ticks_hz = hello.clock_hz;
         if (!has_cycle_counter()) return false;
         start_cycles();
@@ -54,7 +54,7 @@ public:
             first_ = ClockPair::read();
         } while (first_.ticks - begin.ticks < ticks_hz / 1000);
         ticks_hz_ = ticks_hz;
-        hello.clock = wire::Clock::pmccntr;
+        hello.clock = protocol::Clock::pmccntr;
         hello.clock_hz = hz_ = scaled(ticks_hz, first_.cycles - begin.cycles, first_.ticks - begin.ticks);
         return true;
     }

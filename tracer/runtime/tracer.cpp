@@ -31,12 +31,12 @@ Address address_of(const char* label) { return reinterpret_cast<std::uintptr_t>(
 [[gnu::section(".nopscope.ring")]] WarmResetHeader kept;
 
 constinit Machine machine;
-constinit wire::TraceEncoder encoders[max_cores]{};
+constinit protocol::TraceEncoder encoders[max_cores]{};
 constinit Pump<Machine, ProfileSender, DemotedSender> line_pump(machine, core_states, encoders, &profile_sender, &command_replies,
                                   &demoted_sender, &in_force);
 constinit CycleClock cycle_clock;
 constinit Counters boot_counters{};
-constinit wire::Byte hello_payload[wire::max_hello_bytes]{};
+constinit protocol::Byte hello_payload[protocol::max_hello_bytes]{};
 
 void prepare_core(unsigned number, const Config& config) {
     Core& core = core_states[number];
@@ -147,7 +147,7 @@ Status init(const Config& config) {
     }
     if (config.calibrate) calibrate(hello, core_memory[0].ring, core_memory[0].shadow, config);
     const std::int32_t cost =
-        hello.overheads[wire::overhead_index(wire::Recorder::profile)].outside;
+        hello.overheads[protocol::overhead_index(protocol::Recorder::profile)].outside;
     profile_memory.set_cost(cost > 0 ? static_cast<std::uint64_t>(cost) : 0);
     for (unsigned core = 0; core < max_cores; ++core) prepare_core(core, config);
     const std::uint64_t now = machine.clock();
@@ -198,7 +198,7 @@ void pump() {
 Status set_mode(Mode mode) {
     if (!initialised) return Status::not_initialised;
     if (mode == Mode::adaptive && !profile_memory.is_open()) return Status::no_profile_memory;
-    if (mode == Mode::adaptive && events_chosen().any()) return refuse_events(wire::EventRefusal::mode);
+    if (mode == Mode::adaptive && events_chosen().any()) return refuse_events(protocol::EventRefusal::mode);
     if (!line_pump.set_mode(mode)) return Status::bad_config;
     want_adaptive(mode == Mode::adaptive);
     return Status::ok;
@@ -245,8 +245,8 @@ Counters counters() {
         now.overflowed += core.overflowed;
         now.filtered += filtered_of(core);
         now.generated += record_index(core.cursor) + core.dropped + filtered_of(core);
-        now.unhooked += core.unhooked;
-        now.foreign += core.foreign;
+        now.shadow_stack_full += core.shadow_stack_full;
+        now.off_stack += core.off_stack;
         now.recursions += core.recursions;
         now.stray_returns += core.stray_returns;
     }

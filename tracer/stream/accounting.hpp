@@ -10,7 +10,7 @@ namespace nopscope {
 
 // What the pump has taken off the ring: no field counts a record that is still in it. Reads each
 // counter once, so the fields agree whatever a core records meanwhile. The pump only.
-inline wire::Stats stats_of(const Core& core, std::uint64_t now, std::uint64_t console_dropped,
+inline protocol::Stats stats_of(const Core& core, std::uint64_t now, std::uint64_t console_dropped,
                             std::uint64_t final) {
     const std::uint64_t dropped = __atomic_load_n(&core.dropped, __ATOMIC_RELAXED);
     const std::uint64_t filtered = filtered_of(core), aggregated = core.aggregated;
@@ -22,8 +22,8 @@ inline wire::Stats stats_of(const Core& core, std::uint64_t now, std::uint64_t c
         .generated = delivered + overwritten + dropped + aggregated + filtered,
         .delivered = delivered,
         .dropped = dropped,
-        .unhooked = core.unhooked,
-        .foreign = core.foreign,
+        .shadow_stack_full = core.shadow_stack_full,
+        .off_stack = core.off_stack,
         .console_dropped = console_dropped,
         .final = final,
         .overwritten = overwritten,

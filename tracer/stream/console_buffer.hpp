@@ -15,11 +15,11 @@ public:
     std::size_t put(const char* bytes, std::size_t count) {
         std::size_t taken = 0;
         for (; taken < count && head_ - tail_ < bytes_.size(); ++taken) {
-            bytes_[head_++ % bytes_.size()] = static_cast<wire::Byte>(bytes[taken]);
+            bytes_[head_++ % bytes_.size()] = static_cast<protocol::Byte>(bytes[taken]);
         }
         return taken;
     }
-    std::size_t get(wire::Byte* to, std::size_t room) {
+    std::size_t get(protocol::Byte* to, std::size_t room) {
         std::size_t given = 0;
         for (; given < room && tail_ != head_; ++given) to[given] = bytes_[tail_++ % bytes_.size()];
         return given;
@@ -27,7 +27,7 @@ public:
     bool empty() const { return head_ == tail_; }
 
 private:
-    std::array<wire::Byte, 2048> bytes_{};
+    std::array<protocol::Byte, 2048> bytes_{};
     std::size_t head_ = 0;
     std::size_t tail_ = 0;
 };

@@ -14,9 +14,9 @@ namespace nopscope {
 // `request`: all of it is due. `keep_period`: what is due by now is requested. For stats frames: `keeps`, `last_whole`,
 // and `aggregated` of a core.
 template <typename S>
-concept ProfileSource = requires(S source, const S seen, std::uint64_t now, wire::Byte* payload, unsigned core) {
+concept ProfileSource = requires(S source, const S seen, std::uint64_t now, protocol::Byte* payload, unsigned core) {
     { seen.waits() } -> std::same_as<bool>;
-    { source.next(now, payload).stream } -> std::convertible_to<wire::Stream>;
+    { source.next(now, payload).stream } -> std::convertible_to<protocol::Stream>;
     { source.next(now, payload).core } -> std::convertible_to<unsigned>;
     { source.next(now, payload).payload_bytes } -> std::convertible_to<std::size_t>;
     source.request();
@@ -28,7 +28,7 @@ concept ProfileSource = requires(S source, const S seen, std::uint64_t now, wire
 
 // `next` returns the bytes of payload; 0: not now.
 template <typename S>
-concept MovedSource = requires(S source, const S seen, std::uint64_t now, wire::Byte* payload) {
+concept MovedSource = requires(S source, const S seen, std::uint64_t now, protocol::Byte* payload) {
     { seen.waits(now) } -> std::same_as<bool>;
     { source.next(now, payload) } -> std::same_as<std::size_t>;
     source.request();
@@ -37,12 +37,12 @@ concept MovedSource = requires(S source, const S seen, std::uint64_t now, wire::
 // For a pump that sends neither.
 struct NoProfile {
     struct Frame {
-        wire::Stream stream;
+        protocol::Stream stream;
         unsigned core;
         std::size_t payload_bytes;
     };
     static bool waits() { return false; }
-    static Frame next(std::uint64_t, wire::Byte*) { return {}; }
+    static Frame next(std::uint64_t, protocol::Byte*) { return {}; }
     static void request() {}
     static void keep_period(std::uint64_t) {}
     static bool keeps() { return false; }
@@ -51,7 +51,7 @@ struct NoProfile {
 };
 struct NoMoved {
     static bool waits(std::uint64_t) { return false; }
-    static std::size_t next(std::uint64_t, wire::Byte*) { return 0; }
+    static std::size_t next(std::uint64_t, protocol::Byte*) { return 0; }
     static void request() {}
 };
 

@@ -23,8 +23,8 @@ public:
         last_ = machine_.clock();
     }
 
-    // Room for the next frame's encoding (wire::max_encoded_bytes); only while idle().
-    wire::Byte* buffer() { return bytes_; }
+    // Room for the next frame's encoding (protocol::max_encoded_bytes); only while idle().
+    protocol::Byte* buffer() { return bytes_; }
     void queue(std::size_t count) {
         at_ = 0;
         count_ = count;
@@ -88,7 +88,7 @@ private:
     std::uint64_t credit_ = 0;  // bytes times clock_hz
     std::size_t at_ = 0;
     std::size_t count_ = 0;
-    wire::Byte bytes_[wire::max_encoded_bytes]{};
+    protocol::Byte bytes_[protocol::max_encoded_bytes]{};
 };
 
 }  // namespace nopscope

@@ -29,7 +29,7 @@ class Pump {
 public:
     // `cores`: of all that may ever record; core n is the machine's core n.
     // `encoders`: one for each of them.
-    constexpr Pump(M& machine, std::span<Core> cores, wire::TraceEncoder* encoders,
+    constexpr Pump(M& machine, std::span<Core> cores, protocol::TraceEncoder* encoders,
                    Profile* profile = nullptr, Replies* replies = nullptr,
                    Moved* moved = nullptr, const InForce* in_force = nullptr)
         : machine_(machine), cores_(cores), line_(machine), trace_(machine, encoders),
@@ -38,7 +38,7 @@ public:
 
     // `hello` is kept by pointer; `session` tells this boot from the last.
     // `kept`: what to bring up to date for a warm reset, or null.
-    void open(const Config& config, const wire::Hello& hello, std::uint16_t session,
+    void open(const Config& config, const protocol::Hello& hello, std::uint16_t session,
               WarmResetHeader* kept = nullptr) {
         open_line(config, hello, session, kept, config.mode);
     }
@@ -82,9 +82,9 @@ public:
     template <typename Work>
     void charge_to_tracer(Work work, Moment began = {}) {
         const TracerTimeScope own_time(machine_, here());
-        const bool marked = put_own(machine_, here(), wire::Extended::tracer_begin, 0, &began);
+        const bool marked = put_own(machine_, here(), protocol::Extended::tracer_begin, 0, &began);
         work();
-        if (marked) put_own(machine_, here(), wire::Extended::tracer_end);
+        if (marked) put_own(machine_, here(), protocol::Extended::tracer_end);
     }
 
     // They are due. Any context.
@@ -124,12 +124,12 @@ public:
         const TracerTimeScope own_time(machine_, core);
         for (bool marked = false;;) {
             const std::uint64_t interrupts = machine_.mask_interrupts();
-            marked = marked || put_own(machine_, core, wire::Extended::tracer_begin, before, &began);
+            marked = marked || put_own(machine_, core, protocol::Extended::tracer_begin, before, &began);
             const bool locked = try_lock();
             const bool room = locked ? locked_make_room()
                                      : TraceSender<M>::waiting_records(core) * record_bytes <= ring_bytes / 2;
             const bool over = locked || room;
-            if (over && marked) put_own(machine_, core, wire::Extended::tracer_end, make_room_after);
+            if (over && marked) put_own(machine_, core, protocol::Extended::tracer_end, make_room_after);
             machine_.restore_interrupts(interrupts);
             if (over) return room;
             relax();
@@ -139,7 +139,7 @@ public:
     // Instead of open(): sends all that a warm reset has left, in the session that it was, with
     // sequence numbers from the kept limit on. The cores are as recover_core() makes them, and
     // stopped. `hello` says so meanwhile.
-    void send_recovered(const Config& config, wire::Hello& hello, WarmResetHeader& kept) {
+    void send_recovered(const Config& config, protocol::Hello& hello, WarmResetHeader& kept) {
         const bool flight = hello.flight, lossless = hello.lossless;
         hello.recovered = true;
         hello.flight = kept.flight != 0;
@@ -252,7 +252,7 @@ private:
     // Instructions from where make_room() notes its end to where the recorder tries again, some.
     static constexpr std::uint32_t make_room_after = 80;
 
-    void open_line(const Config& config, const wire::Hello& hello, std::uint16_t session, WarmResetHeader* kept,
+    void open_line(const Config& config, const protocol::Hello& hello, std::uint16_t session, WarmResetHeader* kept,
                    Mode mode) {
         hello_ = &hello;
         session_ = session;
@@ -377,7 +377,7 @@ private:
             core.last_certain_clock = core.seen_clock;
         }
         if (since(core.last_sync) < std::int64_t{1} << 30) return;
-        if (put_own(machine_, core, wire::Extended::sync)) core.last_sync = now;
+        if (put_own(machine_, core, protocol::Extended::sync)) core.last_sync = now;
     }
 
     bool due(std::uint64_t at) const { return static_cast<std::int64_t>(machine_.clock() - at) >= 0; }
@@ -397,24 +397,24 @@ private:
         if (!line_.idle()) return line_.send();
         keep_modes();
         if (replies_wait()) {
-            return queue({wire::Stream::reply, 0, session_, reply_sequence_++},
+            return queue({protocol::Stream::reply, 0, session_, reply_sequence_++},
                          replies_->take(frame_.payload()));
         }
         if (until == Until::paced && replies_ != nullptr && replies_->hold()) return false;
         if (due(hello_due_)) {
             hello_due_ = machine_.clock() + clock_hz_;
-            return queue({wire::Stream::hello, 0, session_, hello_sequence_++},
+            return queue({protocol::Stream::hello, 0, session_, hello_sequence_++},
                          write_hello(*hello_, frame_.payload()));
         }
         if (!console_.empty()) {
-            return queue({wire::Stream::console, 0, session_, console_sequence_++},
+            return queue({protocol::Stream::console, 0, session_, console_sequence_++},
                          with_console([&] {
                              return console_.get(frame_.payload(), console_frame_bytes);
                          }));
         }
         if (moved_waits()) {
             const std::size_t bytes = moved_->next(machine_.clock(), frame_.payload());
-            if (bytes != 0) return queue({wire::Stream::moved, 0, session_, moved_sequence_++}, bytes);
+            if (bytes != 0) return queue({protocol::Stream::moved, 0, session_, moved_sequence_++}, bytes);
         }
         // One a second and core, and one after each change. They come before the records: a line that never
         // catches up would carry none.
@@ -439,7 +439,7 @@ private:
     std::uint8_t number_of(const Core& core) const {
         return static_cast<std::uint8_t>(&core - cores_.data());
     }
-    bool queue(const wire::FrameHeader& header, std::size_t payload_bytes) {
+    bool queue(const protocol::FrameHeader& header, std::size_t payload_bytes) {
         keeper_.cover(header.sequence, cores_, state());
         line_.queue(frame_.encode(header, payload_bytes, line_.buffer()));
         return true;
@@ -449,13 +449,13 @@ private:
         return __atomic_load_n(&stats_owed_, __ATOMIC_RELAXED) != 0 || due(stats_due_);
     }
     bool queue_stats(Core& core, bool final) {
-        wire::Stats stats = stats_of(core, machine_.clock(), console_dropped_, final ? 1 : 0);
+        protocol::Stats stats = stats_of(core, machine_.clock(), console_dropped_, final ? 1 : 0);
         if (in_force_ != nullptr && !hello_->recovered) add_state(stats, core);
         if (replies_ != nullptr && number_of(core) == 0) stats.commands_refused = replies_->refused();
-        return queue({wire::Stream::stats, number_of(core), session_, core.stats_sequence++},
+        return queue({protocol::Stream::stats, number_of(core), session_, core.stats_sequence++},
                      write_stats(stats, frame_.payload()));
     }
-    void add_state(wire::Stats& stats, const Core& core) const {
+    void add_state(protocol::Stats& stats, const Core& core) const {
         stats.has_state = true;
         stats.recursions = __atomic_load_n(&core.recursions, __ATOMIC_RELAXED);
         stats.mode = static_cast<std::uint64_t>(modes_.mode());
@@ -486,7 +486,7 @@ private:
         Core& core = cores_[number];
         core.aggregated = profile_->aggregated(number);
         std::uint32_t& sequence =
-            stream == wire::Stream::profile ? core.profile_sequence : core.profile_events_sequence;
+            stream == protocol::Stream::profile ? core.profile_sequence : core.profile_events_sequence;
         return queue({stream, static_cast<std::uint8_t>(number), session_, sequence++}, payload_bytes);
     }
     // False when the record at the ring's tail is not written (yet).
@@ -498,7 +498,7 @@ private:
             trace_.restart(number_of(core));
             return true;
         }
-        queue({wire::Stream::trace, number_of(core), session_, core.trace_sequence++}, payload_bytes);
+        queue({protocol::Stream::trace, number_of(core), session_, core.trace_sequence++}, payload_bytes);
         trace_bytes_ += payload_bytes;
         keeper_.hold(core);
         trace_.release(core);
@@ -516,8 +516,8 @@ private:
     Modes<M> modes_;
     WarmResetWriter<M> keeper_;
     ConsoleBuffer console_;
-    wire::FrameBuilder frame_;
-    const wire::Hello* hello_ = nullptr;
+    protocol::FrameBuilder frame_;
+    const protocol::Hello* hello_ = nullptr;
     std::uint64_t clock_hz_ = 1;
     std::uint64_t hello_due_ = 0;
     std::uint64_t stats_due_ = 0;

@@ -14,9 +14,9 @@ public:
         std::uint32_t number = 0;  // of the command
         std::uint32_t crc = 0;     // of the command's payload
         std::size_t size = 0;      // bytes of payload
-        wire::Byte payload[wire::reply_head_bytes + wire::max_result_bytes]{};
+        protocol::Byte payload[protocol::reply_head_bytes + protocol::max_result_bytes]{};
 
-        wire::Byte* result() { return payload + wire::reply_head_bytes; }
+        protocol::Byte* result() { return payload + protocol::reply_head_bytes; }
     };
 
     // ---- the maker's: one context at a time, and only while none waits ----
@@ -34,12 +34,12 @@ public:
     Reply& passing() { return replies_[kept]; }
 
     // `reply`: of those above, its number set and its result written.
-    void post(Reply& reply, wire::Command what, wire::Answer answer, std::size_t result_bytes = 0) {
-        wire::Writer out(reply.payload);
+    void post(Reply& reply, protocol::Command what, protocol::Answer answer, std::size_t result_bytes = 0) {
+        protocol::Writer out(reply.payload);
         out.fixed(reply.number);
         out.fixed(static_cast<std::uint8_t>(what));
         out.fixed(static_cast<std::uint8_t>(answer));
-        reply.size = wire::reply_head_bytes + result_bytes;
+        reply.size = protocol::reply_head_bytes + result_bytes;
         reply.is_kept = &reply != &passing();
         repeat(reply);
     }
@@ -57,10 +57,10 @@ public:
     bool wait() const { return __atomic_load_n(&waiting_, __ATOMIC_ACQUIRE) != nullptr; }
     bool hold() const { return __atomic_load_n(&holds_, __ATOMIC_ACQUIRE); }
     // Takes the one that waits. Returns the bytes of payload.
-    std::size_t take(wire::Byte* payload) {
+    std::size_t take(protocol::Byte* payload) {
         const Reply& reply = *__atomic_load_n(&waiting_, __ATOMIC_ACQUIRE);
         const std::size_t size = reply.size;
-        wire::Writer(payload).bytes(reply.payload, size);
+        protocol::Writer(payload).bytes(reply.payload, size);
         __atomic_store_n(&waiting_, nullptr, __ATOMIC_RELEASE);
         return size;
     }

@@ -16,7 +16,7 @@ template <MachineConcept M>
 class TraceSender {
 public:
     // `encoders`: one for each core.
-    constexpr TraceSender(M& machine, wire::TraceEncoder* encoders)
+    constexpr TraceSender(M& machine, protocol::TraceEncoder* encoders)
         : machine_(machine), encoders_(encoders) {}
 
     void open(std::uint64_t text_base, std::uint64_t clock_hz) {
@@ -36,11 +36,11 @@ public:
                machine_.clock() - core.last_trace_frame >= clock_hz_ / frames_per_second;
     }
 
-    // Of core `number`, to `payload`, wire::max_payload_bytes. 0: the record at the ring's tail is not
+    // Of core `number`, to `payload`, protocol::max_payload_bytes. 0: the record at the ring's tail is not
     // written (yet).
-    std::size_t build(Core& core, unsigned number, wire::Byte* payload) {
+    std::size_t build(Core& core, unsigned number, protocol::Byte* payload) {
         if (!ring_peek(core, core.tail)) return 0;
-        wire::TraceEncoder& encoder = encoders_[number];
+        protocol::TraceEncoder& encoder = encoders_[number];
         const std::uint64_t now = machine_.clock();
         if (now - core.last_key_frame >= key_seconds * clock_hz_) encoder.restart();
         const std::uint64_t at_most = mind_clock(core);
@@ -51,7 +51,7 @@ public:
                                 .overwritten = core.overwritten,
                                 .context = core.pumped_context});
         if (encoder.is_key()) core.last_key_frame = now;
-        encoder.fill(at_most, [&](wire::Record& record, std::uint64_t& clock) {
+        encoder.fill(at_most, [&](protocol::Record& record, std::uint64_t& clock) {
             return next(core, end, record, clock);
         });
         end_ = end;
@@ -95,42 +95,42 @@ private:
         std::uint64_t own;  // records of the tracer's
     };
 
-    [[gnu::always_inline]] bool next(const Core& core, End& end, wire::Record& record,
+    [[gnu::always_inline]] bool next(const Core& core, End& end, protocol::Record& record,
                                      std::uint64_t& clock) const {
         if (!ring_read(core, end.position, record)) return false;
         end.position += record_bytes;
-        if (record.kind() == wire::Kind::extended) [[unlikely]] {
+        if (record.kind() == protocol::Kind::extended) [[unlikely]] {
             end.clock = clock = clock_after(record, end.clock);
             record = extended(record, end);
             return true;
         }
         end.clock = clock = clock_near(record, end.clock);
         // Sites count from text_base on the line.
-        if (record.kind() != wire::Kind::ret) record.word -= std::uint64_t{text_base_} << wire::kind_shift;
+        if (record.kind() != protocol::Kind::ret) record.word -= std::uint64_t{text_base_} << protocol::kind_shift;
         return true;
     }
-    [[gnu::noinline]] wire::Record extended(wire::Record record, End& end) const {
+    [[gnu::noinline]] protocol::Record extended(protocol::Record record, End& end) const {
         const bool is_site = end.site_next;
-        end.site_next = wire::has_site(record.extended());
+        end.site_next = protocol::has_site(record.extended());
         switch (record.extended()) {
-            case wire::Extended::sync:
-            case wire::Extended::tracer_begin:
-            case wire::Extended::tracer_end: ++end.own; break;
-            case wire::Extended::context: end.context = record.argument(); break;
+            case protocol::Extended::sync:
+            case protocol::Extended::tracer_begin:
+            case protocol::Extended::tracer_end: ++end.own; break;
+            case protocol::Extended::context: end.context = record.argument(); break;
             default: break;
         }
-        return is_site ? wire::make_data(site_of((record.data() << 3) - text_base_)) : record;
+        return is_site ? protocol::make_data(site_of((record.data() << 3) - text_base_)) : record;
     }
 
     // As clock_of(), of a record that is not known to be near: up to a sixteenth of a wrap earlier than the
     // one before it, or less than the rest later.
     static constexpr std::uint32_t backwards_ticks = 1u << 28;
-    static std::uint64_t clock_after(wire::Record record, std::uint64_t before) {
-        if (record.is(wire::Extended::data)) return before;
-        if (record.is(wire::Extended::sync)) return clock_of(record, before);
+    static std::uint64_t clock_after(protocol::Record record, std::uint64_t before) {
+        if (record.is(protocol::Extended::data)) return before;
+        if (record.is(protocol::Extended::sync)) return clock_of(record, before);
         return clock_near(record, before);
     }
-    static std::uint64_t clock_near(wire::Record record, std::uint64_t before) {
+    static std::uint64_t clock_near(protocol::Record record, std::uint64_t before) {
         const std::uint32_t forwards =
             record.clock_low() - static_cast<std::uint32_t>(before) + backwards_ticks;
         return before + forwards - backwards_ticks;
@@ -143,8 +143,8 @@ private:
         std::uint64_t longest = 0;
         core.clock_uncertain_from = 0;
         for (std::uint64_t at = core.tail;; at += record_bytes) {
-            const std::optional<wire::Record> found = ring_peek(core, at);
-            const bool known = !found || found->is(wire::Extended::sync);
+            const std::optional<protocol::Record> found = ring_peek(core, at);
+            const bool known = !found || found->is(protocol::Extended::sync);
             const std::uint64_t before = clock;
             clock = found ? clock_after(*found, before) : machine_.clock();
             const std::uint64_t pause = clock - before + backwards_ticks;
@@ -173,7 +173,7 @@ private:
     }
 
     M& machine_;
-    wire::TraceEncoder* encoders_;
+    protocol::TraceEncoder* encoders_;
     End end_{};
     std::uint64_t clock_hz_ = 1;
     std::uint32_t text_base_ = 0;

@@ -46,8 +46,8 @@ struct WarmResetCore {
     WarmResetTail tail;
     std::uint64_t last_context_recorded;
     std::uint64_t dropped;
-    std::uint64_t unhooked;
-    std::uint64_t foreign;
+    std::uint64_t shadow_stack_full;
+    std::uint64_t off_stack;
     std::uint64_t filtered;
     std::uint64_t aggregated;
 };
@@ -73,7 +73,7 @@ struct alignas(64) WarmResetHeader {
 
 // Of the words, as they lie in memory.
 inline std::uint32_t crc_of(const WarmResetHeader& kept) {
-    return wire::crc32c(reinterpret_cast<const std::uint8_t*>(&kept), offsetof(WarmResetHeader, crc));
+    return protocol::crc32c(reinterpret_cast<const std::uint8_t*>(&kept), offsetof(WarmResetHeader, crc));
 }
 
 // [from, from + bytes) to the point of coherency; data_barrier() completes it.
@@ -115,8 +115,8 @@ inline void keep_core(WarmResetCore& kept, const Core& core) {
     keep_tail(kept.tail, core);
     kept.last_context_recorded = core.last_context_recorded;
     kept.dropped = __atomic_load_n(&core.dropped, __ATOMIC_RELAXED);
-    kept.unhooked = core.unhooked;
-    kept.foreign = core.foreign;
+    kept.shadow_stack_full = core.shadow_stack_full;
+    kept.off_stack = core.off_stack;
     kept.filtered = filtered_of(core);
     kept.aggregated = core.aggregated;
 }
@@ -129,8 +129,8 @@ struct WarmResetImage {
     std::uint64_t clock_hz;
 };
 // `clock_hz`: CNTVCT's, for hello's may be a measured one.
-inline WarmResetImage kept_image(const wire::Hello& hello, std::uint64_t clock_hz, std::uint64_t rings) {
-    return {wire::crc32c(hello.build_id.data, hello.build_id.size, hello.site_table_crc),
+inline WarmResetImage kept_image(const protocol::Hello& hello, std::uint64_t clock_hz, std::uint64_t rings) {
+    return {protocol::crc32c(hello.build_id.data, hello.build_id.size, hello.site_table_crc),
             rings ^ ring_log2, hello.cores, clock_hz};
 }
 // A reader takes a number for a later one if it is less than 2^31 ahead: beyond that nothing is
@@ -180,18 +180,18 @@ inline void unwrite(const Core& core, std::uint64_t position) {
 
 // `is_site(low 32 bits of a run-time address)`.
 template <typename IsSite>
-bool is_plausible(wire::Record record, std::uint64_t position, IsSite is_site) {
+bool is_plausible(protocol::Record record, std::uint64_t position, IsSite is_site) {
     switch (record.kind()) {
-        case wire::Kind::call:
-        case wire::Kind::entry: return is_site(record.site_low());
-        case wire::Kind::ret: {
+        case protocol::Kind::call:
+        case protocol::Kind::entry: return is_site(record.site_low());
+        case protocol::Kind::ret: {
             const std::uint64_t index = record_index(position);
-            const std::uint64_t back = (index - record.entry_index()) & wire::entry_index_mask;
+            const std::uint64_t back = (index - record.entry_index()) & protocol::entry_index_mask;
             return back != 0 && back <= index;
         }
-        case wire::Kind::extended: break;
+        case protocol::Kind::extended: break;
     }
-    return wire::is_known(record.extended());
+    return protocol::is_known(record.extended());
 }
 
 // Returns how many laps after `cursor`'s own the slots before it were written last. No slot alone tells: one that was
@@ -208,7 +208,7 @@ std::uint64_t laps_since(const Core& core, std::uint64_t cursor, IsSite is_site)
             const std::uint64_t at = cursor - back * record_bytes + n * ring_bytes;
             const auto record = ring_peek(core, at);
             if (!record || __atomic_load_n(ring_slot(core, at), __ATOMIC_RELAXED) == 0) continue;
-            const bool tells = record->kind() != wire::Kind::extended && is_plausible(*record, at, is_site);
+            const bool tells = record->kind() != protocol::Kind::extended && is_plausible(*record, at, is_site);
             score += tells ? looked_at : 1;
         }
         if (score > best) {
@@ -275,8 +275,8 @@ Recovered recover_core(Core& core, const WarmResetCore& kept, std::uint64_t now,
     core.tail = begin.position;
     core.overwritten = tail.overwritten + (begin.position - tail.position) / record_bytes;
     core.dropped = kept.dropped;
-    core.unhooked = kept.unhooked;
-    core.foreign = kept.foreign;
+    core.shadow_stack_full = kept.shadow_stack_full;
+    core.off_stack = kept.off_stack;
     core.pumped_clock = begin.clock;
     core.pumped_context = begin.context;
     core.pumped_site_next = begin.position == tail.position && tail.site_next != 0;

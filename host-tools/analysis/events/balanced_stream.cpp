@@ -101,8 +101,8 @@ void BalancedStream::on_trace(unsigned number, const TraceBatch& batch) {
         core.current = &context(core, batch.context);
     }
     std::uint64_t index = batch.first_index;
-    for (const wire::StampedRecord& stamped : batch.records) {
-        const wire::Record record = stamped.record;
+    for (const protocol::StampedRecord& stamped : batch.records) {
+        const protocol::Record record = stamped.record;
         if (cuts_ && core.current->stack.back().function == tracer_function) [[unlikely]]
             cut(core, stamped.clock);
         if (core.unwinding) [[unlikely]]
@@ -112,14 +112,14 @@ void BalancedStream::on_trace(unsigned number, const TraceBatch& batch) {
         core.now = std::max(core.now, time_(stamped.clock - core.cut));
         if (record.high() == core.current->stack.back().plain_end) {
             end(core, *core.current, Left::returned);
-        } else if (record.kind() == wire::Kind::entry) {
+        } else if (record.kind() == protocol::Kind::entry) {
             on_entry(core, record.site_low(), index);
-        } else if (record.kind() == wire::Kind::call) {
+        } else if (record.kind() == protocol::Kind::call) {
             sink_.point(core.current->track, site(record.site_low()), core.now);
-        } else if (record.kind() == wire::Kind::ret) {
-            on_return(core, wire::event_of(stamped, index));
+        } else if (record.kind() == protocol::Kind::ret) {
+            on_return(core, protocol::event_of(stamped, index));
         } else {
-            on_extended(core, wire::event_of(stamped, index));
+            on_extended(core, protocol::event_of(stamped, index));
         }
         ++index;
     }
@@ -246,10 +246,10 @@ void BalancedStream::enter(Core& core, Context& to, Nanoseconds left) {
 
 // Where the call that the return names is on the stack, or 0. As in CallDecoder: indices ascend, so an older one
 // ends the search, unless calls are open for longer than the 28 bits of an entry's index last.
-std::size_t BalancedStream::find(const Context& context, const wire::Event& event) {
+std::size_t BalancedStream::find(const Context& context, const protocol::Event& event) {
     const auto& stack = context.stack;
-    const std::uint64_t wanted = event.index - ((event.index - event.entry_index) & wire::entry_index_mask);
-    const bool wrapped = stack.size() > 1 && event.index - stack[1].index > wire::entry_index_mask;
+    const std::uint64_t wanted = event.index - ((event.index - event.entry_index) & protocol::entry_index_mask);
+    const bool wrapped = stack.size() > 1 && event.index - stack[1].index > protocol::entry_index_mask;
     for (std::size_t i = stack.size() - 1; i > 0; --i) {
         if (stack[i].plain_end == plain_return(event.entry_index)) return i;
         if (!wrapped && stack[i].index < wanted) break;
@@ -257,7 +257,7 @@ std::size_t BalancedStream::find(const Context& context, const wire::Event& even
     return 0;
 }
 
-void BalancedStream::on_return(Core& core, const wire::Event& event) {
+void BalancedStream::on_return(Core& core, const protocol::Event& event) {
     std::size_t at = find(*core.current, event);
     if (at == 0) {
         // Before the record of its switch: recording was stopped, or the ring full.
@@ -282,9 +282,9 @@ void BalancedStream::on_return(Core& core, const wire::Event& event) {
                                                    [](const Open& one) { return one.function == tracer_function; });
 }
 
-void BalancedStream::end_unwinding(Core& core, const wire::StampedRecord& next) {
+void BalancedStream::end_unwinding(Core& core, const protocol::StampedRecord& next) {
     const Nanoseconds now = std::max(core.now, time_(next.clock - core.cut));
-    if (next.record.kind() == wire::Kind::extended && !next.record.is(wire::Extended::tracer_end)) {
+    if (next.record.kind() == protocol::Kind::extended && !next.record.is(protocol::Extended::tracer_end)) {
         core.unwinding = now == core.now;  // the return's own data
         return;
     }
@@ -296,28 +296,28 @@ void BalancedStream::end_unwinding(Core& core, const wire::StampedRecord& next) 
     sink_.leave(core.current->track, tracer_function, now, Left::returned);
 }
 
-void BalancedStream::on_extended(Core& core, const wire::Event& event) {
+void BalancedStream::on_extended(Core& core, const protocol::Event& event) {
     Context& context = *core.current;
     switch (event.extended) {
-    case wire::Extended::context:
+    case protocol::Extended::context:
         return enter(core, this->context(core, event.argument), core.now);
-    case wire::Extended::interrupt:
+    case protocol::Extended::interrupt:
         context.duration.wanted = 0;
         on_entry(core, interrupt_offset(event.argument), event.index);
         break;
-    case wire::Extended::tracer_begin:
+    case protocol::Extended::tracer_begin:
         on_tracer_end(core);  // of one that lost its end to a full ring
         if (context.stack.size() > max_depth) return;
         return begin(core, tracer_function, event.index, Open::no_call);
-    case wire::Extended::tracer_end:
+    case protocol::Extended::tracer_end:
         return on_tracer_end(core);
-    case wire::Extended::marker:
+    case protocol::Extended::marker:
         sink_.mark(context.track, event.argument, core.now);
         break;
-    case wire::Extended::duration:
+    case protocol::Extended::duration:
         context.duration = {.wanted = 2, .depth = event.argument, .site = 0, .ticks = 0};
         break;
-    case wire::Extended::data:
+    case protocol::Extended::data:
         if (!context.duration.data(event.data)) break;
         // Hostile ticks may say that it began at any time.
         sink_.whole(context.track, site(context.duration.site),
@@ -343,11 +343,11 @@ void BalancedStream::on_tracer_end(Core& core) {
 
 void BalancedStream::on_data(Core& core) {
     switch (core.with_data.head().extended) {
-    case wire::Extended::sample:
+    case protocol::Extended::sample:
         return on_sample(core);
-    case wire::Extended::arguments:
-    case wire::Extended::result:
-    case wire::Extended::counter:
+    case protocol::Extended::arguments:
+    case protocol::Extended::result:
+    case protocol::Extended::counter:
         return on_values(core);
     default:
         return;  // counted events, masked interrupts: of `report` and `irq`
@@ -367,10 +367,10 @@ void BalancedStream::on_values(Core& core) {
 
 void BalancedStream::on_sample(Core& core) {
     const auto addresses = core.with_data.data();
-    const bool has_link = wire::sample_has_link(core.with_data.head().argument);
+    const bool has_link = protocol::sample_has_link(core.with_data.head().argument);
     path_.clear();
     for (std::size_t i = 0; i < addresses.size(); ++i) {
-        const std::uint32_t function = sampled(wire::sampled_offset(addresses[i]), i != 0);
+        const std::uint32_t function = sampled(protocol::sampled_offset(addresses[i]), i != 0);
         // x30 is what the last call that the function made has left there.
         if (i == 1 && has_link && path_.back() == function) continue;
         path_.push_back(function);

@@ -32,7 +32,7 @@
 #include "host-tools/target/stream/session.hpp"
 #include "host-tools/analysis/profile/captured.hpp"
 #include "host-tools/analysis/profile/function_table.hpp"
-#include "host-tools/analysis/profile/told_whole.hpp"
+#include "host-tools/analysis/profile/complete_calls.hpp"
 
 namespace nopscope::host {
 
@@ -112,15 +112,15 @@ private:
     void end(Core& core, Context& of, Left how);
     void end_all(Core& core, Left how);
     void on_entry(Core& core, std::uint32_t offset, std::uint64_t index);
-    void on_return(Core& core, const wire::Event& event);
-    void end_unwinding(Core& core, const wire::StampedRecord& next);
-    void on_extended(Core& core, const wire::Event& event);
+    void on_return(Core& core, const protocol::Event& event);
+    void end_unwinding(Core& core, const protocol::StampedRecord& next);
+    void on_extended(Core& core, const protocol::Event& event);
     void on_tracer_end(Core& core);
     void on_data(Core& core);
     void on_values(Core& core);
     void on_sample(Core& core);
     std::uint32_t sampled(std::int64_t offset, bool is_return);
-    static std::size_t find(const Context& context, const wire::Event& event);
+    static std::size_t find(const Context& context, const protocol::Event& event);
 
     EventSink& sink_;
     std::function<const Symbols*()> symbols_;

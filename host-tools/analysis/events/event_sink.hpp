@@ -43,7 +43,7 @@ struct Track {
     std::uint32_t core = 0;
     std::uint32_t context = 0;
 };
-// "core 0, context 7"; without a number for wire::several_contexts.
+// "core 0, context 7"; without a number for protocol::several_contexts.
 std::string track_name(const Track& track);
 
 // What is on a track and is no function of the firmware's.

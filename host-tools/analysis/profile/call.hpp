@@ -34,8 +34,8 @@ struct Begun {
 
 // Of the return that ends a call, all but the clock, where it is plain.
 constexpr std::uint32_t plain_return(std::uint64_t index) {
-    const auto payload = (static_cast<std::uint32_t>(index) & wire::entry_index_mask) << 1;
-    return wire::make_record(wire::Kind::ret, payload, 0).high();
+    const auto payload = (static_cast<std::uint32_t>(index) & protocol::entry_index_mask) << 1;
+    return protocol::make_record(protocol::Kind::ret, payload, 0).high();
 }
 
 struct OpenCall {

@@ -31,10 +31,10 @@ struct CodeOfCalls {
 struct CallCosts {
     CallCosts() = default;
     explicit CallCosts(const HelloInfo& hello)
-        : graph(overhead(hello, wire::Recorder::graph)),
-          function(overhead(hello, wire::Recorder::function)),
-          duration(overhead(hello, wire::Recorder::duration)),
-          profile(overhead(hello, wire::Recorder::profile)),
+        : graph(overhead(hello, protocol::Recorder::graph)),
+          function(overhead(hello, protocol::Recorder::function)),
+          duration(overhead(hello, protocol::Recorder::duration)),
+          profile(overhead(hello, protocol::Recorder::profile)),
           base(hello.text_base - hello.load_bias),
           landing_pad(hello.landing_pad),
           graph_sum(graph_overhead(hello)),
@@ -64,10 +64,10 @@ struct CallCosts {
         if (node.tail == Tail::always) node.outside += tail;
     }
 
-    wire::Overhead graph;
-    wire::Overhead function;
-    wire::Overhead duration;
-    wire::Overhead profile;
+    protocol::Overhead graph;
+    protocol::Overhead function;
+    protocol::Overhead duration;
+    protocol::Overhead profile;
     std::uint64_t base = 0;  // link-time address of offset 0
     std::int64_t landing_pad = 0;
     std::int64_t graph_sum = 0;  // inside and outside
@@ -77,8 +77,8 @@ struct CallCosts {
     std::int64_t hook_outside = 0;
 
 private:
-    static const wire::Overhead& overhead(const HelloInfo& hello, wire::Recorder recorder) {
-        return hello.overheads[wire::overhead_index(recorder)];
+    static const protocol::Overhead& overhead(const HelloInfo& hello, protocol::Recorder recorder) {
+        return hello.overheads[protocol::overhead_index(recorder)];
     }
 };
 

@@ -36,21 +36,21 @@
 #include "host-tools/analysis/profile/call_stack.hpp"
 #include "host-tools/analysis/profile/durations.hpp"
 #include "host-tools/analysis/profile/function_table.hpp"
-#include "host-tools/analysis/profile/told_whole.hpp"
+#include "host-tools/analysis/profile/complete_calls.hpp"
 #include "tracer/protocol/event.hpp"
 
 namespace nopscope::host {
 
 // Sink:
-//   Begun called(std::uint32_t parent_node, std::uint32_t site_offset)   every call; 0 is the root
+//   Begun on_entry(std::uint32_t parent_node, std::uint32_t site_offset)   every call; 0 is the root
 //   std::uint32_t gap_node()
-//   void passed(std::uint32_t parent_node, std::uint32_t site_offset)    that of a `call` record
-//   void beside(std::uint32_t node, std::uint32_t instructions)          the tracer's, in this path's own time
-//   void closed(const OpenCall&, const ClosedCall&)                      a call with a time
+//   void on_call_only(std::uint32_t parent_node, std::uint32_t site_offset)    that of a `call` record
+//   void on_tracer_time(std::uint32_t node, std::uint32_t instructions)          the tracer's, in this path's own time
+//   void on_exit(const OpenCall&, const ClosedCall&)                      a call with a time
 //   MemoryBudget& budget()                                               for open and waiting calls
 // and of calls that are told whole:
-//   void told(std::uint32_t site_offset, Ticks, Durations::Inside)       a call with a time
-//   std::uint32_t placed(std::uint32_t parent_node, std::uint32_t site_offset, const Durations::Sum&)
+//   void on_complete_call(std::uint32_t site_offset, Ticks, Durations::Inside)       a call with a time
+//   std::uint32_t on_path(std::uint32_t parent_node, std::uint32_t site_offset, const Durations::Sum&)
 //                                                                        its path's node
 template <typename Sink>
 class CallDecoder {
@@ -62,27 +62,27 @@ public:
     CallDecoder(const CallDecoder& other, Sink& sink) : CallDecoder(other) { sink_ = &sink; }
 
     // Takes records, of which the first has this index, as long as they are plain; returns how many.
-    std::size_t take_plain(std::span<const wire::StampedRecord> records, std::uint64_t index) {
+    std::size_t take_plain(std::span<const protocol::StampedRecord> records, std::uint64_t index) {
         if (!started_ || after_gap_ || in_tracer_ || unwinding_) return 0;
         const Ticks not_ours = tracer_ticks_ + elsewhere_;
         const OpenCall* const room = stack_.room();
         OpenCall* top = &stack_.top();
-        const wire::StampedRecord* at = records.data();
-        const wire::StampedRecord* const end = at + records.size();
+        const protocol::StampedRecord* at = records.data();
+        const protocol::StampedRecord* const end = at + records.size();
         for (; at != end; ++at, ++index) {
-            const wire::Record record = at->record;
+            const protocol::Record record = at->record;
             const Ticks now = at->clock - not_ours;
             if (record.high() == top->plain_end) {
                 const Ticks ticks = not_negative(now - top->begin);
-                sink_->closed(*top, {.outcome = Outcome::returned, .incomplete = top->gaps_before != gaps_,
+                sink_->on_exit(*top, {.outcome = Outcome::returned, .incomplete = top->gaps_before != gaps_,
                                     .ticks = ticks, .self_ticks = not_negative(ticks - top->child)});
                 (--top)->child += ticks;
-            } else if (record.kind() == wire::Kind::entry) {
+            } else if (record.kind() == protocol::Kind::entry) {
                 if (top == room) break;
-                const Begun begun = sink_->called(top->path.node, record.site_low());
+                const Begun begun = sink_->on_entry(top->path.node, record.site_low());
                 *++top = opened(index, now, begun);
-            } else if (record.kind() == wire::Kind::call) {
-                sink_->passed(top->path.node, record.site_low());
+            } else if (record.kind() == protocol::Kind::call) {
+                sink_->on_call_only(top->path.node, record.site_low());
             } else {
                 break;
             }
@@ -90,25 +90,25 @@ public:
         stack_.set_top(top);
         if (at != records.data()) {
             clock_ = at[-1].clock;
-            has_closed_ = at[-1].record.kind() == wire::Kind::ret;
+            has_closed_ = at[-1].record.kind() == protocol::Kind::ret;
         }
         return static_cast<std::size_t>(at - records.data());
     }
 
-    void on_event(const wire::Event& event) {
+    void on_event(const protocol::Event& event) {
         if (!started_) start(event.clock);
         if (unwinding_) pass_unwinding(event);
         clock_ = event.clock;
         if (after_gap_) end_gap();
-        if (event.kind != wire::Kind::extended) has_closed_ = false;
+        if (event.kind != protocol::Kind::extended) has_closed_ = false;
         switch (event.kind) {
-        case wire::Kind::entry:
+        case protocol::Kind::entry:
             return on_entry(event);
-        case wire::Kind::ret:
+        case protocol::Kind::ret:
             return on_return(event);
-        case wire::Kind::call:
+        case protocol::Kind::call:
             return on_call(event);
-        case wire::Kind::extended:
+        case protocol::Kind::extended:
             return on_extended(event);
         }
     }
@@ -160,7 +160,7 @@ public:
     Ticks time_at(std::uint64_t clock) const { return clock - stops_.before(clock); }
     const CallStack& open_calls() const { return stack_; }
     // The return's entry is open here.
-    bool has_entry_of(const wire::Event& event) const { return stack_.find(event) != 0; }
+    bool has_entry_of(const protocol::Event& event) const { return stack_.find(event) != 0; }
 
     // The session is over: what is open stays so, up to the last event.
     void finish() {
@@ -194,11 +194,11 @@ private:
         first_clock_ = clock_ = clock;
     }
 
-    void on_call(const wire::Event& event) { sink_->passed(stack_.top().path.node, event.site_offset); }
+    void on_call(const protocol::Event& event) { sink_->on_call_only(stack_.top().path.node, event.site_offset); }
 
-    void on_entry(const wire::Event& event) { on_begin(event, event.site_offset); }
-    void on_begin(const wire::Event& event, std::uint32_t offset) {
-        const Begun begun = sink_->called(stack_.top().path.node, offset);
+    void on_entry(const protocol::Event& event) { on_begin(event, event.site_offset); }
+    void on_begin(const protocol::Event& event, std::uint32_t offset) {
+        const Begun begun = sink_->on_entry(stack_.top().path.node, offset);
         if (!has_room()) return void(++counters_.too_deep);
         stack_.push(opened(event.index, now(), begun));
     }
@@ -215,7 +215,7 @@ private:
                 .plain_end = plain_return(index)};
     }
 
-    void on_return(const wire::Event& event) {
+    void on_return(const protocol::Event& event) {
         const std::size_t at = stack_.find(event);
         if (at == 0) return void(++counters_.orphan_returns);
         if (event.unwound && in_tracer_ && at <= tracer_depth_) return leave_in_tracer(at);
@@ -234,42 +234,42 @@ private:
         tracer_depth_ = stack_.depth();
     }
     // The target unwinds in the entry or hook whose record comes next: the clock stands still until then.
-    void pass_unwinding(const wire::Event& event) {
-        unwinding_ = event.kind == wire::Kind::extended && event.clock == clock_;  // the return's own data
-        if (event.kind == wire::Kind::extended) return;
+    void pass_unwinding(const protocol::Event& event) {
+        unwinding_ = event.kind == protocol::Kind::extended && event.clock == clock_;  // the return's own data
+        if (event.kind == protocol::Kind::extended) return;
         tracer_ticks_ += not_negative(event.clock - clock_);
         stops_.remember(event.clock, tracer_ticks_ + elsewhere_);
     }
 
-    void on_extended(const wire::Event& event) {
-        if (event.extended != wire::Extended::data) duration_.wanted = 0;
+    void on_extended(const protocol::Event& event) {
+        if (event.extended != protocol::Extended::data) duration_.wanted = 0;
         switch (event.extended) {
-        case wire::Extended::interrupt:
+        case protocol::Extended::interrupt:
             has_closed_ = false;
             on_begin(event, interrupt_offset(event.argument));
             stack_.top().plain_end = OpenCall::not_plain;  // Profile::Core wants to know of its end
             return;
-        case wire::Extended::duration:
+        case protocol::Extended::duration:
             duration_ = {.wanted = 2, .depth = event.argument};
             return;
-        case wire::Extended::data:
+        case protocol::Extended::data:
             if (duration_.data(event.data)) on_duration();
             return;
-        case wire::Extended::tracer_begin:
+        case protocol::Extended::tracer_begin:
             // One that is still open lost its end to a full ring: nothing is known of it.
             in_tracer_ = true;
             tracer_depth_ = stack_.depth();
             tracer_begin_ = clock_;
             tracer_child_ = 0;
-            sink_->beside(stack_.top().path.node, event.argument);
+            sink_->on_tracer_time(stack_.top().path.node, event.argument);
             return;
-        case wire::Extended::tracer_end:
+        case protocol::Extended::tracer_end:
             if (!in_tracer_) return;
             stop_tracer();
-            sink_->beside(stack_.top().path.node, event.argument);
+            sink_->on_tracer_time(stack_.top().path.node, event.argument);
             return;
         default:
-            if (!wire::is_known(event.extended)) ++counters_.unknown_records;
+            if (!protocol::is_known(event.extended)) ++counters_.unknown_records;
         }
     }
 
@@ -289,13 +289,13 @@ private:
         stack_.top().child -= away;
         const Durations::Inside inside = durations_.add(
             duration_.depth, duration_.site, begin, ticks, away, sink_->budget(), [this](auto& sums) { place(sums, sink_->gap_node()); });
-        sink_->told(duration_.site, ticks, inside);
+        sink_->on_complete_call(duration_.site, ticks, inside);
         if (in_tracer_ && clock_ - duration_.ticks >= tracer_begin_) tracer_child_ += not_negative(ticks - inside.ticks);
         if (!stack_.top().is_gap()) stack_.top().plain_end = OpenCall::not_plain;
     }
     // The paths of calls that were told whole are known: their caller's node is.
     void place(const Durations::Sums& sums, std::uint32_t node) {
-        for (const auto& [site, sum] : sums) place(sum->children, sink_->placed(node, site, *sum));
+        for (const auto& [site, sum] : sums) place(sum->children, sink_->on_path(node, site, *sum));
     }
 
     // At the first event after a gap, or at the session's end. The calls that follow hang from a
@@ -365,7 +365,7 @@ private:
         const Ticks ticks = not_negative(end - call.begin);
         const Ticks self = not_negative(ticks - call.child);
         below.child += ticks;
-        sink_->closed(call, {.outcome = outcome, .incomplete = call.gaps_before != gaps_, .ticks = ticks, .self_ticks = self});
+        sink_->on_exit(call, {.outcome = outcome, .incomplete = call.gaps_before != gaps_, .ticks = ticks, .self_ticks = self});
         return ticks;
     }
 

@@ -36,15 +36,15 @@ public:
     // Where the open call that the return names is on the stack, or 0. Record indices ascend up the stack, so
     // the search ends at the first older one, unless calls are open for longer than the 28 bits of
     // an entry's index last.
-    std::size_t find(const wire::Event& event) const {
-        const std::uint64_t distance = (event.index - event.entry_index) & wire::entry_index_mask;
+    std::size_t find(const protocol::Event& event) const {
+        const std::uint64_t distance = (event.index - event.entry_index) & protocol::entry_index_mask;
         const std::uint64_t wanted = event.index - distance;
         const bool wrapped =
-            !empty() && event.index - calls_[1].index > wire::entry_index_mask;
+            !empty() && event.index - calls_[1].index > protocol::entry_index_mask;
         for (std::size_t i = depth(); i > 0; --i) {
             const OpenCall& call = calls_[i];
             if (call.is_gap()) continue;
-            if (((call.index ^ wanted) & wire::entry_index_mask) == 0) return i;
+            if (((call.index ^ wanted) & protocol::entry_index_mask) == 0) return i;
             if (!wrapped && call.index < wanted) break;
         }
         return 0;

@@ -9,15 +9,15 @@
 namespace nopscope::host {
 namespace {
 
-using wire::Extended;
+using protocol::Extended;
 
 // Of an arguments record: which registers, and which of them take two data records.
-std::uint32_t registers(const wire::Event& head) { return head.argument & 0xff; }
-std::uint32_t wide_ones(const wire::Event& head) {
+std::uint32_t registers(const protocol::Event& head) { return head.argument & 0xff; }
+std::uint32_t wide_ones(const protocol::Event& head) {
     return head.argument >> 8 & registers(head);
 }
 
-unsigned data_records(const wire::Event& head) {
+unsigned data_records(const protocol::Event& head) {
     switch (head.extended) {
     case Extended::arguments:
         return static_cast<unsigned>(1 + std::popcount(registers(head)) +
@@ -27,11 +27,11 @@ unsigned data_records(const wire::Event& head) {
     case Extended::counter:
         return 1 + (head.argument & 1);
     case Extended::sample:
-        return wire::sample_addresses(head.argument);
+        return protocol::sample_addresses(head.argument);
     case Extended::masked:
         return 2;
     case Extended::events:
-        return wire::event_count(head.argument);
+        return protocol::event_count(head.argument);
     default:
         return 0;
     }
@@ -43,7 +43,7 @@ public:
     explicit Values(std::span<const std::uint64_t> data) : data_(data) {}
     std::int64_t next(bool wide) {
         const std::uint64_t low = data_[0];
-        const std::uint64_t value = wide ? wire::wide_value(low, data_[1]) : wire::narrow_value(low);
+        const std::uint64_t value = wide ? protocol::wide_value(low, data_[1]) : protocol::narrow_value(low);
         data_ = data_.subspan(wide ? 2 : 1);
         return static_cast<std::int64_t>(value);
     }
@@ -76,8 +76,8 @@ void ValueSeries::add(std::int64_t value, std::uint64_t clock, std::uint64_t ses
     ++count;
 }
 
-bool WithData::take(const wire::Event& event) {
-    if (event.kind == wire::Kind::extended && event.extended == Extended::data) {
+bool WithData::take(const protocol::Event& event) {
+    if (event.kind == protocol::Kind::extended && event.extended == Extended::data) {
         if (count_ == wanted_ || event.index != head_.index + 1 + count_) {
             wanted_ = count_ = 0;
             return false;
@@ -87,12 +87,12 @@ bool WithData::take(const wire::Event& event) {
     }
     head_ = event;
     count_ = 0;
-    wanted_ = event.kind == wire::Kind::extended ? data_records(event) : 0;
+    wanted_ = event.kind == protocol::Kind::extended ? data_records(event) : 0;
     return false;
 }
 
 std::span<const CapturedPart> values_of(const WithData& record, std::array<CapturedPart, 8>& room) {
-    const wire::Event& head = record.head();
+    const protocol::Event& head = record.head();
     const bool counter = head.extended == Extended::counter;
     Values values(record.data().subspan(counter ? 0 : 1));
     if (counter) {

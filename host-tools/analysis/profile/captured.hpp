@@ -33,15 +33,15 @@ struct ValueSeries {
 class WithData {
 public:
     // True: this was the last of them.
-    bool take(const wire::Event& event);
-    const wire::Event& head() const { return head_; }
+    bool take(const protocol::Event& event);
+    const protocol::Event& head() const { return head_; }
     std::span<const std::uint64_t> data() const { return {data_.data(), count_}; }
 
 private:
-    static constexpr std::size_t most_data = wire::max_sample_addresses;
+    static constexpr std::size_t most_data = protocol::max_sample_addresses;
     static_assert(most_data >= 1 + 2 * 8, "a site, eight wide values");
 
-    wire::Event head_;
+    protocol::Event head_;
     std::array<std::uint64_t, most_data> data_{};
     unsigned wanted_ = 0;
     unsigned count_ = 0;

@@ -59,7 +59,7 @@ Sums correct(const Profile& profile, const std::vector<FunctionTimes>& times, co
 CorrectedProfile correct(const ProfiledTimes& times, const HelloInfo& hello, bool local) {
     const std::int64_t each = CallCosts(hello).profile.inside + (local ? hello.landing_pad : std::int64_t{0});
     const Signed inside = Signed{times.calls} * each;
-    const auto less = [&](Signed ticks) { return ticks * wire::overhead_unit - inside; };
+    const auto less = [&](Signed ticks) { return ticks * protocol::overhead_unit - inside; };
     const auto ns = [&](Signed fixed) {
         return fixed > 0 ? fixed_to_ns(static_cast<FixedTicks>(fixed), hello.clock_hz) : 0;
     };

@@ -9,8 +9,8 @@ namespace {
 // The events of an `events` argument. Older targets may count one event on both counters; its sums
 // hold it once.
 unsigned different_events(std::uint32_t argument) {
-    const unsigned count = wire::event_count(argument);
-    return count == 2 && wire::event_of(argument, 0) == wire::event_of(argument, 1) ? 1 : count;
+    const unsigned count = protocol::event_count(argument);
+    return count == 2 && protocol::event_of(argument, 0) == protocol::event_of(argument, 1) ? 1 : count;
 }
 
 }  // namespace
@@ -28,9 +28,9 @@ std::uint64_t CallEvents::add(const WithData& record, std::uint32_t node, const 
     std::uint64_t left_out = 0;
     const std::uint32_t argument = record.head().argument;
     const EventChildren::Counts counts = counts_of(record);
-    const bool both = wire::event_count(argument) == 2;
+    const bool both = protocol::event_count(argument) == 2;
     for (unsigned n = 0; n < different_events(argument); ++n) {
-        const std::uint32_t number = wire::event_of(argument, n);
+        const std::uint32_t number = protocol::event_of(argument, n);
         const auto known = by_number_.find(number);
         if (known == by_number_.end() && by_number_.size() == max_events) {
             ++left_out;
@@ -55,9 +55,9 @@ std::uint64_t CallEvents::add(const WithData& record, std::uint32_t node, const 
 }
 
 bool TargetEvents::on_frame(unsigned core, const std::uint8_t* payload, std::size_t count, MemoryBudget& budget) {
-    wire::ProfileEventsReader reader(payload, count);
-    const wire::ProfileEventsHeader header = reader.header();
-    for (wire::ProfileEventsEntry entry; reader.next(entry);) {
+    protocol::ProfileEventsReader reader(payload, count);
+    const protocol::ProfileEventsHeader header = reader.header();
+    for (protocol::ProfileEventsEntry entry; reader.next(entry);) {
         const Key key{header.choice, core, header.which, entry.site_offset};
         if (const auto known = last_.find(key); known != last_.end()) {
             known->second = entry;
@@ -77,9 +77,9 @@ void TargetEvents::on_session_end(MemoryBudget& budget) {
             ++left_out_;
             continue;
         }
-        const bool both = wire::event_count(key.which) == 2;
+        const bool both = protocol::event_count(key.which) == 2;
         for (unsigned n = 0; n < different_events(key.which); ++n) {
-            EventSums& sums = sum_[key.site][wire::event_of(key.which, n)];
+            EventSums& sums = sum_[key.site][protocol::event_of(key.which, n)];
             const auto self = static_cast<std::int64_t>(entry.self[n]);
             sums.calls += entry.calls;
             sums.both += both ? entry.calls : 0;

@@ -27,7 +27,7 @@ using EventsByNumber = std::map<std::uint32_t, EventSums>;
 // What the calls of one context that have ended had of events, for the calls around them.
 class EventChildren {
 public:
-    using Counts = std::array<std::uint64_t, wire::max_events>;
+    using Counts = std::array<std::uint64_t, protocol::max_events>;
 
     // `depth`: of the call's place on the stack; `index`: its own. What has been added for it.
     Counts of(std::size_t depth, std::uint64_t index) const {
@@ -83,7 +83,7 @@ private:
         std::uint32_t core, which, site;
         auto operator<=>(const Key&) const = default;
     };
-    std::map<Key, wire::ProfileEventsEntry> last_;  // of this session
+    std::map<Key, protocol::ProfileEventsEntry> last_;  // of this session
     std::map<std::uint32_t, EventsByNumber> sum_;
     std::uint64_t left_out_ = 0;
 };

@@ -6,11 +6,11 @@
 namespace nopscope::host {
 
 bool MovedFunctions::on_frame(const std::uint8_t* payload, std::size_t count) {
-    wire::MovedReader reader(payload, count);
+    protocol::MovedReader reader(payload, count);
     if (!reader.ok()) return false;
     any_frame_ = true;
     session_moves_ = std::max(session_moves_, reader.moves());
-    for (wire::Move move; reader.next(move);) {
+    for (protocol::Move move; reader.next(move);) {
         if (told_.size() == max_moves) break;
         told_.insert({move.clock, move.site_offset, move.to_profile});
     }

@@ -22,7 +22,7 @@ inline constexpr std::int64_t hook_after_clock = 10;      // and after
 
 // 1/256 ticks.
 inline std::int64_t graph_overhead(const HelloInfo& hello) {
-    const wire::Overhead& graph = hello.overheads[wire::overhead_index(wire::Recorder::graph)];
+    const protocol::Overhead& graph = hello.overheads[protocol::overhead_index(protocol::Recorder::graph)];
     const std::int64_t sum = std::int64_t{graph.inside} + graph.outside;
     return hello.calibrated && sum > 0 ? sum : 0;
 }
@@ -39,9 +39,9 @@ inline Handed handed_of(const HelloInfo& hello) {
     const std::int64_t sum = graph_overhead(hello);
     if (sum == 0) return {};
     const std::int64_t apart = sum * (hook_before_clock + hook_after_clock + 1) / graph_instructions;  // 1/256 ticks
-    const auto within = static_cast<std::uint64_t>(apart / wire::overhead_unit) + 1;
-    if (sum * tail_instructions >= graph_instructions * wire::overhead_unit) return {within};
-    return {within, Handed::one * wire::overhead_unit / (wire::overhead_unit - apart % wire::overhead_unit)};
+    const auto within = static_cast<std::uint64_t>(apart / protocol::overhead_unit) + 1;
+    if (sum * tail_instructions >= graph_instructions * protocol::overhead_unit) return {within};
+    return {within, Handed::one * protocol::overhead_unit / (protocol::overhead_unit - apart % protocol::overhead_unit)};
 }
 
 }  // namespace nopscope::host

@@ -113,14 +113,14 @@ void Profile::on_trace(unsigned number, const TraceBatch& batch) {
     slot->on_records(batch.records, batch.first_index);
 }
 
-void Profile::Core::on_records(std::span<const wire::StampedRecord> records, std::uint64_t index) {
+void Profile::Core::on_records(std::span<const protocol::StampedRecord> records, std::uint64_t index) {
     while (!records.empty()) {
         const std::size_t taken = current->decoder.take_plain(records, index);
         if (taken != 0) last_clock = records[taken - 1].clock;
         index += taken;
         records = records.subspan(taken);
         if (records.empty()) return;
-        on_event(wire::event_of(records.front(), index++));
+        on_event(protocol::event_of(records.front(), index++));
         records = records.subspan(1);
     }
 }
@@ -154,15 +154,15 @@ void Profile::Core::stop_running(std::uint64_t clock) {
     runs = false;
 }
 
-void Profile::Core::on_event(const wire::Event& event) {
+void Profile::Core::on_event(const protocol::Event& event) {
     if (!std::exchange(runs, true)) current->entered = event.clock;
     const std::uint64_t before = std::exchange(last_clock, event.clock);
-    if (event.kind == wire::Kind::extended && event.extended == wire::Extended::context) {
+    if (event.kind == protocol::Kind::extended && event.extended == protocol::Extended::context) {
         return enter(context(event.argument), event.clock, event.clock);
     }
     // A return that comes before the record of its switch: recording was stopped, or the ring full.
     // The time of the switch is unknown, so the time since the last record belongs to no context.
-    if (event.kind == wire::Kind::ret && contexts.size() > 1 &&
+    if (event.kind == protocol::Kind::ret && contexts.size() > 1 &&
         !current->decoder.has_entry_of(event)) {
         for (const auto& one : contexts) {
             if (one->decoder.has_entry_of(event)) {
@@ -172,9 +172,9 @@ void Profile::Core::on_event(const wire::Event& event) {
         }
     }
     current->decoder.on_event(event);
-    if (event.kind == wire::Kind::ret) current->pass_events_on();
+    if (event.kind == protocol::Kind::ret) current->pass_events_on();
     if (with_data.take(event)) on_data();
-    if (event.kind != wire::Kind::extended || event.extended != wire::Extended::marker) return;
+    if (event.kind != protocol::Kind::extended || event.extended != protocol::Extended::marker) return;
     if (!profile_.has_room(profile_.markers_.size(), max_markers)) return;
     const OpenCall* const call = current->decoder.innermost();
     profile_.markers_.push_back({.ticks = event.clock,
@@ -185,16 +185,16 @@ void Profile::Core::on_event(const wire::Event& event) {
 }
 
 void Profile::Core::on_data() {
-    switch (const wire::Event& head = with_data.head(); head.extended) {
-    case wire::Extended::sample:
+    switch (const protocol::Event& head = with_data.head(); head.extended) {
+    case protocol::Extended::sample:
         return profile_.samples_.add(with_data, profile_.budget_);
-    case wire::Extended::events:
+    case protocol::Extended::events:
         return current->take_events(with_data);
-    case wire::Extended::masked:
+    case protocol::Extended::masked:
         if (!profile_.has_room(profile_.masked_.size(), max_masked)) return;
         return profile_.masked_.push_back({.ticks = head.clock,
                                            .length = with_data.data()[1],
-                                           .where = wire::sampled_offset(with_data.data()[0]),
+                                           .where = protocol::sampled_offset(with_data.data()[0]),
                                            .core = number});
     default:
         profile_.left_out_ += profile_.captured_.add(with_data, profile_.functions_, profile_.sessions_, profile_.budget_);
@@ -269,16 +269,16 @@ ContextTimes Profile::Context::take_times() {
                 decoder.tracer_ticks() - std::exchange(tracer_before, decoder.tracer_ticks())};
 }
 
-void Profile::Context::told(std::uint32_t offset, Ticks ticks, const Durations::Inside& inside) {
+void Profile::Context::on_complete_call(std::uint32_t offset, Ticks ticks, const Durations::Inside& inside) {
     std::uint32_t function = profile_.functions_.number(offset, profile_.budget_);
     if (function >= known && !make_room(function)) function = FunctionTable::none;
     FunctionTimes& of = times[function];
     ++of.calls;
     of.total_ticks += not_negative(ticks - inside.same_ticks);
     of.self_ticks += not_negative(ticks - inside.ticks);
-    const wire::Overhead& each = profile_.costs_.duration;
+    const protocol::Overhead& each = profile_.costs_.duration;
     const std::uint64_t both = static_cast<std::uint64_t>(std::int64_t{each.inside} + each.outside);
-    const auto corrected = static_cast<std::int64_t>(ticks * wire::overhead_unit - inside.calls * both -
+    const auto corrected = static_cast<std::int64_t>(ticks * protocol::overhead_unit - inside.calls * both -
                                                      static_cast<std::uint64_t>(std::int64_t{each.inside}));
     taken += both;
     of.last_end = decoder.time();
@@ -286,7 +286,7 @@ void Profile::Context::told(std::uint32_t offset, Ticks ticks, const Durations::
     if (counts_durations) profile_.add_duration(function, ticks, corrected);
 }
 
-std::uint32_t Profile::Context::placed(std::uint32_t parent, std::uint32_t offset,
+std::uint32_t Profile::Context::on_path(std::uint32_t parent, std::uint32_t offset,
                                        const Durations::Sum& sum) {
     const Path path = profile_.paths_.find(parent, offset);
     const std::uint32_t node = path.function < known ? path.node : CallTree::overflow;

@@ -156,7 +156,7 @@ public:
     void on_session_end() override;
     void on_trace(unsigned core, const TraceBatch& batch) override;
     void on_missing(unsigned core, const MissingPart& part) override;
-    void on_stats(unsigned core, const wire::Stats& stats) override { state_.on_stats(core, stats); }
+    void on_stats(unsigned core, const protocol::Stats& stats) override { state_.on_stats(core, stats); }
     bool on_profile(unsigned core, const std::uint8_t* payload, std::size_t count) override {
         state_.on_profile(core, payload, count);
         return on_target_.on_frame(core, payload, count, budget_);
@@ -199,7 +199,7 @@ private:
               self_before(other.self_before),
               tracer_before(other.tracer_before) {}
 
-        [[gnu::always_inline]] Begun called(std::uint32_t parent, std::uint32_t offset) {
+        [[gnu::always_inline]] Begun on_entry(std::uint32_t parent, std::uint32_t offset) {
             Path path = profile_.paths_.find(parent, offset);
             if (path.function >= known && !make_room(path.function)) [[unlikely]]
                 path = {FunctionTable::none, CallTree::overflow};
@@ -210,19 +210,19 @@ private:
         }
         std::uint32_t gap_node() const { return CallTree::after_gap; }
         MemoryBudget& budget() { return profile_.budget_; }
-        void passed(std::uint32_t parent, std::uint32_t offset) {
-            CallTree::Node& node = profile_.tree_[called(parent, offset).path.node];
+        void on_call_only(std::uint32_t parent, std::uint32_t offset) {
+            CallTree::Node& node = profile_.tree_[on_entry(parent, offset).path.node];
             ++node.points;
             taken += static_cast<std::uint64_t>(profile_.costs_.function.outside -
                                                 (node.no_landing_pad ? profile_.costs_.landing_pad : 0));
         }
-        void beside(std::uint32_t node, std::uint32_t instructions) {
+        void on_tracer_time(std::uint32_t node, std::uint32_t instructions) {
             profile_.tree_[node].beside += instructions;
             taken += static_cast<std::uint64_t>(profile_.costs_.of_instructions(instructions));
         }
-        void closed(const OpenCall& call, const ClosedCall& result);
-        void told(std::uint32_t offset, Ticks ticks, const Durations::Inside& inside);
-        std::uint32_t placed(std::uint32_t parent, std::uint32_t offset, const Durations::Sum& sum);
+        void on_exit(const OpenCall& call, const ClosedCall& result);
+        void on_complete_call(std::uint32_t offset, Ticks ticks, const Durations::Inside& inside);
+        std::uint32_t on_path(std::uint32_t parent, std::uint32_t offset, const Durations::Sum& sum);
         // Of the session that is over.
         ContextTimes take_times();
         // The events of the call that has just returned.
@@ -263,8 +263,8 @@ private:
         // The core has left the context that ran at `left`, and is in `to` since `entered`.
         void enter(Context& to, std::uint64_t left, std::uint64_t entered);
         void stop_running(std::uint64_t clock);
-        void on_records(std::span<const wire::StampedRecord> records, std::uint64_t index);
-        void on_event(const wire::Event& event);
+        void on_records(std::span<const protocol::StampedRecord> records, std::uint64_t index);
+        void on_event(const protocol::Event& event);
         void on_data();
         void on_gap();
         void on_dropped(std::uint64_t from, std::uint64_t count);
@@ -304,8 +304,8 @@ private:
     }
     [[gnu::noinline, gnu::cold]] void add_duration(std::uint32_t function, Ticks ticks, std::int64_t corrected) {
         if (function >= durations_.size()) durations_.resize(function + 1);
-        constexpr Ticks most = ~Ticks{0} / wire::overhead_unit;
-        durations_[function].raw.add(std::min(ticks, most) * wire::overhead_unit);
+        constexpr Ticks most = ~Ticks{0} / protocol::overhead_unit;
+        durations_[function].raw.add(std::min(ticks, most) * protocol::overhead_unit);
         durations_[function].corrected.add(corrected > 0 ? static_cast<std::uint64_t>(corrected) : 0);
     }
     void measured();  // call when the overhead is known, or has changed
@@ -315,7 +315,7 @@ private:
 };
 
 // Inlined into the decoder's loop, which knows the call's outcome at compile time.
-[[gnu::always_inline]] inline void Profile::Context::closed(const OpenCall& call, const ClosedCall& result) {
+[[gnu::always_inline]] inline void Profile::Context::on_exit(const OpenCall& call, const ClosedCall& result) {
     CallTree::Node& node = profile_.tree_[call.path.node];
     const Ticks end = call.begin + result.ticks;
     if (end - last_end < handed_within) [[unlikely]] {
@@ -350,7 +350,7 @@ private:
         break;
     }
     taken += static_cast<std::uint64_t>(node.inside - (hook_has_run ? 0 : profile_.costs_.hook_inside));
-    const auto corrected = static_cast<std::int64_t>(result.ticks * wire::overhead_unit - (taken - call.taken_before));
+    const auto corrected = static_cast<std::int64_t>(result.ticks * protocol::overhead_unit - (taken - call.taken_before));
     taken += static_cast<std::uint64_t>(node.outside - (hook_has_run ? 0 : profile_.costs_.hook_outside));
     if (result.outcome == Outcome::lost) {
         // Calls since the gap have been added to the total already.

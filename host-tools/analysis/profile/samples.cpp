@@ -26,11 +26,11 @@ void Samples::add(const WithData& record, MemoryBudget& budget) {
     const auto addresses = record.data();
     std::uint32_t node = root;
     for (std::size_t i = addresses.size(); i-- != 0;) {
-        node = child(node, wire::sampled_offset(addresses[i]), i == 1 && wire::sample_has_link(argument), i != 0, budget);
+        node = child(node, protocol::sampled_offset(addresses[i]), i == 1 && protocol::sample_has_link(argument), i != 0, budget);
     }
     ++nodes_[node].samples;
     ++count_;
-    cut_ += wire::sample_is_cut(argument);
+    cut_ += protocol::sample_is_cut(argument);
 }
 
 }  // namespace nopscope::host

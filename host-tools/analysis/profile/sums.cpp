@@ -41,7 +41,7 @@ std::vector<FixedTicks> between(const Nodes& nodes) {
     }
     std::vector<FixedTicks> result(nodes.size());
     for (std::size_t i = first_path; i < nodes.size(); ++i) {
-        result[i] = above_zero(rest[i]) * wire::overhead_unit;
+        result[i] = above_zero(rest[i]) * protocol::overhead_unit;
     }
     return result;
 }
@@ -56,7 +56,7 @@ Beside beside_paths(const Nodes& nodes, const std::vector<FunctionTimes>& times,
                     const std::vector<FixedTicks>& between_of) {
     std::vector<FixedTicks> totals(nodes.size());
     for (std::size_t i = nodes.size(); i-- > first_path;) {
-        totals[i] += nodes[i].self_ticks + between_of[i] / wire::overhead_unit;
+        totals[i] += nodes[i].self_ticks + between_of[i] / protocol::overhead_unit;
         totals[nodes[i].parent] += totals[i];
     }
     std::vector<Signed> self(times.size());
@@ -70,7 +70,7 @@ Beside beside_paths(const Nodes& nodes, const std::vector<FunctionTimes>& times,
         if (outermost) beside.total[nodes[node].function] -= static_cast<Signed>(totals[node]);
     });
     for (std::size_t f = 0; f < times.size(); ++f) {
-        beside.self[f] = above_zero(self[f]) * wire::overhead_unit;
+        beside.self[f] = above_zero(self[f]) * protocol::overhead_unit;
     }
     return beside;
 }
@@ -95,7 +95,7 @@ private:
 
 std::uint64_t plus(std::uint64_t ns, Signed ticks, std::uint64_t clock_hz) {
     const std::uint64_t change =
-        fixed_to_ns(static_cast<FixedTicks>(ticks < 0 ? -ticks : ticks) * wire::overhead_unit, clock_hz);
+        fixed_to_ns(static_cast<FixedTicks>(ticks < 0 ? -ticks : ticks) * protocol::overhead_unit, clock_hz);
     if (ticks >= 0) return ns + change;
     return ns > change ? ns - change : 0;
 }
@@ -110,7 +110,7 @@ Sums sum_up(const Profile& profile, const std::vector<FunctionTimes>& times,
     const std::uint64_t clock_hz = profile.hello()->clock_hz;
     std::vector<Signed> self(nodes.size());
     for (std::size_t i = first_path; i < nodes.size(); ++i) {
-        self[i] = Signed{nodes[i].self_ticks} * wire::overhead_unit - (taken.empty() ? 0 : taken[i]);
+        self[i] = Signed{nodes[i].self_ticks} * protocol::overhead_unit - (taken.empty() ? 0 : taken[i]);
     }
     sums.below_zero_ns = fixed_to_ns(settle(nodes, self), clock_hz);
     const std::vector<FixedTicks> between_of = between(nodes);

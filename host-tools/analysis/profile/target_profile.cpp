@@ -7,7 +7,7 @@
 
 namespace nopscope::host {
 
-void ProfiledTimes::add(const wire::ProfileEntry& entry) {
+void ProfiledTimes::add(const protocol::ProfileEntry& entry) {
     calls += entry.calls();
     total_ticks += entry.total;
     self_ticks = static_cast<std::int64_t>(static_cast<std::uint64_t>(self_ticks) +
@@ -39,8 +39,8 @@ std::uint64_t ProfiledTimes::percentile(unsigned percent) const {
 }
 
 bool TargetProfile::on_frame(unsigned number, const std::uint8_t* payload, std::size_t count, MemoryBudget& budget) {
-    wire::ProfileReader reader(payload, count);
-    const wire::ProfileHeader header = reader.header();
+    protocol::ProfileReader reader(payload, count);
+    const protocol::ProfileHeader header = reader.header();
     if (!reader.ok() || header.number == 0) return false;
     ++frames_;
     Core& core = cores_[number];
@@ -54,7 +54,7 @@ bool TargetProfile::on_frame(unsigned number, const std::uint8_t* payload, std::
     // After a part that is missing none is the next, until another read-out begins.
     core.next_part = in_order ? header.part + 1 : ~std::uint64_t{0};
     core.whole = in_order && header.last;
-    for (wire::ProfileEntry entry; reader.next(entry);) {
+    for (protocol::ProfileEntry entry; reader.next(entry);) {
         if (const auto known = core.entries.find(entry.site_offset); known != core.entries.end()) {
             known->second = entry;
         } else if (budget.take(price::profiled)) {

@@ -21,9 +21,9 @@ struct ProfiledTimes {
     std::int64_t self_ticks = 0;
     std::uint64_t min_ticks = ~std::uint64_t{0};
     std::uint64_t max_ticks = 0;
-    std::array<std::uint64_t, wire::profile_bins> bins{};
+    std::array<std::uint64_t, protocol::profile_bins> bins{};
 
-    void add(const wire::ProfileEntry& entry);
+    void add(const protocol::ProfileEntry& entry);
     void add(const ProfiledTimes& other);
     // An upper bound of so many per cent of the calls' durations: the end of a bin. 0: no call.
     std::uint64_t percentile(unsigned percent) const;
@@ -47,7 +47,7 @@ public:
 
 private:
     struct Core {
-        std::unordered_map<std::uint32_t, wire::ProfileEntry> entries;
+        std::unordered_map<std::uint32_t, protocol::ProfileEntry> entries;
         // Of the functions that have no entry: in this read-out so far, and in the one before. Values are cumulative, so
         // the larger of the two is what is known.
         ProfiledTimes others;

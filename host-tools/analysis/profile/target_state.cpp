@@ -7,7 +7,7 @@
 
 namespace nopscope::host {
 
-void TargetState::on_stats(unsigned number, const wire::Stats& stats) {
+void TargetState::on_stats(unsigned number, const protocol::Stats& stats) {
     if (!stats.has_state) return;
     cores_[number].last = stats;
     const bool is_new = told_.empty() || told_.back().mode != stats.mode ||
@@ -16,7 +16,7 @@ void TargetState::on_stats(unsigned number, const wire::Stats& stats) {
 }
 
 void TargetState::on_profile(unsigned number, const std::uint8_t* payload, std::size_t count) {
-    const wire::ProfileReader reader(payload, count);
+    const protocol::ProfileReader reader(payload, count);
     if (!reader.ok() || !reader.header().last) return;
     Core& core = cores_[number];
     core.is_read = true;

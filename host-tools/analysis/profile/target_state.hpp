@@ -15,8 +15,8 @@ namespace nopscope::host {
 // Times are ticks since the session's first event.
 struct InForceChange {
     std::uint64_t ticks = 0;
-    std::uint64_t mode = 0;       // wire::Stats::mode
-    std::uint64_t recorders = 0;  // wire::Stats::recorders
+    std::uint64_t mode = 0;       // protocol::Stats::mode
+    std::uint64_t recorders = 0;  // protocol::Stats::recorders
     std::uint64_t session = 0;
 
     bool same(const InForceChange& other) const { return mode == other.mode && recorders == other.recorders; }
@@ -34,7 +34,7 @@ public:
     // If the firmware changes them all the time, later changes are left out.
     static constexpr std::size_t max_changes = 4096;
 
-    void on_stats(unsigned core, const wire::Stats& stats);
+    void on_stats(unsigned core, const protocol::Stats& stats);
     // Any profile frame; a malformed one means nothing.
     void on_profile(unsigned core, const std::uint8_t* payload, std::size_t count);
     // `first`: clock of the session's first event; nothing: there was none.
@@ -51,12 +51,12 @@ public:
 
 private:
     struct Core {
-        wire::Stats last;
+        protocol::Stats last;
         std::uint64_t read_clock = 0;  // of the last part of its last read-out
         bool is_read = false;
     };
     std::map<unsigned, Core> cores_;  // of this session
-    std::vector<wire::Stats> told_;   // of this session, by change
+    std::vector<protocol::Stats> told_;   // of this session, by change
     bool known_ = false;
     std::vector<InForceChange> changes_;
     std::optional<std::uint64_t> stopped_;

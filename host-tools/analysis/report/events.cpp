@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The PMU's events by function and by call path.
 //
-// Recording a call retires instructions, too. How many is a constant that the target tells (wire::EventCosts), so
+// Recording a call retires instructions, too. How many is a constant that the target tells (protocol::EventCosts), so
 // INST_RETIRED is shown without them, as times are shown without recording's (correction.hpp). What recording adds to
 // other events depends on the CPU and the program: those are as counted.
 #include <fmt/format.h>
@@ -36,7 +36,7 @@ EventCell cell_of(const EventSums& sums, const Taken& taken) {
 
 // By node; a path's number is above its caller's. `sums`: as many as there are nodes.
 std::vector<Taken> taken_by_node(const std::vector<CallTree::Node>& nodes, const std::vector<EventSums>& sums,
-                                 const wire::EventCosts& costs, const std::vector<bool>& local) {
+                                 const protocol::EventCosts& costs, const std::vector<bool>& local) {
     std::vector<Taken> taken(nodes.size());
     for (std::size_t i = nodes.size(); i-- > CallTree::overflow + 1;) {
         const auto calls = static_cast<std::int64_t>(sums[i].calls);
@@ -77,7 +77,7 @@ void add_of_calls(EventTable& table, const Profile& profile, const std::vector<b
     }
     for (auto [number, sums] : by_event) {
         sums.resize(nodes.size());
-        const wire::EventCosts& costs = profile.hello()->event_costs;
+        const protocol::EventCosts& costs = profile.hello()->event_costs;
         const bool corrected = number == inst_retired && costs.known;
         std::vector<Taken> taken(nodes.size());
         if (corrected) taken = taken_by_node(nodes, sums, costs, local);
@@ -101,7 +101,7 @@ void add_of_profile(EventTable& table, const Profile& profile, PlaceOf place_of,
     for (const auto& [offset, events] : functions) {
         for (const auto& [number, sums] : events) columns.emplace(number, 0);
     }
-    const wire::EventCosts& costs = profile.hello()->event_costs;
+    const protocol::EventCosts& costs = profile.hello()->event_costs;
     for (auto& [number, column] : columns) {
         column = table.columns.size();
         table.columns.push_back({number, event_name(number), number == inst_retired && costs.known});
@@ -227,7 +227,7 @@ std::string text_events(const Report& report) {
         out += fmt::format("events of {}; {}", what, costs_line(events, report.raw, taken));
         out += text_table(events, report.raw, report.sort, report.top) + "\n";
     };
-    const wire::EventCosts& costs = report.event_costs;
+    const protocol::EventCosts& costs = report.event_costs;
     add_table(report.events, "calls that have returned",
               fmt::format("{} of each call and {} of its caller ({} with two events)", costs.graph_inside,
                           costs.graph_outside, costs.graph_outside_both));

@@ -33,7 +33,7 @@ Json json_overhead(const Report& report) {
     if (!report.calibrated) return json;
     json["landing_pad_ns"] = overhead_ns(report.landing_pad, report.clock_hz);
     for (std::size_t n = 0; n < report.overheads.size(); ++n) {
-        const wire::Overhead& one = report.overheads[n];
+        const protocol::Overhead& one = report.overheads[n];
         json[recorder_name(n)] = {{"inside_ns", overhead_ns(one.inside, report.clock_hz)},
                                   {"outside_ns", overhead_ns(one.outside, report.clock_hz)}};
     }

@@ -83,7 +83,7 @@ void add_times(FunctionRow& row, const FunctionTimes& times, const Times& raw, c
     row.corrected_self_ns = corrected.self_ns;
     row.timed = times.timed;
     if (times.timed != 0) {
-        const auto fixed = [](std::uint64_t ticks) { return SignedFixedTicks{ticks} * wire::overhead_unit; };
+        const auto fixed = [](std::uint64_t ticks) { return SignedFixedTicks{ticks} * protocol::overhead_unit; };
         row.call = call_times({fixed(times.min_ticks), fixed(times.timed_ticks), fixed(times.max_ticks)},
                               times.timed, row.total_ns, clock_hz);
     }
@@ -135,7 +135,7 @@ void add_profile(Report& report, const TargetProfile& profile, const HelloInfo& 
         row.taken = static_cast<std::uint64_t>(corrected.each);
         if (times.calls != 0) {
             const auto less = [&](std::uint64_t ticks, SignedFixedTicks taken) {
-                return SignedFixedTicks{ticks} * wire::overhead_unit - taken;
+                return SignedFixedTicks{ticks} * protocol::overhead_unit - taken;
             };
             const auto all = [&](SignedFixedTicks each, std::uint64_t total_ns) {
                 return call_times({less(times.min_ticks, each),
@@ -148,7 +148,7 @@ void add_profile(Report& report, const TargetProfile& profile, const HelloInfo& 
         }
         for (std::size_t i = 0; i < row.percentiles_ns.size(); ++i) {
             const std::uint64_t ticks = times.percentile(i == 0 ? 50 : 99);
-            const SignedFixedTicks rest = SignedFixedTicks{ticks} * wire::overhead_unit - corrected.each;
+            const SignedFixedTicks rest = SignedFixedTicks{ticks} * protocol::overhead_unit - corrected.each;
             row.percentiles_ns[i] = std::min(ns(ticks), row.call.max_ns);
             row.corrected_percentiles_ns[i] =
                 std::min(rest > 0 ? fixed_to_ns(static_cast<FixedTicks>(rest), hello.clock_hz) : 0,
@@ -376,17 +376,17 @@ std::string overhead_line(const Report& report) {
         return "overhead: the target did not measure it; the times contain it\n";
     }
     std::string line = report.raw ? "overhead left in the times:" : "overhead removed:";
-    const auto add = [&](wire::Recorder recorder, const char* call, bool outside) {
-        const wire::Overhead& one = report.overheads[wire::overhead_index(recorder)];
+    const auto add = [&](protocol::Recorder recorder, const char* call, bool outside) {
+        const protocol::Overhead& one = report.overheads[protocol::overhead_index(recorder)];
         const auto ns = [&](std::int32_t fixed) { return overhead_ns(fixed, report.clock_hz); };
         line += fmt::format(" {:.1f} ns from each {}", ns(one.inside), call);
         if (outside) line += fmt::format(" and {:.1f} ns from its caller", ns(one.outside));
         line += ",";
     };
     if (report.has_calls() || report.read_out == 0) {
-        add(wire::Recorder::graph, "traced call", true);
+        add(protocol::Recorder::graph, "traced call", true);
     }
-    if (report.read_out != 0) add(wire::Recorder::profile, "profiled call", false);
+    if (report.read_out != 0) add(protocol::Recorder::profile, "profiled call", false);
     line.pop_back();
     return line + " (measured at boot)\n";
 }

@@ -75,7 +75,7 @@ struct ProfileRow : FunctionPlace {
     std::array<std::uint64_t, 2> corrected_percentiles_ns{};
     std::uint64_t taken = 0;  // overhead of each call, in 1/256 ticks, to take off the bins' ends
     double share = 0;  // likewise, of all profiled functions' self
-    std::array<std::uint64_t, wire::profile_bins> bins{};
+    std::array<std::uint64_t, protocol::profile_bins> bins{};
 };
 
 // From samples: of how many it was the function that ran, and of how many one that was open.
@@ -209,7 +209,7 @@ struct TargetFacts {
     std::vector<std::string> only_there;   // functions that were moved to the profile, which was not read since
     std::uint64_t recursions = 0;          // callbacks and captures left out
     std::uint32_t sites = 0;
-    wire::RefusedSites refused;
+    protocol::RefusedSites refused;
 };
 
 // What --memory had no room for. The rows and paths "(others)" have these calls, so all sums are exact.
@@ -227,9 +227,9 @@ struct Report {
     std::string image;
     std::string board;
     std::uint64_t clock_hz = 0;
-    wire::Clock clock{};
+    protocol::Clock clock{};
     bool calibrated = false;  // else nothing is taken off
-    std::array<wire::Overhead, wire::overhead_count> overheads{};
+    std::array<protocol::Overhead, protocol::overhead_count> overheads{};
     std::int32_t landing_pad = 0;  // hello's
     std::int64_t subtracted_ns = 0;   // from all self times of `functions` and `profile` together
     std::uint64_t below_zero_ns = 0;  // overhead beyond that: self times are 0 already
@@ -256,7 +256,7 @@ struct Report {
     SampleReport samples;
     EventTable events;          // of calls in the trace
     EventTable profile_events;
-    wire::EventCosts event_costs;
+    protocol::EventCosts event_costs;
     SortKey sort = SortKey::self;  // of `events`, in texts: their first `top`; 0: all
     std::size_t top = 0;
     std::vector<CapturedRow> captured;   // by address
@@ -273,8 +273,8 @@ struct Report {
 
 // Of what hello's overheads are in.
 double overhead_ns(std::int32_t fixed, std::uint64_t clock_hz);
-const char* clock_name(wire::Clock clock);
-const char* recorder_name(std::size_t index);  // wire::overhead_index()
+const char* clock_name(protocol::Clock clock);
+const char* recorder_name(std::size_t index);  // protocol::overhead_index()
 std::string interrupt_name(std::uint32_t number);
 
 // `symbols` may be null, as in make_report().

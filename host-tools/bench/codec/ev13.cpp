@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t ns_per_second = 1'000'000'000;
 constexpr std::uint64_t chunk_records = 1 << 16;
-constexpr std::uint32_t index_mask = (1u << wire::entry_index_bits) - 1;
+constexpr std::uint32_t index_mask = (1u << protocol::entry_index_bits) - 1;
 
 }  // namespace
 
@@ -44,9 +44,9 @@ Ev13::Ev13(std::span<const std::uint8_t> bytes, std::uint64_t tick_hz)
         const CallEvent of = event(i);
         std::uint64_t index = 0;
         if (of.type > 2) throw Error(fmt::format("event {} has type {}", i, of.type));
-        if ((of.id >> wire::payload_bits) != 0) {
+        if ((of.id >> protocol::payload_bits) != 0) {
             throw Error(
-                fmt::format("event {} has a function id above 2^{}", i, wire::payload_bits));
+                fmt::format("event {} has a function id above 2^{}", i, protocol::payload_bits));
         }
         if (of.type == 0) {
             stack.entry(of.id, i);
@@ -57,7 +57,7 @@ Ev13::Ev13(std::span<const std::uint8_t> bytes, std::uint64_t tick_hz)
 }
 
 CallEvent Ev13::event(std::uint64_t number) const {
-    wire::Reader in(bytes_.data() + number * ev13_bytes, ev13_bytes);
+    protocol::Reader in(bytes_.data() + number * ev13_bytes, ev13_bytes);
     CallEvent result;
     result.type = in.fixed<std::uint8_t>();
     result.id = in.fixed<std::uint32_t>();
@@ -70,19 +70,19 @@ StampedRecord Ev13::convert(std::uint64_t index) {
     const std::uint64_t before = entered_before_.size();
     if (index < before) {
         const std::uint64_t clock = event(0).ticks;
-        return {wire::make_record(wire::Kind::entry, entered_before_[before - 1 - index], clock),
+        return {protocol::make_record(protocol::Kind::entry, entered_before_[before - 1 - index], clock),
                 clock};
     }
     const CallEvent of = event(index - before);
     if (of.type == 0) {
         stack_.entry(of.id, index);
-        return {wire::make_record(wire::Kind::entry, of.id, of.ticks), of.ticks};
+        return {protocol::make_record(protocol::Kind::entry, of.id, of.ticks), of.ticks};
     }
     std::uint64_t entry = 0;
     if (!stack_.exit(of.id, entry)) entry = before - 1 - ended_before_++;
     const std::uint32_t unwound = of.type == 2 ? 1 : 0;
     const auto payload = (static_cast<std::uint32_t>(entry) & index_mask) << 1 | unwound;
-    return {wire::make_record(wire::Kind::ret, payload, of.ticks), of.ticks};
+    return {protocol::make_record(protocol::Kind::ret, payload, of.ticks), of.ticks};
 }
 
 std::span<const StampedRecord> Ev13::next() {
@@ -99,9 +99,9 @@ bool Ev13::check(std::span<const StampedRecord> decoded) {
         if (index >= records()) return false;
         if (static_cast<std::uint32_t>(each.clock) != each.record.clock_low()) return false;
         CallEvent event_decoded{0, 0, each.clock};
-        if (each.record.kind() == wire::Kind::entry) {
+        if (each.record.kind() == protocol::Kind::entry) {
             event_decoded.id = each.record.payload();
-        } else if (each.record.kind() == wire::Kind::ret) {
+        } else if (each.record.kind() == protocol::Kind::ret) {
             const std::uint64_t back = (index - each.record.entry_index()) & index_mask;
             if (back > index) return false;
             event_decoded.type = each.record.unwound() ? 2 : 1;

@@ -27,7 +27,7 @@ struct CallEvent {
     bool operator==(const CallEvent&) const = default;
 };
 
-using wire::StampedRecord;
+using protocol::StampedRecord;
 
 class Ev13 {
 public:

@@ -28,16 +28,16 @@ public:
 private:
     struct Coder {
         static constexpr bool encodes = true;
-        bool bit(wire::Probability& p, bool one);
+        bool bit(protocol::Probability& p, bool one);
         std::uint32_t plain(std::uint32_t value, unsigned count);
-        void spent_on(wire::Spent what);
+        void spent_on(protocol::Spent what);
 
         Spending spending;
         double pending = 0;
     };
 
-    std::unique_ptr<wire::TraceModel> model_ = std::make_unique<wire::TraceModel>();
-    wire::TraceWalk<Coder> walk_;
+    std::unique_ptr<protocol::TraceModel> model_ = std::make_unique<protocol::TraceModel>();
+    protocol::TraceWalk<Coder> walk_;
     double group_begins_at_ = 0;  // bits
 };
 

@@ -25,8 +25,8 @@ private:
     void begin(std::uint64_t clock);
     void end();
 
-    std::unique_ptr<wire::TraceEncoder> encoder_ = std::make_unique<wire::TraceEncoder>();
-    wire::FrameBuilder builder_;
+    std::unique_ptr<protocol::TraceEncoder> encoder_ = std::make_unique<protocol::TraceEncoder>();
+    protocol::FrameBuilder builder_;
     std::vector<std::uint8_t> line_;
     std::uint32_t sequence_ = 0;
     std::uint64_t key_frames_ = 0;
@@ -43,7 +43,7 @@ public:
     bool ok() const { return ok_; }
 
 private:
-    std::unique_ptr<wire::TraceDecoder> decoder_ = std::make_unique<wire::TraceDecoder>();
+    std::unique_ptr<protocol::TraceDecoder> decoder_ = std::make_unique<protocol::TraceDecoder>();
     std::span<std::uint8_t> line_;  // decoded in place
     std::vector<StampedRecord> records_;
     std::uint32_t sequence_ = 0;

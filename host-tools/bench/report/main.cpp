@@ -54,12 +54,12 @@ void write_recording(const Options& options, std::span<const std::uint8_t> bytes
                      {.source = options.trace, .tool = "nopscope-report-bench", .started_unix_ns = 0});
     if (!symbols.sites.empty()) file.symbols(symbols);
     nsc::Journal journal(file);
-    wire::Hello hello;
+    protocol::Hello hello;
     hello.clock_hz = options.tick_hz;
     hello.text_base = text_base;
     hello.site_count = static_cast<std::uint32_t>(symbols.sites.size());
-    wire::Byte payload[64];
-    journal.on_session(*read_hello_info({payload, wire::write_hello(hello, payload)}, 1));
+    protocol::Byte payload[64];
+    journal.on_session(*read_hello_info({payload, protocol::write_hello(hello, payload)}, 1));
     TraceBatch batch;
     for (;;) {
         batch.records = trace.next();

@@ -47,18 +47,18 @@ struct ReportOptions {
 Exit report(const ReportOptions& options);
 Exit graph(const ReportOptions& options);
 
-struct QuestionOptions {
+struct FunctionQueryOptions {
     ReportOptions report;  // file, image, format, raw
     std::string function;  // a name or a glob
     std::size_t count = 3;      // outliers: how many, and
     double min_percent = 1;     // what of a call its tree shows
 };
-Exit callers(const QuestionOptions& options);
-Exit callees(const QuestionOptions& options);
-Exit latency(const QuestionOptions& options);
-Exit stack_depth(const QuestionOptions& options);
-Exit outliers(const QuestionOptions& options);
-Exit irq(const QuestionOptions& options);
+Exit callers(const FunctionQueryOptions& options);
+Exit callees(const FunctionQueryOptions& options);
+Exit latency(const FunctionQueryOptions& options);
+Exit stack_depth(const FunctionQueryOptions& options);
+Exit outliers(const FunctionQueryOptions& options);
+Exit irq(const FunctionQueryOptions& options);
 
 struct ExportOptions {
     ReportOptions report;  // file, image, raw

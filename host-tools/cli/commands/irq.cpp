@@ -8,7 +8,7 @@
 #include "host-tools/base/output.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/cli/commands/load.hpp"
-#include "host-tools/analysis/function_queries/questions.hpp"
+#include "host-tools/analysis/function_queries/function_queries.hpp"
 #include "host-tools/analysis/report/json.hpp"
 #include "host-tools/analysis/report/table.hpp"
 
@@ -89,7 +89,7 @@ Json json(const Loaded& loaded) {
 
 }  // namespace
 
-Exit irq(const QuestionOptions& options) {
+Exit irq(const FunctionQueryOptions& options) {
     const Loaded loaded = load(options.report, true);
     print(options.report.format == Format::json ? json_text(json(loaded)) : text(loaded));
     return Exit::ok;

@@ -11,7 +11,7 @@
 #include "host-tools/cli/commands/load.hpp"
 #include "host-tools/target/control/choice.hpp"
 #include "host-tools/analysis/events/balanced_stream.hpp"
-#include "host-tools/analysis/function_queries/questions.hpp"
+#include "host-tools/analysis/function_queries/function_queries.hpp"
 #include "host-tools/analysis/report/json.hpp"
 
 namespace nopscope::host {
@@ -42,7 +42,7 @@ void visit_tree(const Outlier& call, double min_percent, Visit visit) {
     }
 }
 
-std::string text_of(const OutlierSink& sink, const Outlier& call, const QuestionOptions& options) {
+std::string text_of(const OutlierSink& sink, const Outlier& call, const FunctionQueryOptions& options) {
     std::string where = fmt::format("core {}", call.track.core);
     if (call.track.context != 0) where += fmt::format(", context {}", call.track.context);
     std::string out = fmt::format("{}  {} at {} ({}){}{}\n", human_ns(call.duration()),
@@ -60,7 +60,7 @@ std::string text_of(const OutlierSink& sink, const Outlier& call, const Question
     return out;
 }
 
-Json json_of(const OutlierSink& sink, const Outlier& call, const QuestionOptions& options) {
+Json json_of(const OutlierSink& sink, const Outlier& call, const FunctionQueryOptions& options) {
     Json json{{"name", to_utf8(name_of(sink, call.nodes.front().function))},
               {"duration_ns", call.duration()},
               {"at_ns", call.from - sink.begin()},
@@ -81,7 +81,7 @@ Json json_of(const OutlierSink& sink, const Outlier& call, const QuestionOptions
 
 }  // namespace
 
-Exit outliers(const QuestionOptions& options) {
+Exit outliers(const FunctionQueryOptions& options) {
     OutlierSink sink([&](const std::string& name) { return names_function(options.function, Function{.name = name, .file = {}}); },
                      options.count);
     const Loaded loaded = load(options.report, false, [&](const NamedFile& file) {

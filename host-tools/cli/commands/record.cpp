@@ -18,7 +18,7 @@
 #include "host-tools/target/stream/diagnosis.hpp"
 #include "host-tools/target/stream/tee.hpp"
 #include "host-tools/live/screen.hpp"
-#include "host-tools/live/tape.hpp"
+#include "host-tools/live/live_recording.hpp"
 #include "host-tools/analysis/report/report.hpp"
 
 namespace nopscope::host {
@@ -27,12 +27,12 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-class Monitor final : public Attendant {
+class Monitor final : public TargetSink {
 public:
-    Monitor(Screen& screen, const Symbols* symbols) : Attendant(symbols), screen_(screen) {}
+    Monitor(Screen& screen, const Symbols* symbols) : TargetSink(symbols), screen_(screen) {}
 
     void on_session(const HelloInfo& hello) override {
-        Attendant::on_session(hello);
+        TargetSink::on_session(hello);
         for (const std::string& sentence : shortcomings(hello)) {
             if (told_.insert(sentence).second) complain(sentence);
         }
@@ -104,8 +104,8 @@ struct Destination {
     const Symbols* symbols;  // null: there is no image
     RawFile raw;
     std::optional<Series> series;  // --rotate
-    std::unique_ptr<Tape> tape;    // the file that is written
-    Clock::time_point tape_began = Clock::now();
+    std::unique_ptr<LiveRecording> recording;    // the file that is written
+    Clock::time_point recording_began = Clock::now();
     std::uint64_t files_before = 0;  // of the series, which are whole
     std::uint64_t bytes_before = 0;  // theirs
     Monitor monitor;
@@ -119,44 +119,44 @@ struct Destination {
           raw(options.raw),
           series(options.rotation ? std::optional(Series(options.output, *options.rotation))
                                   : std::nullopt),
-          tape(next_tape()),
+          recording(next_recording()),
           monitor(screen, symbols),
-          tee(tape->sink(), monitor) {
+          tee(recording->sink(), monitor) {
         tee.add(ending);
     }
     // Throws Error.
-    std::unique_ptr<Tape> next_tape() const {
-        return std::make_unique<Tape>(series ? series->next_name() : options.output,
+    std::unique_ptr<LiveRecording> next_recording() const {
+        return std::make_unique<LiveRecording>(series ? series->next_name() : options.output,
                                       options.line.from, symbols);
     }
     const SessionReader& reader() const { return line->reader(); }
-    void flush() { tape->flush(reader()); }
+    void flush() { recording->flush(reader()); }
     // Ends the file and goes on in the next one, if it is time for that. Throws Error: then the
     // file stays as it is.
     void rotate_if_due(Clock::time_point now, Screen& screen) {
-        if (!series || !tape->has_file()) return;
-        if (!series->is_due(now - tape_began, tape->file_bytes())) return;
-        if (tape->line(reader()).frames == 0) return;  // a silent line makes no empty files
-        std::unique_ptr<Tape> next = next_tape();
-        tape->end(reader(), nsc::EndReason::rotated, std::nullopt);
-        next->begin_after(*tape, reader());
-        tee.remove(tape->sink());
+        if (!series || !recording->has_file()) return;
+        if (!series->is_due(now - recording_began, recording->file_bytes())) return;
+        if (recording->line(reader()).frames == 0) return;  // a silent line makes no empty files
+        std::unique_ptr<LiveRecording> next = next_recording();
+        recording->end(reader(), nsc::EndReason::rotated, std::nullopt);
+        next->begin_after(*recording, reader());
+        tee.remove(recording->sink());
         tee.add(next->sink());
         ++files_before;
-        bytes_before += tape->file_bytes();
-        screen.say(fmt::format("{}: {} bytes; now {}", tape->path(),
-                               with_commas(tape->file_bytes()), next->path()));
-        tape = std::move(next);
-        tape_began = now;
+        bytes_before += recording->file_bytes();
+        screen.say(fmt::format("{}: {} bytes; now {}", recording->path(),
+                               with_commas(recording->file_bytes()), next->path()));
+        recording = std::move(next);
+        recording_began = now;
         series->remove_oldest();
     }
     // "run.nsc: 4,711 bytes"
     std::string written() const {
-        std::string name = tape->path();
-        if (!tape->has_file()) name += " (not written)";
+        std::string name = recording->path();
+        if (!recording->has_file()) name += " (not written)";
         if (files_before != 0) name += fmt::format(" and {} before it", with_commas(files_before));
         return fmt::format("{}: {} bytes", name,
-                           with_commas(bytes_before + (tape->has_file() ? tape->file_bytes() : 0)));
+                           with_commas(bytes_before + (recording->has_file() ? recording->file_bytes() : 0)));
     }
 };
 
@@ -200,7 +200,7 @@ private:
         const auto now = Clock::now();
         to_.raw.write(to_.line->bytes());
         to_.line->take(now);
-        to_.tape->flush_if_due(to_.reader(), now);
+        to_.recording->flush_if_due(to_.reader(), now);
         to_.rotate_if_due(now, screen_);
         if (const auto wrong = to_.line->complaint(now)) to_.monitor.complain(*wrong);
         to_.monitor.progress(to_.reader(), now);
@@ -292,7 +292,7 @@ Exit record_line(const RecordOptions& options, const Symbols* symbols, Screen& s
     const std::optional<int> status = source->close();
     const std::string why_silent = to.line->diagnosis().sentence();
     to.line->finish();
-    to.tape->end(to.reader(), recording.reason(), status);
+    to.recording->end(to.reader(), recording.reason(), status);
     const LineCounters& line = to.reader().line();
     const StreamCounters stream = to.reader().counters();
     say(fmt::format(

@@ -67,7 +67,7 @@ Exit serve_line(const ServeOptions& options) {
     LineState state = LineState::waiting;
     ClosedPage closed;
     serve(options, shown, [&](const Server& server) {
-        const Status now = live.status();
+        const LiveStatus now = live.status();
         if (!options.output.empty() && closed.is_for_good(server.pages())) return false;
         if (now.state == std::exchange(state, now.state)) return true;
         // Where nothing was heard there is nothing to show.

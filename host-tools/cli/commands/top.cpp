@@ -63,7 +63,7 @@ class Screen {
 public:
     Screen(Live& live, const TopOptions& options) : live_(live), options_(options) {
         ui_.sort = options.sort;
-        look_ = live_.look(options.raw);
+        view_ = live_.view(options.raw);
     }
 
     void run() {
@@ -82,20 +82,20 @@ public:
 
 private:
     void refresh() {
-        Look look = live_.look(options_.raw);
-        rates_ = rates_between(look_, look);
-        look_ = std::move(look);
+        LiveView view = live_.view(options_.raw);
+        rates_ = rates_between(view_, view);
+        view_ = std::move(view);
         look_at_ = Clock::now();
-        ui_.recording = look_.status.recording.on;
+        ui_.recording = view_.status.recording.on;
         list();
     }
     void list() {
-        lines_.functions = top::function_lines(look_, rates_);
+        lines_.functions = top::function_lines(view_, rates_);
         top::sort_lines(lines_.functions, ui_.sort, ui_.reversed);
         lines_.tree.clear();
-        if (ui_.view == top::View::tree) lines_.tree = top::tree_lines(look_, ui_.toggled);
+        if (ui_.view == top::View::tree) lines_.tree = top::tree_lines(view_, ui_.toggled);
     }
-    void show() { terminal_.show(top::draw(ui_, lines_, look_, rates_, terminal_.size())); }
+    void show() { terminal_.show(top::draw(ui_, lines_, view_, rates_, terminal_.size())); }
 
     void on_key(const top::Key& key) {
         const auto shown = std::tuple(ui_.view, ui_.sort, ui_.reversed, ui_.toggled);
@@ -119,14 +119,14 @@ private:
         if (std::filesystem::exists(what.path)) throw Error(what.path + " is there already: choose another name");
         live_.start_recording(what.path);
         ui_.recording = true;
-        look_.status.recording.on = true;
-        look_.status.recording.path = what.path;
+        view_.status.recording.on = true;
+        view_.status.recording.path = what.path;
         say("recording into " + what.path, false);
     }
     void perform(top::StopRecording) {
         ui_.recording = false;
         const SideRecording done = live_.stop_recording();
-        look_.status.recording = done;
+        view_.status.recording = done;
         say(fmt::format("{}: {} records", done.path, with_commas(done.records)), false);
     }
     void take_answer() {
@@ -144,7 +144,7 @@ private:
     const TopOptions& options_;
     top::Terminal terminal_;
     top::Ui ui_;
-    Look look_;
+    LiveView view_;
     Clock::time_point look_at_{};
     Rates rates_;
     top::Lines lines_;
@@ -166,18 +166,18 @@ void wait(Live& live, double seconds) {
 
 void once(Live& live, const TopOptions& options) {
     wait(live, options.after);
-    const Look before = live.look(options.raw);
+    const LiveView before = live.view(options.raw);
     wait(live, options.interval);
-    const Look look = live.look(options.raw);
-    if (look.status.state == LineState::failed || !look.report) throw Error(look.status.sentence);
-    // Where all was over before the first look, its rates are those since the beginning.
-    const Rates rates = rates_between(before, look);
-    top::Lines lines{.functions = top::function_lines(look, rates), .tree = {}};
+    const LiveView view = live.view(options.raw);
+    if (view.status.state == LineState::failed || !view.report) throw Error(view.status.sentence);
+    // Where all was over before the first view, its rates are those since the beginning.
+    const Rates rates = rates_between(before, view);
+    top::Lines lines{.functions = top::function_lines(view, rates), .tree = {}};
     top::sort_lines(lines.functions, options.sort, false);
     if (options.format == Format::json) {
-        print(top::json_once(lines.functions, look, rates, options.top));
+        print(top::json_once(lines.functions, view, rates, options.top));
     } else {
-        print(top::text_of(top::draw_once(lines, look, rates, options.sort, options.top, 110)));
+        print(top::text_of(top::draw_once(lines, view, rates, options.sort, options.top, 110)));
     }
 }
 
@@ -198,7 +198,7 @@ Exit watch(const TopOptions& options) {
     // One Ctrl-C may have chosen the end. A second one gives up, even if it came before this.
     const int before = interruptions == 0 ? 0 : 1;
     const Exit ended = finish_recording(live, [before] { return interruptions > before; });
-    const Status status = live.status();
+    const LiveStatus status = live.status();
     if (status.state == LineState::failed) throw Error(status.sentence);
     return ended;
 }

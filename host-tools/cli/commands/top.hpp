@@ -10,8 +10,8 @@ namespace nopscope::host {
 
 struct TopOptions {
     LiveOptions live;
-    double interval = 1;  // seconds between two looks
-    bool once = false;    // one look, without a terminal; then
+    double interval = 1;  // seconds between two updates
+    bool once = false;    // one view, without a terminal; then
     double after = 2;     // seconds before it
     Format format = Format::text;
     std::size_t top = 0;  // functions; 0: all

@@ -98,14 +98,14 @@ std::vector<std::vector<std::uint8_t>> range_payloads(const std::vector<bool>& c
         }
         std::size_t end = first;
         while (end < chosen.size() && chosen[end]) ++end;
-        wire::Byte bytes[2 * wire::max_varint_bytes];
+        protocol::Byte bytes[2 * protocol::max_varint_bytes];
         // One byte is the command's own.
         if (payloads.empty() ||
-            payloads.back().size() + sizeof bytes + 1 > wire::max_command_bytes) {
+            payloads.back().size() + sizeof bytes + 1 > protocol::max_command_bytes) {
             payloads.emplace_back();
             behind = 0;
         }
-        wire::Writer out(bytes);
+        protocol::Writer out(bytes);
         out.varint(first - behind);
         out.varint(end - first);
         payloads.back().insert(payloads.back().end(), bytes, bytes + out.size());

@@ -16,54 +16,54 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // With a zero byte before it, too: what noise has left on the line is not taken for its beginning.
-std::vector<std::uint8_t> encoded(std::uint16_t session, std::uint32_t number, wire::Command what,
+std::vector<std::uint8_t> encoded(std::uint16_t session, std::uint32_t number, protocol::Command what,
                                   std::span<const std::uint8_t> arguments) {
-    wire::FrameBuilder frame;
-    wire::Writer out(frame.payload());
+    protocol::FrameBuilder frame;
+    protocol::Writer out(frame.payload());
     out.fixed(static_cast<std::uint8_t>(what));
     out.bytes(arguments.data(), arguments.size());
-    std::vector<std::uint8_t> bytes(1 + wire::max_encoded_bytes);
-    bytes.resize(1 + frame.encode({wire::Stream::command, 0, session, number}, out.size(),
+    std::vector<std::uint8_t> bytes(1 + protocol::max_encoded_bytes);
+    bytes.resize(1 + frame.encode({protocol::Stream::command, 0, session, number}, out.size(),
                                   bytes.data() + 1));
     return bytes;
 }
 
 }  // namespace
 
-const char* describe(wire::Answer answer) {
+const char* describe(protocol::Answer answer) {
     switch (answer) {
-    case wire::Answer::ok:
+    case protocol::Answer::ok:
         return "ok";
-    case wire::Answer::unknown:
+    case protocol::Answer::unknown:
         return "its tracer is older and does not know this command";
-    case wire::Answer::malformed:
+    case protocol::Answer::malformed:
         return "the arguments make no sense to it: a value out of range, or a site it does not have";
-    case wire::Answer::foreign_session:
+    case protocol::Answer::foreign_session:
         return "it has been reset since: try again";
-    case wire::Answer::stale:
+    case protocol::Answer::stale:
         return "another host has sent it commands meanwhile: try again, from one host at a time";
-    case wire::Answer::unsupported:
+    case protocol::Answer::unsupported:
         return "its firmware does not offer this: see Config::input and docs/control.md";
-    case wire::Answer::busy:
+    case protocol::Answer::busy:
         return "for a second it found no moment in which it could be done: its pump must also run "
                "outside of callbacks, and Config::input needs interrupted_pc";
-    case wire::Answer::selection:
+    case protocol::Answer::selection:
         return "another host has selected functions meanwhile: try again, from one host at a time";
-    case wire::Answer::unexpected_text:
+    case protocol::Answer::unexpected_text:
         return "a patch site does not hold what the tracer wrote there";
-    case wire::Answer::out_of_reach:
+    case protocol::Answer::out_of_reach:
         return "a recorder is more than 128 MiB away from a function";
-    case wire::Answer::too_many:
+    case protocol::Answer::too_many:
         return "too many ops on one function, or too many different sets of them";
-    case wire::Answer::conflict:
+    case protocol::Answer::conflict:
         return "one of the functions has an ops with a direct entry of its own";
-    case wire::Answer::no_profile_memory:
+    case protocol::Answer::no_profile_memory:
         return "its firmware gives the profile no memory: set Config::profile_memory";
-    case wire::Answer::events_refused:
+    case protocol::Answer::events_refused:
         return "it cannot count the PMU's events like that";
-    case wire::Answer::timeout:
+    case protocol::Answer::timeout:
         return "it is done, but a core of the target stayed in the tracer's code for a second";
-    case wire::Answer::partly:
+    case protocol::Answer::partly:
         return "a part of it is done, and the rest is refused";
     }
     return "it answers in a way that this nopscope does not know: use a newer one";
@@ -71,15 +71,15 @@ const char* describe(wire::Answer answer) {
 
 namespace {
 
-bool changes_nothing(wire::Answer answer) {
+bool changes_nothing(protocol::Answer answer) {
     switch (answer) {
-    case wire::Answer::busy:
-    case wire::Answer::unexpected_text:
-    case wire::Answer::out_of_reach:
-    case wire::Answer::too_many:
-    case wire::Answer::conflict:
-    case wire::Answer::no_profile_memory:
-    case wire::Answer::events_refused:
+    case protocol::Answer::busy:
+    case protocol::Answer::unexpected_text:
+    case protocol::Answer::out_of_reach:
+    case protocol::Answer::too_many:
+    case protocol::Answer::conflict:
+    case protocol::Answer::no_profile_memory:
+    case protocol::Answer::events_refused:
         return true;
     default:
         return false;
@@ -87,38 +87,38 @@ bool changes_nothing(wire::Answer answer) {
 }
 
 // Of events_refused.
-std::string why_no_events(wire::Reader in) {
-    const auto why = static_cast<wire::EventRefusal>(in.fixed<std::uint8_t>());
+std::string why_no_events(protocol::Reader in) {
+    const auto why = static_cast<protocol::EventRefusal>(in.fixed<std::uint8_t>());
     const auto event = in.fixed<std::uint16_t>();
     const auto counters = in.fixed<std::uint8_t>();
     if (!in.ok()) return {};
     switch (why) {
-    case wire::EventRefusal::none:
+    case protocol::EventRefusal::none:
         break;
-    case wire::EventRefusal::no_pmu:
+    case protocol::EventRefusal::no_pmu:
         return ": its CPU has no performance monitors (PMUv3)";
-    case wire::EventRefusal::too_few_counters:
+    case protocol::EventRefusal::too_few_counters:
         return fmt::format(": its CPU, or what runs at EL2, gives it {} event counters, and two are needed", counters);
-    case wire::EventRefusal::absent:
+    case protocol::EventRefusal::absent:
         return fmt::format(": its CPU does not count {} ({:#x}), by PMCEID0_EL0 and PMCEID1_EL0", event_name(event),
                            event);
-    case wire::EventRefusal::too_many:
-        return fmt::format(": at most {} events are counted at a time", wire::max_events);
-    case wire::EventRefusal::recorder:
+    case protocol::EventRefusal::too_many:
+        return fmt::format(": at most {} events are counted at a time", protocol::max_events);
+    case protocol::EventRefusal::recorder:
         return ": only the graph and the profile recorder count events, and another one is in use or was asked for: "
                "give --recorder graph or profile";
-    case wire::EventRefusal::mode:
+    case protocol::EventRefusal::mode:
         return ": adaptive mode and events exclude each other: give --mode stream";
-    case wire::EventRefusal::ring_too_small:
+    case protocol::EventRefusal::ring_too_small:
         return ": its ring is too small for all open calls' returns with their events (NOPSCOPE_RING_LOG2)";
-    case wire::EventRefusal::twice:
+    case protocol::EventRefusal::twice:
         return fmt::format(": {} ({:#x}) is named twice", event_name(event), event);
     }
     return {};
 }
 
 // Of unexpected_text: which site, and what is there. Older targets do not say.
-std::string what_is_there(wire::Reader in) {
+std::string what_is_there(protocol::Reader in) {
     const auto address = in.fixed<std::uint64_t>();
     const auto found = in.fixed<std::uint32_t>(), expected = in.fixed<std::uint32_t>();
     if (!in.ok()) return {};
@@ -127,11 +127,11 @@ std::string what_is_there(wire::Reader in) {
                        (found & ~immediate) == brk ? " (BRK: a debugger's breakpoint?)" : "", expected);
 }
 
-std::string with_details(wire::Answer answer, const wire::Reader& in) {
+std::string with_details(protocol::Answer answer, const protocol::Reader& in) {
     switch (answer) {
-    case wire::Answer::unexpected_text:
+    case protocol::Answer::unexpected_text:
         return describe(answer) + what_is_there(in);
-    case wire::Answer::events_refused:
+    case protocol::Answer::events_refused:
         return describe(answer) + why_no_events(in);
     default:
         return describe(answer);
@@ -139,12 +139,12 @@ std::string with_details(wire::Answer answer, const wire::Reader& in) {
 }
 
 // A sentence that says what the target refuses, why, and whether a part was done.
-std::string refusal(wire::Answer answer, wire::Reader in) {
-    if (answer != wire::Answer::partly) {
+std::string refusal(protocol::Answer answer, protocol::Reader in) {
+    if (answer != protocol::Answer::partly) {
         return fmt::format("the target refuses: {}{}", with_details(answer, in),
                            changes_nothing(answer) ? "; nothing was changed" : "");
     }
-    const auto rest = static_cast<wire::Answer>(in.fixed<std::uint8_t>());
+    const auto rest = static_cast<protocol::Answer>(in.fixed<std::uint8_t>());
     return fmt::format("the target refuses a part: {}; what came before that part is done",
                        with_details(rest, in));
 }
@@ -161,7 +161,7 @@ void CommandClient::on_frames(std::uint64_t count) {
     frames_ = count;
 }
 
-void CommandClient::on_reply(const wire::Reply& reply) {
+void CommandClient::on_reply(const protocol::Reply& reply) {
     if (!awaiting_ || reply.number != awaited_ || reply.what != awaited_what_) return;
     answered_ns_ = utc_now_ns();
     answered_ = {reply.answer, Bytes(reply.result, reply.result + reply.result_bytes)};
@@ -189,7 +189,7 @@ void CommandClient::wait_for_other_session() {
 }
 
 std::optional<CommandClient::Answered> CommandClient::exchange(
-    std::uint32_t number, wire::Command what, std::span<const std::uint8_t> arguments,
+    std::uint32_t number, protocol::Command what, std::span<const std::uint8_t> arguments,
     unsigned attempts) {
     answered_.reset();
     awaited_ = number;
@@ -213,7 +213,7 @@ std::optional<CommandClient::Answered> CommandClient::exchange(
 
 // Any number will do, so one that no other ping's late answer has.
 std::optional<CommandClient::Answered> CommandClient::ping(unsigned attempts) {
-    return exchange(++pings_, wire::Command::ping, {}, attempts);
+    return exchange(++pings_, protocol::Command::ping, {}, attempts);
 }
 
 std::uint32_t CommandClient::next_number() {
@@ -225,13 +225,13 @@ std::uint32_t CommandClient::next_number() {
             throw Error("the target does not answer commands: does its firmware set Config::input, and "
                         "does the line carry bytes to it, too?");
         }
-        wire::Reader in(pong->result.data(), pong->result.size());
+        protocol::Reader in(pong->result.data(), pong->result.size());
         last_number_ = static_cast<std::uint32_t>(in.varint());
     }
     return ++*last_number_;
 }
 
-CommandClient::Bytes CommandClient::request(wire::Command what, std::span<const std::uint8_t> arguments) {
+CommandClient::Bytes CommandClient::request(protocol::Command what, std::span<const std::uint8_t> arguments) {
     wait_for_target();
     constexpr unsigned tries_when_busy = 3;
     for (unsigned attempt = 1;; ++attempt) {
@@ -241,12 +241,12 @@ CommandClient::Bytes CommandClient::request(wire::Command what, std::span<const 
             throw Error("the target has not answered the command, which it may have done or not: see "
                         "`ctl stats`, then try again");
         }
-        late_ |= answered->answer == wire::Answer::timeout;
-        if (answered->answer == wire::Answer::ok || answered->answer == wire::Answer::timeout) {
+        late_ |= answered->answer == protocol::Answer::timeout;
+        if (answered->answer == protocol::Answer::ok || answered->answer == protocol::Answer::timeout) {
             return answered->result;
         }
-        const bool again = answered->answer == wire::Answer::busy && attempt < tries_when_busy;
-        if (answered->answer == wire::Answer::stale) last_number_.reset();
+        const bool again = answered->answer == protocol::Answer::busy && attempt < tries_when_busy;
+        if (answered->answer == protocol::Answer::stale) last_number_.reset();
         if (!again) {
             throw Error(refusal(answered->answer, {answered->result.data(), answered->result.size()}));
         }
@@ -261,8 +261,8 @@ void CommandClient::wait(std::chrono::milliseconds time) {
 
 void CommandClient::set_baud(std::uint32_t baud) {
     Bytes arguments(4);
-    wire::Writer(arguments.data()).fixed(baud);
-    request(wire::Command::set_baud, arguments);
+    protocol::Writer(arguments.data()).fixed(baud);
+    request(protocol::Command::set_baud, arguments);
     const std::uint32_t old_baud = line_.baud();
     bool set = true;
     try {

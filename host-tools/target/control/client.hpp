@@ -28,14 +28,14 @@ public:
     void on_session(std::uint16_t session);
     // Whole frames of any kind the line has brought so far: while they come, a hello is waited for longer.
     void on_frames(std::uint64_t count);
-    void on_reply(const wire::Reply& reply);
+    void on_reply(const protocol::Reply& reply);
 
     // Waits for a session. Throws Error where none comes.
     void wait_for_target();
     // Returns the result. Throws Error, a sentence saying what to do, where the target refuses, or
     // does not answer within some seconds. If the target did the request with a timeout,
     // take_late() says so.
-    Bytes request(wire::Command what, std::span<const std::uint8_t> arguments = {});
+    Bytes request(protocol::Command what, std::span<const std::uint8_t> arguments = {});
     // True if a core stayed in the tracer's code for a second, in a request since the last call.
     bool take_late() { return std::exchange(late_, false); }
     // Both sides' rate. Throws Error when the target does not answer at the new one: then both are back
@@ -61,11 +61,11 @@ public:
 
 private:
     struct Answered {
-        wire::Answer answer;
+        protocol::Answer answer;
         Bytes result;
     };
     // Nothing: no answer.
-    std::optional<Answered> exchange(std::uint32_t number, wire::Command what,
+    std::optional<Answered> exchange(std::uint32_t number, protocol::Command what,
                                      std::span<const std::uint8_t> arguments, unsigned attempts);
     std::optional<Answered> ping(unsigned attempts);
     std::uint32_t next_number();
@@ -80,7 +80,7 @@ private:
     std::optional<std::uint32_t> last_number_;  // in this session
     bool awaiting_ = false;
     std::uint32_t awaited_ = 0;
-    wire::Command awaited_what_{};
+    protocol::Command awaited_what_{};
     std::optional<Answered> answered_;
     std::uint64_t sent_ns_ = 0;
     std::uint64_t answered_ns_ = 0;
@@ -90,6 +90,6 @@ private:
 };
 
 // One sentence.
-const char* describe(wire::Answer answer);
+const char* describe(protocol::Answer answer);
 
 }  // namespace nopscope::host

@@ -23,13 +23,13 @@ void Ending::on_trace(unsigned core, const TraceBatch& batch) {
     cores_[core & 0xff].next_index = batch.first_index + batch.records.size();
 }
 
-void Ending::on_stats(unsigned core, const wire::Stats& stats) {
+void Ending::on_stats(unsigned core, const protocol::Stats& stats) {
     cores_[core & 0xff].has_stats = true;
     cores_[core & 0xff].stats = stats;
 }
 
 bool Ending::on_profile(unsigned core, const std::uint8_t* payload, std::size_t count) {
-    const wire::ProfileReader reader(payload, count);
+    const protocol::ProfileReader reader(payload, count);
     if (reader.ok() && reader.header().last) cores_[core & 0xff].read_out = reader.header().number;
     return true;
 }
@@ -62,16 +62,16 @@ bool Ending::wait(const Line& line, const std::function<bool()>& came) const {
 
 // The reply contains the clock, and for each core the index of the next record.
 void Ending::stop(const Line& line) {
-    const CommandClient::Bytes result = line.client.request(wire::Command::stop);
-    wire::Reader in(result.data(), result.size());
+    const CommandClient::Bytes result = line.client.request(protocol::Command::stop);
+    protocol::Reader in(result.data(), result.size());
     in.varint();
     const std::uint64_t cores = in.varint();
     for (std::uint64_t n = 0; n < cores && n < cores_.size() && in.ok(); ++n) cores_[n].to_come = in.varint();
 }
 
 void Ending::read_out(const Line& line) {
-    const CommandClient::Bytes result = line.client.request(wire::Command::send_profile);
-    wire::Reader in(result.data(), result.size());
+    const CommandClient::Bytes result = line.client.request(protocol::Command::send_profile);
+    protocol::Reader in(result.data(), result.size());
     std::uint64_t number = in.varint();
     if (!in.ok()) {  // an older target: the next one, if it ever sent any
         number = cores_[0].read_out == 0 ? 0 : cores_[0].read_out + 1;
@@ -84,8 +84,8 @@ void Ending::read_out(const Line& line) {
 
 // Comes last, because stats count what came before. Flight mode does not send the ring's contents.
 void Ending::take_stats(const Line& line) {
-    const CommandClient::Bytes result = line.client.request(wire::Command::stats);
-    wire::Reader in(result.data(), result.size());
+    const CommandClient::Bytes result = line.client.request(protocol::Command::stats);
+    protocol::Reader in(result.data(), result.size());
     const std::uint64_t now = in.varint();
     if (!in.ok()) throw Error("the target's answer to `stats` makes no sense");
     const auto [sent, answered] = line.client.exchanged();
@@ -94,7 +94,7 @@ void Ending::take_stats(const Line& line) {
         line.tell({.clock = now, .utc_ns = sent + error, .error_ns = error, .exchanged = true});
     }
     const auto is_there = [now](const Core& core) {
-        const wire::Stats& stats = core.stats;
+        const protocol::Stats& stats = core.stats;
         if (!core.has_stats || static_cast<std::int64_t>(stats.now - now) < 0) return false;
         constexpr std::uint64_t flight = 2;
         const std::uint64_t gone = std::max(core.next_index, stats.delivered + stats.overwritten);

@@ -42,13 +42,13 @@ public:
     void on_session(const HelloInfo& hello) override;
     void on_session_end() override {}
     void on_trace(unsigned core, const TraceBatch& batch) override;
-    void on_stats(unsigned core, const wire::Stats& stats) override;
+    void on_stats(unsigned core, const protocol::Stats& stats) override;
     bool on_profile(unsigned core, const std::uint8_t* payload, std::size_t count) override;
 
 private:
     struct Core {
         bool has_stats = false;
-        wire::Stats stats;             // the last
+        protocol::Stats stats;             // the last
         std::uint64_t next_index = 0;  // of its records
         std::uint64_t read_out = 0;    // number of the last one that has come to its end
         std::uint64_t to_come = 0;     // records before this index were made before the stop

@@ -54,7 +54,7 @@ void Steering::serve(std::uint64_t gaps) {
     gaps_ = gaps;
     asked_ = now;
     try {
-        client_.request(wire::Command::hello);
+        client_.request(protocol::Command::hello);
     } catch (const Error&) {
         // It sends both by itself, only later.
     }

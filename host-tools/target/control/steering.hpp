@@ -29,7 +29,7 @@ public:
 
     // From the line's sink.
     void on_session(const HelloInfo& hello);
-    void on_reply(const wire::Reply& reply) { client_.on_reply(reply); }
+    void on_reply(const protocol::Reply& reply) { client_.on_reply(reply); }
 
     // Between two turns: does what is asked for. Throws Error where the first session's target does not
     // do what it is to do at the start; says so, and goes on, at a later session's.

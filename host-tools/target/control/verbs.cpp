@@ -19,7 +19,7 @@
 namespace nopscope::host {
 namespace {
 
-using wire::Command;
+using protocol::Command;
 using Words = std::vector<std::string>;
 using Bytes = CommandClient::Bytes;
 
@@ -34,10 +34,10 @@ std::uint64_t number(std::string_view text, std::uint64_t most) {
     return value;
 }
 std::uint64_t number_or_0(const Words& words, Command what) {
-    return words.size() > 1 ? number(words[1], wire::most_argument(what)) : 0;
+    return words.size() > 1 ? number(words[1], protocol::most_argument(what)) : 0;
 }
 std::uint64_t number_of(const Words& words, Command what) {
-    return number(words[1], wire::most_argument(what));
+    return number(words[1], protocol::most_argument(what));
 }
 
 // "10ms" -> seconds.
@@ -55,7 +55,7 @@ double seconds(std::string_view text) {
 
 std::uint64_t one_in(std::string_view text) {
     if (text.starts_with("1/")) text.remove_prefix(2);
-    const std::uint64_t value = number(text, wire::most_argument(Command::set_sample));
+    const std::uint64_t value = number(text, protocol::most_argument(Command::set_sample));
     if (value == 0) refuse("expected 1/N, N from 1");
     return value;
 }
@@ -68,8 +68,8 @@ std::uint8_t number_in(std::span<const char* const> names, const std::string& na
 }
 
 Bytes varint(std::uint64_t value) {
-    wire::Byte bytes[wire::max_varint_bytes];
-    wire::Writer out(bytes);
+    protocol::Byte bytes[protocol::max_varint_bytes];
+    protocol::Writer out(bytes);
     out.varint(value);
     return {bytes, bytes + out.size()};
 }
@@ -91,7 +91,7 @@ std::uint64_t select(CommandClient& client, const std::vector<bool>& chosen) {
     std::uint64_t selected = 0;
     for (const Bytes& ranges : range_payloads(chosen)) {
         const Bytes result = client.request(Command::select_add, ranges);
-        selected = wire::Reader(result.data(), result.size()).varint();
+        selected = protocol::Reader(result.data(), result.size()).varint();
     }
     const auto wanted = static_cast<std::uint64_t>(std::count(chosen.begin(), chosen.end(), true));
     if (selected != wanted) {
@@ -121,11 +121,11 @@ std::string trace(const ControlRequest& request, const TargetSide& target) {
     const bool none = request.words[0] == "untrace";
     const std::uint64_t selected =
         select(target.client, choose(symbols_of(target), with_globs(request)));
-    const std::uint8_t recorder = none ? static_cast<std::uint8_t>(wire::Recorder::none)
+    const std::uint8_t recorder = none ? static_cast<std::uint8_t>(protocol::Recorder::none)
                                   : request.recorder.empty()
-                                      ? wire::recorder_as_before
-                                      : number_in(wire::recorder_names, request.recorder);
-    const std::uint8_t flags = request.also || none ? 0 : wire::only_selected;
+                                      ? protocol::recorder_as_before
+                                      : number_in(protocol::recorder_names, request.recorder);
+    const std::uint8_t flags = request.also || none ? 0 : protocol::only_selected;
     apply(target.client, Command::set_recorder, {recorder, flags}, selected);
     return fmt::format("{} {} function{}{}", none ? "no longer tracing" : "tracing", selected,
                        selected == 1 ? "" : "s", request.also ? " more" : "");
@@ -145,15 +145,15 @@ std::string only(const ControlRequest& request, const TargetSide& target) {
 
 std::string stats(const ControlRequest&, const TargetSide& target) {
     const Bytes result = target.client.request(Command::stats);
-    wire::Reader in(result.data(), result.size());
-    wire::TargetReport report;
-    for (const auto field : wire::report_fields) report.*field = in.varint();
+    protocol::Reader in(result.data(), result.size());
+    protocol::TargetReport report;
+    for (const auto field : protocol::report_fields) report.*field = in.varint();
     if (!in.ok()) throw Error("the target's answer to `stats` cannot be read");
     return fmt::format(
-        "{}; {} functions traced, {} selected; generated {}, dropped {}, unhooked {}, "
+        "{}; {} functions traced, {} selected; generated {}, dropped {}, shadow_stack_full {}, "
         "foreign {}; commands refused {}",
         report.recording != 0 ? "recording" : "stopped", report.enabled, report.selected,
-        report.generated, report.dropped, report.unhooked, report.foreign, report.refused);
+        report.generated, report.dropped, report.shadow_stack_full, report.off_stack, report.refused);
 }
 
 std::string baud(const ControlRequest& request, const TargetSide& target) {
@@ -174,7 +174,7 @@ std::string with_id(const ControlRequest& request, const TargetSide& target) {
     return "ok";
 }
 std::string mode(const ControlRequest& request, const TargetSide& target) {
-    target.client.request(Command::set_mode, Bytes{number_in(wire::mode_names, request.words[1])});
+    target.client.request(Command::set_mode, Bytes{number_in(protocol::mode_names, request.words[1])});
     return "ok";
 }
 std::string depth(const ControlRequest& request, const TargetSide& target) {
@@ -187,7 +187,7 @@ std::string sample(const ControlRequest& request, const TargetSide& target) {
 }
 std::string min_duration(const ControlRequest& request, const TargetSide& target) {
     const double wanted = seconds(request.words[1]) * static_cast<double>(target.hello.clock_hz);
-    const std::uint64_t most = wire::most_argument(Command::set_min_duration);
+    const std::uint64_t most = protocol::most_argument(Command::set_min_duration);
     if (!(wanted <= static_cast<double>(most))) {
         refuse(
             fmt::format("{} are more than {} ticks of the target's clock", request.words[1], most));
@@ -248,8 +248,8 @@ Bytes events_of(const Words& words) {
         arguments.push_back(static_cast<std::uint8_t>(*event >> 8));
         ++arguments[0];
     }
-    if (arguments[0] > wire::max_events) {
-        refuse(fmt::format("at most {} events are counted at a time", wire::max_events));
+    if (arguments[0] > protocol::max_events) {
+        refuse(fmt::format("at most {} events are counted at a time", protocol::max_events));
     }
     return arguments;
 }
@@ -266,7 +266,7 @@ std::string events(const ControlRequest& request, const TargetSide& target) {
 void check_id(const Words& words) { number_or_0(words, Command::mark); }
 void check_captured(const Words& words) { captured(words[1]); }
 void check_events(const Words& words) { events_of(words); }
-void check_mode(const Words& words) { number_in(wire::mode_names, words[1]); }
+void check_mode(const Words& words) { number_in(protocol::mode_names, words[1]); }
 void check_depth(const Words& words) { number_of(words, Command::set_depth); }
 void check_time(const Words& words) { seconds(words[1]); }
 void check_ratio(const Words& words) { one_in(words[1]); }
@@ -348,13 +348,13 @@ constexpr Verb table[] = {
      .argument = time,
      .perform = min_duration,
      .is_option = true,
-     .recorder = wire::Recorder::duration},
+     .recorder = protocol::Recorder::duration},
     {.name = "sample",
      .help = "Record one call in so many: 1/N",
      .argument = ratio,
      .perform = sample,
      .is_option = true,
-     .recorder = wire::Recorder::sampled},
+     .recorder = protocol::Recorder::sampled},
     {.name = "mode",
      .help = "How the target treats what the line cannot carry",
      .argument = mode_name,
@@ -427,17 +427,17 @@ std::vector<std::string> verb_names() {
     return names;
 }
 std::vector<std::string> mode_names() {
-    return {std::begin(wire::mode_names), std::end(wire::mode_names)};
+    return {std::begin(protocol::mode_names), std::end(protocol::mode_names)};
 }
 std::vector<std::string> recorder_names() {
-    return {std::begin(wire::recorder_names), std::end(wire::recorder_names)};
+    return {std::begin(protocol::recorder_names), std::end(protocol::recorder_names)};
 }
 
 void check(const ControlRequest& request) {
     const Verb& verb = verb_of(request);
     check_options(verb, request);
     if (verb.argument.check != nullptr) verb.argument.check(request.words);
-    if (!request.recorder.empty()) number_in(wire::recorder_names, request.recorder);
+    if (!request.recorder.empty()) number_in(protocol::recorder_names, request.recorder);
 }
 
 void check_names(const ControlRequest& request, const Symbols* symbols) {

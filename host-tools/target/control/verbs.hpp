@@ -48,7 +48,7 @@ struct Verb {
     // --NAME of the commands that read a line, which ask it in the table's order.
     bool is_option = false;
     const char* old_option = nullptr;             // the option's name before 0.2.0
-    std::optional<wire::Recorder> recorder = {};  // that the option means if none is given
+    std::optional<protocol::Recorder> recorder = {};  // that the option means if none is given
     char key = '\0';                              // of top; '\0': none
     bool is_numbered = false;                     // top numbers it from 1
     bool is_on_page = false;                      // of serve

@@ -73,7 +73,7 @@ void DescribedTarget::read_descriptor(const ElfFile& image) {
     if (descriptor_.ring_log2 < least_ring_log2 || descriptor_.ring_log2 > most_ring_log2 ||
         descriptor_.core_count == 0 || descriptor_.core_count > most_cores ||
         descriptor_.core_stride_bytes == 0 || descriptor_.core_stride_bytes > 0x10000 ||
-        descriptor_.hello_bytes > wire::max_hello_bytes) {
+        descriptor_.hello_bytes > protocol::max_hello_bytes) {
         throw Error(fmt::format("the tracer's descriptor at {} makes no sense: was it written over?",
                                 hex_address(*at)));
     }
@@ -82,8 +82,8 @@ void DescribedTarget::read_descriptor(const ElfFile& image) {
 void DescribedTarget::read_hello() {
     hello_bytes_.resize(descriptor_.hello_bytes);
     memory_.read(address_of(descriptor_.hello), hello_bytes_);
-    const bool is_hello = wire::read_hello(hello_bytes_.data(), hello_bytes_.size(), hello_);
-    if (is_hello && hello_.version != wire::format_version) {
+    const bool is_hello = protocol::read_hello(hello_bytes_.data(), hello_bytes_.size(), hello_);
+    if (is_hello && hello_.version != protocol::format_version) {
         throw Error(refused_version_sentence(hello_.version));
     }
     if (!is_hello || hello_.cores > descriptor_.core_count) {
@@ -105,8 +105,8 @@ DescribedCore DescribedTarget::core(unsigned number) const {
                              .seen_clock = u64(at.seen_clock),
                              .doubled_from = u64(at.doubled_from),
                              .dropped = u64(at.dropped),
-                             .unhooked = u64(at.unhooked),
-                             .foreign = u64(at.foreign),
+                             .shadow_stack_full = u64(at.shadow_stack_full),
+                             .off_stack = u64(at.off_stack),
                              .filtered = u64(at.filtered) + u64(at.passed),
                              .said_context = u32(at.said_context),
                              .flight = u32(at.flight) == 1};

@@ -18,8 +18,8 @@ struct DescribedCore {
     std::uint64_t seen_clock;
     std::uint64_t doubled_from;
     std::uint64_t dropped;
-    std::uint64_t unhooked;
-    std::uint64_t foreign;
+    std::uint64_t shadow_stack_full;
+    std::uint64_t off_stack;
     std::uint64_t filtered;  // passed over, too
     std::uint32_t said_context;
     bool flight;
@@ -30,7 +30,7 @@ public:
     // Throws Error, as pull_rings().
     DescribedTarget(TargetMemory& memory, const ElfFile& image);
 
-    const wire::Hello& hello() const { return hello_; }
+    const protocol::Hello& hello() const { return hello_; }
     std::uint16_t session() const { return static_cast<std::uint16_t>(descriptor_.session); }
     unsigned ring_log2() const { return descriptor_.ring_log2; }
     DescribedCore core(unsigned number) const;
@@ -45,7 +45,7 @@ private:
     TargetMemory& memory_;
     Descriptor descriptor_{};
     std::vector<std::uint8_t> hello_bytes_;
-    wire::Hello hello_;  // its texts are in hello_bytes_
+    protocol::Hello hello_;  // its texts are in hello_bytes_
 };
 
 }  // namespace nopscope::host

@@ -27,7 +27,7 @@ constexpr std::uint32_t headers_at_most = 1 << 16;
 template <typename T>
 T field_at(const FileParts& file, std::uint64_t offset) {
     std::uint8_t field[sizeof(T)]{};
-    return file.read(offset, field) ? wire::Reader(field, sizeof field).fixed<T>() : T{0};
+    return file.read(offset, field) ? protocol::Reader(field, sizeof field).fixed<T>() : T{0};
 }
 
 struct Segment {

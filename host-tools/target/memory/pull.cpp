@@ -69,8 +69,8 @@ private:
     void* space_;
 };
 
-std::uint64_t excess_of(wire::Record record, std::uint64_t bytes) {
-    return record.kind() == wire::Kind::ret ? (bytes << 1) << wire::kind_shift : recorder_excess(record);
+std::uint64_t excess_of(protocol::Record record, std::uint64_t bytes) {
+    return record.kind() == protocol::Kind::ret ? (bytes << 1) << protocol::kind_shift : recorder_excess(record);
 }
 
 // Moves what the target's ring holds to `core`'s, whose cursor is the same record's.
@@ -80,13 +80,13 @@ void move_part(const DescribedTarget& target, unsigned number, std::uint64_t fro
     std::uint64_t position = from;
     for (const std::uint64_t stored : target.ring(number, from, to)) {
         const auto lap = static_cast<std::uint32_t>(position >> (target.ring_log2() - 2));
-        const wire::Record record{stored ^ std::uint64_t{lap} << wire::kind_shift};
+        const protocol::Record record{stored ^ std::uint64_t{lap} << protocol::kind_shift};
         const std::uint64_t here = position - bytes + ring_bytes;
         if ((record.word & unwritten_bit) != 0) {
             unwrite(core, here);
         } else {
             // Its laps and its excess are of the target's ring; here they are of this one.
-            const wire::Record whole{record.word - excess_of(record, bytes)};
+            const protocol::Record whole{record.word - excess_of(record, bytes)};
             ring_store(core, here, whole.word + recorder_excess(record));
         }
         position += record_bytes;
@@ -115,7 +115,7 @@ std::uint64_t newest_clock(const Core& core, std::uint64_t oldest, std::uint64_t
 std::uint64_t first_told(const Core& core, std::uint64_t oldest, std::uint64_t doubled_from) {
     for (std::uint64_t at = oldest; at < core.cursor; at += record_bytes) {
         const auto record = ring_peek(core, at);
-        if (!record || !record->is(wire::Extended::context)) continue;
+        if (!record || !record->is(protocol::Extended::context)) continue;
         return at >= doubled_from ? oldest : at;
     }
     return oldest;
@@ -145,8 +145,8 @@ std::uint64_t take_core(const DescribedTarget& target, unsigned number, Core& co
     core.pumped_context = begin.context;
     core.overwritten = record_index(begin.position);
     core.dropped = theirs.dropped;
-    core.unhooked = theirs.unhooked;
-    core.foreign = theirs.foreign;
+    core.shadow_stack_full = theirs.shadow_stack_full;
+    core.off_stack = theirs.off_stack;
     core.filtered = theirs.filtered;
     core.reserve = return_reserve_bytes;
     leave_out_implausible(core, begin.clock, target.hello().clock_hz, is_site, found);
@@ -187,7 +187,7 @@ Pulled pull_rings(TargetMemory& memory, const ElfFile& image) {
     Config config;
     config.cores = count;
     config.output.try_write = [](std::uint8_t byte) { return line_of_pump->push_back(byte), true; };
-    const auto encoders = std::make_unique<wire::TraceEncoder[]>(count);
+    const auto encoders = std::make_unique<protocol::TraceEncoder[]>(count);
     const auto pump = std::make_unique<Pump<StillMachine>>(machine, cores, encoders.get());
     pump->open(config, target.hello(), target.session());
     pump->finish(0);

@@ -9,7 +9,7 @@ namespace nopscope::host {
 namespace {
 
 // True if the target recorded nothing after these stats but returns of open calls.
-bool is_last_word(const wire::Stats& stats) { return stats.final == 1 || stats.stopped_at != 0; }
+bool is_last_word(const protocol::Stats& stats) { return stats.final == 1 || stats.stopped_at != 0; }
 
 }  // namespace
 
@@ -20,7 +20,7 @@ void SessionReader::account(const Core& core, StreamCounters& sum) {
     std::uint64_t elsewhere = 0;  // calls that made no record, dropped ones aside
     bool is_said = false;         // the target has said how many it generated, up to what is here
     if (core.has_stats) {
-        const wire::Stats& stats = core.stats;
+        const protocol::Stats& stats = core.stats;
         elsewhere = stats.aggregated + stats.filtered;
         // What has left the ring by then: all of it, once the stats are final.
         const std::uint64_t end = stats.delivered + stats.overwritten;
@@ -37,8 +37,8 @@ void SessionReader::account(const Core& core, StreamCounters& sum) {
         // A return may have been dropped after the stats that followed a stop: then the target has
         // generated more than they say.
         is_said = is_last_word(stats) && core.next_index <= end && (agrees || core.is_final);
-        sum.unhooked += stats.unhooked;
-        sum.foreign += stats.foreign;
+        sum.shadow_stack_full += stats.shadow_stack_full;
+        sum.off_stack += stats.off_stack;
         sum.stray_returns += stats.stray_returns;
         sum.console_dropped += stats.console_dropped;
         sum.commands_refused += stats.commands_refused;

@@ -47,9 +47,9 @@ static_assert(sizeof(LineCounters) == std::size(line_fields) * sizeof(std::uint6
 
 class Deframer {
 public:
-    Deframer() { chunk_.reserve(wire::max_encoded_bytes); }
+    Deframer() { chunk_.reserve(protocol::max_encoded_bytes); }
 
-    // Sink: on_frame(const wire::ParsedFrame&), on_text(std::string_view), and for all else, as it
+    // Sink: on_frame(const protocol::ParsedFrame&), on_text(std::string_view), and for all else, as it
     // came: on_corrupt(std::span<const std::uint8_t>).
     template <typename Sink>
     void feed(std::span<const std::uint8_t> bytes, Sink& sink) {
@@ -121,7 +121,7 @@ private:
     void keep(std::span<const std::uint8_t> bytes, Sink& sink) {
         length_ += bytes.size();
         while (!bytes.empty()) {
-            const std::size_t room = wire::max_encoded_bytes - chunk_.size();
+            const std::size_t room = protocol::max_encoded_bytes - chunk_.size();
             const std::size_t count = bytes.size() < room ? bytes.size() : room;
             chunk_.insert(chunk_.end(), bytes.begin(), bytes.begin() + static_cast<long>(count));
             bytes = bytes.subspan(count);
@@ -146,7 +146,7 @@ private:
         }
         if (is_plain() || length_ > chunk_.size()) return close_without_frame(sink);
         decoded_ = chunk_;
-        const auto frame = wire::parse_frame(decoded_.data(), decoded_.size());
+        const auto frame = protocol::parse_frame(decoded_.data(), decoded_.size());
         if (!frame.ok) return close_without_frame(sink);
         ++counters_.frames;
         settle(frame.header.session);

@@ -83,7 +83,7 @@ Diagnosis diagnose(const LineSample& sample) {
 
 std::string refused_version_sentence(std::uint16_t version) {
     return fmt::format("the target speaks trace format {}, and this nopscope reads {}", version,
-                       wire::format_version);
+                       protocol::format_version);
 }
 
 }  // namespace nopscope::host

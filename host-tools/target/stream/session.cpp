@@ -13,17 +13,17 @@ constexpr std::size_t waiting_limit_bytes = std::size_t{1} << 20;
 // that uses the whole line runs every 50 ms, and an adapter keeps bytes for up to 16 ms.
 constexpr std::uint64_t on_the_way_ns = 70'000'000;
 
-std::size_t slot(wire::Stream stream) { return static_cast<std::size_t>(stream); }
-bool is_known(wire::Stream stream) {
-    return stream >= wire::Stream::hello && stream <= wire::Stream::profile_events &&
-           stream != wire::Stream::command;
+std::size_t slot(protocol::Stream stream) { return static_cast<std::size_t>(stream); }
+bool is_known(protocol::Stream stream) {
+    return stream >= protocol::Stream::hello && stream <= protocol::Stream::profile_events &&
+           stream != protocol::Stream::command;
 }
 
-std::string to_string(const wire::Text& text) {
+std::string to_string(const protocol::Text& text) {
     return {reinterpret_cast<const char*>(text.data), text.size};
 }
 
-HelloInfo to_info(const wire::Hello& hello, std::uint16_t session,
+HelloInfo to_info(const protocol::Hello& hello, std::uint16_t session,
                   std::span<const std::uint8_t> payload) {
     return {.session = session,
             .payload = {payload.begin(), payload.end()},
@@ -58,9 +58,9 @@ std::uint64_t utc_now_ns() {
 }
 
 std::optional<HelloInfo> read_hello_info(std::span<const std::uint8_t> payload, std::uint16_t session) {
-    wire::Hello hello;
-    if (!wire::read_hello(payload.data(), payload.size(), hello)) return std::nullopt;
-    if (hello.version != wire::format_version) return std::nullopt;
+    protocol::Hello hello;
+    if (!protocol::read_hello(payload.data(), payload.size(), hello)) return std::nullopt;
+    if (hello.version != protocol::format_version) return std::nullopt;
     return to_info(hello, session, payload);
 }
 
@@ -71,20 +71,20 @@ SessionReader::Core& SessionReader::core(unsigned number) {
 }
 
 std::uint64_t SessionReader::unused_frames() const {
-    return done_.unknown_frames + done_.homeless_frames + done_.malformed_frames +
+    return done_.unknown_frames + done_.frames_without_hello + done_.malformed_frames +
            done_.undecoded_frames;
 }
 
 // Calls `use`, and hands on the frame when that counted it as unused.
 template <typename Use>
-void SessionReader::use(const wire::FrameHeader& header, std::span<const std::uint8_t> payload,
+void SessionReader::use(const protocol::FrameHeader& header, std::span<const std::uint8_t> payload,
                         Use use) {
     const std::uint64_t before = unused_frames();
     use();
     if (unused_frames() != before) sink_.on_unused(header, payload);
 }
 
-void SessionReader::on_frame(const wire::ParsedFrame& frame) {
+void SessionReader::on_frame(const protocol::ParsedFrame& frame) {
     const bool known = is_known(frame.header.stream);
     if (known && (!open_ || frame.header.session != id_)) {
         end_session();
@@ -98,11 +98,11 @@ void SessionReader::on_frame(const wire::ParsedFrame& frame) {
     if (hello_seen_ && !had_hello) replay();
 }
 
-void SessionReader::on_known_frame(const wire::ParsedFrame& frame) {
+void SessionReader::on_known_frame(const protocol::ParsedFrame& frame) {
     ++done_.frames_by_stream[slot(frame.header.stream)];
-    if (frame.header.stream == wire::Stream::hello) return on_hello(frame);
+    if (frame.header.stream == protocol::Stream::hello) return on_hello(frame);
     if (hello_seen_) return in_session(frame.header, frame.payload, frame.payload_bytes);
-    if (ignored_ || !set_aside(frame)) ++done_.homeless_frames;
+    if (ignored_ || !set_aside(frame)) ++done_.frames_without_hello;
 }
 
 void SessionReader::begin_session(std::uint16_t id) {
@@ -111,17 +111,17 @@ void SessionReader::begin_session(std::uint16_t id) {
     done_.complete = false;
 }
 
-void SessionReader::on_hello(const wire::ParsedFrame& frame) {
+void SessionReader::on_hello(const protocol::ParsedFrame& frame) {
     if (ignored_) {
-        ++done_.homeless_frames;
+        ++done_.frames_without_hello;
         return;
     }
-    wire::Hello hello;
-    if (!wire::read_hello(frame.payload, frame.payload_bytes, hello)) {
+    protocol::Hello hello;
+    if (!protocol::read_hello(frame.payload, frame.payload_bytes, hello)) {
         ++done_.malformed_frames;
         return;
     }
-    if (hello.version != wire::format_version) {
+    if (hello.version != protocol::format_version) {
         done_.refused_version = hello.version;
         ignored_ = true;
         return;
@@ -156,12 +156,12 @@ void SessionReader::on_hello(const wire::ParsedFrame& frame) {
 }
 
 // A frame before its session's hello is kept. False: there is no room.
-bool SessionReader::set_aside(const wire::ParsedFrame& frame) {
-    const std::size_t bytes = wire::frame_header_bytes + 2 + frame.payload_bytes;
+bool SessionReader::set_aside(const protocol::ParsedFrame& frame) {
+    const std::size_t bytes = protocol::frame_header_bytes + 2 + frame.payload_bytes;
     if (waiting_.size() + bytes > waiting_limit_bytes) return false;
     const std::size_t at = waiting_.size();
     waiting_.resize(at + bytes);
-    wire::Writer out(waiting_.data() + at);
+    protocol::Writer out(waiting_.data() + at);
     out.fixed(static_cast<std::uint8_t>(frame.header.stream));
     out.fixed(frame.header.core);
     out.fixed(frame.header.session);
@@ -171,13 +171,13 @@ bool SessionReader::set_aside(const wire::ParsedFrame& frame) {
     return true;
 }
 
-// visit(const wire::FrameHeader&, std::span<const std::uint8_t> payload)
+// visit(const protocol::FrameHeader&, std::span<const std::uint8_t> payload)
 template <typename Visit>
 void SessionReader::for_each_waiting(Visit visit) const {
-    wire::Reader in(waiting_.data(), waiting_.size());
+    protocol::Reader in(waiting_.data(), waiting_.size());
     while (in.left() != 0) {
-        wire::FrameHeader header;
-        header.stream = static_cast<wire::Stream>(in.fixed<std::uint8_t>());
+        protocol::FrameHeader header;
+        header.stream = static_cast<protocol::Stream>(in.fixed<std::uint8_t>());
         header.core = in.fixed<std::uint8_t>();
         header.session = in.fixed<std::uint16_t>();
         header.sequence = in.fixed<std::uint32_t>();
@@ -189,13 +189,13 @@ void SessionReader::for_each_waiting(Visit visit) const {
 // Without arrival times, which are not kept for waiting frames.
 void SessionReader::replay() {
     arrival_.reset();
-    for_each_waiting([this](const wire::FrameHeader& header, std::span<const std::uint8_t> payload) {
+    for_each_waiting([this](const protocol::FrameHeader& header, std::span<const std::uint8_t> payload) {
         use(header, payload, [&] { in_session(header, payload.data(), payload.size()); });
     });
     waiting_ = {};
 }
 
-void SessionReader::in_session(const wire::FrameHeader& header, const std::uint8_t* payload,
+void SessionReader::in_session(const protocol::FrameHeader& header, const std::uint8_t* payload,
                                std::size_t count) {
     if (header.core >= hello_.cores) {
         ++done_.malformed_frames;
@@ -204,50 +204,50 @@ void SessionReader::in_session(const wire::FrameHeader& header, const std::uint8
     Core& core = this->core(header.core);
     const Order order = order_of(header, core);
     if (order == Order::seen) {
-        if (header.stream == wire::Stream::trace) mind_repeated(core, header, {payload, count});
+        if (header.stream == protocol::Stream::trace) mind_repeated(core, header, {payload, count});
         return;
     }
     switch (header.stream) {
-    case wire::Stream::trace:
+    case protocol::Stream::trace:
         if (order == Order::jumped) core.trace.lose();
         core.last_trace.assign(payload, payload + count);
         on_trace(header.core, core, payload, count);
         break;
-    case wire::Stream::stats:
+    case protocol::Stream::stats:
         on_stats(header.core, core, payload, count);
         break;
-    case wire::Stream::profile:
+    case protocol::Stream::profile:
         if (!sink_.on_profile(header.core, payload, count)) ++done_.malformed_frames;
         break;
-    case wire::Stream::profile_events:
+    case protocol::Stream::profile_events:
         if (!sink_.on_profile_events(header.core, payload, count)) ++done_.malformed_frames;
         break;
-    case wire::Stream::moved:
+    case protocol::Stream::moved:
         if (!sink_.on_moved(payload, count)) ++done_.malformed_frames;
         break;
-    case wire::Stream::console:
+    case protocol::Stream::console:
         sink_.on_console({reinterpret_cast<const char*>(payload), count});
         break;
-    case wire::Stream::reply: {
-        wire::Reply reply;
-        if (wire::read_reply(payload, count, reply)) {
+    case protocol::Stream::reply: {
+        protocol::Reply reply;
+        if (protocol::read_reply(payload, count, reply)) {
             sink_.on_reply(reply);
         } else {
             ++done_.malformed_frames;
         }
         break;
     }
-    case wire::Stream::hello:
-    case wire::Stream::command:
+    case protocol::Stream::hello:
+    case protocol::Stream::command:
         break;
     }
 }
 
 void SessionReader::on_trace(unsigned number, Core& core, const std::uint8_t* payload,
                              std::size_t count) {
-    using Opened = wire::TraceDecoder::Opened;
+    using Opened = protocol::TraceDecoder::Opened;
     const Opened opened = core.trace.open(payload, count);
-    const wire::GroupHeader& header = core.trace.header();
+    const protocol::GroupHeader& header = core.trace.header();
     const bool ahead = header.first_index > core.next_index;
     if (opened == Opened::malformed ||
         (ahead && header.first_index - core.next_index > index_jump_limit)) {
@@ -266,13 +266,13 @@ void SessionReader::on_trace(unsigned number, Core& core, const std::uint8_t* pa
 
 // False: the frame was malformed somewhere, and its records up to there were delivered.
 bool SessionReader::deliver(unsigned number, Core& core) {
-    const wire::GroupHeader& header = core.trace.header();
+    const protocol::GroupHeader& header = core.trace.header();
     const std::uint64_t first = core.trace.next_index();
     records_.resize(header.count);
-    wire::StampedRecord* end = records_.data();
+    protocol::StampedRecord* end = records_.data();
     const bool ok = core.trace.read(
-        [&](wire::Record record, std::uint64_t clock) { *end++ = {record, clock}; });
-    std::span<const wire::StampedRecord> records(records_.data(), end);
+        [&](protocol::Record record, std::uint64_t clock) { *end++ = {record, clock}; });
+    std::span<const protocol::StampedRecord> records(records_.data(), end);
     const std::uint64_t known = core.next_index > first ? core.next_index - first : 0;
     if (known != 0) {
         done_.repeated_records += std::min<std::uint64_t>(known, records.size());
@@ -307,8 +307,8 @@ bool SessionReader::deliver(unsigned number, Core& core) {
 
 void SessionReader::on_stats(unsigned number, Core& core, const std::uint8_t* payload,
                              std::size_t count) {
-    wire::Stats stats;
-    if (!wire::read_stats(payload, count, stats)) {
+    protocol::Stats stats;
+    if (!protocol::read_stats(payload, count, stats)) {
         ++done_.malformed_frames;
         return;
     }
@@ -323,7 +323,7 @@ void SessionReader::on_stats(unsigned number, Core& core, const std::uint8_t* pa
     if (number == 0) tell_clock_pair(stats);
 }
 
-void SessionReader::tell_clock_pair(const wire::Stats& stats) {
+void SessionReader::tell_clock_pair(const protocol::Stats& stats) {
     if (!arrival_ || arrival_->from_ns > arrival_->to_ns || arrival_->from_ns < on_the_way_ns) return;
     const std::uint64_t earliest = arrival_->from_ns - on_the_way_ns;
     const std::uint64_t error = (arrival_->to_ns - earliest + 1) / 2;
@@ -341,7 +341,7 @@ void SessionReader::end_session() {
         sink_.on_session_end();
     } else {
         for_each_waiting([this](const auto& header, std::span<const std::uint8_t> payload) {
-            ++done_.homeless_frames;
+            ++done_.frames_without_hello;
             sink_.on_unused(header, payload);
         });
     }

@@ -41,13 +41,13 @@ struct HelloInfo {
     std::string build_id;  // bytes
     std::string board;
     std::string image;
-    wire::Clock clock = wire::Clock::cntvct;
+    protocol::Clock clock = protocol::Clock::cntvct;
     bool calibrated = false;
     std::int32_t landing_pad = 0;
-    std::array<wire::Overhead, wire::overhead_count> overheads{};  // by wire::overhead_index()
-    wire::EventCosts event_costs{};
+    std::array<protocol::Overhead, protocol::overhead_count> overheads{};  // by protocol::overhead_index()
+    protocol::EventCosts event_costs{};
     bool takes_commands = false;
-    wire::RefusedSites refused_sites{};
+    protocol::RefusedSites refused_sites{};
     std::uint32_t sequences_from = 0;  // recovered: each stream's number after the last reset
 
     void take_overheads(const HelloInfo& other) {
@@ -59,7 +59,7 @@ struct HelloInfo {
     bool same_image(const HelloInfo& other) const {
         return build_id == other.build_id && site_table_crc == other.site_table_crc &&
                site_count == other.site_count && clock == other.clock &&
-               (clock_hz == other.clock_hz || clock == wire::Clock::pmccntr) &&
+               (clock_hz == other.clock_hz || clock == protocol::Clock::pmccntr) &&
                text_base - load_bias == other.text_base - other.load_bias;
     }
 };
@@ -70,7 +70,7 @@ std::optional<HelloInfo> read_hello_info(std::span<const std::uint8_t> payload, 
 // Records of one core, in index order.
 struct TraceBatch {
     std::uint64_t first_index = 0;
-    std::span<const wire::StampedRecord> records;
+    std::span<const protocol::StampedRecord> records;
     bool gap = false;           // records between the last batch's and these are missing
     std::uint32_t context = 0;  // after a gap: that these begin in
     std::uint64_t base = 0;     // after a gap: clock of the record before these
@@ -112,7 +112,7 @@ public:
     virtual void on_trace(unsigned core, const TraceBatch& batch) = 0;
     // In sum over a session they are what the counters say. Before the records that follow.
     virtual void on_missing(unsigned /*core*/, const MissingPart&) {}
-    virtual void on_stats(unsigned /*core*/, const wire::Stats&) {}
+    virtual void on_stats(unsigned /*core*/, const protocol::Stats&) {}
     // In a session, in order: about one a second from a line, none from a raw capture.
     virtual void on_clock_pair(const ClockPair&) {}
     // False: malformed.
@@ -125,18 +125,18 @@ public:
     }
     // False: malformed.
     virtual bool on_moved(const std::uint8_t* /*payload*/, std::size_t /*count*/) { return true; }
-    virtual void on_reply(const wire::Reply&) {}
+    virtual void on_reply(const protocol::Reply&) {}
     // Outside bytes: sanitise before showing.
     virtual void on_console(std::string_view) {}
     virtual void on_raw_text(std::string_view) {}
     // What was captured and told nothing above, so that a recording can keep it: a chunk that is no
     // frame (in pieces, when it is long), and a frame that could not be used, or not all of it.
     virtual void on_corrupt(std::span<const std::uint8_t> /*chunk*/) {}
-    virtual void on_unused(const wire::FrameHeader&, std::span<const std::uint8_t> /*payload*/) {}
+    virtual void on_unused(const protocol::FrameHeader&, std::span<const std::uint8_t> /*payload*/) {}
 };
 
 // Streams are numbered from 1.
-inline constexpr std::size_t stream_slots = static_cast<std::size_t>(wire::Stream::profile_events) + 1;
+inline constexpr std::size_t stream_slots = static_cast<std::size_t>(protocol::Stream::profile_events) + 1;
 
 // Cumulative over sessions. generated == delivered + dropped + overwritten + aggregated + filtered
 // + lost, if no core is inconsistent. A record is one, and so is a call that was kept from making
@@ -158,11 +158,11 @@ struct StreamCounters {
     std::uint64_t undecoded_frames = 0;  // trace frames after a lost one, up to the next key frame
     std::uint64_t malformed_frames = 0;  // CRC right, contents wrong
     std::uint64_t unknown_frames = 0;    // of a stream this reader does not know
-    std::uint64_t homeless_frames = 0;   // of a session without a readable hello
+    std::uint64_t frames_without_hello = 0;   // of a session without a readable hello
     std::uint64_t other_image_sessions = 0;
     std::uint64_t inconsistent = 0;  // cores whose last stats contradict the records here
-    std::uint64_t unhooked = 0;
-    std::uint64_t foreign = 0;
+    std::uint64_t shadow_stack_full = 0;
+    std::uint64_t off_stack = 0;
     std::uint64_t console_dropped = 0;
     std::uint64_t commands_refused = 0;
     std::uint64_t sessions = 0;
@@ -186,9 +186,9 @@ inline constexpr std::uint64_t StreamCounters::*stream_fields[] = {
     &StreamCounters::lost_frames,      &StreamCounters::duplicate_frames,
     &StreamCounters::repeated_records, &StreamCounters::undecoded_frames,
     &StreamCounters::malformed_frames, &StreamCounters::unknown_frames,
-    &StreamCounters::homeless_frames,  &StreamCounters::other_image_sessions,
-    &StreamCounters::inconsistent,     &StreamCounters::unhooked,
-    &StreamCounters::foreign,          &StreamCounters::console_dropped,
+    &StreamCounters::frames_without_hello,  &StreamCounters::other_image_sessions,
+    &StreamCounters::inconsistent,     &StreamCounters::shadow_stack_full,
+    &StreamCounters::off_stack,          &StreamCounters::console_dropped,
     &StreamCounters::sessions,         &StreamCounters::unfinished_sessions,
     &StreamCounters::commands_refused, &StreamCounters::recovered_sessions,
     &StreamCounters::stray_returns,
@@ -233,7 +233,7 @@ public:
     const HelloInfo& hello() const { return hello_; }
 
     // For Deframer.
-    void on_frame(const wire::ParsedFrame& frame);
+    void on_frame(const protocol::ParsedFrame& frame);
     void on_text(std::string_view text) { sink_.on_raw_text(text); }
     void on_corrupt(std::span<const std::uint8_t> chunk) { sink_.on_corrupt(chunk); }
 
@@ -255,8 +255,8 @@ private:
         MissingPart told;         // in sum; `to` of the last stats frame
         bool has_stats = false;
         bool is_final = false;
-        wire::Stats stats;
-        wire::TraceDecoder trace;
+        protocol::Stats stats;
+        protocol::TraceDecoder trace;
 
         // Frames of this core: a core that never recorded has none, or stats.
         bool has_frames() const { return has_stats || started || missing != 0; }
@@ -264,7 +264,7 @@ private:
 
     // A gap in the numbers of a stream.
     struct Jump {
-        wire::Stream stream{};
+        protocol::Stream stream{};
         std::uint32_t from = 0, to = 0;  // the number that was expected, and the one that came
     };
 
@@ -272,25 +272,25 @@ private:
     void resume(const HelloInfo& info);
     void forgive(Jump& jump);
     void end_session();
-    void on_known_frame(const wire::ParsedFrame& frame);
+    void on_known_frame(const protocol::ParsedFrame& frame);
     std::uint64_t unused_frames() const;
     template <typename Use>
-    void use(const wire::FrameHeader& header, std::span<const std::uint8_t> payload, Use use);
+    void use(const protocol::FrameHeader& header, std::span<const std::uint8_t> payload, Use use);
     template <typename Visit>
     void for_each_waiting(Visit visit) const;
-    void on_hello(const wire::ParsedFrame& frame);
-    bool set_aside(const wire::ParsedFrame& frame);
+    void on_hello(const protocol::ParsedFrame& frame);
+    bool set_aside(const protocol::ParsedFrame& frame);
     void replay();
-    void in_session(const wire::FrameHeader& header, const std::uint8_t* payload,
+    void in_session(const protocol::FrameHeader& header, const std::uint8_t* payload,
                     std::size_t count);
     enum class Order { next, jumped, seen };
-    Order order_of(const wire::FrameHeader& header, Core& core);
-    void mind_repeated(Core& core, const wire::FrameHeader& header,
+    Order order_of(const protocol::FrameHeader& header, Core& core);
+    void mind_repeated(Core& core, const protocol::FrameHeader& header,
                        std::span<const std::uint8_t> payload);
     void on_trace(unsigned number, Core& core, const std::uint8_t* payload, std::size_t count);
     bool deliver(unsigned number, Core& core);
     void on_stats(unsigned number, Core& core, const std::uint8_t* payload, std::size_t count);
-    void tell_clock_pair(const wire::Stats& stats);
+    void tell_clock_pair(const protocol::Stats& stats);
     Core& core(unsigned number);
     void tell_missing(unsigned number, Core& core, MissingPart part);
     void tell_dropped(unsigned number, Core& core, std::uint64_t now, std::uint64_t dropped);
@@ -312,7 +312,7 @@ private:
     std::vector<Jump> jumps_;           // the last few of this session
     std::size_t jump_count_ = 0;
     std::array<std::unique_ptr<Core>, 256> cores_{};
-    std::vector<wire::StampedRecord> records_;  // of a frame
+    std::vector<protocol::StampedRecord> records_;  // of a frame
     std::vector<std::uint8_t> waiting_;  // header, length u16, payload: frames before the hello
     StreamCounters done_;                // of the sessions that have ended
 };

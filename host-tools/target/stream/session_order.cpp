@@ -14,12 +14,12 @@ std::int32_t ahead_of(std::uint32_t sequence, std::uint32_t other) {
     return static_cast<std::int32_t>(sequence - other);
 }
 
-std::size_t slot(wire::Stream stream) { return static_cast<std::size_t>(stream); }
+std::size_t slot(protocol::Stream stream) { return static_cast<std::size_t>(stream); }
 
 }  // namespace
 
 // Counts a gap when frames of this stream are missing.
-SessionReader::Order SessionReader::order_of(const wire::FrameHeader& header, Core& core) {
+SessionReader::Order SessionReader::order_of(const protocol::FrameHeader& header, Core& core) {
     std::uint32_t& next = core.next_sequence[slot(header.stream)];
     // The first frame after the reset: numbers below it are no loss.
     const bool resumes = sequences_from_ != 0 && ahead_of(next, sequences_from_) <= 0 &&
@@ -32,7 +32,7 @@ SessionReader::Order SessionReader::order_of(const wire::FrameHeader& header, Co
     }
     if (ahead > 0) {
         // The next trace frame shows the gap in the records, too.
-        if (header.stream != wire::Stream::trace) ++done_.gaps;
+        if (header.stream != protocol::Stream::trace) ++done_.gaps;
         done_.lost_frames += static_cast<std::uint32_t>(ahead);
         if (jumps_.size() < jumps_kept) jumps_.emplace_back();
         jumps_[jump_count_++ % jumps_kept] = {header.stream, next, header.sequence};
@@ -43,7 +43,7 @@ SessionReader::Order SessionReader::order_of(const wire::FrameHeader& header, Co
 
 // A frame that comes twice is the last one again. If another frame has an old number, the target
 // used numbers twice, and the state of the model that the next frames need is not known.
-void SessionReader::mind_repeated(Core& core, const wire::FrameHeader& header,
+void SessionReader::mind_repeated(Core& core, const protocol::FrameHeader& header,
                                   std::span<const std::uint8_t> payload) {
     const bool is_last = header.sequence + 1 == core.next_sequence[slot(header.stream)];
     if (!is_last || !std::ranges::equal(payload, core.last_trace)) core.trace.lose();
@@ -72,7 +72,7 @@ void SessionReader::resume(const HelloInfo& info) {
 void SessionReader::forgive(Jump& jump) {
     if (ahead_of(sequences_from_, jump.from) <= 0 || ahead_of(jump.to, sequences_from_) < 0) return;
     done_.lost_frames -= sequences_from_ - jump.from;
-    if (jump.to == sequences_from_ && jump.stream != wire::Stream::trace) --done_.gaps;
+    if (jump.to == sequences_from_ && jump.stream != protocol::Stream::trace) --done_.gaps;
     jump.from = sequences_from_;
 }
 

@@ -28,7 +28,7 @@ public:
     void on_missing(unsigned core, const MissingPart& part) override {
         for (SessionSink* sink : sinks_) sink->on_missing(core, part);
     }
-    void on_stats(unsigned core, const wire::Stats& stats) override {
+    void on_stats(unsigned core, const protocol::Stats& stats) override {
         for (SessionSink* sink : sinks_) sink->on_stats(core, stats);
     }
     void on_clock_pair(const ClockPair& pair) override {
@@ -49,7 +49,7 @@ public:
         for (SessionSink* sink : sinks_) good &= sink->on_moved(payload, count);
         return good;
     }
-    void on_reply(const wire::Reply& reply) override {
+    void on_reply(const protocol::Reply& reply) override {
         for (SessionSink* sink : sinks_) sink->on_reply(reply);
     }
     void on_console(std::string_view text) override {
@@ -61,7 +61,7 @@ public:
     void on_corrupt(std::span<const std::uint8_t> chunk) override {
         for (SessionSink* sink : sinks_) sink->on_corrupt(chunk);
     }
-    void on_unused(const wire::FrameHeader& header, std::span<const std::uint8_t> payload) override {
+    void on_unused(const protocol::FrameHeader& header, std::span<const std::uint8_t> payload) override {
         for (SessionSink* sink : sinks_) sink->on_unused(header, payload);
     }
 

@@ -10,7 +10,7 @@
 #include "host-tools/analysis/report/tree.hpp"
 #include "host-tools/views/page/html.hpp"
 #include "host-tools/analysis/timeline/positions.hpp"
-#include "host-tools/analysis/function_queries/questions.hpp"
+#include "host-tools/analysis/function_queries/function_queries.hpp"
 #include "host-tools/analysis/report/json.hpp"
 
 namespace nopscope::host {
@@ -114,11 +114,11 @@ std::vector<PathRow> paths_of(const PathTree& tree) {
 Json json_bins(const ProfileRow& row, bool raw, std::uint64_t clock_hz) {
     Json json = Json::array();
     const auto from_ns = [&](unsigned bin) {
-        const FixedTicks from = bin == 0 ? 0 : (FixedTicks{1} << (bin - 1)) * wire::overhead_unit;
+        const FixedTicks from = bin == 0 ? 0 : (FixedTicks{1} << (bin - 1)) * protocol::overhead_unit;
         const FixedTicks taken = raw ? 0 : row.taken;
         return fixed_to_ns(from > taken ? from - taken : 0, clock_hz);
     };
-    unsigned last = wire::profile_bins;
+    unsigned last = protocol::profile_bins;
     while (last > 0 && row.bins[last - 1] == 0) --last;
     unsigned at = 0;
     while (at < last && row.bins[at] == 0) ++at;

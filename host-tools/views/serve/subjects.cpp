@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto look_interval = 900ms;  // less than between two events
+constexpr auto view_interval = 900ms;  // less than between two events
 
 std::string packed(const std::string& text) {
     z_stream stream{};
@@ -66,7 +66,7 @@ Json json_rates(const std::optional<Rates>& rates) {
 
 // What of the counters goes with what a page shows.
 StreamCounters shown_by(StreamCounters counters) {
-    for (const auto stream : {wire::Stream::hello, wire::Stream::stats, wire::Stream::console, wire::Stream::reply}) {
+    for (const auto stream : {protocol::Stream::hello, protocol::Stream::stats, protocol::Stream::console, protocol::Stream::reply}) {
         counters.frames_by_stream[static_cast<std::size_t>(stream)] = 0;
     }
     return counters;
@@ -91,9 +91,9 @@ ControlAnswer ShownFile::ask(const ControlRequest& /*request*/) {
     return {Exit::usage, "this is a recording: nothing can be asked of its target any more"};
 }
 
-void ShownLine::look() {
-    if (number_ != 0 && std::chrono::steady_clock::now() - now_.status.at < look_interval) return;
-    Look next = live_.look(raw_);
+void ShownLine::refresh() {
+    if (number_ != 0 && std::chrono::steady_clock::now() - now_.status.at < view_interval) return;
+    LiveView next = live_.view(raw_);
     if (now_.profile) rates_ = rates_between(now_, next);
     const StreamCounters seen = shown_by(next.status.stream);
     if (next.report && (number_ == 0 || seen != seen_ || next.status.state != now_.status.state)) ++number_;
@@ -103,7 +103,7 @@ void ShownLine::look() {
 
 std::shared_ptr<const Shown::View> ShownLine::view() {
     const std::lock_guard lock(mutex_);
-    look();
+    refresh();
     if (now_.report && (!view_ || view_->number != number_)) {
         // As long as it runs, nothing ends early.
         if (now_.status.state == LineState::running) now_.report->integrity.complete = true;
@@ -114,7 +114,7 @@ std::shared_ptr<const Shown::View> ShownLine::view() {
 }
 
 std::string ShownLine::status(std::uint64_t& console) {
-    const Status status = live_.status();
+    const LiveStatus status = live_.status();
     Json json = status_json(status.from, name_of(status.state));
     json["sentence"] = for_terminal(status.sentence);
     json["note"] = for_terminal(status.note);
@@ -130,7 +130,7 @@ std::string ShownLine::status(std::uint64_t& console) {
     json["console_begins"] = console + more != status.console_bytes;
     console = status.console_bytes;
     const std::lock_guard lock(mutex_);
-    look();
+    refresh();
     json["rates"] = json_rates(rates_);
     json["view"] = number_;
     return line_of(json);

@@ -40,14 +40,14 @@ public:
     ControlAnswer ask(const ControlRequest& request) override { return live_.ask(request).get(); }
 
 private:
-    void look();
+    void refresh();
 
     Live& live_;
     const std::string title_;
     const bool raw_;
     const CodeView* const code_;
     std::mutex mutex_;  // of what follows
-    Look now_;
+    LiveView now_;
     std::optional<Rates> rates_;
     StreamCounters seen_;       // of what the number is
     std::uint64_t number_ = 0;  // of what there is to see now; 0: nothing

@@ -18,13 +18,13 @@ constexpr std::string_view no_recorder = "no recorder";
 
 std::string in_force_text(const InForceChange& change) {
     std::string text;
-    for (std::size_t n = 0; n < wire::overhead_count; ++n) {
+    for (std::size_t n = 0; n < protocol::overhead_count; ++n) {
         if ((change.recorders >> n & 1) == 0) continue;
         text += fmt::format("{}{}", text.empty() ? "" : " and ", recorder_name(n));
     }
     if (text.empty()) text = no_recorder;
     return text + ", " +
-           (change.mode < std::size(wire::mode_names) ? wire::mode_names[change.mode]
+           (change.mode < std::size(protocol::mode_names) ? protocol::mode_names[change.mode]
                                                       : "an unknown mode");
 }
 
@@ -44,7 +44,7 @@ std::vector<std::string> not_read_since(const Report& report, const ProfileReadi
 }
 
 // Empty: there is none.
-std::string refused_text(const wire::RefusedSites& refused, std::uint32_t sites) {
+std::string refused_text(const protocol::RefusedSites& refused, std::uint32_t sites) {
     std::string why;
     const auto add = [&](std::uint32_t count, const char* reason) {
         if (count != 0) why += fmt::format("{}{} {}", why.empty() ? "" : ", ", with_commas(count), reason);
@@ -109,18 +109,18 @@ void add_target(Report& report, const Profile& profile) {
 }
 
 double overhead_ns(std::int32_t fixed, std::uint64_t clock_hz) {
-    return fixed * 1e9 / (static_cast<double>(clock_hz) * wire::overhead_unit);
+    return fixed * 1e9 / (static_cast<double>(clock_hz) * protocol::overhead_unit);
 }
-const char* clock_name(wire::Clock clock) {
+const char* clock_name(protocol::Clock clock) {
     switch (clock) {
-    case wire::Clock::cntvct:
+    case protocol::Clock::cntvct:
         return "cntvct";
-    case wire::Clock::pmccntr:
+    case protocol::Clock::pmccntr:
         return "pmccntr";
     }
     return "unknown";
 }
-const char* recorder_name(std::size_t index) { return wire::recorder_names[index + 1]; }
+const char* recorder_name(std::size_t index) { return protocol::recorder_names[index + 1]; }
 
 std::string recorded_text(const Report& report) {
     std::string text = human_ns(report.duration_ns) + " recorded";

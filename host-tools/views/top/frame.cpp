@@ -47,10 +47,10 @@ std::vector<std::string> last_lines(std::string_view text, std::size_t rows, std
     return lines;
 }
 
-void add_console(Frame& frame, const Look& look, std::size_t rows, std::size_t width) {
+void add_console(Frame& frame, const LiveView& view, std::size_t rows, std::size_t width) {
     if (rows == 0) return;
     frame.lines.push_back({{left("console", width), Style::head}});
-    for (std::string& line : last_lines(look.status.console, rows - 1, width)) {
+    for (std::string& line : last_lines(view.status.console, rows - 1, width)) {
         frame.lines.push_back({{std::move(line), Style::plain}});
     }
 }
@@ -89,10 +89,10 @@ FrameLine bottom_line(Frame& frame, const Ui& ui, std::size_t row, std::size_t w
 
 }  // namespace
 
-Frame draw(Ui& ui, const Lines& lines, const Look& look, const Rates& rates, Size size) {
+Frame draw(Ui& ui, const Lines& lines, const LiveView& view, const Rates& rates, Size size) {
     Frame frame;
     const std::size_t width = std::max<std::size_t>(size.columns, 1);
-    add_meters(frame, ui, look, rates, width, size.rows / 2);
+    add_meters(frame, ui, view, rates, width, size.rows / 2);
     const std::size_t rest = size.rows - std::min(size.rows, frame.lines.size() + 1);  // the last line apart
     const std::size_t console = ui.help || rest < 8 ? 0 : ui.console == 0 ? 0 : ui.console == 1 ? rest / 5 + 1 : rest / 2;
     const std::size_t list_rows = rest - console;
@@ -103,7 +103,7 @@ Frame draw(Ui& ui, const Lines& lines, const Look& look, const Rates& rates, Siz
         add_list(frame, ui, lines, list_rows - 1, width);
     }
     while (frame.lines.size() + console + 1 < size.rows) frame.lines.emplace_back();
-    add_console(frame, look, console, width);
+    add_console(frame, view, console, width);
     while (frame.lines.size() + 1 < size.rows) frame.lines.emplace_back();
     if (size.rows > 0) frame.lines.push_back(bottom_line(frame, ui, size.rows - 1, width));
     frame.lines.resize(size.rows);
@@ -111,13 +111,13 @@ Frame draw(Ui& ui, const Lines& lines, const Look& look, const Rates& rates, Siz
     return frame;
 }
 
-Frame draw_once(const Lines& lines, const Look& look, const Rates& rates, Column sort, std::size_t top_lines,
+Frame draw_once(const Lines& lines, const LiveView& view, const Rates& rates, Column sort, std::size_t top_lines,
                 std::size_t width) {
     Frame frame;
     Ui ui;
     ui.sort = sort;
     const std::size_t all = lines.functions.size();
-    add_meters(frame, ui, look, rates, width, ~std::size_t{0});
+    add_meters(frame, ui, view, rates, width, ~std::size_t{0});
     add_list(frame, ui, lines, top_lines == 0 ? all : std::min(all, top_lines), width);
     for (FrameLine& line : frame.lines) {
         for (Span& span : line) span.style = Style::plain;

@@ -32,10 +32,10 @@ struct Size {
 };
 
 // No line is longer than the screen's, and there are as many. Scrolls `ui` so that what is selected is shown.
-Frame draw(Ui& ui, const Lines& lines, const Look& look, const Rates& rates, Size size);
+Frame draw(Ui& ui, const Lines& lines, const LiveView& view, const Rates& rates, Size size);
 
 // The same without keys and console, as many lines as it takes: `top_lines` functions (0: all).
-Frame draw_once(const Lines& lines, const Look& look, const Rates& rates, Column sort, std::size_t top_lines,
+Frame draw_once(const Lines& lines, const LiveView& view, const Rates& rates, Column sort, std::size_t top_lines,
                 std::size_t width);
 
 // The lines' text, without spaces at their ends.

@@ -29,16 +29,16 @@ Style style_of(LineState state) {
 }
 
 // "demo on virt", or the line.
-std::string who(const Look& look) {
-    const Status& status = look.status;
+std::string who(const LiveView& view) {
+    const LiveStatus& status = view.status;
     if (!status.hello) return for_cell(status.from);
     std::string text = for_cell(status.hello->image);
     if (!status.hello->board.empty()) text += " on " + for_cell(status.hello->board);
     return text + "  " + for_cell(status.from);
 }
 
-FrameLine title(const Ui& ui, const Look& look) {
-    const Status& status = look.status;
+FrameLine title(const Ui& ui, const LiveView& view) {
+    const LiveStatus& status = view.status;
     std::string state = name_of(status.state);
     if (status.state == LineState::lost) state = "line lost, trying again";
     FrameLine line{{"nopscope  ", Style::bold}, {state, style_of(status.state)}};
@@ -48,14 +48,14 @@ FrameLine title(const Ui& ui, const Look& look) {
     };
     count(status.resets, "reset", "s");
     count(status.losses, "line loss", "es");
-    line.push_back({"  " + who(look), Style::plain});
+    line.push_back({"  " + who(view), Style::plain});
     return line;
 }
 
 void add(FrameLine& to, const FrameLine& more) { to.insert(to.end(), more.begin(), more.end()); }
 
-void add_cores(Frame& frame, const Look& look, const Rates& rates, std::size_t width) {
-    const auto& cores = look.status.cores;
+void add_cores(Frame& frame, const LiveView& view, const Rates& rates, std::size_t width) {
+    const auto& cores = view.status.cores;
     const std::size_t beside = std::clamp<std::size_t>(width / 40, 1, 4);
     const std::size_t each = width / beside;
     for (std::size_t first = 0; first < cores.size(); first += beside) {
@@ -74,8 +74,8 @@ void add_cores(Frame& frame, const Look& look, const Rates& rates, std::size_t w
     }
 }
 
-FrameLine line_meter(const Look& look, const Rates& rates, std::size_t width) {
-    const StreamCounters& stream = look.status.stream;
+FrameLine line_meter(const LiveView& view, const Rates& rates, std::size_t width) {
+    const StreamCounters& stream = view.status.stream;
     FrameLine line{{"line    ", Style::plain}};
     add(line, meter(rates.line_share, std::clamp<std::size_t>(width / 4, 12, 30)));
     line.push_back({fmt::format(" {:>5}B/s {:>5} records/s", short_count(rates.bytes), short_count(rates.records)),
@@ -87,7 +87,7 @@ FrameLine line_meter(const Look& look, const Rates& rates, std::size_t width) {
     counter("dropped", stream.dropped);
     counter("lost", stream.lost);
     counter("gaps", stream.gaps);
-    counter("corrupt", look.status.line.corrupt_frames);
+    counter("corrupt", view.status.line.corrupt_frames);
     return line;
 }
 
@@ -118,22 +118,22 @@ FrameLine meter(std::optional<double> share, std::size_t width) {
             {rest + "]", Style::plain}};
 }
 
-void add_meters(Frame& frame, const Ui& ui, const Look& look, const Rates& rates, std::size_t width, std::size_t rows) {
-    const Status& status = look.status;
-    frame.lines.push_back(title(ui, look));
-    add_cores(frame, look, rates, width);
-    frame.lines.push_back(line_meter(look, rates, width));
+void add_meters(Frame& frame, const Ui& ui, const LiveView& view, const Rates& rates, std::size_t width, std::size_t rows) {
+    const LiveStatus& status = view.status;
+    frame.lines.push_back(title(ui, view));
+    add_cores(frame, view, rates, width);
+    frame.lines.push_back(line_meter(view, rates, width));
     if (status.recording.on || !status.recording.error.empty()) {
         frame.lines.push_back(recording_line(status.recording));
     }
-    if (look.report && look.report->target.known) {
-        FrameLine line{{"target  ", Style::plain}, {mode_text(*look.report), Style::plain}};
-        for (const HeadLine& head : head_lines(*look.report)) {
+    if (view.report && view.report->target.known) {
+        FrameLine line{{"target  ", Style::plain}, {mode_text(*view.report), Style::plain}};
+        for (const HeadLine& head : head_lines(*view.report)) {
             line.push_back({fmt::format("  {}: {}", head.name, head.text), head.spoils ? Style::warn : Style::plain});
         }
         frame.lines.push_back(std::move(line));
     }
-    std::string loss = look.report ? loss_line(*look.report) : std::string();
+    std::string loss = view.report ? loss_line(*view.report) : std::string();
     if (!loss.empty()) loss.pop_back();  // its newline
     if (!loss.empty()) frame.lines.push_back({{std::move(loss), Style::bad}});
     for (const std::string& sentence : {status.sentence, status.note}) {

@@ -14,10 +14,10 @@ Json or_null(const std::optional<T>& value) {
     return value ? Json(*value) : Json(nullptr);
 }
 
-Json json_cores(const Look& look, const Rates& rates) {
+Json json_cores(const LiveView& view, const Rates& rates) {
     Json cores = Json::array();
-    for (std::size_t i = 0; i < look.status.cores.size(); ++i) {
-        const CoreStatus& core = look.status.cores[i];
+    for (std::size_t i = 0; i < view.status.cores.size(); ++i) {
+        const CoreStatus& core = view.status.cores[i];
         const CoreRates of = i < rates.cores.size() ? rates.cores[i] : CoreRates{};
         cores.push_back({{"core", core.number},
                          {"busy", or_null(of.busy)},
@@ -32,9 +32,9 @@ Json json_cores(const Look& look, const Rates& rates) {
 
 }  // namespace
 
-std::string json_once(const std::vector<FunctionLine>& lines, const Look& look, const Rates& rates,
+std::string json_once(const std::vector<FunctionLine>& lines, const LiveView& view, const Rates& rates,
                       std::size_t top_lines) {
-    const Status& status = look.status;
+    const LiveStatus& status = view.status;
     Json json;
     json["state"] = name_of(status.state);
     json["sentence"] = to_utf8(status.sentence);
@@ -47,14 +47,14 @@ std::string json_once(const std::vector<FunctionLine>& lines, const Look& look, 
     json["line_share"] = or_null(rates.line_share);
     json["records_per_second"] = rates.records;
     json["dropped_per_second"] = rates.dropped;
-    json["cores"] = json_cores(look, rates);
-    if (look.report) {
-        json["image"] = json_image(*look.report);
-        json["duration_ns"] = look.report->duration_ns;
-        json["sessions"] = look.report->sessions;
-        json_target(json, *look.report);
-        json["integrity"] = json_integrity(look.report->integrity);
-        json["loss"] = json_loss(*look.report);
+    json["cores"] = json_cores(view, rates);
+    if (view.report) {
+        json["image"] = json_image(*view.report);
+        json["duration_ns"] = view.report->duration_ns;
+        json["sessions"] = view.report->sessions;
+        json_target(json, *view.report);
+        json["integrity"] = json_integrity(view.report->integrity);
+        json["loss"] = json_loss(*view.report);
     }
     Json functions = Json::array();
     Json interrupts = Json::array();

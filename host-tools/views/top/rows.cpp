@@ -10,7 +10,7 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/base/text.hpp"
 #include "host-tools/analysis/report/tree.hpp"
-#include "host-tools/analysis/function_queries/questions.hpp"
+#include "host-tools/analysis/function_queries/function_queries.hpp"
 
 namespace nopscope::host::top {
 namespace {
@@ -164,10 +164,10 @@ Column column_named(std::string_view head) {
     throw Error(for_cell(head) + ": expected one of " + all, Exit::usage);
 }
 
-std::vector<FunctionLine> function_lines(const Look& look, const Rates& rates) {
+std::vector<FunctionLine> function_lines(const LiveView& view, const Rates& rates) {
     std::vector<FunctionLine> lines;
-    if (!look.report) return lines;
-    const Report& report = *look.report;
+    if (!view.report) return lines;
+    const Report& report = *view.report;
     std::unordered_set<std::uint64_t> traced;
     for (const FunctionRow& row : report.functions) {
         lines.push_back(line_of(row, report.raw, rates));
@@ -178,7 +178,7 @@ std::vector<FunctionLine> function_lines(const Look& look, const Rates& rates) {
     for (const ProfileRow& row : report.profile) {
         if (row.calls != 0 && !traced.contains(key_of(row))) lines.push_back(line_of(row, report.raw, rates));
     }
-    add_durations(lines, report, *look.profile);
+    add_durations(lines, report, *view.profile);
     return lines;
 }
 
@@ -193,9 +193,9 @@ void sort_lines(std::vector<FunctionLine>& lines, Column by, bool reversed) {
     });
 }
 
-std::vector<TreeLine> tree_lines(const Look& look, const std::set<std::uint64_t>& toggled) {
-    if (!look.report) return {};
-    const PathTree tree = path_tree({*look.report, *look.profile, look.report->raw});
+std::vector<TreeLine> tree_lines(const LiveView& view, const std::set<std::uint64_t>& toggled) {
+    if (!view.report) return {};
+    const PathTree tree = path_tree({*view.report, *view.profile, view.report->raw});
     return Lister(tree, toggled).take();
 }
 

@@ -48,13 +48,13 @@ struct TreeLine {
 };
 
 // Of the trace; of the target's profile where a function has no call in the trace.
-std::vector<FunctionLine> function_lines(const Look& look, const Rates& rates);
+std::vector<FunctionLine> function_lines(const LiveView& view, const Rates& rates);
 // By the column, largest first (names: from A on); then by name.
 void sort_lines(std::vector<FunctionLine>& lines, Column by, bool reversed);
 
 // Depth first, the longest first; below a path that is not open nothing is listed. Those with a hundredth of all
 // time and more are, others are not; `toggled` ones are the other way round.
-std::vector<TreeLine> tree_lines(const Look& look, const std::set<std::uint64_t>& toggled);
+std::vector<TreeLine> tree_lines(const LiveView& view, const std::set<std::uint64_t>& toggled);
 
 // Whether the name has it in it, without regard for case.
 bool matches(std::string_view name, std::string_view search);

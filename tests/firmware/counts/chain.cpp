@@ -43,7 +43,7 @@ NOPSCOPE_NOTRACE void need(nopscope::Status status) {
 
 NOPSCOPE_NOTRACE std::uint64_t lost() {
     const nopscope::Counters counters = nopscope::counters();
-    return counters.dropped + counters.unhooked + counters.foreign + counters.filtered;
+    return counters.dropped + counters.shadow_stack_full + counters.off_stack + counters.filtered;
 }
 
 // Event counters 0 and 1 are the tracer's. Events: Arm ARM DDI 0487, D13.11.

@@ -17,8 +17,8 @@ std::uint8_t line[1 << 20];
 std::size_t line_size = 0;
 bool line_shut = false;
 void (*run_on_byte)() = nullptr;
-wire::Event events[32768];
-wire::TraceDecoder decoders[NOPSCOPE_CORES];
+protocol::Event events[32768];
+protocol::TraceDecoder decoders[NOPSCOPE_CORES];
 std::uint16_t session = 0;
 const std::uint8_t* fed = nullptr;
 const std::uint8_t* fed_end = nullptr;
@@ -40,37 +40,37 @@ bool take(std::uint8_t byte) {
 constexpr std::uint32_t end_mark = 0x1abcdef;
 
 void collect(std::span<std::uint8_t> chunk, std::size_t& count, Recording& recording) {
-    const wire::ParsedFrame frame = wire::parse_frame(chunk.data(), chunk.size());
+    const protocol::ParsedFrame frame = protocol::parse_frame(chunk.data(), chunk.size());
     if (frame.ok) session = frame.header.session;
     if (!frame.ok) {
         recording.well_formed = false;
-    } else if (frame.header.stream == wire::Stream::reply) {
-        wire::Reply reply;
-        recording.well_formed &= wire::read_reply(frame.payload, frame.payload_bytes, reply);
+    } else if (frame.header.stream == protocol::Stream::reply) {
+        protocol::Reply reply;
+        recording.well_formed &= protocol::read_reply(frame.payload, frame.payload_bytes, reply);
         const auto answer = static_cast<unsigned>(reply.answer);
-        if (answer < wire::answer_count) ++recording.answers[answer];
-    } else if (frame.header.stream == wire::Stream::stats) {
-        wire::Stats stats;
-        recording.well_formed &= wire::read_stats(frame.payload, frame.payload_bytes, stats);
+        if (answer < protocol::answer_count) ++recording.answers[answer];
+    } else if (frame.header.stream == protocol::Stream::stats) {
+        protocol::Stats stats;
+        recording.well_formed &= protocol::read_stats(frame.payload, frame.payload_bytes, stats);
         // A periodic one may follow the final one while what it left is pumped out.
         if (recording.stats.final == 0) recording.stats = stats;
-    } else if (frame.header.stream == wire::Stream::trace) {
-        wire::TraceDecoder& decoder = decoders[frame.header.core];
+    } else if (frame.header.stream == protocol::Stream::trace) {
+        protocol::TraceDecoder& decoder = decoders[frame.header.core];
         recording.well_formed &= decoder.open(frame.payload, frame.payload_bytes) ==
-                                     wire::TraceDecoder::Opened::ready;
+                                     protocol::TraceDecoder::Opened::ready;
         std::uint64_t index = decoder.next_index();
-        recording.well_formed &= decoder.read([&](wire::Record record, std::uint64_t clock) {
-            const wire::Event event = wire::event_of({record, clock}, index++);
-            const bool own = event.kind == wire::Kind::extended &&
-                             (event.extended <= wire::Extended::tracer_end ||
-                              (event.extended == wire::Extended::marker && event.argument == end_mark));
-            recording.brackets += event.kind == wire::Kind::extended && event.extended == wire::Extended::tracer_begin &&
+        recording.well_formed &= decoder.read([&](protocol::Record record, std::uint64_t clock) {
+            const protocol::Event event = protocol::event_of({record, clock}, index++);
+            const bool own = event.kind == protocol::Kind::extended &&
+                             (event.extended <= protocol::Extended::tracer_end ||
+                              (event.extended == protocol::Extended::marker && event.argument == end_mark));
+            recording.brackets += event.kind == protocol::Kind::extended && event.extended == protocol::Extended::tracer_begin &&
                                   event.argument != 0;
             if (!own && count < std::size(events)) events[count++] = event;
         });
-    } else if (frame.header.stream == wire::Stream::profile && frame.header.core == 0) {
-        wire::ProfileReader reader(frame.payload, frame.payload_bytes);
-        for (wire::ProfileEntry entry; reader.next(entry); ++recording.profiled) {
+    } else if (frame.header.stream == protocol::Stream::profile && frame.header.core == 0) {
+        protocol::ProfileReader reader(frame.payload, frame.payload_bytes);
+        for (protocol::ProfileEntry entry; reader.next(entry); ++recording.profiled) {
             recording.profiled_calls += entry.calls();
         }
         recording.read_outs += reader.header().last;
@@ -149,12 +149,12 @@ Recording record(void (*run)()) {
     return collect();
 }
 
-bool is_of(const wire::Event& event, const void* function) {
+bool is_of(const protocol::Event& event, const void* function) {
     const auto address = reinterpret_cast<std::uintptr_t>(function);
     std::uint64_t offset = event.site_offset;
-    if (event.kind == wire::Kind::extended && event.extended == wire::Extended::data) {
+    if (event.kind == protocol::Kind::extended && event.extended == protocol::Extended::data) {
         offset = event.data << 3;
-    } else if (event.kind != wire::Kind::entry && event.kind != wire::Kind::call) {
+    } else if (event.kind != protocol::Kind::entry && event.kind != protocol::Kind::call) {
         return false;
     }
     return hal::address_of(__text_start) + offset == address;

@@ -23,14 +23,14 @@ bool joined_here();
 // Drops what is on the line and in the ring, then lets `run` run and collects what it recorded: the
 // tracer's own records are left out, and event indexes count from the first one left.
 struct Recording {
-    std::span<const wire::Event> events;
-    wire::Stats stats;  // the final one, else the last seen
+    std::span<const protocol::Event> events;
+    protocol::Stats stats;  // the final one, else the last seen
     bool well_formed;
     unsigned brackets = 0;   // of the tracer's time, with instructions beside them
     unsigned read_outs = 0;  // of the profile, that came to their end; of core 0
     unsigned profiled = 0;   // functions in them
     std::uint64_t profiled_calls = 0;
-    unsigned answers[wire::answer_count] = {};  // replies to commands
+    unsigned answers[protocol::answer_count] = {};  // replies to commands
 };
 Recording record(void (*run)());
 
@@ -48,6 +48,6 @@ void on_line_byte(void (*run)());
 void shut_line(bool shut);
 
 // `event` is an entry (or call) of `function`, or the data that says of which function its record is.
-bool is_of(const wire::Event& event, const void* function);
+bool is_of(const protocol::Event& event, const void* function);
 
 }  // namespace nopscope::selftest

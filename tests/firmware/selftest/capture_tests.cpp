@@ -7,8 +7,8 @@
 
 using namespace nopscope;
 using namespace nopscope::selftest;
-using wire::Extended;
-using wire::Kind;
+using protocol::Extended;
+using protocol::Kind;
 
 namespace {
 
@@ -40,12 +40,12 @@ public:
     }
     bool is_site(const void* function) { return is_data() && is_of(*event_, function); }
     bool is_value(std::uint64_t value) {
-        return is_data() && wire::narrow_value(event_->data) == value;
+        return is_data() && protocol::narrow_value(event_->data) == value;
     }
     bool is_wide(std::uint64_t value) {
         if (!is_data()) return false;
         const std::uint64_t low = event_->data;
-        return is_data() && wire::wide_value(low, event_->data) == value;
+        return is_data() && protocol::wide_value(low, event_->data) == value;
     }
 
 private:
@@ -54,9 +54,9 @@ private:
         return next() && event_->kind == Kind::extended && event_->extended == Extended::data;
     }
 
-    std::span<const wire::Event> events_;
+    std::span<const protocol::Event> events_;
     std::size_t at_ = 0;
-    const wire::Event* event_ = nullptr;
+    const protocol::Event* event_ = nullptr;
 };
 
 constexpr std::uint64_t large = 0x8123'4567'89ab'cdef;

@@ -41,7 +41,7 @@ SELFTEST("clock.cores_share_one_time_base") {
         other = core;
         const Recording recording = record(here_there_here);
         std::uint64_t before = 0, there = 0, after = 0;
-        for (const wire::Event& event : recording.events) {
+        for (const protocol::Event& event : recording.events) {
             if (is_of(event, sum_address)) there = event.clock;
             if (is_of(event, leaf_address)) (before == 0 ? before : after) = event.clock;
         }

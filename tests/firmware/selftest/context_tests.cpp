@@ -14,7 +14,7 @@
 
 using namespace nopscope;
 using namespace nopscope::selftest;
-using wire::Kind;
+using protocol::Kind;
 
 namespace {
 
@@ -97,15 +97,15 @@ void run_tasks() { give_way(); }
 
 // Every return closes the innermost open call of the context that runs, or, unless `all` switches are
 // said, of another.
-bool nests(std::span<const wire::Event> events, unsigned& switches, bool all = true) {
+bool nests(std::span<const protocol::Event> events, unsigned& switches, bool all = true) {
     static std::uint32_t open[3][64];
     unsigned depth[3] = {};
     unsigned at = 0;
     std::uint32_t numbers[3] = {0, tasks[0].context.number, tasks[1].context.number};
-    for (const wire::Event& event : events) {
-        const auto index = static_cast<std::uint32_t>(event.index) & wire::entry_index_mask;
+    for (const protocol::Event& event : events) {
+        const auto index = static_cast<std::uint32_t>(event.index) & protocol::entry_index_mask;
         if (event.kind == Kind::extended) {
-            if (!all && event.argument == wire::several_contexts) continue;
+            if (!all && event.argument == protocol::several_contexts) continue;
             for (at = 0; at < 3 && numbers[at] != event.argument;) ++at;
             if (at == 3) return false;
             ++switches;
@@ -138,12 +138,12 @@ bool ended() {
 SELFTEST("contexts.each_has_its_calls") {
     REQUIRE(begin() && create_tasks());
     rounds = 3;
-    const std::uint64_t foreign = counters().foreign;
+    const std::uint64_t off_stack = counters().off_stack;
     const Recording recording = record([] { calls_back(run_tasks); });
     unsigned switches = 0;
     REQUIRE(!wrong && recording.well_formed && nests(recording.events, switches));
     REQUIRE(tasks[0].done && tasks[1].done && running == nullptr);
-    REQUIRE(switches == 2 * 3 * 3 + 3 && counters().foreign == foreign);
+    REQUIRE(switches == 2 * 3 * 3 + 3 && counters().off_stack == off_stack);
     REQUIRE(destroy_tasks() && ended());
     return passed();
 }
@@ -191,8 +191,8 @@ SELFTEST("contexts.a_full_ring_confuses_nothing") {
     REQUIRE(nests(recording.events, switches, false) && switches > 100);
     // The last was after the pump, and in main.
     REQUIRE(is_of(recording.events[recording.events.size() - 4], pointer(calls_leaf)));
-    const wire::Event* said = nullptr;
-    for (const wire::Event& event : recording.events) {
+    const protocol::Event* said = nullptr;
+    for (const protocol::Event& event : recording.events) {
         if (event.kind == Kind::extended) said = &event;
     }
     REQUIRE(said->argument == 0);
@@ -268,7 +268,7 @@ SELFTEST("contexts.destroyed_with_open_calls") {
     });
     REQUIRE(!wrong && !tasks[0].done && recording.events.size() == 10);
     unsigned unwound = 0;
-    for (const wire::Event& event : recording.events) unwound += event.unwound;
+    for (const protocol::Event& event : recording.events) unwound += event.unwound;
     REQUIRE(unwound == 2);
     REQUIRE(is_ok(detach(counting)) && ended());
     return passed();

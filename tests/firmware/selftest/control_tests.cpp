@@ -10,8 +10,8 @@
 
 using namespace nopscope;
 using namespace nopscope::selftest;
-using wire::Answer;
-using wire::Command;
+using protocol::Answer;
+using protocol::Command;
 
 namespace {
 
@@ -24,12 +24,12 @@ std::atomic<bool> ends;
 
 // Numbers go as varints: none here is above 127 but the ranges'.
 void command(Command what, Words words = {}) {
-    static wire::FrameBuilder builder;
-    wire::Writer out(builder.payload());
+    static protocol::FrameBuilder builder;
+    protocol::Writer out(builder.payload());
     out.fixed(static_cast<std::uint8_t>(what));
     for (const std::uint64_t word : words) out.varint(word);
-    if (written + wire::max_encoded_command_bytes > sizeof commands) return;
-    written += builder.encode({wire::Stream::command, 0, captured_session(), ++number}, out.size(),
+    if (written + protocol::max_encoded_command_bytes > sizeof commands) return;
+    written += builder.encode({protocol::Stream::command, 0, captured_session(), ++number}, out.size(),
                               commands + written);
 }
 
@@ -205,7 +205,7 @@ SELFTEST("control.what_is_not_there_is_refused") {
     for (const std::uint64_t cut : {std::uint64_t{1} << 32, (std::uint64_t{1} << 32) + 1, ~std::uint64_t{0}}) {
         for (const Command what : {Command::mark, Command::snapshot, Command::set_depth, Command::set_sample,
                                    Command::set_min_duration}) {
-            if (what != Command::set_min_duration || cut > wire::most_argument(what)) command(what, {cut});
+            if (what != Command::set_min_duration || cut > protocol::most_argument(what)) command(what, {cut});
         }
     }
     command(static_cast<Command>(200));

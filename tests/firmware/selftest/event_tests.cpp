@@ -13,7 +13,7 @@
 
 using namespace nopscope;
 using namespace nopscope::selftest;
-using wire::EventRefusal;
+using protocol::EventRefusal;
 
 namespace {
 
@@ -66,15 +66,15 @@ struct Returns {
 Returns returns_of(const Recording& recording, unsigned events) {
     Returns found{.well_formed = recording.well_formed, .calls = {}};
     for (std::size_t i = 0; i < recording.events.size(); ++i) {
-        const wire::Event& event = recording.events[i];
-        if (event.kind != wire::Kind::ret) continue;
+        const protocol::Event& event = recording.events[i];
+        if (event.kind != protocol::Kind::ret) continue;
         ++found.count;
         if (found.counted == std::size(found.calls) || i + events >= recording.events.size()) continue;
         Returned& call = found.calls[found.counted];
         call = {event.entry_index, event.unwound, {}};
-        const wire::Event& head = recording.events[i + 1];
-        if (head.kind != wire::Kind::extended || head.extended != wire::Extended::events) continue;
-        found.well_formed &= wire::event_count(head.argument) == events && head.clock == event.clock;
+        const protocol::Event& head = recording.events[i + 1];
+        if (head.kind != protocol::Kind::extended || head.extended != protocol::Extended::events) continue;
+        found.well_formed &= protocol::event_count(head.argument) == events && head.clock == event.clock;
         for (unsigned n = 0; n < events; ++n) call.events[n] = recording.events[i + 2 + n].data;
         ++found.counted;
     }

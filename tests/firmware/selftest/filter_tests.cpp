@@ -12,8 +12,8 @@
 
 using namespace nopscope;
 using namespace nopscope::selftest;
-using wire::Extended;
-using wire::Kind;
+using protocol::Extended;
+using protocol::Kind;
 
 namespace {
 
@@ -45,7 +45,7 @@ class Since {
 public:
     std::uint64_t filtered() const { return counters().filtered - before_.filtered; }
     std::uint64_t dropped() const { return counters().dropped - before_.dropped; }
-    std::uint64_t unhooked() const { return counters().unhooked - before_.unhooked; }
+    std::uint64_t shadow_stack_full() const { return counters().shadow_stack_full - before_.shadow_stack_full; }
 
 private:
     const Counters before_ = counters();
@@ -61,11 +61,11 @@ void spin() {
 struct Call {
     std::uint64_t begin, end;
     std::uint32_t depth;
-    const wire::Event* site;
+    const protocol::Event* site;
 };
 bool call_at(const Recording& recording, std::size_t n, Call& call) {
     if (recording.events.size() < 3 * n + 3) return false;
-    const wire::Event* at = &recording.events[3 * n];
+    const protocol::Event* at = &recording.events[3 * n];
     for (unsigned i = 0; i < 3; ++i) {
         if (at[i].kind != Kind::extended || at[i].clock != at[0].clock) return false;
         if (at[i].extended != (i == 0 ? Extended::duration : Extended::data)) return false;
@@ -182,7 +182,7 @@ SELFTEST("filters.no_deeper_than_that") {
         const Since since;
         const Recording recording = record([] { (void)sum_to(5); });
         REQUIRE(recording.events.size() == 3 * (recorder == Recorder::graph ? 2 : 3));
-        REQUIRE(since.filtered() == 3 && since.unhooked() == 0);
+        REQUIRE(since.filtered() == 3 && since.shadow_stack_full() == 0);
         set_max_depth(0);
         REQUIRE(sum_to(5) == 15 && since.filtered() == 3 && ended());
     }
@@ -201,7 +201,7 @@ SELFTEST("filters.depth_is_the_recorders_only") {
     REQUIRE(read_profile(site, 0, before) && is_ok(attach(counting, Sites::of(sum_only))));
     const Since since;
     REQUIRE(sum_to(9) == 45 && exits == 10 && read_profile(site, 0, after));
-    REQUIRE(after.calls == before.calls + 10 && since.filtered() == 0 && since.unhooked() == 0);
+    REQUIRE(after.calls == before.calls + 10 && since.filtered() == 0 && since.shadow_stack_full() == 0);
     REQUIRE(is_ok(detach(counting)) && ended());
     return passed();
 }
@@ -226,8 +226,8 @@ SELFTEST("filters.each_context_has_its_depth") {
         });
     });
     unsigned entries = 0;
-    for (const wire::Event& event : recording.events) entries += event.kind == Kind::entry;
-    REQUIRE(since.filtered() == 2 + 1 && since.unhooked() == 2 && entries == 1 + 1 + 2 + 8 + 3);
+    for (const protocol::Event& event : recording.events) entries += event.kind == Kind::entry;
+    REQUIRE(since.filtered() == 2 + 1 && since.shadow_stack_full() == 2 && entries == 1 + 1 + 2 + 8 + 3);
     REQUIRE(is_ok(context_destroy(other)) && ended());
     return passed();
 }
@@ -332,7 +332,7 @@ SELFTEST("filters.each_context_has_its_subtree") {
         (void)leaf(3);
     });
     unsigned entries = 0;
-    for (const wire::Event& event : recording.events) entries += event.kind == Kind::entry;
+    for (const protocol::Event& event : recording.events) entries += event.kind == Kind::entry;
     REQUIRE(entries == 2 && is_ok(context_destroy(other)) && ended());
     return passed();
 }

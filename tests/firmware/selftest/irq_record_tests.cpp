@@ -35,18 +35,18 @@ void take(unsigned sgi) {
 }
 
 // Leaves out `masked`, whose number depends on time.
-unsigned without_masked(const Recording& recording, wire::Event* kept, unsigned most) {
+unsigned without_masked(const Recording& recording, protocol::Event* kept, unsigned most) {
     unsigned count = 0;
-    for (const wire::Event& event : recording.events) {
-        const bool extended = event.kind == wire::Kind::extended;
-        if (extended && (event.extended == wire::Extended::masked || event.extended == wire::Extended::data)) continue;
+    for (const protocol::Event& event : recording.events) {
+        const bool extended = event.kind == protocol::Kind::extended;
+        if (extended && (event.extended == protocol::Extended::masked || event.extended == protocol::Extended::data)) continue;
         if (count < most) kept[count] = event;
         ++count;
     }
     return count;
 }
-bool begins(const wire::Event& event, unsigned interrupt) {
-    return event.kind == wire::Kind::extended && event.extended == wire::Extended::interrupt &&
+bool begins(const protocol::Event& event, unsigned interrupt) {
+    return event.kind == protocol::Kind::extended && event.extended == protocol::Extended::interrupt &&
            event.argument == interrupt;
 }
 bool lies_in_text(std::int64_t offset) {
@@ -66,10 +66,10 @@ SELFTEST("irq_records.one_in_another") {
         observe(false);
     });
     REQUIRE(recording.well_formed);
-    wire::Event events[4];
+    protocol::Event events[4];
     REQUIRE(without_masked(recording, events, 4) == 4);
     REQUIRE(begins(events[0], outer) && begins(events[1], inner));
-    REQUIRE(events[2].kind == wire::Kind::ret && events[3].kind == wire::Kind::ret);
+    REQUIRE(events[2].kind == protocol::Kind::ret && events[3].kind == protocol::Kind::ret);
     // The inner one's end comes first.
     REQUIRE(events[2].entry_index - events[3].entry_index == events[1].index - events[0].index);
     return passed();
@@ -88,9 +88,9 @@ SELFTEST("irq_records.what_began_while_stopped_has_no_end") {
         start();
     });
     REQUIRE(recording.well_formed);
-    wire::Event events[2];
+    protocol::Event events[2];
     REQUIRE(without_masked(recording, events, 2) == 2);
-    REQUIRE(begins(events[0], inner) && events[1].kind == wire::Kind::ret);
+    REQUIRE(begins(events[0], inner) && events[1].kind == protocol::Kind::ret);
     return passed();
 }
 
@@ -113,9 +113,9 @@ SELFTEST("irq_records.a_traced_function_names_its_caller") {
         });
         REQUIRE(recording.well_formed);
         for (std::size_t i = 0; i + 2 < recording.events.size(); ++i) {
-            if (recording.events[i].extended == wire::Extended::masked) where[n] = recording.events[i + 1].data;
+            if (recording.events[i].extended == protocol::Extended::masked) where[n] = recording.events[i + 1].data;
         }
-        REQUIRE(where[n] != 0 && lies_in_text(wire::sampled_offset(where[n])) && where[n] == where[0]);
+        REQUIRE(where[n] != 0 && lies_in_text(protocol::sampled_offset(where[n])) && where[n] == where[0]);
     }
     REQUIRE(detach(noting) == Status::ok && disable(Sites::all()) == Status::ok);
     return passed();
@@ -143,8 +143,8 @@ SELFTEST("irq_records.only_what_is_masked_longer_than_ever") {
     REQUIRE(recording.well_formed);
     unsigned count = 0;
     for (std::size_t n = 0; n + 2 < recording.events.size(); ++n) {
-        if (recording.events[n].extended != wire::Extended::masked) continue;
-        REQUIRE(lies_in_text(wire::sampled_offset(recording.events[n + 1].data)));
+        if (recording.events[n].extended != protocol::Extended::masked) continue;
+        REQUIRE(lies_in_text(protocol::sampled_offset(recording.events[n + 1].data)));
         REQUIRE(recording.events[n + 2].data >= (count + 1) * 2 * least);
         ++count;
     }

@@ -8,7 +8,7 @@
 
 using namespace nopscope;
 using namespace nopscope::selftest;
-using wire::Kind;
+using protocol::Kind;
 
 namespace {
 

@@ -142,7 +142,7 @@ SELFTEST("profile.leaves_calls_on_unknown_stacks_alone") {
     const Counters before = counters();
     const auto top = reinterpret_cast<std::uintptr_t>(elsewhere + 512);
     REQUIRE(selftest_call_on_stack(calls_leaf, 1, top) == 3);
-    REQUIRE(since.calls() == 0 && counters().foreign == before.foreign + 2);
+    REQUIRE(since.calls() == 0 && counters().off_stack == before.off_stack + 2);
     return passed();
 }
 

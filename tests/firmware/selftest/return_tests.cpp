@@ -182,9 +182,9 @@ SELFTEST("returns.longjmp_skips_exits") {
 SELFTEST("returns.longjmp_to_the_same_sp") {
     static const void* const often[] = {pointer(throws), pointer(catches_often)};
     REQUIRE(begin() && is_ok(attach(counting, Sites::of(often))));
-    const std::uint64_t before = counters().unhooked;
+    const std::uint64_t before = counters().shadow_stack_full;
     REQUIRE(catches_often(2 * NOPSCOPE_SHADOW_FRAMES) == 2 * NOPSCOPE_SHADOW_FRAMES);
-    REQUIRE(counters().unhooked == before && seen_count == 1);
+    REQUIRE(counters().shadow_stack_full == before && seen_count == 1);
     REQUIRE(is_ok(detach(counting)) && ended());
     return passed();
 }
@@ -195,7 +195,7 @@ SELFTEST("returns.an_exit_may_leave_frames_behind") {
     const Recording recording = record([] { result = leaf(1); });
     REQUIRE(result == 2 && seen_count == 1 && recording.events.size() == 8);
     unsigned unwound = 0;
-    for (const wire::Event& event : recording.events) unwound += event.unwound;
+    for (const protocol::Event& event : recording.events) unwound += event.unwound;
     REQUIRE(unwound == 3);
     REQUIRE(is_ok(detach(abandoning)) && is_ok(disable(Sites::all())) && ended());
     return passed();
@@ -203,9 +203,9 @@ SELFTEST("returns.an_exit_may_leave_frames_behind") {
 
 SELFTEST("returns.too_deep_is_unhooked_and_counted") {
     REQUIRE(begin() && is_ok(attach(counting, Sites::of(deep))));
-    const std::uint64_t before = counters().unhooked;
+    const std::uint64_t before = counters().shadow_stack_full;
     REQUIRE(sum_to(600) == 600 * 601 / 2 && seen_count == NOPSCOPE_SHADOW_FRAMES);
-    REQUIRE(counters().unhooked == before + 601 - NOPSCOPE_SHADOW_FRAMES);
+    REQUIRE(counters().shadow_stack_full == before + 601 - NOPSCOPE_SHADOW_FRAMES);
     REQUIRE(is_ok(detach(counting)) && ended());
     return passed();
 }

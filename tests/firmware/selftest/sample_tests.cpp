@@ -38,14 +38,14 @@ struct Sample {
 bool only_sample(const Recording& recording, Sample& sample) {
     if (!recording.well_formed || recording.events.empty()) return false;
     sample.argument = recording.events[0].argument;
-    for (const wire::Event& event : recording.events.subspan(1)) {
-        if (event.extended != wire::Extended::data) return false;
-        const auto address = hal::address_of(__text_start) + static_cast<std::uint64_t>(wire::sampled_offset(event.data));
+    for (const protocol::Event& event : recording.events.subspan(1)) {
+        if (event.extended != protocol::Extended::data) return false;
+        const auto address = hal::address_of(__text_start) + static_cast<std::uint64_t>(protocol::sampled_offset(event.data));
         ++sample.addresses;
         sample.in_text += address >= hal::address_of(__text_start) && address <= hal::address_of(__text_end);
     }
-    return recording.events[0].extended == wire::Extended::sample &&
-           sample.addresses == wire::sample_addresses(sample.argument);
+    return recording.events[0].extended == protocol::Extended::sample &&
+           sample.addresses == protocol::sample_addresses(sample.argument);
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ SELFTEST("samples.a_few_callers") {
     Sample sample;
     REQUIRE(only_sample(record([] { (void)deep(5); }), sample));
     REQUIRE(sample.addresses >= 8 && sample.addresses < max_sampled_addresses);
-    REQUIRE(sample.in_text == sample.addresses && !wire::sample_is_cut(sample.argument));
+    REQUIRE(sample.in_text == sample.addresses && !protocol::sample_is_cut(sample.argument));
     return passed();
 }
 
@@ -64,7 +64,7 @@ SELFTEST("samples.of_many_callers_the_outermost_are_cut") {
     REQUIRE(tracer_is_up());
     Sample sample;
     REQUIRE(only_sample(record([] { (void)deep(40); }), sample));
-    REQUIRE(sample.addresses == max_sampled_addresses && wire::sample_is_cut(sample.argument));
+    REQUIRE(sample.addresses == max_sampled_addresses && protocol::sample_is_cut(sample.argument));
     return passed();
 }
 

@@ -171,7 +171,7 @@ SELFTEST("contexts.stacks_that_nobody_told_of") {
         const std::uint64_t high = std::exchange(core.stack_high, ~std::uint64_t{0});
         auto& sentinel = reinterpret_cast<ShadowFrame*>(core.shadow_base)[-1];
         sentinel.sp = ~std::uint64_t{0};
-        const std::uint64_t strays = counters().stray_returns, foreign = counters().foreign;
+        const std::uint64_t strays = counters().stray_returns, off_stack = counters().off_stack;
         std::uint64_t sp[2], sums = 0;
         (void)record([] {});
         for (unsigned n = 0; n < 2; ++n) {  // each begins above or below what is open
@@ -188,7 +188,7 @@ SELFTEST("contexts.stacks_that_nobody_told_of") {
         core.stack_low = low;
         core.stack_high = sentinel.sp = high;
         REQUIRE(sums == 2 * stray_result && hooked_return_address(0) == 0);
-        REQUIRE(counters().stray_returns != strays && counters().foreign != foreign);
+        REQUIRE(counters().stray_returns != strays && counters().off_stack != off_stack);
         return passed();
     });
     REQUIRE(is_passed(outcome));

@@ -10,7 +10,7 @@
 
 using namespace nopscope;
 using namespace nopscope::selftest;
-using wire::Kind;
+using protocol::Kind;
 
 namespace {
 
@@ -46,15 +46,15 @@ struct Expected {
     unsigned closes;        // of a ret: which event
     bool unwound = false;
 };
-bool matches(std::span<const wire::Event> events, std::span<const Expected> expected) {
+bool matches(std::span<const protocol::Event> events, std::span<const Expected> expected) {
     if (events.size() != expected.size()) return false;
     for (std::size_t i = 0; i < events.size(); ++i) {
-        const wire::Event& event = events[i];
+        const protocol::Event& event = events[i];
         if (event.kind != expected[i].kind || event.unwound != expected[i].unwound) return false;
         if (i > 0 && event.clock < events[i - 1].clock) return false;
         if (event.kind != Kind::ret) {
             if (!is_of(event, expected[i].function)) return false;
-        } else if (event.entry_index != (events[expected[i].closes].index & wire::entry_index_mask)) {
+        } else if (event.entry_index != (events[expected[i].closes].index & protocol::entry_index_mask)) {
             return false;
         }
     }
@@ -221,19 +221,19 @@ SELFTEST("tracer.longjmp_to_the_same_sp") {
 SELFTEST("tracer.too_deep_is_unhooked_and_counted") {
     const void* const functions[] = {pointer(sum_to)};
     REQUIRE(enable(Recorder::graph, Sites::of(functions)) == Status::ok);
-    const std::uint64_t before = counters().unhooked;
+    const std::uint64_t before = counters().shadow_stack_full;
     const Recording recording = record(run_too_deep);
     REQUIRE(result == 600 * 601 / 2 && recording.well_formed);
-    const std::uint64_t unhooked = counters().unhooked - before;
-    REQUIRE(unhooked == 601 - NOPSCOPE_SHADOW_FRAMES);
+    const std::uint64_t shadow_stack_full = counters().shadow_stack_full - before;
+    REQUIRE(shadow_stack_full == 601 - NOPSCOPE_SHADOW_FRAMES);
     REQUIRE(recording.events.size() == 2 * NOPSCOPE_SHADOW_FRAMES);
     return passed();
 }
 
 SELFTEST("tracer.another_stack_is_unhooked_and_counted") {
-    const std::uint64_t before = counters().foreign;
+    const std::uint64_t before = counters().off_stack;
     const Recording recording = record(run_on_another_stack);
-    REQUIRE(result == 2 && counters().foreign == before + 1);
+    REQUIRE(result == 2 && counters().off_stack == before + 1);
     REQUIRE(recording.events.empty());
     return passed();
 }

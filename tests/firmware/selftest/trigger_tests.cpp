@@ -9,7 +9,7 @@
 
 using namespace nopscope;
 using namespace nopscope::selftest;
-using wire::Kind;
+using protocol::Kind;
 
 namespace {
 
@@ -30,8 +30,8 @@ bool ended(Trigger& trigger) {
 void run_five() {
     for (unsigned i = 0; i < 5; ++i) (void)calls_leaf(i);
 }
-bool is_mark(const wire::Event& event, std::uint32_t id) {
-    return event.kind == Kind::extended && event.extended == wire::Extended::marker &&
+bool is_mark(const protocol::Event& event, std::uint32_t id) {
+    return event.kind == Kind::extended && event.extended == protocol::Extended::marker &&
            event.argument == id;
 }
 
@@ -92,7 +92,7 @@ SELFTEST("triggers.all_cores_count_together") {
     });
     REQUIRE(trigger.has_acted());
     unsigned marks = 0;
-    for (const wire::Event& event : recording.events) marks += is_mark(event, 5);
+    for (const protocol::Event& event : recording.events) marks += is_mark(event, 5);
     REQUIRE(marks == 1 && ended(trigger));
     return passed(cores_note());
 }

@@ -79,9 +79,9 @@ void when_full(Recorder recorder) {
 
 void when_too_deep() {
     record_with(Recorder::graph);
-    const uint64_t before = nopscope::counters().unhooked;
+    const uint64_t before = nopscope::counters().shadow_stack_full;
     expect(deep(too_deep, check_all) == too_deep, "a deep call returned something else");
-    expect(nopscope::counters().unhooked >= before + too_deep - frames,
+    expect(nopscope::counters().shadow_stack_full >= before + too_deep - frames,
            "an overflow was not counted");
     // The last frames that there are, in every position of the calls that are checked.
     for (unsigned depth = frames - 6; depth < frames + 2; ++depth) {
@@ -93,7 +93,7 @@ void when_too_deep() {
 void when_foreign() {
     record_with(Recorder::graph);
     from_sp = own_stack;
-    expect(moved(&nopscope::Counters::foreign) >= 16, "another stack was not counted");
+    expect(moved(&nopscope::Counters::off_stack) >= 16, "another stack was not counted");
     from_sp = 0;
     expect(nopscope::hooked_return_address(0) == 0, "a call is still open");
 }
@@ -123,10 +123,10 @@ int run() {
 
     expect(nopscope::disable(Sites::all()) == nopscope::Status::ok, "disable failed");
     const nopscope::Counters counters = nopscope::counters();
-    printf("limits: dropped %lu, unhooked %lu, foreign %lu\n",
+    printf("limits: dropped %lu, shadow_stack_full %lu, off_stack %lu\n",
            static_cast<unsigned long>(counters.dropped),
-           static_cast<unsigned long>(counters.unhooked),
-           static_cast<unsigned long>(counters.foreign));
+           static_cast<unsigned long>(counters.shadow_stack_full),
+           static_cast<unsigned long>(counters.off_stack));
     printf("limits: %s: %u failures\n", failures == 0 ? "passed" : "FAILED", failures);
     fflush(stdout);
     nopscope::finish();

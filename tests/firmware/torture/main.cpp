@@ -207,8 +207,8 @@ int run() {
     hal::disable_interrupts();
     const nopscope::Counters counters = nopscope::counters();
     expect_zero(counters.dropped, "dropped");
-    expect_zero(counters.unhooked, "unhooked");
-    expect_zero(counters.foreign, "foreign");
+    expect_zero(counters.shadow_stack_full, "shadow_stack_full");
+    expect_zero(counters.off_stack, "off_stack");
     expect_zero(counters.refused_misaligned, "refused_misaligned");
     expect_zero(counters.refused_outside, "refused_outside");
     expect_zero(counters.refused_words, "refused_words");

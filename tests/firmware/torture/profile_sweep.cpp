@@ -290,7 +290,7 @@ int run() {
     hal::disable_interrupts();
     failures = failures + report_hits("profile_sweep", paths);
     const nopscope::Counters counters = nopscope::counters();
-    if (counters.dropped + counters.unhooked + counters.foreign != 0) fail(__FILE__, __LINE__);
+    if (counters.dropped + counters.shadow_stack_full + counters.off_stack != 0) fail(__FILE__, __LINE__);
     printf("profile_sweep: %s: %u runs of %u functions, %u failures\n",
            failures == 0 ? "passed" : "FAILED", runs, site_count, failures);
     fflush(stdout);

@@ -100,11 +100,11 @@ int run() {
     if (nopscope::disable(Sites::all()) != nopscope::Status::ok)
         hal::panic("sweep: disable failed");
     const nopscope::Counters counters = nopscope::counters();
-    if (counters.dropped + counters.unhooked + counters.foreign != 0) {
-        printf("sweep: dropped %lu, unhooked %lu, foreign %lu: must be 0\n",
+    if (counters.dropped + counters.shadow_stack_full + counters.off_stack != 0) {
+        printf("sweep: dropped %lu, shadow_stack_full %lu, off_stack %lu: must be 0\n",
                static_cast<unsigned long>(counters.dropped),
-               static_cast<unsigned long>(counters.unhooked),
-               static_cast<unsigned long>(counters.foreign));
+               static_cast<unsigned long>(counters.shadow_stack_full),
+               static_cast<unsigned long>(counters.off_stack));
         fail(__FILE__, __LINE__);
     }
     const unsigned failures = end_sweep();

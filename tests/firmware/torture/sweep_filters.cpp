@@ -141,7 +141,7 @@ int run() {
     fill_the_ring();
     must(nopscope::disable(Sites::all()), "disable");
     const nopscope::Counters counters = nopscope::counters();
-    if (counters.enabled + counters.dropped + counters.unhooked + counters.foreign != 0) {
+    if (counters.enabled + counters.dropped + counters.shadow_stack_full + counters.off_stack != 0) {
         fail(__FILE__, __LINE__);
     }
     return end_sweep() == 0 ? 0 : 1;

@@ -18,20 +18,20 @@ using testing::Not;
 
 class AdaptiveTest : public testing::Test {
 protected:
-    void moved(std::uint64_t moves, std::vector<wire::Move> all) {
+    void moved(std::uint64_t moves, std::vector<protocol::Move> all) {
         target.flush();
-        wire::MovedWriter out(target.payload(), moves);
-        for (const wire::Move& move : all) out.put(move);
-        target.frame(wire::Stream::moved, 0, out.size());
+        protocol::MovedWriter out(target.payload(), moves);
+        for (const protocol::Move& move : all) out.put(move);
+        target.frame(protocol::Stream::moved, 0, out.size());
     }
     // Of the n-th site: calls of so many ticks each.
     void profiled(std::uint32_t site, std::uint64_t calls, std::uint64_t ticks) {
         target.flush();
-        wire::ProfileWriter out(target.payload());
+        protocol::ProfileWriter out(target.payload());
         const auto bin = static_cast<unsigned>(64 - __builtin_clzll(ticks));
         out.put(8 * site, calls * ticks, static_cast<std::int64_t>(calls * ticks), ticks, ticks,
                 [&](unsigned n) { return n == bin ? calls : 0; });
-        target.frame(wire::Stream::profile, 0, out.finish({1, 0, true, target.clock}));
+        target.frame(protocol::Stream::profile, 0, out.finish({1, 0, true, target.clock}));
     }
     // Sites are counted by 8 in the trace, too: record's payload is the offset / 8.
     void traced(std::uint32_t site, std::uint64_t ticks) { target.ret(target.entry(site), ticks); }
@@ -59,7 +59,7 @@ TEST_F(AdaptiveTest, CallsAreTheTracesAndTheProfilesTogether) {
     traced(2, 30);
     moved(0, {});
     profiled(2, 5, 70);
-    target.skip_sequence(wire::Stream::moved);  // costs nothing but a gap
+    target.skip_sequence(protocol::Stream::moved);  // costs nothing but a gap
     const Report result = report();
     ASSERT_TRUE(result.adaptive);
     const FunctionRow* const one = row(result, 1);
@@ -119,7 +119,7 @@ TEST_F(AdaptiveTest, OtherRecordingsAreAsTheyWere) {
 }
 
 TEST_F(AdaptiveTest, MovesAreToldOnceAndInOrder) {
-    constexpr std::uint64_t unit = std::uint64_t{1} << wire::moved_clock_shift;
+    constexpr std::uint64_t unit = std::uint64_t{1} << protocol::moved_clock_shift;
     target.hello();
     target.clock = 10 * unit;
     traced(1, 100);
@@ -147,7 +147,7 @@ TEST_F(AdaptiveTest, AMoveThatMakesNoSenseIsCounted) {
     moved(1, {{16, true, 0}});
     target.payload()[0] = 1;
     target.payload()[1] = 0x80;  // a site that does not end
-    target.frame(wire::Stream::moved, 0, 2);
+    target.frame(protocol::Stream::moved, 0, 2);
     const Report result = report();
     EXPECT_EQ(profile.counters().stream.malformed_frames, 1u);
     EXPECT_EQ(result.moved.size(), 1u);

@@ -69,9 +69,9 @@ TEST_F(BalancedStreamTest, AReturnOfAnOuterCallEndsThoseInside) {
 TEST_F(BalancedStreamTest, UnwindingIsTheTracersUntilTheNextCallOrReturn) {
     const auto one = target.entry(1);
     target.ret(target.entry(2), 5, 0, true);
-    target.extended(wire::Extended::events, 0);  // data of the return have its clock
+    target.extended(protocol::Extended::events, 0);  // data of the return have its clock
     target.ret(target.entry(3, 7), 5, 0, true);
-    target.argument(wire::Extended::marker, 9);  // the target tells something else first: it is not known how long
+    target.argument(protocol::Extended::marker, 9);  // the target tells something else first: it is not known how long
     target.ret(one);
     target.finish();
     EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +f2 20", "0 -f2 25 unwound", "0 +(tracer) 25", "0 -(tracer) 32", "0 +f3 32",
@@ -113,12 +113,12 @@ TEST_F(BalancedStreamTest, TheClockStandsStillWhereTheTracersTimeIsCutOut) {
     const auto one = target.entry(1);
     target.tracer(50);
     const auto two = target.entry(2);
-    target.extended(wire::Extended::tracer_begin);
+    target.extended(protocol::Extended::tracer_begin);
     const auto three = target.entry(3);  // called in an interrupt that comes while the tracer works
     target.ret(three, 7);
-    target.extended(wire::Extended::tracer_end);
+    target.extended(protocol::Extended::tracer_end);
     target.ret(two);
-    target.with_data(wire::Extended::duration, 1, {4, 50});  // 20 of it the tracer's
+    target.with_data(protocol::Extended::duration, 1, {4, 50});  // 20 of it the tracer's
     target.ret(one);
     target.finish();
     EXPECT_THAT(told(TimeAxis::without_tracer),
@@ -168,7 +168,7 @@ TEST_F(BalancedStreamTest, PairsOfClocksAreOnTheAxisOfTheStamps) {
     HelloInfo hello;
     hello.clock_hz = 54'000'000;
     BalancedStream stream(checker, [] { return nullptr; }, "x.nsc");
-    std::vector<wire::StampedRecord> records{{wire::make_record(wire::Kind::entry, 1, 27), 27}};
+    std::vector<protocol::StampedRecord> records{{protocol::make_record(protocol::Kind::entry, 1, 27), 27}};
     const auto session = [&] {
         stream.on_session(hello);
         // A pair that comes before the first record waits for it.
@@ -194,10 +194,10 @@ TEST_F(BalancedStreamTest, WhatALongjmpLeavesInTheTracersTimeEndsAndTheTracerGoe
     const auto one = target.entry(1);
     const auto two = target.entry(2);
     const auto three = target.entry(3);
-    target.extended(wire::Extended::tracer_begin);
+    target.extended(protocol::Extended::tracer_begin);
     target.ret(three, 0, 0, true);
     target.ret(two, 0, 0, true);
-    target.extended(wire::Extended::tracer_end);
+    target.extended(protocol::Extended::tracer_end);
     target.ret(one);
     target.finish();
     EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +f2 20", "0 +f3 30", "0 +(tracer) 40", "0 -(tracer) 40", "0 -f3 40 unwound",
@@ -206,11 +206,11 @@ TEST_F(BalancedStreamTest, WhatALongjmpLeavesInTheTracersTimeEndsAndTheTracerGoe
 
 TEST_F(BalancedStreamTest, ATracerWithoutItsEndDoesNotStay) {
     const auto one = target.entry(1);
-    target.extended(wire::Extended::tracer_begin);
-    target.extended(wire::Extended::tracer_begin);
-    target.extended(wire::Extended::tracer_end);
-    target.extended(wire::Extended::tracer_end);
-    target.extended(wire::Extended::tracer_begin);
+    target.extended(protocol::Extended::tracer_begin);
+    target.extended(protocol::Extended::tracer_begin);
+    target.extended(protocol::Extended::tracer_end);
+    target.extended(protocol::Extended::tracer_end);
+    target.extended(protocol::Extended::tracer_begin);
     target.ret(one);
     target.finish();
     EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 +(tracer) 20", "0 -(tracer) 30", "0 +(tracer) 30", "0 -(tracer) 40",
@@ -219,9 +219,9 @@ TEST_F(BalancedStreamTest, ATracerWithoutItsEndDoesNotStay) {
 
 TEST_F(BalancedStreamTest, ContextsHaveTracksAndShowThatTheyDoNotRun) {
     const auto one = target.entry(1);
-    target.argument(wire::Extended::context, 5);
+    target.argument(protocol::Extended::context, 5);
     const auto two = target.entry(2);
-    target.argument(wire::Extended::context, 0);
+    target.argument(protocol::Extended::context, 0);
     target.ret(one);
     target.ret(two);  // the record of its switch is missing
     target.finish();
@@ -231,10 +231,10 @@ TEST_F(BalancedStreamTest, ContextsHaveTracksAndShowThatTheyDoNotRun) {
 
 TEST_F(BalancedStreamTest, InterruptsAreCalls) {
     const auto one = target.entry(1);
-    const auto interrupt = target.argument(wire::Extended::interrupt, 27);
+    const auto interrupt = target.argument(protocol::Extended::interrupt, 27);
     target.ret(target.entry(2));
-    const auto inner = target.argument(wire::Extended::interrupt, 0);
-    target.with_data(wire::Extended::masked, 0, {5, 7});
+    const auto inner = target.argument(protocol::Extended::interrupt, 0);
+    target.with_data(protocol::Extended::masked, 0, {5, 7});
     target.ret(inner);
     target.ret(interrupt);
     target.ret(one);
@@ -246,7 +246,7 @@ TEST_F(BalancedStreamTest, InterruptsAreCalls) {
 TEST_F(BalancedStreamTest, CountedEventsAreNoValues) {
     const auto one = target.entry(1);
     target.ret(one);
-    target.with_data(wire::Extended::events, wire::events_argument(0x0f), {5});
+    target.with_data(protocol::Extended::events, protocol::events_argument(0x0f), {5});
     target.finish();
     EXPECT_THAT(told(), ElementsAre("0 +f1 10", "0 -f1 20"));
 }
@@ -271,22 +271,22 @@ TEST_F(BalancedStreamTest, ASessionFollowsTheOneBeforeIt) {
 }
 
 TEST_F(BalancedStreamTest, WhatRecordsHoldBesides) {
-    target.argument(wire::Extended::marker, 77);
+    target.argument(protocol::Extended::marker, 77);
     target.counter(4, -5);
     target.counter(4, std::int64_t{1} << 62);
     target.arguments(1, 0b101, {3, -4});
     target.result(2, -1);
-    target.with_data(wire::Extended::duration, 2, {3, 15});
+    target.with_data(protocol::Extended::duration, 2, {3, 15});
     target.finish();
     EXPECT_THAT(told(), ElementsAre("0 mark 77 10", "0 counter 4 -5", "0 counter 4 4611686018427387904", "0 f1 x0 3",
                                     "0 f1 x2 -4", "0 f2 result -1", "0 =f3 45..60 depth 2"));
 }
 
 TEST_F(BalancedStreamTest, SamplesAreOfFunctionsWithAndWithoutSites) {
-    const auto at = [](std::int64_t bytes) { return static_cast<std::uint64_t>(bytes / 4) & wire::data_mask; };
-    target.with_data(wire::Extended::sample, wire::sample_argument(3, false, false), {at(0x1008), at(8 * 2 + 4), at(8 * 2)});
-    target.with_data(wire::Extended::sample, wire::sample_argument(2, true, false), {at(0x1008), at(0x1010)});
-    target.with_data(wire::Extended::sample, wire::sample_argument(1, false, false), {at(-400)});
+    const auto at = [](std::int64_t bytes) { return static_cast<std::uint64_t>(bytes / 4) & protocol::data_mask; };
+    target.with_data(protocol::Extended::sample, protocol::sample_argument(3, false, false), {at(0x1008), at(8 * 2 + 4), at(8 * 2)});
+    target.with_data(protocol::Extended::sample, protocol::sample_argument(2, true, false), {at(0x1008), at(0x1010)});
+    target.with_data(protocol::Extended::sample, protocol::sample_argument(1, false, false), {at(-400)});
     target.finish();
     // What returns to the first instruction of f2 was called by the last of f1.
     EXPECT_THAT(told(), ElementsAre("0 sample f1 f2 plain", "0 sample plain", "0 sample 0x4007fe70"));
@@ -312,7 +312,7 @@ TEST_F(BalancedStreamTest, WhatIsMissingLiesBetweenTheSessionsFirstRecordAndItsL
     hello.site_table_crc = symbols.site_table_crc;
     hello.build_id = symbols.build_id;
     const auto batch = [&](unsigned core, std::uint64_t index, std::uint64_t clock) {
-        const std::vector<wire::StampedRecord> records{{wire::make_record(wire::Kind::call, 1, clock), clock}};
+        const std::vector<protocol::StampedRecord> records{{protocol::make_record(protocol::Kind::call, 1, clock), clock}};
         stream.on_trace(core, {.first_index = index, .records = records});
     };
     for (const std::uint64_t begin : {1000, 5000000}) {
@@ -344,16 +344,16 @@ TEST_F(BalancedStreamTest, NoRecordsUnbalanceIt) {
         for (unsigned session = 0; session < 2; ++session) {
             stream.on_session(hello);
             for (unsigned batches = 0; batches < 20; ++batches) {
-                std::vector<wire::StampedRecord> records;
+                std::vector<protocol::StampedRecord> records;
                 std::uint64_t clock = seed % 3 == 0 ? random() : random() % 1000;
                 for (unsigned i = 0; i < 100; ++i) {
-                    const auto kind = static_cast<wire::Kind>(random() % 4);
-                    std::uint32_t payload = static_cast<std::uint32_t>(random()) & ((1u << wire::payload_bits) - 1);
-                    if (kind == wire::Kind::entry) payload %= 16;
-                    if (kind == wire::Kind::ret) payload = static_cast<std::uint32_t>((index + i - random() % 30) << 1);
-                    if (kind == wire::Kind::extended) payload &= 0x7f;
+                    const auto kind = static_cast<protocol::Kind>(random() % 4);
+                    std::uint32_t payload = static_cast<std::uint32_t>(random()) & ((1u << protocol::payload_bits) - 1);
+                    if (kind == protocol::Kind::entry) payload %= 16;
+                    if (kind == protocol::Kind::ret) payload = static_cast<std::uint32_t>((index + i - random() % 30) << 1);
+                    if (kind == protocol::Kind::extended) payload &= 0x7f;
                     clock += random() % 50;
-                    records.push_back({wire::make_record(kind, payload & 0x1fff'ffff, clock), clock});
+                    records.push_back({protocol::make_record(kind, payload & 0x1fff'ffff, clock), clock});
                 }
                 if (random() % 4 == 0) stream.on_missing(random() % 3, {clock, clock + 5, random() % 2, 0, random() % 2});
                 TraceBatch batch{.first_index = index, .records = records, .gap = random() % 5 == 0};

@@ -11,8 +11,8 @@
 namespace nopscope::host::nsc {
 namespace {
 
-using wire::Kind;
-using wire::StampedRecord;
+using protocol::Kind;
+using protocol::StampedRecord;
 
 struct Case {
     BlockHeader header;
@@ -28,7 +28,7 @@ Case random_case(std::mt19937& random, std::size_t count, unsigned functions, un
     std::uint64_t index = made.header.first_index;
     std::uint64_t clock = made.header.base;
     const auto add = [&](Kind kind, std::uint32_t payload) {
-        made.records.push_back({wire::make_record(kind, payload, clock), clock});
+        made.records.push_back({protocol::make_record(kind, payload, clock), clock});
         ++index;
     };
     while (made.records.size() < count) {
@@ -50,7 +50,7 @@ Case random_case(std::mt19937& random, std::size_t count, unsigned functions, un
         } else if (what < 94) {
             const std::size_t above = random() % 20 == 0 ? random() % open.size() : 0;
             open.resize(open.size() - above);
-            add(Kind::ret, static_cast<std::uint32_t>(open.back() & wire::entry_index_mask) << 1 |
+            add(Kind::ret, static_cast<std::uint32_t>(open.back() & protocol::entry_index_mask) << 1 |
                                (random() % 30 == 0 ? 1u : 0u));
             open.pop_back();
         } else if (what < 96) {
@@ -58,8 +58,8 @@ Case random_case(std::mt19937& random, std::size_t count, unsigned functions, un
         } else if (what < 98) {
             add(Kind::ret, random() & 0x1fffffff);  // of an entry before the block, or none
         } else {
-            made.records.push_back({wire::make_extended(wire::Extended::duration, 5, clock), clock});
-            made.records.push_back({wire::make_data(std::uint64_t{random()} << 25 | 77), clock});
+            made.records.push_back({protocol::make_extended(protocol::Extended::duration, 5, clock), clock});
+            made.records.push_back({protocol::make_data(std::uint64_t{random()} << 25 | 77), clock});
             index += 2;
         }
     }
@@ -122,8 +122,8 @@ TEST(Block, RoundTrip) {
 TEST(Block, AProgramsRecordsTakeTwoBytes) {
     Case made;
     for (std::uint32_t i = 0; i < 1000; ++i) {
-        made.records.push_back({wire::make_record(Kind::entry, i % 7, i * 20), i * 20ull});
-        made.records.push_back({wire::make_record(Kind::ret, 4 * i, i * 20 + 9), i * 20 + 9ull});
+        made.records.push_back({protocol::make_record(Kind::entry, i % 7, i * 20), i * 20ull});
+        made.records.push_back({protocol::make_record(Kind::ret, 4 * i, i * 20 + 9), i * 20 + 9ull});
     }
     Payload body;
     write_block(made.header, made.records, body);

@@ -125,7 +125,7 @@ TEST_F(Decoder, AReturnOfNothingOpenInventsNothing) {
 }
 
 TEST_F(Decoder, IdentityWraps) {
-    next = wire::entry_index_mask - 1;
+    next = protocol::entry_index_mask - 1;
     const auto a = entry(1, 0);
     const auto b = entry(2, 10);
     const auto c = entry(3, 20);  // index 2^28
@@ -161,8 +161,8 @@ TEST_F(Decoder, SoDoesOneBelowAnotherThatNeverReturned) {
 TEST_F(Decoder, TheTracersTimeIsNobodys) {
     const auto a = entry(1, 0);
     const auto b = entry(2, 10);
-    extended(wire::Extended::tracer_begin, 20);
-    extended(wire::Extended::tracer_end, 1020);
+    extended(protocol::Extended::tracer_begin, 20);
+    extended(protocol::Extended::tracer_end, 1020);
     ret(b, 1030);
     ret(a, 1050);
     expect(0, 2, Outcome::returned, 20, 20);
@@ -172,12 +172,12 @@ TEST_F(Decoder, TheTracersTimeIsNobodys) {
 
 TEST_F(Decoder, AnInterruptInTheTracerKeepsItsTime) {
     const auto a = entry(1, 0);
-    extended(wire::Extended::tracer_begin, 20);
+    extended(protocol::Extended::tracer_begin, 20);
     const auto irq = entry(7, 100);
     const auto in_irq = entry(8, 110);
     ret(in_irq, 130);
     ret(irq, 150);
-    extended(wire::Extended::tracer_end, 1020);
+    extended(protocol::Extended::tracer_end, 1020);
     ret(a, 1040);
     expect(1, 7, Outcome::returned, 50, 30);
     expect(2, 1, Outcome::returned, 90, 40);  // 20 + 20 of its own, 50 of the interrupt's
@@ -188,11 +188,11 @@ TEST_F(Decoder, WhatALongjmpLeavesInTheTracersTimeEndedWhereThatBegan) {
     const auto a = entry(1, 0);
     const auto b = entry(2, 10);
     const auto c = entry(3, 20);
-    extended(wire::Extended::tracer_begin, 50, 9);
+    extended(protocol::Extended::tracer_begin, 50, 9);
     ret(c, 50, true);
     ret(entry(7, 55), 60);  // an interrupt's
     ret(b, 70, true);
-    extended(wire::Extended::tracer_end, 150, 12);
+    extended(protocol::Extended::tracer_end, 150, 12);
     ret(a, 160);
     ASSERT_EQ(calls.list.size(), 4u);
     expect(0, 3, Outcome::unwound, 30, 30);
@@ -208,9 +208,9 @@ TEST_F(Decoder, WhatALongjmpLeavesInTheTracersTimeEndedWhereThatBegan) {
 TEST_F(Decoder, ATracerEndThatWasDroppedChargesNobody) {
     const auto a = entry(1, 0);
     const auto b = entry(2, 10);
-    extended(wire::Extended::tracer_begin, 20);
+    extended(protocol::Extended::tracer_begin, 20);
     ret(b, 40);
-    extended(wire::Extended::tracer_end, 50);  // of a begin that was dropped
+    extended(protocol::Extended::tracer_end, 50);  // of a begin that was dropped
     ret(a, 60);
     EXPECT_EQ(decoder.tracer_ticks(), 0u);
     expect(1, 1, Outcome::returned, 60, 30);
@@ -324,24 +324,24 @@ protected:
             clock += 1 + random() % 50;
             const unsigned what = random() % 40;
             if (what == 0) {
-                put(wire::Kind::extended, static_cast<std::uint32_t>(wire::Extended::tracer_begin));
+                put(protocol::Kind::extended, static_cast<std::uint32_t>(protocol::Extended::tracer_begin));
             } else if (what == 1) {
-                put(wire::Kind::extended, static_cast<std::uint32_t>(wire::Extended::tracer_end));
+                put(protocol::Kind::extended, static_cast<std::uint32_t>(protocol::Extended::tracer_end));
             } else if (what == 2) {
-                put(wire::Kind::call, 9);
+                put(protocol::Kind::call, 9);
             } else if (what < 22 || open.empty()) {
                 open.push_back(index);
-                put(wire::Kind::entry, 1 + random() % 8);
+                put(protocol::Kind::entry, 1 + random() % 8);
             } else {
                 const std::size_t left = what < 25 && open.size() > 2 ? 2 : 1;
                 open.resize(open.size() - left + 1);
-                put(wire::Kind::ret, static_cast<std::uint32_t>(open.back()) << 1 | (what == 25 ? 1 : 0));
+                put(protocol::Kind::ret, static_cast<std::uint32_t>(open.back()) << 1 | (what == 25 ? 1 : 0));
                 open.pop_back();
             }
         }
     }
-    void put(wire::Kind kind, std::uint32_t payload) {
-        records.push_back({wire::make_record(kind, payload, clock), clock});
+    void put(protocol::Kind kind, std::uint32_t payload) {
+        records.push_back({protocol::make_record(kind, payload, clock), clock});
     }
     // Between two parts of them records are missing, or the core was in another context.
     template <typename Take>
@@ -359,14 +359,14 @@ protected:
 
     std::minstd_rand random{GetParam()};
     std::uint64_t clock = 1000;
-    std::vector<wire::StampedRecord> records;
+    std::vector<protocol::StampedRecord> records;
 };
 
 TEST_P(PlainRecords, AreTakenAsOthersAre) {
     make();
     std::size_t plain = 0;
     const Calls one_by_one = taken([](auto& decoder, auto these, std::uint64_t index) {
-        for (const wire::StampedRecord& record : these) decoder.on_event(wire::event_of(record, index++));
+        for (const protocol::StampedRecord& record : these) decoder.on_event(protocol::event_of(record, index++));
     });
     const Calls in_loops = taken([&](auto& decoder, auto these, std::uint64_t index) {
         while (!these.empty()) {
@@ -375,7 +375,7 @@ TEST_P(PlainRecords, AreTakenAsOthersAre) {
             index += taken;
             these = these.subspan(taken);
             if (these.empty()) return;
-            decoder.on_event(wire::event_of(these.front(), index++));
+            decoder.on_event(protocol::event_of(these.front(), index++));
             these = these.subspan(1);
         }
     });

@@ -65,16 +65,16 @@ TEST_F(Decoder, NorDoSeveralGaps) {
 
 // A task that pumps outside of all calls gives way meanwhile.
 TEST_F(Decoder, TheTimeAwayIsNotTheTracers) {
-    extended(wire::Extended::tracer_begin, 10);
+    extended(protocol::Extended::tracer_begin, 10);
     decoder.suspend(20);
     decoder.resume(520, 0);
-    extended(wire::Extended::tracer_end, 530);
+    extended(protocol::Extended::tracer_end, 530);
     EXPECT_EQ(decoder.tracer_ticks(), 20u);
     const auto a = entry(1, 540);
-    extended(wire::Extended::tracer_begin, 550);
+    extended(protocol::Extended::tracer_begin, 550);
     decoder.suspend(560);
     decoder.resume(700, 0);
-    extended(wire::Extended::tracer_end, 710);
+    extended(protocol::Extended::tracer_end, 710);
     ret(a, 720);
     EXPECT_EQ(decoder.tracer_ticks(), 40u);
     expect(0, 1, Outcome::returned, 160, 20);
@@ -106,8 +106,8 @@ TEST_F(Decoder, ManyGapsAreNobodysOwnTime) {
 
 TEST_F(Decoder, AGapInTheTracer) {
     const auto a = entry(1, 0);
-    extended(wire::Extended::tracer_begin, 10);
-    extended(wire::Extended::sync, 30);
+    extended(protocol::Extended::tracer_begin, 10);
+    extended(protocol::Extended::sync, 30);
     gap(2);
     ret(a, 100);
     EXPECT_EQ(decoder.tracer_ticks(), 20u);

@@ -50,7 +50,7 @@ private:
     void call(std::uint32_t id, unsigned depth, std::vector<StampedRecord>& to,
               std::size_t enough) {
         const auto entry = static_cast<std::uint32_t>(to.size());
-        add(wire::Kind::entry, id * 5 + 77, functions_[id].ticks, to);
+        add(protocol::Kind::entry, id * 5 + 77, functions_[id].ticks, to);
         if (depth < 40) {
             for (const Step& step : functions_[id].steps) {
                 if (step.maybe && random_() % 2 == 0) continue;
@@ -59,13 +59,13 @@ private:
                 }
             }
         }
-        add(wire::Kind::ret, entry << 1, functions_[id].ticks, to);
+        add(protocol::Kind::ret, entry << 1, functions_[id].ticks, to);
     }
-    void add(wire::Kind kind, std::uint32_t payload, unsigned ticks,
+    void add(protocol::Kind kind, std::uint32_t payload, unsigned ticks,
              std::vector<StampedRecord>& to) {
         time_ += ticks + std::max(-0.5, noise_(random_));
         const auto clock = static_cast<std::uint64_t>(time_ / 2.5);
-        to.push_back({wire::make_record(kind, payload, clock), clock});
+        to.push_back({protocol::make_record(kind, payload, clock), clock});
     }
 
     std::mt19937 random_;

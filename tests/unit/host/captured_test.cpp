@@ -15,7 +15,7 @@ namespace {
 
 using test::TargetStream;
 using testing::HasSubstr;
-using wire::Extended;
+using protocol::Extended;
 
 constexpr std::int64_t wide = 0x7edc'ba98'7654'3210;
 constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
@@ -121,7 +121,7 @@ TEST_F(CapturedTest, AGapBetweenARecordAndItsDataCostsTheValue) {
     target.flush();
     target.counter(7, 1);
     target.lose();
-    target.skip_sequence(wire::Stream::trace);
+    target.skip_sequence(protocol::Stream::trace);
     target.data({5});
     target.with_data(Extended::counter, 4 << 1, {});
     target.flush();

@@ -15,13 +15,13 @@ namespace {
 
 using Records = std::vector<StampedRecord>;
 using Bytes = std::vector<std::uint8_t>;
-using wire::Kind;
+using protocol::Kind;
 
 Bytes ev13(std::initializer_list<CallEvent> events) {
     Bytes result;
     for (const CallEvent& each : events) {
-        wire::Byte bytes[ev13_bytes];
-        wire::Writer out(bytes);
+        protocol::Byte bytes[ev13_bytes];
+        protocol::Writer out(bytes);
         out.fixed(each.type);
         out.fixed(each.id);
         out.fixed(each.ticks);
@@ -56,7 +56,7 @@ TEST(Ev13, UnbalancedTracesRoundTrip) {
     for (std::size_t i = 0; i < all.size(); ++i) {
         Ev13 again(bytes, 1'000'000'000);
         Records wrong = all;
-        wrong[i].record.word ^= i % 2 == 0 ? 1 : std::uint64_t{1} << wire::payload_shift;
+        wrong[i].record.word ^= i % 2 == 0 ? 1 : std::uint64_t{1} << protocol::payload_shift;
         EXPECT_FALSE(again.check(wrong)) << i;
     }
 }

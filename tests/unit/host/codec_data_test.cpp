@@ -16,16 +16,16 @@ namespace {
 using namespace test;
 
 TEST(Codec, RoundTripsEachKindOfExtendedRecord) {
-    using wire::Extended;
+    using protocol::Extended;
     Records records;
     std::uint64_t clock = 1;
     for (const std::uint64_t value :
          {std::uint64_t{0}, std::uint64_t{1}, ~std::uint64_t{0}, std::uint64_t{1} << 55,
           std::uint64_t{1} << 56, (std::uint64_t{1} << 63) - 1, std::uint64_t{1} << 63}) {
-        for (const std::uint32_t argument : {0u, 1u, wire::argument_mask}) {
-            const std::uint64_t low = value & wire::data_mask;
-            const std::uint64_t high = value >> wire::data_bits;
-            const std::uint64_t site = value >> (64 - wire::payload_bits);
+        for (const std::uint32_t argument : {0u, 1u, protocol::argument_mask}) {
+            const std::uint64_t low = value & protocol::data_mask;
+            const std::uint64_t high = value >> protocol::data_bits;
+            const std::uint64_t site = value >> (64 - protocol::payload_bits);
             add_with_data(records, Extended::duration, argument, clock += 9, {site, low});
             add_with_data(records, Extended::arguments, argument, clock += 9,
                           {site, low, high, low});
@@ -34,13 +34,13 @@ TEST(Codec, RoundTripsEachKindOfExtendedRecord) {
             records.push_back(stamped(Extended::marker, argument, clock += 9));
             records.push_back(stamped(Extended::context, argument, clock += 9));
             records.push_back(stamped(Kind::entry, static_cast<std::uint32_t>(site), clock += 9));
-            EXPECT_EQ(wire::wide_value(low, high), value);
-            EXPECT_EQ(wire::is_wide(value), wire::narrow_value(low) != value);
+            EXPECT_EQ(protocol::wide_value(low, high), value);
+            EXPECT_EQ(protocol::is_wide(value), protocol::narrow_value(low) != value);
         }
     }
-    EXPECT_FALSE(wire::is_wide(~std::uint64_t{0}));
-    EXPECT_FALSE(wire::is_wide((std::uint64_t{1} << 56) - 1));
-    EXPECT_TRUE(wire::is_wide(std::uint64_t{1} << 56));
+    EXPECT_FALSE(protocol::is_wide(~std::uint64_t{0}));
+    EXPECT_FALSE(protocol::is_wide((std::uint64_t{1} << 56) - 1));
+    EXPECT_TRUE(protocol::is_wide(std::uint64_t{1} << 56));
     expect_exact(records);
     expect_exact(records, 1);
     // What is left of a ring may begin anywhere.
@@ -56,7 +56,7 @@ TEST(Codec, ADurationCostsLittleMoreThanItsSiteAndItsLastBits) {
     Records records;
     for (unsigned i = 0; i < 60000; i += 3) {
         const std::uint32_t site = 1000 + random() % 20;
-        add_with_data(records, wire::Extended::duration, 3, 50 * i, {site, site + random() % 16});
+        add_with_data(records, protocol::Extended::duration, 3, 50 * i, {site, site + random() % 16});
     }
     std::size_t bytes = 0;
     for (const Payload& payload : encode(records)) bytes += payload.bytes.size();
@@ -77,21 +77,21 @@ TEST(Codec, Golden) {
     Bytes line = encoder.line();
 
     Bytes packed(records.size() * 17);
-    wire::Writer out(packed.data());
+    protocol::Writer out(packed.data());
     for (const auto& [record, clock] : records) {
-        const bool is_data = record.is(wire::Extended::data);
+        const bool is_data = record.is(protocol::Extended::data);
         out.fixed(static_cast<std::uint8_t>(record.kind()));
         out.fixed(is_data ? record.data() << 4 | 15 : std::uint64_t{record.payload()});
         out.fixed(clock);
     }
-    wire::FrameBuilder builder;
+    protocol::FrameBuilder builder;
     const std::string told = fmt::format("{} records {:08x}", records.size(),
-                                         wire::crc32c(packed.data(), packed.size()));
+                                         protocol::crc32c(packed.data(), packed.size()));
     std::copy(told.begin(), told.end(), builder.payload());
-    line.resize(line.size() + wire::max_encoded_bytes);
-    line.resize(line.size() - wire::max_encoded_bytes +
-                builder.encode({wire::Stream::console, 0, 1, 0}, told.size(),
-                               line.data() + line.size() - wire::max_encoded_bytes));
+    line.resize(line.size() + protocol::max_encoded_bytes);
+    line.resize(line.size() - protocol::max_encoded_bytes +
+                builder.encode({protocol::Stream::console, 0, 1, 0}, told.size(),
+                               line.data() + line.size() - protocol::max_encoded_bytes));
     const std::string path = std::string(NOPSCOPE_GOLDEN) + "/records.bin";
     if (std::getenv("UPDATE_GOLDEN") != nullptr) {
         std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(line.data()),

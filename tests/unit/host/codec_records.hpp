@@ -15,8 +15,8 @@ namespace nopscope::host::test {
 
 using Records = std::vector<StampedRecord>;
 using Bytes = std::vector<std::uint8_t>;
-using wire::Kind;
-using Opened = wire::TraceDecoder::Opened;
+using protocol::Kind;
+using Opened = protocol::TraceDecoder::Opened;
 
 struct Payload {
     Bytes bytes;
@@ -27,12 +27,12 @@ struct Payload {
 // As a pump makes them: `at_most` records a frame.
 inline std::vector<Payload> encode(const Records& records, std::size_t at_most = 1 << 20,
                             std::uint64_t first_index = 0) {
-    auto encoder = std::make_unique<wire::TraceEncoder>();
+    auto encoder = std::make_unique<protocol::TraceEncoder>();
     std::vector<Payload> result;
     std::size_t at = 0;
     std::uint64_t clock = records.empty() ? 0 : records[0].clock;
     while (at < records.size()) {
-        Bytes payload(wire::max_payload_bytes);
+        Bytes payload(protocol::max_payload_bytes);
         const std::uint64_t first = first_index + at;
         encoder->begin(payload.data(), {.index = first, .clock = clock, .dropped = 3 * at});
         encoder->fill(std::min(at_most, records.size() - at), [&](auto& record, auto& to) {
@@ -42,7 +42,7 @@ inline std::vector<Payload> encode(const Records& records, std::size_t at_most =
             return true;
         });
         const std::size_t size = encoder->end();
-        EXPECT_LE(size, wire::max_payload_bytes);
+        EXPECT_LE(size, protocol::max_payload_bytes);
         EXPECT_EQ(encoder->next_index(), first_index + at);
         payload.resize(size);
         result.push_back({payload, static_cast<std::size_t>(first_index + at - first), first});
@@ -50,8 +50,8 @@ inline std::vector<Payload> encode(const Records& records, std::size_t at_most =
     return result;
 }
 
-inline bool decode(wire::TraceDecoder& decoder, const Payload& payload, Records& to) {
-    const auto keep = [&](wire::Record record, std::uint64_t clock) {
+inline bool decode(protocol::TraceDecoder& decoder, const Payload& payload, Records& to) {
+    const auto keep = [&](protocol::Record record, std::uint64_t clock) {
         to.push_back({record, clock});
     };
     return decoder.open(payload.bytes.data(), payload.bytes.size()) == Opened::ready &&
@@ -67,7 +67,7 @@ inline void expect_same(const Records& decoded, const Records& expected) {
 }
 
 inline void expect_exact(const Records& records, std::size_t at_most = 1 << 20, std::uint64_t first = 0) {
-    auto decoder = std::make_unique<wire::TraceDecoder>();
+    auto decoder = std::make_unique<protocol::TraceDecoder>();
     Records decoded;
     for (const Payload& payload : encode(records, at_most, first)) {
         ASSERT_TRUE(decode(*decoder, payload, decoded));
@@ -78,18 +78,18 @@ inline void expect_exact(const Records& records, std::size_t at_most = 1 << 20, 
 }
 
 inline StampedRecord stamped(Kind kind, std::uint32_t payload, std::uint64_t clock) {
-    return {wire::make_record(kind, payload, clock), clock};
+    return {protocol::make_record(kind, payload, clock), clock};
 }
 
-inline StampedRecord stamped(wire::Extended what, std::uint32_t argument, std::uint64_t clock) {
+inline StampedRecord stamped(protocol::Extended what, std::uint32_t argument, std::uint64_t clock) {
     return stamped(Kind::extended, argument << 4 | static_cast<std::uint32_t>(what), clock);
 }
 
 // A record and what belongs to it: of the kinds that have a site that comes first.
-inline void add_with_data(Records& to, wire::Extended what, std::uint32_t argument, std::uint64_t clock,
+inline void add_with_data(Records& to, protocol::Extended what, std::uint32_t argument, std::uint64_t clock,
                    std::initializer_list<std::uint64_t> data) {
     to.push_back(stamped(what, argument, clock));
-    for (const std::uint64_t each : data) to.push_back({wire::make_data(each), clock});
+    for (const std::uint64_t each : data) to.push_back({protocol::make_data(each), clock});
 }
 
 // Anything at all: kinds, payloads and clocks that no program has.
@@ -106,15 +106,15 @@ inline Records anything(unsigned seed, std::size_t count) {
             result.push_back(stamped(kind, payload, clock));
             continue;
         }
-        const auto what = static_cast<wire::Extended>(random() % 15);  // but data
+        const auto what = static_cast<protocol::Extended>(random() % 15);  // but data
         const auto value = [&] { return random() >> (random() % 64); };
         add_with_data(result, what, payload >> 4, clock, {});
-        if (what < wire::Extended::duration) continue;
-        result.push_back({wire::make_data(wire::has_site(what) ? payload : value()), clock});
+        if (what < protocol::Extended::duration) continue;
+        result.push_back({protocol::make_data(protocol::has_site(what) ? payload : value()), clock});
         for (auto data = random() % 4; data > 0; --data) {
-            result.push_back({wire::make_data(value()), clock});
+            result.push_back({protocol::make_data(value()), clock});
         }
-        result.push_back({wire::make_sync(clock), clock});
+        result.push_back({protocol::make_sync(clock), clock});
     }
     return result;
 }

@@ -24,8 +24,8 @@ TEST(RangeCoder, RoundTripsAtAllOdds) {
         std::vector<bool> bits;
         std::vector<std::uint32_t> plain;
         Bytes line(count * 8 + 64, 0xee);
-        wire::RangeEncoder encoder;
-        wire::Probability odds[3] = {wire::even_odds, wire::even_odds, wire::even_odds};
+        protocol::RangeEncoder encoder;
+        protocol::Probability odds[3] = {protocol::even_odds, protocol::even_odds, protocol::even_odds};
         encoder.start(line.data());
         for (unsigned i = 0; i < count; ++i) {
             bits.push_back(random() % 256 < ones);
@@ -34,8 +34,8 @@ TEST(RangeCoder, RoundTripsAtAllOdds) {
             if (i % 50 == 0) encoder.plain(plain[i], 1 + i % 16);
         }
         const auto size = static_cast<std::size_t>(encoder.finish() - line.data());
-        wire::RangeDecoder decoder;
-        std::fill(std::begin(odds), std::end(odds), wire::even_odds);
+        protocol::RangeDecoder decoder;
+        std::fill(std::begin(odds), std::end(odds), protocol::even_odds);
         decoder.start(line.data(), size);
         for (unsigned i = 0; i < count; ++i) {
             ASSERT_EQ(decoder.bit(odds[i % 3]), bits[i]) << seed << ' ' << i;
@@ -53,8 +53,8 @@ TEST(Codec, RoundTripsAnything) {
 }
 
 TEST(Codec, NoRecordTakesMoreThanItsRoom) {
-    auto encoder = std::make_unique<wire::TraceEncoder>();
-    Bytes payload(wire::max_payload_bytes + 256, 0xaa);
+    auto encoder = std::make_unique<protocol::TraceEncoder>();
+    Bytes payload(protocol::max_payload_bytes + 256, 0xaa);
     const Records records = anything(77, 60000);
     std::size_t at = 0;
     while (at < records.size()) {
@@ -64,8 +64,8 @@ TEST(Codec, NoRecordTakesMoreThanItsRoom) {
             clock = records[at++].clock;
             return true;
         });
-        ASSERT_LE(encoder->end(), wire::max_payload_bytes);
-        ASSERT_TRUE(std::all_of(payload.begin() + wire::max_payload_bytes, payload.end(),
+        ASSERT_LE(encoder->end(), protocol::max_payload_bytes);
+        ASSERT_TRUE(std::all_of(payload.begin() + protocol::max_payload_bytes, payload.end(),
                                 [](std::uint8_t byte) { return byte == 0xaa; }));
     }
 }
@@ -93,7 +93,7 @@ TEST(Codec, RoundTripsDeepRecursionAndUnwinding) {
 TEST(Codec, RoundTripsASingleRecordOfEachExtreme) {
     const std::uint64_t clocks[] = {0, 1, ~std::uint64_t{0}, std::uint64_t{1} << 63};
     for (const std::uint64_t clock : clocks) {
-        for (const std::uint32_t payload : {0u, 1u, (1u << wire::payload_bits) - 1}) {
+        for (const std::uint32_t payload : {0u, 1u, (1u << protocol::payload_bits) - 1}) {
             for (const Kind kind : {Kind::call, Kind::entry, Kind::ret, Kind::extended}) {
                 const StampedRecord record = stamped(kind, payload, clock);
                 expect_exact({record, stamped(kind, payload, 0), record});
@@ -128,7 +128,7 @@ TEST(Codec, AFrameHasAtMostAsManyRecordsAsItsCountHolds) {
     Records records;
     for (std::uint64_t i = 0; i < 200000; ++i) records.push_back(stamped(Kind::call, 9, 4 * i));
     const auto payloads = encode(records);
-    EXPECT_EQ(payloads[0].records, wire::max_group_frame_records);
+    EXPECT_EQ(payloads[0].records, protocol::max_group_frame_records);
     expect_exact(records);
 }
 
@@ -145,11 +145,11 @@ TEST(Codec, ALostFrameCostsTheRestOfItsGroupAndIsCounted) {
             group_bytes = 0;
         }
         group_bytes +=
-            payloads[i].bytes.size() + wire::frame_header_bytes + wire::frame_crc_bytes + 6;
-        ASSERT_LE(group_bytes, wire::max_group_bytes);
+            payloads[i].bytes.size() + protocol::frame_header_bytes + protocol::frame_crc_bytes + 6;
+        ASSERT_LE(group_bytes, protocol::max_group_bytes);
     }
     ASSERT_GE(keys.size(), 3u);
-    auto decoder = std::make_unique<wire::TraceDecoder>();
+    auto decoder = std::make_unique<protocol::TraceDecoder>();
     for (const std::size_t lost :
          {std::size_t{0}, keys[1] - 1, keys[1], keys[1] + 4, payloads.size() - 1}) {
         decoder->lose();
@@ -177,12 +177,12 @@ TEST(Codec, ALostFrameCostsTheRestOfItsGroupAndIsCounted) {
 }
 
 TEST(Codec, RestartMakesAKeyFrame) {
-    auto encoder = std::make_unique<wire::TraceEncoder>();
-    Bytes payload(wire::max_payload_bytes);
+    auto encoder = std::make_unique<protocol::TraceEncoder>();
+    Bytes payload(protocol::max_payload_bytes);
     const auto is_key = [&](std::uint64_t index) {
         encoder->begin(payload.data(), {.index = index});
         encoder->fill(1, [](auto& record, auto& clock) {
-            record = wire::make_record(Kind::call, 1, clock = 4);
+            record = protocol::make_record(Kind::call, 1, clock = 4);
             return true;
         });
         encoder->end();
@@ -197,13 +197,13 @@ TEST(Codec, RestartMakesAKeyFrame) {
 }
 
 TEST(Codec, RefusesWhatNoEncoderWrites) {
-    auto decoder = std::make_unique<wire::TraceDecoder>();
+    auto decoder = std::make_unique<protocol::TraceDecoder>();
     EXPECT_EQ(decoder->open(nullptr, 0), Opened::malformed);
     const Bytes short_of_base{1, 1, 0, 0, 0, 1, 2, 3};
     EXPECT_EQ(decoder->open(short_of_base.data(), short_of_base.size()), Opened::malformed);
     Bytes large_context{1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0x0f};
     EXPECT_EQ(decoder->open(large_context.data(), large_context.size()), Opened::ready);
-    EXPECT_EQ(decoder->header().context, wire::argument_mask);
+    EXPECT_EQ(decoder->header().context, protocol::argument_mask);
     large_context.back() = 0x10;
     EXPECT_EQ(decoder->open(large_context.data(), large_context.size()), Opened::malformed);
     const Bytes unknown_flag{2, 1, 0, 0};
@@ -215,7 +215,7 @@ TEST(Codec, RefusesWhatNoEncoderWrites) {
         Bytes bytes{1, 200, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
         for (unsigned n = 0; n < 60; ++n) bytes.push_back(static_cast<std::uint8_t>(random()));
         ASSERT_EQ(decoder->open(bytes.data(), bytes.size()), Opened::ready);
-        if (decoder->read([](wire::Record, std::uint64_t) {})) continue;
+        if (decoder->read([](protocol::Record, std::uint64_t) {})) continue;
         ++refused;
         bytes[0] = 0;
         ASSERT_EQ(decoder->open(bytes.data(), bytes.size()), Opened::skipped);
@@ -229,9 +229,9 @@ TEST(Codec, RefusesTokensThatNoEncoderHas) {
         Bytes payload{1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
         const std::size_t header = payload.size();
         payload.resize(64);
-        wire::Probability even = wire::even_odds, main = even / 8, other = main, known = even,
+        protocol::Probability even = protocol::even_odds, main = even / 8, other = main, known = even,
                           time = even;
-        wire::RangeEncoder coder;
+        protocol::RangeEncoder coder;
         coder.start(payload.data() + header);
         coder.bit(even, false);
         coder.bit(main, false);
@@ -241,13 +241,13 @@ TEST(Codec, RefusesTokensThatNoEncoderHas) {
         coder.plain(token, 16);
         coder.bit(time, true);
         payload.resize(static_cast<std::size_t>(coder.finish() - payload.data()));
-        auto decoder = std::make_unique<wire::TraceDecoder>();
+        auto decoder = std::make_unique<protocol::TraceDecoder>();
         Records decoded;
         return decode(*decoder, {payload, 1, 0}, decoded) && decoded.size() == 1;
     };
     EXPECT_TRUE(is_read(4 | static_cast<std::uint32_t>(Kind::entry)));
     EXPECT_FALSE(is_read(4 | static_cast<std::uint32_t>(Kind::ret)));
-    const auto data = static_cast<std::uint32_t>(wire::Extended::data) << 3 | 7;
+    const auto data = static_cast<std::uint32_t>(protocol::Extended::data) << 3 | 7;
     EXPECT_TRUE(is_read(data));
     EXPECT_FALSE(is_read(data | 1 << 7));  // with an argument
 }
@@ -259,7 +259,7 @@ TEST(Codec, TheBitThatIsZeroIsZeroWhateverTheBytes) {
     for (int round = 0; round < 3000; ++round) {
         Bytes payload{1, 30, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
         for (int n = 0; n < 30; ++n) payload.push_back(static_cast<std::uint8_t>(random()));
-        auto decoder = std::make_unique<wire::TraceDecoder>();
+        auto decoder = std::make_unique<protocol::TraceDecoder>();
         Records decoded;
         decode(*decoder, {payload, 1, 0}, decoded);
         for (const auto& each : decoded) ASSERT_EQ(each.record.word >> 34 & 1, 0u);

@@ -18,7 +18,7 @@ namespace {
 
 using test::Bytes;
 using test::TargetStream;
-using wire::Extended;
+using protocol::Extended;
 
 class Contexts : public testing::Test {
 protected:
@@ -163,7 +163,7 @@ TEST_F(Contexts, AGapDoesNotConfuseThem) {
     target.flush();
     context(7);
     target.lose();
-    target.skip_sequence(wire::Stream::trace);
+    target.skip_sequence(protocol::Stream::trace);
     const auto b = target.entry(2);
     context(0);
     target.ret(target.entry(3));
@@ -185,7 +185,7 @@ TEST_F(Contexts, AfterAGapNobodyHasTimeInWhichItDidNotRun) {
     target.flush();
     target.entry(9, 30);
     target.lose();
-    target.skip_sequence(wire::Stream::trace);
+    target.skip_sequence(protocol::Stream::trace);
     target.ret(target.entry(3, 500));
     target.ret(b, 200);
     expect(1, 1, 30 + 500 + 10 + 200 + 20, 10);
@@ -236,7 +236,7 @@ TEST_F(Contexts, WhatIsMissingLiesWithinTheRecording) {
 
 TEST_F(Contexts, AnyNumberOfThemIsRead) {
     for (std::uint32_t i = 0; i < 5000; ++i) {
-        context(i * 977 % wire::argument_mask);
+        context(i * 977 % protocol::argument_mask);
         target.entry(1);
     }
     EXPECT_EQ(of(1).calls, 5000u);
@@ -281,7 +281,7 @@ TEST_F(Contexts, Golden) {
             context(2, 50);
             target.entry(3, 10);
             target.lose();
-            target.skip_sequence(wire::Stream::trace);
+            target.skip_sequence(protocol::Stream::trace);
         }
         if (round == 30) context((in + 1) % 4, 9);
         target.ret(a, 4);
@@ -301,10 +301,10 @@ TEST_F(Contexts, Golden) {
     target.flush();
     target.entry(1, 40);
     target.lose();
-    target.skip_sequence(wire::Stream::trace);
+    target.skip_sequence(protocol::Stream::trace);
     target.entry(3, 300);
     target.tracer(50);
-    context(wire::several_contexts, 25);
+    context(protocol::several_contexts, 25);
     context(6, 90);
     (void)of(1);
     test::expect_golden("contexts.bin", std::string(target.bytes.begin(), target.bytes.end()));

@@ -18,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ControlTarget;
 using ::testing::HasSubstr;
-using wire::Command;
+using protocol::Command;
 using Clock = std::chrono::steady_clock;
 
 class LossyLine final : public Source {
@@ -115,35 +115,35 @@ std::string complaint_of(Host& host, Command what) {
 
 TEST(CommandClient, SaysWhyATargetRefuses) {
     Host host;
-    host.line.target.says = wire::Answer::unsupported;
+    host.line.target.says = protocol::Answer::unsupported;
     EXPECT_THAT(complaint_of(host, Command::set_mode), HasSubstr("make no sense"));  // no arguments
     EXPECT_THAT(complaint_of(host, Command::start), HasSubstr("does not offer this"));
-    for (unsigned n = 0; n <= wire::answer_count; ++n) {
-        EXPECT_GT(std::string(describe(static_cast<wire::Answer>(n))).size(), 1u);
+    for (unsigned n = 0; n <= protocol::answer_count; ++n) {
+        EXPECT_GT(std::string(describe(static_cast<protocol::Answer>(n))).size(), 1u);
     }
 }
 
 // A request that timed out is done, and take_late() says so once.
 TEST(CommandClient, ATimeoutIsNoRefusal) {
     Host host;
-    host.line.target.says = wire::Answer::timeout;
+    host.line.target.says = protocol::Answer::timeout;
     EXPECT_EQ(complaint_of(host, Command::start), "");
     EXPECT_TRUE(host.client.take_late());
-    host.line.target.says = wire::Answer::ok;
+    host.line.target.says = protocol::Answer::ok;
     EXPECT_EQ(complaint_of(host, Command::start), "");
     EXPECT_FALSE(host.client.take_late());
 }
 
 // Every answer: the sentence says that nothing was changed, or that a part was done, never both.
 TEST(CommandClient, SaysWhatWasDone) {
-    for (unsigned n = 1; n < wire::answer_count; ++n) {
-        const auto answer = static_cast<wire::Answer>(n);
-        if (answer == wire::Answer::timeout || answer == wire::Answer::partly) continue;
+    for (unsigned n = 1; n < protocol::answer_count; ++n) {
+        const auto answer = static_cast<protocol::Answer>(n);
+        if (answer == protocol::Answer::timeout || answer == protocol::Answer::partly) continue;
         Host host;
         host.line.target.says = answer;
         const std::string whole = complaint_of(host, Command::start);
         EXPECT_THAT(whole, HasSubstr(describe(answer))) << n;
-        host.line.target.says = wire::Answer::partly;
+        host.line.target.says = protocol::Answer::partly;
         host.line.target.refused_rest = answer;
         const std::string part = complaint_of(host, Command::start);
         EXPECT_THAT(part, HasSubstr(describe(answer))) << n;
@@ -151,7 +151,7 @@ TEST(CommandClient, SaysWhatWasDone) {
         EXPECT_EQ(part.find("nothing was changed"), std::string::npos) << part;
     }
     Host host;
-    host.line.target.says = wire::Answer::conflict;
+    host.line.target.says = protocol::Answer::conflict;
     EXPECT_THAT(complaint_of(host, Command::start), HasSubstr("nothing was changed"));
 }
 
@@ -260,8 +260,8 @@ TEST(Choice, RangesSelectOnTheTargetWhatWasChosen) {
         target.sites = static_cast<std::uint32_t>(chosen.size());
         std::uint32_t number = 0;
         for (const auto& payload : range_payloads(chosen)) {
-            ASSERT_LT(payload.size(), wire::max_command_bytes);
-            ASSERT_EQ(target.ask(++number, Command::select_add, payload).answer, wire::Answer::ok);
+            ASSERT_LT(payload.size(), protocol::max_command_bytes);
+            ASSERT_EQ(target.ask(++number, Command::select_add, payload).answer, protocol::Answer::ok);
         }
         for (std::uint32_t i = 0; i < chosen.size(); ++i) {
             ASSERT_EQ(target.selected().has(i), chosen[i]) << i;
@@ -296,7 +296,7 @@ TEST(ControlRequest, ANumberThatItsCommandDoesNotTakeIsRefused) {
                                                      {"sample", Command::set_sample},
                                                      {"baud", Command::set_baud}};
     for (const auto& [verb, what] : verbs) {
-        const std::uint64_t most = wire::most_argument(what);
+        const std::uint64_t most = protocol::most_argument(what);
         EXPECT_NO_THROW(check({.words = {verb, std::to_string(most)}})) << verb;
         for (const std::string& more : {std::to_string(most + 1), std::string("4294967296"),
                                         std::string("18446744073709551616"), std::string("-1")}) {
@@ -321,7 +321,7 @@ TEST(ControlRequest, AShortestDurationThatTheClockDoesNotReachIsRefused) {
 }
 TEST(ControlRequest, SaysThatACoreWasLate) {
     Host host;
-    host.line.target.says = wire::Answer::timeout;
+    host.line.target.says = protocol::Answer::timeout;
     const Performed done = perform({.words = {"start"}}, {host.client, nullptr, {}});
     EXPECT_TRUE(done.late);
     EXPECT_THAT(done.text, HasSubstr("stayed in the tracer's code for a second"));

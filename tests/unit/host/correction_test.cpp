@@ -13,7 +13,7 @@ namespace {
 using test::TargetStream;
 using testing::HasSubstr;
 
-constexpr std::int32_t unit = wire::overhead_unit;
+constexpr std::int32_t unit = protocol::overhead_unit;
 
 class CorrectionTest : public testing::Test {
 protected:
@@ -39,12 +39,12 @@ protected:
 };
 
 TEST_F(CorrectionTest, ACallThatIsToldWholeLosesTheDurationRecordersShare) {
-    target.overheads[wire::overhead_index(wire::Recorder::duration)] = {7 * unit, 11 * unit};
+    target.overheads[protocol::overhead_index(protocol::Recorder::duration)] = {7 * unit, 11 * unit};
     target.hello();
     const auto a = target.entry(1);
     target.clock += 60;
-    target.with_data(wire::Extended::duration, 2, {3, 20});
-    target.with_data(wire::Extended::duration, 1, {2, 50});
+    target.with_data(protocol::Extended::duration, 2, {3, 20});
+    target.with_data(protocol::Extended::duration, 1, {2, 50});
     target.ret(a, 30);
     const Report result = report();
     const FunctionRow &first = row(result, 1), &second = row(result, 2), &third = row(result, 3);
@@ -57,7 +57,7 @@ TEST_F(CorrectionTest, ACallThatIsToldWholeLosesTheDurationRecordersShare) {
 
 // An emulator's clock may tell the calibration next to nothing. What was not measured is not given back either.
 TEST_F(CorrectionTest, NoTimeGrowsByACallThatLongjmpLeft) {
-    target.overheads[wire::overhead_index(wire::Recorder::graph)] = {0, 400 * unit};
+    target.overheads[protocol::overhead_index(protocol::Recorder::graph)] = {0, 400 * unit};
     target.hello();
     const auto a = target.entry(1);
     target.ret(target.entry(2, 1000), 1000, true);
@@ -300,7 +300,7 @@ TEST_F(CorrectionTest, WhatAWarmResetLeftIsCorrectedByWhatTheNextBootMeasures) {
 }
 
 TEST_F(CorrectionTest, TheRateOfCyclesMayDifferAfterAReset) {
-    for (const auto source : {wire::Clock::pmccntr, wire::Clock::cntvct}) {
+    for (const auto source : {protocol::Clock::pmccntr, protocol::Clock::cntvct}) {
         test::LineProfile both;
         TargetStream stream;
         stream.clock_source = source;
@@ -317,7 +317,7 @@ TEST_F(CorrectionTest, TheRateOfCyclesMayDifferAfterAReset) {
         again.stats(true);
         both.feed(again.bytes);
         both.finish();
-        const bool cycles = source == wire::Clock::pmccntr;
+        const bool cycles = source == protocol::Clock::pmccntr;
         EXPECT_EQ(both.counters().stream.sessions, cycles ? 2u : 1u);
         EXPECT_EQ(both.counters().stream.other_image_sessions, cycles ? 0u : 1u);
     }

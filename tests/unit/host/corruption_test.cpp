@@ -32,17 +32,17 @@ using Calls = std::map<std::pair<unsigned, std::uint64_t>, Call>;  // by session
 struct Lister final : SessionSink {
     struct Core {
         explicit Core(Lister& lister) : lister_(lister), decoder(*this) {}
-        Begun called(std::uint32_t, std::uint32_t offset) {
+        Begun on_entry(std::uint32_t, std::uint32_t offset) {
             ++lister_.called;
             return {{offset / 8, 2}, 0};
         }
         std::uint32_t gap_node() const { return 1; }
         MemoryBudget& budget() { return room; }
-        void passed(std::uint32_t parent, std::uint32_t offset) { called(parent, offset); }
-        void told(std::uint32_t, Ticks, const Durations::Inside&) {}
-        void beside(std::uint32_t, std::uint32_t) {}
-        std::uint32_t placed(std::uint32_t, std::uint32_t, const Durations::Sum&) { return 2; }
-        void closed(const OpenCall& call, const ClosedCall& result) {
+        void on_call_only(std::uint32_t parent, std::uint32_t offset) { on_entry(parent, offset); }
+        void on_complete_call(std::uint32_t, Ticks, const Durations::Inside&) {}
+        void on_tracer_time(std::uint32_t, std::uint32_t) {}
+        std::uint32_t on_path(std::uint32_t, std::uint32_t, const Durations::Sum&) { return 2; }
+        void on_exit(const OpenCall& call, const ClosedCall& result) {
             // Times that a gap touches may lack the tracer's share; they are flagged.
             if (result.outcome != Outcome::returned || result.incomplete) return;
             const bool is_new = lister_.calls
@@ -63,7 +63,7 @@ struct Lister final : SessionSink {
     void on_trace(unsigned, const TraceBatch& batch) override {
         if (batch.gap) core->decoder.on_gap();
         std::uint64_t index = batch.first_index;
-        for (const auto& record : batch.records) core->decoder.on_event(wire::event_of(record, index++));
+        for (const auto& record : batch.records) core->decoder.on_event(protocol::event_of(record, index++));
     }
     unsigned session = 0;
     Calls calls;

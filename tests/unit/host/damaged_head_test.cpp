@@ -122,7 +122,7 @@ TEST(DamagedHead, ARepairFindsTheOneByte) {
     for (int round = 0; round < 2000; ++round) {
         Bytes good(1 + random() % 3000);
         for (std::uint8_t& byte : good) byte = static_cast<std::uint8_t>(random());
-        const std::uint32_t crc = wire::crc32c(good.data(), good.size());
+        const std::uint32_t crc = protocol::crc32c(good.data(), good.size());
         Bytes bytes = good;
         EXPECT_FALSE(nsc::repair_byte(bytes, crc));  // nothing is wrong
         bytes[random() % bytes.size()] ^= static_cast<std::uint8_t>(1 + random() % 255);

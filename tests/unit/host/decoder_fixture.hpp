@@ -21,20 +21,20 @@ struct Closed {
 
 // Sites stand for functions, nodes are numbered paths.
 struct Calls {
-    Begun called(std::uint32_t parent, std::uint32_t offset) {
+    Begun on_entry(std::uint32_t parent, std::uint32_t offset) {
         nodes.push_back({parent, offset / 8});
         ++calls[offset / 8];
         return {{offset / 8, static_cast<std::uint32_t>(nodes.size() + 1)}, totals[offset / 8]};
     }
     std::uint32_t gap_node() const { return 1; }
     MemoryBudget& budget() { return room; }
-    void passed(std::uint32_t parent, std::uint32_t offset) { called(parent, offset); }
-    void told(std::uint32_t, Ticks, const Durations::Inside&) {}
-    void beside(std::uint32_t node, std::uint32_t instructions) {
+    void on_call_only(std::uint32_t parent, std::uint32_t offset) { on_entry(parent, offset); }
+    void on_complete_call(std::uint32_t, Ticks, const Durations::Inside&) {}
+    void on_tracer_time(std::uint32_t node, std::uint32_t instructions) {
         instructions_beside[node] += instructions;
     }
-    std::uint32_t placed(std::uint32_t, std::uint32_t, const Durations::Sum&) { return 2; }
-    void closed(const OpenCall& call, const ClosedCall& result) {
+    std::uint32_t on_path(std::uint32_t, std::uint32_t, const Durations::Sum&) { return 2; }
+    void on_exit(const OpenCall& call, const ClosedCall& result) {
         totals[call.path.function] = call.total_before + result.ticks;
         const std::uint32_t above = nodes[call.path.node - 2].first;
         const std::uint32_t parent = above == 0 ? 0 : above == 1 ? 999 : nodes[above - 2].second;
@@ -54,22 +54,22 @@ class Decoder : public testing::Test {
 protected:
     std::uint64_t entry(std::uint32_t site, std::uint64_t at) {
         decoder.on_event(
-            {.kind = wire::Kind::entry, .site_offset = site * 8, .index = next, .clock = at});
+            {.kind = protocol::Kind::entry, .site_offset = site * 8, .index = next, .clock = at});
         return next++;
     }
     void call(std::uint32_t site, std::uint64_t at) {
         decoder.on_event(
-            {.kind = wire::Kind::call, .site_offset = site * 8, .index = next++, .clock = at});
+            {.kind = protocol::Kind::call, .site_offset = site * 8, .index = next++, .clock = at});
     }
     void ret(std::uint64_t entry, std::uint64_t at, bool unwound = false) {
-        decoder.on_event({.kind = wire::Kind::ret,
+        decoder.on_event({.kind = protocol::Kind::ret,
                           .unwound = unwound,
-                          .entry_index = static_cast<std::uint32_t>(entry) & wire::entry_index_mask,
+                          .entry_index = static_cast<std::uint32_t>(entry) & protocol::entry_index_mask,
                           .index = next++,
                           .clock = at});
     }
-    void extended(wire::Extended what, std::uint64_t at, std::uint32_t argument = 0) {
-        decoder.on_event({.kind = wire::Kind::extended,
+    void extended(protocol::Extended what, std::uint64_t at, std::uint32_t argument = 0) {
+        decoder.on_event({.kind = protocol::Kind::extended,
                           .extended = what,
                           .argument = argument,
                           .index = next++,

@@ -9,13 +9,13 @@
 namespace nopscope::host {
 namespace {
 
-using wire::Kind;
-using wire::StampedRecord;
+using protocol::Kind;
+using protocol::StampedRecord;
 
 // A profile of records that come straight.
 struct Told {
     void add(Kind kind, std::uint32_t payload, std::uint64_t clock) {
-        records.push_back({wire::make_record(kind, payload, clock), clock});
+        records.push_back({protocol::make_record(kind, payload, clock), clock});
     }
     std::uint64_t entry(std::uint32_t site, std::uint64_t clock) {
         add(Kind::entry, site, clock);
@@ -24,13 +24,13 @@ struct Told {
     void ret(std::uint64_t entry, std::uint64_t clock) {
         add(Kind::ret, static_cast<std::uint32_t>(entry) << 1, clock);
     }
-    void extended(wire::Extended what, std::uint32_t argument, std::uint64_t clock) {
-        records.push_back({wire::make_extended(what, argument, clock), clock});
+    void extended(protocol::Extended what, std::uint32_t argument, std::uint64_t clock) {
+        records.push_back({protocol::make_extended(what, argument, clock), clock});
     }
     void duration(std::uint32_t depth, std::uint32_t site, std::uint64_t begin, std::uint64_t end) {
-        extended(wire::Extended::duration, depth, end);
-        records.push_back({wire::make_data(site), end});
-        records.push_back({wire::make_data(end - begin), end});
+        extended(protocol::Extended::duration, depth, end);
+        records.push_back({protocol::make_data(site), end});
+        records.push_back({protocol::make_data(end - begin), end});
     }
     Profile& profile() {
         result.on_session({});
@@ -104,15 +104,15 @@ TEST(Durations, TheProfileIsThatOfEntriesAndReturns) {
             }
             if (random() % 40 == 0) {
                 for (Told* told : {&whole, &by_two}) {
-                    told->extended(wire::Extended::tracer_begin, 0, clock);
-                    told->extended(wire::Extended::tracer_end, 0, clock + 500);
+                    told->extended(protocol::Extended::tracer_begin, 0, clock);
+                    told->extended(protocol::Extended::tracer_end, 0, clock + 500);
                 }
                 clock += 500;
             }
             if (random() % 40 == 0) {
                 for (Told* told : {&whole, &by_two}) {
-                    told->extended(wire::Extended::context, 5, clock);
-                    told->extended(wire::Extended::context, 0, clock + 300);
+                    told->extended(protocol::Extended::context, 5, clock);
+                    told->extended(protocol::Extended::context, 0, clock + 300);
                 }
                 clock += 300;
             }
@@ -168,8 +168,8 @@ TEST(Durations, WithoutTheirCallersTheySayThat) {
     told.duration(2, 3, 120, 150);
     told.duration(1, 2, 160, 180);  // began after it: its caller's record is lost
     told.duration(3, 5, 190, 195);
-    told.extended(wire::Extended::counter, 8, 197);
-    told.records.push_back({wire::make_data(77), 197});  // not a duration's
+    told.extended(protocol::Extended::counter, 8, 197);
+    told.records.push_back({protocol::make_data(77), 197});  // not a duration's
     EXPECT_EQ(figures(told.profile()),
               (Figures{{"3", "1 30 30 30 30 1"}, {"?/3", "1 30 30"},
                        {"2", "1 20 20 20 20 1"}, {"/2", "1 20 20"},

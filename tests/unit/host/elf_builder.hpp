@@ -126,8 +126,8 @@ private:
 
     template <typename T>
     static void append(Bytes& to, T value) {
-        wire::Byte bytes[sizeof(T)];
-        wire::Writer(bytes).fixed(value);
+        protocol::Byte bytes[sizeof(T)];
+        protocol::Writer(bytes).fixed(value);
         to.insert(to.end(), bytes, bytes + sizeof(T));
     }
     static Bytes link(const std::vector<Section>& sections) {
@@ -158,8 +158,8 @@ private:
         append(headers, std::uint64_t{names.size()});
         headers.resize((sections.size() + 1) * 64, 0);
         file.insert(file.end(), names.begin(), names.end());
-        wire::Writer out(file.data());
-        const wire::Byte ident[] = {0x7f, 'E', 'L', 'F', 2, 1, 1, 0};
+        protocol::Writer out(file.data());
+        const protocol::Byte ident[] = {0x7f, 'E', 'L', 'F', 2, 1, 1, 0};
         out.bytes(ident, sizeof ident);
         out.fixed(std::uint64_t{0});
         out.fixed(std::uint16_t{2});

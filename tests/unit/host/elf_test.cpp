@@ -45,11 +45,11 @@ TEST_F(Elf, SymbolsSitesAndBuildId) {
     ASSERT_EQ(symbols.sites.size(), 2u);
     EXPECT_EQ(symbols.find(a)->name, "alpha");
     EXPECT_EQ(symbols.find(b)->name, "lua::call(int)");
-    wire::Byte table[16];
-    wire::Writer out(table);
+    protocol::Byte table[16];
+    protocol::Writer out(table);
     out.fixed(a);
     out.fixed(b);
-    EXPECT_EQ(symbols.site_table_crc, wire::crc32c(table, 16));
+    EXPECT_EQ(symbols.site_table_crc, protocol::crc32c(table, 16));
     EXPECT_EQ(site_words(elf, a)->mov_address, a + 4);
     EXPECT_EQ(site_words(elf, a)->word_address, a + 8);
     EXPECT_EQ(site_words(elf, b)->word_address, b + 4);

@@ -16,7 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using wire::Command;
+using protocol::Command;
 
 // Takes each command at once, and sends a frame a turn of what has been put into `coming`.
 class EndingTest : public ::testing::Test, protected Source {
@@ -35,7 +35,7 @@ protected:
     Result read(std::span<std::uint8_t>, std::chrono::milliseconds) override { return {}; }
     void write(std::span<const std::uint8_t> bytes) override {
         std::vector<std::uint8_t> frame(bytes.begin() + 1, bytes.end() - 1);  // without delimiters
-        const wire::ParsedFrame parsed = wire::parse_frame(frame.data(), frame.size());
+        const protocol::ParsedFrame parsed = protocol::parse_frame(frame.data(), frame.size());
         ASSERT_TRUE(parsed.ok);
         if (is_mute) return;
         number = parsed.header.sequence;
@@ -53,8 +53,8 @@ protected:
     }
     void answer(Command command) {
         what.reset();
-        wire::Byte bytes[wire::max_result_bytes];
-        wire::Writer out(bytes);
+        protocol::Byte bytes[protocol::max_result_bytes];
+        protocol::Writer out(bytes);
         switch (command) {
         case Command::ping: out.varint(0), out.varint(0); break;
         case Command::stop:
@@ -63,13 +63,13 @@ protected:
         case Command::send_profile: out.varint(read_out); break;
         default: out.varint(60);
         }
-        client.on_reply({number, command, wire::Answer::ok, bytes, out.size()});
+        client.on_reply({number, command, protocol::Answer::ok, bytes, out.size()});
     }
     // A core's whole read-out of that number.
     auto profile(unsigned core, std::uint64_t its_number) {
         return [this, core, its_number] {
-            wire::Byte payload[wire::max_payload_bytes];
-            wire::ProfileWriter out(payload);
+            protocol::Byte payload[protocol::max_payload_bytes];
+            protocol::ProfileWriter out(payload);
             ending.on_profile(core, payload, out.finish({its_number, 0, true, 55}));
         };
     }

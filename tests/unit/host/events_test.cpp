@@ -36,15 +36,15 @@ protected:
     void events(std::vector<std::uint64_t> counts, std::uint16_t first = sw_incr,
                 std::uint16_t second = stall_backend_mem) {
         const std::uint32_t argument =
-            counts.size() == 2 ? wire::events_argument(first, second) : wire::events_argument(first);
-        target.with_data(wire::Extended::events, argument, counts);
+            counts.size() == 2 ? protocol::events_argument(first, second) : protocol::events_argument(first);
+        target.with_data(protocol::Extended::events, argument, counts);
     }
-    void profile_events(std::uint64_t choice, std::uint16_t event, std::vector<wire::ProfileEventsEntry> entries,
+    void profile_events(std::uint64_t choice, std::uint16_t event, std::vector<protocol::ProfileEventsEntry> entries,
                         std::uint8_t core = 0) {
-        const std::uint32_t which = wire::events_argument(event);
-        wire::ProfileEventsWriter out(target.payload(), which);
+        const std::uint32_t which = protocol::events_argument(event);
+        protocol::ProfileEventsWriter out(target.payload(), which);
         for (const auto& entry : entries) out.put(entry);
-        target.frame(wire::Stream::profile_events, core, out.finish({1, 0, true, choice, which}));
+        target.frame(protocol::Stream::profile_events, core, out.finish({1, 0, true, choice, which}));
     }
     const Report& report() {
         target.finish();
@@ -97,10 +97,10 @@ TEST_F(EventsTest, OneEventOnBothCountersIsSummedOnce) {
     const auto outer = target.entry(1);
     ret(outer, {4, 4}, sw_incr, sw_incr);
     target.flush();  // before the payload is written to
-    const std::uint32_t which = wire::events_argument(sw_incr, sw_incr);
-    wire::ProfileEventsWriter out(target.payload(), which);
+    const std::uint32_t which = protocol::events_argument(sw_incr, sw_incr);
+    protocol::ProfileEventsWriter out(target.payload(), which);
     out.put({8 * 2, 5, {60, 60}, {50, 50}});
-    target.frame(wire::Stream::profile_events, 0, out.finish({1, 0, true, 1, which}));
+    target.frame(protocol::Stream::profile_events, 0, out.finish({1, 0, true, 1, which}));
     ASSERT_EQ(report().events.columns.size(), 1u);
     EXPECT_THAT(rows(made.events), ElementsAre("1: 1 4 4"));
     ASSERT_EQ(made.profile_events.columns.size(), 1u);
@@ -137,7 +137,7 @@ TEST_F(EventsTest, WithoutItsReturnARecordIsNobodys) {
     const auto other = target.entry(3);
     target.ret(other);
     target.flush();
-    target.with_data(wire::Extended::events, wire::events_argument(sw_incr), {});
+    target.with_data(protocol::Extended::events, protocol::events_argument(sw_incr), {});
     target.lose();
     target.data({7});
     ret(outer, {20});
@@ -155,22 +155,22 @@ TEST_F(EventsTest, ACallThatWasNotCountedIsInItsCallersSelf) {
 }
 
 TEST_F(EventsTest, InstRetiredIsCorrectedByWhatHelloSays) {
-    const wire::EventCosts costs{true, 30, 54, 60, 55, 65};
-    wire::Hello hello;
+    const protocol::EventCosts costs{true, 30, 54, 60, 55, 65};
+    protocol::Hello hello;
     hello.text_base = TargetStream::text_base;
     hello.clock_hz = target.clock_hz;
     hello.site_count = target.site_count;
     hello.site_table_crc = target.site_table_crc;
-    hello.build_id = {reinterpret_cast<const wire::Byte*>(target.build_id.data()), 4};
+    hello.build_id = {reinterpret_cast<const protocol::Byte*>(target.build_id.data()), 4};
     hello.event_costs = costs;
-    wire::Hello back;
-    const std::size_t size = wire::write_hello(hello, target.payload());
-    ASSERT_TRUE(wire::read_hello(target.payload(), size, back));
+    protocol::Hello back;
+    const std::size_t size = protocol::write_hello(hello, target.payload());
+    ASSERT_TRUE(protocol::read_hello(target.payload(), size, back));
     EXPECT_TRUE(back.event_costs.known && back.event_costs.graph_outside_both == 60 && !back.calibrated);
     target.bytes.clear();
     target.reset();
-    wire::write_hello(hello, target.payload());
-    target.frame(wire::Stream::hello, 0, size);
+    protocol::write_hello(hello, target.payload());
+    target.frame(protocol::Stream::hello, 0, size);
     const auto outer = target.entry(1), inner = target.entry(2);
     ret(inner, {40}, inst_retired);
     ret(outer, {200}, inst_retired);
@@ -197,12 +197,12 @@ TEST_F(EventsTest, OfTheProfileTheLastReadOutOfEachChoiceCounts) {
 
 TEST_F(EventsTest, AMalformedFrameOfTheProfileIsCounted) {
     target.payload()[0] = 0x80;
-    target.frame(wire::Stream::profile_events, 0, 1);
-    wire::Writer out(target.payload());
+    target.frame(protocol::Stream::profile_events, 0, 1);
+    protocol::Writer out(target.payload());
     for (const std::uint64_t word : {std::uint64_t{1}, std::uint64_t{1}, std::uint64_t{1}, std::uint64_t{1} << 25}) {
         out.varint(word);
     }
-    target.frame(wire::Stream::profile_events, 0, out.size());
+    target.frame(protocol::Stream::profile_events, 0, out.size());
     EXPECT_EQ(report().profile_events.columns.size(), 0u);
     EXPECT_EQ(profile.counters().stream.malformed_frames, 2u);
 }
@@ -215,10 +215,10 @@ TEST(EventNames, AreArmsOrNumbers) {
     EXPECT_EQ(event_name(0x77), "0x77");
     for (const char* none : {"", "0x", "0x10000", "cycles", "8 ", "-1"}) EXPECT_FALSE(event_number(none)) << none;
     for (const std::uint32_t number : {0u, 0x3fu, 0x7ffu, 0x4000u, 0x403fu, 0x47ffu}) {
-        EXPECT_TRUE(wire::has_event_code(number));
-        EXPECT_EQ(wire::event_number(wire::event_code(number)), number);
-        EXPECT_EQ(wire::event_of(wire::events_argument(5, number), 1), number);
-        EXPECT_EQ(wire::event_of(wire::events_argument(number, 5), 0), number);
+        EXPECT_TRUE(protocol::has_event_code(number));
+        EXPECT_EQ(protocol::event_number(protocol::event_code(number)), number);
+        EXPECT_EQ(protocol::event_of(protocol::events_argument(5, number), 1), number);
+        EXPECT_EQ(protocol::event_of(protocol::events_argument(number, 5), 0), number);
     }
 }
 

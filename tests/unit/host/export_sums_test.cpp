@@ -193,9 +193,9 @@ TEST_F(ExportSums, CallsBehindAGapAddUp) {
 TEST_F(ExportSums, SamplesAreThoseTakenJustThere) {
     const auto sample = [&](std::vector<std::uint64_t> offsets) {
         std::vector<std::uint64_t> data;
-        for (const std::uint64_t offset : offsets) data.push_back(wire::sampled_address(offset));
-        target.with_data(wire::Extended::sample,
-                         wire::sample_argument(static_cast<unsigned>(data.size()), false, false),
+        for (const std::uint64_t offset : offsets) data.push_back(protocol::sampled_address(offset));
+        target.with_data(protocol::Extended::sample,
+                         protocol::sample_argument(static_cast<unsigned>(data.size()), false, false),
                          data);
     };
     sample({8 * 2, 8 * 1 + 4});

@@ -23,7 +23,7 @@ class Interrupts : public testing::Test {
 protected:
     Interrupts() { target.hello(); }
     std::uint64_t begin(std::uint32_t number, std::uint64_t ticks = 10) {
-        return target.argument(wire::Extended::interrupt, number, ticks);
+        return target.argument(protocol::Extended::interrupt, number, ticks);
     }
     const Report& report() {
         target.finish();
@@ -85,8 +85,8 @@ TEST_F(Interrupts, OneWhoseEndIsMissingEndsWithItsCaller) {
 
 TEST_F(Interrupts, NothingIsTakenOffThem) {
     target.calibrated = true;
-    target.overheads[wire::overhead_index(wire::Recorder::graph)] = {3 * wire::overhead_unit,
-                                                                     2 * wire::overhead_unit};
+    target.overheads[protocol::overhead_index(protocol::Recorder::graph)] = {3 * protocol::overhead_unit,
+                                                                     2 * protocol::overhead_unit};
     target.bytes.clear();
     target.hello();
     const auto interrupt = begin(27);
@@ -102,10 +102,10 @@ TEST_F(Interrupts, TheEventsOfTheirCallsAreNotTheInterruptedFunctionsOwn) {
     const auto one = target.entry(1);
     const auto interrupt = begin(27);
     target.ret(target.entry(2));
-    target.with_data(wire::Extended::events, wire::events_argument(0x11), {70});
+    target.with_data(protocol::Extended::events, protocol::events_argument(0x11), {70});
     target.ret(interrupt);
     target.ret(one);
-    target.with_data(wire::Extended::events, wire::events_argument(0x11), {100});
+    target.with_data(protocol::Extended::events, protocol::events_argument(0x11), {100});
     const Report& report = this->report();
     ASSERT_EQ(report.events.rows.size(), 2u);
     EXPECT_EQ(report.events.rows[0].cells[0].total, 100u);
@@ -115,7 +115,7 @@ TEST_F(Interrupts, TheEventsOfTheirCallsAreNotTheInterruptedFunctionsOwn) {
 TEST_F(Interrupts, AreAPartOfJsonByThemselves) {
     target.ret(target.entry(1));
     target.ret(begin(27), 40);
-    target.with_data(wire::Extended::masked, 0, {3, 25});
+    target.with_data(protocol::Extended::masked, 0, {3, 25});
     const auto json = nlohmann::json::parse(json_report(report()));
     ASSERT_EQ(json["functions"].size(), 1u);
     ASSERT_EQ(json["interrupts"].size(), 1u);

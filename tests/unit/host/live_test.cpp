@@ -93,8 +93,8 @@ protected:
             std::this_thread::sleep_for(1ms);
         }
     }
-    static const FunctionRow* row_of(const Look& look, std::uint32_t site) {
-        for (const FunctionRow& row : look.report->functions) {
+    static const FunctionRow* row_of(const LiveView& view, std::uint32_t site) {
+        for (const FunctionRow& row : view.report->functions) {
             if (row.address == TargetStream::text_base + site * 8) return &row;
         }
         return nullptr;
@@ -110,29 +110,29 @@ protected:
 TEST_F(Looked, CallsThatAreOpenCountUpToTheLastEvent) {
     open();
     EXPECT_EQ(live->status().state, LineState::waiting);
-    EXPECT_FALSE(live->look().report);
+    EXPECT_FALSE(live->view().report);
     target.hello();
     target.entry(1);                         // main, which never returns
     target.ret(target.entry(2, 100), 1000);
     send();
-    Look look = live->look();
-    EXPECT_EQ(look.status.state, LineState::running);
-    ASSERT_NE(row_of(look, 1), nullptr);
-    EXPECT_EQ(row_of(look, 1)->total_ns, 1100u);
-    EXPECT_EQ(row_of(look, 1)->self_ns, 100u);
-    EXPECT_EQ(row_of(look, 1)->open, 1u);
-    EXPECT_EQ(row_of(look, 2)->total_ns, 1000u);
+    LiveView view = live->view();
+    EXPECT_EQ(view.status.state, LineState::running);
+    ASSERT_NE(row_of(view, 1), nullptr);
+    EXPECT_EQ(row_of(view, 1)->total_ns, 1100u);
+    EXPECT_EQ(row_of(view, 1)->self_ns, 100u);
+    EXPECT_EQ(row_of(view, 1)->open, 1u);
+    EXPECT_EQ(row_of(view, 2)->total_ns, 1000u);
     // Looking has ended nothing.
     target.ret(target.entry(2, 100), 800);
     send();
-    look = live->look();
-    EXPECT_EQ(row_of(look, 1)->total_ns, 2000u);
-    EXPECT_EQ(row_of(look, 1)->open, 1u);
-    EXPECT_EQ(row_of(look, 2)->calls, 2u);
-    EXPECT_EQ(row_of(look, 2)->open, 0u);
-    ASSERT_EQ(look.status.cores.size(), 1u);
-    EXPECT_EQ(look.status.cores[0].records, 5u);
-    EXPECT_EQ(look.status.cores[0].busy_ticks, 2000u);
+    view = live->view();
+    EXPECT_EQ(row_of(view, 1)->total_ns, 2000u);
+    EXPECT_EQ(row_of(view, 1)->open, 1u);
+    EXPECT_EQ(row_of(view, 2)->calls, 2u);
+    EXPECT_EQ(row_of(view, 2)->open, 0u);
+    ASSERT_EQ(view.status.cores.size(), 1u);
+    EXPECT_EQ(view.status.cores[0].records, 5u);
+    EXPECT_EQ(view.status.cores[0].busy_ticks, 2000u);
 }
 
 TEST_F(Looked, AResetIsSaidAndGoesOn) {
@@ -144,10 +144,10 @@ TEST_F(Looked, AResetIsSaidAndGoesOn) {
     target.hello();
     target.ret(target.entry(1));
     send();
-    const Look look = live->look();
-    EXPECT_EQ(look.status.resets, 1u);
-    EXPECT_EQ(look.status.hello->session, target.session);
-    EXPECT_EQ(row_of(look, 1)->calls, 2u);
+    const LiveView view = live->view();
+    EXPECT_EQ(view.status.resets, 1u);
+    EXPECT_EQ(view.status.hello->session, target.session);
+    EXPECT_EQ(row_of(view, 1)->calls, 2u);
     target.finish();
     send();
     EXPECT_EQ(live->status().state, LineState::finished);
@@ -162,7 +162,7 @@ TEST_F(Looked, ALineThatIsLostIsTriedAgainAndNothingIsForgotten) {
     wait([&] { return live->status().state == LineState::lost; });
     EXPECT_EQ(live->status().sentence, "the other side has closed it");
     wait([&] { return live->status().sentence == "there is no wire"; });
-    EXPECT_EQ(row_of(live->look(), 1)->calls, 1u);
+    EXPECT_EQ(row_of(live->view(), 1)->calls, 1u);
     const ControlAnswer answer = live->ask({.words = {"stats"}}).get();
     EXPECT_NE(answer.status, Exit::ok);
     EXPECT_THAT(answer.text, testing::HasSubstr("the line is lost"));
@@ -175,11 +175,11 @@ TEST_F(Looked, ALineThatIsLostIsTriedAgainAndNothingIsForgotten) {
     sent = live->status().line.bytes;
     target.ret(target.entry(1));
     send();
-    Look look = live->look();
-    EXPECT_EQ(look.status.losses, 1u);
-    EXPECT_EQ(look.status.resets, 0u);
-    EXPECT_EQ(row_of(look, 1)->calls, 2u);
-    EXPECT_EQ(look.status.stream.lost, 2u);
+    LiveView view = live->view();
+    EXPECT_EQ(view.status.losses, 1u);
+    EXPECT_EQ(view.status.resets, 0u);
+    EXPECT_EQ(row_of(view, 1)->calls, 2u);
+    EXPECT_EQ(view.status.stream.lost, 2u);
     // And another one.
     wire.close(false);
     wait([&] { return live->status().losses == 2; });
@@ -190,7 +190,7 @@ TEST_F(Looked, ALineThatIsLostIsTriedAgainAndNothingIsForgotten) {
     sent = live->status().line.bytes;
     send();
     EXPECT_EQ(live->status().resets, 1u);
-    EXPECT_EQ(row_of(live->look(), 1)->calls, 3u);
+    EXPECT_EQ(row_of(live->view(), 1)->calls, 3u);
 }
 
 TEST_F(Looked, AFrameThatTheLossHasCutDoesNotSpoilTheNext) {
@@ -217,10 +217,10 @@ TEST_F(Looked, ALineThatDoesNotComeBackIsOver) {
     send();
     wire.close(true);
     wait([&] { return live->status().state == LineState::over; });
-    const Look look = live->look();
-    EXPECT_EQ(row_of(look, 1)->calls, 1u);
-    EXPECT_EQ(look.status.cores.at(0).records, 2u);
-    EXPECT_EQ(look.report->sessions, 1u);
+    const LiveView view = live->view();
+    EXPECT_EQ(row_of(view, 1)->calls, 1u);
+    EXPECT_EQ(view.status.cores.at(0).records, 2u);
+    EXPECT_EQ(view.report->sessions, 1u);
     EXPECT_NE(live->ask({.words = {"stats"}}).get().status, Exit::ok);
     EXPECT_THROW(live->start_recording(path("late")), Error);
 }
@@ -237,7 +237,7 @@ TEST_F(Looked, AreAnsweredWhileALineTakesLongToClose) {
     unsigned answers = 0;
     while (live->status().state != LineState::over) {
         const auto begin = std::chrono::steady_clock::now();
-        EXPECT_EQ(row_of(live->look(), 1)->calls, 1u);
+        EXPECT_EQ(row_of(live->view(), 1)->calls, 1u);
         longest = std::max<std::chrono::nanoseconds>(longest, std::chrono::steady_clock::now() - begin);
         ++answers;
         std::this_thread::sleep_for(10ms);
@@ -277,7 +277,7 @@ TEST_F(Looked, ARecordingOnTheSideHasWhatCameMeanwhile) {
     open();
     target.hello();
     target.entry(1);
-    target.argument(wire::Extended::context, 5);
+    target.argument(protocol::Extended::context, 5);
     const auto outer = target.entry(3);
     for (int n = 0; n < 100; ++n) target.ret(target.entry(2));
     send();
@@ -287,7 +287,7 @@ TEST_F(Looked, ARecordingOnTheSideHasWhatCameMeanwhile) {
     EXPECT_TRUE(live->status().recording.on);
     for (int n = 0; n < 10; ++n) target.ret(target.entry(4));
     target.ret(outer);
-    target.argument(wire::Extended::context, 0);
+    target.argument(protocol::Extended::context, 0);
     target.ret(target.entry(6));
     send();
     EXPECT_EQ(live->stop_recording().records, 24u);
@@ -328,7 +328,7 @@ TEST_F(Looked, ARecordingThatCannotBeWrittenEndsAndTheRestGoesOn) {
     target.hello();
     target.ret(target.entry(1));
     send();
-    EXPECT_EQ(row_of(live->look(), 1)->calls, 1u);
+    EXPECT_EQ(row_of(live->view(), 1)->calls, 1u);
     EXPECT_FALSE(live->status().recording.on);
 }
 
@@ -338,7 +338,7 @@ TEST_F(Looked, TheConsolesEndIsKept) {
     for (int n = 0; n < 2000; ++n) target.console(std::string(200, 'a') + "\n");
     target.console("the end\n");
     send();
-    const Status status = live->status();
+    const LiveStatus status = live->status();
     EXPECT_EQ(status.console_bytes, 2000u * 201 + 8);
     EXPECT_LE(status.console.size(), 2 * Watch::max_console_bytes);
     EXPECT_THAT(status.console, testing::EndsWith("a\nthe end\n"));
@@ -358,16 +358,16 @@ TEST_F(Looked, LooksGetTheirTurnWhileALineIsFast) {
         }
     });
     for (int n = 0; n < 50; ++n) {
-        const Look look = live->look();
-        EXPECT_LE(look.report ? look.report->functions.size() : 0, 50u);
+        const LiveView view = live->view();
+        EXPECT_LE(view.report ? view.report->functions.size() : 0, 50u);
     }
     stop = true;
     feeder.join();
 }
 
 TEST(LiveRates, ArePerSecondOfTheHost) {
-    const auto look = [](std::uint64_t seconds, std::uint64_t calls, std::uint64_t ticks, std::uint64_t busy) {
-        Look made;
+    const auto view = [](std::uint64_t seconds, std::uint64_t calls, std::uint64_t ticks, std::uint64_t busy) {
+        LiveView made;
         made.status.at = std::chrono::steady_clock::time_point(std::chrono::seconds(seconds));
         made.status.line.bytes = 1000 * seconds;
         made.status.stream.delivered = 2 * calls;
@@ -381,15 +381,15 @@ TEST(LiveRates, ArePerSecondOfTheHost) {
         made.report.emplace().functions = {row};
         return made;
     };
-    const Rates rates = rates_between(look(1, 10, 1000, 100), look(3, 50, 3000, 1600));
+    const Rates rates = rates_between(view(1, 10, 1000, 100), view(3, 50, 3000, 1600));
     EXPECT_DOUBLE_EQ(rates.seconds, 2);
     EXPECT_DOUBLE_EQ(rates.bytes, 1000);
     EXPECT_DOUBLE_EQ(*rates.line_share, 0.25);
     EXPECT_DOUBLE_EQ(rates.calls.at(0x1000), 20);
     EXPECT_DOUBLE_EQ(rates.cores.at(0).records, 40);
     EXPECT_DOUBLE_EQ(*rates.cores.at(0).busy, 0.75);
-    EXPECT_EQ(rates_between(look(1, 10, 5, 5), look(1, 10, 5, 5)).bytes, 0);
-    EXPECT_FALSE(rates_between(look(1, 10, 5, 5), look(2, 10, 5, 5)).cores.at(0).busy);
+    EXPECT_EQ(rates_between(view(1, 10, 5, 5), view(1, 10, 5, 5)).bytes, 0);
+    EXPECT_FALSE(rates_between(view(1, 10, 5, 5), view(2, 10, 5, 5)).cores.at(0).busy);
 }
 
 }  // namespace

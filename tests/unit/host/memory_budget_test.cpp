@@ -36,7 +36,7 @@ TEST(Memory, ABudgetRefusesWhatItHasNot) {
 // Functions 1 to `functions` that call each other three deep, one core and two contexts.
 void call_all(test::TargetStream& target, std::uint32_t functions) {
     for (std::uint32_t outer = 1; outer <= functions; ++outer) {
-        target.argument(wire::Extended::context, outer % 2);
+        target.argument(protocol::Extended::context, outer % 2);
         const auto a = target.entry(outer, 10);
         for (std::uint32_t inner = 1; inner <= functions; ++inner) {
             const auto b = target.entry(inner, 3);
@@ -116,11 +116,11 @@ TEST_F(LittleMemory, AnOpenCallWithoutRoomIsCounted) {
 TEST_F(LittleMemory, MergesTheTargetsProfileExactly) {
     target.hello();
     for (std::uint64_t number = 1; number <= 3; ++number) {
-        wire::ProfileWriter out(target.payload());
+        protocol::ProfileWriter out(target.payload());
         for (std::uint32_t site = 1; site < 20; ++site) {
             out.put(8 * site, 100 * site * number, 9, 7, 90, [&](unsigned bin) { return bin == 3 ? site * number : 0; });
         }
-        target.frame(wire::Stream::profile, 0, out.finish({number, 0, true, 9}));
+        target.frame(protocol::Stream::profile, 0, out.finish({number, 0, true, 9}));
     }
     target.finish();
     const auto sums = [](const Report& made) {

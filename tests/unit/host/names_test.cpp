@@ -28,9 +28,9 @@ TEST(Names, TheTargetReadsEverySitesLinkageName) {
 
     const auto bytes = name_table(elf);
     const auto sites = static_cast<std::uint32_t>(names.size());
-    const wire::NameTable table(bytes.data(), bytes.size(), sites, site_table_crc(site_addresses(elf)));
+    const protocol::NameTable table(bytes.data(), bytes.size(), sites, site_table_crc(site_addresses(elf)));
     ASSERT_EQ(table.size(), sites);
-    wire::NameCursor cursor(table);
+    protocol::NameCursor cursor(table);
     for (std::uint32_t i = 0; i < sites; ++i) {
         ASSERT_TRUE(cursor.seek(i));
         EXPECT_EQ(std::string(cursor.data(), cursor.size()), names[i]);

@@ -39,7 +39,7 @@ TargetStream busy_target() {
             const auto b = target.entry(random() % 9, random() % 900, core);
             target.call(random() % 9, 1, core);
             target.ret(b, random() % 5, core, i % 50 == 0);
-            if (i % 11 == 3) target.argument(wire::Extended::context, i % 3, 5);
+            if (i % 11 == 3) target.argument(protocol::Extended::context, i % 3, 5);
             if (i % 90 == 4) target.tracer(1000);
             if (i % 70 == 1) target.console("tick " + std::to_string(i) + "\n");
             if (i % 100 == 60) target.lose();
@@ -48,10 +48,10 @@ TargetStream busy_target() {
             if (i % 5 != 0) target.ret(a, 7, core);
         }
         target.payload()[0] = 1;
-        target.frame(static_cast<wire::Stream>(99), 0, 1);
-        const wire::Byte reply[] = {7, 0, 0, 0, 2, 5, 0xaa, 0};
+        target.frame(static_cast<protocol::Stream>(99), 0, 1);
+        const protocol::Byte reply[] = {7, 0, 0, 0, 2, 5, 0xaa, 0};
         std::copy_n(reply, sizeof reply, target.payload());
-        target.frame(wire::Stream::reply, 0, sizeof reply);
+        target.frame(protocol::Stream::reply, 0, sizeof reply);
         target.finish();
         if (boot == 0) target.reset();
     }
@@ -309,7 +309,7 @@ TEST_F(Nsc, ADamagedBlockIsAMissingPartOfItsCore) {
     int blocks = 0;
     int without_part = 0;
     for (std::size_t at = 16; at < whole.size(); ++blocks) {
-        wire::Reader in(whole.data() + at, 8);
+        protocol::Reader in(whole.data() + at, 8);
         const bool is_trace = in.fixed<std::uint32_t>() == trace;
         const std::size_t next = at + 16 + in.fixed<std::uint32_t>();
         Bytes damaged = whole;
@@ -345,10 +345,10 @@ TEST_F(Nsc, ASessionWithoutItsEndIsCountedWhenTheLineIsOver) {
 
 TEST_F(Nsc, AnotherFormatIsRefusedInOneSentence) {
     Bytes bytes = record(line);
-    wire::Writer header(bytes.data() + 8);
+    protocol::Writer header(bytes.data() + 8);
     header.fixed(std::uint16_t{1});
     header.fixed(std::uint16_t{0});
-    header.fixed(wire::crc32c(bytes.data(), 12));
+    header.fixed(protocol::crc32c(bytes.data(), 12));
     nsc::Reader reader;
     try {
         read(bytes, reader);
@@ -362,11 +362,11 @@ TEST_F(Nsc, ChunksOfLaterVersionsAreSkipped) {
     Bytes bytes = record(line, false);
     const std::size_t at = bytes.size();
     bytes.resize(at + 16 + 5, 1);
-    wire::Writer header(bytes.data() + at);
+    protocol::Writer header(bytes.data() + at);
     header.fixed(std::uint32_t{0x12345678});
     header.fixed(std::uint32_t{5});
-    header.fixed(wire::crc32c(bytes.data() + at + 16, 5));
-    header.fixed(wire::crc32c(bytes.data() + at, 12));
+    header.fixed(protocol::crc32c(bytes.data() + at + 16, 5));
+    header.fixed(protocol::crc32c(bytes.data() + at, 12));
     nsc::Reader reader;
     EXPECT_EQ(read(bytes, reader).records, told.records);
     EXPECT_EQ(reader.counters().file.unknown_chunks, 1u);

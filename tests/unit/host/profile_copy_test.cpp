@@ -85,22 +85,22 @@ TEST(ProfileCopy, OfWhateverIsOpen) {
         auto& stack = open[core];
         switch (random() % 12) {
         case 0:
-            target.extended(wire::Extended::tracer_begin, 3, core);
+            target.extended(protocol::Extended::tracer_begin, 3, core);
             break;
         case 1:
-            target.extended(wire::Extended::tracer_end, 3, core);
+            target.extended(protocol::Extended::tracer_end, 3, core);
             break;
         case 2:
             if (random() % 20 == 0) target.lose();
             break;
         case 3:
-            if (core == 0) target.argument(wire::Extended::context, random() % 3);
+            if (core == 0) target.argument(protocol::Extended::context, random() % 3);
             break;
         case 4:
-            target.with_data(wire::Extended::duration, random() % 4, {random() % 30, random() % 200}, core);
+            target.with_data(protocol::Extended::duration, random() % 4, {random() % 30, random() % 200}, core);
             break;
         case 5:
-            if (core == 0) target.argument(wire::Extended::marker, random() % 9);
+            if (core == 0) target.argument(protocol::Extended::marker, random() % 9);
             break;
         default:
             if (stack.size() < 40 && random() % 2 == 0) {

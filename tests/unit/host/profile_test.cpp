@@ -20,7 +20,7 @@ using test::Bytes;
 using test::TargetStream;
 using testing::HasSubstr;
 using testing::Not;
-using wire::ProfileEntry;
+using protocol::ProfileEntry;
 
 ProfileEntry entry(std::uint32_t site, std::initializer_list<std::uint64_t> durations,
                    std::int64_t self = 0) {
@@ -37,9 +37,9 @@ ProfileEntry entry(std::uint32_t site, std::initializer_list<std::uint64_t> dura
     return made;
 }
 
-std::size_t write(wire::Byte* payload, const wire::ProfileHeader& header,
+std::size_t write(protocol::Byte* payload, const protocol::ProfileHeader& header,
                   const std::vector<ProfileEntry>& entries) {
-    wire::ProfileWriter out(payload);
+    protocol::ProfileWriter out(payload);
     for (const ProfileEntry& one : entries) {
         EXPECT_TRUE(out.has_room());
         out.put(one.site_offset, one.total, one.self, one.min, one.max,
@@ -48,9 +48,9 @@ std::size_t write(wire::Byte* payload, const wire::ProfileHeader& header,
     return out.finish(header);
 }
 
-void send(TargetStream& target, const wire::ProfileHeader& header,
+void send(TargetStream& target, const protocol::ProfileHeader& header,
           const std::vector<ProfileEntry>& entries, std::uint8_t core = 0) {
-    target.frame(wire::Stream::profile, core, write(target.payload(), header, entries));
+    target.frame(protocol::Stream::profile, core, write(target.payload(), header, entries));
 }
 
 void expect_equal(const ProfileEntry& a, const ProfileEntry& b) {
@@ -63,17 +63,17 @@ void expect_equal(const ProfileEntry& a, const ProfileEntry& b) {
 }
 
 TEST(ProfileWire, TheLargestEntryFits) {
-    wire::Byte payload[wire::max_payload_bytes];
+    protocol::Byte payload[protocol::max_payload_bytes];
     ProfileEntry largest;
     largest.site_offset = 0xfffffff8;
     largest.total = largest.min = largest.max = ~std::uint64_t{0};
     largest.self = INT64_MIN;
     for (std::uint64_t& bin : largest.bins) bin = ~std::uint64_t{0};
-    const wire::ProfileHeader header{~std::uint64_t{0}, ~std::uint64_t{0} >> 1, true, ~std::uint64_t{0}};
+    const protocol::ProfileHeader header{~std::uint64_t{0}, ~std::uint64_t{0} >> 1, true, ~std::uint64_t{0}};
     const std::size_t size = write(payload, header, {largest});
     EXPECT_LE(size, sizeof payload);
-    EXPECT_EQ(size, 3 * wire::max_varint_bytes + wire::max_profile_entry_bytes);
-    wire::ProfileReader in(payload, size);
+    EXPECT_EQ(size, 3 * protocol::max_varint_bytes + protocol::max_profile_entry_bytes);
+    protocol::ProfileReader in(payload, size);
     EXPECT_EQ(in.header().number, header.number);
     EXPECT_EQ(in.header().part, header.part);
     EXPECT_EQ(in.header().now, header.now);
@@ -95,13 +95,13 @@ TEST(ProfileWire, RoundTripsAndStandsBeingCut) {
             ProfileEntry one = entry(site, {random() >> (2 + random() % 62), 3});
             one.self = static_cast<std::int64_t>(random());
             for (unsigned i = random() % 5; i > 0; --i) {
-                one.bins[random() % wire::profile_bins] = random() % 300;
+                one.bins[random() % protocol::profile_bins] = random() % 300;
             }
             entries.push_back(one);
         }
-        wire::Byte payload[wire::max_payload_bytes];
+        protocol::Byte payload[protocol::max_payload_bytes];
         const std::size_t size = write(payload, {round, round % 3, round % 2 == 0, 99}, entries);
-        wire::ProfileReader in(payload, size);
+        protocol::ProfileReader in(payload, size);
         ProfileEntry read;
         for (const ProfileEntry& one : entries) {
             ASSERT_TRUE(in.next(read));
@@ -110,7 +110,7 @@ TEST(ProfileWire, RoundTripsAndStandsBeingCut) {
         EXPECT_FALSE(in.next(read));
         EXPECT_TRUE(in.ok());
         for (std::size_t cut = 0; cut < size; ++cut) {
-            wire::ProfileReader part(payload, cut);
+            protocol::ProfileReader part(payload, cut);
             unsigned whole = 0;
             while (part.next(read)) expect_equal(read, entries[whole++]);
             EXPECT_LT(whole, entries.size());
@@ -120,7 +120,7 @@ TEST(ProfileWire, RoundTripsAndStandsBeingCut) {
 
 TEST(ProfileWire, RefusesWhatCannotBe) {
     const auto read = [](Bytes payload) {
-        wire::ProfileReader in(payload.data(), payload.size());
+        protocol::ProfileReader in(payload.data(), payload.size());
         ProfileEntry entry;
         while (in.next(entry)) {
         }
@@ -200,7 +200,7 @@ TEST_F(TargetProfileTest, CoresAndSessionsAddUp) {
 TEST_F(TargetProfileTest, APartThatIsLostIsToldAndMadeGood) {
     target.hello();
     send(target, {1, 0, false, 0}, {entry(1, {10})});
-    target.skip_sequence(wire::Stream::profile);
+    target.skip_sequence(protocol::Stream::profile);
     send(target, {1, 2, true, 0}, {entry(3, {10})});
     const TargetStream lost = target;
     target.finish();
@@ -233,7 +233,7 @@ TEST_F(TargetProfileTest, OnesThatDoNotEndAreIncomplete) {
 TEST_F(TargetProfileTest, MalformedOnesAreCounted) {
     target.hello();
     target.payload()[0] = 0x80;
-    target.frame(wire::Stream::profile, 0, 1);
+    target.frame(protocol::Stream::profile, 0, 1);
     send(target, {0, 0, true, 0}, {entry(1, {10})});  // they are numbered from 1
     target.finish();
     const Report result = report();
@@ -282,7 +282,7 @@ TEST_F(TargetProfileTest, Golden) {
     send(target, {1, 1, true, 1010}, {entry(5, {0, 1, 2})});
     send(target, {1, 0, true, 1020}, {}, 1);
     send(target, {2, 0, false, 9000}, {entry(1, {100, 120, 5000, 77, 130}, 4000), entry(2, {64, 63})});
-    target.skip_sequence(wire::Stream::profile);
+    target.skip_sequence(protocol::Stream::profile);
     send(target, {2, 2, true, 9100}, {entry(7, {300})});
     send(target, {2, 0, true, 9200}, {entry(1, {90}), entry(3, {1 << 20}, -4)}, 1);
     target.finish();

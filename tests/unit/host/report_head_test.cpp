@@ -87,14 +87,14 @@ TEST_F(HeadTest, FunctionsThatWereMovedAndNotReadSinceAreOnTheTargetOnly) {
     target.hello();
     target.ret(target.entry(1), 100 << 16);
     const auto moved = [&](std::uint32_t site, std::uint64_t clock) {
-        wire::MovedWriter out(target.payload(), 3);
+        protocol::MovedWriter out(target.payload(), 3);
         out.put({site * 8, true, clock});
-        target.frame(wire::Stream::moved, 0, out.size());
+        target.frame(protocol::Stream::moved, 0, out.size());
     };
     moved(2, 10 << 16);
     moved(3, 50 << 16);
-    wire::ProfileWriter out(target.payload());
-    target.frame(wire::Stream::profile, 0, out.finish({1, 0, true, 40 << 16}));
+    protocol::ProfileWriter out(target.payload());
+    target.frame(protocol::Stream::profile, 0, out.finish({1, 0, true, 40 << 16}));
     target.stats(false);
     result = report();
     EXPECT_THAT(lines(), HasSubstr("profile read: last at "));

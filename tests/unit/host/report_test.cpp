@@ -34,7 +34,7 @@ TEST_F(ReportTest, NumbersAreExact) {
     target.ret(a, 10);
     target.call(3);
     target.entry(4);
-    target.extended(wire::Extended::sync, 5);
+    target.extended(protocol::Extended::sync, 5);
     target.finish();
     const Report result = report();
     const FunctionRow& two = row(result, "f2");
@@ -205,7 +205,7 @@ TEST_F(ReportTest, AWrongImageIsRefused) {
 TEST_F(ReportTest, AFunctionThatIsNoPatchSiteIsAFaultAndIsShown) {
     target.hello();
     for (const std::uint32_t site : {1u, 2u, 70'000u, 2u}) target.ret(target.entry(site), 5);
-    target.argument(wire::Extended::interrupt, 27);
+    target.argument(protocol::Extended::interrupt, 27);
     target.finish();
     const Report result = report();
     EXPECT_EQ(result.integrity.value("unknown_sites"), 1u);
@@ -219,7 +219,7 @@ TEST_F(ReportTest, WithoutTheImageMoreFunctionsThanItHasSitesAreAFault) {
     target.site_count = 3;
     target.hello();
     for (const std::uint32_t site : {1u, 2u, 3u}) target.ret(target.entry(site), 5);
-    target.argument(wire::Extended::interrupt, 27);
+    target.argument(protocol::Extended::interrupt, 27);
     target.flush();
     profile.feed(target.bytes);
     EXPECT_EQ(integrity_of(profile, profile.counters(), nullptr).value("unknown_sites"), 0u);
@@ -308,13 +308,13 @@ protected:
                 target.flush();
                 target.entry(4, 5);
                 target.lose();
-                target.skip_sequence(wire::Stream::trace);
+                target.skip_sequence(protocol::Stream::trace);
             }
             target.ret(a, 7);
             if (round == 9) target.stats(false);
         }
         target.entry(5, 50);
-        target.extended(wire::Extended::sync, 25);
+        target.extended(protocol::Extended::sync, 25);
         target.finish();
         Bytes& bytes = target.bytes;
         bytes[target.frame_ends[4] - 3] ^= 0x10;  // one corrupt frame
@@ -339,7 +339,7 @@ TEST_F(ReportTest, TheTotalOfALostCallHasItsRecursionOnce) {
     target.flush();
     target.entry(3);
     target.lose();
-    target.skip_sequence(wire::Stream::trace);
+    target.skip_sequence(protocol::Stream::trace);
     target.ret(outer);
     target.finish();
     const Report result = report();
@@ -359,9 +359,9 @@ TEST_F(ReportTest, EachLackByItselfIsUnclean) {
          {&StreamCounters::dropped, &StreamCounters::lost, &StreamCounters::gaps,
           &StreamCounters::lost_frames, &StreamCounters::duplicate_frames,
           &StreamCounters::undecoded_frames, &StreamCounters::malformed_frames,
-          &StreamCounters::homeless_frames, &StreamCounters::unfinished_sessions,
+          &StreamCounters::frames_without_hello, &StreamCounters::unfinished_sessions,
           &StreamCounters::other_image_sessions, &StreamCounters::inconsistent,
-          &StreamCounters::unhooked, &StreamCounters::foreign, &StreamCounters::stray_returns,
+          &StreamCounters::shadow_stack_full, &StreamCounters::off_stack, &StreamCounters::stray_returns,
           &StreamCounters::console_dropped}) {
         nsc::Counters counters = profile.counters();
         counters.stream.*lack = 1;

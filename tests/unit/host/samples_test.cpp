@@ -33,9 +33,9 @@ protected:
     // `offsets`: from the text's beginning, innermost first.
     void sample(const std::vector<std::int64_t>& offsets, bool has_link = false, bool cut = false) {
         std::vector<std::uint64_t> data;
-        for (const std::int64_t offset : offsets) data.push_back(wire::sampled_address(static_cast<std::uint64_t>(offset)));
+        for (const std::int64_t offset : offsets) data.push_back(protocol::sampled_address(static_cast<std::uint64_t>(offset)));
         const auto count = static_cast<unsigned>(offsets.size());
-        target.with_data(wire::Extended::sample, wire::sample_argument(count, has_link, cut), data);
+        target.with_data(protocol::Extended::sample, protocol::sample_argument(count, has_link, cut), data);
         target.clock += 100;
     }
     const Report& report() {
@@ -119,7 +119,7 @@ TEST_F(SamplesTest, TextAndJson) {
 }
 
 TEST_F(SamplesTest, OneThatIsCutShortByAGapIsNone) {
-    target.with_data(wire::Extended::sample, wire::sample_argument(3, false, false), {4, 8});
+    target.with_data(protocol::Extended::sample, protocol::sample_argument(3, false, false), {4, 8});
     target.entry(1);
     EXPECT_EQ(report().samples.count, 0u);
 }

@@ -50,7 +50,7 @@ protected:
         for (int i = 0; i < 600'000; ++i) target.entry(1, 1u << 20);
         target.flush();
     }
-    void malformed(wire::Stream stream, const test::Bytes& payload) {
+    void malformed(protocol::Stream stream, const test::Bytes& payload) {
         std::copy(payload.begin(), payload.end(), target.payload());
         target.frame(stream, 0, payload.size());
     }

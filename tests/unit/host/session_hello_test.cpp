@@ -66,14 +66,14 @@ TEST_F(Session, FramesWaitForTheirHello) {
     read();
     EXPECT_EQ(counters.delivered, 16u);
     EXPECT_EQ(counters.gaps, 0u);
-    EXPECT_EQ(counters.homeless_frames, 0u);
+    EXPECT_EQ(counters.frames_without_hello, 0u);
 }
 
 TEST_F(Session, FramesWithoutAHelloAreCountedAndBounded) {
     two_megabytes();
     ASSERT_GT(target.bytes.size(), 2u << 20);
     read();
-    EXPECT_EQ(counters.homeless_frames, target.frame_ends.size());
+    EXPECT_EQ(counters.frames_without_hello, target.frame_ends.size());
     EXPECT_EQ(counters.delivered, 0u);
     EXPECT_EQ(counters.sessions, 0u);
 }
@@ -83,7 +83,7 @@ TEST_F(Session, OnlySoMuchWaitsForAHello) {
     target.hello();
     target.finish();
     read();
-    EXPECT_GT(counters.homeless_frames, 1000u);
+    EXPECT_GT(counters.frames_without_hello, 1000u);
     EXPECT_GT(counters.delivered, 100'000u);
     EXPECT_EQ(counters.generated, 600'000u);
     EXPECT_GT(counters.lost, 200'000u);
@@ -113,7 +113,7 @@ TEST_F(Session, AnotherImageAfterAResetIsLeftOut) {
     EXPECT_EQ(counters.sessions, 1u);
     EXPECT_EQ(counters.other_image_sessions, 1u);
     EXPECT_EQ(counters.delivered, 8u);
-    EXPECT_EQ(counters.homeless_frames, 2u);
+    EXPECT_EQ(counters.frames_without_hello, 2u);
 }
 
 }  // namespace

@@ -15,8 +15,8 @@ protected:
         reader.finish();
         counters = reader.counters();
     }
-    void stats(const wire::Stats& of) {
-        target.frame(wire::Stream::stats, 0, wire::write_stats(of, target.payload()));
+    void stats(const protocol::Stats& of) {
+        target.frame(protocol::Stream::stats, 0, protocol::write_stats(of, target.payload()));
     }
 };
 
@@ -27,7 +27,7 @@ TEST_F(Missing, AGapIsFromTheRecordBeforeItToTheOneBehindIt) {
     const std::uint64_t from = target.clock;
     target.entry(1);
     target.lose();
-    target.skip_sequence(wire::Stream::trace);
+    target.skip_sequence(protocol::Stream::trace);
     target.entry(1);
     target.finish();
     read();
@@ -44,7 +44,7 @@ TEST_F(Missing, OverwrittenRecordsAreNotLost) {
     stats({.now = target.clock, .generated = 12, .delivered = 8, .overwritten = 4});
     for (int i = 0; i < 10; ++i) target.entry(1);
     target.lose();
-    target.skip_sequence(wire::Stream::trace);
+    target.skip_sequence(protocol::Stream::trace);
     four_calls();
     target.flush();
     stats({.now = target.clock, .generated = 26, .delivered = 22, .final = 1, .overwritten = 4});

@@ -7,7 +7,7 @@ namespace nopscope::host {
 namespace {
 
 using test::Bytes;
-using wire::Stream;
+using protocol::Stream;
 
 // The site of the record with this index, as the target recorded it.
 constexpr std::uint32_t site_of(std::uint64_t index) {
@@ -18,8 +18,8 @@ struct CheckingSink : test::Sink {
     void on_trace(unsigned core, const TraceBatch& batch) override {
         Sink::on_trace(core, batch);
         for (std::size_t i = 0; i < batch.records.size(); ++i) {
-            const wire::Record record = batch.records[i].record;
-            invented += record.kind() != wire::Kind::call ||
+            const protocol::Record record = batch.records[i].record;
+            invented += record.kind() != protocol::Kind::call ||
                         record.site_low() >> 3 != site_of(batch.first_index + i);
         }
     }
@@ -47,11 +47,11 @@ protected:
         reply();
     }
     void reply() {
-        wire::Writer out(target.payload());
+        protocol::Writer out(target.payload());
         out.fixed(std::uint32_t{1});
         out.fixed(std::uint8_t{0});
         out.fixed(std::uint8_t{0});
-        target.frame(Stream::reply, 0, wire::reply_head_bytes);
+        target.frame(Stream::reply, 0, protocol::reply_head_bytes);
     }
     // The last frame is lost.
     void take_last() {

@@ -58,7 +58,7 @@ TEST_F(Session, LostFramesAreAGap) {
     target.entry(1);
     target.entry(1);
     target.lose();
-    target.skip_sequence(wire::Stream::trace);
+    target.skip_sequence(protocol::Stream::trace);
     four_calls();
     target.finish();
     read();
@@ -73,7 +73,7 @@ TEST_F(Session, EachLostFrameIsCounted) {
     target.hello();
     four_calls();
     target.flush();
-    for (int n = 0; n < 3; ++n) target.skip_sequence(wire::Stream::trace);
+    for (int n = 0; n < 3; ++n) target.skip_sequence(protocol::Stream::trace);
     four_calls();
     target.finish();
     read();
@@ -125,7 +125,7 @@ TEST_F(Session, RecordsMissingAtTheEndAreLost) {
 TEST_F(Session, ConsoleFramesMissingAreAGap) {
     target.hello();
     target.console("a");
-    target.skip_sequence(wire::Stream::console);
+    target.skip_sequence(protocol::Stream::console);
     target.console("b");
     read();
     EXPECT_EQ(counters.gaps, 1u);
@@ -167,11 +167,11 @@ TEST_F(Session, SequencesWrap) {
     target.hello();
     // The first is a gap, as is the second; the wrap is none.
     for (const std::uint32_t sequence : {0x7fffffffu, 0xfffffffeu, 0xffffffffu, 0u, 1u}) {
-        wire::FrameBuilder builder;
+        protocol::FrameBuilder builder;
         builder.payload()[0] = 'y';
-        wire::Byte line[wire::max_encoded_bytes];
+        protocol::Byte line[protocol::max_encoded_bytes];
         const std::size_t count =
-            builder.encode({wire::Stream::console, 0, target.session, sequence}, 1, line);
+            builder.encode({protocol::Stream::console, 0, target.session, sequence}, 1, line);
         target.bytes.insert(target.bytes.end(), line, line + count);
     }
     read();
@@ -196,8 +196,8 @@ TEST_F(Session, CoresAreIndependent) {
 
 TEST_F(Session, UnknownStreamsAreSkipped) {
     target.hello();
-    target.frame(static_cast<wire::Stream>(10), 0, 5);
-    target.frame(static_cast<wire::Stream>(0), 0, 5);
+    target.frame(static_cast<protocol::Stream>(10), 0, 5);
+    target.frame(static_cast<protocol::Stream>(0), 0, 5);
     four_calls();
     target.finish();
     read();
@@ -207,17 +207,17 @@ TEST_F(Session, UnknownStreamsAreSkipped) {
 
 TEST_F(Session, WhatMakesNoSenseIsMalformed) {
     target.hello();
-    malformed(wire::Stream::trace, {1, 2, 3});        // no whole header
-    malformed(wire::Stream::stats, {0x80});           // a varint cut off
-    malformed(wire::Stream::trace, {2, 0, 0, 0});     // flags that do not exist
+    malformed(protocol::Stream::trace, {1, 2, 3});        // no whole header
+    malformed(protocol::Stream::stats, {0x80});           // a varint cut off
+    malformed(protocol::Stream::trace, {2, 0, 0, 0});     // flags that do not exist
     Bytes far_index{1, 1, 0, 0};                      // an index nobody reaches
     far_index.insert(far_index.end(), 8, 0xff);
     far_index.push_back(1);
     far_index.insert(far_index.end(), 10, 0);
-    malformed(wire::Stream::trace, far_index);
-    malformed(wire::Stream::trace, test::no_record());
-    target.frame(wire::Stream::trace, 5, 24);  // a core that is not there
-    malformed(wire::Stream::hello, {2, 0, 0});
+    malformed(protocol::Stream::trace, far_index);
+    malformed(protocol::Stream::trace, test::no_record());
+    target.frame(protocol::Stream::trace, 5, 24);  // a core that is not there
+    malformed(protocol::Stream::hello, {2, 0, 0});
     read();
     EXPECT_EQ(counters.malformed_frames, 7u);
     EXPECT_EQ(counters.delivered, 0u);
@@ -323,13 +323,13 @@ TEST_F(Session, ADropAfterTheStopsStatsMakesThemALowerBound) {
     target.hello();
     four_calls();
     target.flush();
-    wire::Stats stats{.generated = 8, .delivered = 8, .has_state = true, .stopped_at = 5};
-    target.frame(wire::Stream::stats, 0, wire::write_stats(stats, target.payload()));
+    protocol::Stats stats{.generated = 8, .delivered = 8, .has_state = true, .stopped_at = 5};
+    target.frame(protocol::Stream::stats, 0, protocol::write_stats(stats, target.payload()));
     reader.feed(target.bytes);
     EXPECT_EQ(reader.counters().generated_at_least, 0u);
     target.bytes.clear();
     stats.dropped = 1;
-    target.frame(wire::Stream::stats, 0, wire::write_stats(stats, target.payload()));
+    target.frame(protocol::Stream::stats, 0, protocol::write_stats(stats, target.payload()));
     reader.feed(target.bytes);
     const StreamCounters counters = reader.counters();
     EXPECT_EQ(counters.generated_at_least, 1u);
@@ -340,8 +340,8 @@ TEST_F(Session, FinalStatsThatContradictTheRecordsAreNotMadeToAgree) {
     target.hello();
     four_calls();
     target.flush();
-    wire::Stats stats{.generated = 100, .delivered = 8, .final = 1};
-    target.frame(wire::Stream::stats, 0, wire::write_stats(stats, target.payload()));
+    protocol::Stats stats{.generated = 100, .delivered = 8, .final = 1};
+    target.frame(protocol::Stream::stats, 0, protocol::write_stats(stats, target.payload()));
     reader.feed(target.bytes);
     EXPECT_EQ(reader.counters().generated, 100u);
     EXPECT_EQ(reader.counters().inconsistent, 1u);

@@ -27,7 +27,7 @@ public:
         target.clock_hz = clocks[seed % std::size(clocks)];
         target.calibrated = seed % 7 != 0;
         target.landing_pad = below(2 * unit);
-        for (wire::Overhead& of : target.overheads) of = {below(12 * unit), below(12 * unit)};
+        for (protocol::Overhead& of : target.overheads) of = {below(12 * unit), below(12 * unit)};
         with_gaps_ = seed % 3 == 0;
         is_slow_ = seed % 2 == 1;
         symbols.build_id = target.build_id;
@@ -69,7 +69,7 @@ public:
 
 private:
     static constexpr std::uint32_t sites = 8;
-    static constexpr std::int32_t unit = wire::overhead_unit;
+    static constexpr std::int32_t unit = protocol::overhead_unit;
 
     std::int32_t below(std::int32_t most) {
         return static_cast<std::int32_t>(random_() % static_cast<unsigned>(most));
@@ -182,8 +182,8 @@ TEST(Sums, WhatIsTakenOffAllIsWhatRecordingTook) {
         const Report report = trace.report(false);
         const HelloInfo& hello = *trace.profile.hello();
         const auto& nodes = trace.profile.tree().nodes();
-        const auto& graph = hello.overheads[wire::overhead_index(wire::Recorder::graph)];
-        const auto& function = hello.overheads[wire::overhead_index(wire::Recorder::function)];
+        const auto& graph = hello.overheads[protocol::overhead_index(protocol::Recorder::graph)];
+        const auto& function = hello.overheads[protocol::overhead_index(protocol::Recorder::function)];
         // No function pays the `outside` of a call without a caller.
         double taken = 0;
         for (std::size_t i = CallTree::overflow + 1; i < nodes.size(); ++i) {
@@ -212,7 +212,7 @@ TEST(Sums, WhatIsTakenOffAllIsWhatRecordingTook) {
                          static_cast<double>(CallCosts(hello).tail);
             }
         }
-        const double ns = taken * 1e9 / (wire::overhead_unit * static_cast<double>(hello.clock_hz));
+        const double ns = taken * 1e9 / (protocol::overhead_unit * static_cast<double>(hello.clock_hz));
         const double shown =
             static_cast<double>(report.subtracted_ns) + static_cast<double>(report.below_zero_ns);
         EXPECT_NEAR(shown, ns, 3 + 1e-3 * std::abs(ns));
@@ -260,7 +260,7 @@ TEST(Sums, TheMeanOfCallsIsTheirTotal) {
     });
 }
 
-constexpr std::int32_t unit = wire::overhead_unit;
+constexpr std::int32_t unit = protocol::overhead_unit;
 
 class Settled : public testing::Test {
 protected:

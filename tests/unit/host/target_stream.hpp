@@ -26,7 +26,7 @@ public:
     static constexpr std::uint64_t text_base = 0x40080000;
 
     std::uint16_t session = 7;
-    std::uint16_t version = wire::format_version;
+    std::uint16_t version = protocol::format_version;
     std::uint8_t cores = 1;
     std::uint64_t clock_hz = 1'000'000'000;
     std::uint64_t load_bias = 0;
@@ -35,15 +35,15 @@ public:
     std::string build_id = "\x01\x02\x03\x04";
     std::string board = "virt";
     std::string image = "demo";
-    wire::Clock clock_source = wire::Clock::cntvct;
+    protocol::Clock clock_source = protocol::Clock::cntvct;
     bool calibrated = false;
     bool recovered = false;
     bool lossless = false;
     std::uint32_t sequences_from = 0;
     std::int32_t landing_pad = 0;
-    std::array<wire::Overhead, wire::overhead_count> overheads{};
-    wire::RefusedSites refused_sites;
-    wire::Stats state;  // what stats frames say of the target, if it has any
+    std::array<protocol::Overhead, protocol::overhead_count> overheads{};
+    protocol::RefusedSites refused_sites;
+    protocol::Stats state;  // what stats frames say of the target, if it has any
     unsigned records_per_frame = 1000;
     bool groups_of_one = true;  // each trace frame is a key frame
     std::uint64_t clock = 1000;
@@ -52,7 +52,7 @@ public:
     std::vector<std::size_t> frame_ends;  // offsets in `bytes` after each delimiter
 
     void hello() {
-        wire::Hello hello;
+        protocol::Hello hello;
         hello.version = version;
         hello.cores = cores;
         hello.clock_hz = clock_hz;
@@ -73,27 +73,27 @@ public:
         hello.sequences_from = sequences_from;
         hello.landing_pad = landing_pad;
         std::copy(overheads.begin(), overheads.end(), hello.overheads);
-        frame(wire::Stream::hello, 0, wire::write_hello(hello, builder_.payload()));
+        frame(protocol::Stream::hello, 0, protocol::write_hello(hello, builder_.payload()));
     }
 
     // Each returns the record's own index. Time moves on by `ticks` first.
     std::uint64_t entry(std::uint32_t site, std::uint64_t ticks = 10, std::uint8_t core = 0) {
-        return record(wire::Kind::entry, site, ticks, core);
+        return record(protocol::Kind::entry, site, ticks, core);
     }
     std::uint64_t call(std::uint32_t site, std::uint64_t ticks = 10, std::uint8_t core = 0) {
-        return record(wire::Kind::call, site, ticks, core);
+        return record(protocol::Kind::call, site, ticks, core);
     }
     std::uint64_t ret(std::uint64_t entry, std::uint64_t ticks = 10, std::uint8_t core = 0,
                       bool unwound = false) {
         const auto payload =
-            static_cast<std::uint32_t>(entry & wire::entry_index_mask) << 1 | (unwound ? 1u : 0u);
-        return record(wire::Kind::ret, payload, ticks, core);
+            static_cast<std::uint32_t>(entry & protocol::entry_index_mask) << 1 | (unwound ? 1u : 0u);
+        return record(protocol::Kind::ret, payload, ticks, core);
     }
-    std::uint64_t extended(wire::Extended what, std::uint64_t ticks = 10, std::uint8_t core = 0) {
-        return record(wire::Kind::extended, static_cast<std::uint32_t>(what), ticks, core);
+    std::uint64_t extended(protocol::Extended what, std::uint64_t ticks = 10, std::uint8_t core = 0) {
+        return record(protocol::Kind::extended, static_cast<std::uint32_t>(what), ticks, core);
     }
-    std::uint64_t argument(wire::Extended what, std::uint32_t argument, std::uint64_t ticks = 10) {
-        return record(wire::Kind::extended, argument << 4 | static_cast<std::uint32_t>(what), ticks, 0);
+    std::uint64_t argument(protocol::Extended what, std::uint32_t argument, std::uint64_t ticks = 10) {
+        return record(protocol::Kind::extended, argument << 4 | static_cast<std::uint32_t>(what), ticks, 0);
     }
     // A record with data: of the register's values those that are wide take two.
     void arguments(std::uint32_t site, std::uint32_t mask, const std::vector<std::int64_t>& values,
@@ -104,32 +104,32 @@ public:
         for (unsigned n = 0; n < 8; ++n) {
             if ((mask >> n & 1) != 0) wide |= add_value(data, values.at(at++)) << n;
         }
-        with_data(wire::Extended::arguments, mask | wide << 8, data, core);
+        with_data(protocol::Extended::arguments, mask | wide << 8, data, core);
     }
     void result(std::uint32_t site, std::int64_t value, std::uint8_t core = 0) {
         std::vector<std::uint64_t> data{site};
         const std::uint32_t wide = add_value(data, value);
-        with_data(wire::Extended::result, wide, data, core);
+        with_data(protocol::Extended::result, wide, data, core);
     }
     void counter(std::uint32_t id, std::int64_t value, std::uint8_t core = 0) {
         std::vector<std::uint64_t> data;
         const std::uint32_t wide = add_value(data, value);
-        with_data(wire::Extended::counter, id << 1 | wide, data, core);
+        with_data(protocol::Extended::counter, id << 1 | wide, data, core);
     }
-    void with_data(wire::Extended what, std::uint32_t argument, const std::vector<std::uint64_t>& data,
+    void with_data(protocol::Extended what, std::uint32_t argument, const std::vector<std::uint64_t>& data,
                    std::uint8_t core = 0) {
         clock += 10;
-        cores_[core].records.push_back({wire::make_extended(what, argument, clock), clock});
+        cores_[core].records.push_back({protocol::make_extended(what, argument, clock), clock});
         this->data(data, core);
     }
     void data(const std::vector<std::uint64_t>& data, std::uint8_t core = 0) {
         for (const std::uint64_t each : data) {
-            cores_[core].records.push_back({wire::make_data(each), clock});
+            cores_[core].records.push_back({protocol::make_data(each), clock});
         }
     }
     void tracer(std::uint64_t ticks) {
-        extended(wire::Extended::tracer_begin, 0);
-        extended(wire::Extended::tracer_end, ticks);
+        extended(protocol::Extended::tracer_begin, 0);
+        extended(protocol::Extended::tracer_end, ticks);
     }
 
     void drop(std::uint64_t count, std::uint8_t core = 0) { cores_[core].dropped += count; }
@@ -149,25 +149,25 @@ public:
 
     void console(std::string_view text) {
         flush();
-        wire::Writer(builder_.payload())
-            .bytes(reinterpret_cast<const wire::Byte*>(text.data()), text.size());
-        frame(wire::Stream::console, 0, text.size());
+        protocol::Writer(builder_.payload())
+            .bytes(reinterpret_cast<const protocol::Byte*>(text.data()), text.size());
+        frame(protocol::Stream::console, 0, text.size());
     }
     void stats(bool final, std::uint8_t core = 0) {
         flush();
         const Core& of = cores_[core];
-        wire::Stats stats;
+        protocol::Stats stats;
         stats.now = clock;
         stats.generated = of.first + of.dropped;
         stats.delivered = of.first;
         stats.dropped = of.dropped;
         stats.final = final ? 1 : 0;
         add_state(stats);
-        frame(wire::Stream::stats, core, wire::write_stats(stats, builder_.payload()));
+        frame(protocol::Stream::stats, core, protocol::write_stats(stats, builder_.payload()));
     }
-    void add_state(wire::Stats& stats) const {
+    void add_state(protocol::Stats& stats) const {
         stats.has_state = state.has_state;
-        for (const auto field : wire::state_fields) stats.*field = state.*field;
+        for (const auto field : protocol::state_fields) stats.*field = state.*field;
     }
     void finish() {
         for (std::uint8_t core = 0; core < cores; ++core) stats(true, core);
@@ -194,17 +194,17 @@ public:
     void raw(std::string_view text) { bytes.insert(bytes.end(), text.begin(), text.end()); }
 
     // A frame whose payload the caller has written to payload().
-    wire::Byte* payload() { return builder_.payload(); }
-    void frame(wire::Stream stream, std::uint8_t core, std::size_t payload_bytes) {
+    protocol::Byte* payload() { return builder_.payload(); }
+    void frame(protocol::Stream stream, std::uint8_t core, std::size_t payload_bytes) {
         const auto key = static_cast<unsigned>(stream) << 8 | core;
-        const wire::FrameHeader header{stream, core, session, sequence_of(key)++};
+        const protocol::FrameHeader header{stream, core, session, sequence_of(key)++};
         const std::size_t at = bytes.size();
-        bytes.resize(at + wire::max_encoded_bytes);
+        bytes.resize(at + protocol::max_encoded_bytes);
         bytes.resize(at + builder_.encode(header, payload_bytes, bytes.data() + at));
         frame_ends.push_back(bytes.size());
     }
     // The next frame of this stream is never sent.
-    void skip_sequence(wire::Stream stream, std::uint8_t core = 0) {
+    void skip_sequence(protocol::Stream stream, std::uint8_t core = 0) {
         ++sequence_of(static_cast<unsigned>(stream) << 8 | core);
     }
     std::uint64_t next_index(std::uint8_t core = 0) {
@@ -215,35 +215,35 @@ public:
 
 private:
     struct Core {
-        std::vector<wire::StampedRecord> records;
+        std::vector<protocol::StampedRecord> records;
         // A copy shares it, which needs groups_of_one.
-        std::shared_ptr<wire::TraceEncoder> encoder = std::make_shared<wire::TraceEncoder>();
+        std::shared_ptr<protocol::TraceEncoder> encoder = std::make_shared<protocol::TraceEncoder>();
         std::uint64_t first = 0;  // index of records[0]
         std::uint64_t dropped = 0;
         std::uint32_t context = 0;  // before records[0]
 
-        void pass(wire::Record record) {
-            if (record.is(wire::Extended::context)) context = record.argument();
+        void pass(protocol::Record record) {
+            if (record.is(protocol::Extended::context)) context = record.argument();
         }
     };
 
     // 1: it is wide.
     static std::uint32_t add_value(std::vector<std::uint64_t>& data, std::int64_t value) {
         const auto bits = static_cast<std::uint64_t>(value);
-        data.push_back(bits & wire::data_mask);
-        if (!wire::is_wide(bits)) return 0;
-        data.push_back(bits >> wire::data_bits);
+        data.push_back(bits & protocol::data_mask);
+        if (!protocol::is_wide(bits)) return 0;
+        data.push_back(bits >> protocol::data_bits);
         return 1;
     }
-    static wire::Text as_text(const std::string& text) {
-        return {reinterpret_cast<const wire::Byte*>(text.data()),
+    static protocol::Text as_text(const std::string& text) {
+        return {reinterpret_cast<const protocol::Byte*>(text.data()),
                 static_cast<std::uint8_t>(text.size())};
     }
-    std::uint64_t record(wire::Kind kind, std::uint32_t payload, std::uint64_t ticks,
+    std::uint64_t record(protocol::Kind kind, std::uint32_t payload, std::uint64_t ticks,
                          std::uint8_t number) {
         clock += ticks;
         Core& core = cores_[number];
-        core.records.push_back({wire::make_record(kind, payload, clock), clock});
+        core.records.push_back({protocol::make_record(kind, payload, clock), clock});
         const std::uint64_t index = core.first + core.records.size() - 1;
         if (core.records.size() >= records_per_frame) flush(number, core);
         return index;
@@ -251,27 +251,27 @@ private:
     void flush(std::uint8_t number, Core& core) {
         std::size_t at = 0;
         while (at < core.records.size()) {
-            wire::TraceEncoder& out = *core.encoder;
+            protocol::TraceEncoder& out = *core.encoder;
             if (groups_of_one) out.restart();
             out.begin(builder_.payload(), {.index = core.first,
                                            .clock = core.records[at].clock - 3,
                                            .dropped = core.dropped,
                                            .context = core.context});
-            out.fill(core.records.size() - at, [&](wire::Record& record, std::uint64_t& its_clock) {
+            out.fill(core.records.size() - at, [&](protocol::Record& record, std::uint64_t& its_clock) {
                 core.pass(core.records[at].record);
                 record = core.records[at].record;
                 its_clock = core.records[at++].clock;
                 return true;
             });
             core.first = out.next_index();
-            frame(wire::Stream::trace, number, out.end());
+            frame(protocol::Stream::trace, number, out.end());
         }
         core.records.clear();
     }
 
     std::uint32_t& sequence_of(unsigned key) { return sequences_.try_emplace(key, first_sequence_).first->second; }
 
-    wire::FrameBuilder builder_;
+    protocol::FrameBuilder builder_;
     std::uint32_t first_sequence_ = 0;
     std::map<std::uint8_t, Core> cores_;
     std::map<unsigned, std::uint32_t> sequences_;
@@ -279,13 +279,13 @@ private:
 
 // The payload of a key frame whose only record is none: found by trying.
 inline Bytes no_record() {
-    const auto decoder = std::make_unique<wire::TraceDecoder>();
+    const auto decoder = std::make_unique<protocol::TraceDecoder>();
     std::mt19937 random(5);
     for (;;) {
         Bytes payload{1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
         for (unsigned n = 0; n < 20; ++n) payload.push_back(static_cast<std::uint8_t>(random()));
-        if (decoder->open(payload.data(), payload.size()) == wire::TraceDecoder::Opened::ready &&
-            !decoder->read([](wire::Record, std::uint64_t) {})) {
+        if (decoder->open(payload.data(), payload.size()) == protocol::TraceDecoder::Opened::ready &&
+            !decoder->read([](protocol::Record, std::uint64_t) {})) {
             return payload;
         }
     }

@@ -34,9 +34,9 @@ struct Told : SessionSink {
         rest.push_back(text);
         lost += part.lost;
     }
-    void on_stats(unsigned core, const wire::Stats& stats) override {
-        wire::Byte bytes[256];
-        item("stats", {bytes, wire::write_stats(stats, bytes)}, core);
+    void on_stats(unsigned core, const protocol::Stats& stats) override {
+        protocol::Byte bytes[256];
+        item("stats", {bytes, protocol::write_stats(stats, bytes)}, core);
     }
     void on_clock_pair(const ClockPair& pair) override {
         pairs.push_back(pair);
@@ -51,7 +51,7 @@ struct Told : SessionSink {
         item("moved", {payload, size}, 0);
         return true;
     }
-    void on_reply(const wire::Reply& reply) override {
+    void on_reply(const protocol::Reply& reply) override {
         item("reply " + std::to_string(reply.number) + " " +
                  std::to_string(static_cast<unsigned>(reply.what)) + " " +
                  std::to_string(static_cast<unsigned>(reply.answer)),
@@ -60,7 +60,7 @@ struct Told : SessionSink {
     void on_console(std::string_view text) override { rest.push_back("console " + std::string(text)); }
     void on_raw_text(std::string_view text) override { rest.push_back("text " + std::string(text)); }
     void on_corrupt(std::span<const std::uint8_t> chunk) override { item("corrupt", chunk, 0); }
-    void on_unused(const wire::FrameHeader& header, std::span<const std::uint8_t> payload) override {
+    void on_unused(const protocol::FrameHeader& header, std::span<const std::uint8_t> payload) override {
         item("unused " + std::to_string(static_cast<unsigned>(header.stream)) + " " +
                  std::to_string(header.session) + " " + std::to_string(header.sequence),
              payload, header.core);

@@ -10,7 +10,7 @@
 #include "host-tools/views/top/frame.hpp"
 #include "host-tools/views/top/once.hpp"
 #include "host-tools/views/top/text.hpp"
-#include "tests/unit/host/top_look.hpp"
+#include "tests/unit/host/top_view.hpp"
 
 namespace nopscope::host::top {
 namespace {
@@ -74,13 +74,13 @@ protected:
         }
         target.flush();
     }
-    Look look(std::uint64_t seconds) { return test::look_at(target, &symbols, seconds); }
+    LiveView view(std::uint64_t seconds) { return test::view_of(target, &symbols, seconds); }
     // Two looks, a second apart.
     void see() {
         run(10);
-        const Look earlier = look(1);
+        const LiveView earlier = view(1);
         run(30);
-        now = look(2);
+        now = view(2);
         rates = rates_between(earlier, now);
         list();
     }
@@ -98,7 +98,7 @@ protected:
 
     test::TargetStream target;
     Symbols symbols = test::symbols_of(target, {"main", "app::work", "app::part", "idle"});
-    Look now;
+    LiveView now;
     Rates rates;
     Lines lines;
     Ui ui;
@@ -158,7 +158,7 @@ TEST_F(Top, TheTreeOpensAndCloses) {
     const std::uint64_t work = lines.tree[2].key;
     ui.toggled.insert(work);
     run(1);
-    now = look(3);
+    now = view(3);
     list();
     EXPECT_EQ(paths(), "0main 1idle 1app::work ");
     EXPECT_EQ(lines.tree[2].key, work);

@@ -16,7 +16,7 @@ namespace nopscope::host {
 namespace {
 
 using test::ElfBuilder;
-using wire::Kind;
+using protocol::Kind;
 
 constexpr unsigned log2 = 13;
 constexpr std::uint64_t bytes = 1 << log2, slots = bytes / 8;
@@ -88,10 +88,10 @@ protected:
             leave(position);
         }
     }
-    void extended(wire::Extended what, std::uint32_t argument) { record(Kind::extended, argument << 4 | unsigned(what)); }
+    void extended(protocol::Extended what, std::uint32_t argument) { record(Kind::extended, argument << 4 | unsigned(what)); }
 
     Pulled pull() {
-        wire::Byte payload[wire::max_hello_bytes];
+        protocol::Byte payload[protocol::max_hello_bytes];
         descriptor.hello_bytes = static_cast<std::uint32_t>(write_hello(hello, payload));
         memory.blocks[hello_at].assign(payload, payload + descriptor.hello_bytes);
         memory.put(descriptor_at, descriptor);
@@ -123,7 +123,7 @@ protected:
     std::optional<ElfFile> elf;
     FakeMemory memory;
     Descriptor descriptor{};
-    wire::Hello hello;
+    protocol::Hello hello;
     Core core{};
     std::vector<std::uint64_t> ring;
     std::uint64_t now = 5'000'000'000;  // above 32 bits
@@ -151,7 +151,7 @@ TEST_F(Pull, WhatTheRingHoldsHoweverOftenItWasWrittenOver) {
         const auto& records = told.records.begin()->second;
         std::uint64_t clock = now - 3 * held;
         for (const auto& [index, word, its] : records) {
-            const wire::Record one{word};
+            const protocol::Record one{word};
             ASSERT_EQ(its, clock);
             if (index % 2 == 0) {
                 ASSERT_EQ(one.site_low(), site - ElfBuilder::text_base);
@@ -169,7 +169,7 @@ TEST_F(Pull, WhatCannotBeARecordIsLeftOutAndCounted) {
     core.seen_clock = now;
     calls(100);
     entry(site + 8);                     // no site's
-    extended(wire::Extended(13), 7);     // of no kind
+    extended(protocol::Extended(13), 7);     // of no kind
     const std::uint64_t hole = core.cursor;
     calls(1);
     ring[hole / 8 % slots] = 0;          // claimed, not stored
@@ -187,8 +187,8 @@ TEST_F(Pull, TheContextThatItBeginsIn) {
     core.seen = bytes;
     for (const std::uint32_t next : {5u, 6u}) {
         calls(300);
-        extended(wire::Extended::context, next - 1);
-        extended(wire::Extended::context, next);
+        extended(protocol::Extended::context, next - 1);
+        extended(protocol::Extended::context, next);
     }
     calls(300);
     core.last_context_recorded = 6;
@@ -215,7 +215,7 @@ TEST_F(Pull, WhatCannotBeReadIsSaid) {
     descriptor.ready = 1;
     hello.version = 77;
     EXPECT_THAT(refusal(), HasSubstr("speaks trace format 77"));
-    hello.version = wire::format_version;
+    hello.version = protocol::format_version;
     for (const unsigned bad : {12u, 29u, 0xffff'ffffu}) {
         descriptor.ring_log2 = bad;
         EXPECT_THAT(refusal(), HasSubstr("makes no sense"));

@@ -260,22 +260,22 @@ TEST(Moved, AllOfItIsToldAgainAndAgain) {
     EXPECT_FALSE(sender.waits(now));
     sender.begin();
     for (unsigned again = 0; again < 2; ++again) {
-        std::map<std::uint32_t, wire::Move> told;
+        std::map<std::uint32_t, protocol::Move> told;
         unsigned frames = 0;
         for (; sender.waits(now); ++frames) {
-            wire::Byte payload[wire::max_payload_bytes];
+            protocol::Byte payload[protocol::max_payload_bytes];
             const std::size_t bytes = sender.next(now, payload);
             ASSERT_GT(bytes, 0u);
-            ASSERT_LE(bytes, wire::max_payload_bytes);
-            wire::MovedReader in(payload, bytes);
+            ASSERT_LE(bytes, protocol::max_payload_bytes);
+            protocol::MovedReader in(payload, bytes);
             EXPECT_EQ(in.moves(), DemotedSites::capacity + 1u);
-            for (wire::Move move; in.next(move);) told[move.site_offset] = move;
+            for (protocol::Move move; in.next(move);) told[move.site_offset] = move;
             EXPECT_TRUE(in.ok());
         }
         EXPECT_GT(frames, 1u);
         ASSERT_EQ(told.size(), DemotedSites::capacity);
         for (std::uint32_t i = 0; i < DemotedSites::capacity; ++i) {
-            const wire::Move& move = told.at(static_cast<std::uint32_t>(sites.function(i) - 0x10000));
+            const protocol::Move& move = told.at(static_cast<std::uint32_t>(sites.function(i) - 0x10000));
             EXPECT_EQ(move.to_profile, i != 1);
             EXPECT_EQ(move.clock, i == 1 ? hz << 21 : hz << 20);
         }
@@ -285,26 +285,26 @@ TEST(Moved, AllOfItIsToldAgainAndAgain) {
     }
     // Nothing while somebody changes it.
     ASSERT_TRUE(moved->try_lock());
-    wire::Byte payload[wire::max_payload_bytes];
+    protocol::Byte payload[protocol::max_payload_bytes];
     EXPECT_EQ(sender.next(now, payload), 0u);
 }
 
 TEST(Moved, AReaderRefusesWhatIsNoMove) {
-    wire::Byte payload[2 * wire::max_varint_bytes + 1];
+    protocol::Byte payload[2 * protocol::max_varint_bytes + 1];
     const auto is_ok = [&](std::uint64_t site, std::uint64_t clock) {
-        wire::Writer out(payload);
+        protocol::Writer out(payload);
         out.varint(1);
         out.varint(site);
         out.varint(clock);
-        wire::MovedReader in(payload, out.size());
-        wire::Move move;
+        protocol::MovedReader in(payload, out.size());
+        protocol::Move move;
         return in.next(move) && in.ok();
     };
     EXPECT_TRUE(is_ok((std::uint64_t{1} << 30) - 1, (std::uint64_t{1} << 48) - 1));
     EXPECT_FALSE(is_ok(std::uint64_t{1} << 30, 0));
     EXPECT_FALSE(is_ok(0, std::uint64_t{1} << 48));
     payload[0] = 0x80;
-    EXPECT_FALSE(wire::MovedReader(payload, 1).ok());
+    EXPECT_FALSE(protocol::MovedReader(payload, 1).ok());
 }
 
 }  // namespace

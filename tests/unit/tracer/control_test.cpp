@@ -7,8 +7,8 @@
 namespace nopscope::testing {
 namespace {
 
-using wire::Answer;
-using wire::Command;
+using protocol::Answer;
+using protocol::Command;
 
 class ControlTest : public ::testing::Test {
 protected:
@@ -102,7 +102,7 @@ TEST_F(ControlTest, OtherSessionsAndUnknownOnesAreRefusedWithTheReason) {
     target.send(command_frame(1, Command::start, {}, target_session + 1));
     target.run();
     EXPECT_EQ(target.sent.back().answer, Answer::foreign_session);
-    EXPECT_EQ(target.ask(1, static_cast<Command>(wire::command_count)).answer, Answer::unknown);
+    EXPECT_EQ(target.ask(1, static_cast<Command>(protocol::command_count)).answer, Answer::unknown);
     EXPECT_EQ(target.ask(1, static_cast<Command>(255)).answer, Answer::unknown);
     EXPECT_TRUE(target.done.empty());
     EXPECT_EQ(target.refused(), 3u);
@@ -110,7 +110,7 @@ TEST_F(ControlTest, OtherSessionsAndUnknownOnesAreRefusedWithTheReason) {
 }
 
 TEST_F(ControlTest, AnEchoOfItsOwnFramesIsNotAnswered) {
-    target.send(command_frame(1, Command::start, {}, target_session, wire::Stream::reply));
+    target.send(command_frame(1, Command::start, {}, target_session, protocol::Stream::reply));
     target.run();
     EXPECT_TRUE(target.sent.empty() && target.done.empty());
     EXPECT_EQ(target.refused(), 1u);
@@ -129,16 +129,16 @@ TEST_F(ControlTest, ArgumentsThatAreMissingOrTooMany) {
 // command with this number, or it refuses the command and does nothing.
 TEST_F(ControlTest, ANumberIsTakenAsItIsOrRefused) {
     std::uint32_t number = 0;
-    for (unsigned which = 0; which < wire::command_count; ++which) {
+    for (unsigned which = 0; which < protocol::command_count; ++which) {
         const auto what = static_cast<Command>(which);
         if (what == Command::ping) continue;
-        const std::uint64_t most = wire::most_argument(what);
+        const std::uint64_t most = protocol::most_argument(what);
         unsigned taken = 0;
         for (unsigned bit = 0; bit < 64; ++bit) {
             const std::uint64_t power = std::uint64_t{1} << bit;
             for (const std::uint64_t value : {power - 1, power, power + 1, most, most + 1, ~std::uint64_t{0}}) {
-                wire::Byte bytes[wire::max_varint_bytes];
-                wire::Writer out(bytes);
+                protocol::Byte bytes[protocol::max_varint_bytes];
+                protocol::Writer out(bytes);
                 out.varint(value);
                 target.done.clear();
                 const SentReply reply = target.ask(++number, what, Bytes(bytes, bytes + out.size()));
@@ -206,10 +206,10 @@ TEST_F(ControlTest, AnApplyNamesHowManyAreSelected) {
     target.ask(1, Command::select_add, {1, 2});
     EXPECT_EQ(target.ask(2, Command::set_recorder, {1, 0, 3}).answer, Answer::selection);
     EXPECT_TRUE(target.done.empty());
-    EXPECT_EQ(target.ask(2, Command::set_recorder, {1, wire::only_selected, 2}).answer, Answer::ok);
+    EXPECT_EQ(target.ask(2, Command::set_recorder, {1, protocol::only_selected, 2}).answer, Answer::ok);
     ASSERT_EQ(target.done.size(), 1u);
     EXPECT_EQ(target.done[0].value, 1u);
-    EXPECT_EQ(target.done[0].flags, wire::only_selected);
+    EXPECT_EQ(target.done[0].flags, protocol::only_selected);
     EXPECT_EQ(target.ask(3, Command::set_subtree, {1, 0}).answer, Answer::selection);
     EXPECT_EQ(target.ask(3, Command::set_subtree, {0, 0}).answer, Answer::ok);  // it needs none
 }

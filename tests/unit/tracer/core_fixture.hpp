@@ -33,14 +33,14 @@ struct CoreUnderTest {
     // What follows is done by the core that runs: machine.current, 0 unless a test says so.
     Core& here() { return cores[machine.current]; }
     bool call(std::uint32_t site) {
-        return ring_put(machine, here(), wire::make_record(wire::Kind::call, site >> 3, 0), here().limit) ||
+        return ring_put(machine, here(), protocol::make_record(protocol::Kind::call, site >> 3, 0), here().limit) ||
                refuse();
     }
     bool enter(std::uint32_t site, std::uint64_t sp, std::uint64_t return_address = 0x1234) {
-        if (here().top == here().shadow_end) return ++here().unhooked, false;
+        if (here().top == here().shadow_end) return ++here().shadow_stack_full, false;
         unwind(machine, here(), sp, true);
         const std::uint64_t position = here().cursor;
-        if (!ring_put(machine, here(), wire::make_record(wire::Kind::entry, site >> 3, 0), here().limit)) {
+        if (!ring_put(machine, here(), protocol::make_record(protocol::Kind::entry, site >> 3, 0), here().limit)) {
             return refuse();
         }
         auto* frame = reinterpret_cast<ShadowFrame*>(here().top);
@@ -53,7 +53,7 @@ struct CoreUnderTest {
         const auto entry = static_cast<std::uint32_t>(record_index(frame->position));
         frame->sp = free_frame_sp;
         here().top = reinterpret_cast<std::uintptr_t>(frame);
-        (void)ring_put(machine, here(), wire::make_record(wire::Kind::ret, entry << 1, 0), no_limit);
+        (void)ring_put(machine, here(), protocol::make_record(protocol::Kind::ret, entry << 1, 0), no_limit);
     }
     std::size_t depth() const {
         return static_cast<std::size_t>(top_frame(core) - memory[0].frames.data());

@@ -88,7 +88,7 @@ struct Checked : SessionSink {
         std::uint64_t index = batch.first_index;
         wrong += index < of.next;  // delivered twice
         wrong += (index != of.next) != batch.gap;
-        for (const wire::StampedRecord& record : batch.records) {
+        for (const protocol::StampedRecord& record : batch.records) {
             const Truth& truth = of.truth[index % kept];
             wrong += truth.index != index || truth.word != record.record.word ||
                      truth.clock != record.clock;
@@ -106,7 +106,7 @@ struct Checked : SessionSink {
         of.told.dropped += part.dropped;
         wrong += part.to < part.from;
     }
-    void on_stats(unsigned, const wire::Stats& stats) override {
+    void on_stats(unsigned, const protocol::Stats& stats) override {
         wrong += stats.generated != stats.delivered + stats.dropped + stats.overwritten +
                                         stats.aggregated + stats.filtered;
     }
@@ -141,10 +141,10 @@ protected:
     // Notes what has come into the ring.
     void note(unsigned number) {
         for (std::uint64_t& at = noted[number]; at < cores[number].cursor; at += record_bytes) {
-            const wire::Record in_ring = *ring_peek(cores[number], at);
-            wire::Record record = in_ring;
-            if (record.kind() == wire::Kind::entry || record.kind() == wire::Kind::call) {
-                record = wire::make_record(record.kind(), (record.site_low() - text_base) >> 3,
+            const protocol::Record in_ring = *ring_peek(cores[number], at);
+            protocol::Record record = in_ring;
+            if (record.kind() == protocol::Kind::entry || record.kind() == protocol::Kind::call) {
+                record = protocol::make_record(record.kind(), (record.site_low() - text_base) >> 3,
                                            record.clock_low());
             }
             const std::uint64_t clock =
@@ -204,8 +204,8 @@ protected:
         EXPECT_EQ(sink.wrong, 0u);
     }
 
-    wire::Hello hello;
-    std::unique_ptr<wire::TraceEncoder[]> encoders = std::make_unique<wire::TraceEncoder[]>(core_count);
+    protocol::Hello hello;
+    std::unique_ptr<protocol::TraceEncoder[]> encoders = std::make_unique<protocol::TraceEncoder[]>(core_count);
     Pump<sim::SimMachine> pump{machine, cores, encoders.get()};
     std::mt19937 random{42};
     BadLine line{GetParam(), 43};
@@ -254,7 +254,7 @@ TEST_P(LineSim, IsReadAgainWithinAKeyFrame) {
         while (machine.now < hurt_until) step();
         line.heal();
         // What a repeated piece had pushed out of a frame ends with the frame under way.
-        const std::uint64_t recovered = machine.now + 2 * hz + hz * wire::max_encoded_bytes * 2 / line_rate;
+        const std::uint64_t recovered = machine.now + 2 * hz + hz * protocol::max_encoded_bytes * 2 / line_rate;
         while (machine.now < recovered) step();
         std::uint64_t gaps[core_count];
         std::uint64_t batches[core_count];

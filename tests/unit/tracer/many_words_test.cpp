@@ -8,9 +8,9 @@ namespace nopscope {
 namespace {
 
 using testing::CoreUnderTest;
-using wire::Extended;
+using protocol::Extended;
 
-wire::Record at(const Core& core, std::uint64_t position) { return *ring_peek(core, position); }
+protocol::Record at(const Core& core, std::uint64_t position) { return *ring_peek(core, position); }
 
 TEST(RingMany, HeadAndDataComeBackInOrder) {
     CoreUnderTest t;
@@ -19,15 +19,15 @@ TEST(RingMany, HeadAndDataComeBackInOrder) {
     for (unsigned i = 0; i < 4 * ring_bytes / record_bytes; ++i) {
         const std::uint64_t position = t.core.cursor;
         t.machine.now += 3;
-        ASSERT_TRUE(ring_put_many(t.machine, t.core, wire::make_extended(Extended::arguments, 0x0101),
+        ASSERT_TRUE(ring_put_many(t.machine, t.core, protocol::make_extended(Extended::arguments, 0x0101),
                                   data, t.core.limit));
         ASSERT_EQ(t.core.cursor, position + 4 * record_bytes);
-        const wire::Record head = at(t.core, position);
+        const protocol::Record head = at(t.core, position);
         ASSERT_TRUE(head.is(Extended::arguments));
         ASSERT_EQ(head.argument(), 0x0101u);
         ASSERT_EQ(data_count(head) + 1, (t.core.cursor - position) / record_bytes);
         for (unsigned n = 0; n < 3; ++n) {
-            const wire::Record word = at(t.core, position + (1 + n) * record_bytes);
+            const protocol::Record word = at(t.core, position + (1 + n) * record_bytes);
             ASSERT_TRUE(word.is(Extended::data));
             ASSERT_EQ(word.data(), data[n]);
             ASSERT_EQ(clock_of(word, 0x5'0000'0001), 0x5'0000'0001u) << "data have no clock";
@@ -42,10 +42,10 @@ TEST(RingMany, TheHeadWaitsForItsData) {
         const auto claim = ring_claim(t.machine, t.core, 3 * record_bytes, t.core.limit);
         ASSERT_TRUE(claim);
         const auto word = [&](unsigned n) { return claim->position + n * record_bytes; };
-        ring_store(t.core, word(0), wire::make_extended(Extended::duration, 1, claim->clock).word);
-        ring_store(t.core, word(i % 2 + 1), wire::make_data(7).word);
+        ring_store(t.core, word(0), protocol::make_extended(Extended::duration, 1, claim->clock).word);
+        ring_store(t.core, word(i % 2 + 1), protocol::make_data(7).word);
         ASSERT_FALSE(ring_peek(t.core, word(0)));
-        ring_store(t.core, word(2 - i % 2), wire::make_data(8).word);
+        ring_store(t.core, word(2 - i % 2), protocol::make_data(8).word);
         ASSERT_TRUE(ring_peek(t.core, word(0)));
         ring_release(t.machine, t.core, t.core.cursor);
     }
@@ -54,7 +54,7 @@ TEST(RingMany, TheHeadWaitsForItsData) {
 TEST(RingMany, WhatDoesNotFitWholeIsRefused) {
     CoreUnderTest t;
     const std::uint64_t data[] = {1, 2};
-    const wire::Record head = wire::make_extended(Extended::duration, 0);
+    const protocol::Record head = protocol::make_extended(Extended::duration, 0);
     const std::uint64_t limit = t.core.cursor + 3 * record_bytes;
     EXPECT_FALSE(ring_put_many(t.machine, t.core, head, data, limit - record_bytes));
     EXPECT_EQ(t.core.cursor, ring_bytes);
@@ -64,16 +64,16 @@ TEST(RingMany, WhatDoesNotFitWholeIsRefused) {
 }
 
 TEST(RingMany, EveryHeadSaysHowMuchFollows) {
-    EXPECT_EQ(data_count(wire::make_extended(Extended::duration, 5)), 2u);
-    EXPECT_EQ(data_count(wire::make_extended(Extended::arguments, 0)), 1u);
-    EXPECT_EQ(data_count(wire::make_extended(Extended::arguments, 0x81ff)), 1u + 8 + 2);
-    EXPECT_EQ(data_count(wire::make_extended(Extended::result, 0)), 2u);
-    EXPECT_EQ(data_count(wire::make_extended(Extended::result, 1)), 3u);
-    EXPECT_EQ(data_count(wire::make_extended(Extended::counter, 0x1fffffe)), 1u);
-    EXPECT_EQ(data_count(wire::make_extended(Extended::counter, 3)), 2u);
-    EXPECT_EQ(data_count(wire::make_extended(Extended::marker, 3)), 0u);
-    EXPECT_EQ(data_count(wire::make_data(~std::uint64_t{0})), 0u);
-    EXPECT_EQ(data_count(wire::make_record(wire::Kind::call, 7, 0)), 0u);
+    EXPECT_EQ(data_count(protocol::make_extended(Extended::duration, 5)), 2u);
+    EXPECT_EQ(data_count(protocol::make_extended(Extended::arguments, 0)), 1u);
+    EXPECT_EQ(data_count(protocol::make_extended(Extended::arguments, 0x81ff)), 1u + 8 + 2);
+    EXPECT_EQ(data_count(protocol::make_extended(Extended::result, 0)), 2u);
+    EXPECT_EQ(data_count(protocol::make_extended(Extended::result, 1)), 3u);
+    EXPECT_EQ(data_count(protocol::make_extended(Extended::counter, 0x1fffffe)), 1u);
+    EXPECT_EQ(data_count(protocol::make_extended(Extended::counter, 3)), 2u);
+    EXPECT_EQ(data_count(protocol::make_extended(Extended::marker, 3)), 0u);
+    EXPECT_EQ(data_count(protocol::make_data(~std::uint64_t{0})), 0u);
+    EXPECT_EQ(data_count(protocol::make_record(protocol::Kind::call, 7, 0)), 0u);
 }
 
 class Durations : public ::testing::Test, public CoreUnderTest {

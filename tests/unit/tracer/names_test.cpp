@@ -68,7 +68,7 @@ TEST(Glob, AgreesWithItsDefinition) {
 
 // A table as names.hpp has it, without its CRC or sizes having to be right.
 struct Made {
-    std::uint32_t magic = wire::names_magic;
+    std::uint32_t magic = protocol::names_magic;
     std::uint32_t sites = 0;
     std::uint32_t table_crc = crc;
     Bytes blocks, names;
@@ -77,7 +77,7 @@ struct Made {
         for (unsigned i = 0; i < 4; ++i) to.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
     }
     void add(unsigned shared, const std::string& rest) {
-        if (sites++ % wire::names_per_block == 0) append(blocks, static_cast<std::uint32_t>(names.size()));
+        if (sites++ % protocol::names_per_block == 0) append(blocks, static_cast<std::uint32_t>(names.size()));
         names.push_back(static_cast<std::uint8_t>(shared));
         names.push_back(static_cast<std::uint8_t>(rest.size()));
         names.insert(names.end(), rest.begin(), rest.end());
@@ -93,13 +93,13 @@ struct Made {
         return all;
     }
 };
-std::string name_of(wire::NameCursor& cursor, std::uint32_t index) {
+std::string name_of(protocol::NameCursor& cursor, std::uint32_t index) {
     return cursor.seek(index) ? std::string(cursor.data(), cursor.size()) : "-";
 }
 Made numbered(unsigned count) {
     Made made;
     for (unsigned i = 0; i < count; ++i) {
-        const bool first = i % wire::names_per_block == 0;
+        const bool first = i % protocol::names_per_block == 0;
         made.add(first ? 0 : 3, (first ? "fn_" : "") + std::to_string(i));
     }
     return made;
@@ -107,14 +107,14 @@ Made numbered(unsigned count) {
 
 TEST(NameTable, IsReadInAnyOrder) {
     const Bytes bytes = numbered(100).bytes();
-    const wire::NameTable table(bytes.data(), bytes.size(), 100, crc);
+    const protocol::NameTable table(bytes.data(), bytes.size(), 100, crc);
     ASSERT_EQ(table.size(), 100u);
-    wire::NameCursor cursor(table);
+    protocol::NameCursor cursor(table);
     for (unsigned i = 0; i < 100; ++i) EXPECT_EQ(name_of(cursor, i), "fn_" + std::to_string(i));
     EXPECT_EQ(name_of(cursor, 100), "-");
     EXPECT_EQ(name_of(cursor, 1u << 20), "-");
-    const wire::NameTable empty;
-    wire::NameCursor none(empty);
+    const protocol::NameTable empty;
+    protocol::NameCursor none(empty);
     EXPECT_EQ(name_of(none, 0), "-");
     std::mt19937 random(1);
     for (unsigned n = 0; n < 1000; ++n) {
@@ -126,7 +126,7 @@ TEST(NameTable, IsReadInAnyOrder) {
 TEST(NameTable, ATableThatIsNotTheImagesIsRefused) {
     const Bytes good = numbered(20).bytes();
     const auto size = [](const Bytes& bytes, std::uint32_t sites = 20, std::uint32_t of = crc) {
-        return wire::NameTable(bytes.data(), bytes.size(), sites, of).size();
+        return protocol::NameTable(bytes.data(), bytes.size(), sites, of).size();
     };
     EXPECT_EQ(size(good), 20u);
     EXPECT_EQ(size({}), 0u);
@@ -152,8 +152,8 @@ TEST(NameTable, WhatCannotBeANameIsNone) {
     made.add(0, std::string(200, 'y'));  // the next block is whole
     made.add(200, std::string(56, 'z'));  // longer than 255
     const Bytes bytes = made.bytes();
-    const wire::NameTable table(bytes.data(), bytes.size(), 18, crc);
-    wire::NameCursor cursor(table);
+    const protocol::NameTable table(bytes.data(), bytes.size(), 18, crc);
+    protocol::NameCursor cursor(table);
     EXPECT_EQ(name_of(cursor, 0), "alpha");
     EXPECT_EQ(name_of(cursor, 1), "-");
     EXPECT_EQ(name_of(cursor, 2), "-");
@@ -169,16 +169,16 @@ TEST(NameTable, CorruptBytesDoNoHarm) {
     for (unsigned n = 0; n < 20000; ++n) {
         Bytes bytes = good;
         for (unsigned flips = 1 + random() % 4; flips > 0; --flips) {
-            bytes[wire::names_header_bytes + random() % (bytes.size() - wire::names_header_bytes)] =
+            bytes[protocol::names_header_bytes + random() % (bytes.size() - protocol::names_header_bytes)] =
                 static_cast<std::uint8_t>(random());
         }
-        const wire::NameTable table(bytes.data(), bytes.size(), 40, crc);
+        const protocol::NameTable table(bytes.data(), bytes.size(), 40, crc);
         ASSERT_EQ(table.size(), 40u);
-        wire::NameCursor cursor(table);
+        protocol::NameCursor cursor(table);
         for (unsigned reads = 0; reads < 20; ++reads) {
             const unsigned i = random() % 40;
             const std::string name = name_of(cursor, i);
-            ASSERT_LE(name.size(), wire::max_name_bytes);
+            ASSERT_LE(name.size(), protocol::max_name_bytes);
             differ += name != "fn_" + std::to_string(i);
         }
     }
@@ -227,7 +227,7 @@ protected:
     std::vector<std::uint64_t> entries;
     SiteTable sites;
     Bytes bytes = numbered(20).bytes();
-    wire::NameTable table{bytes.data(), bytes.size(), 20, crc};
+    protocol::NameTable table{bytes.data(), bytes.size(), 20, crc};
 };
 
 TEST_F(NamedSelectionTest, VisitsWhatThePatternMatches) {

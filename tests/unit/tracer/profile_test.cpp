@@ -81,7 +81,7 @@ TEST(ProfileCell, ABinForEachNumberOfBits) {
     ProfileCell cell{};
     ++cell.bins[ProfileCell::bin_of(0)];
     EXPECT_EQ(cell.count(0), 1u);
-    for (unsigned bits = 1; bits < wire::profile_bins; ++bits) {
+    for (unsigned bits = 1; bits < protocol::profile_bins; ++bits) {
         ++cell.bins[ProfileCell::bin_of(std::uint64_t{1} << (bits - 1))];
         ++cell.bins[ProfileCell::bin_of((std::uint64_t{1} << bits) - 1)];
         EXPECT_EQ(cell.count(bits), 2u) << bits;
@@ -176,23 +176,23 @@ protected:
         ++cell.bins[ProfileCell::bin_of(ticks)];
     }
     struct Found {
-        std::map<std::pair<unsigned, std::uint32_t>, wire::ProfileEntry> entries;  // core, site
+        std::map<std::pair<unsigned, std::uint32_t>, protocol::ProfileEntry> entries;  // core, site
         std::size_t times = 0;  // that an entry came
-        std::vector<std::pair<unsigned, wire::ProfileHeader>> parts;
+        std::vector<std::pair<unsigned, protocol::ProfileHeader>> parts;
     };
     Found found() {
         Found result;
-        std::vector<wire::Byte> chunk;
-        for (const wire::Byte byte : testing::line_bytes) {
+        std::vector<protocol::Byte> chunk;
+        for (const protocol::Byte byte : testing::line_bytes) {
             if (byte != 0) {
                 chunk.push_back(byte);
                 continue;
             }
-            const wire::ParsedFrame frame = wire::parse_frame(chunk.data(), chunk.size());
-            if (frame.ok && frame.header.stream == wire::Stream::profile) {
-                wire::ProfileReader in(frame.payload, frame.payload_bytes);
+            const protocol::ParsedFrame frame = protocol::parse_frame(chunk.data(), chunk.size());
+            if (frame.ok && frame.header.stream == protocol::Stream::profile) {
+                protocol::ProfileReader in(frame.payload, frame.payload_bytes);
                 result.parts.emplace_back(frame.header.core, in.header());
-                for (wire::ProfileEntry entry; in.next(entry);) {
+                for (protocol::ProfileEntry entry; in.next(entry);) {
                     const std::uint32_t site = (entry.site_offset + 0x1000 - 0x2008) / 24;
                     ++result.times;
                     result.entries[{frame.header.core, site}] = entry;
@@ -257,7 +257,7 @@ TEST_F(ReadOut, SelfIsWithoutTheCalleesCost) {
         cell.self = (std::uint64_t{5000} << profiled_shift) + 7 * cost - 100 * cost;  // 7 calls made 100
         cell.bins[20] = 4;
         cell.bins[33] = 3;
-        const double exact = 5000.0 - 100.0 * static_cast<double>(cost) / wire::overhead_unit;
+        const double exact = 5000.0 - 100.0 * static_cast<double>(cost) / protocol::overhead_unit;
         EXPECT_NEAR(static_cast<double>(cell.self_ticks(7, cost)), exact, 0.5) << cost;
         open_all();
         sender.request();
@@ -285,7 +285,7 @@ TEST_F(ReadOut, ARequestDuringOneIsForAnother) {
     open_all();
     for (std::uint32_t site = 0; site < count; ++site) add(0, site, 9);
     sender.request();
-    wire::Byte payload[wire::max_payload_bytes];
+    protocol::Byte payload[protocol::max_payload_bytes];
     ASSERT_TRUE(sender.waits());
     (void)sender.next(machine.now, payload);
     sender.request();
@@ -321,14 +321,14 @@ TEST_F(ReadOut, IsTheLastButTheStats) {
     open_all();
     add(1, 3, 4);
     profiling.finish();
-    const std::vector<wire::Byte> line = testing::line_bytes;
+    const std::vector<protocol::Byte> line = testing::line_bytes;
     EXPECT_EQ(found().entries.size(), 1u);
     testing::line_bytes = line;
     const Received all = receive();
     const std::size_t final_stats = all.headers.size() - core_count;
     unsigned before = 0;
     for (std::size_t i = 0; i < all.headers.size(); ++i) {
-        if (all.headers[i].stream != wire::Stream::profile) continue;
+        if (all.headers[i].stream != protocol::Stream::profile) continue;
         EXPECT_LT(i, final_stats);
         ++before;
     }

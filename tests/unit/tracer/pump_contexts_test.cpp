@@ -9,8 +9,8 @@ namespace {
 
 using testing::receive;
 using testing::Received;
-using wire::Extended;
-using wire::Kind;
+using protocol::Extended;
+using protocol::Kind;
 using Words = std::vector<std::string>;
 
 class PumpContexts : public testing::PumpTest {
@@ -33,13 +33,13 @@ protected:
         while (put_own(machine, core, Extended::sync)) {
         }
     }
-    static bool is(const wire::Event& event, Extended what) {
+    static bool is(const protocol::Event& event, Extended what) {
         return event.kind == Kind::extended && event.extended == what;
     }
     // Those whose records were asked for: "context number clock", "begin clock", "end clock".
     static std::vector<std::string> switches_and_brackets(const Received& received) {
         std::vector<std::string> list;
-        for (const wire::Event& event : received.events) {
+        for (const protocol::Event& event : received.events) {
             const std::string clock = " " + std::to_string(event.clock);
             if (is(event, Extended::context))
                 list.push_back("context " + std::to_string(event.argument) + clock);
@@ -58,14 +58,14 @@ protected:
     // No time between two records counts for a context that did not run then.
     void expect_true(const Received& received) {
         ASSERT_EQ(received.bad, 0u);
-        for (const wire::Event& event : received.events) {
+        for (const protocol::Event& event : received.events) {
             const auto [ran, until] = truth(last);
-            if (reader != wire::several_contexts && event.clock != last) {
+            if (reader != protocol::several_contexts && event.clock != last) {
                 ASSERT_EQ(reader, ran) << "at " << last << ", record " << event.index;
                 ASSERT_LE(event.clock, until) << "record " << event.index;
             }
             if (is(event, Extended::context)) reader = event.argument;
-            several += reader == wire::several_contexts;
+            several += reader == protocol::several_contexts;
             last = event.clock;
             brackets += is(event, Extended::tracer_begin);
         }
@@ -79,7 +79,7 @@ protected:
     static std::vector<std::uint32_t> contexts_of(const Received& received) {
         std::vector<std::uint32_t> list;
         std::uint32_t now = 0;
-        for (const wire::Event& event : received.events) {
+        for (const protocol::Event& event : received.events) {
             if (event.kind != Kind::extended)
                 list.push_back(now);
             else if (event.extended == Extended::context)
@@ -207,7 +207,7 @@ TEST_F(PumpContexts, ALateRecordHasTheClockOfItsSwitchAndHidesNobodyBetween) {
     const auto list = switches_and_brackets(receive());
     ASSERT_EQ(list.size(), 4u);
     EXPECT_EQ(list[0],
-              "context " + std::to_string(wire::several_contexts) + " " + std::to_string(left));
+              "context " + std::to_string(protocol::several_contexts) + " " + std::to_string(left));
     EXPECT_EQ(list[1], "context 4 " + std::to_string(entered));
 }
 

@@ -16,7 +16,7 @@ using testing::receive;
 using testing::Received;
 using testing::transmitter_room;
 using testing::without_own;
-using wire::Kind;
+using protocol::Kind;
 
 class PumpCores : public testing::PumpTest {
 protected:
@@ -30,8 +30,8 @@ protected:
 
 // From 0, without a gap, for each stream of each core.
 void expect_whole_sequences(const Received& received) {
-    std::map<std::pair<wire::Stream, unsigned>, std::uint32_t> next;
-    for (const wire::FrameHeader& header : received.headers) {
+    std::map<std::pair<protocol::Stream, unsigned>, std::uint32_t> next;
+    for (const protocol::FrameHeader& header : received.headers) {
         EXPECT_EQ(header.sequence, (next[{header.stream, header.core}]++));
     }
 }
@@ -59,8 +59,8 @@ TEST_F(PumpCores, ABusyCoreDoesNotKeepTheOthersWaiting) {
     for (std::uint32_t i = 0; i < 150; ++i) call_on(2, 0x2000);
     pump.flush();
     std::vector<unsigned> order;
-    for (const wire::FrameHeader& header : receive().headers) {
-        if (header.stream == wire::Stream::trace) order.push_back(header.core);
+    for (const protocol::FrameHeader& header : receive().headers) {
+        if (header.stream == protocol::Stream::trace) order.push_back(header.core);
     }
     ASSERT_GE(order.size(), 3u);
     EXPECT_NE(std::find(order.begin(), order.begin() + 2, 2u), order.begin() + 2) << "they take turns";
@@ -72,18 +72,18 @@ TEST_F(PumpCores, StatsOfEachCore) {
     for (unsigned core = 0; core < 3; ++core) {
         for (unsigned i = 0; i < made[core]; ++i) call_on(core, 0x2000);
     }
-    cores[1].unhooked = 5;
-    cores[2].foreign = 6;
+    cores[1].shadow_stack_full = 5;
+    cores[2].off_stack = 6;
     pump.finish();
     const Received received = receive();
     expect_whole_sequences(received);
     for (unsigned core = 0; core < 3; ++core) {
-        const wire::Stats last = received.stats_of.at(core).back();
+        const protocol::Stats last = received.stats_of.at(core).back();
         EXPECT_EQ(last.final, 1u);
         EXPECT_EQ(last.generated, made[core]);
         EXPECT_EQ(last.generated, last.delivered + last.dropped);
-        EXPECT_EQ(last.unhooked, core == 1 ? 5u : 0u);
-        EXPECT_EQ(last.foreign, core == 2 ? 6u : 0u);
+        EXPECT_EQ(last.shadow_stack_full, core == 1 ? 5u : 0u);
+        EXPECT_EQ(last.off_stack, core == 2 ? 6u : 0u);
     }
     EXPECT_GT(received.stats_of.at(0).back().dropped, 0u);
     EXPECT_EQ(received.stats_of.at(1).back().dropped, 0u);
@@ -178,7 +178,7 @@ TEST(PumpThreads, LosslessFromThreeCoresAtOnce) {
     CoreUnderTest t(3);
     ThreadedMachine machine;
     testing::decoders.clear();
-    const auto encoders = std::make_unique<wire::TraceEncoder[]>(3);
+    const auto encoders = std::make_unique<protocol::TraceEncoder[]>(3);
     Pump<ThreadedMachine> pump(machine, t.cores, encoders.get());
     Config config;
     config.output.try_write = testing::try_write;
@@ -186,7 +186,7 @@ TEST(PumpThreads, LosslessFromThreeCoresAtOnce) {
     config.cores = 3;
     config.mode = Mode::lossless;
     config.cores = 3;
-    wire::Hello hello;
+    protocol::Hello hello;
     hello.clock_hz = config.clock_hz;
     hello.text_base = 0x1000;
     pump.open(config, hello, 7);
@@ -197,7 +197,7 @@ TEST(PumpThreads, LosslessFromThreeCoresAtOnce) {
         this_core = number;
         Core& core = t.cores[number];
         for (std::uint32_t i = 0; i < records; ++i) {
-            const auto record = wire::make_record(Kind::call, 0x400 + i % 512, 0);
+            const auto record = protocol::make_record(Kind::call, 0x400 + i % 512, 0);
             while (!ring_put(machine, core, record,
                              __atomic_load_n(&core.limit, __ATOMIC_RELAXED))) {
                 if (!pump.make_room()) ++refused;

@@ -14,10 +14,10 @@
 
 namespace nopscope::testing {
 
-inline std::vector<wire::Byte> line_bytes;
+inline std::vector<protocol::Byte> line_bytes;
 inline std::size_t transmitter_room = 0;
 // By core; each test begins with new ones.
-inline std::map<unsigned, std::unique_ptr<wire::TraceDecoder>> decoders;
+inline std::map<unsigned, std::unique_ptr<protocol::TraceDecoder>> decoders;
 
 inline bool try_write(std::uint8_t byte) {
     if (transmitter_room == 0) return false;
@@ -27,64 +27,64 @@ inline bool try_write(std::uint8_t byte) {
 }
 
 struct Received {
-    std::vector<wire::Event> events;
-    std::vector<wire::GroupHeader> traces;
-    std::vector<wire::Hello> hellos;
-    std::vector<wire::Stats> stats;
+    std::vector<protocol::Event> events;
+    std::vector<protocol::GroupHeader> traces;
+    std::vector<protocol::Hello> hellos;
+    std::vector<protocol::Stats> stats;
     std::string console;
-    std::vector<wire::FrameHeader> headers;
+    std::vector<protocol::FrameHeader> headers;
     // By core.
-    std::map<unsigned, std::vector<wire::Event>> events_of;
-    std::map<unsigned, std::vector<wire::Stats>> stats_of;
+    std::map<unsigned, std::vector<protocol::Event>> events_of;
+    std::map<unsigned, std::vector<protocol::Stats>> stats_of;
     unsigned bad = 0;
 };
 
-inline void take(Received& received, std::vector<wire::Byte>& chunk) {
-    const wire::ParsedFrame frame = wire::parse_frame(chunk.data(), chunk.size());
+inline void take(Received& received, std::vector<protocol::Byte>& chunk) {
+    const protocol::ParsedFrame frame = protocol::parse_frame(chunk.data(), chunk.size());
     if (!frame.ok || frame.header.session != 7) {
         ++received.bad;
         return;
     }
     received.headers.push_back(frame.header);
     switch (frame.header.stream) {
-        case wire::Stream::hello:
+        case protocol::Stream::hello:
             received.hellos.emplace_back();
-            received.bad += !wire::read_hello(frame.payload, frame.payload_bytes, received.hellos.back());
+            received.bad += !protocol::read_hello(frame.payload, frame.payload_bytes, received.hellos.back());
             break;
-        case wire::Stream::stats:
+        case protocol::Stream::stats:
             received.stats.emplace_back();
-            received.bad += !wire::read_stats(frame.payload, frame.payload_bytes, received.stats.back());
+            received.bad += !protocol::read_stats(frame.payload, frame.payload_bytes, received.stats.back());
             received.stats_of[frame.header.core].push_back(received.stats.back());
             break;
-        case wire::Stream::console:
+        case protocol::Stream::console:
             received.console.append(reinterpret_cast<const char*>(frame.payload), frame.payload_bytes);
             break;
-        case wire::Stream::trace: {
+        case protocol::Stream::trace: {
             auto& decoder = decoders[frame.header.core];
-            if (!decoder) decoder = std::make_unique<wire::TraceDecoder>();
+            if (!decoder) decoder = std::make_unique<protocol::TraceDecoder>();
             received.bad += decoder->open(frame.payload, frame.payload_bytes) !=
-                            wire::TraceDecoder::Opened::ready;
+                            protocol::TraceDecoder::Opened::ready;
             received.traces.push_back(decoder->header());
             std::uint64_t index = decoder->next_index();
-            received.bad += !decoder->read([&](wire::Record record, std::uint64_t clock) {
-                received.events.push_back(wire::event_of({record, clock}, index++));
+            received.bad += !decoder->read([&](protocol::Record record, std::uint64_t clock) {
+                received.events.push_back(protocol::event_of({record, clock}, index++));
                 received.events_of[frame.header.core].push_back(received.events.back());
             });
             break;
         }
-        case wire::Stream::profile_events: break;
-        case wire::Stream::moved:
-        case wire::Stream::profile:
-        case wire::Stream::command:
-        case wire::Stream::reply: break;
+        case protocol::Stream::profile_events: break;
+        case protocol::Stream::moved:
+        case protocol::Stream::profile:
+        case protocol::Stream::command:
+        case protocol::Stream::reply: break;
     }
 }
 
 // All whole frames on the line so far; what is left stays.
 inline Received receive() {
     Received received;
-    std::vector<wire::Byte> chunk;
-    for (const wire::Byte byte : line_bytes) {
+    std::vector<protocol::Byte> chunk;
+    for (const protocol::Byte byte : line_bytes) {
         if (byte != 0) {
             chunk.push_back(byte);
             continue;
@@ -118,16 +118,16 @@ protected:
         pump.open(config, hello, 7);
     }
     Config config;
-    wire::Hello hello;
-    std::unique_ptr<wire::TraceEncoder[]> encoders =
-        std::make_unique<wire::TraceEncoder[]>(cores.size());
+    protocol::Hello hello;
+    std::unique_ptr<protocol::TraceEncoder[]> encoders =
+        std::make_unique<protocol::TraceEncoder[]>(cores.size());
     Pump<sim::SimMachine> pump{machine, cores, encoders.get()};
 };
 
-inline std::vector<wire::Event> without_own(const std::vector<wire::Event>& events) {
-    std::vector<wire::Event> calls;
-    for (const wire::Event& event : events) {
-        if (event.kind != wire::Kind::extended) calls.push_back(event);
+inline std::vector<protocol::Event> without_own(const std::vector<protocol::Event>& events) {
+    std::vector<protocol::Event> calls;
+    for (const protocol::Event& event : events) {
+        if (event.kind != protocol::Kind::extended) calls.push_back(event);
     }
     return calls;
 }

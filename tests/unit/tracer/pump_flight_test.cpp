@@ -14,8 +14,8 @@ using testing::receive;
 using testing::Received;
 using testing::transmitter_room;
 using testing::without_own;
-using wire::Extended;
-using wire::Kind;
+using protocol::Extended;
+using protocol::Kind;
 
 constexpr std::uint64_t slots = ring_bytes / record_bytes;
 
@@ -30,7 +30,7 @@ protected:
     // As tracer/recorders/triggers.cpp does.
     bool mark(std::uint32_t id) {
         const std::uint32_t payload = id << 4 | static_cast<std::uint32_t>(Extended::marker);
-        return ring_put(machine, here(), wire::make_record(Kind::extended, payload, 0), mark_limit(here()));
+        return ring_put(machine, here(), protocol::make_record(Kind::extended, payload, 0), mark_limit(here()));
     }
     void snapshot(std::uint32_t id) {
         EXPECT_TRUE(mark(id));
@@ -61,7 +61,7 @@ protected:
         EXPECT_EQ(received.bad, 0u);
         std::uint32_t context = 0;
         std::size_t frame = 0;
-        for (const wire::Event& event : received.events) {
+        for (const protocol::Event& event : received.events) {
             while (frame < received.traces.size() && received.traces[frame].key &&
                    received.traces[frame].first_index <= event.index) {
                 context = received.traces[frame++].context;
@@ -78,7 +78,7 @@ protected:
             ASSERT_EQ(context, true_one.context) << event.index;
             ++delivered_calls;
         }
-        for (const wire::Stats& of : received.stats) {
+        for (const protocol::Stats& of : received.stats) {
             EXPECT_EQ(of.generated,
                       of.delivered + of.dropped + of.overwritten + of.aggregated + of.filtered);
         }
@@ -120,9 +120,9 @@ TEST_F(PumpFlight, ASnapshotIsTheNewestRecordsAndItsMark) {
         expect_true(received);
         ASSERT_FALSE(received.events.empty());
         std::uint64_t next = received.events.front().index;
-        for (const wire::Event& event : received.events) EXPECT_EQ(event.index, next++);
+        for (const protocol::Event& event : received.events) EXPECT_EQ(event.index, next++);
         const auto marks = std::count_if(
-            received.events.begin(), received.events.end(), [&](const wire::Event& event) {
+            received.events.begin(), received.events.end(), [&](const protocol::Event& event) {
                 return event.kind == Kind::extended && event.extended == Extended::marker &&
                        event.argument == 7 && event.index == end;
             });
@@ -145,7 +145,7 @@ TEST_F(PumpFlight, EntriesAreRefusedAndCountedUntilThePumpHasCome) {
     pump.finish();
     const Received received = receive();
     expect_true(received);
-    const wire::Stats last = received.stats.back();
+    const protocol::Stats last = received.stats.back();
     EXPECT_EQ(last.final, 1u);
     EXPECT_EQ(last.generated, record_index(core.cursor) + core.dropped);
     EXPECT_EQ(last.delivered, received.events.size());
@@ -245,7 +245,7 @@ TEST_F(PumpFlight, ASlotThatIsNeverWrittenIsLeftOutAndCounted) {
     expect_true(first);
     EXPECT_EQ(core.tail, hole) << "it waits";
     EXPECT_EQ(first.events.back().index, record_index(hole) - 1);
-    const auto word = wire::make_record(Kind::call, 0x4000 >> 3, machine.now);
+    const auto word = protocol::make_record(Kind::call, 0x4000 >> 3, machine.now);
     made[record_index(late)] = {0x3000, machine.now, 0};
     *ring_slot(core, late) = (word.word + recorder_excess(word)) ^ lap_mask(late);
     run();
@@ -253,7 +253,7 @@ TEST_F(PumpFlight, ASlotThatIsNeverWrittenIsLeftOutAndCounted) {
     const Received received = receive();
     expect_true(received);
     EXPECT_EQ(received.events.front().index, record_index(hole) + 1);
-    const wire::Stats last = received.stats.back();
+    const protocol::Stats last = received.stats.back();
     EXPECT_EQ(last.delivered, first.events.size() + received.events.size());
     EXPECT_EQ(last.generated, last.delivered + last.overwritten + last.dropped);
     EXPECT_EQ(last.generated, record_index(core.cursor));
@@ -298,7 +298,7 @@ TEST_P(PumpFlightPanics, AllIsSentWhereverThePumpWas) {
     expect_true(received);
     ASSERT_FALSE(received.events.empty());
     EXPECT_EQ(received.events.back().index, end - 1);
-    for (const wire::Event& event : received.events) EXPECT_NE(event.index, hole);
+    for (const protocol::Event& event : received.events) EXPECT_NE(event.index, hole);
     EXPECT_EQ(record_index(core.tail), end);
     EXPECT_EQ(received.events.size() + core.overwritten, end);
     EXPECT_GE(received.events.size(), slots - shadow_frames - 2 * 64 - 8);
@@ -321,7 +321,7 @@ TEST_F(PumpFlight, TheModeChangesWhileRecording) {
     pump.finish();
     const Received received = receive();
     expect_true(received);
-    const wire::Stats last = received.stats.back();
+    const protocol::Stats last = received.stats.back();
     EXPECT_EQ(last.generated, record_index(core.cursor) + core.dropped);
     EXPECT_GT(last.dropped, 0u);
     EXPECT_GT(last.overwritten, slots);
@@ -341,7 +341,7 @@ TEST_P(PumpFlightLaps, WhileItIsReadAreSeen) {
     EXPECT_EQ(core.overwrites, 0u);
     for (unsigned i = 0; i < GetParam(); ++i) {
         const std::uint64_t index = record_index(core.cursor);
-        ASSERT_TRUE(ring_put(machine, core, wire::make_record(Kind::call, 0x5000 >> 3, 0), no_limit));
+        ASSERT_TRUE(ring_put(machine, core, protocol::make_record(Kind::call, 0x5000 >> 3, 0), no_limit));
         made[index] = {0x4000, machine.now, 0};
     }
     transmitter_room = ~std::size_t{0};

@@ -11,8 +11,8 @@ using testing::receive;
 using testing::Received;
 using testing::transmitter_room;
 using testing::without_own;
-using wire::Extended;
-using wire::Kind;
+using protocol::Extended;
+using protocol::Kind;
 
 struct Interrupted : PumpTest {
     void TestBody() override {}
@@ -48,7 +48,7 @@ struct Interrupted : PumpTest {
         if (!interrupted_at(n, [&] { pump.send_hello(), pump.run(); })) return {};
         pump.flush();
         std::string brackets;
-        for (const wire::Event& event : receive().events) {
+        for (const protocol::Event& event : receive().events) {
             if (event.kind != Kind::extended) continue;
             if (event.extended == Extended::tracer_begin) brackets += '<';
             if (event.extended == Extended::tracer_end) brackets += '>';
@@ -87,14 +87,14 @@ TEST_F(PumpTest, APanicWithinTheEncoderBeginsAGroup) {
     pump.flush();
     EXPECT_EQ(without_own(receive().events).size(), 300u);
     for (int i = 0; i < 100; ++i) call(0x2000 + 8 * (i % 5));
-    wire::Byte payload[wire::max_payload_bytes];
+    protocol::Byte payload[protocol::max_payload_bytes];
     encoders[0].begin(payload, {.index = record_index(core.tail), .clock = core.pumped_clock, .dropped = 0,
                                 .overwritten = 0, .context = 0});
     int coded = 0;
     try {
-        encoders[0].fill(100, [&](wire::Record& record, std::uint64_t& clock) {
+        encoders[0].fill(100, [&](protocol::Record& record, std::uint64_t& clock) {
             if (coded++ == 50) throw 0;
-            record = wire::make_record(Kind::call, 0x7000 >> 3, 0);
+            record = protocol::make_record(Kind::call, 0x7000 >> 3, 0);
             clock = core.pumped_clock;
             return true;
         });

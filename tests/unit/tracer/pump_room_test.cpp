@@ -8,8 +8,8 @@ namespace {
 using testing::receive;
 using testing::Received;
 using testing::without_own;
-using wire::Extended;
-using wire::Kind;
+using protocol::Extended;
+using protocol::Kind;
 
 using PumpRoom = testing::PumpTest;
 
@@ -17,7 +17,7 @@ TEST_F(PumpRoom, LosslessMakesRoom) {
     open(Mode::lossless);
     unsigned made = 0;
     for (; made < 5000; ++made) {
-        while (!ring_put(machine, core, wire::make_record(Kind::call, 0x400, 0), core.limit)) {
+        while (!ring_put(machine, core, protocol::make_record(Kind::call, 0x400, 0), core.limit)) {
             ASSERT_TRUE(pump.make_room());
         }
     }
@@ -35,22 +35,22 @@ TEST_F(PumpRoom, FlightModeEndsTheWaitForRoom) {
     open(Mode::lossless);
     config.output.try_write = [](std::uint8_t) { return the_pump->set_mode(Mode::flight); };  // as another core
     pump.open(config, hello, 7);
-    while (ring_put(machine, core, wire::make_record(Kind::call, 0x400, 0), core.limit)) {
+    while (ring_put(machine, core, protocol::make_record(Kind::call, 0x400, 0), core.limit)) {
     }
     EXPECT_TRUE(pump.make_room());
-    EXPECT_TRUE(ring_put(machine, core, wire::make_record(Kind::call, 0x400, 0), core.limit));
+    EXPECT_TRUE(ring_put(machine, core, protocol::make_record(Kind::call, 0x400, 0), core.limit));
 }
 
 TEST_F(PumpRoom, RoomIsMadeInTheTracersTimeFromWhereTheRecorderCameOn) {
     open(Mode::lossless);
-    while (ring_put(machine, core, wire::make_record(Kind::call, 0x400, 0), core.limit)) {
+    while (ring_put(machine, core, protocol::make_record(Kind::call, 0x400, 0), core.limit)) {
     }
     const Moment began = moment(machine, core);
     machine.now += 1000;
     ASSERT_TRUE(pump.make_room(began, 21));
     pump.finish();
-    std::vector<wire::Event> own;
-    for (const wire::Event& event : receive().events) {
+    std::vector<protocol::Event> own;
+    for (const protocol::Event& event : receive().events) {
         if (event.kind == Kind::extended && event.extended != Extended::sync) own.push_back(event);
     }
     ASSERT_EQ(own.size(), 2u);
@@ -64,7 +64,7 @@ TEST_F(PumpRoom, RoomIsMadeInTheTracersTimeFromWhereTheRecorderCameOn) {
 TEST_F(PumpRoom, LosslessGivesUpBehindAnInterruptedRecorder) {
     open(Mode::lossless);
     core.cursor += record_bytes;  // the interrupted recorder's claim, at the tail
-    while (ring_put(machine, core, wire::make_record(Kind::call, 0x400, 0), core.limit)) {
+    while (ring_put(machine, core, protocol::make_record(Kind::call, 0x400, 0), core.limit)) {
     }
     EXPECT_FALSE(pump.make_room());
 }

@@ -11,8 +11,8 @@ using testing::receive;
 using testing::Received;
 using testing::transmitter_room;
 using testing::without_own;
-using wire::Extended;
-using wire::Kind;
+using protocol::Extended;
+using protocol::Kind;
 
 TEST_F(PumpTest, HelloComesFirst) {
     open();
@@ -73,7 +73,7 @@ TEST_F(PumpTest, FramesJoin) {
         pump.flush();
         const Received received = receive();
         EXPECT_EQ(received.bad, 0u);
-        for (const wire::Event& event : received.events) EXPECT_EQ(event.index, next++);
+        for (const protocol::Event& event : received.events) EXPECT_EQ(event.index, next++);
     }
     EXPECT_EQ(next, 40u * 300);
     EXPECT_EQ(record_index(core.tail), 40u * 300);
@@ -117,7 +117,7 @@ TEST_F(PumpTest, StopsAtARecordThatIsNotWrittenYet) {
     pump.flush();
     EXPECT_EQ(receive().events.size(), 1u);
     EXPECT_EQ(core.tail, claimed);
-    const auto word = wire::make_record(Kind::call, 0x2100 >> 3, machine.now);
+    const auto word = protocol::make_record(Kind::call, 0x2100 >> 3, machine.now);
     *ring_slot(core, claimed) = (word.word + recorder_excess(word)) ^ lap_mask(claimed);
     pump.flush();
     const Received rest = receive();
@@ -133,7 +133,7 @@ TEST_F(PumpTest, DroppedIsExactInStreamMode) {
     pump.finish();
     const Received received = receive();
     ASSERT_FALSE(received.stats.empty());
-    const wire::Stats last = received.stats.back();
+    const protocol::Stats last = received.stats.back();
     EXPECT_EQ(last.final, 1u);
     EXPECT_GT(last.dropped, 0u);
     EXPECT_EQ(last.generated, made);
@@ -158,7 +158,7 @@ TEST_F(PumpTest, SaysWhatIsInForceAndOfAllCoresAtOnceWhenAsked) {
     EXPECT_TRUE(receive().stats.empty());
     telling.send_stats();
     telling.run();
-    wire::Stats last = receive().stats.back();
+    protocol::Stats last = receive().stats.back();
     EXPECT_TRUE(last.has_state);
     EXPECT_EQ(last.recursions, 3u);
     EXPECT_EQ(last.mode, 0u);
@@ -258,7 +258,7 @@ TEST_F(PumpTest, ItsTimeIsBracketed) {
     pump.run();
     pump.flush();
     unsigned begins = 0, ends = 0;
-    for (const wire::Event& event : receive().events) {
+    for (const protocol::Event& event : receive().events) {
         begins += event.kind == Kind::extended && event.extended == Extended::tracer_begin;
         ends += event.kind == Kind::extended && event.extended == Extended::tracer_end;
         EXPECT_LE(ends, begins);
@@ -298,7 +298,7 @@ TEST_F(PumpTest, WhatFiltersLeaveOutIsInTheAccount) {
     core.calls_skipped = 7;
     call(0x2000);
     pump.finish();
-    const wire::Stats last = receive().stats.back();
+    const protocol::Stats last = receive().stats.back();
     EXPECT_EQ(last.filtered, 12u);
     EXPECT_EQ(last.generated, last.delivered + 12);
 }

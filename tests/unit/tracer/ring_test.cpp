@@ -7,7 +7,7 @@ namespace nopscope {
 namespace {
 
 using testing::CoreUnderTest;
-using wire::Kind;
+using protocol::Kind;
 
 constexpr std::uint64_t slots = ring_bytes / record_bytes;
 
@@ -22,7 +22,7 @@ struct Interrupting : sim::SimMachine {
         if (!std::exchange(armed, false)) return ticks;
         SimMachine handler(0, 64);
         handler.now = now;
-        (void)ring_put(handler, interrupted, wire::make_record(wire::Kind::call, 7, 0), no_limit);
+        (void)ring_put(handler, interrupted, protocol::make_record(protocol::Kind::call, 7, 0), no_limit);
         now = handler.now;
         return ticks;
     }
@@ -37,7 +37,7 @@ TEST(Ring, EveryKindComesBackAsItWasPut) {
     ASSERT_TRUE(t.call(0x40200100));
     ASSERT_TRUE(t.enter(0xfffffff8, 0x8000));  // plus 8 wraps in 32 bits
     t.leave();
-    ASSERT_TRUE(ring_put(t.machine, t.core, wire::make_sync(0), no_limit));
+    ASSERT_TRUE(ring_put(t.machine, t.core, protocol::make_sync(0), no_limit));
     const auto at = [&](unsigned i) { return *ring_peek(t.core, ring_bytes + 8 * i); };
     EXPECT_EQ(at(0).kind(), Kind::call);
     EXPECT_EQ(at(0).site_low(), 0x40200100u);
@@ -46,7 +46,7 @@ TEST(Ring, EveryKindComesBackAsItWasPut) {
     EXPECT_EQ(at(2).kind(), Kind::ret);
     EXPECT_EQ(at(2).entry_index(), 1u);
     EXPECT_FALSE(at(2).unwound());
-    EXPECT_EQ(at(3).extended(), wire::Extended::sync);
+    EXPECT_EQ(at(3).extended(), protocol::Extended::sync);
     EXPECT_EQ(at(3).clock_low(), static_cast<std::uint32_t>(t.machine.now));
     EXPECT_FALSE(ring_peek(t.core, t.core.cursor));
 }
@@ -56,7 +56,7 @@ TEST(Ring, TheTracersWorkHasTheTimeItBegan) {
     const Moment began = moment(t.machine, t.core);
     Moment left = began;
     t.machine.now += 1000;
-    const auto put = [&](Moment* at) { return ring_put(t.machine, t.core, wire::make_record(Kind::call, 9, 0), no_limit, at); };
+    const auto put = [&](Moment* at) { return ring_put(t.machine, t.core, protocol::make_record(Kind::call, 9, 0), no_limit, at); };
     ASSERT_TRUE(put(&left) && put(&left) && put(nullptr) && put(&left));
     const auto clock = [&](unsigned i) { return ring_peek(t.core, ring_bytes + record_bytes * i)->clock_low(); };
     EXPECT_EQ(clock(0), began.clock);
@@ -70,7 +70,7 @@ TEST(Ring, AMomentNeverComesBeforeWhatWasRecorded) {
     Interrupting machine(t.core);
     machine.armed = true;
     Moment began = moment(machine, t.core);
-    ASSERT_TRUE(ring_put(machine, t.core, wire::make_record(Kind::call, 9, 0), no_limit, &began));
+    ASSERT_TRUE(ring_put(machine, t.core, protocol::make_record(Kind::call, 9, 0), no_limit, &began));
     const auto handlers = ring_peek(t.core, ring_bytes), ours = ring_peek(t.core, ring_bytes + record_bytes);
     ASSERT_TRUE(handlers && ours);
     EXPECT_GT(ours->clock_low(), handlers->clock_low());
@@ -78,9 +78,9 @@ TEST(Ring, AMomentNeverComesBeforeWhatWasRecorded) {
 
 TEST(Ring, SyncCarriesTheUpperClock) {
     CoreUnderTest t;
-    t.machine.now = 0x123'4567'89ab'cdef & ((std::uint64_t{1} << wire::sync_clock_bits) - 1);
-    ASSERT_TRUE(ring_put(t.machine, t.core, wire::make_sync(0), no_limit));
-    const wire::Record record = *ring_peek(t.core, ring_bytes);
+    t.machine.now = 0x123'4567'89ab'cdef & ((std::uint64_t{1} << protocol::sync_clock_bits) - 1);
+    ASSERT_TRUE(ring_put(t.machine, t.core, protocol::make_sync(0), no_limit));
+    const protocol::Record record = *ring_peek(t.core, ring_bytes);
     EXPECT_EQ(static_cast<std::uint64_t>(record.argument()) << 32 | record.clock_low(), t.machine.now);
 }
 
@@ -89,7 +89,7 @@ TEST(Ring, AnInterruptThatRecordsWithinAClaimComesFirst) {
     CoreUnderTest t;
     Interrupting machine(t.core);
     machine.armed = true;
-    ASSERT_TRUE(ring_put(machine, t.core, wire::make_record(wire::Kind::call, 9, 0), no_limit));
+    ASSERT_TRUE(ring_put(machine, t.core, protocol::make_record(protocol::Kind::call, 9, 0), no_limit));
     ASSERT_EQ(t.core.cursor, ring_bytes + 2 * record_bytes);
     const auto first = ring_peek(t.core, ring_bytes), second = ring_peek(t.core, ring_bytes + record_bytes);
     ASSERT_TRUE(first && second);
@@ -124,8 +124,8 @@ TEST(Ring, FullRingRefusesEntriesAndStillTakesEveryReturn) {
     }
     EXPECT_FALSE(t.enter(0x1000, sp - 16));
     EXPECT_EQ(t.core.dropped, 1u);
-    EXPECT_EQ(t.core.unhooked, 1u);
-    while (ring_put(t.machine, t.core, wire::make_sync(0), own_limit(t.core))) {
+    EXPECT_EQ(t.core.shadow_stack_full, 1u);
+    while (ring_put(t.machine, t.core, protocol::make_sync(0), own_limit(t.core))) {
     }
     while (open-- > 0) t.leave();
     EXPECT_LE(t.core.cursor, t.core.tail + ring_bytes) << "a return went over an unread record";
@@ -134,9 +134,9 @@ TEST(Ring, FullRingRefusesEntriesAndStillTakesEveryReturn) {
     while (other.call(0x2000)) {
     }
     for (std::uint64_t i = 0; i < own_reserve_bytes / record_bytes; ++i) {
-        ASSERT_TRUE(ring_put(other.machine, other.core, wire::make_sync(0), own_limit(other.core)));
+        ASSERT_TRUE(ring_put(other.machine, other.core, protocol::make_sync(0), own_limit(other.core)));
     }
-    EXPECT_FALSE(ring_put(other.machine, other.core, wire::make_sync(0), own_limit(other.core)));
+    EXPECT_FALSE(ring_put(other.machine, other.core, protocol::make_sync(0), own_limit(other.core)));
 }
 
 TEST(Ring, EntriesLeaveTheMarginToo) {
@@ -165,11 +165,11 @@ TEST(Ring, ARecordOfAnotherContextComesBehindItsSwitch) {
     CoreUnderTest t;
     t.core.context_record_pending = 1;
     t.core.context_number = 3;
-    const auto put = [&](std::uint64_t limit) { return ring_put(t.machine, t.core, wire::make_sync(0), limit); };
+    const auto put = [&](std::uint64_t limit) { return ring_put(t.machine, t.core, protocol::make_sync(0), limit); };
     ASSERT_TRUE(put_in_context(t.machine, t.core, put, own_limit));
-    EXPECT_EQ(ring_peek(t.core, ring_bytes)->extended(), wire::Extended::context);
+    EXPECT_EQ(ring_peek(t.core, ring_bytes)->extended(), protocol::Extended::context);
     EXPECT_EQ(ring_peek(t.core, ring_bytes)->argument(), 3u);
-    EXPECT_EQ(ring_peek(t.core, ring_bytes + record_bytes)->extended(), wire::Extended::sync);
+    EXPECT_EQ(ring_peek(t.core, ring_bytes + record_bytes)->extended(), protocol::Extended::sync);
 }
 
 TEST(Ring, StoppedStaysStoppedWhenThePumpReleases) {
@@ -193,8 +193,8 @@ TEST(ShadowStack, LongjmpClosesTheSkippedCalls) {
     EXPECT_EQ(machine.masked, 0u);
     EXPECT_EQ(t.depth(), 1u);
     for (const unsigned freed : {2u, 3u}) EXPECT_EQ(t.memory[0].frames[freed].sp, free_frame_sp);
-    const wire::Record inner = *ring_peek(t.core, ring_bytes + 8 * 3);
-    const wire::Record outer = *ring_peek(t.core, ring_bytes + 8 * 4);
+    const protocol::Record inner = *ring_peek(t.core, ring_bytes + 8 * 3);
+    const protocol::Record outer = *ring_peek(t.core, ring_bytes + 8 * 4);
     EXPECT_TRUE(inner.unwound() && outer.unwound());
     EXPECT_EQ(inner.entry_index(), 2u);
     EXPECT_EQ(outer.entry_index(), 1u);
@@ -212,29 +212,29 @@ struct ToldLongjmp : CoreUnderTest {
         core.left_clock = machine.now;
     }
     // What is recorded then.
-    std::vector<wire::Record> found() {
+    std::vector<protocol::Record> found() {
         const std::uint64_t from = core.cursor;
         machine.now = 2000;
         const Moment now = moment(machine, core);
         machine.now = 3000;
         unwind(machine, core, 0x9000, false, {now, 33});
-        std::vector<wire::Record> records;
+        std::vector<protocol::Record> records;
         for (std::uint64_t at = from; at != core.cursor; at += record_bytes) records.push_back(*ring_peek(core, at));
         return records;
     }
 };
 TEST(ShadowStack, WhatAToldLongjmpLeftEndedWhenItWasTold) {
     ToldLongjmp t;
-    const std::vector<wire::Record> records = t.found();
+    const std::vector<protocol::Record> records = t.found();
     ASSERT_EQ(records.size(), 6u);
-    EXPECT_TRUE(records[0].is(wire::Extended::tracer_begin) && records[3].is(wire::Extended::tracer_end));
+    EXPECT_TRUE(records[0].is(protocol::Extended::tracer_begin) && records[3].is(protocol::Extended::tracer_end));
     for (unsigned i = 0; i < 4; ++i) EXPECT_EQ(records[i].clock_low(), 1000u) << i;
     EXPECT_TRUE(records[1].unwound() && records[1].entry_index() == 2);
     EXPECT_TRUE(records[2].unwound() && records[2].entry_index() == 1);
     EXPECT_EQ(records[0].argument(), told_before);
     EXPECT_EQ(records[3].argument(), told_after);
     // What it took to find out.
-    EXPECT_TRUE(records[4].is(wire::Extended::tracer_begin) && records[5].is(wire::Extended::tracer_end));
+    EXPECT_TRUE(records[4].is(protocol::Extended::tracer_begin) && records[5].is(protocol::Extended::tracer_end));
     EXPECT_TRUE(records[4].clock_low() >= 2000 && records[4].clock_low() < 3000);
     EXPECT_GE(records[5].clock_low(), 3000u);
     EXPECT_EQ(records[4].argument(), 33u);
@@ -243,9 +243,9 @@ TEST(ShadowStack, WhatAToldLongjmpLeftEndedWhenItWasTold) {
 TEST(ShadowStack, AToldLongjmpIsOfNoCallsThatLeftLater) {
     ToldLongjmp t;
     ASSERT_TRUE(t.call(0x4000));
-    const std::vector<wire::Record> records = t.found();
+    const std::vector<protocol::Record> records = t.found();
     ASSERT_EQ(records.size(), 2u);
-    for (const wire::Record& record : records) {
+    for (const protocol::Record& record : records) {
         EXPECT_TRUE(record.unwound());
         EXPECT_TRUE(record.clock_low() >= 2000 && record.clock_low() < 3000) << "when it was found out";
     }

@@ -41,14 +41,14 @@ TEST(Settle, ProducersAreKeptOff) {
 TEST(Settle, BeginsWithAWholeRecord) {
     for (unsigned more = 0; more < 3; ++more) {
         Overwriting t;
-        const wire::Record head = wire::make_record(
-            wire::Kind::extended, static_cast<std::uint32_t>(wire::Extended::duration), 0);
+        const protocol::Record head = protocol::make_record(
+            protocol::Kind::extended, static_cast<std::uint32_t>(protocol::Extended::duration), 0);
         const std::uint64_t data[] = {5, 6};
         for (unsigned i = 0; i < slots; ++i) ASSERT_TRUE(ring_put_many(t.machine, t.core, head, data, no_limit));
         for (unsigned i = 0; i < more; ++i) ASSERT_TRUE(t.call(0x2000));
         settle(t.machine, t.core);
         ASSERT_TRUE(ring_peek(t.core, t.core.tail));
-        EXPECT_FALSE(ring_peek(t.core, t.core.tail)->is(wire::Extended::data)) << more;
+        EXPECT_FALSE(ring_peek(t.core, t.core.tail)->is(protocol::Extended::data)) << more;
         EXPECT_EQ(t.core.overwritten, record_index(t.core.tail));
     }
 }

@@ -48,7 +48,7 @@ protected:
             return sites.contains(low);
         });
         if (found.records == 0) return;
-        const auto its_encoder = std::make_unique<wire::TraceEncoder>();
+        const auto its_encoder = std::make_unique<protocol::TraceEncoder>();
         Pump<sim::SimMachine> booted{machine, {&next, 1}, its_encoder.get()};
         booted.send_recovered(config, hello, kept);
     }
@@ -56,14 +56,14 @@ protected:
     void expect_true(const Received& received, std::uint64_t end, unsigned holes = 0) {
         EXPECT_EQ(received.bad, 0u);
         ASSERT_FALSE(received.events.empty());
-        for (const wire::Event& event : without_own(received.events)) {
+        for (const protocol::Event& event : without_own(received.events)) {
             ASSERT_EQ(event.site_offset, site_of_call(event.index) - 0x1000) << event.index;
         }
         EXPECT_EQ(received.events.back().index, end - 1);
         ASSERT_EQ(received.hellos.size(), 1u);
         EXPECT_TRUE(received.hellos[0].recovered);
         EXPECT_TRUE(received.hellos[0].flight);
-        const wire::Stats last = received.stats.back();
+        const protocol::Stats last = received.stats.back();
         EXPECT_EQ(last.final, 1u);
         EXPECT_EQ(last.generated, end + holes);
         EXPECT_EQ(last.generated, last.delivered + last.overwritten + last.dropped);

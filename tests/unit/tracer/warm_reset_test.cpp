@@ -16,7 +16,7 @@ using testing::site_end;
 using testing::slots;
 using testing::WarmReset;
 using testing::without_own;
-using wire::Kind;
+using protocol::Kind;
 
 TEST_F(WarmReset, AnnouncedOrNot) {
     for (const unsigned count : {10u, 500u, 3000u, 20000u}) {
@@ -63,7 +63,7 @@ TEST_F(WarmReset, ReturnsTellTheLapWhereCallsDoNot) {
         EXPECT_EQ(received.bad, 0u);
         ASSERT_FALSE(received.events.empty());
         EXPECT_EQ(received.events.back().index, end - 1);
-        for (const wire::Event& event : without_own(received.events)) {
+        for (const protocol::Event& event : without_own(received.events)) {
             if (event.kind != Kind::entry) continue;
             ASSERT_EQ(event.site_offset, first_site - 0x1000) << event.index;
         }
@@ -150,7 +150,7 @@ TEST_F(WarmReset, AFrameThatAResetCutsIsSentAgain) {
         const std::uint64_t now = machine.now += hz / 100;
         testing::transmitter_room = 30;
         pump.run();
-        for (const wire::Event& event : testing::receive().events) ASSERT_EQ(event.index, arrived++);
+        for (const protocol::Event& event : testing::receive().events) ASSERT_EQ(event.index, arrived++);
         cut += line_bytes.size() > 10;
         auto line = std::exchange(line_bytes, {});
         auto its_decoders = std::exchange(decoders, {});
@@ -229,17 +229,17 @@ TEST_F(WarmReset, WhatCannotBeIsLeftOutAlone) {
     constexpr std::uint64_t index = 50;
     const std::uint64_t clock = machine.now + index;
     const auto ret = [&](std::uint64_t entry) {
-        return wire::make_record(Kind::ret, static_cast<std::uint32_t>(entry << 1), clock);
+        return protocol::make_record(Kind::ret, static_cast<std::uint32_t>(entry << 1), clock);
     };
-    const auto site = [&](std::uint32_t low, std::uint64_t at) { return wire::make_record(Kind::call, low >> 3, at); };
+    const auto site = [&](std::uint32_t low, std::uint64_t at) { return protocol::make_record(Kind::call, low >> 3, at); };
     const struct {
-        wire::Record record;
+        protocol::Record record;
         bool is_left_out;
     } cases[] = {{ret(index - 1), false},
                  {ret(index), true},
                  {ret(index + 1), true},
-                 {wire::make_record(Kind::extended, 14, clock), true},  // no such kind
-                 {wire::make_record(Kind::extended, static_cast<std::uint32_t>(wire::Extended::masked), clock), false},
+                 {protocol::make_record(Kind::extended, 14, clock), true},  // no such kind
+                 {protocol::make_record(Kind::extended, static_cast<std::uint32_t>(protocol::Extended::masked), clock), false},
                  {site(first_site, clock), false},
                  {site(first_site - 8, clock), true},
                  {site(first_site, clock - hz / 1000 + 5), false},
@@ -255,7 +255,7 @@ TEST_F(WarmReset, WhatCannotBeIsLeftOutAlone) {
         EXPECT_EQ(received.bad, 0u);
         EXPECT_EQ(found.refused, is_left_out ? 1u : 0u) << std::hex << record.word;
         EXPECT_EQ(std::count_if(received.events.begin(), received.events.end(),
-                                [&](const wire::Event& event) { return event.index == index; }),
+                                [&](const protocol::Event& event) { return event.index == index; }),
                   is_left_out ? 0 : 1);
         EXPECT_EQ(received.events.back().index, 99u);
     }
@@ -310,10 +310,10 @@ TEST_F(WarmReset, ASpoiledRing) {
         const Received received = boot();
         EXPECT_EQ(received.bad, 0u);
         if (found.records == 0) continue;
-        const wire::Stats last = received.stats.back();
+        const protocol::Stats last = received.stats.back();
         EXPECT_EQ(last.generated, last.delivered + last.overwritten + last.dropped);
         EXPECT_EQ(last.delivered, received.events.size());
-        for (const wire::Event& event : without_own(received.events)) {
+        for (const protocol::Event& event : without_own(received.events)) {
             if (event.kind == Kind::ret) continue;
             EXPECT_GE(event.site_offset, first_site - 0x1000);
             EXPECT_LT(event.site_offset, site_end - 0x1000);

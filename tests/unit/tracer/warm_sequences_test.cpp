@@ -16,7 +16,7 @@ using testing::WarmReset;
 
 // ---- sequence numbers ---------------------------------------------------------------------------
 
-using Stream = std::pair<wire::Stream, unsigned>;  // stream and core
+using Stream = std::pair<protocol::Stream, unsigned>;  // stream and core
 
 // For try_write: the limit in the header, at each byte of the line.
 const WarmResetHeader* header_at_line = nullptr;
@@ -52,7 +52,7 @@ protected:
         pump.send_hello();
         pump.send_stats();
         const auto reply = std::make_unique<Replies::Reply>();
-        replies->post(replies->passing(), wire::Command::mark, wire::Answer::ok);
+        replies->post(replies->passing(), protocol::Command::mark, protocol::Answer::ok);
         pump.console("text", 4);
         pump.flush();
     }
@@ -61,9 +61,9 @@ protected:
         std::size_t begin = 0;
         for (std::size_t at = 0; at < testing::line_bytes.size(); ++at) {
             if (testing::line_bytes[at] != 0) continue;
-            std::vector<wire::Byte> chunk(testing::line_bytes.begin() + static_cast<long>(begin),
+            std::vector<protocol::Byte> chunk(testing::line_bytes.begin() + static_cast<long>(begin),
                                           testing::line_bytes.begin() + static_cast<long>(at));
-            const wire::ParsedFrame frame = wire::parse_frame(chunk.data(), chunk.size());
+            const protocol::ParsedFrame frame = protocol::parse_frame(chunk.data(), chunk.size());
             if (frame.ok) {
                 ASSERT_LT(frame.header.sequence, limits[begin]);
             }
@@ -73,7 +73,7 @@ protected:
     // Numbers of each stream; none comes twice.
     std::map<Stream, std::set<std::uint32_t>> used() {
         std::map<Stream, std::set<std::uint32_t>> numbers;
-        for (const wire::FrameHeader& header : receive().headers) {
+        for (const protocol::FrameHeader& header : receive().headers) {
             auto& of = numbers[{header.stream, header.core}];
             EXPECT_TRUE(of.insert(header.sequence).second)
                 << static_cast<unsigned>(header.stream) << " " << header.sequence;
@@ -94,7 +94,7 @@ TEST_F(WarmSequences, TheHeaderAllowsForEachFrameBeforeItIsOnTheLine) {
         EXPECT_EQ(*of.begin(), 0u);
         EXPECT_EQ(*of.rbegin() + 1, of.size());  // without a reset no number is left out
     }
-    EXPECT_GT(numbers.at({wire::Stream::console, 0}).size(), 5999u);
+    EXPECT_GT(numbers.at({protocol::Stream::console, 0}).size(), 5999u);
 }
 
 TEST_F(WarmSequences, TheHeaderThatAllowsForThemHasReachedMemory) {
@@ -111,7 +111,7 @@ TEST_F(WarmSequences, NoNumberIsUsedTwiceWhateverTheResetsCutOff) {
     std::mt19937_64 random(11);
     for (unsigned round = 0; round < 60; ++round) {
         some_frames();
-        std::vector<wire::Byte> line;
+        std::vector<protocol::Byte> line;
         const auto until_reset = [&](auto work) {
             bytes_to_reset = 1 + random() % 3000;
             try {
@@ -156,7 +156,7 @@ TEST_F(WarmSequences, TheRestOfASessionBeginsBehindAllThatWasUsedAndSaysWhere) {
     const std::uint64_t limit = kept.sequence_limit;
     testing::line_bytes.clear();
     send_what_is_left();
-    const std::vector<wire::Byte> line = testing::line_bytes;
+    const std::vector<protocol::Byte> line = testing::line_bytes;
     EXPECT_EQ(line.front(), 0);
     testing::line_bytes.erase(testing::line_bytes.begin());
     const Received received = receive();
@@ -165,7 +165,7 @@ TEST_F(WarmSequences, TheRestOfASessionBeginsBehindAllThatWasUsedAndSaysWhere) {
     EXPECT_EQ(received.hellos[0].sequences_from, limit);
     EXPECT_TRUE(received.traces.at(0).key);
     std::map<Stream, std::uint32_t> first;
-    for (const wire::FrameHeader& header : received.headers)
+    for (const protocol::FrameHeader& header : received.headers)
         first.try_emplace({header.stream, header.core}, header.sequence);
     EXPECT_EQ(first.size(), 3u);
     for (const auto& [stream, sequence] : first) {
@@ -190,7 +190,7 @@ TEST_F(WarmSequences, TheNextSessionBeginsAtZeroInEveryStream) {
         kept, image, &next, [&](unsigned) { return core.ring; },
         [](std::uint32_t) { return true; });
     Pump<sim::SimMachine> booted{machine, {&next, 1}, encoders.get(), nullptr, replies.get()};
-    replies->post(replies->passing(), wire::Command::mark, wire::Answer::ok);
+    replies->post(replies->passing(), protocol::Command::mark, protocol::Answer::ok);
     booted.send_recovered(config, hello, kept);
     begin_keeping(machine, kept, image);
     testing::line_bytes.clear();
@@ -198,7 +198,7 @@ TEST_F(WarmSequences, TheNextSessionBeginsAtZeroInEveryStream) {
     booted.open(config, hello, 7, &kept);
     booted.send_hello();
     booted.console("x", 1);
-    replies->post(replies->passing(), wire::Command::mark, wire::Answer::ok);
+    replies->post(replies->passing(), protocol::Command::mark, protocol::Answer::ok);
     booted.flush();
     expect_covered();
     for (const auto& [stream, of] : used())
@@ -253,7 +253,7 @@ TEST_F(WarmSequences, CountsGoOnAndNothingIsAddedToTheRing) {
         const Received received = boot();
         EXPECT_EQ(received.bad, 0u);
         EXPECT_EQ(received.events.back().index, end - 1);
-        const wire::Stats last = received.stats.back();
+        const protocol::Stats last = received.stats.back();
         EXPECT_EQ(last.filtered, 15u);
         EXPECT_EQ(last.aggregated, 22u);
         EXPECT_EQ(last.console_dropped, 33u);

@@ -158,13 +158,13 @@
 .else
     b.lo    3f
 .endif
-    count   CORE_UNHOOKED
+    count   CORE_SHADOW_STACK_FULL
     b       .Lto_body
 .if !\at_any_depth
 3:  count   CORE_FILTERED
     b       .Lto_body
 .endif
-4:  count   CORE_FOREIGN
+4:  count   CORE_OFF_STACK
     b       .Lto_body
 5:
 .endm

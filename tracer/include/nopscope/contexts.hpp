@@ -16,7 +16,7 @@
 /// its self time does not.
 ///
 /// A task may yield anywhere but in a callback. Without contexts, the tracer does not hook calls on
-/// any stack but the one that its core named, and counts them: Counters::foreign.
+/// any stack but the one that its core named, and counts them: Counters::off_stack.
 #pragma once
 
 #include "nopscope/nopscope.hpp"
@@ -75,7 +75,7 @@ Status context_create(Context& context, std::span<ContextFrame> frames, std::uin
 /// all its contexts' calls, which context_create() cannot know if there are several cores.
 /// Status::not_initialised: the core has not joined.
 ///
-/// After an error nothing has changed. The tracer then counts calls on the other stack as foreign,
+/// After an error nothing has changed. The tracer then counts calls on the other stack as off_stack,
 /// and open calls of `to` return without a record (Counters::stray_returns).
 Status context_switch(Context& to);
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 /// What the target and the host share.
-namespace nopscope::wire {
+namespace nopscope::protocol {
 
 /// Why count_events() refused.
 enum class EventRefusal : std::uint8_t {
@@ -21,4 +21,4 @@ enum class EventRefusal : std::uint8_t {
     twice = 8,             ///< Both events are the same: sums by event would hold it twice.
 };
 
-}  // namespace nopscope::wire
+}  // namespace nopscope::protocol

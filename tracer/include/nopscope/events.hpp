@@ -34,14 +34,14 @@ Status count_events(std::span<const std::uint16_t> numbers);
 
 /// Why the tracer refused to count events.
 struct EventsRefusal {
-    wire::EventRefusal why;  ///< The reason.
+    protocol::EventRefusal why;  ///< The reason.
     std::uint16_t event;     ///< For the reasons `absent` and `twice`: the event's number.
     std::uint8_t counters;   ///< For `too_few_counters`: how many there are.
 };
 /// Returns the last refusal. Thread context.
 EventsRefusal events_refusal();
 /// Returns one sentence about a reason, in static storage. Any context.
-const char* describe(wire::EventRefusal why);
+const char* describe(protocol::EventRefusal why);
 
 /// The events of one function's calls on one core since the events were last chosen.
 struct SiteEvents {
@@ -57,7 +57,7 @@ bool read_profile_events(std::uint32_t index, unsigned core, SiteEvents& out);
 #if !NOPSCOPE_ENABLED
 NOPSCOPE_EMPTY Status count_events(std::span<const std::uint16_t>) { return Status::ok; }
 NOPSCOPE_EMPTY EventsRefusal events_refusal() { return {}; }
-NOPSCOPE_EMPTY const char* describe(wire::EventRefusal) { return ""; }
+NOPSCOPE_EMPTY const char* describe(protocol::EventRefusal) { return ""; }
 NOPSCOPE_EMPTY bool read_profile_events(std::uint32_t, unsigned, SiteEvents&) { return false; }
 #endif
 

@@ -276,8 +276,8 @@ struct nopscope_counters {
     uint64_t generated;           ///< Records put into the rings, plus `dropped` and `filtered`.
     uint64_t dropped;             ///< Records that found no room.
     uint64_t filtered;            ///< Calls that a filter left out.
-    uint64_t unhooked;            ///< Calls without a seen return: the shadow stack was full.
-    uint64_t foreign;             ///< Calls without a seen return: SP lay outside the bounds.
+    uint64_t shadow_stack_full;            ///< Calls without a seen return: the shadow stack was full.
+    uint64_t off_stack;             ///< Calls without a seen return: SP lay outside the bounds.
     uint64_t recursions;          ///< Callbacks left out: this context was in one.
     uint64_t stray_returns;       ///< Hooked calls that returned unrecorded, in another context.
 };

@@ -182,7 +182,7 @@ struct Config {
     } input = {};                   ///< Commands from the host.
 
     /// Bounds of the boot core's stack: [stack_low, stack_high). Recorders do not hook a call whose
-    /// SP lies outside and count it as foreign.
+    /// SP lies outside and count it as off_stack.
     std::uint64_t stack_low = 0;
     std::uint64_t stack_high = ~std::uint64_t{0};  ///< The end of the stack's bounds.
 
@@ -458,8 +458,8 @@ struct Counters {
     /// Calls that found the ring full in adaptive mode. The profile has them.
     std::uint64_t overflowed;
     std::uint64_t filtered;       ///< Calls that a filter left out.
-    std::uint64_t unhooked;       ///< Calls without a seen return: the shadow stack was full.
-    std::uint64_t foreign;        ///< Calls without a seen return: SP lay outside the bounds.
+    std::uint64_t shadow_stack_full;       ///< Calls without a seen return: the shadow stack was full.
+    std::uint64_t off_stack;        ///< Calls without a seen return: SP lay outside the bounds.
     std::uint64_t recursions;     ///< Callbacks left out: this context was in one.
     std::uint64_t stray_returns;  ///< Hooked calls that returned unrecorded, in another context.
 };

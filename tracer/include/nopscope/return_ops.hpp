@@ -40,7 +40,7 @@ struct ReturnOps : Ops {
     /// call returns to, also for a tail call. Return true to have `exit` called for this call.
     ///
     /// The tracer does not call it where it could not call `exit`: the shadow stack is full
-    /// (Counters::unhooked), or SP lies outside the stack (Counters::foreign).
+    /// (Counters::shadow_stack_full), or SP lies outside the stack (Counters::off_stack).
     using Entry = bool (*)(std::uint64_t ip, std::uint64_t parent_ip, ReturnOps* ops, Regs* regs,
                            CallData* data);
     /// A callback when the call returns to `return_address`, under the rules of ::Callback. The

@@ -35,7 +35,7 @@ public:
 
     void take(const Code& code) {
         const auto bytes = elf_.bytes_at(code.begin, code.end - code.begin);
-        wire::Reader in(bytes.data(), bytes.size());
+        protocol::Reader in(bytes.data(), bytes.size());
         for (std::uint64_t at = code.begin; in.left() >= 4; at += 4) {
             const auto word = in.fixed<std::uint32_t>();
             if (a64::is_bl(word)) {

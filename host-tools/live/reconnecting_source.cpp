@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/live/lasting_source.hpp"
+#include "host-tools/live/reconnecting_source.hpp"
 
 #include <thread>
 
@@ -9,14 +9,14 @@ namespace nopscope::host {
 
 using Clock = std::chrono::steady_clock;
 
-void LastingSource::lose(const std::string& why) {
+void ReconnectingSource::lose(const std::string& why) {
     source_.reset();
     ++losses_;
     why_ = why;
     next_attempt_ = Clock::now() + pause_;
 }
 
-void LastingSource::open_again() {
+void ReconnectingSource::open_again() {
     try {
         auto source = open_();
         // A target that was not reset meanwhile is still at this rate.
@@ -28,7 +28,7 @@ void LastingSource::open_again() {
     }
 }
 
-Source::Result LastingSource::read(std::span<std::uint8_t> to, std::chrono::milliseconds timeout) {
+Source::Result ReconnectingSource::read(std::span<std::uint8_t> to, std::chrono::milliseconds timeout) {
     if (is_lost()) {
         if (Clock::now() < next_attempt_) {
             std::this_thread::sleep_for(timeout);
@@ -48,18 +48,18 @@ Source::Result LastingSource::read(std::span<std::uint8_t> to, std::chrono::mill
     return {};
 }
 
-void LastingSource::write(std::span<const std::uint8_t> bytes) {
+void ReconnectingSource::write(std::span<const std::uint8_t> bytes) {
     if (is_lost()) throw Error("the line is lost: " + why_);
     source_->write(bytes);
 }
 
-void LastingSource::set_baud(std::uint32_t baud) {
+void ReconnectingSource::set_baud(std::uint32_t baud) {
     if (is_lost()) throw Error("the line is lost: " + why_);
     source_->set_baud(baud);
     baud_ = baud;
 }
 
-void LastingSource::follow_baud(std::uint32_t baud) {
+void ReconnectingSource::follow_baud(std::uint32_t baud) {
     if (is_lost()) throw Error("the line is lost: " + why_);
     source_->follow_baud(baud);
     baud_ = baud;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `callers`, `callees`, `latency`, `stack-depth`.
-#include "host-tools/analysis/function_queries/questions.hpp"
+#include "host-tools/analysis/function_queries/function_queries.hpp"
 
 #include <fmt/format.h>
 
@@ -23,7 +23,7 @@ std::string head(const FunctionPlace& place, const std::string& rest) {
 
 // One part of text, or of JSON, for each function that is meant.
 template <typename Text, typename Data>
-Exit answer(const QuestionOptions& options, const Loaded& loaded, Text text, Data data) {
+Exit answer(const FunctionQueryOptions& options, const Loaded& loaded, Text text, Data data) {
     Json json = Json::array();
     std::string out;
     for (const std::uint32_t function : functions_named(loaded.report, options.function)) {
@@ -39,7 +39,7 @@ Exit answer(const QuestionOptions& options, const Loaded& loaded, Text text, Dat
     return Exit::ok;
 }
 
-Exit neighbours(const QuestionOptions& options, const char* of, const char* name,
+Exit neighbours(const FunctionQueryOptions& options, const char* of, const char* name,
                 Neighbours (*find)(const Report&, const Profile&)) {
     const Loaded loaded = load(options.report);
     const Neighbours found = find(loaded.report, *loaded.profile);
@@ -130,16 +130,16 @@ void latency_json(const Loaded& loaded, std::uint32_t function, Json& json) {
 
 }  // namespace
 
-Exit callers(const QuestionOptions& options) { return neighbours(options, "called by", "callers", callers_by_function); }
-Exit callees(const QuestionOptions& options) { return neighbours(options, "calls to", "callees", callees_by_function); }
-Exit latency(const QuestionOptions& options) {
+Exit callers(const FunctionQueryOptions& options) { return neighbours(options, "called by", "callers", callers_by_function); }
+Exit callees(const FunctionQueryOptions& options) { return neighbours(options, "calls to", "callees", callees_by_function); }
+Exit latency(const FunctionQueryOptions& options) {
     const Loaded loaded = load(options.report, true);
     return answer(
         options, loaded, [&](std::uint32_t function) { return latency_text(loaded, function); },
         [&](std::uint32_t function, Json& json) { latency_json(loaded, function, json); });
 }
 
-Exit stack_depth(const QuestionOptions& options) {
+Exit stack_depth(const FunctionQueryOptions& options) {
     const Loaded loaded = load(options.report);
     const StackDepth found = deepest(*loaded.profile);
     if (options.report.format == Format::json) {

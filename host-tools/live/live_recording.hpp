@@ -11,20 +11,20 @@
 
 namespace nopscope::host {
 
-class Tape {
+class LiveRecording {
 public:
     // Takes the place of `path` once a session is heard: what was there becomes `path`.old
     // (NewFile). Without a session no file is left. `source`: the line's URI; `symbols`: null, or
     // of the image. Throws Error, also if `path`, or a file that would be replaced beside it, is no
     // recording.
-    Tape(const std::string& path, const std::string& source, const Symbols* symbols);
+    LiveRecording(const std::string& path, const std::string& source, const Symbols* symbols);
 
     // What has been told so far is not for it: begins in the middle of the reader's session, if that has one.
     // `profile` was told what the reader told.
     void begin_within(const SessionReader& reader, const Profile& profile);
 
     // The same, with what `before` has not been told: it has ended.
-    void begin_after(const Tape& before, const SessionReader& reader);
+    void begin_after(const LiveRecording& before, const SessionReader& reader);
 
     SessionSink& sink() { return journal_; }
     // Throws Error: something could not be written, since when nothing more has been.

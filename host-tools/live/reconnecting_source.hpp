@@ -9,12 +9,12 @@
 
 namespace nopscope::host {
 
-class LastingSource final : public Source {
+class ReconnectingSource final : public Source {
 public:
     using Open = std::function<std::unique_ptr<Source>()>;  // throws Error
 
     // Opens it. Throws Error.
-    explicit LastingSource(Open open, std::chrono::milliseconds pause = std::chrono::seconds(1))
+    explicit ReconnectingSource(Open open, std::chrono::milliseconds pause = std::chrono::seconds(1))
         : open_(std::move(open)), pause_(pause), source_(open_()) {}
 
     // Never closed.

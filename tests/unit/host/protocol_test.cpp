@@ -15,17 +15,17 @@ namespace {
 using test::Bytes;
 
 Bytes encode(const Bytes& raw) {
-    Bytes out(wire::cobs_max_encoded(raw.size()));
-    out.resize(wire::cobs_encode(raw.data(), raw.size(), out.data()));
+    Bytes out(protocol::cobs_max_encoded(raw.size()));
+    out.resize(protocol::cobs_encode(raw.data(), raw.size(), out.data()));
     return out;
 }
 
 TEST(Crc32c, PublishedValues) {
     const std::string digits = "123456789";
-    EXPECT_EQ(wire::crc32c(reinterpret_cast<const std::uint8_t*>(digits.data()), 9), 0xe3069283u);
+    EXPECT_EQ(protocol::crc32c(reinterpret_cast<const std::uint8_t*>(digits.data()), 9), 0xe3069283u);
     const Bytes zeros(32, 0);  // RFC 3720, B.4
-    EXPECT_EQ(wire::crc32c(zeros.data(), zeros.size()), 0x8a9136aau);
-    EXPECT_EQ(wire::crc32c(zeros.data() + 5, 27, wire::crc32c(zeros.data(), 5)), 0x8a9136aau);
+    EXPECT_EQ(protocol::crc32c(zeros.data(), zeros.size()), 0x8a9136aau);
+    EXPECT_EQ(protocol::crc32c(zeros.data() + 5, 27, protocol::crc32c(zeros.data(), 5)), 0x8a9136aau);
 }
 
 TEST(Cobs, PublishedExamples) {
@@ -47,8 +47,8 @@ TEST(Cobs, RoundTripsAtEveryLengthNearItsBlock) {
             }
             Bytes line = encode(raw);
             ASSERT_EQ(std::count(line.begin(), line.end(), 0), 0);
-            ASSERT_LE(line.size(), wire::cobs_max_encoded(length));
-            const auto result = wire::cobs_decode(line.data(), line.size(), line.data());
+            ASSERT_LE(line.size(), protocol::cobs_max_encoded(length));
+            const auto result = protocol::cobs_decode(line.data(), line.size(), line.data());
             ASSERT_TRUE(result.ok);
             line.resize(result.count);
             ASSERT_EQ(line, raw);
@@ -58,52 +58,52 @@ TEST(Cobs, RoundTripsAtEveryLengthNearItsBlock) {
 
 TEST(Cobs, RefusesWhatCannotBe) {
     for (Bytes bad : {Bytes{}, Bytes{0}, Bytes{2}, Bytes{5, 1, 2}, Bytes{3, 1, 0}}) {
-        EXPECT_FALSE(wire::cobs_decode(bad.data(), bad.size(), bad.data()).ok);
+        EXPECT_FALSE(protocol::cobs_decode(bad.data(), bad.size(), bad.data()).ok);
     }
 }
 
 TEST(Varint, RoundTripsAndRefusesMoreThan64Bits) {
-    wire::Byte bytes[wire::max_varint_bytes + 1];
+    protocol::Byte bytes[protocol::max_varint_bytes + 1];
     for (unsigned bit = 0; bit < 64; ++bit) {
         for (const std::uint64_t near : {~std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{1}}) {
             const std::uint64_t value = (std::uint64_t{1} << bit) + near;
-            wire::Writer out(bytes);
+            protocol::Writer out(bytes);
             out.varint(value);
-            ASSERT_LE(out.size(), wire::max_varint_bytes);
-            wire::Reader in(bytes, out.size());
+            ASSERT_LE(out.size(), protocol::max_varint_bytes);
+            protocol::Reader in(bytes, out.size());
             EXPECT_EQ(in.varint(), value);
             EXPECT_TRUE(in.ok());
-            wire::Reader cut(bytes, out.size() - 1);
+            protocol::Reader cut(bytes, out.size() - 1);
             cut.varint();
             EXPECT_FALSE(cut.ok());
         }
     }
     const Bytes too_long{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02};
-    wire::Reader in(too_long.data(), too_long.size());
+    protocol::Reader in(too_long.data(), too_long.size());
     in.varint();
     EXPECT_FALSE(in.ok());
 }
 
 TEST(Zigzag, IsSmallForSmallMagnitudes) {
-    EXPECT_EQ(wire::zigzag(0), 0u);
-    EXPECT_EQ(wire::zigzag(-1), 1u);
-    EXPECT_EQ(wire::zigzag(1), 2u);
+    EXPECT_EQ(protocol::zigzag(0), 0u);
+    EXPECT_EQ(protocol::zigzag(-1), 1u);
+    EXPECT_EQ(protocol::zigzag(1), 2u);
     for (const std::int64_t value : {INT64_MIN, INT64_MAX, std::int64_t{-77}, std::int64_t{0}}) {
-        EXPECT_EQ(wire::unzigzag(wire::zigzag(value)), value);
+        EXPECT_EQ(protocol::unzigzag(protocol::zigzag(value)), value);
     }
 }
 
 TEST(Frame, RoundTripsAndDetectsEveryFlippedBit) {
-    wire::FrameBuilder builder;
-    for (unsigned i = 0; i < 40; ++i) builder.payload()[i] = static_cast<wire::Byte>(i % 7);
-    wire::Byte line[wire::max_encoded_bytes];
+    protocol::FrameBuilder builder;
+    for (unsigned i = 0; i < 40; ++i) builder.payload()[i] = static_cast<protocol::Byte>(i % 7);
+    protocol::Byte line[protocol::max_encoded_bytes];
     const std::size_t count =
-        builder.encode({wire::Stream::trace, 3, 0xbeef, 0x12345678}, 40, line);
+        builder.encode({protocol::Stream::trace, 3, 0xbeef, 0x12345678}, 40, line);
     ASSERT_EQ(line[count - 1], 0);
     Bytes copy(line, line + count - 1);
-    const auto frame = wire::parse_frame(copy.data(), copy.size());
+    const auto frame = protocol::parse_frame(copy.data(), copy.size());
     ASSERT_TRUE(frame.ok);
-    EXPECT_EQ(frame.header.stream, wire::Stream::trace);
+    EXPECT_EQ(frame.header.stream, protocol::Stream::trace);
     EXPECT_EQ(frame.header.core, 3);
     EXPECT_EQ(frame.header.session, 0xbeef);
     EXPECT_EQ(frame.header.sequence, 0x12345678u);
@@ -112,68 +112,68 @@ TEST(Frame, RoundTripsAndDetectsEveryFlippedBit) {
     for (std::size_t bit = 0; bit < 8 * (count - 1); ++bit) {
         Bytes flipped(line, line + count - 1);
         flipped[bit / 8] ^= static_cast<std::uint8_t>(1u << (bit % 8));
-        EXPECT_FALSE(wire::parse_frame(flipped.data(), flipped.size()).ok) << "bit " << bit;
+        EXPECT_FALSE(protocol::parse_frame(flipped.data(), flipped.size()).ok) << "bit " << bit;
     }
 }
 
 TEST(Hello, RoundTripsAndKnowsAnotherVersion) {
-    wire::Byte payload[wire::max_payload_bytes];
-    wire::Hello hello;
+    protocol::Byte payload[protocol::max_payload_bytes];
+    protocol::Hello hello;
     hello.cores = 4;
     hello.clock_hz = 62500000;
     hello.site_table_crc = 0xabcdef01;
     const std::string board = "rpi4";
-    hello.board = {reinterpret_cast<const wire::Byte*>(board.data()), 4};
-    const std::size_t without_overheads = wire::write_hello(hello, payload) - 2;
-    hello.clock = wire::Clock::pmccntr;
+    hello.board = {reinterpret_cast<const protocol::Byte*>(board.data()), 4};
+    const std::size_t without_overheads = protocol::write_hello(hello, payload) - 2;
+    hello.clock = protocol::Clock::pmccntr;
     hello.calibrated = true;
     hello.landing_pad = -3;
     hello.overheads[1] = {-7, 5000};
-    const std::size_t count = wire::write_hello(hello, payload);
-    wire::Hello back;
-    ASSERT_TRUE(wire::read_hello(payload, count, back));
+    const std::size_t count = protocol::write_hello(hello, payload);
+    protocol::Hello back;
+    ASSERT_TRUE(protocol::read_hello(payload, count, back));
     EXPECT_EQ(back.cores, 4);
     EXPECT_EQ(back.clock_hz, 62500000u);
     EXPECT_EQ(back.site_table_crc, 0xabcdef01u);
     EXPECT_EQ(std::string(reinterpret_cast<const char*>(back.board.data), back.board.size), board);
-    EXPECT_EQ(back.clock, wire::Clock::pmccntr);
+    EXPECT_EQ(back.clock, protocol::Clock::pmccntr);
     EXPECT_TRUE(back.calibrated);
     EXPECT_EQ(back.landing_pad, -3);
     EXPECT_EQ(back.overheads[1].inside, -7);
     EXPECT_EQ(back.overheads[1].outside, 5000);
     for (std::size_t cut = 0; cut < count; ++cut)
-        EXPECT_EQ(wire::read_hello(payload, cut, back), cut == without_overheads) << cut;
+        EXPECT_EQ(protocol::read_hello(payload, cut, back), cut == without_overheads) << cut;
     hello.version = 3;
-    wire::write_hello(hello, payload);
-    ASSERT_TRUE(wire::read_hello(payload, 5, back));
+    protocol::write_hello(hello, payload);
+    ASSERT_TRUE(protocol::read_hello(payload, 5, back));
     EXPECT_EQ(back.version, 3);
 }
 
 TEST(Stats, RoundTrip) {
-    wire::Byte payload[wire::max_payload_bytes];
-    wire::Stats stats;
+    protocol::Byte payload[protocol::max_payload_bytes];
+    protocol::Stats stats;
     stats.generated = 1u << 20;
     stats.dropped = 77;
     stats.final = 1;
     stats.commands_refused = 9;
-    const std::size_t count = wire::write_stats(stats, payload);
-    wire::Stats back;
-    ASSERT_TRUE(wire::read_stats(payload, count, back));
+    const std::size_t count = protocol::write_stats(stats, payload);
+    protocol::Stats back;
+    ASSERT_TRUE(protocol::read_stats(payload, count, back));
     EXPECT_EQ(back.generated, 1u << 20);
     EXPECT_EQ(back.dropped, 77u);
     EXPECT_EQ(back.final, 1u);
     EXPECT_EQ(back.commands_refused, 9u);
-    ASSERT_TRUE(wire::read_stats(payload, count - 1, back));  // may be missing
+    ASSERT_TRUE(protocol::read_stats(payload, count - 1, back));  // may be missing
     EXPECT_EQ(back.commands_refused, 0u);
-    EXPECT_FALSE(wire::read_stats(payload, count - 2, back));
+    EXPECT_FALSE(protocol::read_stats(payload, count - 2, back));
 }
 
 TEST(Stats, SayWhatIsInForceOrNothingOfItAndLaterFieldsAreSkipped) {
-    wire::Byte payload[wire::max_payload_bytes];
-    wire::Stats stats{.generated = 3, .commands_refused = 1};
-    wire::Stats back;
-    const std::size_t without = wire::write_stats(stats, payload);
-    ASSERT_TRUE(wire::read_stats(payload, without, back));
+    protocol::Byte payload[protocol::max_payload_bytes];
+    protocol::Stats stats{.generated = 3, .commands_refused = 1};
+    protocol::Stats back;
+    const std::size_t without = protocol::write_stats(stats, payload);
+    ASSERT_TRUE(protocol::read_stats(payload, without, back));
     EXPECT_FALSE(back.has_state);
     stats.has_state = true;
     stats.recursions = 300;
@@ -183,36 +183,36 @@ TEST(Stats, SayWhatIsInForceOrNothingOfItAndLaterFieldsAreSkipped) {
     stats.stopped_at = ~std::uint64_t{0};
     stats.profile = 9;
     stats.stray_returns = 7;
-    std::size_t count = wire::write_stats(stats, payload);
-    EXPECT_LE(count, wire::max_stats_bytes);
+    std::size_t count = protocol::write_stats(stats, payload);
+    EXPECT_LE(count, protocol::max_stats_bytes);
     payload[count++] = 5;  // of a later version
-    ASSERT_TRUE(wire::read_stats(payload, count, back));
+    ASSERT_TRUE(protocol::read_stats(payload, count, back));
     EXPECT_TRUE(back.has_state);
-    for (const auto field : wire::state_fields) EXPECT_EQ(back.*field, stats.*field);
+    for (const auto field : protocol::state_fields) EXPECT_EQ(back.*field, stats.*field);
     EXPECT_EQ(back.stray_returns, 7u);
     count -= 2;  // a target that does not count these
-    ASSERT_TRUE(wire::read_stats(payload, count, back));
+    ASSERT_TRUE(protocol::read_stats(payload, count, back));
     EXPECT_EQ(back.stray_returns, 0u);
     for (std::size_t cut = without + 1; cut < count; ++cut) {
-        EXPECT_FALSE(wire::read_stats(payload, cut, back)) << cut;
+        EXPECT_FALSE(protocol::read_stats(payload, cut, back)) << cut;
     }
 }
 
 TEST(Hello, SaysWhichSitesAreRefusedAndWhetherItTakesCommands) {
-    wire::Byte payload[wire::max_payload_bytes];
-    wire::Hello hello;
+    protocol::Byte payload[protocol::max_payload_bytes];
+    protocol::Hello hello;
     hello.clock_hz = 1;
     hello.event_costs.known = true;
-    wire::Hello back;
-    ASSERT_TRUE(wire::read_hello(payload, wire::write_hello(hello, payload), back));
+    protocol::Hello back;
+    ASSERT_TRUE(protocol::read_hello(payload, protocol::write_hello(hello, payload), back));
     EXPECT_FALSE(back.refused_sites.known);
     EXPECT_FALSE(back.takes_commands);
     hello.takes_commands = true;
     hello.refused_sites = {true, 819, 2, 300};
-    ASSERT_TRUE(wire::read_hello(payload, wire::write_hello(hello, payload), back));
+    ASSERT_TRUE(protocol::read_hello(payload, protocol::write_hello(hello, payload), back));
     EXPECT_TRUE(back.takes_commands);
     EXPECT_TRUE(back.refused_sites.known);
-    for (const auto field : wire::refused_sites_fields) {
+    for (const auto field : protocol::refused_sites_fields) {
         EXPECT_EQ(back.refused_sites.*field, hello.refused_sites.*field);
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host-tools/live/tape.hpp"
+#include "host-tools/live/live_recording.hpp"
 
 #include <cstring>
 #include <filesystem>
@@ -41,7 +41,7 @@ const std::string& checked(const std::string& path) {
 
 }  // namespace
 
-Tape::Tape(const std::string& path, const std::string& source, const Symbols* symbols)
+LiveRecording::LiveRecording(const std::string& path, const std::string& source, const Symbols* symbols)
     : path_(checked(path)),
       file_(path,
             {.source = source,
@@ -52,7 +52,7 @@ Tape::Tape(const std::string& path, const std::string& source, const Symbols* sy
     if (symbols != nullptr) file_.symbols(*symbols);
 }
 
-void Tape::begin_within(const SessionReader& reader, const Profile& profile) {
+void LiveRecording::begin_within(const SessionReader& reader, const Profile& profile) {
     if (!begin_session(reader)) return;
     for (unsigned core = 0; core < reader.hello().cores; ++core) {
         if (const auto at = reader.position_of(core)) {
@@ -61,12 +61,12 @@ void Tape::begin_within(const SessionReader& reader, const Profile& profile) {
     }
 }
 
-void Tape::begin_after(const Tape& before, const SessionReader& reader) {
+void LiveRecording::begin_after(const LiveRecording& before, const SessionReader& reader) {
     if (begin_session(reader)) journal_.begin_after(before.journal_);
 }
 
 // False: there is none.
-bool Tape::begin_session(const SessionReader& reader) {
+bool LiveRecording::begin_session(const SessionReader& reader) {
     line_before_ = reader.line();
     stream_before_ = reader.counters();
     if (!reader.has_session()) return false;
@@ -75,7 +75,7 @@ bool Tape::begin_session(const SessionReader& reader) {
     return true;
 }
 
-StreamCounters Tape::stream(const SessionReader& reader) const {
+StreamCounters LiveRecording::stream(const SessionReader& reader) const {
     StreamCounters stream = reader.counters();
     for (const auto field : stream_fields) stream.*field = since(stream.*field, stream_before_.*field);
     stream.generated_at_least = reader.counters().generated_at_least;
@@ -85,21 +85,21 @@ StreamCounters Tape::stream(const SessionReader& reader) const {
     return stream;
 }
 
-LineCounters Tape::line(const SessionReader& reader) const {
+LineCounters LiveRecording::line(const SessionReader& reader) const {
     LineCounters line = reader.line();
     for (const auto field : line_fields) line.*field = since(line.*field, line_before_.*field);
     return line;
 }
 
-void Tape::flush(const SessionReader& reader) { journal_.flush(line(reader), stream(reader), utc_now_ns()); }
+void LiveRecording::flush(const SessionReader& reader) { journal_.flush(line(reader), stream(reader), utc_now_ns()); }
 
-void Tape::flush_if_due(const SessionReader& reader, LineReader::Clock::time_point now) {
+void LiveRecording::flush_if_due(const SessionReader& reader, LineReader::Clock::time_point now) {
     if (now - flushed_ < flush_interval) return;
     flush(reader);
     flushed_ = now;
 }
 
-void Tape::end(const SessionReader& reader, nsc::EndReason reason, std::optional<int> exit_status) {
+void LiveRecording::end(const SessionReader& reader, nsc::EndReason reason, std::optional<int> exit_status) {
     flush(reader);
     file_.end({.reason = reason, .exit_status = exit_status.value_or(-1), .line_bytes = line(reader).bytes});
 }

@@ -72,4 +72,4 @@ install(FILES "${PROJECT_SOURCE_DIR}/NOTICE" "${_debian}/nopscope-target-source/
         DESTINATION ${_docs} COMPONENT target EXCLUDE_FROM_ALL)
 # One firmware, and three ways to build it: a Makefile, CMake with the library installed or built along.
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/firmware/examples/own-startup" DESTINATION ${_docs}/examples COMPONENT target EXCLUDE_FROM_ALL)
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/tests/integration/project" DESTINATION ${_docs}/examples COMPONENT target EXCLUDE_FROM_ALL)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/tests/guide/project" DESTINATION ${_docs}/examples COMPONENT target EXCLUDE_FROM_ALL)

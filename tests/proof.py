@@ -23,7 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 HOST = ROOT / "build/host"
 ENVIRONMENT = os.environ | {
     "NOPSCOPE": str(HOST / "bin/nopscope"), "NOPSCOPE_HOST_BUILD": str(HOST), "NOPSCOPE_BUILD_ROOT": str(ROOT / "build"), "PYTHONDONTWRITEBYTECODE": "1",
-    "NOPSCOPE_ORACLE": str(HOST / "tests/oracle/liboracle.so"), "NOPSCOPE_TRUTH": str(HOST / "tests/oracle/libtruth.so")}
+    "NOPSCOPE_ORACLE": str(HOST / "tests/verification/oracle/liboracle.so"), "NOPSCOPE_TRUTH": str(HOST / "tests/verification/oracle/libtruth.so")}
 
 # Image, machine, cores, words; the storms longer than in ./dev test.
 COHERENCE = [
@@ -56,7 +56,7 @@ def coherence(_):
     for image, machine, cores, words in COHERENCE:
         with tempfile.TemporaryDirectory() as directory:
             out = pathlib.Path(directory) / "out.json"
-            shown, done = run("tests/oracle/coherence.py", HOST / "tests/oracle/libcoherence.so", "--elf",
+            shown, done = run("tests/verification/oracle/coherence.py", HOST / "tests/verification/oracle/libcoherence.so", "--elf",
                               ROOT / f"build/virt/firmware/{image}.elf", "--machine", machine, "--cores", cores,
                               *(["--running", 1] if image == "demo" else []), "--seconds", 1800, "--json", out, *words)
             if done.returncode != 0:
@@ -73,7 +73,7 @@ def coherence(_):
 
 
 def mutants(_):
-    shown, done = run("tests/mutation/run.py")
+    shown, done = run("tests/verification/mutation/run.py")
     said = done.stdout.splitlines()
     return done.returncode == 0, [*[line for line in said if line.startswith(("SURVIVED", "mutants:"))],
                                   *([] if done.returncode < 2 else [last_lines(done)]), f"again: {shown}; --only NAME for one"]
@@ -82,7 +82,7 @@ def mutants(_):
 def truth(_):
     good, lines = True, []
     for machine, image, words in TRUTH:
-        shown, done = run("tests/oracle/truth.py", machine, image, *words, "--format", "json")
+        shown, done = run("tests/verification/oracle/truth.py", machine, image, *words, "--format", "json")
         if not done.stdout.startswith("{"):
             good = False
             lines += [f"  not passed: {shown}", last_lines(done)]
@@ -101,15 +101,15 @@ def truth(_):
     shown_third, done = run("ctest", "--test-dir", HOST, "-R", "third_party", "--no-tests=error")
     good &= done.returncode == 0
     lines.append(f"third-party programs: {'passed' if done.returncode == 0 else 'NOT passed'} ({shown_third})")
-    return good, [*lines, "again: ./dev proof truth; all functions of one run: tests/oracle/truth.py"]
+    return good, [*lines, "again: ./dev proof truth; all functions of one run: tests/verification/oracle/truth.py"]
 
 
 def storm(operations):
     good, lines = True, []
     steered = max(60, operations // 500)
-    for command in (("./dev", "storm", operations, 1), *(("tests/endurance/line_storm.py", machine, steered, 7)
+    for command in (("./dev", "storm", operations, 1), *(("tests/verification/endurance/line_storm.py", machine, steered, 7)
                                                          for machine in ("virt-max", "virt-max-smp4")),
-                    ("tests/endurance/reset_storm.py", "--resets", 300, "--seed", 7)):
+                    ("tests/verification/endurance/reset_storm.py", "--resets", 300, "--seed", 7)):
         shown, done = run(*command)
         good &= done.returncode == 0
         said = (done.stdout + done.stderr).splitlines()
@@ -121,7 +121,7 @@ def storm(operations):
 
 def memory(_):
     """Every command on every recording that claims or holds much, and on the fuzzers' seeds where they are built."""
-    seeds = ROOT / "build/host-asan/tests/fuzz/seeds"
+    seeds = ROOT / "build/host-asan/tests/verification/fuzz/seeds"
     files = [file for part in ("line", "nsc") for file in sorted((seeds / part).glob("*"))]
     shown, done = run("tests/memory/memory_test.py", "--all", *files)
     runs = [line for line in done.stdout.splitlines() if ": status " in line]

@@ -21,7 +21,7 @@ import tempfile
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path += [str(HERE.parent / "e2e"), str(HERE.parent / "golden")]
+sys.path += [str(HERE.parent / "e2e"), str(HERE.parent / "conformance")]
 from qemu import HANG_SECONDS, MACHINES, kernel_of  # noqa: E402
 from trace2 import crc32c  # noqa: E402
 

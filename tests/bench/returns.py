@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs an image under QEMU with the model of a return predictor (tests/oracle/return_stack.cpp): which returns
+"""Runs an image under QEMU with the model of a return predictor (tests/verification/oracle/return_stack.cpp): which returns
 it would have predicted wrongly. A model, not a measurement.
 
 From the environment: NOPSCOPE_BUILD_ROOT (holds virt/ and the other boards'), NOPSCOPE_RETURN_STACK (the plugin).
@@ -14,7 +14,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "e2e"))
-sys.path.append(str(HERE.parent / "oracle"))
+sys.path.append(str(HERE.parent / "verification/oracle"))
 import sites  # noqa: E402
 import truth  # noqa: E402
 from qemu import HANG_SECONDS, MACHINES, kernel_of  # noqa: E402

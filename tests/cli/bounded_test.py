@@ -16,7 +16,7 @@ import cli
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "memory"))
 import recordings  # noqa: E402  # pylint: disable=wrong-import-position
 
-GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "golden"
+GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "conformance"
 MOST_BYTES = 300_000_000  # docs/cli.md, "Memory"
 TEXT, SITES = 0x40080000, 0x40200000
 PROGBITS, SYMTAB, STRTAB, COMPRESSED = 1, 2, 3, 0x800

@@ -11,7 +11,7 @@ import unittest
 NOPSCOPE = os.environ["NOPSCOPE"]
 HOST_BUILD = pathlib.Path(os.environ["NOPSCOPE_HOST_BUILD"])
 DEMO = pathlib.Path(os.environ["NOPSCOPE_BUILD_ROOT"]) / "virt/firmware/demo.elf"
-GOLDEN = pathlib.Path(__file__).resolve().parent.parent / "golden"
+GOLDEN = pathlib.Path(__file__).resolve().parent.parent / "conformance"
 HANG_SECONDS = 60
 
 

@@ -16,7 +16,7 @@ import unittest
 
 import cli
 
-GOLDEN = cli.pathlib.Path(__file__).resolve().parents[1] / "golden"
+GOLDEN = cli.pathlib.Path(__file__).resolve().parents[1] / "conformance"
 sys.path.append(str(GOLDEN))
 import trace2  # noqa: E402  # pylint: disable=wrong-import-position
 sys.path.append(str(GOLDEN.parent / "e2e"))

@@ -19,7 +19,7 @@ import unittest
 
 import cli
 
-GOLDEN_LINE = pathlib.Path(__file__).resolve().parent.parent / "golden" / "stream.bin"
+GOLDEN_LINE = pathlib.Path(__file__).resolve().parent.parent / "conformance" / "stream.bin"
 REPORT_BENCH = cli.HOST_BUILD / "bin" / "nopscope-report-bench"
 
 FILE_FORMATS = ("callgrind", "chrome", "csv", "folded", "perfetto", "pprof", "speedscope", "sqlite", "trace-cmd")

@@ -13,7 +13,7 @@ import sys
 import time
 import unittest
 
-import machines  # puts tests/oracle on the path
+import machines  # puts tests/verification/oracle on the path
 import compare
 import wire
 

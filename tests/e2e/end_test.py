@@ -15,9 +15,9 @@ import time
 import unittest
 import urllib.request
 
-import machines  # puts tests/oracle on the path
+import machines  # puts tests/verification/oracle on the path
 import sites
-import wire  # puts tests/golden on the path  # noqa: F401
+import wire  # puts tests/conformance on the path  # noqa: F401
 import nsc2
 from trace2 import Varints
 

@@ -19,8 +19,8 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.append(str(HERE.parent / "oracle"))
-sys.path.append(str(HERE.parent / "golden"))
+sys.path.append(str(HERE.parent / "verification/oracle"))
+sys.path.append(str(HERE.parent / "conformance"))
 from qemu import HANG_SECONDS, MACHINES, in_one_thread, kernel_of  # noqa: E402
 import sites  # noqa: E402
 import times  # noqa: E402

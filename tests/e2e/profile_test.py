@@ -10,7 +10,7 @@ import copy
 import sys
 import unittest
 
-import machines  # puts tests/oracle on the path
+import machines  # puts tests/verification/oracle on the path
 import compare
 import wire
 

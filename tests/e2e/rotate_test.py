@@ -14,7 +14,7 @@ import sys
 import time
 import unittest
 
-import machines  # puts tests/golden on the path
+import machines  # puts tests/conformance on the path
 import nsc2
 
 PIECES = 10

@@ -14,7 +14,7 @@ import machines
 from trace2 import CONTEXT, EXTENDED, TRACER_BEGIN, TRACER_END
 from wire import Line
 
-DECODE = machines.HERE.parent / "golden" / "decode.py"
+DECODE = machines.HERE.parent / "conformance" / "decode.py"
 
 
 class Tasks(unittest.TestCase):

@@ -21,7 +21,7 @@ import tmux
 
 MACHINE = sys.argv.pop(1)
 ELF = machines.elf_of(MACHINE, "demo")
-GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "golden"
+GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "conformance"
 
 # A line of the table: now, calls/s, calls, self, total, share, p50, p99, name.
 TIME = r"(?:-|[0-9.]+ (?:ns|us|ms|s))"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Captures of a line (`nopscope record --save-line`) by a second decoder (tests/golden/trace2.py), written
+"""Captures of a line (`nopscope record --save-line`) by a second decoder (tests/conformance/trace2.py), written
 from docs/trace-format.md, so that no test has only the host tools' word for what a recording holds.
 
     line = Line(open("demo.raw", "rb").read())
@@ -13,7 +13,7 @@ import struct
 import sys
 from collections import Counter
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "golden"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "conformance"))
 # pylint: disable=wrong-import-position
 import trace2
 from trace2 import CALL, CONSOLE, ENTRY, EXTENDED, HELLO, INTERRUPT, PROFILE, RET, STATS, TRACE, Varints

@@ -11,7 +11,7 @@ import struct
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path += [str(HERE.parent / "export"), str(HERE.parent / "golden")]
+sys.path += [str(HERE.parent / "interop/export"), str(HERE.parent / "conformance")]
 import hostile_names  # noqa: E402
 import trace2  # noqa: E402
 from hostile_names import varint  # noqa: E402
@@ -54,7 +54,7 @@ def hello(cores=CORES, sites=FUNCTIONS):
 
 
 def _version():
-    line = (HERE.parent / "golden" / "stream.bin").read_bytes()
+    line = (HERE.parent / "conformance" / "stream.bin").read_bytes()
     return next(struct.unpack_from("<H", payload)[0] for stream, *_, payload in trace2.frames(line) if stream == trace2.HELLO)
 
 

@@ -159,7 +159,7 @@ class Deb(unittest.TestCase):
             self.changelog("## 0.2.0 of yesterday\n", "0.2.0")
 
     def test_a_firmware_is_built_from_the_sources(self):
-        # Where objects lie as in the guide's build, ccache has them (tests/integration).
+        # Where objects lie as in the guide's build, ccache has them (tests/guide).
         source, prefix = self.directory / "nopscope", self.directory / "prefix"
         cli.run("cp", "-r", self.installed("target") / "src/nopscope", source)
         environment = {**os.environ, "CCACHE_BASEDIR": str(self.directory)}

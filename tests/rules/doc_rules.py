@@ -85,7 +85,7 @@ def all_tests(root, build):
     for source in sorted((root / "tests").glob("unit/**/*.cpp")):
         names += [f"{source.parent.name}.{suite}.{name}" for suite, name in
                   re.findall(r"^(?:TYPED_)?TEST(?:_[FP])?\((\w+), (\w+)\)", source.read_text(encoding="utf-8"), re.MULTILINE)]
-    names += [f"fuzz.{source.stem.removesuffix('_fuzz')}" for source in (root / "tests/fuzz").glob("*_fuzz.cpp")]
+    names += [f"fuzz.{source.stem.removesuffix('_fuzz')}" for source in (root / "tests/verification/fuzz").glob("*_fuzz.cpp")]
     return names
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from disassembly import defined_functions, disassemble, toolchain
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "oracle"))
+sys.path.insert(0, str(Path(__file__).parent.parent / "verification/oracle"))
 from sites import Image  # noqa: E402
 
 # Members of the hal's archive whose job is to be called by newlib, or to call main.

@@ -14,7 +14,7 @@ from scratch import Scratch, git
 
 
 class Release(Scratch):
-    PATHS = ("CHANGELOG.md", "CMakeLists.txt", "NOTICE", ".gitattributes", "dev", "cmake", "hal/boards", "tests/endurance",
+    PATHS = ("CHANGELOG.md", "CMakeLists.txt", "NOTICE", ".gitattributes", "dev", "cmake", "hal/boards", "tests/verification/endurance",
              "tracer/include/nopscope/version.h")
 
     def setUp(self):

@@ -17,7 +17,7 @@ SOURCES = {".cpp", ".hpp", ".h", ".c", ".S"}
 ROOMS = ("tracer", "hal", "linker", "firmware", "host-tools", "tests", "cmake")
 
 # No text: images of documents, and data that tests read. And no file is large: who clones the tree has it for ever.
-DATA = re.compile(r"docs/images/.*\.png$|tests/golden/.*\.(bin|nsc)$")
+DATA = re.compile(r"docs/images/.*\.png$|tests/conformance/.*\.(bin|nsc)$")
 BYTES_AT_MOST = 250_000
 
 # The tracer's public headers, of which some are for its own parts.
@@ -81,7 +81,7 @@ PHRASES = {
     "is well": "say what works: 'loses nothing', 'passed'",
 }
 PHRASE = re.compile(r"\b(?:" + "|".join(map(re.escape, PHRASES)) + r")\b", re.IGNORECASE)
-OF_PHRASES = ("tests/rules/source_rules", "tests/golden/")
+OF_PHRASES = ("tests/rules/source_rules", "tests/conformance/")
 
 INCLUDE = re.compile(r'^\s*#\s*include(?:_next)?\s*(["<])([^">]+)[">]')
 ASM = re.compile(r"\b(asm|__asm|__asm__)\b\s*(volatile|goto|\(|$)")

@@ -31,10 +31,10 @@ class SourceRules(unittest.TestCase):
         self.assertEqual(self.reported("hal/newlib/a.cpp", HEAD + "#include <errno.h>\n"), [])
 
     def test_files_that_are_no_source(self):
-        for path, text, words in [("hal/core", "\x7fELF\0", "neither text nor data"), ("tests/golden/a.elf", "\0", "neither text nor data"),
+        for path, text, words in [("hal/core", "\x7fELF\0", "neither text nor data"), ("tests/conformance/a.elf", "\0", "neither text nor data"),
                                   ("docs/images/a.png", "\0" * 300_000, "more than 250000 bytes")]:
             self.assertEqual([words in one for one in self.reported(path, text) if "no source files" not in one], [True])
-        self.assertEqual([one for one in self.reported("tests/golden/a.bin", "\0") if "no source files" not in one], [])
+        self.assertEqual([one for one in self.reported("tests/conformance/a.bin", "\0") if "no source files" not in one], [])
 
     def test_includes(self):
         for path, name in [

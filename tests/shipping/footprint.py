@@ -5,7 +5,7 @@
     footprint.py [--update]
 
 Prints them. --update writes them into SHIPPING.md, between its marks. Sizes are those of the tracer's sections in the image,
-from the linker's map. From the environment: what tests/integration/integration_test.py needs.
+from the linker's map. From the environment: what tests/guide/integration_test.py needs.
 """
 
 import collections
@@ -14,7 +14,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT / "tests/integration"))
+sys.path.append(str(ROOT / "tests/guide"))
 import integration_test as integration  # noqa: E402  puts tests/e2e on the path
 import machines  # noqa: E402
 

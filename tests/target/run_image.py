@@ -12,7 +12,7 @@ instead of its address, other 64-bit numbers become 0x*, the notes in parenthese
 go. --contains asks for text in what was printed before that. --update writes the expected file.
 --input is sent to the UART when the first line after the boot report has been printed.
 --dirty-bss (raw images) fills what the image must zero itself with 0xa5 before it starts.
-On a machine hostile-... the hostile stub (tests/hostile) stands in front of the image.
+On a machine hostile-... the hostile stub (tests/verification/hostile) stands in front of the image.
 """
 
 import argparse
@@ -27,7 +27,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 TESTS = pathlib.Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(TESTS / "hostile"), str(TESTS / "e2e")]
+sys.path[:0] = [str(TESTS / "verification/hostile"), str(TESTS / "e2e")]
 import hostile  # noqa: E402
 from qemu import MACHINES  # noqa: E402
 
@@ -131,7 +131,7 @@ def main():
     parser.add_argument("words", nargs="*")
     arguments = parser.parse_args()
     if arguments.machine not in MACHINES and arguments.machine not in hostile.MACHINES:
-        parser.error(f"there is no machine {arguments.machine}: hal/boards/machines.toml, tests/hostile/hostile.py")
+        parser.error(f"there is no machine {arguments.machine}: hal/boards/machines.toml, tests/verification/hostile/hostile.py")
 
     functions = Functions(arguments.elf or arguments.image)
     with tempfile.TemporaryDirectory() as directory:

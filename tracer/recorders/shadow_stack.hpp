@@ -35,7 +35,7 @@ inline void reset_shadow_stack(Core& core, ShadowFrame* frames, std::size_t coun
 }
 
 // Where a longjmp is told of (arch/arm64/longjmp.S): its own instructions before it has read the clock and after, and those of a
-// recorder's way back from unwind(), less what it saves on the usual one, as GCC 15 and 12 make it (tests/oracle/truth.py).
+// recorder's way back from unwind(), less what it saves on the usual one, as GCC 15 and 12 make it (tests/verification/oracle/truth.py).
 inline constexpr std::uint32_t told_before = 5;
 inline constexpr std::uint32_t told_after = 2;
 inline constexpr std::uint32_t way_back = __GNUC__ >= 15 ? 80 : 68;

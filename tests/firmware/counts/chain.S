@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loop that calls down a chain of functions without a patch site to one that has one: what tests/oracle/return_stack.cpp
+// A loop that calls down a chain of functions without a patch site to one that has one: what tests/verification/oracle/return_stack.cpp
 // looks at. Each level has code of its own: of a recursive function all return addresses are the same, and a
 // return predictor that is one short would still be right.
 

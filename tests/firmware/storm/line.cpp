@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The storm that comes from a host, by commands over the line (tests/endurance/line_storm.py): all
+// The storm that comes from a host, by commands over the line (tests/verification/endurance/line_storm.py): all
 // cores record, core 0 pumps, forever. The word mode=lossless, flight or adaptive says in which
 // mode; without it, stream.
 #include <cstdlib>

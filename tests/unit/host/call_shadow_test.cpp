@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shadow that the truth is counted by (tests/oracle/call_shadow.hpp), on executions made by hand.
+// The shadow that the truth is counted by (tests/verification/oracle/call_shadow.hpp), on executions made by hand.
 #include <gtest/gtest.h>
 
-#include "tests/oracle/call_shadow.hpp"
+#include "tests/verification/oracle/call_shadow.hpp"
 
 namespace nopscope::host::truth {
 namespace {

@@ -65,7 +65,7 @@ TEST(Codec, ADurationCostsLittleMoreThanItsSiteAndItsLastBits) {
     EXPECT_GT(bits, 4.3 + 4);  // what chance decides
 }
 
-// For tests/golden/trace2.py, a decoder that was written from docs/trace-format.md. The console says
+// For tests/conformance/trace2.py, a decoder that was written from docs/trace-format.md. The console says
 // what it must find.
 TEST(Codec, Golden) {
     test::CallTrace program(6, 60, 2);

@@ -10,7 +10,7 @@
 #include "host-tools/base/pmu_events.hpp"
 #include "host-tools/target/control/client.hpp"
 #include "host-tools/target/control/verbs.hpp"
-#include "tests/sim/control_target.hpp"
+#include "tests/verification/simulator/control_target.hpp"
 
 namespace nopscope::host {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commands from the host: done once, whatever happens to their frames.
-#include "tests/sim/control_target.hpp"
+#include "tests/verification/simulator/control_target.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // Cores with their rings and shadow stacks, and recorders in C++ that do what recorders.S does.
 #pragma once
 
-#include "tests/sim/sim_machine.hpp"
+#include "tests/verification/simulator/sim_machine.hpp"
 #include "tracer/recorders/shadow_stack.hpp"
 
 #include <array>

@@ -2,7 +2,7 @@
 // The hooks' two forms, in simulated text.
 #include "tracer/patching/hook_forms.hpp"
 
-#include "tests/sim/sim_machine.hpp"
+#include "tests/verification/simulator/sim_machine.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // Whom synchronize() waits for, by where its calls find a core.
 #include "tracer/patching/quiescence.hpp"
 
-#include "tests/sim/sim_machine.hpp"
+#include "tests/verification/simulator/sim_machine.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // When a pump may make a request, by what lies below it; and the lock that requests share.
 #include "tracer/patching/request_lock.hpp"
 
-#include "tests/sim/sim_machine.hpp"
+#include "tests/verification/simulator/sim_machine.hpp"
 
 #include <gtest/gtest.h>
 

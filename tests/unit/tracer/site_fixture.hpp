@@ -2,7 +2,7 @@
 // One site, the dispatch states it can be in, and what the real patcher does between two of them.
 #pragma once
 
-#include "tests/sim/recording.hpp"
+#include "tests/verification/simulator/recording.hpp"
 #include "tests/unit/tracer/text_fixture.hpp"
 
 #include <deque>

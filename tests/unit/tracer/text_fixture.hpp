@@ -2,7 +2,7 @@
 // Simulated text with patch sites in it, and the patcher over it.
 #pragma once
 
-#include "tests/sim/sim_machine.hpp"
+#include "tests/verification/simulator/sim_machine.hpp"
 #include "tracer/patching/patcher.hpp"
 
 #include <gtest/gtest.h>

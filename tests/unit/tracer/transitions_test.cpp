@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every transition between the dispatch states, made by the real patcher, in every interleaving with
-// cores that execute the site (tests/sim/explorer.hpp); and what the proof must not let pass.
-#include "tests/sim/explorer.hpp"
+// cores that execute the site (tests/verification/simulator/explorer.hpp); and what the proof must not let pass.
+#include "tests/verification/simulator/explorer.hpp"
 #include "tests/unit/tracer/site_fixture.hpp"
 
 namespace nopscope {

@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The recordings that every export is tried on, into a directory.
+
+    make_recordings.py DIRECTORY
+
+torture   calls of all kinds, some left by longjmp, from an image under QEMU
+tasks     several contexts of a core, with marks
+cores     two cores
+damaged   the demo's line, of which bytes are flipped and missing
+samples   samples alone, from the demo
+stream, contexts, captured, profile   the golden lines: gaps, a reset, several cores, values, counters
+hostile   torture's records under the names of hostile_names.py
+demo      the demo's first calls
+begin     fewer of them, for what compares all formats with all
+gaps      the demo's, of which most blocks of records are missing
+pauses    calls that are seconds apart, by a clock whose tick is no whole number of nanoseconds
+equal     calls that begin and end at one time
+deep      calls inside each other, deeper than Perfetto goes on one track
+torture-54, tasks-54, tasks-62   the same records by a clock of 54 MHz, and of 62.5 MHz
+"""
+
+import os
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parents[1] / "e2e"))
+import machines  # noqa: E402
+import hostile_names  # noqa: E402
+
+IMAGES = {"torture": ("virt-max", "torture", ["seed=7"]), "tasks": ("virt-max", "tasks", []),
+          "samples": ("virt-max", "demo", ["rounds=1", "baud=0", "samples=20000", "recorder=none", "interrupts=1"]),
+          "gaps": ("virt-max", "demo", ["rounds=1", "baud=0", "interrupts=1"]),
+          "cores": ("virt-max-smp2", "events", ["cores"])}
+TRACE, SESSION = 0x45435254, 0x53534553
+GOLDEN = ("stream", "contexts", "captured", "profile")
+
+
+def main(directory):
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir(parents=True)
+    for name, (machine, image, words) in IMAGES.items():
+        with machines.Directory() as there:
+            # Several cores record at the same time only if each is a thread of the host.
+            run = machines.record(there, machine, image, words, icount="smp" not in machine)
+            if run.status != 0:
+                raise SystemExit(f"{image}: {run.errors}")
+            shutil.copy(run.recording, directory / f"{name}.nsc")
+            if name == "gaps":
+                record_line(run, damaged(run.line), directory / "damaged.nsc")
+    whole = (directory / "gaps.nsc").read_bytes()
+    (directory / "demo.nsc").write_bytes(with_blocks(whole, range(1, 7)))
+    (directory / "begin.nsc").write_bytes(with_blocks(whole, (1,)))
+    (directory / "gaps.nsc").write_bytes(with_blocks(whole, (2, 5)))
+    for name in GOLDEN:
+        subprocess.run([machines.NOPSCOPE, "record", "-q", "--from", f"file:{HERE.parents[1] / 'conformance' / name}.bin",
+                        "-o", directory / f"{name}.nsc"], check=True)
+    for name, events in (("pauses", with_pauses()), ("equal", at_one_time()), ("deep", deep())):
+        calls = directory / f"{name}.ev13"
+        calls.write_bytes(b"".join(struct.pack("<BIQ", *event) for event in events))
+        subprocess.run([os.environ["NOPSCOPE_REPORT_BENCH"], calls, "--nsc", directory / f"{name}.nsc"], check=True,
+                       stdout=subprocess.DEVNULL)
+    for name, hertz in (("torture-54", 54_000_000), ("tasks-54", 54_000_000), ("tasks-62", 62_500_000)):
+        recording = (directory / f"{name[:-3]}.nsc").read_bytes()
+        (directory / f"{name}.nsc").write_bytes(by_clock(recording, hertz))
+    torture = (directory / "torture.nsc").read_bytes()
+    (directory / "hostile.nsc").write_bytes(hostile_names.renamed(torture))
+    machines.check_times(*directory.glob("*.nsc"))
+
+
+def record_line(run, line, to):
+    raw = run.recording.with_suffix(".cut")
+    raw.write_bytes(line)
+    subprocess.run([machines.NOPSCOPE, "record", "-q", "--from", f"file:{raw}", "--image", run.elf, "-o", to], check=True)
+
+
+def damaged(line):
+    """A sixth of the line with a flipped byte, and another sixth, from the middle, where a key
+    frame follows."""
+    half, part = len(line) // 2, len(line) // 6
+    out = bytearray(line[:part] + line[half:half + part])
+    out[part // 2] ^= 0x10
+    return bytes(out)
+
+
+def with_pauses():
+    """Calls that are seconds apart: what has few bits for a time must say so."""
+    now, out = 1, []
+    for length in (0, 100, 2 ** 27 - 1, 2 ** 27, 2 ** 27 + 1, 2 ** 32 + 7, 10 ** 10, 1, 2 ** 28 + 3):
+        for kind, function in ((0, 1), (0, 2), (1, 2), (1, 1)):
+            now += length
+            out.append((kind, function, now))
+    return out
+
+
+def at_one_time():
+    """For readers that sort by time: in each round some calls begin, end, or do both at the same
+    time."""
+    out = []
+    for base in range(1000, 200_000, 2000):
+        out += [(0, 1, base), (0, 2, base), (0, 3, base), (1, 3, base), (1, 2, base), (0, 4, base), (1, 4, base)]
+        out += [(0, 2, base + 500), (0, 3, base + 700), (1, 3, base + 900), (1, 2, base + 900), (0, 3, base + 900)]
+        out += [(1, 3, base + 1000), (0, 3, base + 1000), (1, 3, base + 1300), (1, 1, base + 1300)]
+    return out
+
+
+def deep():
+    """Three stretches of calls inside each other, the last with calls around a multiple of 512."""
+    out, now = [], 1000
+    for depth in (600, 1500, 1025):
+        for kind, functions in ((0, range(depth)), (1, reversed(range(depth)))):
+            for function in functions:
+                now += 100
+                out.append((kind, function % 700, now))
+                if kind == 0 and function % 512 == 511:
+                    out += [(0, 800, now), (1, 800, now + 50)] + [(0, 801, now + 50), (1, 801, now + 80)]
+    return out
+
+
+def by_clock(recording, hertz):
+    """Changes the clock rate in the hellos (docs/trace-format.md). The records' ticks stay the
+    same."""
+    out = bytearray(recording[:hostile_names.FILE_HEADER])
+    for kind, chunk in hostile_names.chunks(recording):
+        payload = chunk[hostile_names.HEADER:]
+        if kind == SESSION:
+            before = struct.pack("<Q", 10 ** 9)
+            assert payload.count(before) == 1
+            chunk = hostile_names.chunk(kind, payload.replace(before, struct.pack("<Q", hertz)))
+        out += chunk
+    return bytes(out)
+
+
+def with_blocks(recording, wanted):
+    """Keeps only so many blocks of records."""
+    kept, number = bytearray(recording[:hostile_names.FILE_HEADER]), 0
+    for kind, chunk in hostile_names.chunks(recording):
+        number += kind == TRACE
+        if kind != TRACE or number in wanted:
+            kept += chunk
+    return bytes(kept)
+
+
+if __name__ == "__main__":
+    main(pathlib.Path(sys.argv[1]))

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`query`, compared with what the sqlite3 shell answers on the exported database."""
+
+import csv
+import io
+import json
+import pathlib
+import re
+import tempfile
+import unittest
+
+import exports
+
+CALLS = "SELECT name, COUNT(*) AS calls, SUM(self_ns) AS own, AVG(depth) AS depth FROM named_calls GROUP BY name ORDER BY name"
+
+
+def query(path, sql, *options, status=0):
+    return exports.run(exports.NOPSCOPE, "query", path, sql, *options, status=status)
+
+
+WRITES = ("DELETE FROM calls", "DROP TABLE calls", "CREATE TABLE x (y)", "PRAGMA journal_mode = delete", "BEGIN",
+          "ATTACH 'other.db' AS other", "VACUUM INTO 'other.db'")
+
+
+class Query(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory()
+        self.addCleanup(self.directory.cleanup)
+        self.database = pathlib.Path(self.directory.name) / "run.db"
+
+    def export(self, name):
+        exports.run(exports.NOPSCOPE, "export", exports.recording(name), "--format", "sqlite", "-o", self.database)
+        return self.database
+
+    def test_answers_are_those_of_the_sqlite3_shell(self):
+        for name in ("torture", "contexts", "hostile"):
+            shell = json.loads(exports.run("sqlite3", "-json", self.export(name), CALLS).stdout.decode())
+            self.assertTrue(shell)
+            for source in (exports.recording(name), self.database):
+                self.assertEqual(json.loads(query(source, CALLS, "--format", "json").stdout), shell)
+            rows = list(csv.reader(io.StringIO(query(self.database, CALLS, "--format", "csv").stdout.decode())))
+            self.assertEqual(rows[0], ["name", "calls", "own", "depth"])
+            self.assertEqual([int(row[1]) for row in rows[1:]], [row["calls"] for row in shell])
+            # A shown name is one line, whatever its bytes.
+            self.assertEqual(query(self.database, CALLS).stdout.count(b"\n"), len(shell) + 1)
+
+    def test_the_queries_of_the_pages_agree_with_report(self):
+        root = pathlib.Path(__file__).resolve().parents[3]
+        readme = re.search(r"nopscope query run.nsc '([^']*)'", (root / "README.md").read_text())[1]
+        cli = re.search(r'nopscope query run.nsc "([^"]*)"', (root / "docs/cli.md").read_text())[1]
+        for name in ("tasks", "demo"):  # torture has calls without a time, which are in another table
+            sums = exports.by_name(exports.functions(name), "calls", "self_ns", "open")
+            longest = {}
+            for row in exports.functions(name):
+                longest[row["name"]] = max(longest.get(row["name"], 0), row["max_ns"] or 0)
+            answers = [json.loads(query(exports.recording(name), sql, "--format", "json").stdout) for sql in (readme, cli)]
+            hottest = sorted(exports.functions(name), key=lambda row: -row["corrected_self_ns"])[:10]
+            self.assertEqual([(row["calls"], row["self_ns"]) for row in answers[0]],
+                             [(row["calls"], row["corrected_self_ns"]) for row in hottest])
+            self.assertGreater(len(answers[0]), 5)
+            for row in answers[1]:
+                if sums[row["name"]][2] == 0:  # an open one's end is the session's
+                    self.assertEqual(row["MAX(duration_ns)"], longest[row["name"]])
+            self.assertGreater(len(answers[1]), 5)
+        slowest, inside = re.search(r"```sql\n(.*?;)\n(.*?;)\n```", (root / "docs/exports.md").read_text(), re.DOTALL).groups()
+        first, *_ = json.loads(query(exports.recording("demo"), slowest, "--format", "json").stdout)
+        self.assertEqual(first["duration_ns"], next(row["max_ns"] for row in exports.functions("demo")
+                                                    if row["name"] == "luaV_execute"))
+        children = json.loads(query(exports.recording("demo"), inside.replace("4711", str(first["id"])), "--format",
+                                    "json").stdout)
+        self.assertNotIn(exports.TRACER, [row["name"] for row in children])
+        self.assertLessEqual(sum(row["SUM(duration_ns)"] for row in children), first["duration_ns"])
+
+    def test_what_a_column_can_be(self):
+        sql = "SELECT NULL AS a, -1 AS b, 2.5 AS c, '=1+1,\"' AS d"
+        self.assertEqual(query(exports.recording("torture"), sql).stdout.decode(), "a   b    c  d\n   -1  2.5  =1+1,\"\n")
+        self.assertEqual(query(exports.recording("torture"), sql, "--format", "csv").stdout.decode(),
+                         '"a","b","c","d"\n,-1,2.5,"\'=1+1,"""\n')
+        self.assertEqual(query(exports.recording("torture"), "SELECT id FROM calls WHERE id < 0", "--format", "json").stdout,
+                         b"[]\n")
+
+    def test_what_makes_no_sense_is_one_sentence(self):
+        database = self.export("torture")
+        before = database.read_bytes()
+        for sql, said in (("SELECT x FROM calls", "no such column: x"), ("", "the query is empty"),
+                          ("SELECT 1; SELECT 2", "more than one statement"),
+                          *((sql, "must be a SELECT") for sql in WRITES)):
+            for source in (database, exports.recording("torture")):
+                done = query(source, sql, status=2)
+                self.assertIn(said, done.stderr.decode(), sql)
+                self.assertEqual(len(done.stderr.splitlines()), 1)
+        self.assertEqual(database.read_bytes(), before)
+        self.assertEqual([path.name for path in pathlib.Path(self.directory.name).iterdir()], [database.name])
+        self.assertIn("self_ns", query(database, "PRAGMA table_info(calls)").stdout.decode())
+        query(self.directory.name + "/none.nsc", "SELECT 1", status=3)
+
+
+if __name__ == "__main__":
+    unittest.main()

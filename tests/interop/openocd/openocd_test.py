@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Traces by a debug probe: OpenOCD finds the RTT block in a running machine's memory through a virtual JTAG
+probe, and `nopscope` speaks with the firmware through OpenOCD's server. Nothing stops the machine.
+
+    openocd_test.py VIRTUAL_PROBE
+"""
+
+import json
+import pathlib
+import socket
+import subprocess
+import sys
+import time
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parents[1] / "e2e"), str(HERE.parents[1] / "conformance")]
+import machines  # noqa: E402
+import wire  # noqa: E402
+from sites import Image  # noqa: E402
+
+RAM_BYTES, RAM_BASE = 256 << 20, 0x40000000
+ROOT = HERE.parents[2]
+ID = b"SEGGER RTT\0"
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("localhost", 0))
+        return one.getsockname()[1]
+
+
+def until(condition, what):
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.02)
+
+
+class Probed:
+    """A machine whose RAM is a file, the probe on it, and OpenOCD on that."""
+
+    def __init__(self, at, words):
+        self.at, self.processes = at, []
+        self.elf = machines.elf_of("virt-max", "demo")
+        self.ram, self.uart = at / "ram", at / "uart"
+        self.port, self.gdb_port = free_port(), free_port()
+        block = Image(self.elf).symbols["__rtt_start"]
+        with self.ram.open("wb") as ram:
+            ram.truncate(RAM_BYTES)
+        command = machines.qemu_command("virt-max", "demo", words, icount=False)
+        command[command.index("stdio")] = f"file:{self.uart}"
+        command[command.index("virt,gic-version=3")] += ",memory-backend=ram"
+        command += ["-object", f"memory-backend-file,id=ram,size={RAM_BYTES},mem-path={self.ram},share=on"]
+        self.qemu = self.run(command)
+        until(lambda: self.memory(block, len(ID)) == ID, "the firmware makes no RTT block")
+        self.run([PROBE, at / "probe", self.ram, hex(RAM_BASE)])
+        until((at / "probe").exists, "the probe does not listen")
+        self.log = (at / "openocd.log").open("w+")
+        self.run(["openocd", "-c", f"set PROBE {at}/probe", "-f", HERE / "probe.cfg",
+                  "-c", f"soc.ap configure -gdb-port {self.gdb_port}",
+                  "-f", ROOT / "firmware/tools/openocd/nopscope.cfg", "-c", "nopscope_rtt_prepare soc.dap; init",
+                  "-c", f"nopscope_rtt soc.ap {block:#x} {self.port}"], stderr=self.log)
+        until(lambda: f"port {self.port} for rtt" in self.said(), "openocd does not listen")
+
+    def run(self, command, **more):
+        process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, **more)
+        self.processes.append(process)
+        return process
+
+    def memory(self, address, count):
+        with self.ram.open("rb") as ram:
+            ram.seek(address - RAM_BASE)
+            return ram.read(count)
+
+    def said(self):
+        return (self.at / "openocd.log").read_text()
+
+    def close(self):
+        for process in self.processes:
+            process.kill()
+            process.wait()
+        self.log.close()
+
+    def record(self, *options, status=0):
+        raw, recording = self.at / "rtt.raw", self.at / "rtt.nsc"
+        machines.nopscope("record", "-q", "--from", f"tcp:localhost:{self.port}", "--image", self.elf,
+                          "-o", recording, "--save-line", raw, *options, status=status)
+        report = json.loads(machines.nopscope("report", recording, "--format", "json").stdout)
+        return raw.read_bytes(), report
+
+
+class OpenOcd(unittest.TestCase):
+    def probed(self, *words):
+        directory = machines.Directory()
+        at = directory.__enter__()
+        self.addCleanup(directory.cleanup)
+        probed = Probed(at, words)
+        self.addCleanup(probed.close)
+        return probed
+
+    def expect_clean(self, report):
+        self.assertTrue(report["integrity"]["clean"], report["integrity"])
+        self.assertGreater(report["integrity"]["delivered"], 100000)
+
+    def test_the_probe_has_what_the_uart_has(self):
+        # Half of what OpenOCD takes from the virtual probe.
+        probed = self.probed("rounds=1", "rtt=both", "baud=200000", "recorder=function")
+        self.assertRegex(probed.said(), "Control block found at 0x")
+        raw, report = probed.record()
+        self.expect_clean(report)
+        frames, line = probed.at / "frames", probed.at / "line.nsc"
+        frames.write_bytes(wire.without_boot_report(probed.uart.read_bytes()))
+        self.assertEqual(raw, frames.read_bytes())
+        machines.nopscope("record", "-q", "--from", f"file:{frames}", "--image", probed.elf, "-o", line)
+        self.assertEqual(report, json.loads(machines.nopscope("report", line, "--format", "json").stdout))
+
+    def test_the_probe_alone(self):
+        probed = self.probed("rounds=1", "rtt=only", "baud=0")
+        raw, report = probed.record()
+        self.expect_clean(report)
+        self.assertEqual(wire.faults(wire.Line(raw)), [])
+        self.assertEqual(wire.without_boot_report(probed.uart.read_bytes()), b"")
+        self.assertEqual(probed.qemu.wait(timeout=30), 0)
+
+    def test_frames_for_which_there_is_no_room_are_left_out_whole(self):
+        probed = self.probed("rounds=1", "rtt=both", "baud=0")
+        probed.qemu.wait(timeout=machines.HANG_SECONDS)
+        uart = probed.uart.read_bytes()
+        raw, report = probed.record("--duration", "5", status=3)  # the target has ended: nothing can be read out
+        self.assertEqual(report["integrity"]["corrupt_frames"], 0)
+        self.assertLess(len(raw), len(uart))
+        frames, rest = raw.split(b"\0"), iter(uart.split(b"\0"))
+        self.assertGreater(len(frames), 50)
+        for frame in frames:  # each is the UART's, in order
+            self.assertIn(frame, rest)
+
+    def test_commands_by_the_down_channel(self):
+        probed = self.probed("rounds=100000", "rtt=only", "baud=0", "recorder=none")
+
+        def ctl(*words):
+            return machines.nopscope("ctl", "--from", f"tcp:localhost:{probed.port}", "--image", probed.elf,
+                                     *words).stdout
+        self.assertRegex(ctl("stats"), "^recording; 0 functions traced")
+        # Few calls: a line that is always full gets its hellos late, and a busy machine's probe is slow.
+        self.assertRegex(ctl("trace", "luaL_openlibs", "--recorder", "function"), "tracing 1 function")
+        self.assertRegex(ctl("stats"), "1 function[s]? traced")
+
+
+    def test_openocd_as_a_gdb_stub(self):
+        """A stub that is not QEMU's. The machine has ended, and its memory is still there."""
+        probed = self.probed("rounds=1", "rtt=both", "baud=0", "mode=flight")
+        probed.qemu.wait(timeout=machines.HANG_SECONDS)
+
+        def pull(uri, *options):
+            raw, recording = probed.at / "raw", probed.at / "pulled.nsc"
+            done = machines.nopscope("record", "-q", "--from", uri, "--image", probed.elf, "-o", recording,
+                                     "--save-line", raw, *options)
+            return raw.read_bytes(), done.stderr
+
+        line, said = pull(f"gdb:localhost:{probed.gdb_port}")
+        self.assertIn("left stopped: the stub does not say", said)
+        self.assertEqual(line, pull(f"file:{probed.ram}", "--memory-base", hex(RAM_BASE))[0])
+        self.assertGreater(len(wire.Line(line).events), 30000)
+
+
+if __name__ == "__main__":
+    PROBE = sys.argv.pop()
+    unittest.main()

@@ -1,0 +1,294 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""An image over a line that loses, flips and repeats bytes both ways, steered at random; its recorder is killed and begins
+again, and it is reset at any time, by command and by its reset line. On a machine of one core it is the demo, on one of four the
+storm, whose cores all record.
+
+    line_storm.py MACHINE [OPERATIONS [SEED]]
+
+At the end the line loses nothing any more. Then the target must answer and let all of its sites be patched both ways, which finds any word
+that is not what it should be; and each recording, also those that were cut off by SIGKILL, must be readable, with its sums exact.
+"""
+
+import collections
+import json
+import pathlib
+import random
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "e2e"))
+import machines  # noqa: E402
+
+# Of each image: its words, what QEMU is told beside the machine, patterns of functions, and one function. The cores take
+# turns in one thread: with a thread for each QEMU loses a store to text now and then (docs/limits.md).
+IMAGES = {
+    "demo": (["rounds=1000000", "baud=3000000", "interrupts=1"], [],
+             ("lua*", "luaV_*", "luaH_*", "luaK_* luaX_*", "luaD_*", "l_*", "str_* tinsert", "luaL_*", "main"), "luaV_execute"),
+    "storm": (["line=300000", "calls=20"], ["-accel", "tcg,thread=single"],
+              ("storm_*", "storm_f1*", "storm_f2* storm_f3*", "storm_f?", "storm_f*0", "storm_f63"), "storm_f7"),
+}
+PARTS = ("delivered", "dropped", "overwritten", "aggregated", "filtered", "lost")
+
+
+def waited(condition, what, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError(f"not within {seconds} s: {what}")
+        time.sleep(0.05)
+
+
+def connected(path):
+    """Connects to a socket of the emulator's, which exists before the emulator listens."""
+    end = socket.socket(socket.AF_UNIX)
+
+    def connects():
+        return path.exists() and end.connect_ex(str(path)) == 0
+
+    waited(connects, f"the emulator's socket {path.name}")
+    return end
+
+
+class FaultyLine:
+    """Between the target's socket and one host after another. While no host is there, what the target sends is gone."""
+
+    def __init__(self, target, path, seed):
+        self.well, self.done = False, collections.Counter()
+        self.target = connected(target)
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(str(path))
+        self.listener.listen(4)
+        self.host = None
+        threading.Thread(target=self.from_target, args=(random.Random(seed),), daemon=True).start()
+        threading.Thread(target=self.from_hosts, args=(random.Random(seed + 1),), daemon=True).start()
+
+    def spoilt(self, pending, data, dice):
+        """What arrives of whole frames, and the rest of `data`. Some 1 in 2,000 bytes is flipped, or up to 40 from there are
+        gone; 1 frame in 20 comes twice."""
+        *frames, pending = (pending + data).split(b"\0")
+        if self.well:
+            return b"\0".join([*frames, b""]), pending
+        out = bytearray()
+        for frame in frames:
+            twice = dice.random() < 0.05
+            self.done["repeated"] += twice
+            out += (frame + b"\0") * (1 + twice)
+        at = int(dice.expovariate(1 / 2000))
+        while at < len(out):
+            if dice.random() < 0.5:
+                out[at] ^= 1 << dice.randrange(8)
+                self.done["flipped"] += 1
+            else:
+                count = dice.randint(1, 40)
+                self.done["lost"] += len(out[at:at + count])
+                del out[at:at + count]
+            at += 1 + int(dice.expovariate(1 / 2000))
+        return bytes(out), pending
+
+    def from_target(self, dice):
+        pending = b""
+        while data := self.target.recv(1 << 16):
+            host = self.host
+            arrived, pending = self.spoilt(pending, data, dice)
+            if host is None:
+                continue
+            try:
+                host.sendall(arrived)
+            except OSError:
+                pass  # it has been killed
+
+    def from_hosts(self, dice):
+        while True:
+            host, _ = self.listener.accept()
+            self.host, pending = host, b""
+            try:
+                while data := host.recv(1 << 16):
+                    arrived, pending = self.spoilt(pending, data, dice)
+                    self.target.sendall(arrived)
+            except OSError:
+                pass
+            self.host = None
+            host.close()
+
+
+class Storm:
+    def __init__(self, directory, machine, seed):
+        image = "storm" if machine.endswith("smp4") else "demo"
+        self.directory, self.dice, self.elf = directory, random.Random(seed), machines.elf_of(machine, image)
+        words, options, self.globs, self.one = IMAGES[image]
+        self.counts, self.recordings, self.recorder = collections.Counter(), [], None
+        command = machines.qemu_command(machine, image, words, icount=False) + options
+        command[command.index("stdio")] = f"unix:{directory / 'target'},server=on,wait=on"
+        command[command.index("-monitor") + 1] = f"unix:{directory / 'monitor'},server=on,wait=off"
+        self.qemu = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            self.line = FaultyLine(directory / "target", directory / "host", seed)
+            self.monitor = connected(directory / "monitor")
+            self.record()
+        except BaseException:
+            self.close()
+            raise
+
+    def record(self):
+        path = self.directory / f"{len(self.recordings)}.nsc"
+        self.recordings.append(path)
+        control = self.directory / "control"
+        control.unlink(missing_ok=True)  # a killed recorder leaves it
+        waited(lambda: self.line.host is None, "the last recorder's end")
+        self.recorder = subprocess.Popen(
+            [machines.NOPSCOPE, "record", "-q", "--from", f"unix:{self.directory / 'host'}", "--image", self.elf, "-o", path,
+             "--control", f"unix:{control}"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        waited(lambda: control.exists() or self.recorder.poll() is not None, "the recorder's socket")
+        if self.recorder.poll() is not None:
+            raise AssertionError(f"the recorder has ended: {self.recorder.stderr.read()}")
+
+    def ctl(self, *words):
+        """Whether it was done. What cannot be done is one sentence, whatever the line does."""
+        done = subprocess.run([machines.NOPSCOPE, "ctl", "--via", f"unix:{self.directory / 'control'}", *words],
+                              capture_output=True, text=True, timeout=machines.HANG_SECONDS, check=False)
+        said = done.stderr.strip().splitlines()
+        if done.returncode not in (0, 2, 3) or (done.returncode != 0 and len(said) != 1):
+            raise AssertionError(f"ctl {words}: exit status {done.returncode}: {done.stderr}")
+        self.counts["done" if done.returncode == 0 else "not done"] += 1
+        return done.returncode == 0, done.stdout + done.stderr
+
+    def kill(self):
+        self.recorder.send_signal(signal.SIGKILL)
+        self.recorder.communicate()
+        self.counts["recorders killed"] += 1
+        self.record()
+
+    def reset(self):
+        self.monitor.sendall(b"system_reset\n")
+        self.counts["resets"] += 1
+
+    def operation(self):
+        dice = self.dice
+        kind = dice.choices(("trace", "untrace", "mode", "mark", "filter", "run", "reset", "pull", "kill", "wait"),
+                            (6, 4, 3, 3, 4, 2, 1, 1, 2, 4))[0]
+        self.counts[kind] += 1
+        if kind == "trace":
+            more = ["--also"] if dice.random() < 0.3 else []
+            self.ctl("trace", *more, *dice.choice(self.globs).split(), "--recorder", dice.choice(("graph", "function", "sampled")))
+        elif kind == "untrace":
+            self.ctl("untrace", *dice.choice(self.globs).split())
+        elif kind == "mode":
+            self.ctl("mode", dice.choice(("stream", "lossless", "flight")))
+            if dice.random() < 0.5:
+                self.ctl("snapshot", str(dice.randrange(1000)))
+        elif kind == "mark":
+            self.ctl("mark", str(dice.randrange(1000)))
+        elif kind == "filter":
+            self.ctl(*dice.choice((("depth", str(dice.randrange(1, 20))), ("sample", f"1/{dice.randrange(1, 9)}"),
+                                   ("only", self.one), ("only",), ("min-duration", "5us"))))
+        elif kind == "run":
+            self.ctl(dice.choice(("stop", "start")))
+        elif kind == "reset":
+            self.ctl("reset")
+        elif kind == "pull":
+            self.reset()
+        elif kind == "kill":
+            self.kill()
+        else:
+            time.sleep(dice.random() / 2)
+
+    def must(self, *words):
+        """On a line that loses nothing."""
+        for _ in range(5):
+            done, said = self.ctl(*words)
+            if done:
+                return said
+            time.sleep(0.5)
+        raise AssertionError(f"ctl {words}: {said}")
+
+    def calm(self):
+        """The line loses nothing, and the target does what it is told. Returns what was recorded then."""
+        self.line.well = True
+        self.kill()
+        self.must("mode", "stream")
+        self.must("stop")
+        self.must("trace", "*", "--recorder", "function")
+        self.must("untrace", "*")
+        self.must("trace", "*", "--recorder", "graph")
+        self.must("start")
+        time.sleep(1)
+        self.must("stats")
+        self.end()
+        return self.recordings[-1]
+
+    def end(self):
+        self.recorder.send_signal(signal.SIGINT)
+        errors = self.recorder.communicate(timeout=machines.HANG_SECONDS)[1]
+        if self.recorder.returncode not in (0, 3):  # 3: the line was too bad to read the target out
+            raise AssertionError(f"the recorder: {errors}")
+
+    def close(self):
+        for process in (self.recorder, self.qemu):
+            if process:
+                process.kill()
+                process.wait()
+        if self.recorder and self.recorder.stderr:
+            self.recorder.stderr.close()
+
+
+def integrity(path):
+    """Of a recording, whose sums must be exact; None: its recorder was killed before it heard a hello."""
+    if not path.exists():
+        return None
+    done = subprocess.run([machines.NOPSCOPE, "report", path, "--format", "json"], capture_output=True, text=True,
+                          timeout=machines.HANG_SECONDS, check=False)
+    if done.returncode != 0:
+        raise AssertionError(f"{path.name}: report: {done.stderr}")
+    machines.check_times(path)
+    sums = json.loads(done.stdout)["integrity"]
+    if sums["generated"] != sum(sums[part] for part in PARTS):
+        raise AssertionError(f"{path.name}: {sums}")
+    return sums
+
+
+def cores_in(path):
+    done = subprocess.run([machines.NOPSCOPE, "query", path, "select count(distinct core) from tracks"], capture_output=True,
+                          text=True, timeout=machines.HANG_SECONDS, check=True)
+    return int(done.stdout.split()[-1])
+
+
+def main():
+    machine = sys.argv[1]
+    operations = int(sys.argv[2]) if len(sys.argv) > 2 else 60
+    seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+    with machines.Directory() as directory:
+        storm = Storm(directory, machine, seed)
+        try:
+            for number in range(operations):
+                try:
+                    storm.operation()
+                except Exception as error:
+                    raise AssertionError(f"operation {number} of seed {seed}: {error}") from error
+            last = storm.calm()
+        finally:
+            storm.close()
+        known = [sums for sums in map(integrity, storm.recordings) if sums]
+        clean, cores = integrity(last), cores_in(last)
+    # It begins in the middle of a frame.
+    if clean["corrupt_frames"] > 1 or clean["delivered"] < 10_000:
+        raise AssertionError(f"the line loses nothing any more, and yet: {clean}")
+    if cores != (4 if machine.endswith("smp4") else 1):
+        raise AssertionError(f"{cores} cores have recorded")
+    total = collections.Counter()
+    for sums in known:
+        total.update({key: sums[key] for key in (*PARTS, "generated", "corrupt_frames", "gaps")})
+    if not (total["corrupt_frames"] and total["gaps"] and storm.line.done["repeated"] and storm.counts["done"] > operations / 4):
+        raise AssertionError(f"too little has happened: {total} {storm.line.done} {storm.counts}")
+    print(f"line storm: {operations} operations, seed {seed}: " + ", ".join(f"{what} {n}" for what, n in sorted(storm.counts.items())))
+    print(f"  cores: {cores}; the line: " + ", ".join(f"{what} {n}" for what, n in sorted(storm.line.done.items())) + " (bytes; frames repeated)")
+    print(f"  {len(storm.recordings)} recordings, {len(known)} of them with a session: " +
+          ", ".join(f"{what} {n}" for what, n in total.items()))
+
+
+if __name__ == "__main__":
+    main()

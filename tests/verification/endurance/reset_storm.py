@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Unannounced resets at any moment, in every mode, on one core and on four, over perfect and
+damaged lines. Whatever they cut off, a recording must contain no call that the target did not make.
+docs/proof.md ("Storm") lists the checks.
+
+    reset_storm.py [--resets N] [--seed N] [--only TEXT] [--keep DIRECTORY]
+
+The runs share N resets (40). The emulator resets the machine, so memory keeps its contents.
+
+Exit status 1: a check failed, a recording's sums are not exact, or a perfect line lost something.
+"""
+
+import argparse
+import collections
+import json
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parents[1] / "e2e"), str(HERE.parent / "oracle")]
+import machines  # noqa: E402
+import sites  # noqa: E402
+import truth  # noqa: E402
+from line_storm import FaultyLine, PARTS, connected, waited  # noqa: E402
+
+# For one core and for four: the image, its words, and QEMU's options beside the machine
+# (line_storm.py says why one thread).
+IMAGES = {
+    "virt-max": ("demo", ["rounds=1000000", "baud=3000000", "interrupts=1"], []),
+    "virt-max-smp4": ("storm", ["line=300000", "calls=20"], ["-accel", "tcg,thread=single"]),
+}
+MODES = ("lossless", "stream", "flight", "adaptive")
+RUNS = [(machine, mode, well) for machine in IMAGES for mode in MODES for well in (True, False)]
+# On a perfect line these are 0.
+NEVER = ("duplicate_frames", "malformed_frames", "unknown_sites", "inconsistent_cores", "frames_without_hello", "other_image_sessions")
+MOST_BYTES = 150_000  # of the line, between two resets
+FLIGHT_SECONDS = 0.5  # in flight mode the line is quiet
+HANG_SECONDS = 60
+NOTHING_RECORDED = 5  # the recorder's exit status
+
+
+class CountedLine(FaultyLine):
+    """Knows how many bytes the target has sent."""
+
+    sent = 0
+
+    def spoilt(self, pending, data, dice):
+        self.sent += len(data)
+        return super().spoilt(pending, data, dice)
+
+
+def plugin(elf, directory):
+    """The plugin's arguments, as truth.py has them, but it follows calls on every stack."""
+    path = directory / "truth.map"
+    path.write_text("".join(line + "\n" for line in truth.plugin_map(elf).splitlines() if not line.startswith("stack")))
+    return ["-plugin", f"{truth.os.environ['NOPSCOPE_TRUTH']},map={path},out={directory / 'truth'},paths=on"]
+
+
+def record(directory, run, resets, seed):
+    """Returns the recording (None: a damaged line has carried no hello, which is no fault), and what
+    the plugin has counted."""
+    machine, mode, well = run
+    image, words, options = IMAGES[machine]
+    elf, dice = machines.elf_of(machine, image), random.Random(seed)
+    command = machines.qemu_command(machine, image, [*words, f"mode={mode}"], icount=False) + options + plugin(elf, directory) + ["-S"]
+    command[command.index("stdio")] = f"unix:{directory / 'target'},server=on,wait=on"
+    command[command.index("-monitor") + 1] = f"unix:{directory / 'monitor'},server=on,wait=off"
+    recording, raw = directory / "line.nsc", directory / "line.raw"
+    qemu = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    recorder = None
+    try:
+        line = CountedLine(directory / "target", directory / "host", seed)
+        line.well = well
+        recorder = subprocess.Popen(
+            [machines.NOPSCOPE, "record", "-q", "--from", f"unix:{directory / 'host'}", "--image", elf, "-o", recording, "--save-line", raw],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        monitor = connected(directory / "monitor")
+        waited(lambda: line.host is not None, "the recorder's connection")
+        monitor.sendall(b"cont\n")
+        for _ in range(resets):
+            # Often so early that the boot is still sending what the last one left, or has not even
+            # begun.
+            before, most = line.sent, dice.choice((1, 500, 20_000, MOST_BYTES, MOST_BYTES))
+            if most > 1:
+                waited(lambda: line.sent > before, "a boot's first byte")
+            end, until = line.sent + dice.randrange(most), time.monotonic() + (FLIGHT_SECONDS if mode == "flight" else HANG_SECONDS)
+            while line.sent < end and time.monotonic() < until:
+                time.sleep(0.001)
+            monitor.sendall(b"system_reset\n")
+        before = line.sent
+        waited(lambda: line.sent > before + 2000, "the last boot")
+        monitor.sendall(b"quit\n")
+        qemu.wait(machines.HANG_SECONDS)
+        size = -1
+        while raw.stat().st_size != size:
+            size = raw.stat().st_size
+            time.sleep(0.1)
+        recorder.send_signal(signal.SIGINT)
+        errors = recorder.communicate(timeout=machines.HANG_SECONDS)[1]
+    finally:
+        qemu.kill()
+        qemu.wait()
+        if recorder:
+            recorder.send_signal(signal.SIGKILL)
+            recorder.wait()
+    if recorder.returncode == NOTHING_RECORDED and not well:
+        assert not recording.exists(), errors
+        recording = None
+    elif recorder.returncode not in (0, 3):  # 3: the target is gone, and cannot be read out
+        raise AssertionError(f"the recorder: exit status {recorder.returncode}: {errors}")
+    return recording, elf, json.loads((directory / "truth").read_text())
+
+
+class Seen:
+    """The plugin's calls by function, and its pairs of a callee and a call around it: the next one,
+    and any."""
+
+    def __init__(self, plugins):
+        self.calls = {int(row["address"], 16): row["calls"] for row in plugins["functions"]}
+        self.next, self.around = set(), set()
+        functions, above = [None], [frozenset()]  # of each path: its last call, and the functions around it
+        for around, address in plugins["paths"]:
+            function = int(address, 16)
+            functions.append(function)
+            above.append(above[around] | ({functions[around]} - {None}))
+            self.next.add((functions[around], function))
+            self.around.update((caller, function) for caller in above[-1])
+
+
+def faults(report, graph, seen, exact):
+    """Checks a recording. Returns a sentence for each fault, and how many events they are."""
+    found, invented = [], 0
+
+    def fault(sentence, events):
+        nonlocal invented
+        found.append(sentence)
+        invented += events
+
+    for function in report["functions"]:
+        address, calls = int(function["address"], 16), function["calls"]
+        if address not in seen.calls:
+            fault(f"{address:#x} is no patch site, and has {calls} calls", calls)
+        elif calls > seen.calls[address]:
+            fault(f"{function['name']} has {calls} calls, and was called {seen.calls[address]} times", calls - seen.calls[address])
+    pairs = collections.Counter()
+    for node in graph["nodes"]:
+        parent = None if node["parent"] is None else graph["nodes"][node["parent"]]
+        if node["address"] is None or parent is None or parent["address"] is None:
+            continue  # an interrupt, or behind a gap, or the first on its stack
+        pairs[int(parent["address"], 16), int(node["address"], 16), parent["name"], node["name"]] += node["calls"]
+    for (caller, callee, name, called), calls in pairs.items():
+        if (caller, callee) not in (seen.next if exact else seen.around):
+            fault(f"{name} calls {called} {calls} times, and never did", calls)
+    return found, invented, sum(pairs.values())
+
+
+def check(run, recording, elf, plugins):
+    """Makes one run. Prints its faults and returns counts."""
+    machine, mode, well = run
+    if recording is None:
+        return collections.Counter(), []
+    report = json.loads(machines.nopscope("report", recording, "--image", elf, "--format", "json").stdout)
+    graph = json.loads(machines.nopscope("graph", recording, "--image", elf, "--format", "json").stdout)
+    found, invented, paired = faults(report, graph, Seen(plugins), exact=well and mode == "lossless" and machine == "virt-max")
+    sums = report["integrity"]
+    if sums["generated"] != sum(sums[part] for part in PARTS):
+        found.append(f"the sums are not exact: {sums}")
+    found += [f"{name} is {sums[name]}" for name in (NEVER if well else ("unknown_sites",)) if sums.get(name, 0)]
+    if well and mode in ("lossless", "stream") and sums["orphan_returns"]:
+        found.append(f"{sums['orphan_returns']} returns are of no call")
+        invented += sums["orphan_returns"]
+    # The next boot sends again what a reset has cut.
+    found += [f"{sums[name]} {name} on a perfect line" for name in ("lost", "lost_frames") if well and sums[name]]
+    calls = sum(function["calls"] for function in report["functions"])
+    return collections.Counter(
+        faults=len(found), invented=invented, calls=calls, pairs=paired, sessions=report["sessions"],
+        **{name: sums[name] for name in ("recovered_sessions", "corrupt_frames", "lost", "repeated_records")}), found
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--resets", type=int, default=40)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--keep", type=pathlib.Path)
+    arguments = parser.parse_args()
+    runs = [run for run in RUNS if arguments.only in shown(run)]
+    total, wrong = collections.Counter(), 0
+    for number, run in enumerate(runs):
+        resets = arguments.resets // len(runs) + (number < arguments.resets % len(runs))
+        if resets == 0:
+            continue
+        with machines.Directory() as directory:
+            if arguments.keep:
+                directory = arguments.keep / shown(run).replace(" ", "-").replace(",", "")
+                directory.mkdir(parents=True)
+            recording, elf, plugins = record(directory, run, resets, arguments.seed * 1000 + number)
+            counts, found = check(run, recording, elf, plugins)
+        total += counts
+        total["resets"] += resets
+        wrong += bool(found)
+        print(f"reset storm: {shown(run)}: {resets} resets, " + ", ".join(f"{name} {counts[name]}" for name in counts), flush=True)
+        for sentence in found[:10]:
+            print(f"  {sentence}", flush=True)
+    print(f"reset storm: {total['resets']} resets, {total['invented']} invented events in {total['calls']} calls and {total['pairs']} "
+          f"pairs; {total['recovered_sessions']} sessions recovered, {wrong} of {len(runs)} runs with a fault")
+    return 1 if wrong or not total["recovered_sessions"] or not total["pairs"] else 0
+
+
+def shown(run):
+    machine, mode, well = run
+    return f"{machine}, {mode}, {'perfect' if well else 'damaged'} line"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Deframe, decode, aggregate, report: whatever the bytes, nothing crashes and the sums hold.
+//
+// Random bytes seldom get past a CRC, so an odd first byte means: the rest describes frames, which
+// are then sealed properly. That way the decoders of payloads meet hostile contents.
+#include <cstdlib>
+#include <span>
+
+#include "host-tools/base/error.hpp"
+#include "host-tools/analysis/report/report.hpp"
+#include "tests/verification/fuzz/frames.hpp"
+#include "tests/unit/host/line_profile.hpp"
+
+namespace {
+
+void must(bool condition) {
+    if (!condition) std::abort();
+}
+
+std::uint64_t item(const nopscope::host::Integrity& integrity, std::string_view name) {
+    for (const auto& entry : integrity.items) {
+        if (entry.name == name) return entry.value;
+    }
+    std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace nopscope;
+    using namespace nopscope::host;
+    if (size == 0) return 0;
+    const std::span<const std::uint8_t> input(data + 1, size - 1);
+    const std::vector<std::uint8_t> sealed =
+        (data[0] & 1) != 0 ? fuzz::seal(input) : std::vector<std::uint8_t>();
+    test::LineProfile profile;
+    // In two pieces, so that a chunk spans both.
+    const auto bytes = (data[0] & 1) != 0 ? std::span<const std::uint8_t>(sealed) : input;
+    profile.feed(bytes.first(bytes.size() / 2));
+    profile.feed(bytes.subspan(bytes.size() / 2));
+    profile.finish();
+
+    const Integrity integrity = integrity_of(profile, profile.counters(), nullptr);
+    std::uint64_t accounted = 0;
+    for (const char* where : {"delivered", "dropped", "overwritten", "aggregated", "filtered", "lost"}) {
+        accounted += item(integrity, where);
+    }
+    must(item(integrity, "generated") == accounted || item(integrity, "inconsistent_cores") != 0);
+    std::uint64_t calls = 0;
+    for (const FunctionTimes& of : profile.times()) {
+        must(of.open + of.lost + of.timed <= of.calls);
+        calls += of.calls;
+    }
+    must(calls <= item(integrity, "delivered"));
+    try {
+        Report report = make_report(profile, profile.counters(), nullptr);
+        sort_rows(report.functions, SortKey::self, 0);
+        must(!text_report(report).empty() && !json_report(report).empty());
+        must(!csv_report(report).empty() && !text_graph(report, profile, {}).empty());
+        must(!json_graph(report, profile, {.depth = 9}).empty());
+    } catch (const Error&) {
+    }
+    return 0;
+}

@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What kills mutants. A killer is a line of words:
+
+    unit FILE FILTER          tests/unit/tracer/FILE.cpp, compiled with the mutant in front of the source, and
+                              its tests that FILTER (gtest's) selects
+    host FILE FILTER [SOURCE]...  tests/unit/host/FILE.cpp with the host build's library; a mutated header is compiled
+                              with these sources, from host-tools/, or else with the test itself
+    selftest GROUP MACHINE    that group of the selftest image, in QEMU
+    image NAME MACHINE [WORD]...  an image that ends with exit status 0, one instruction a nanosecond: the sweeps
+    e2e NAME MACHINE          what that image recorded, against the oracle's counts (tests/e2e/oracle_test.py)
+    coherence NAME MACHINE CORES [WORD]...  that image under the coherence oracle (tests/verification/oracle/coherence.py)
+
+A killer's run ends in one of three ways: it passes (None), it fails (a few words: what did), or the mutant
+cannot be built (CannotBuild). No end within the time is a failure, too: a mutant that hangs is seen.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from mutants import ROOT
+
+# So many times as long as it takes without a mutant, and then some: it does not end.
+PATIENCE = 10
+PATIENCE_SECONDS = 10
+UNMUTATED_SECONDS = 300
+QEMU = ["qemu-system-aarch64", "-nic", "none", "-display", "none", "-monitor", "none", "-serial", "stdio"]
+CPUS = {"virt-a72": "cortex-a72", "virt-max": "max"}
+# What the firmware is made of.
+FIRMWARE = ("CMakeLists.txt", "cmake", "tracer", "hal", "linker", "firmware", "tests/firmware")
+
+
+class CannotBuild(Exception):
+    """With what the compiler said."""
+
+
+def run(command, seconds):
+    """(exit status, or None where it did not end; output). It has a directory of its own for its files."""
+    with tempfile.TemporaryDirectory() as directory:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                   env=os.environ | {"TEST_TMPDIR": directory + "/"})
+        try:
+            output, _ = process.communicate(timeout=seconds)
+            return process.returncode, output.decode(errors="replace")
+        except subprocess.TimeoutExpired:
+            process.kill()
+            output, _ = process.communicate()
+            return None, output.decode(errors="replace")
+
+
+class Timed:
+    """Runs a killer's command: the first time, without a mutant, to learn how long it takes."""
+
+    def __init__(self):
+        self.seconds = {}
+
+    def run(self, killer, command):
+        began = time.monotonic()
+        result = run(command, self.seconds.get(killer, UNMUTATED_SECONDS))
+        self.seconds.setdefault(killer, PATIENCE_SECONDS + PATIENCE * (time.monotonic() - began))
+        return result
+
+
+def build(command):
+    status, output = run(command, 600)
+    if status != 0:
+        lines = output.splitlines()
+        raise CannotBuild("\n".join([line for line in lines if "error" in line.lower()][:5] or lines[-5:]))
+
+
+def qemu(machine, image, words, more=()):
+    cpu, _, cores = machine.partition("-smp")
+    options = ["-M", "virt,gic-version=3", "-cpu", CPUS[cpu], *(["-smp", cores] if cores else [])]
+    arguments = ",".join("arg=" + word for word in words)
+    return [*QEMU, *options, *more, "-kernel", str(image),
+            "-semihosting-config", f"enable=on,target=native,{arguments}"]
+
+
+class Units:
+    """The tracer's unit tests, a program for each file of them."""
+
+    TESTS = "tests/unit/tracer"
+    OPTIONS = ["-O1", "-DNOPSCOPE_ENABLED=1", "-DNOPSCOPE_RING_LOG2=13", "-DNOPSCOPE_SHADOW_FRAMES=64",
+               f'-DNOPSCOPE_SOURCE_DIR="{ROOT}"']
+
+    def __init__(self, directory, compiler):
+        self.directory = directory
+        self.compiler = compiler
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self.programs = {}  # without a mutant
+        self.locks = {}     # of those, and of what they share: a name each
+        self.timed = Timed()
+
+    def compile(self, source, overlay):
+        overlay.mkdir(parents=True, exist_ok=True)
+        made = overlay / f"{source.stem}.o"
+        build([self.compiler, "-std=c++20", *self.includes(overlay), *self.includes(ROOT), *self.OPTIONS, "-c", str(source),
+               "-o", str(made)])
+        return made
+
+    @staticmethod
+    def includes(root):
+        return ["-I", str(root), "-I", str(root / "tracer/include")]
+
+    def test_source(self, name):
+        return ROOT / self.TESTS / f"{name}.cpp"
+
+    def once(self, key, make):
+        with self.locks.setdefault(key, threading.Lock()):
+            if key not in self.programs:
+                self.programs[key] = make()
+        return self.programs[key]
+
+    def stubs(self):
+        return self.once("stubs", lambda: self.compile(self.test_source("stubs"), self.directory / "unmutated"))
+
+    def link(self, name, objects, directory):
+        build([self.compiler, "-o", str(directory / name), *map(str, objects), "-lgtest_main", "-lgtest", "-pthread"])
+        return directory / name
+
+    def unmutated(self, name):
+        overlay = self.directory / "unmutated"
+        return self.once(name, lambda: self.link(name, [self.compile(self.test_source(name), overlay), self.stubs()],
+                                                 overlay))
+
+    def mutated(self, name, mutant, _sources):
+        overlay = self.overlay(mutant)
+        return self.link(name, [self.compile(self.test_source(name), overlay), self.stubs()], overlay)
+
+    def overlay(self, mutant):
+        """A directory that has the mutated file alone."""
+        overlay = self.directory / mutant.name
+        changed = overlay / mutant.file
+        changed.parent.mkdir(parents=True, exist_ok=True)
+        changed.write_text(mutant.source(), encoding="utf-8")
+        return overlay
+
+    def run(self, mutant, words):
+        name, tests, *sources = words
+        program = self.mutated(name, mutant, sources) if mutant else self.unmutated(name)
+        status, output = self.timed.run(
+            (name, tests), [str(program), f"--gtest_filter={tests}", "--gtest_break_on_failure"])
+        if mutant:
+            shutil.rmtree(program.parent)
+        started = re.findall(r"\[ RUN      \] (\S+)", output)
+        if not started:
+            raise CannotBuild(f"no test of {name} is {tests}")
+        if status == 0:
+            return None
+        failed = "Failure" in output
+        how = "does not end" if status is None else "fails" if failed else "crashes"
+        return f"{started[-1]} {how}"
+
+
+class HostUnits(Units):
+    """The host's unit tests, likewise, with the host build's library behind them: what is compiled for a mutant comes
+    first, so the linker does not take it from there."""
+
+    TESTS = "tests/unit/host"
+
+    def __init__(self, directory, compiler, host):
+        super().__init__(directory, compiler)
+        self.host = host
+        commands = {"COMMAND": "bin/nopscope", "CODEC_BENCH": "bin/nopscope-codec-bench"}
+        self.OPTIONS = ["-O0", "-w", f'-DNOPSCOPE_GOLDEN="{ROOT}/tests/conformance"', "-DFMT_SHARED",
+                        *(f'-DNOPSCOPE_{name}="{host / path}"' for name, path in commands.items())]
+
+    def libraries(self):
+        """As the host build links its own unit tests."""
+        def found():
+            build(["cmake", "--build", str(self.host), "--target", "nopscope_host", "nopscope_codec_bench",
+                   "nopscope_test_main"])
+            status, output = run(["ninja", "-C", str(self.host), "-t", "commands", "host_test"], 60)
+            lines = [line for line in output.splitlines() if " -o bin/host_test " in line]
+            if status != 0 or not lines:
+                raise CannotBuild(f"{self.host} does not build host_test: {output[-300:]}")
+            words = lines[-1].partition(" -o bin/host_test ")[2].partition(" && ")[0].split()
+            return [str(self.host / word) if not word.startswith(("/", "-")) else word for word in words]
+        return self.once("libraries", found)
+
+    def link(self, name, objects, directory):
+        build([self.compiler, "-o", str(directory / name), *map(str, objects), *self.libraries(), "-pthread"])
+        return directory / name
+
+    def test_object(self, name):
+        return self.once(f"{name}.o", lambda: self.compile(self.test_source(name), self.directory / "unmutated"))
+
+    def unmutated(self, name):
+        return self.once(name, lambda: self.link(name, [self.test_object(name)], self.directory / "unmutated"))
+
+    def mutated(self, name, mutant, sources):
+        overlay = self.overlay(mutant)
+        if mutant.file.endswith(".cpp"):
+            sources = [overlay / mutant.file]
+        elif sources:
+            sources = [ROOT / "host-tools" / source for source in sources]
+        else:
+            return self.link(name, [self.compile(self.test_source(name), overlay)], overlay)
+        return self.link(name, [*(self.compile(source, overlay) for source in sources), self.test_object(name)],
+                         overlay)
+
+
+class Images:
+    """Firmware of a copy of the source, in which one mutant at a time takes its place."""
+
+    def __init__(self, directory, host, jobs):
+        self.source = directory / "source"
+        self.build = directory / "virt"
+        self.host = host
+        self.tool = host / "bin/nopscope"
+        self.jobs = jobs
+        self.changed = None
+        self.is_ready = False
+        self.timed = Timed()
+
+    def prepare(self):
+        for name in FIRMWARE:
+            files = [ROOT / name] if (ROOT / name).is_file() else sorted((ROOT / name).rglob("*"))
+            for file in files:
+                if file.is_file() and "__pycache__" not in file.parts:
+                    self.write(file.relative_to(ROOT), file.read_bytes())
+        build(["cmake", "-S", str(self.source), "-B", str(self.build), "-G", "Ninja",
+               "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DNOPSCOPE_BOARD=virt",
+               f"-DCMAKE_TOOLCHAIN_FILE={self.source}/cmake/aarch64-none-elf.cmake", f"-DNOPSCOPE_TOOL={self.tool}"])
+        self.is_ready = True
+
+    # What is the same keeps its time, so it is not built again.
+    def write(self, path, content):
+        to = self.source / path
+        to.parent.mkdir(parents=True, exist_ok=True)
+        if not to.exists() or to.read_bytes() != content:
+            to.write_bytes(content)
+            shutil.copymode(ROOT / path, to)
+
+    def put(self, mutant):
+        if self.changed and (mutant is None or mutant.file != self.changed):
+            self.write(self.changed, (ROOT / self.changed).read_bytes())
+        self.changed = mutant.file if mutant else None
+        if mutant:
+            self.write(mutant.file, mutant.source().encode())
+
+    def command(self, kind, name, machine, more):
+        elf = self.build / f"firmware/{self.target(kind, name)}.elf"
+        if kind == "selftest":
+            return qemu(machine, elf, ["selftest", name])
+        if kind == "image":
+            return qemu(machine, elf, [name, *more], ("-icount", "shift=0,sleep=off"))
+        if kind == "e2e":
+            return ["env", f"NOPSCOPE={self.tool}", f"NOPSCOPE_BUILD_ROOT={self.build.parent}",
+                    f"NOPSCOPE_ORACLE={self.host / 'tests/verification/oracle/liboracle.so'}",
+                    sys.executable, "-B", str(ROOT / "tests/e2e/oracle_test.py"), machine, name]
+        cores, *words = more
+        return [str(ROOT / "tests/verification/oracle/coherence.py"), str(self.host / "tests/verification/oracle/libcoherence.so"),
+                "--elf", str(elf), "--machine", machine, "--cores", cores, *words]
+
+    @staticmethod
+    def target(kind, name):
+        return "selftest" if kind == "selftest" else name
+
+    def run(self, mutant, words):
+        kind, name, machine, *more = words
+        if not self.is_ready:
+            self.prepare()
+        self.put(mutant)
+        build(["cmake", "--build", str(self.build), "-j", str(self.jobs), "--target", self.target(kind, name)])
+        status, output = self.timed.run(tuple(words), self.command(kind, name, machine, more))
+        if status == 0:
+            return None
+        if kind == "coherence" and status == 2 and mutant is None:
+            raise CannotBuild(f"the oracle does not run: {output[-400:]}")
+        return f"{' '.join(words[:3])}: {first_complaint(output, status)}"
+
+
+def first_complaint(output, status):
+    if status is None:
+        return "does not end"
+    for line in output.replace("\r", "").splitlines():
+        line = re.sub(r"[^ -~]", "", line)
+        if re.search(r"FAIL|fail|panic|exception|, not |^coherence: [a-z-]+: ", line):
+            return line[:160]
+    return f"exit status {status}"
+
+
+class Killers:
+    def __init__(self, directory, compiler, host, jobs):
+        self.units = Units(directory / "unit", compiler)
+        self.host_units = HostUnits(directory / "host", compiler, host)
+        self.images = Images(directory / "firmware", host, jobs)
+
+    @staticmethod
+    def is_unit(killer):
+        return killer.split()[0] in ("unit", "host")
+
+    def run(self, mutant, killer):
+        """None if it passes; `mutant` None: the source as it is."""
+        words = killer.split()
+        if words[0] == "unit":
+            return self.units.run(mutant, words[1:])
+        if words[0] == "host":
+            return self.host_units.run(mutant, words[1:])
+        return self.images.run(mutant, words)

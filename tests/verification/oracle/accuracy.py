@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""docs/accuracy.md's tables and its picture, from what truth.py has measured.
+
+    accuracy.py PROGRAM@MACHINE=FILE...      FILE: of `truth.py ... --format json`, or of the third-party tests
+
+Rewrites the part of docs/accuracy.md between its two marks, and docs/images/accuracy.svg.
+"""
+
+import collections
+import json
+import pathlib
+import sys
+
+DOCS = pathlib.Path(__file__).resolve().parents[3] / "docs"
+BEGIN, END = "<!-- measured: tests/verification/oracle/accuracy.py -->\n", "<!-- end -->\n"
+WORST = 5
+FLOOR, TOP = 0.01, 1000.0  # percent, of the picture
+LEFT, RIGHT, UPPER, LOWER = 60, 690, 20, 300
+
+
+def percent(part, of):
+    return f"{100 * part / of:+.2f} %" if of else "-"
+
+
+def table(key, measured):
+    program, machine = key
+    rows = measured["functions"]
+    clock = f"{1000 / rows[0]['tick_ns']:g} MHz"
+    lines = [f"**{program}** on {machine}, {clock}: {len(rows)} functions, {sum(row['calls'] for row in rows):,} calls, "
+             f"{measured['program']:,} instructions. Out of tolerance: {measured['outside']}, for other reasons than the "
+             f"known: {measured['unexplained']}. Out of 2 % or one tick in all: {measured['outside_strictly']}.\n",
+             "| of the tolerance | function | calls | true self | reported | | true inclusive | reported | | known |",
+             "|---:|---|---:|---:|---:|---:|---:|---:|---:|---|"]
+    for row in rows[:WORST]:
+        cells = [f"{row['of_tolerance']:.2f}", f"`{row['name']}`", f"{row['calls']:,}"]
+        for kind in ("self", "inclusive"):
+            true, told = row["true"][kind], row["reported"][kind]
+            cells += [f"{true:,}", f"{told:,}", percent(told - true, true)]
+        lines.append("| " + " | ".join(cells + [row["cause"]]) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def errors(measured, which):
+    """Of self times, in percent, ascending."""
+    return sorted(100 * abs(row[which]["self"] - row["true"]["self"]) / row["true"]["self"]
+                  for one in measured for row in one["functions"] if row["true"]["self"])
+
+
+def height(error):
+    import math
+    share = math.log(min(max(error, FLOOR), TOP) / FLOOR) / math.log(TOP / FLOOR)
+    return LOWER - share * (LOWER - UPPER)
+
+
+def line(values, colour, dashes=""):
+    step = (RIGHT - LEFT) / len(values)
+    points = [f"{LEFT + (i + 0.5) * step:.1f},{height(value):.1f}" for i, value in enumerate(values)]
+    # Runs of the same height are two points.
+    kept = [p for i, p in enumerate(points) if not 0 < i < len(points) - 1 or
+            not points[i - 1].split(",")[1] == p.split(",")[1] == points[i + 1].split(",")[1]]
+    return (f'<polyline points="{" ".join(kept)}" fill="none" stroke="{colour}" stroke-width="2" '
+            f'stroke-dasharray="{dashes}"/>')
+
+
+def picture(by_clock):
+    parts = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 350" font-family="sans-serif" font-size="12">',
+             '<rect width="720" height="350" fill="#fff"/>']
+    for error, label in ((0.01, "0.01 % or less"), (0.1, "0.1 %"), (1, "1 %"), (2, "2 %"), (10, "10 %"), (100, "100 %"),
+                         (1000, "1000 %")):
+        at = height(error)
+        colour = "#c33" if error == 2 else "#ddd"
+        parts.append(f'<path d="M{LEFT} {at:.1f}H{RIGHT}" stroke="{colour}"/>')
+        if error not in (0.01, 1):
+            parts.append(f'<text x="{LEFT - 6}" y="{at + 4:.1f}" text-anchor="end">{label}</text>')
+    parts.append(f'<text x="{LEFT - 6}" y="{LOWER + 4}" text-anchor="end">0.01 %</text>')
+    for share in range(0, 101, 20):
+        at = LEFT + share / 100 * (RIGHT - LEFT)
+        parts.append(f'<text x="{at:.0f}" y="{LOWER + 18}" text-anchor="middle">{share} %</text>')
+    parts.append(f'<text x="{(LEFT + RIGHT) / 2}" y="{LOWER + 38}" text-anchor="middle">of all functions have at most '
+                 "this error in their self time</text>")
+    styles = {True: ("#1667c1", ""), False: ("#e08a1e", "")}
+    legend = []
+    for tick_ns, measured in sorted(by_clock.items()):
+        fast = tick_ns <= 1
+        colour, dashes = styles[fast]
+        clock = f"{1000 / tick_ns:g} MHz"
+        if fast:
+            parts.append(line(errors(measured, "raw"), "#888", "5 3"))
+            legend.append(("#888", f"as recorded, {clock}"))
+        parts.append(line(errors(measured, "reported"), colour, dashes))
+        legend.append((colour, f"corrected, {clock}"))
+    for i, (colour, text) in enumerate(legend):
+        parts.append(f'<rect x="{LEFT + 14}" y="{UPPER + 10 + 18 * i}" width="12" height="4" fill="{colour}"/>'
+                     f'<text x="{LEFT + 32}" y="{UPPER + 16 + 18 * i}">{text}</text>')
+    return "\n".join(parts) + "\n</svg>\n"
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    tables, by_clock = [], collections.defaultdict(list)
+    for argument in sys.argv[1:]:
+        name, path = argument.split("=", 1)
+        measured = json.loads(pathlib.Path(path).read_text())
+        tables.append(table(name.split("@", 1), measured))
+        by_clock[measured["functions"][0]["tick_ns"]].append(measured)
+    page = DOCS / "accuracy.md"
+    before, rest = page.read_text().split(BEGIN)
+    page.write_text(before + BEGIN + "\n" + "\n".join(tables) + "\n" + END + rest.split(END, 1)[1])
+    (DOCS / "images/accuracy.svg").write_text(picture(by_clock))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// The coherence oracle's callbacks, which QEMU makes while the image runs: each finds out what a core does,
+// and tells the model (coherence_model.hpp).
+//
+// One lock makes the events of all cores one sequence, which keeps each core's order: a store is told just
+// after it was made, all else just before. So what one core did before another, by what these two have said
+// to each other, is before it here, too.
+#pragma once
+
+#include "tests/verification/oracle/a64.hpp"
+#include "tests/verification/oracle/coherence_files.hpp"
+#include "tests/verification/oracle/qemu_plugin.hpp"
+
+#include <memory>
+#include <mutex>
+
+namespace coherence {
+
+constexpr std::size_t known_pages = 1 << 14;
+
+struct Oracle {
+    std::mutex lock;
+    Image image;
+    std::unique_ptr<Model> model;
+    std::unique_ptr<Rows> rows;
+    std::string out;
+    struct Registers {
+        qemu_plugin_register* x[31] = {};
+        qemu_plugin_register* cache_type = nullptr;
+    };
+    Registers registers[max_cores];
+    bool knows_caches = false;
+    bool knows_core = false;                         // without a thread for each: this_core.hpp
+    std::unordered_set<Address> vectors;             // that VBAR_EL1 was set to
+    std::atomic<unsigned> requests[max_cores] = {};  // open
+    // Pages of virtual memory that are neither text nor lists, by their number; 0: unknown.
+    std::atomic<std::uint64_t> elsewhere[known_pages] = {};
+};
+// Never destroyed: QEMU calls at_exit callbacks after this library's static destructors.
+extern Oracle& oracle;
+
+// `told`: the core, as QEMU says (tests/verification/oracle/this_core.hpp).
+
+void on_store(unsigned told, qemu_plugin_meminfo_t info, std::uint64_t address, void*);
+// Of code that reads slots. `holds`: not null, and goes on using the object.
+void on_load(unsigned told, qemu_plugin_meminfo_t info, std::uint64_t address, void* holds);
+void on_system(unsigned told, void* what);  // packed()
+void on_exception(unsigned told, void*);
+void on_request(unsigned told, void*);
+void on_return_address(unsigned told, void* address);
+void on_callback_made(unsigned told, void*);
+void on_word(unsigned told, void* word);
+void on_core(qemu_plugin_id_t, unsigned core);
+
+// Which instruction: its operation, and the register with its operand.
+inline void* packed(a64::Op op, std::uint32_t word) {
+    return reinterpret_cast<void*>(std::uintptr_t{static_cast<unsigned>(op)} << 8 |
+                                   a64::target_register(word));
+}
+// Reads memory as the core does that runs the callback.
+bool read_memory(Address address, void* to, std::size_t bytes);
+
+}  // namespace coherence

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the coherence oracle is told of the image, and what it tells.
+#pragma once
+
+#include "tests/verification/oracle/coherence_rows.hpp"
+
+namespace coherence {
+
+struct Range {
+    Address begin, end;
+    bool has(Address address) const { return address >= begin && address < end; }
+    bool meets_page_of(Address address) const {
+        return (address | 0xfff) >= begin && (address & ~Address{0xfff}) < end;
+    }
+};
+
+// The file that coherence.py makes from the ELF, numbers hex:
+//
+//     text BEGIN END PATH      executable addresses, the physical ones, too; and a file with the bytes there
+//     alias OFFSET             the writable mapping lies so far above
+//     site WORD FUNCTION
+//     request ADDRESS          a function that changes text, and returns when that is done
+//     reader BEGIN END         code that loads slots
+//     holder BEGIN END MADE    such code that uses the object on, and where its unguarded callbacks return to
+//     lists BEGIN END          memory that lists lie in
+//     ops NONE WALK_LIST GUARDED CALLBACK UNGUARDED FAR
+struct Image {
+    Range text{};
+    std::string bytes;
+    Address alias = 0;
+    std::vector<std::pair<Address, Address>> sites;
+    std::unordered_set<Address> requests;
+    std::vector<Range> readers;
+    Range holder{}, lists{};
+    Address made = 0;
+    OpsOf ops;
+};
+
+// False: not such a file.
+bool read_image(const std::string& path, Image& image);
+bool read_text(const Image& image, std::vector<std::uint8_t>& text);
+// As JSON; docs/proof.md says what the names mean. `unknown`: what could not be known of the machine, a
+// sentence, or empty. False: the file cannot be written.
+bool write_result(const std::string& path, const Model& model, const std::string& unknown);
+
+}  // namespace coherence

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the coherence oracle must know of an image, from its ELF alone (tests/verification/oracle/coherence_files.hpp)."""
+
+import struct
+
+import sites
+
+ALIAS = 0x40_0000_0000  # hal/arm64/machine.hpp
+# The public functions that change text, as the linkage names begin. What one of them has stored is complete
+# when it returns. (The C functions and host commands come through these.)
+REQUESTS = ["_ZN8nopscope" + name for name in (
+    "4initE", "6enableE", "7disableE", "6attachE", "6detachE", "10set_filterE", "12count_eventsE",
+    "12set_recorderE", "7move_toE")]
+# Code that loads slots.
+READERS = ("nopscope_callback", "nopscope_callback_unguarded", "nopscope_far", "nopscope_profile_entry",
+           "nopscope_profile_events_entry")
+# The object of no ops, and whom the words and lists of docs/ops.md lead to.
+OPS = ("_ZN8nopscope12_GLOBAL__N_18none_opsE", "nopscope_walk_list",
+       "_ZN8nopscope7guardedEmmPNS_3OpsEPNS_4RegsE", "nopscope_callback", "nopscope_callback_unguarded", "nopscope_far")
+PATCHER = "_ZN8nopscope12_GLOBAL__N_17patcherE"  # which has the lists in it
+
+
+class Unknown(Exception):
+    """The image has not what the oracle must know."""
+
+
+def find(image, name):
+    """GCC 15 marks what is internal to a file (L)."""
+    return image.symbols.get(name, image.symbols.get(name.replace("_GLOBAL__N_1", "_GLOBAL__N_1L")))
+
+
+def text_of(image):
+    """(begin, bytes) of all that is executable, gaps as zeros."""
+    parts = [(start, offset, size) for _, kind, flags, start, offset, size, *_ in image.sections
+             if kind == 1 and flags & 4]  # PROGBITS, SHF_EXECINSTR
+    if not parts:
+        raise Unknown("it has no executable section")
+    begin = min(start for start, _, _ in parts) & ~0xFFF
+    end = max(start + size for start, _, size in parts)
+    text = bytearray((end - begin + 0xFFF) & ~0xFFF)
+    for start, offset, size in parts:
+        text[start - begin:start - begin + size] = image.data[offset:offset + size]
+    return begin, bytes(text)
+
+
+def usable_sites(image):
+    """[(word, function)] of the table's entries that are what the compiler leaves. The tracer refuses others."""
+    start, end = (image.symbols["__nopscope_sites_" + which] for which in ("start", "end"))
+    found = []
+    for slot in sorted({entry for entry, in struct.iter_unpack("<Q", image.bytes(start, end - start))} - {0}):
+        try:
+            function = slot + 8
+            word = function + (8 if image.word(function) == sites.BTI_C else 4)
+            if slot % 8 == 0 and all(image.word(at) == sites.NOP for at in (slot, slot + 4, word - 4, word)):
+                found.append((word, function))
+        except ValueError:
+            continue
+    return found
+
+
+def describe(elf, description, text_path):
+    """Writes both files. Returns the ELF's symbols by address."""
+    image = sites.Image(elf)
+    begin, text = text_of(image)
+    text_path.write_bytes(text)
+    lines = [f"text {begin:x} {begin + len(text):x} {text_path}", f"alias {ALIAS:x}"]
+    lines += [f"site {word:x} {function:x}" for word, function in usable_sites(image)]
+    requests = {address for name, address in image.symbols.items() if name.startswith(tuple(REQUESTS))}
+    if not requests:
+        raise Unknown("it has no function of the tracer's that changes text")
+    lines += [f"request {address:x}" for address in sorted(requests)]
+    if "nopscope_callback" in image.symbols:
+        missing = [name for name in OPS if find(image, name) is None]
+        if missing:
+            raise Unknown("it has no symbol " + ", ".join(missing))
+        lines.append("ops " + " ".join(f"{find(image, name):x}" for name in OPS))
+        begin = image.symbols["nopscope_callback"]
+        end, made = (image.symbols["nopscope_callback_unguarded_" + which] for which in ("end", "made"))
+        lines.append(f"holder {begin:x} {end:x} {made:x}")
+        patcher = find(image, PATCHER)
+        if patcher is None:
+            raise Unknown(f"it has no symbol {PATCHER}")
+        lines.append(f"lists {patcher:x} {image.ends[patcher]:x}")
+        lines += [f"reader {image.symbols[name]:x} {image.symbols[name + '_end']:x}"
+                  for name in READERS if name in image.symbols]
+    description.write_text("\n".join(lines) + "\n")
+    return image.names_by_address()

@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The model of a return predictor counts known_returns.S as a reader of it does.
+
+    known_returns.py LIBRETURN_STACK.so    exit status 0: all passed
+"""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parents[1] / "bench"))
+import returns  # noqa: E402
+import sites  # noqa: E402
+from known_counts import COMPILERS, QEMU  # noqa: E402
+
+NONE, ALL = [0, 0, 0], lambda n: [n, n, n]
+
+
+def counts(**of):
+    return {whose: {"executed": executed, "missed": missed} for whose, (executed, missed) in of.items()}
+
+
+# By row: patch site calls, returns, and other indirect branches. Of stacks of 8, 16 and 31 entries.
+EXPECTED = {
+    "balanced": (0, counts(unhooked=(40, NONE)), {}),
+    # 13 calls deep: a stack of 8 has lost the outer 5.
+    "deep": (0, counts(unhooked=(130, [50, 0, 0])), {}),
+    # An entry that is lost is not found again where it was, though what is there would be right.
+    "recursive": (0, counts(unhooked=(210, [130, 50, 0])), {}),
+    # The stack is one short after a hook: both ancestors are mispredicted, too.
+    "short": (0, counts(own=(10, ALL(10)), hook=(10, ALL(10)), unhooked=(20, ALL(20))), {}),
+    # A hook that begins with a BL: it is not.
+    "mended": (0, counts(own=(10, ALL(10)), hook=(10, ALL(10)), unhooked=(20, NONE)), {}),
+    # A hook that ends with a BR: nor here. The first time that it goes anywhere is a surprise.
+    "jumped": (0, counts(own=(10, ALL(10)), unhooked=(20, NONE)), counts(hook=(10, ALL(1)))),
+    "two callers": (0, counts(own=(20, ALL(20)), unhooked=(10, NONE)), counts(hook=(20, ALL(20)))),
+    "interrupted": (0, counts(unhooked=(20, NONE)), {}),
+    "signed": (0, counts(unhooked=(20, NONE)), {}),
+    "other register": (0, counts(unhooked=(20, NONE)), {}),
+    "path": (0, counts(own=(51, ALL(51)), hook=(51, ALL(51)), unhooked=(51, ALL(51))), {}),
+    "idle site": (0, counts(unhooked=(10, NONE)), {}),
+    "live site": (5, counts(unhooked=(5, NONE), traced=(5, NONE), tracer=(5, NONE)), {}),
+}
+# The 50th round of "path", by function: how many instructions, and whether its RET is mispredicted.
+PATH = [("_start", 1), ("over_hook_1", 2), ("to_plain", 3), ("plain_hook", 2), ("over_hook_1", 2), ("_start", 2)]
+
+
+def tracer_of(elf):
+    image = sites.Image(elf)
+    return [(image.symbols["tracer_low"], image.symbols["tracer_high"])]
+
+
+def run_image(cpu):
+    """The plugin's rows, and the image."""
+    with tempfile.TemporaryDirectory() as directory:
+        elf = pathlib.Path(directory) / "known.elf"
+        compiler = next(filter(shutil.which, COMPILERS))
+        subprocess.run([compiler, "-nostdlib", "-static", "-Wl,-Ttext=0x40080000", "-Wl,--build-id=none",
+                        "-o", elf, HERE / "known_returns.S"], check=True)
+        rows, said = returns.run([QEMU, "-M", "virt,gic-version=3", "-cpu", cpu, "-m", "64M", "-nic", "none",
+                                  "-display", "none", "-monitor", "none", "-serial", "none", "-icount", "shift=0,sleep=off",
+                                  "-semihosting-config", "enable=on,target=native", "-kernel", str(elf)],
+                                 returns.plugin_map(elf, tracer=tracer_of))
+        if rows is None:
+            raise AssertionError(said)
+        return rows, sites.Image(elf)
+
+
+class KnownReturns(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.rows, cls.image = run_image("max")
+
+    def test_each_row_is_counted_as_it_reads(self):
+        self.assertEqual(list(self.rows), list(EXPECTED))
+        for name, (calls, wanted, branches) in EXPECTED.items():
+            row = self.rows[name]
+            executed = {kind: {whose: of for whose, of in row[kind].items() if of["executed"]}
+                        for kind in ("returns", "branches")}
+            executed["returns"]["unhooked"]["executed"] -= 1  # of the mark that began the row
+            self.assertEqual((name, row["calls"], executed["returns"], executed["branches"]),
+                             (name, calls, wanted, branches))
+
+    def test_a_round_is_written_down(self):
+        names = self.image.names_by_address()
+        path = []
+        for address, word, missed in self.rows["path"]["path"]:
+            address, word = int(address, 16), int(word, 16)
+            self.assertEqual(word, self.image.word(address))
+            is_return = word & 0xFFFFFC1F == 0xD65F0000
+            self.assertEqual(missed, 7 if is_return else 0, hex(address))
+            name = max((start, name) for start, name in names if start <= address)[1]
+            name = "_start" if name == "chain_head" else name
+            if path and path[-1][0] == name:
+                path[-1] = (name, path[-1][1] + 1)
+            else:
+                path.append((name, 1))
+        self.assertEqual(path, PATH)
+        self.assertTrue(all(not row["path"] for name, row in self.rows.items() if name != "path"))
+
+
+if __name__ == "__main__":
+    if not shutil.which(QEMU) or not any(map(shutil.which, COMPILERS)):
+        sys.exit("needs qemu-system-aarch64 and one of " + ", ".join(COMPILERS) + ": ./dev setup installs them")
+    os.environ["NOPSCOPE_RETURN_STACK"] = str(pathlib.Path(sys.argv.pop()).resolve())
+    unittest.main()

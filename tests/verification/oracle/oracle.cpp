@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// The independent count: a QEMU plugin that counts how often each patch site's word is executed
+// while it is a BL. It shares nothing with the tracer and the firmware does not know of it; on a
+// deterministic run (-icount shift=0) its numbers must equal nopscope's, function by function.
+//
+//     qemu-system-aarch64 ... -plugin liboracle.so,sites=SITES,out=OUT
+//
+// SITES: a line "WORD FUNCTION END" for each site, hex: the address of the word that toggles, of the
+// function's first instruction, and of what follows its last, as tests/verification/oracle/sites.py writes them. OUT,
+// written when QEMU exits:
+//
+//     {"instructions": N, "sites": [{"address": "0x..", "bl": N, "other": N, "own": N}, ...]}
+//
+// With stop=ADDRESS, hex, each site also has "before": its "bl" when the instruction there was executed for
+// the first time.
+//
+// `address` is the function's; `other` counts executions of the word while it was not a BL; `own` the
+// instructions of the function itself. Where END is not given it is 0.
+//
+// Why the bytes seen at translation are the bytes executed: QEMU keys a translated block by the
+// physical page it was read from and write-protects that page in every softmmu TLB entry that
+// refers to it, whatever its virtual address. So a store through the tracer's writable alias (VA +
+// 0x40_0000_0000) takes the same slow path as one to the text's own address, and throws the page's
+// overlapping blocks away before the next instruction; the next execution translates anew, and this
+// plugin looks at the new word. (That is also why QEMU cannot prove cache maintenance.)
+// tests/verification/oracle/known_counts.py holds us to it, with stores through an alias.
+//
+// Counters are shared and atomic, added to by a callback. QEMU's inline additions to a per-vCPU
+// counter would be faster, but QEMU 10.0 (gen_plugin_u64_ptr) multiplies a translation-time
+// constant in place when it runs several vCPUs in one thread, as with -icount: from vCPU 1 on they
+// add to wild addresses.
+
+#include "tests/verification/oracle/qemu_plugin.hpp"
+
+#include <atomic>
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+extern "C" {
+__attribute__((visibility("default"))) int qemu_plugin_version = 4;
+__attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t, const qemu_info_t*,
+                                                               int argc, char** argv);
+}
+
+namespace {
+
+struct Site {
+    std::uint64_t word = 0;
+    std::uint64_t function = 0;
+    std::uint64_t end = 0;
+};
+
+using Counter = std::atomic<std::uint64_t>;
+
+struct Counted {
+    Counter bl = 0;
+    Counter other = 0;
+    Counter own = 0;
+    Counter before = 0;  // of bl, at the stop
+};
+
+struct Oracle {
+    std::vector<Site> sites;
+    std::deque<Counted> counted;                             // by index of the site; never moved
+    std::unordered_map<std::uint64_t, std::size_t> site_at;  // by address of the word
+    std::map<std::uint64_t, std::size_t> function_at;        // by its address; of those with an end
+    Counter instructions = 0;
+    std::uint64_t stop = 0;  // an address; 0: none
+    std::atomic<bool> stopped = false;
+    std::string out;
+};
+
+// Never destroyed: QEMU calls on_exit after this library's static destructors.
+Oracle& oracle = *new Oracle;
+
+// DDI 0487, C6.2.34: BL is 100101 imm26.
+bool is_bl(std::uint32_t word) { return (word >> 26) == 0x25; }
+
+bool read_sites(const std::string& path) {
+    std::ifstream file(path);
+    std::string line;
+    while (std::getline(file, line)) {
+        std::istringstream fields(line);
+        Site site;
+        if (!(fields >> std::hex >> site.word >> site.function)) return false;
+        fields >> site.end;
+        if (site.end != 0) oracle.function_at.emplace(site.function, oracle.sites.size());
+        if (!oracle.site_at.emplace(site.word, oracle.sites.size()).second) return false;
+        oracle.sites.push_back(site);
+        oracle.counted.emplace_back();
+    }
+    return !oracle.sites.empty();
+}
+
+void add_one(unsigned, void* counter) {
+    static_cast<Counter*>(counter)->fetch_add(1, std::memory_order_relaxed);
+}
+void count(qemu_plugin_insn* instruction, Counter& counter) {
+    qemu_plugin_register_vcpu_insn_exec_cb(instruction, add_one, QEMU_PLUGIN_CB_NO_REGS, &counter);
+}
+
+// If the target has one core, nothing else runs meanwhile.
+void note_stop(unsigned, void*) {
+    if (oracle.stopped.exchange(true)) return;
+    for (Counted& counted : oracle.counted) counted.before = counted.bl.load();
+}
+
+// The function that an instruction lies in; null: none.
+Counted* function_around(std::uint64_t address) {
+    auto found = oracle.function_at.upper_bound(address);
+    if (found == oracle.function_at.begin()) return nullptr;
+    const std::size_t index = (--found)->second;
+    return address < oracle.sites[index].end ? &oracle.counted[index] : nullptr;
+}
+
+void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
+    const std::size_t instructions = qemu_plugin_tb_n_insns(block);
+    for (std::size_t i = 0; i < instructions; ++i) {
+        qemu_plugin_insn* instruction = qemu_plugin_tb_get_insn(block, i);
+        count(instruction, oracle.instructions);
+        const std::uint64_t address = qemu_plugin_insn_vaddr(instruction);
+        if (oracle.stop != 0 && address == oracle.stop) {
+            qemu_plugin_register_vcpu_insn_exec_cb(instruction, note_stop, QEMU_PLUGIN_CB_NO_REGS, nullptr);
+        }
+        if (Counted* const function = function_around(address)) count(instruction, function->own);
+        const auto site = oracle.site_at.find(address);
+        if (site == oracle.site_at.end()) continue;
+        std::uint32_t word = 0;
+        qemu_plugin_insn_data(instruction, &word, sizeof word);
+        Counted& counted = oracle.counted[site->second];
+        count(instruction, is_bl(word) ? counted.bl : counted.other);
+    }
+}
+
+void on_exit(qemu_plugin_id_t, void*) {
+    std::FILE* file = std::fopen(oracle.out.c_str(), "w");
+    if (file == nullptr) {
+        qemu_plugin_outs("oracle: cannot write the file named by out=\n");
+        return;
+    }
+    std::fprintf(file, "{\"instructions\": %" PRIu64 ", \"sites\": [", oracle.instructions.load());
+    for (std::size_t i = 0; i < oracle.sites.size(); ++i) {
+        std::fprintf(file,
+                     "%s\n{\"address\": \"0x%" PRIx64 "\", \"bl\": %" PRIu64 ", \"other\": %" PRIu64
+                     ", \"own\": %" PRIu64 "%s",
+                     i == 0 ? "" : ",", oracle.sites[i].function, oracle.counted[i].bl.load(),
+                     oracle.counted[i].other.load(), oracle.counted[i].own.load(), oracle.stopped ? "" : "}");
+        if (oracle.stopped) std::fprintf(file, ", \"before\": %" PRIu64 "}", oracle.counted[i].before.load());
+    }
+    std::fputs("\n]}\n", file);
+    std::fclose(file);
+}
+
+}  // namespace
+
+int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t*, int argc, char** argv) {
+    std::string sites;
+    for (int i = 0; i < argc; ++i) {
+        if (std::strncmp(argv[i], "sites=", 6) == 0) sites = argv[i] + 6;
+        if (std::strncmp(argv[i], "out=", 4) == 0) oracle.out = argv[i] + 4;
+        if (std::strncmp(argv[i], "stop=", 5) == 0) oracle.stop = std::strtoull(argv[i] + 5, nullptr, 16);
+    }
+    if (oracle.out.empty() || !read_sites(sites)) {
+        std::fputs(
+            "oracle: needs out=FILE and sites=FILE (lines \"WORD FUNCTION [END]\", hex, each word "
+            "once)\n",
+            stderr);
+        return -1;
+    }
+    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
+    qemu_plugin_register_atexit_cb(id, on_exit, nullptr);
+    return 0;
+}

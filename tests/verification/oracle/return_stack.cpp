@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mispredicted returns: a QEMU plugin that gives each core a model of a return predictor
+// (return_stack.hpp) and counts which RETs it would have predicted wrongly, and whose these are. A model,
+// not a measurement: docs/bench.md.
+//
+//     qemu-system-aarch64 -icount shift=0 ... -plugin libreturn_stack.so,map=MAP,out=OUT
+//
+// One thread must run all cores, as with -icount. MAP, hex, as tests/bench/returns.py writes it:
+//     site WORD FUNCTION END  the word that toggles, the function's first instruction, what follows its last
+//     hook LOW HIGH           where hooked calls return to; the first instruction is LOW
+//     tracer LOW HIGH         code of the tracer's
+//     mark ADDRESS            a function that the program calls with a string to begin a row of that name,
+//                             with null to end it; none: one row of everything, "all"
+//     head ADDRESS            the first instruction of a loop whose 50th round, in each row, is written
+//                             down instruction by instruction
+//
+// OUT, written when QEMU exits; the counts of missed returns are for stacks of 8, 16 and 31 entries:
+//     {"depths": [8, 16, 31], "rows": [{"name": "..", "calls": N,
+//      "returns": {"own": {"executed": N, "missed": [N, N, N]}, "hook": .., "unhooked": .., "traced": ..,
+//      "tracer": ..}, "branches": {the same, of BR}, "path": [["0x..", "0x..", MISSED], ..]}, ..]}
+//
+// `path` has address, word, and a bit for each stack that mispredicts there. A BR is predicted to go where
+// the same BR went last.
+//
+// A function is traced while its site's word is a BL: that word is executed right before the call is
+// recorded, so what it was then is what holds at the function's RET.
+#include "tests/verification/oracle/qemu_plugin.hpp"
+
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+#include <deque>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <unordered_map>
+
+#include "tests/verification/oracle/return_stack.hpp"
+#include "tests/verification/oracle/this_core.hpp"
+
+extern "C" {
+__attribute__((visibility("default"))) int qemu_plugin_version = 4;
+__attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t, const qemu_info_t*,
+                                                               int argc, char** argv);
+}
+
+namespace {
+
+using namespace nopscope::host::returns;
+
+constexpr std::uint64_t round_written = 50;
+
+// x0 to x30 of the core that a callback runs for.
+class Registers {
+public:
+    Registers() : buffer_(g_byte_array_new()) {
+        GArray* const all = qemu_plugin_get_registers();
+        const auto* const descriptors = reinterpret_cast<qemu_plugin_reg_descriptor*>(all->data);
+        for (unsigned i = 0; i < all->len; ++i) {
+            unsigned number = 0;
+            if (std::sscanf(descriptors[i].name, "x%u", &number) == 1 && number < handles_.size()) {
+                handles_[number] = descriptors[i].handle;
+            }
+        }
+    }
+    bool known() const { return handles_[0] != nullptr && handles_[30] != nullptr; }
+    std::uint64_t value(unsigned number) {
+        if (number == 31) return 0;
+        std::uint64_t read = 0;
+        g_byte_array_set_size(buffer_, 0);
+        qemu_plugin_read_register(handles_[number], buffer_);
+        if (buffer_->len >= sizeof read) std::memcpy(&read, buffer_->data, sizeof read);
+        return read;
+    }
+    std::string text(std::uint64_t address) {
+        g_byte_array_set_size(buffer_, 0);
+        constexpr std::size_t most = 64;
+        if (!qemu_plugin_read_memory_vaddr(address, buffer_, most)) return "?";
+        const auto* const begin = reinterpret_cast<const char*>(buffer_->data);
+        return {begin, strnlen(begin, buffer_->len)};
+    }
+
+private:
+    GByteArray* buffer_;
+    std::array<qemu_plugin_register*, 31> handles_{};
+};
+
+struct Core {
+    Registers registers;
+    ReturnStacks stacks;
+    bool writes = false;  // down each instruction
+};
+
+struct Range {
+    std::uint64_t low, high;
+    bool has(std::uint64_t address) const { return address >= low && address < high; }
+};
+
+struct Site {
+    std::uint64_t word, function, end;
+    bool traced = false;
+};
+
+// An indirect branch of the program's text.
+struct Indirect {
+    std::uint64_t address;
+    std::uint32_t word;
+    Class in;            // hook, tracer, or unhooked: of the program
+    const Site* site;    // of the function that it lies in; null: none
+    std::array<std::uint64_t, this_core::most> last{};  // target, by core
+};
+
+struct Instruction {
+    std::uint64_t address;
+    std::uint32_t word;
+};
+
+struct Model {
+    std::deque<Site> sites;  // never moved, as all that callbacks are given
+    std::unordered_map<std::uint64_t, Site*> site_at;       // by address of the word
+    std::map<std::uint64_t, const Site*> function_at;       // by its address
+    std::vector<Range> hooks, tracer;
+    std::uint64_t mark = 0, head = 0;
+    std::deque<Indirect> indirect;
+    std::deque<Instruction> instructions;
+    std::deque<Row> rows;
+    Row* row = nullptr;  // that is open
+    std::vector<std::unique_ptr<Core>> cores;
+    std::string out;
+};
+
+// Never destroyed: QEMU calls on_exit after this library's static destructors.
+Model& model = *new Model;
+
+bool read_map(const std::string& path) {
+    std::ifstream file(path);
+    std::string line;
+    while (std::getline(file, line)) {
+        std::istringstream fields(line);
+        std::string what;
+        std::uint64_t first = 0, second = 0, third = 0;
+        if (!(fields >> what >> std::hex >> first)) return false;
+        if (what == "mark") {
+            model.mark = first;
+        } else if (what == "head") {
+            model.head = first;
+        } else if (!(fields >> second)) {
+            return false;
+        } else if (what == "hook") {
+            model.hooks.push_back({first, second});
+        } else if (what == "tracer") {
+            model.tracer.push_back({first, second});
+        } else if (what == "site" && fields >> third) {
+            Site& site = model.sites.emplace_back(Site{first, second, third});
+            if (!model.site_at.emplace(first, &site).second) return false;
+            model.function_at.emplace(second, &site);
+        } else {
+            return false;
+        }
+    }
+    return !model.sites.empty() && !model.hooks.empty();
+}
+
+const Site* site_around(std::uint64_t address) {
+    const auto after = model.function_at.upper_bound(address);
+    if (after == model.function_at.begin()) return nullptr;
+    const Site* const site = std::prev(after)->second;
+    return address < site->end ? site : nullptr;
+}
+
+bool in_any(const std::vector<Range>& ranges, std::uint64_t address) {
+    for (const Range& range : ranges) {
+        if (range.has(address)) return true;
+    }
+    return false;
+}
+
+Class class_of(const Indirect& branch, std::uint64_t target) {
+    if (branch.in != unhooked) return branch.in;
+    for (const Range& range : model.hooks) {
+        if (range.low == target) return own;
+    }
+    return branch.site != nullptr && branch.site->traced ? traced : unhooked;
+}
+
+// ---- callbacks of what is executed, just before it is ---------------------------------------------
+
+Core& core_of(unsigned vcpu) { return *model.cores[this_core::number(vcpu)]; }
+
+void count(Core& core, Counted& counted, Missed missed) {
+    counted.add(missed);
+    if (core.writes) model.row->path.back().missed = missed;
+}
+
+void on_call(unsigned vcpu, void* behind) {
+    core_of(vcpu).stacks.push(reinterpret_cast<std::uintptr_t>(behind));
+}
+
+std::uint64_t target_of(Core& core, const Indirect& branch) {
+    const std::uint64_t value = core.registers.value(register_of(branch.word));
+    return has_pac(branch.word) ? value & ((std::uint64_t{1} << 48) - 1) : value;
+}
+
+void on_return(unsigned vcpu, void* data) {
+    const auto& branch = *static_cast<const Indirect*>(data);
+    Core& core = core_of(vcpu);
+    const std::uint64_t target = target_of(core, branch);
+    const Missed missed = core.stacks.pop(target);
+    if (model.row != nullptr) count(core, model.row->returns[class_of(branch, target)], missed);
+}
+
+void on_jump(unsigned vcpu, void* data) {
+    auto& branch = *static_cast<Indirect*>(data);
+    Core& core = core_of(vcpu);
+    const std::uint64_t target = target_of(core, branch);
+    std::uint64_t& last = branch.last[this_core::number(vcpu) % this_core::most];
+    const Missed missed = last == target ? 0 : (1u << depths.size()) - 1;
+    last = target;
+    if (model.row != nullptr) count(core, model.row->branches[class_of(branch, target)], missed);
+}
+
+template <bool is_bl>
+void on_site(unsigned, void* data) {
+    static_cast<Site*>(data)->traced = is_bl;
+    if (is_bl && model.row != nullptr) ++model.row->calls;
+}
+
+void on_mark(unsigned vcpu, void*) {
+    Core& core = core_of(vcpu);
+    const std::uint64_t name = core.registers.value(0);
+    core.writes = false;
+    model.row = nullptr;
+    if (name == 0) return;
+    model.row = &model.rows.emplace_back();
+    model.row->name = core.registers.text(name);
+}
+
+void on_head(unsigned vcpu, void*) {
+    if (model.row != nullptr) core_of(vcpu).writes = ++model.row->heads == round_written;
+}
+
+void on_instruction(unsigned vcpu, void* data) {
+    if (!core_of(vcpu).writes) return;
+    const auto& instruction = *static_cast<const Instruction*>(data);
+    model.row->path.push_back({instruction.address, instruction.word, 0});
+}
+
+// ---- translation ----------------------------------------------------------------------------------
+
+void tell(qemu_plugin_insn* instruction, qemu_plugin_vcpu_udata_cb_t callback, void* data,
+          qemu_plugin_cb_flags flags = QEMU_PLUGIN_CB_NO_REGS) {
+    qemu_plugin_register_vcpu_insn_exec_cb(instruction, callback, flags, data);
+}
+
+void* indirect_at(std::uint64_t address, std::uint32_t word) {
+    const Class in = in_any(model.hooks, address)    ? hook
+                     : in_any(model.tracer, address) ? tracer
+                                                     : unhooked;
+    return &model.indirect.emplace_back(Indirect{address, word, in, site_around(address)});
+}
+
+// Callbacks are called in the order in which they are registered.
+void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
+    const std::size_t instructions = qemu_plugin_tb_n_insns(block);
+    for (std::size_t i = 0; i < instructions; ++i) {
+        qemu_plugin_insn* const instruction = qemu_plugin_tb_get_insn(block, i);
+        const std::uint64_t address = qemu_plugin_insn_vaddr(instruction);
+        std::uint32_t word = 0;
+        qemu_plugin_insn_data(instruction, &word, sizeof word);
+        if (address == model.mark) tell(instruction, on_mark, nullptr, QEMU_PLUGIN_CB_R_REGS);
+        if (model.head != 0) {
+            if (address == model.head) tell(instruction, on_head, nullptr);
+            tell(instruction, on_instruction, &model.instructions.emplace_back(Instruction{address, word}));
+        }
+        const Branch kind = branch_of(word);
+        if (const auto site = model.site_at.find(address); site != model.site_at.end()) {
+            tell(instruction, kind == Branch::call ? on_site<true> : on_site<false>, site->second);
+        }
+        if (kind == Branch::call) tell(instruction, on_call, reinterpret_cast<void*>(address + 4));
+        if (kind == Branch::ret) tell(instruction, on_return, indirect_at(address, word), QEMU_PLUGIN_CB_R_REGS);
+        if (kind == Branch::jump) tell(instruction, on_jump, indirect_at(address, word), QEMU_PLUGIN_CB_R_REGS);
+    }
+}
+
+void on_core(qemu_plugin_id_t, unsigned vcpu) {
+    this_core::is_there(vcpu);
+    if (model.cores.size() <= vcpu) model.cores.resize(vcpu + 1);
+    model.cores[vcpu] = std::make_unique<Core>();
+    if (!model.cores[vcpu]->registers.known()) {
+        qemu_plugin_outs("return_stack: this QEMU gives no x0 and x30: no return can be told\n");
+    }
+}
+
+// ---- the result -----------------------------------------------------------------------------------
+
+void print(std::FILE* file, const char* name, const std::array<Counted, classes>& counts) {
+    std::fprintf(file, ", \"%s\": {", name);
+    for (unsigned i = 0; i < classes; ++i) {
+        const Counted& of = counts[i];
+        std::fprintf(file, "%s\"%s\": {\"executed\": %" PRIu64 ", \"missed\": [%" PRIu64 ", %" PRIu64 ", %" PRIu64 "]}",
+                     i == 0 ? "" : ", ", class_names[i], of.executed, of.missed[0], of.missed[1], of.missed[2]);
+    }
+    std::fputs("}", file);
+}
+
+void on_exit(qemu_plugin_id_t, void*) {
+    std::FILE* const file = std::fopen(model.out.c_str(), "w");
+    if (file == nullptr) return qemu_plugin_outs("return_stack: cannot write the file named by out=\n");
+    std::fprintf(file, "{\"depths\": [%u, %u, %u], \"rows\": [", depths[0], depths[1], depths[2]);
+    for (const Row& row : model.rows) {
+        std::fprintf(file, "%s\n{\"name\": \"%s\", \"calls\": %" PRIu64, &row == &model.rows.front() ? "" : ",",
+                     row.name.c_str(), row.calls);
+        print(file, "returns", row.returns);
+        print(file, "branches", row.branches);
+        std::fputs(", \"path\": [", file);
+        for (const Step& step : row.path) {
+            std::fprintf(file, "%s[\"0x%" PRIx64 "\", \"0x%08" PRIx32 "\", %u]", &step == &row.path.front() ? "" : ", ",
+                         step.address, step.word, step.missed);
+        }
+        std::fputs("]}", file);
+    }
+    std::fputs("\n]}\n", file);
+    std::fclose(file);
+}
+
+}  // namespace
+
+int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t*, int argc, char** argv) {
+    std::string map;
+    for (int i = 0; i < argc; ++i) {
+        if (std::strncmp(argv[i], "map=", 4) == 0) map = argv[i] + 4;
+        if (std::strncmp(argv[i], "out=", 4) == 0) model.out = argv[i] + 4;
+    }
+    if (model.out.empty() || !read_map(map)) {
+        std::fputs("return_stack: needs out=FILE and map=FILE, with sites and hooks, as tests/bench/returns.py writes it\n",
+                   stderr);
+        return -1;
+    }
+    if (model.mark == 0) {
+        model.row = &model.rows.emplace_back();
+        model.row->name = "all";
+    }
+    qemu_plugin_register_vcpu_init_cb(id, on_core);
+    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
+    qemu_plugin_register_atexit_cb(id, on_exit, nullptr);
+    return 0;
+}

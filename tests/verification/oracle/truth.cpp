@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// The independent times: a QEMU plugin that keeps a shadow of the calls of patch-site functions and
+// counts the instructions of each, its own and with its callees', the tracer's left out
+// (call_shadow.hpp says how). With -icount shift=0 an instruction is a nanosecond, so these are
+// what nopscope's corrected times must come to.
+//
+//     qemu-system-aarch64 ... -plugin libtruth.so,map=MAP,out=OUT[,paths=on]
+//
+// MAP, hex, as tests/verification/oracle/truth.py writes it:
+//     site WORD FUNCTION      the word that toggles, and the function's first instruction
+//     tracer LOW HIGH         code of the tracer's: addresses from LOW to below HIGH
+//     service ADDRESS         a function of the tracer's whose work is the program's
+//     longjmp ADDRESS         the C library's, of an image that tells the tracer before
+//     boot ADDRESS            where cores begin after a reset
+//     vectors ADDRESS         of the vector table; none: interrupts are not told apart
+//     stack LOW HIGH          the only one on which calls are followed; none: whatever SP is
+//
+// OUT, written when QEMU exits, of all cores together:
+//     {"instructions": N, "program": N, "foreign": N, "unexplained": N, "told_of_longjmp": B,
+//      "functions": [{"address": "0x..", "calls": N, "self": N, ...}, ...]}
+//
+// With paths=on the plugin counts no instructions, which makes it faster, and OUT has no times. It
+// has "paths" instead, numbered from 1: for each path of calls the number of the path around its
+// last call, or 0, and this call's address.
+#include "tests/verification/oracle/call_shadow.hpp"
+#include "tests/verification/oracle/qemu_plugin.hpp"
+#include "tests/verification/oracle/this_core.hpp"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+#include <deque>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <unordered_map>
+
+extern "C" {
+__attribute__((visibility("default"))) int qemu_plugin_version = 4;
+__attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t, const qemu_info_t*,
+                                                               int argc, char** argv);
+}
+
+namespace {
+
+using namespace nopscope::host::truth;
+
+// Registers of the core that a callback runs for.
+class Registers {
+public:
+    Registers() : buffer_(g_byte_array_new()) {
+        GArray* const all = qemu_plugin_get_registers();
+        const auto* const descriptors = reinterpret_cast<qemu_plugin_reg_descriptor*>(all->data);
+        for (unsigned i = 0; i < all->len; ++i) {
+            if (std::strcmp(descriptors[i].name, "sp") == 0) sp_ = descriptors[i].handle;
+            if (std::strcmp(descriptors[i].name, "x30") == 0) lr_ = descriptors[i].handle;
+        }
+    }
+    bool known() const { return sp_ != nullptr && lr_ != nullptr; }
+    std::uint64_t sp() { return value(sp_); }
+    std::uint64_t lr() { return value(lr_); }
+
+private:
+    std::uint64_t value(qemu_plugin_register* handle) {
+        std::uint64_t read = 0;
+        g_byte_array_set_size(buffer_, 0);
+        qemu_plugin_read_register(handle, buffer_);
+        if (buffer_->len >= sizeof read) std::memcpy(&read, buffer_->data, sizeof read);
+        return read;
+    }
+    GByteArray* buffer_;
+    qemu_plugin_register* sp_ = nullptr;
+    qemu_plugin_register* lr_ = nullptr;
+};
+
+struct Core {
+    Core(std::vector<Counted>& functions, const std::vector<Range>& tracer, Range stack,
+         CallPaths* paths)
+        : shadow(functions, tracer, stack, paths) {}
+    Registers registers;
+    CallShadow shadow;
+};
+
+struct Site {
+    std::uint64_t word, function;
+};
+
+struct Truth {
+    std::vector<Site> sites;
+    std::vector<Counted> functions;  // by index of the site
+    std::unordered_map<std::uint64_t, std::uint32_t> site_at;  // by address of the word
+    std::unordered_map<std::uint64_t, std::uint32_t> function_at;
+    std::vector<Range> tracer;
+    std::vector<std::uint64_t> services, boots;
+    std::uint64_t longjmp = 0;
+    Range stack, vectors;
+    std::deque<Place> places;  // never moved
+    std::vector<std::unique_ptr<Core>> cores;
+    std::string out;
+    CallPaths paths;
+    bool keeps_paths = false;
+};
+
+// Never destroyed: QEMU calls on_exit after this library's static destructors.
+Truth& truth = *new Truth;
+
+bool read_map(const std::string& path) {
+    std::ifstream file(path);
+    std::string line;
+    while (std::getline(file, line)) {
+        std::istringstream fields(line);
+        std::string what;
+        std::uint64_t first = 0, second = 0;
+        if (!(fields >> what >> std::hex >> first)) return false;
+        if (what == "vectors") {
+            truth.vectors = {first, first + 0x800};
+            continue;
+        }
+        if (what == "longjmp") {
+            truth.longjmp = first;
+            continue;
+        }
+        if (what == "boot") {
+            truth.boots.push_back(first);
+            continue;
+        }
+        if (what == "service") {
+            truth.services.push_back(first);
+            continue;
+        }
+        if (!(fields >> second)) return false;
+        if (what == "site") {
+            const auto index = static_cast<std::uint32_t>(truth.sites.size());
+            truth.site_at.emplace(first, index);
+            truth.function_at.emplace(second, index);
+            truth.sites.push_back({first, second});
+        } else if (what == "tracer") {
+            truth.tracer.push_back({first, second});
+        } else if (what == "stack") {
+            truth.stack = {first, second};
+        } else {
+            return false;
+        }
+    }
+    truth.functions.resize(truth.sites.size());
+    return !truth.sites.empty() && !truth.tracer.empty();
+}
+
+// DDI 0487, C4.1.66: unconditional branches.
+Branch branch_of(std::uint32_t word) {
+    if ((word & 0xfc000000) == 0x94000000) return Branch::call;  // BL
+    if ((word & 0xfc000000) == 0x14000000) return Branch::jump;  // B
+    if ((word & 0xfe000000) != 0xd6000000) return Branch::none;
+    switch (word >> 21 & 0xf) {  // with bit 24, which says that there is a modifier for PAC, left out
+    case 0: case 8: return Branch::jump;  // BR, BRAA
+    case 1: case 9: return Branch::call;  // BLR, BLRAA
+    case 2: return Branch::ret;           // RET, RETAA
+    default: return Branch::none;
+    }
+}
+bool is_eret(std::uint32_t word) { return (word & 0xfffff000) == 0xd69f0000; }
+
+Core& core_of(unsigned vcpu) { return *truth.cores[this_core::number(vcpu)]; }
+CallShadow& shadow_of(unsigned vcpu) { return core_of(vcpu).shadow; }
+
+void on_block(unsigned vcpu, void* place) {
+    Core& core = core_of(vcpu);
+    core.shadow.begin_block(*static_cast<const Place*>(place), core.registers);
+}
+void on_function(unsigned vcpu, void*) { shadow_of(vcpu).at_function(); }
+void on_call(unsigned vcpu, void* index) {
+    Core& core = core_of(vcpu);
+    core.shadow.call(static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(index)), core.registers);
+}
+template <Branch kind>
+void on_branch(unsigned vcpu, void*) { shadow_of(vcpu).branch(kind); }
+void on_instruction(unsigned vcpu, void*) { shadow_of(vcpu).executed(); }
+void on_eret(unsigned vcpu, void*) { shadow_of(vcpu).interrupt_ends(); }
+
+void tell(qemu_plugin_insn* instruction, qemu_plugin_vcpu_udata_cb_t callback, void* data = nullptr,
+          qemu_plugin_cb_flags flags = QEMU_PLUGIN_CB_NO_REGS) {
+    qemu_plugin_register_vcpu_insn_exec_cb(instruction, callback, flags, data);
+}
+
+Place& place_at(std::uint64_t address) {
+    Place& place = truth.places.emplace_back(Place{.address = address});
+    for (const Range& range : truth.tracer) place.tracer = place.tracer || range.has(address);
+    place.vector = truth.vectors.has(address) && address % 0x80 == 0;
+    for (const std::uint64_t service : truth.services) place.service = place.service || service == address;
+    place.longjmp = truth.longjmp != 0 && address == truth.longjmp;
+    place.boot = std::ranges::count(truth.boots, address) != 0;
+    place.body = truth.site_at.contains(address - 4);
+    return place;
+}
+
+// Callbacks are called in the order in which they are registered.
+void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
+    const std::size_t instructions = qemu_plugin_tb_n_insns(block);
+    for (std::size_t i = 0; i < instructions; ++i) {
+        qemu_plugin_insn* const instruction = qemu_plugin_tb_get_insn(block, i);
+        const std::uint64_t address = qemu_plugin_insn_vaddr(instruction);
+        std::uint32_t word = 0;
+        qemu_plugin_insn_data(instruction, &word, sizeof word);
+        if (i == 0) tell(instruction, on_block, &place_at(address), QEMU_PLUGIN_CB_R_REGS);
+        if (truth.function_at.contains(address)) tell(instruction, on_function);
+        const auto site = truth.site_at.find(address);
+        const Branch kind = branch_of(word);
+        if (site != truth.site_at.end() && kind == Branch::call) {
+            tell(instruction, on_call, reinterpret_cast<void*>(std::uintptr_t{site->second}), QEMU_PLUGIN_CB_R_REGS);
+        }
+        if (kind == Branch::call) tell(instruction, on_branch<Branch::call>);
+        if (kind == Branch::jump) tell(instruction, on_branch<Branch::jump>);
+        if (kind == Branch::ret) tell(instruction, on_branch<Branch::ret>);
+        if (!truth.keeps_paths) tell(instruction, on_instruction);
+        if (is_eret(word)) tell(instruction, on_eret);
+    }
+}
+
+void on_core(qemu_plugin_id_t, unsigned vcpu) {
+    this_core::is_there(vcpu);
+    if (truth.cores.size() <= vcpu) truth.cores.resize(vcpu + 1);
+    truth.cores[vcpu] = std::make_unique<Core>(truth.functions, truth.tracer, truth.stack,
+                                               truth.keeps_paths ? &truth.paths : nullptr);
+    if (!truth.cores[vcpu]->registers.known()) qemu_plugin_outs("truth: this QEMU gives no sp and x30\n");
+}
+
+constexpr struct {
+    const char* name;
+    std::uint64_t Counted::*value;
+} fields[] = {
+    {"calls", &Counted::calls}, {"self", &Counted::self}, {"inclusive", &Counted::inclusive},
+    {"interrupted", &Counted::interrupted}, {"interrupts", &Counted::interrupts}, {"made", &Counted::made},
+    {"jumps", &Counted::jumps}, {"unwound", &Counted::unwound}, {"thrown", &Counted::thrown},
+    {"landings", &Counted::landings}, {"pumps", &Counted::pumps}, {"open", &Counted::open},
+    {"longjmps_below", &Counted::longjmps_below}, {"pumps_below", &Counted::pumps_below},
+    {"jumps_below", &Counted::jumps_below},
+};
+
+void print_paths(std::FILE* file) {
+    std::fputs(", \"paths\": [", file);
+    const auto& paths = truth.paths.paths();
+    for (std::size_t i = 1; i < paths.size(); ++i) {
+        std::fprintf(file, "%s\n[%" PRIu32 ", \"0x%" PRIx64 "\"]", i == 1 ? "" : ",",
+                     paths[i].around, truth.sites[paths[i].function].function);
+    }
+    std::fputs("\n]", file);
+}
+
+void on_exit(qemu_plugin_id_t, void*) {
+    std::FILE* const file = std::fopen(truth.out.c_str(), "w");
+    if (file == nullptr) return qemu_plugin_outs("truth: cannot write the file named by out=\n");
+    std::uint64_t all = 0, program = 0, foreign = 0, unexplained = 0;
+    for (const auto& core : truth.cores) {
+        if (!core) continue;
+        core->shadow.finish();
+        all += core->shadow.all_instructions();
+        program += core->shadow.clock();
+        foreign += core->shadow.foreign;
+        unexplained += core->shadow.unexplained;
+    }
+    std::fprintf(file, "{\"instructions\": %" PRIu64 ", \"program\": %" PRIu64 ", \"foreign\": %" PRIu64
+                 ", \"unexplained\": %" PRIu64 ", \"told_of_longjmp\": %s, \"functions\": [", all, program, foreign,
+                 unexplained, truth.longjmp != 0 ? "true" : "false");
+    for (std::size_t i = 0; i < truth.sites.size(); ++i) {
+        std::fprintf(file, "%s\n{\"address\": \"0x%" PRIx64 "\"", i == 0 ? "" : ",", truth.sites[i].function);
+        for (const auto& [name, value] : fields) {
+            std::fprintf(file, ", \"%s\": %" PRIu64, name, truth.functions[i].*value);
+        }
+        std::fputs("}", file);
+    }
+    std::fputs("\n]", file);
+    if (truth.keeps_paths) print_paths(file);
+    std::fputs("}\n", file);
+    std::fclose(file);
+}
+
+}  // namespace
+
+int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t*, int argc, char** argv) {
+    std::string map;
+    for (int i = 0; i < argc; ++i) {
+        if (std::strncmp(argv[i], "map=", 4) == 0) map = argv[i] + 4;
+        if (std::strncmp(argv[i], "out=", 4) == 0) truth.out = argv[i] + 4;
+        if (std::strcmp(argv[i], "paths=on") == 0) truth.keeps_paths = true;
+    }
+    if (truth.out.empty() || !read_map(map)) {
+        std::fputs("truth: needs out=FILE and map=FILE, with sites and the tracer's ranges, as truth.py writes it\n",
+                   stderr);
+        return -1;
+    }
+    qemu_plugin_register_vcpu_init_cb(id, on_core);
+    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
+    qemu_plugin_register_atexit_cb(id, on_exit, nullptr);
+    return 0;
+}

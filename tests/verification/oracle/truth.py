@@ -1,0 +1,260 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""nopscope's corrected times against a plugin's own count of instructions, function by function, of the same
+deterministic run (-icount shift=0: an instruction is a nanosecond).
+
+    truth.py MACHINE IMAGE [WORD]... [--format json] [--all] [--known]
+
+Runs the image, records and reports it, and prints the ten worst functions, or --all. Exit status 1: a number of
+calls differs, or a function's self or inclusive time is out of tolerance: 2 %, or one tick of the clock for each time
+that was measured: of the function's calls, and for its self time of those that it made; --known: and for no reason
+that is known (docs/accuracy.md). From the environment:
+NOPSCOPE, NOPSCOPE_BUILD_ROOT, NOPSCOPE_ORACLE (as tests/e2e/machines.py), NOPSCOPE_TRUTH (the plugin, truth.cpp).
+"""
+
+import argparse
+import dataclasses
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parents[1] / "e2e"))
+import compare  # noqa: E402
+import sites  # noqa: E402
+
+PART = 0.02  # of what is true
+# What is known to stay in the times (docs/accuracy.md), at most. Of the call that longjmp leaves, and of the one that it
+# goes to, in an image that does not tell the tracer: the former ends where the next record shows it.
+LONGJMP_NS = 150
+# Of a call in which the tracer emptied its ring: by how much it counts its own instructions wrong that come after its end.
+PUMP_NS = 20
+# Of a tail call, with a clock too slow to tell it from another where the code leaves both open.
+TAIL_NS = 15
+# Of the tracer, but their work is the program's, which would print somewhere else without it.
+SERVICES = ("_ZN8nopscope13console_writeEPKcm",)
+
+
+# ---- what the plugin is told ------------------------------------------------------------------------
+
+def tracer_ranges(elf):
+    """Addresses of the code that the tracer's sources make, as the image's debug information has them."""
+    def dump(*what):
+        return subprocess.run(["readelf", *what, str(elf)], capture_output=True, text=True, check=True,
+                              env={**os.environ, "LC_ALL": "C"}).stdout
+
+    names = {}
+    for unit in dump("--debug-dump=info", "--dwarf-depth=1").split("Compilation Unit @ offset ")[1:]:
+        name = re.search(r"DW_AT_name\s*:.*?([^\s:]+)$", unit, re.MULTILINE)
+        names[int(unit.split(":")[0], 0)] = name[1] if name else ""
+    ranges = []
+    for unit in dump("--debug-dump=aranges").split("Offset into .debug_info:")[1:]:
+        if not re.search(r"(^|/)tracer/[^:]*$", names.get(int(unit.split()[0], 0), "")):
+            continue
+        for low, length in re.findall(r"^\s+([0-9a-f]{16}) ([0-9a-f]{16})", unit, re.MULTILINE):
+            if int(low, 16) and int(length, 16):
+                ranges.append((int(low, 16), int(low, 16) + int(length, 16)))
+    if not ranges:
+        raise ValueError(f"{elf}: no debug information of the tracer's sources")
+    return ranges
+
+
+def plugin_map(elf):
+    image = sites.Image(elf)
+    lines = [f"site {word:x} {function:x}" for word, function in sites.patch_sites(image)]
+    lines += [f"tracer {low:x} {high:x}" for low, high in tracer_ranges(elf)]
+    lines += [f"service {image.symbols[name]:x}" for name in SERVICES if name in image.symbols]
+    if "__wrap_longjmp" in image.symbols and "longjmp" in image.symbols:  # tracer/arch/arm64/longjmp.S
+        lines.append(f"longjmp {image.symbols['longjmp']:x}")
+    lines += [f"boot {image.symbols[name]:x}" for name in ("_start", "nopscope_secondary_start") if name in image.symbols]
+    if "nopscope_vectors" in image.symbols:
+        lines.append(f"vectors {image.symbols['nopscope_vectors']:x}")
+    if "__stack_low" in image.symbols:
+        lines.append(f"stack {image.symbols['__stack_low']:x} {image.symbols['__stack_high']:x}")
+    return "\n".join(lines) + "\n"
+
+
+def plugin_arguments(elf, directory):
+    """What QEMU is given; the plugin writes directory/truth."""
+    path = directory / "truth.map"
+    path.write_text(plugin_map(elf))
+    return ["-plugin", f"{os.environ['NOPSCOPE_TRUTH']},map={path},out={directory / 'truth'}"]
+
+
+# ---- the comparison ---------------------------------------------------------------------------------
+
+@dataclasses.dataclass
+class Row:
+    name: str
+    calls: int
+    true: dict      # "self" and "inclusive": ns
+    told: dict
+    raw: dict       # as recorded
+    tick_ns: float
+    counted: dict   # the plugin's line
+    told_of_longjmp: bool = False
+
+    def error(self, key):
+        return self.told[key] - self.true[key]
+
+    def tolerance(self, key, strict=False):
+        """Strict: 2 %, or one tick in all."""
+        ticks = 1 if strict else self.calls + (self.counted["made"] if key == "self" else 0)
+        return max(PART * self.true[key], ticks * self.tick_ns)
+
+    def of_tolerance(self, key, strict=False):
+        return abs(self.error(key)) / self.tolerance(key, strict)
+
+    def allowance(self, key):
+        of = self.counted
+        tail_ns = TAIL_NS if self.tick_ns > TAIL_NS else 0
+        longjmp_ns = 0 if self.told_of_longjmp else LONGJMP_NS
+        if key == "self":
+            return longjmp_ns * (of["thrown"] + of["landings"]) + PUMP_NS * of["pumps"] + tail_ns * of["jumps"]
+        return longjmp_ns * of["longjmps_below"] + PUMP_NS * of["pumps_below"] + tail_ns * of["jumps_below"]
+
+    def is_explained(self):
+        """By what is known to stay in."""
+        return all(abs(self.error(key)) <= self.tolerance(key) + self.allowance(key) for key in self.true)
+
+    def worst(self, strict=False):
+        return max(self.of_tolerance(key, strict) for key in self.true)
+
+
+@dataclasses.dataclass
+class Comparison:
+    rows: list      # worst first
+    faults: list    # sentences: what makes the runs differ
+    instructions: int
+    program: int    # of them, not the tracer's
+
+    def outside(self, strict=False):
+        return [row for row in self.rows if row.worst(strict) > 1]
+
+    def too_many_outside(self):
+        """None may be where a tick is an instruction; of a slower clock one in a hundred."""
+        outside = [row.name for row in self.outside()]
+        return outside if len(outside) > (0 if self.rows[0].tick_ns <= 1 else len(self.rows) // 100) else []
+
+    def inexact(self):
+        """Where a tick is an instruction: rows with any error at all that have nothing known in them."""
+        def is_exact(row):
+            of = row.counted
+            # Whether a call was a tail call is not seen of one that is left.
+            longjmp = of["longjmps_below"] and (of["jumps_below"] or not row.told_of_longjmp)
+            return row.true == row.told or longjmp or any(of[key] for key in ("pumps_below", "interrupts", "open"))
+        return [row for row in self.rows if row.tick_ns <= 1 and not is_exact(row)]
+
+    def unexplained(self):
+        return [row for row in self.outside() if not row.is_explained()]
+
+
+def compare_times(report, truth):
+    told_of_longjmp = truth["told_of_longjmp"]
+    integrity = report["integrity"]
+    faults = compare.integrity_faults(integrity)
+    faults += [f"{truth[key]} calls {what}" for key, what in (
+        ("foreign", "on stacks that the plugin does not follow"),
+        ("unexplained", "with a return address in the tracer that nothing explains")) if truth[key]]
+    told = {int(f["address"], 16): f for f in report["functions"]}
+    seen = {int(f["address"], 16): f for f in truth["functions"] if f["calls"]}
+    rows = []
+    for address in sorted(told.keys() | seen.keys()):
+        function, counted = told.get(address), seen.get(address)
+        if not counted or not function or function["calls"] != counted["calls"]:
+            faults.append(f"{address:#x} {function['name'] if function else ''}: nopscope has "
+                          f"{function['calls'] if function else 0} calls, the plugin {counted['calls'] if counted else 0}")
+            continue
+        interrupted = 0 if report.get("interrupts") else counted["interrupted"]
+        rows.append(Row(function["name"], counted["calls"],
+                        {"self": counted["self"] + interrupted, "inclusive": counted["inclusive"]},
+                        {"self": function["corrected_self_ns"], "inclusive": function["corrected_total_ns"]},
+                        {"self": function["self_ns"], "inclusive": function["total_ns"]},
+                        1e9 / report["clock_hz"], counted, told_of_longjmp))
+    if not rows:
+        faults.append("no function was called")
+    rows.sort(key=Row.worst, reverse=True)
+    return Comparison(rows, faults, truth["instructions"], truth["program"])
+
+
+def causes(row):
+    known = (("jumps", "tail calls"), ("jumps_below", "tail calls in it"), ("unwound", "left by longjmp"),
+             ("landings", "longjmps to it"), ("longjmps_below", "longjmps in it"), ("pumps_below", "pumps"),
+             ("interrupts", "interrupts"), ("open", "open at the end"))
+    return ", ".join(f"{row.counted[key]} {what}" for key, what in known if row.counted[key])
+
+
+def table(rows):
+    lines = [f"{'of the':>9}  {'':32} {'':>9} {'self ns':>31} {'inclusive ns':>31}",
+             f"{'tolerance':>9}  {'function':32} {'calls':>9} {'true':>11} {'reported':>11} {'error':>7} "
+             f"{'true':>11} {'reported':>11} {'error':>7}"]
+    for row in rows:
+        parts = [f"{row.worst():9.2f}  {row.name[:32]:32} {row.calls:9}"]
+        for key in ("self", "inclusive"):
+            share = 100 * row.error(key) / row.true[key] if row.true[key] else 0
+            parts.append(f"{row.true[key]:11} {row.told[key]:11} {share:6.2f}%")
+        lines.append(" ".join(parts) + f"  {causes(row)}")
+    return "\n".join(lines)
+
+
+def summary(comparison):
+    outside, strict = comparison.outside(), comparison.outside(strict=True)
+    calls = sum(row.calls for row in comparison.rows)
+    lines = [f"{len(comparison.rows)} functions, {calls} calls, {comparison.program} instructions and "
+             f"{comparison.instructions - comparison.program} of the tracer's: {len(outside)} functions out of "
+             f"tolerance (2 %, or a tick for each time measured); {len(strict)} of 2 % or one tick in all; "
+             f"{len(comparison.unexplained())} of the former for none of the known reasons"]
+    return "\n".join(lines + comparison.faults)
+
+
+def as_json(comparison):
+    return {"instructions": comparison.instructions, "program": comparison.program, "faults": comparison.faults,
+            "outside": len(comparison.outside()), "unexplained": len(comparison.unexplained()),
+            "outside_strictly": len(comparison.outside(strict=True)),
+            "functions": [{"name": row.name, "calls": row.calls, "tick_ns": row.tick_ns, "of_tolerance": row.worst(),
+                           "true": row.true, "reported": row.told, "raw": row.raw, "cause": causes(row),
+                           "explained": row.is_explained()}
+                          for row in comparison.rows]}
+
+
+def record(directory, machine, image, words, elf=None, plausible=True):
+    """The report, and what the plugin has counted, of one run. `elf`: another than the build's. Not `plausible`:
+    what the recording says is known to be wrong."""
+    import machines
+    elf = elf or machines.elf_of(machine, image)
+    finished = machines.record(directory, machine, image, words, plugin=plugin_arguments(elf, directory), elf=elf,
+                               plausible=plausible)
+    if finished.status != 0:
+        raise ValueError(f"{image} on {machine}: exit status {finished.status}\n{finished.console}{finished.errors}")
+    return finished.report_json(), json.loads((directory / "truth").read_text())
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("machine")
+    parser.add_argument("image")
+    parser.add_argument("words", nargs="*")
+    parser.add_argument("--format", choices=("text", "json"), default="text")
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--known", action="store_true")
+    arguments = parser.parse_args()
+    import machines
+    try:
+        with machines.Directory() as directory:
+            comparison = compare_times(*record(directory, arguments.machine, arguments.image, arguments.words))
+    except (OSError, ValueError, KeyError, AssertionError) as error:
+        sys.exit(f"truth: {error}")
+    if arguments.format == "json":
+        print(json.dumps(as_json(comparison), indent=1))
+    else:
+        print(table(comparison.rows if arguments.all else comparison.rows[:10]))
+        print(summary(comparison))
+    wrong = comparison.unexplained() if arguments.known else comparison.outside()
+    return 1 if comparison.faults or wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

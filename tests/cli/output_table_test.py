@@ -14,16 +14,18 @@ import resource
 import socket
 import struct
 import subprocess
+import sys
 import threading
 import unittest
 
 import cli
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "interop/export"))
+import export_formats  # noqa: E402  (its directory is known only now)
+
 GOLDEN_LINE = pathlib.Path(__file__).resolve().parent.parent / "conformance" / "stream.bin"
 REPORT_BENCH = cli.HOST_BUILD / "bin" / "nopscope-report-bench"
 
-FILE_FORMATS = ("callgrind", "chrome", "csv", "folded", "perfetto", "pprof", "speedscope", "sqlite", "trace-cmd")
-DIRECTORY_FORMATS = ("ctf", "uftrace")
 LIVE = "--once --delay 0 --interval 0.1"
 # What a line reads, of {nsc}, {line} and {elf}, must be as before.
 TABLE = {
@@ -36,8 +38,8 @@ TABLE = {
     "graph": ["graph {nsc}", "graph {nsc} --format json"],
     "html": ["html {nsc} -o {out}", "html {nsc} -o -"],
     "serve": ["serve {nsc}", "serve --from file:{line} -o {out}"],
-    "export": [f"export {{nsc}} --format {name} -o {{out}}" for name in (*FILE_FORMATS, *DIRECTORY_FORMATS)]
-              + [f"export {{nsc}} --format {name} -o -" for name in FILE_FORMATS],
+    "export": [f"export {{nsc}} --format {name} -o {{out}}" for name in export_formats.WHAT]
+              + [f"export {{nsc}} --format {name} -o -" for name in export_formats.FILES],
     "diff": ["diff {nsc} {nsc}", "diff {nsc} {nsc} --format json", "diff {nsc} {nsc} --format folded",
              "diff {nsc} {nsc} --html {out}", "diff {nsc} {nsc} --html -"],
     "query": ["query {nsc} 'SELECT * FROM calls'", "query {nsc} 'SELECT * FROM calls' --format json",

@@ -20,7 +20,8 @@ import tempfile
 import time
 import urllib.request
 
-import recordings
+import recordings  # which knows where the next one is
+import export_formats
 
 NOPSCOPE = os.environ["NOPSCOPE"]
 LIMIT_BYTES = 300_000_000
@@ -29,12 +30,11 @@ CPU_SECONDS_OF_CALLS = 5  # of `paths`, which holds 3.4 million calls and claims
 HANG_SECONDS = 60
 # Instrumented or shared machines: the same work takes more of the CPU's time there.
 SLACK = 2
-ONE_FILE = ("chrome", "csv", "callgrind", "folded", "perfetto", "pprof", "speedscope", "sqlite")
 COMMANDS = (
     [["report"], ["report", "--format", "json"], ["graph"], ["graph", "--format", "json"], ["callers", "*"], ["callees", "*"],
      ["latency", "*"], ["outliers", "*"], ["irq"], ["stack-depth"], ["info"], ["query", "SELECT COUNT(*) FROM sums"]]
     + [["html", "-o", "{}/page.html"], ["diff", "{recording}"]]
-    + [["export", "--format", name, "-o", "{}/" + name] for name in (*ONE_FILE, "ctf", "uftrace", "trace-cmd")])
+    + [["export", "--format", name, "-o", "{}/" + name] for name in export_formats.WHAT])
 # {}: a line.
 LIVE = (["record", "-q", "--from", "file:{}", "-o", "{}.nsc"], ["report", "{}.nsc"], ["report", "{}"],
         ["top", "--once", "--delay", "0", "--interval", "0.1", "--from", "file:{}"])

@@ -5,8 +5,8 @@
 
 namespace nopscope::host {
 
-// Who waits for it gets it next, however soon its holder wants it again: a thread that reads a fast line all
-// the time must not keep out those that look at it.
+// A waiting thread gets this mutex next, even if its holder locks it again at once. Without this,
+// the thread that reads a fast line would keep out the threads that look at it.
 class FairMutex {
 public:
     void lock() {

@@ -14,7 +14,7 @@ Exit finish_recording(Live& live, const std::function<bool()>& given_up) {
         ended = live.end_recording(given_up);
         if (!ended.text.empty()) say(ended.text);
     }
-    SideRecording of = live.status().recording;  // which the line's end may have ended
+    SideRecording of = live.status().recording;  // the end of the line may have ended it
     if (of.on) of = live.stop_recording();
     if (!of.error.empty()) throw Error(of.error);
     if (!of.path.empty()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of a recording beside a view: `-o` of `top` and `serve`.
+// `top -o` and `serve -o`: ends the recording when the view ends.
 #pragma once
 
 #include <functional>
@@ -9,9 +9,9 @@
 
 namespace nopscope::host {
 
-// Reads out the target, ends the recording that is on, if one is, and says what the last one holds.
-// `given_up`: true once a person does not wait for the target any longer. Throws Error: the
-// recording is not whole, or nothing came that could be recorded.
+// Ends the recording, if one is on: the target stops and sends what it has counted. Then says what
+// the last recording holds. `given_up` returns true when a person no longer waits for the target.
+// Throws Error if the recording is not whole, or if nothing could be recorded.
 Exit finish_recording(Live& live, const std::function<bool()>& given_up);
 
 }  // namespace nopscope::host

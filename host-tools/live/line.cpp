@@ -10,11 +10,12 @@
 namespace nopscope::host {
 namespace {
 
-// A line silent for so long is not in the middle of a frame: what is pending may be shown as text.
+// After a silence this long, no frame is pending: the bytes may be shown as text.
 constexpr std::chrono::milliseconds text_silence{200};
 
-// QEMU's lines have a read for every few bytes, up to 60,000 a second. After so few, more may gather for so long: at 12
-// Mbaud that is 1,200 bytes, and Linux keeps 4,096 of a serial port's.
+// A QEMU line has a read for every few bytes, up to 60,000 a second. After a read of fewer bytes
+// than `few_bytes`, the reader lets more gather for `gathering`. In that time 1,200 bytes come at
+// 12 Mbaud; Linux buffers 4,096 bytes of a serial port.
 constexpr std::size_t few_bytes = 512;
 constexpr std::chrono::milliseconds gathering{1};
 
@@ -47,7 +48,7 @@ Source::Result LineReader::wait(std::chrono::milliseconds timeout) {
     return got_;
 }
 
-// A frame arrived when its first byte did, which may have been read before.
+// A frame's arrival is that of its first byte, which an earlier read may have brought.
 void LineReader::feed(std::span<const std::uint8_t> rest) {
     const auto zero = std::find(rest.begin(), rest.end(), std::uint8_t{0});
     if (begun_ && zero != rest.end()) {
@@ -66,7 +67,7 @@ void LineReader::take(Clock::time_point now) {
     if (listening_.take_change()) change_rate();
     if (got_.count != 0) {
         auto rest = bytes();
-        // An emulated port has no rate, and frames follow the announcement at once.
+        // An emulated port has no rate: frames may follow the announcement in the same read.
         while (const std::size_t count = listening_.follow(rest, reader_)) {
             feed(rest.first(count));
             change_rate();
@@ -98,7 +99,7 @@ void read_to_the_end(const std::function<bool()>& turn, const std::function<void
         try {
             between();
         } catch (const Error&) {
-            if (turn()) throw;  // else it is because of the end
+            if (turn()) throw;  // otherwise the end of the line is the reason
         }
     }
 }

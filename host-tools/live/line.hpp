@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A target's line, while it is read: what `record` and the live commands have in common.
+// Reads a target's line: the part that `record` and the live commands share.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@ namespace nopscope::host {
 
 struct LineOptions {
     std::string from;   // a URI (docs/cli.md)
-    std::string image;  // the ELF that runs there; empty: not known
+    std::string image;  // of the firmware that runs on the target; empty: unknown
     MemoryOptions memory;
     SteeringOptions steering;
     bool keep_tracing = false;  // the end of a recording does not stop the target
@@ -28,14 +28,14 @@ struct LineOptions {
 // True if nothing can be sent to the line: a file, standard input, a target's memory.
 bool goes_one_way(const LineOptions& options);
 
-// What a person should know, one sentence.
+// Takes a message for a person, one sentence.
 using Say = std::function<void(const std::string&)>;
 
-// Throws Error, as open_source and open_memory_source do; a target's memory goes one way only.
+// Throws Error, as open_source() and open_memory_source() do. A target's memory takes no commands.
 std::unique_ptr<Source> open_line(const LineOptions& options, Way way, const Say& say,
                                   Errors errors = Errors::passed_on);
 
-// Reads in turns: wait(), then take().
+// Reads a line in turns: wait(), then take().
 class LineReader {
 public:
     using Clock = std::chrono::steady_clock;
@@ -43,16 +43,16 @@ public:
     LineReader(Source& source, SessionSink& sink)
         : source_(source), reader_(sink), listening_(source) {}
 
-    // Waits for bytes, no longer than that. Touches nothing of the sink's. Throws Error.
+    // Waits for bytes, at most `timeout`. Does not call the sink. Throws Error.
     Source::Result wait(std::chrono::milliseconds timeout);
     std::span<const std::uint8_t> bytes() const { return {buffer_.data(), got_.count}; }
-    // Tells the sink what has come; text that waits for its end, too, when the line is silent.
+    // Feeds the bytes to the sink. On a silent line, also shows text that waits for its end.
     void take(Clock::time_point now);
-    // The line was cut: what comes next belongs to nothing that came before.
+    // The line was lost: the next bytes do not continue the last ones.
     void cut();
     void finish() { reader_.finish(); }
 
-    // Listening's: what is wrong while no session was heard.
+    // What is wrong, while no session was heard (Listening::complaint).
     std::optional<std::string> complaint(Clock::time_point now) {
         return listening_.complaint(reader_, now);
     }
@@ -70,19 +70,19 @@ private:
     Listening listening_;
     using Arrival = SessionReader::Arrival;
     Source::Result got_;
-    std::uint64_t emptied_ns_ = 0;   // the last read that took all there was; 0: none did yet
-    Arrival arrival_;                // of what was read last
-    std::optional<Arrival> begun_;   // of the first byte of a frame that is not over
+    std::uint64_t emptied_ns_ = 0;   // when the last read began that emptied the line; 0: none
+    Arrival arrival_;                // of the last read
+    std::optional<Arrival> begun_;   // of the first byte of an unfinished frame
     Clock::time_point last_byte_ = Clock::now();
     std::vector<std::uint8_t> buffer_ = std::vector<std::uint8_t>(std::size_t{1} << 16);
 };
 
-// Until `turn` says that the line is over; `between` two turns comes what is asked of the target, which may
-// itself read to the end.
+// Calls `turn` until it returns false (the line is over), and `between` after each turn. `between`
+// sends commands, and may itself read to the end.
 void read_to_the_end(const std::function<bool()>& turn, const std::function<void()>& between);
 
-// A sink's part that is about the target: refuses one of another image than `symbols` are of (throws Error),
-// and hands on what steering it takes.
+// The sink's part that knows the target. Refuses a target that runs another image than that of
+// `symbols` (throws Error), and passes hellos and replies to `steering`.
 class TargetSink : public SessionSink {
 public:
     explicit TargetSink(const Symbols* symbols) : symbols_(symbols) {}

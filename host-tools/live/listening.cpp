@@ -38,7 +38,7 @@ BaudSearch::~BaudSearch() {
     if (stays_) return;
     try {
         line_.set_baud(before_);
-    } catch (const Error&) {  // the line is lost: reading it says so
+    } catch (const Error&) {  // the line is lost: the next read says so
     }
 }
 
@@ -51,7 +51,7 @@ void BaudSearch::try_next() {
         try {
             line_.set_baud(bauds_[next_++]);
             return;
-        } catch (const Error&) {  // a rate that the port cannot make
+        } catch (const Error&) {  // the port cannot make this rate
         }
     }
     ++next_;
@@ -71,7 +71,7 @@ Source::Result BaudSearch::listen(std::chrono::milliseconds timeout) {
         try {
             line_.follow_baud(*announced);
             found_ = announced;
-        } catch (const Error&) {  // a rate that the port cannot make
+        } catch (const Error&) {  // the port cannot make this rate
         }
     }
     return {0, got.closed};
@@ -117,7 +117,6 @@ bool Listening::change_to(std::uint32_t announced) {
     return true;
 }
 
-// The search is over.
 void Listening::take_found() {
     if (const auto baud = search_->found(); baud && line_.may_try_rates()) {
         found_.reset();
@@ -158,7 +157,7 @@ void Listening::take(std::span<const std::uint8_t> bytes, const SessionReader& r
     begin_search(reader, now);
 }
 
-// If it is time for that.
+// Begins a search if one is due.
 void Listening::begin_search(const SessionReader& reader, Clock::time_point now) {
     if (has_searched_ || baud_ == 0) return;
     const bool is_first = line_.may_try_rates() && !is_heard_;
@@ -170,7 +169,7 @@ void Listening::begin_search(const SessionReader& reader, Clock::time_point now)
     search_ = std::make_unique<BaudSearch>(line_, known_bauds());
 }
 
-// What the bytes since the last frame are.
+// What kind of bytes came since the last frame.
 Diagnosis::Kind Listening::kind() const {
     LineCounters line{.bytes = first_bytes_.size()};
     line.stray_zeros = static_cast<std::uint64_t>(
@@ -178,7 +177,7 @@ Diagnosis::Kind Listening::kind() const {
     return diagnose({.bytes = first_bytes_, .line = line, .stream = {}, .baud = baud_}).kind;
 }
 
-// The rates to try before the common ones.
+// The rates that a search tries first.
 std::vector<std::uint32_t> Listening::known_bauds() const {
     std::vector<std::uint32_t> bauds = likely_bauds(first_bytes_, baud_);
     if (!line_.may_try_rates()) return bauds;
@@ -207,7 +206,7 @@ Diagnosis Listening::diagnosis(const SessionReader& reader, Clock::time_point no
 std::optional<std::string> Listening::complaint(const SessionReader& reader,
                                                 Clock::time_point now) {
     if (is_heard_) return std::nullopt;
-    // The port is at the right rate soon, or `found_` says why not.
+    // The search will soon set the right rate, or `found_` will say why not.
     const bool may_help_itself = line_.may_try_rates() && search_ != nullptr;
     if (may_help_itself || (!found_ && now - begin_ < patience)) return std::nullopt;
     const Diagnosis said = diagnosis(reader, now);

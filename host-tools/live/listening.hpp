@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is wrong with a line until its first session, and at which rate of a serial port frames
-// come.
+// Says what is wrong with a line that has no session yet, and finds a serial port's rate.
 //
-// A board announces its rate (target/stream/boot_lines.hpp), and the port is set to it at once. If a port
-// may try rates (Source::may_try_rates) and brings bytes but no frame, the search for one begins,
-// also within a session, and the port stays at the rate at which a frame came.
+// A board announces its rate (target/stream/boot_lines.hpp), and the port is set to it at once. If
+// a port may try rates (Source::may_try_rates) and receives bytes but no frame, a search begins,
+// also within a session. The port keeps the rate at which a frame came.
 #pragma once
 
 #include <chrono>
@@ -25,16 +24,17 @@ class BaudSearch {
 public:
     using Clock = std::chrono::steady_clock;
 
-    // `likely` rates come first. The line goes back to its rate when this is gone, unless stay().
+    // Tries `likely` rates first. The destructor restores the line's rate, unless stay() was
+    // called.
     BaudSearch(Source& line, const std::vector<std::uint32_t>& likely);
     ~BaudSearch();
     BaudSearch(const BaudSearch&) = delete;
     BaudSearch& operator=(const BaudSearch&) = delete;
 
-    // Reads for `timeout` at most. Throws Error.
+    // Reads for at most `timeout`. Throws Error.
     Source::Result listen(std::chrono::milliseconds timeout);
     bool is_over() const { return found_ || next_ > bauds_.size(); }
-    // The rate at which a frame came, or that a board has announced.
+    // The rate at which a frame came, or that a board announced.
     std::optional<std::uint32_t> found() const { return found_; }
     // The bytes that came at this rate so far, or with the announcement.
     std::span<const std::uint8_t> heard() const { return heard_; }
@@ -46,7 +46,7 @@ private:
     Source& line_;
     const std::uint32_t before_;
     std::vector<std::uint32_t> bauds_;
-    std::size_t next_ = 0;  // the one after the one that is tried
+    std::size_t next_ = 0;  // index of the rate to try after the current one
     Clock::time_point until_{};
     std::unique_ptr<SessionReader> reader_;
     BootLines boot_;
@@ -64,34 +64,33 @@ public:
 
     explicit Listening(Source& line) : line_(line), first_baud_(line.baud()) {}
 
-    // Reads another rate of the line, when it is time for that. Nothing: it is not. The result has
-    // no bytes, except in `to` those of a rate at which the port stays.
+    // Reads at another rate while a search runs; returns nothing if none runs. The result has bytes
+    // (in `to`) only if the search has found a rate that the port keeps.
     std::optional<Source::Result> search(std::span<std::uint8_t> to,
                                          std::chrono::milliseconds timeout);
-    // True once after each change of the port's rate by this class; before the bytes that came with
-    // the change are fed to the reader.
+    // True once after this class has changed the port's rate. Call it before you feed the reader
+    // the bytes that came with the change.
     bool take_change() { return std::exchange(has_changed_, false); }
-    // Of a port: sets it to a rate that these bytes announce. Returns how many of them came before
-    // the change; 0: there was none.
+    // Sets a port to the rate that `bytes` announce. Returns how many bytes came before the change;
+    // 0 means no change.
     std::size_t follow(std::span<const std::uint8_t> bytes, const SessionReader& reader);
-    // After the bytes were fed to the reader.
+    // Call it after the bytes were fed to the reader.
     void take(std::span<const std::uint8_t> bytes, const SessionReader& reader,
               Clock::time_point now);
-    // The line was lost, and is new.
+    // The line was lost and is open again.
     void restart(Clock::time_point now);
 
-    // A sentence, once for each kind of fault, if no session was heard in `patience`.
+    // If no session was heard within `patience`: a sentence, once for each kind of fault.
     std::optional<std::string> complaint(const SessionReader& reader, Clock::time_point now);
     // What is known by now.
     Diagnosis diagnosis(const SessionReader& reader, Clock::time_point now) const;
-    // It reads at another rate now.
     bool searches() const { return search_ != nullptr; }
 
 private:
     static constexpr std::size_t most_bytes = std::size_t{1} << 14;
-    // Fewer are a disturbance: another rate is not worth missing a target that begins to send.
+    // Fewer bytes may be noise. A search could miss a target that begins to send.
     static constexpr std::size_t fewest_bytes_to_search = 200;
-    // If the port then stays at the right rate, little is missed.
+    // A port that may then stay at the right rate misses little.
     static constexpr std::size_t fewest_bytes_to_follow = 16;
     static constexpr std::chrono::milliseconds patience_to_follow{1300};
 
@@ -103,7 +102,7 @@ private:
 
     Source& line_;
     Clock::time_point begin_ = Clock::now();
-    std::vector<std::uint8_t> first_bytes_;  // of a port that may try rates: since the last frame
+    std::vector<std::uint8_t> first_bytes_;  // since the last frame, if the port may try rates
     std::uint64_t frames_ = 0;
     BootLines boot_;
     const std::uint32_t first_baud_;
@@ -112,7 +111,7 @@ private:
     std::uint32_t baud_ = 0;
     std::unique_ptr<BaudSearch> search_;
     bool has_searched_ = false;
-    bool is_heard_ = false;           // a session was
+    bool is_heard_ = false;           // a session was heard
     std::optional<Diagnosis> found_;  // by the search
     bool found_is_told_ = false;
     std::optional<Diagnosis::Kind> told_;

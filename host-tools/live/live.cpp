@@ -62,7 +62,7 @@ Live::Live(LiveOptions options)
     options_.line.steering.check_names(symbols());
     const bool one_way = goes_one_way(options_.line);
     takes_commands_ = !one_way;
-    // Where commands cannot be sent and are asked for, open_line says so.
+    // If commands are asked for and cannot be sent, open_line() says so.
     const Way way = one_way && !options_.line.steering.steers() ? Way::in : Way::both;
     start(
         [this, way] {
@@ -119,8 +119,8 @@ void Live::run() {
     }
 }
 
-// Once. Requests without an answer are told why. Closing takes seconds if a command does not end,
-// so no lock is held.
+// Runs once. Answers the open requests with `sentence`. close() takes seconds if a command does not
+// end, so no lock is held meanwhile.
 void Live::end(LineState state, std::string sentence) {
     {
         const std::lock_guard lock(asked_mutex_);
@@ -146,7 +146,8 @@ void Live::end(LineState state, std::string sentence) {
     if (recording_) end_recording(stop_ ? nsc::EndReason::interrupted : nsc::EndReason::line_closed);
 }
 
-// They go to standard error, too: of `top` with a screen that is a file (views/top/terminal.hpp).
+// The text also goes to standard error. `top` sends that to a file while it has the screen
+// (views/top/terminal.hpp).
 std::string Live::take_errors() {
     std::string errors = source_->take_errors();
     if (errors.empty()) return errors;

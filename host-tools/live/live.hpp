@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A running target, looked at: a thread reads its line into a profile, and other threads look at that, ask
-// things of the target, and have the line recorded on the side, at any time.
+// A view of a running target. One thread reads the line into a profile. Other threads may at any
+// time look at the profile, send commands to the target, and record the line into a file.
 //
 //     Live live({.line = {.from = "unix:/tmp/target", .image = "demo.elf"}});
-//     LiveView now = live.view();                              // as `report` would have it if the session ended now
-//     live.ask({.words = {"mark", "7"}}).get().text        // "ok"
+//     LiveView now = live.view();  // what `report` would show if the session ended now
+//     live.ask({.words = {"mark", "7"}}).get().text  // "ok"
 //
-// Calls that are open count up to the last event, since a firmware's main() never returns: a view ends the
-// session in a copy of the profile (Profile's copy constructor), and the decoder's loop knows nothing of it.
+// A firmware's main() never returns, so a view counts open calls up to the last event. It ends the
+// session in a copy of the profile (Profile's copy constructor); the decoder does not notice.
 //
-// Memory does not grow with time: it is bounded as a Profile's is, by functions and paths.
+// Memory does not grow with time. Functions and paths bound it, as they bound a Profile's.
 #pragma once
 
 #include <atomic>
@@ -38,95 +38,97 @@ namespace nopscope::host {
 
 struct LiveOptions {
     LineOptions line;
-    std::string record = {};  // into this file from the beginning; empty: not
-    // Functions that a core is in when it has nothing to do, by globs of their names.
+    std::string record = {};  // records into this file from the beginning; empty: no file
+    // Globs of function names: a core in such a function has nothing to do.
     std::vector<std::string> idle = {"*idle*", "*wfi*", "*wait_for_interrupt*"};
-    bool timeline = false;  // a LiveView has it; some 140 instructions an event
+    // Fills LiveView::timeline; costs about 140 instructions for each event.
+    bool timeline = false;
 };
 
 enum class LineState : std::uint8_t {
-    waiting,   // for a hello
-    running,   // a session's frames come
-    finished,  // the target has said that it is: a reset begins another session
-    lost,      // it is tried again every second
-    over,      // and will not come back: exec: and file: end
-    failed,    // something makes going on pointless: LiveStatus::sentence
+    waiting,   // no hello came yet
+    running,   // a session's frames arrive
+    finished,  // the target has ended its recording; a reset begins another session
+    lost,      // the line is lost; the host tries to open it each second
+    over,      // the line has ended for good (exec:, file:)
+    failed,    // an error ended the reading; LiveStatus::sentence names it
 };
-const char* name_of(LineState state);  // "waiting", ...
+const char* name_of(LineState state);
 
 struct CoreStatus {
     unsigned number = 0;
-    std::uint64_t records = 0;  // delivered, in the session that is open
+    std::uint64_t records = 0;  // delivered, in the current session
     std::uint64_t dropped = 0;
     std::uint64_t overwritten = 0;
     std::uint64_t lost = 0;
-    // In all sessions, in traced calls of functions that are not idle ones, up to the core's last event and
-    // without the tracer's time; code that is not traced is not in it. Only in a LiveView.
+    // Time in traced calls of functions that are not idle ones, in all sessions, up to the core's
+    // last event, without the tracer's time. Untraced code does not count. Only a LiveView has it.
     std::uint64_t busy_ticks = 0;
 };
 
 struct SideRecording {
-    std::string path;  // empty: there was none yet
+    std::string path;  // empty: there was no recording yet
     bool on = false;
     std::uint64_t line_bytes = 0;
     std::uint64_t file_bytes = 0;
     std::uint64_t records = 0;
-    std::string error;          // it has ended because of this; a sentence
+    std::string error;          // why it has ended early, a sentence
 };
 
 struct LiveStatus {
     std::chrono::steady_clock::time_point at{};
     std::string from;
     LineState state{};
-    std::string sentence;       // why it is lost, over or failed
+    std::string sentence;       // why the state is lost, over or failed
     std::uint64_t resets = 0;   // sessions after the first
-    std::uint64_t losses = 0;   // of the line
-    std::string note;           // the last thing that a person should know besides, a sentence
-    std::optional<HelloInfo> hello;  // the last session's
+    std::uint64_t losses = 0;   // how often the line was lost
+    std::string note;           // the last message for a person, a sentence
+    std::optional<HelloInfo> hello;  // the last session's hello
     LineCounters line;
     StreamCounters stream;
     std::vector<CoreStatus> cores;
-    std::string console;             // its end: outside bytes, sanitise before showing
-    std::uint64_t console_bytes = 0;  // all
+    std::string console;             // its last bytes, from outside: sanitise before showing
+    std::uint64_t console_bytes = 0;  // of all the text so far
     SideRecording recording;
-    bool takes_commands = false;     // they can be sent at all; whether the target takes them it says itself
+    // The host can send commands. The target itself says whether it accepts them.
+    bool takes_commands = false;
 };
 
 struct LiveView {
     LiveStatus status;
-    std::unique_ptr<Profile> profile;  // ended; with durations
-    std::unique_ptr<Timeline> timeline;  // null: LiveOptions::timeline
-    std::optional<Report> report;      // nothing: no hello was heard yet
-    std::uint64_t target_ticks = 0;    // Profile::duration_ticks
+    std::unique_ptr<Profile> profile;  // its session has ended; with durations
+    std::unique_ptr<Timeline> timeline;  // null without LiveOptions::timeline
+    std::optional<Report> report;      // nothing: no hello came yet
+    std::uint64_t target_ticks = 0;
 };
 
 class Live {
 public:
     // Opens the line. Throws Error.
     explicit Live(LiveOptions options);
-    // For tests: `open` is what opens it, again and again if it `comes_back`.
+    // For tests: `open` opens the line, and opens it again after a loss if `comes_back`.
     Live(LiveOptions options, ReconnectingSource::Open open, bool comes_back);
-    // Ends a recording on the side, too.
+    // Also ends a recording.
     ~Live();
     Live(const Live&) = delete;
     Live& operator=(const Live&) = delete;
 
-    // All of these from any thread.
+    // Any thread may call each of these.
 
     LiveStatus status();
-    // Takes a copy of what is known, some milliseconds at 100,000 paths. The thread that reads waits for the
-    // copy only.
+    // Copies the profile (some milliseconds at 100,000 paths). The reading thread waits only during
+    // the copy.
     LiveView view(bool raw = false);
-    // Asked between two reads; one after another. Answers within some seconds, at the line's end at the latest.
-    // What is wrong is in the answer, a sentence.
+    // The reading thread sends the requests between two reads, one after another. The answer comes
+    // within some seconds, or when the line ends. It holds an error as a sentence.
     std::future<ControlAnswer> ask(ControlRequest request);
     // Call before stop_recording() if a person chose the end. The target stops tracing (unless
     // LineOptions::keep_tracing) and sends what it has counted. Waits for this until `give_up`
     // returns true; then reads nothing more. The text is empty, or says what did not come.
     ControlAnswer end_recording(const std::function<bool()>& give_up);
-    // From now on, all that is heard into this file. Throws Error, also where one is on already.
+    // Records all that arrives from now on. Throws Error, also if a recording is on already.
     void start_recording(const std::string& path);
-    // Throws Error, also where none is on. Says what is in it.
+    // Returns what the recording holds. Throws Error, also if no recording is on.
     SideRecording stop_recording();
 
     const Symbols* symbols() const { return symbols_ ? &*symbols_ : nullptr; }
@@ -134,7 +136,7 @@ public:
 private:
     struct Asked {
         ControlRequest request;
-        bool is_end = false;  // no request: the end of the recording
+        bool is_end = false;  // ends the recording; `request` is empty
         std::promise<ControlAnswer> answer;
     };
     void start(ReconnectingSource::Open open, bool comes_back);
@@ -156,32 +158,32 @@ private:
     std::optional<Symbols> symbols_;
     bool takes_commands_ = false;
 
-    // The reading thread's.
+    // Only the reading thread uses these.
     std::unique_ptr<Source> source_;
-    ReconnectingSource* lasting_ = nullptr;  // the same; null: it does not come back
+    ReconnectingSource* lasting_ = nullptr;  // is *source_; null: a lost line stays lost
     std::unique_ptr<Steering> steering_;
-    bool steers_ = false;  // the target is known to take commands, or has to
+    bool steers_ = false;  // the target accepts commands, or steering needs it to
     std::uint64_t losses_taken_ = 0;
-    std::string last_error_;  // line of the command behind exec:
+    std::string last_error_;  // last line that the command of exec: wrote to standard error
 
-    FairMutex mutex_;  // of what follows
-    Profile profile_{MemoryBudget(0.4)};  // a view copies it
+    FairMutex mutex_;  // guards the members below, up to note_
+    Profile profile_{MemoryBudget(0.4)};
     Timeline timeline_;
-    BalancedStream events_;  // for the timeline
+    BalancedStream events_;  // feeds timeline_
     Watch watch_;
     Ending ending_;
     Tee tee_;
-    std::unique_ptr<LineReader> line_;  // its wait() is the reading thread's
+    std::unique_ptr<LineReader> line_;  // only the reading thread calls its wait()
     std::unique_ptr<LiveRecording> recording_;
-    SideRecording last_recording_;  // that is over
-    LineState end_state_ = LineState::waiting;  // over or failed, once it is
+    SideRecording last_recording_;  // the one that ended last
+    LineState end_state_ = LineState::waiting;  // waiting until the line is over or failed
     std::string end_sentence_;
     std::vector<CoreStatus> cores_at_end_;
-    std::string why_lost_;  // empty: it is not
+    std::string why_lost_;  // empty: the line is not lost
     std::uint64_t losses_ = 0;
     std::string note_;
 
-    std::mutex asked_mutex_;  // of what follows
+    std::mutex asked_mutex_;  // guards the two members below
     std::deque<Asked> asked_;
     bool takes_no_more_ = false;
 

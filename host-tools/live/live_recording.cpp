@@ -20,11 +20,11 @@ namespace {
 
 constexpr std::chrono::milliseconds flush_interval{250};
 
-// Not below zero: what was missing may have come.
+// Returns 0 rather than a negative count: a record that was missing may have arrived since.
 std::uint64_t since(std::uint64_t now, std::uint64_t before) { return now > before ? now - before : 0; }
 
-// Of recordings only the older one is kept, so a file that is something else must not be taken for
-// one.
+// Checks that every file which would be replaced is a recording. Only one older file is kept, so a
+// file of another kind must stay.
 const std::string& checked(const std::string& path) {
     for (const std::string& each : {path, old_name(path), part_name(path)}) {
         std::error_code ignored;
@@ -65,7 +65,7 @@ void LiveRecording::begin_after(const LiveRecording& before, const SessionReader
     if (begin_session(reader)) journal_.begin_after(before.journal_);
 }
 
-// False: there is none.
+// Returns false if there is no session.
 bool LiveRecording::begin_session(const SessionReader& reader) {
     line_before_ = reader.line();
     stream_before_ = reader.counters();

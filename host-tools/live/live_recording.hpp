@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recording while it is written: at least four times a second, so a killed recorder loses a quarter of one.
+// A recording while it is written. It is flushed four times a second, so a killed recorder loses at
+// most a quarter of a second.
 #pragma once
 
 #include <chrono>
@@ -13,30 +14,29 @@ namespace nopscope::host {
 
 class LiveRecording {
 public:
-    // Takes the place of `path` once a session is heard: what was there becomes `path`.old
-    // (NewFile). Without a session no file is left. `source`: the line's URI; `symbols`: null, or
-    // of the image. Throws Error, also if `path`, or a file that would be replaced beside it, is no
-    // recording.
+    // Replaces `path` when a session is heard; the old file becomes `path`.old (NewFile). Without a
+    // session, no file is left. `source`: the line's URI. `symbols`: of the image, or null. Throws
+    // Error, also if `path`, or a file beside it that would be replaced, is not a recording.
     LiveRecording(const std::string& path, const std::string& source, const Symbols* symbols);
 
-    // What has been told so far is not for it: begins in the middle of the reader's session, if that has one.
-    // `profile` was told what the reader told.
+    // Begins in the middle of the reader's session, if the reader has one. Earlier records are not
+    // in this file. `profile` must have received all that the reader has decoded.
     void begin_within(const SessionReader& reader, const Profile& profile);
 
-    // The same, with what `before` has not been told: it has ended.
+    // Begins where `before` ended, with all that `before` has not recorded.
     void begin_after(const LiveRecording& before, const SessionReader& reader);
 
     SessionSink& sink() { return journal_; }
-    // Throws Error: something could not be written, since when nothing more has been.
+    // Throws Error if something could not be written. Nothing was written after that.
     void flush(const SessionReader& reader);
     void flush_if_due(const SessionReader& reader, LineReader::Clock::time_point now);
     void end(const SessionReader& reader, nsc::EndReason reason, std::optional<int> exit_status);
 
     const std::string& path() const { return path_; }
     std::uint64_t file_bytes() const { return file_.bytes(); }
-    // True once a session was heard: then the file is there.
+    // True once a session was heard and the file exists.
     bool has_file() const { return file_.file().is_in_place(); }
-    // Since it began.
+    // Counts since this recording began.
     StreamCounters stream(const SessionReader& reader) const;
     LineCounters line(const SessionReader& reader) const;
 

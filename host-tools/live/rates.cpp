@@ -6,7 +6,7 @@
 namespace nopscope::host {
 namespace {
 
-// What was there before may have gone: a count of records that were missing, say.
+// Returns 0 if the count has shrunk: records that were missing may have arrived since.
 double since(std::uint64_t earlier, std::uint64_t later) {
     return later > earlier ? static_cast<double>(later - earlier) : 0;
 }
@@ -36,7 +36,7 @@ std::unordered_map<std::uint64_t, FunctionSum> sums_by_key(const Report& report)
         of.calls += row.calls;
         of.self_ns += row.self_ns;
     }
-    // Of a target in adaptive mode the profile's are among those already.
+    // In adaptive mode, the report's functions already contain the calls of the profile.
     if (report.adaptive) return sums;
     for (const ProfileRow& row : report.profile) {
         FunctionSum& of = sums[key_of(row)];

@@ -13,24 +13,26 @@ namespace nopscope::host {
 
 struct CoreRates {
     unsigned number = 0;
-    double records = 0;          // a second
-    std::optional<double> busy;  // CoreStatus::busy_ticks of the target's time in between, 0..1; nothing: no
-                                 // event came in between
+    double records = 0;          // per second
+    // Busy time (CoreStatus::busy_ticks) as a share of the target's time, 0..1. Nothing: no event
+    // came.
+    std::optional<double> busy;
 };
 
 struct Rates {
     double seconds = 0;
-    double bytes = 0;    // of the line, a second
-    std::optional<double> line_share;  // of what the hello says the line carries; nothing: it says nothing
-    double records = 0;  // a second, all cores
-    double dropped = 0;  // calls and records, a second
+    double bytes = 0;    // of the line, per second
+    // Share of the line's capacity in the hello. Nothing: the hello names no capacity.
+    std::optional<double> line_share;
+    double records = 0;  // of all cores, per second
+    double dropped = 0;  // calls and records, per second
     std::vector<CoreRates> cores;
-    std::unordered_map<std::uint64_t, double> calls;  // a second, by key_of(); those with any
-    // Of all functions' self time in between, 0..1, as recorded; likewise.
+    std::unordered_map<std::uint64_t, double> calls;  // per second, by key_of(); no entry: no calls
+    // Share of all functions' self time, 0..1, by key_of(), as recorded. No entry: no self time.
     std::unordered_map<std::uint64_t, double> self;
 };
 
-// Zero where there is no time in between.
+// All rates are 0 if no time lies between the views.
 Rates rates_between(const LiveView& earlier, const LiveView& later);
 
 // What each function has in the trace and in the target's profile, counted once, by key_of().

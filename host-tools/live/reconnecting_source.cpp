@@ -19,7 +19,7 @@ void ReconnectingSource::lose(const std::string& why) {
 void ReconnectingSource::open_again() {
     try {
         auto source = open_();
-        // A target that was not reset meanwhile is still at this rate.
+        // If the target was not reset meanwhile, it still uses this rate.
         if (baud_ != 0 && source->baud() != 0) source->set_baud(baud_);
         source_ = std::move(source);
     } catch (const Error& error) {

@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto silence = 5s;            // of an output, at the end
+constexpr auto silence = 5s;  // finish() gives up an output that accepts nothing for so long
 constexpr auto after_a_signal = 300ms;  // for each output
 
 }  // namespace
@@ -32,7 +32,7 @@ void Screen::console(std::string_view text) {
     output_.show(for_terminal(text));
 }
 
-// Says it once.
+// Says so once.
 bool Screen::has_failed() {
     const int error = output_.error();
     if (error != 0 && !std::exchange(failure_said_, true)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a person sees of a recording: the firmware's console on standard output, progress and
-// sentences on standard error. Nothing here waits for either but finish().
+// sentences on standard error. Only finish() waits for an output.
 #pragma once
 
 #include <optional>
@@ -13,22 +13,22 @@ namespace nopscope::host {
 
 class Screen {
 public:
-    // `quiet`: sentences only.
+    // `quiet`: shows sentences only.
     explicit Screen(bool quiet);
 
-    // The firmware's text: outside bytes.
+    // Shows the firmware's text. Its bytes come from outside.
     void console(std::string_view text);
-    // One line that the next one replaces; only on a terminal. Left out while the terminal takes
-    // nothing.
+    // One line that the next one replaces. It appears only on a terminal, and not while the
+    // terminal accepts no output.
     bool wants_progress() const;
     void progress(const std::string& line);
     void clear_progress();
     // One sentence for a person.
     void say(const std::string& sentence);
 
-    // Shows the rest, and says what was not shown. Waits up to five seconds for an output that
-    // takes nothing, and 300 ms for each once a signal has come.
-    // Returns false if standard output could not be written; a sentence has said so.
+    // Shows what is pending, and says what was not shown. Waits for each output: five seconds if it
+    // accepts nothing, 300 ms after a signal. Returns false if standard output could not be
+    // written; a sentence has said so.
     bool finish();
 
 private:

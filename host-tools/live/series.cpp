@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t digits = 6;
 constexpr double longest_seconds = 1e9;      // 31 years
-constexpr std::uint64_t least_bytes = 10'000;  // a file has its symbols, too
+constexpr std::uint64_t least_bytes = 10'000;  // the symbols alone need some
 
 }  // namespace
 
@@ -60,7 +60,7 @@ std::optional<std::uint64_t> Series::number_of(const std::string& name) const {
     std::uint64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     const bool is_number = error == std::errc() && end == text.data() + text.size();
-    // Not run.0000001.nsc, which this series would have written otherwise.
+    // Not run.0000001.nsc: the series would give this number another name.
     if (!is_number || name_of(number) != (directory_ / name).string()) return std::nullopt;
     return number;
 }
@@ -95,7 +95,7 @@ void Series::remove_oldest() const {
         const std::string name = name_of(number);
         if (is_recording(name)) recordings.push_back(name);
     }
-    std::error_code ignored;  // a file that cannot be removed stays
+    std::error_code ignored;  // a file that remove() cannot delete stays
     for (std::size_t n = 0; n + rotation_.keep < recordings.size(); ++n) {
         std::filesystem::remove(recordings[n], ignored);
     }

@@ -15,31 +15,31 @@ namespace nopscope::host {
 
 struct Rotation {
     std::chrono::duration<double> time{0};  // 0: no limit
-    std::uint64_t bytes = 0;                // of a file; 0: no limit
-    std::uint64_t keep = 0;                 // files of the series, the newest among them; 0: all
+    std::uint64_t bytes = 0;                // of one file; 0: no limit
+    std::uint64_t keep = 0;                 // number of files to keep, with the newest; 0: all
 };
 
-// "90s", "30m", "1h", "7d": a time from a second on; "500MB", "1GB", as read_size() takes it: a size
-// from 10 kB on. Nothing: it is neither.
+// A time of at least a second ("90s", "30m", "1h", "7d"), or a size of at least 10 kB as
+// read_size() reads it ("500MB", "1GB"). Nothing: `text` is neither.
 std::optional<Rotation> read_rotation(const std::string& text);
 
 class Series {
 public:
-    // Throws Error: another process writes the series.
+    // Throws Error if another process writes the series.
     Series(const std::string& path, const Rotation& rotation);
 
-    // The name for the next part: no file has it.
+    // The name for the next part. No file has this name.
     std::string next_name() const;
-    // `age` and `bytes`: of the part that is written.
+    // `age` and `bytes` are those of the part that is being written.
     bool is_due(std::chrono::duration<double> age, std::uint64_t bytes) const;
-    // Removes the oldest recordings of the series beyond Rotation::keep. Files of other names stay,
-    // and files of such a name that are no recordings.
+    // Removes the oldest recordings of the series beyond Rotation::keep. Does not touch files with
+    // other names, and files with such a name that are not recordings.
     void remove_oldest() const;
 
 private:
-    // The number of a part's name, or nothing.
+    // The number in a part's name, or nothing.
     std::optional<std::uint64_t> number_of(const std::string& name) const;
-    std::vector<std::uint64_t> numbers() const;  // of the files there, ascending
+    std::vector<std::uint64_t> numbers() const;  // of the existing files, ascending
     std::string name_of(std::uint64_t number) const;
 
     std::filesystem::path directory_;

@@ -9,7 +9,7 @@
 
 namespace nopscope::host {
 
-// What a live look shows besides the profile: the end of the console's text.
+// Keeps the end of the console's text, which a live view shows besides the profile.
 class Watch final : public TargetSink {
 public:
     static constexpr std::size_t max_console_bytes = std::size_t{1} << 16;
@@ -18,9 +18,9 @@ public:
     void on_console(std::string_view text) override { keep(text); }
     void on_raw_text(std::string_view text) override { keep(text); }
 
-    // Outside bytes: sanitise before showing.
+    // Bytes from outside: sanitise before showing.
     const std::string& console() const { return console_; }
-    std::uint64_t console_bytes() const { return console_bytes_; }  // that came, in all
+    std::uint64_t console_bytes() const { return console_bytes_; }  // received in all
 
 private:
     void keep(std::string_view text) {
@@ -29,7 +29,7 @@ private:
         if (console_.size() > 2 * max_console_bytes) console_.erase(0, console_.size() - max_console_bytes);
     }
 
-    std::string console_;  // up to twice the bytes: erased seldom
+    std::string console_;  // up to twice max_console_bytes, so that erase() is rare
     std::uint64_t console_bytes_ = 0;
 };
 

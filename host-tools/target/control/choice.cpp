@@ -90,7 +90,7 @@ std::vector<bool> choose(const Symbols& symbols, const Choice& choice) {
 
 std::vector<std::vector<std::uint8_t>> range_payloads(const std::vector<bool>& chosen) {
     std::vector<std::vector<std::uint8_t>> payloads;
-    std::size_t behind = 0;  // the range before, in this payload
+    std::size_t behind = 0;  // end of the previous range in this payload
     for (std::size_t first = 0; first < chosen.size();) {
         if (!chosen[first]) {
             ++first;
@@ -99,7 +99,7 @@ std::vector<std::vector<std::uint8_t>> range_payloads(const std::vector<bool>& c
         std::size_t end = first;
         while (end < chosen.size() && chosen[end]) ++end;
         protocol::Byte bytes[2 * protocol::max_varint_bytes];
-        // One byte is the command's own.
+        // The command itself needs one byte.
         if (payloads.empty() ||
             payloads.back().size() + sizeof bytes + 1 > protocol::max_command_bytes) {
             payloads.emplace_back();

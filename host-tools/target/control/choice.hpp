@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions by what a person calls them -> ranges of site indexes, which is all a target knows.
+// Turns functions' names into ranges of site indexes. A target knows its functions only by these.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace nopscope::host {
 
-// `*`: any characters, `?`: one; the whole text must match.
+// True if the whole text matches: `*` is any characters, `?` is one character.
 bool glob_matches(std::string_view glob, std::string_view text);
 
-// By its name, demangled or not; of a C++ function also without its parameters.
+// True if `glob` matches the function's name, demangled or not, or a C++ name without parameters.
 bool names_function(std::string_view glob, const Function& function);
 
-// Empty lists choose: all, none.
+// An empty `filter` chooses all functions, an empty `notrace` removes none.
 struct Choice {
     std::vector<std::string> filter;
     std::vector<std::string> notrace;
@@ -27,11 +27,11 @@ struct Choice {
     bool chooses() const { return !filter.empty() || !notrace.empty() || size_above.has_value(); }
 };
 
-// Whether each site is chosen. Throws Error, Exit::usage, where a glob names no function, or none is
-// left.
+// Returns for each site whether it is chosen. Throws Error (Exit::usage) if a glob names no
+// function, or if no function remains.
 std::vector<bool> choose(const Symbols& symbols, const Choice& choice);
 
-// The payloads of select_add: what is chosen, in as few frames as it fits in.
+// The payloads of select_add that describe the chosen sites, in as few frames as possible.
 std::vector<std::vector<std::uint8_t>> range_payloads(const std::vector<bool>& chosen);
 
 }  // namespace nopscope::host

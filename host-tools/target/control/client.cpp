@@ -15,7 +15,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// With a zero byte before it, too: what noise has left on the line is not taken for its beginning.
+// Also begins with a zero byte, so that noise before it does not become part of the frame.
 std::vector<std::uint8_t> encoded(std::uint16_t session, std::uint32_t number, protocol::Command what,
                                   std::span<const std::uint8_t> arguments) {
     protocol::FrameBuilder frame;
@@ -86,7 +86,7 @@ bool changes_nothing(protocol::Answer answer) {
     }
 }
 
-// Of events_refused.
+// The details of events_refused.
 std::string why_no_events(protocol::Reader in) {
     const auto why = static_cast<protocol::EventRefusal>(in.fixed<std::uint8_t>());
     const auto event = in.fixed<std::uint16_t>();
@@ -117,7 +117,7 @@ std::string why_no_events(protocol::Reader in) {
     return {};
 }
 
-// Of unexpected_text: which site, and what is there. Older targets do not say.
+// The details of unexpected_text: the site and its contents. Older targets do not send them.
 std::string what_is_there(protocol::Reader in) {
     const auto address = in.fixed<std::uint64_t>();
     const auto found = in.fixed<std::uint32_t>(), expected = in.fixed<std::uint32_t>();
@@ -138,7 +138,7 @@ std::string with_details(protocol::Answer answer, const protocol::Reader& in) {
     }
 }
 
-// A sentence that says what the target refuses, why, and whether a part was done.
+// A sentence: what the target refuses, why, and whether it has done a part.
 std::string refusal(protocol::Answer answer, protocol::Reader in) {
     if (answer != protocol::Answer::partly) {
         return fmt::format("the target refuses: {}{}", with_details(answer, in),
@@ -211,7 +211,7 @@ std::optional<CommandClient::Answered> CommandClient::exchange(
     return std::nullopt;
 }
 
-// Any number will do, so one that no other ping's late answer has.
+// Each ping has its own number, so that a late answer to another ping does not count.
 std::optional<CommandClient::Answered> CommandClient::ping(unsigned attempts) {
     return exchange(++pings_, protocol::Command::ping, {}, attempts);
 }
@@ -270,7 +270,7 @@ void CommandClient::set_baud(std::uint32_t baud) {
     } catch (const Error&) {
         set = false;
     }
-    // Well before the target gives it up.
+    // Ends well before the target gives up the new rate.
     const auto attempts = static_cast<unsigned>(patience_.trial * 3 / 5 / patience_.answer);
     if (set && ping(attempts < 1 ? 1 : attempts)) return;
     line_.set_baud(old_baud);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's side of commands (docs/control.md): one at a time, numbered, sent again until it is
-// answered. A target does a number once, however often it comes, so sending again is safe.
+// The host's side of commands (docs/control.md). It sends one command at a time, with a number, and
+// repeats it until the answer comes. A target carries out each number once, so repeating is safe.
 #pragma once
 
 #include <chrono>
@@ -20,41 +20,42 @@ class CommandClient {
 public:
     using Bytes = std::vector<std::uint8_t>;
 
-    // `turn` reads the line for some milliseconds, and calls on_session and on_reply with what it finds;
-    // false: the line is over.
+    // `turn` reads the line for some milliseconds, and calls on_session and on_reply with what it
+    // decodes. It returns false when the line is over.
     CommandClient(Source& line, std::function<bool()> turn) : line_(line), turn_(std::move(turn)) {}
 
-    // Of a hello.
+    // Call it with the session of each hello.
     void on_session(std::uint16_t session);
-    // Whole frames of any kind the line has brought so far: while they come, a hello is waited for longer.
+    // `count`: frames of any kind that the line has brought so far. While it rises, the client
+    // waits longer for a hello.
     void on_frames(std::uint64_t count);
     void on_reply(const protocol::Reply& reply);
 
-    // Waits for a session. Throws Error where none comes.
+    // Waits for a session. Throws Error if none comes.
     void wait_for_target();
-    // Returns the result. Throws Error, a sentence saying what to do, where the target refuses, or
-    // does not answer within some seconds. If the target did the request with a timeout,
-    // take_late() says so.
+    // Returns the result. Throws Error, with a sentence that says what to do, if the target
+    // refuses, or does not answer within some seconds. If the target carried out the request
+    // although a core did not react in time, take_late() says so.
     Bytes request(protocol::Command what, std::span<const std::uint8_t> arguments = {});
-    // True if a core stayed in the tracer's code for a second, in a request since the last call.
+    // True if a core stayed in the tracer's code for a second during a request since the last call.
     bool take_late() { return std::exchange(late_, false); }
-    // Both sides' rate. Throws Error when the target does not answer at the new one: then both are back
-    // at the old one.
+    // Changes the rate of both sides. Throws Error if the target does not answer at the new rate;
+    // then both sides are back at the old rate.
     void set_baud(std::uint32_t baud);
 
-    // After a reset: waits for the session that follows. Throws Error where none comes.
+    // After a reset: waits for the next session. Throws Error if none comes.
     void wait_for_other_session();
 
-    // utc_now_ns() before the last request was first sent, and when its answer had come.
+    // utc_now_ns() before the last request was first sent, and after its answer came.
     std::pair<std::uint64_t, std::uint64_t> exchanged() const { return {sent_ns_, answered_ns_}; }
 
     // For tests.
     struct Patience {
-        std::chrono::milliseconds answer{400};  // then it is sent again
+        std::chrono::milliseconds answer{400};  // then the client repeats the command
         unsigned attempts = 12;
-        std::chrono::milliseconds hello{5000};        // with no frame at all
-        std::chrono::milliseconds hello_behind{20000};  // frames: what a slow probe has to bring first
-        std::chrono::milliseconds trial{2500};  // the target gives a new rate up after 2 s
+        std::chrono::milliseconds hello{5000};        // while no frame comes
+        std::chrono::milliseconds hello_behind{20000};  // while frames come, perhaps older ones
+        std::chrono::milliseconds trial{2500};  // the target gives up a new rate after 2 s
     };
     void set_patience(const Patience& patience) { patience_ = patience; }
     std::uint64_t repeated() const { return repeated_; }
@@ -64,7 +65,7 @@ private:
         protocol::Answer answer;
         Bytes result;
     };
-    // Nothing: no answer.
+    // Returns nothing if no answer came.
     std::optional<Answered> exchange(std::uint32_t number, protocol::Command what,
                                      std::span<const std::uint8_t> arguments, unsigned attempts);
     std::optional<Answered> ping(unsigned attempts);
@@ -76,8 +77,8 @@ private:
     Patience patience_;
     std::optional<std::uint16_t> session_;
     std::uint64_t frames_ = 0;
-    std::chrono::steady_clock::time_point frames_at_{};  // the last one
-    std::optional<std::uint32_t> last_number_;  // in this session
+    std::chrono::steady_clock::time_point frames_at_{};  // when `count` last rose
+    std::optional<std::uint32_t> last_number_;  // in the current session
     bool awaiting_ = false;
     std::uint32_t awaited_ = 0;
     protocol::Command awaited_what_{};
@@ -89,7 +90,7 @@ private:
     bool late_ = false;
 };
 
-// One sentence.
+// Describes the answer, as a part of a sentence.
 const char* describe(protocol::Answer answer);
 
 }  // namespace nopscope::host

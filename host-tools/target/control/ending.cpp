@@ -73,7 +73,8 @@ void Ending::read_out(const Line& line) {
     const CommandClient::Bytes result = line.client.request(protocol::Command::send_profile);
     protocol::Reader in(result.data(), result.size());
     std::uint64_t number = in.varint();
-    if (!in.ok()) {  // an older target: the next one, if it ever sent any
+    // An older target sends no number: expect the next one, if it ever sent any.
+    if (!in.ok()) {
         number = cores_[0].read_out == 0 ? 0 : cores_[0].read_out + 1;
     }
     const bool came = wait(line, [&] {
@@ -82,7 +83,8 @@ void Ending::read_out(const Line& line) {
     if (!came) throw Error(std::string("the profile did not come whole: ") + kept_there);
 }
 
-// Comes last, because stats count what came before. Flight mode does not send the ring's contents.
+// Runs last, because stats count all that came before. Flight mode does not send the ring's
+// contents.
 void Ending::take_stats(const Line& line) {
     const CommandClient::Bytes result = line.client.request(protocol::Command::stats);
     protocol::Reader in(result.data(), result.size());

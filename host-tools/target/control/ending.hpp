@@ -16,26 +16,28 @@
 
 namespace nopscope::host {
 
-// Listens to the line from the beginning, so it knows what has come when the host chooses the end.
+// Listens to the line from the beginning, so that it knows what has come when the host ends the
+// recording.
 class Ending final : public SessionSink {
 public:
     struct Patience {
-        std::chrono::milliseconds silence{5000};  // with no frame at all
+        std::chrono::milliseconds silence{5000};  // without any frame
         std::chrono::milliseconds all{120000};
     };
     struct Line {
         CommandClient& client;
-        std::function<bool()> turn;             // reads once; false: the line is over, or a person gives up
-        std::function<std::uint64_t()> frames;  // that the line has brought so far
+        // Reads once; returns false if the line is over or a person gives up.
+        std::function<bool()> turn;
+        std::function<std::uint64_t()> frames;  // number that the line has brought so far
         std::function<void(const ClockPair&)> tell;
     };
 
-    // True if the target has said that it takes commands.
+    // True if the target's hello says that it takes commands.
     bool can_ask() const { return hello_ && hello_->takes_commands; }
-    // For a target that is not asked: a sentence if it keeps a profile and nothing of it came; else
-    // empty.
+    // For a target that takes no commands: a sentence if it keeps a profile and none of it came;
+    // else empty.
     std::string unread() const;
-    // Returns a sentence about what did not come; empty: all came.
+    // Returns a sentence about what did not come; empty if all came.
     std::string run(const Line& line, bool keep_tracing);
     void set_patience(const Patience& patience) { patience_ = patience; }
 
@@ -48,20 +50,20 @@ public:
 private:
     struct Core {
         bool has_stats = false;
-        protocol::Stats stats;             // the last
+        protocol::Stats stats;             // the newest
         std::uint64_t next_index = 0;  // of its records
-        std::uint64_t read_out = 0;    // number of the last one that has come to its end
-        std::uint64_t to_come = 0;     // records before this index were made before the stop
+        std::uint64_t read_out = 0;    // number of the newest whole profile; 0: none
+        std::uint64_t to_come = 0;     // records below this index were made before the stop
     };
     void stop(const Line& line);
     void read_out(const Line& line);
     void take_stats(const Line& line);
-    // False: it did not come.
+    // Returns false if it did not come.
     bool wait(const Line& line, const std::function<bool()>& came) const;
     bool all(const std::function<bool(const Core&)>& is) const;
 
     Patience patience_;
-    std::optional<HelloInfo> hello_;  // of the session that is open, or was last
+    std::optional<HelloInfo> hello_;  // of the current or the last session
     std::array<Core, 256> cores_{};
     std::chrono::steady_clock::time_point begin_{};
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person asks of a target, in words.
+// A person's request to a target, in words.
 #pragma once
 
 #include <string>
@@ -12,12 +12,12 @@ namespace nopscope::host {
 
 struct ControlRequest {
     std::vector<std::string> words;  // a verb of verbs.hpp and its arguments
-    Choice choice = {};              // of trace; its filter is the verb's arguments
-    std::string recorder = {};       // of trace; empty: the one that was set last
-    bool also = false;               // of trace: other functions stay as they are
+    Choice choice = {};              // for trace; its filter holds the verb's arguments
+    std::string recorder = {};       // for trace; empty: the recorder that was set last
+    bool also = false;               // for trace: other functions keep their state
 };
 
-// To and from a line of JSON, for a recorder's control socket. Throws Error.
+// Convert to and from a line of JSON, for a recorder's control socket. Throw Error.
 std::string to_json(const ControlRequest& request);
 ControlRequest control_request(std::string_view json);
 

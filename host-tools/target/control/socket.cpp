@@ -31,7 +31,7 @@ ControlSocket::ControlSocket(const std::string& path) : path_(path) {
     struct stat there {};
     if (lstat(path.c_str(), &there) == 0 && S_ISSOCK(there.st_mode)) {
         const int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-        // A recorder whose queue is full is one, too.
+        // A recorder whose queue is full also uses the socket.
         const bool used = connect(probe, where, sizeof address) == 0 || errno == EAGAIN;
         close(probe);
         if (used) throw Error(path + " is another recorder's control socket: choose another path");
@@ -59,7 +59,7 @@ void ControlSocket::drop(std::size_t peer) {
     peers_.erase(peers_.begin() + static_cast<long>(peer));
 }
 
-// As many as are waiting, but no more than can be waiting at a time.
+// Accepts the waiting peers, but no more than can wait at once.
 void ControlSocket::accept_peers() {
     for (std::size_t n = 0; n <= most_peers; ++n) {
         const int peer = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -103,7 +103,7 @@ void ControlSocket::answer(const ControlAnswer& answer) {
     const nlohmann::json json{{"status", static_cast<int>(answer.status)},
                               {"text", to_utf8(answer.text)}};
     const std::string line = json.dump() + "\n";
-    // A peer that does not listen loses its answer.
+    // A peer that does not read loses its answer.
     (void)send(peers_[0].descriptor, line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     drop(0);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recorder's control socket: `ctl --via unix:PATH` hands it requests while it holds the line.
+// A recorder's control socket. `ctl --via unix:PATH` sends it requests while the recorder uses the
+// line.
 //
 //     ctl       one line of JSON: a ControlRequest (request.hpp)
 //     recorder  one line of JSON: {"status": the exit code, "text": what to print}, and closes
@@ -22,15 +23,16 @@ struct ControlAnswer {
 
 class ControlSocket {
 public:
-    // A socket file that nobody listens to any more is replaced. Only its owner may use it. Throws Error.
+    // Replaces a socket file that no process listens to. Only the owner may use the socket. Throws
+    // Error.
     explicit ControlSocket(const std::string& path);
     ~ControlSocket();
     ControlSocket(const ControlSocket&) = delete;
     ControlSocket& operator=(const ControlSocket&) = delete;
 
-    // Takes what has come, without waiting: one request, of the peer that asked first. That peer is
-    // answered next. A peer without a whole request two seconds after it connected is closed; the
-    // oldest one sooner if there are too many.
+    // Returns one request, of the peer that asked first, without waiting; answer() then answers
+    // that peer. A peer that sends no whole request within two seconds is closed. If there are too
+    // many peers, the oldest is closed sooner.
     std::optional<ControlRequest> take();
     void answer(const ControlAnswer& answer);
 
@@ -39,17 +41,17 @@ private:
     struct Peer {
         int descriptor;
         std::string line;
-        Clock::time_point since;  // it was accepted
+        Clock::time_point since;  // when it was accepted
     };
     void drop(std::size_t peer);
     void accept_peers();
 
     std::string path_;
     int listener_ = -1;
-    std::vector<Peer> peers_;  // in the order of `since`; but the first one while it is answered
+    std::vector<Peer> peers_;  // in the order of `since`; answer() sends to the first one
 };
 
-// The other side. Throws Error.
+// The client's side: sends the request and waits for the answer. Throws Error.
 ControlAnswer ask_recorder(const std::string& path, const ControlRequest& request);
 
 }  // namespace nopscope::host

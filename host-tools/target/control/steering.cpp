@@ -56,7 +56,7 @@ void Steering::serve(std::uint64_t gaps) {
     try {
         client_.request(protocol::Command::hello);
     } catch (const Error&) {
-        // It sends both by itself, only later.
+        // The target sends both by itself, only later.
     }
 }
 

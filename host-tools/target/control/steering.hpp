@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steering: what a recorder asks of its target while it records, between two reads of the line.
+// Steering: a recorder sends commands to its target between two reads of the line.
 #pragma once
 
 #include <memory>
@@ -16,26 +16,30 @@ struct SteeringOptions {
     std::vector<ControlRequest> at_start;  // of each session, in this order
     std::string socket;                    // path of a control socket; empty: none
 
-    // Throws Error, Exit::usage, where a name is no function's of the image; null: none was given.
+    // Throws Error (Exit::usage) if a name is not a function of the image. Null: no image was
+    // given.
     void check_names(const Symbols* symbols) const;
     bool steers() const { return !at_start.empty() || !socket.empty(); }
 };
 
 class Steering {
 public:
-    // `turn`: CommandClient's. `symbols`: null, or of the image. `say`: what a person should know, a sentence.
+    // `turn`: as for CommandClient. `symbols`: of the image, or null. `say` takes one sentence for
+    // a person.
     Steering(Source& line, const Symbols* symbols, const SteeringOptions& options,
              std::function<bool()> turn, std::function<void(const std::string&)> say);
 
-    // From the line's sink.
+    // The line's sink calls these.
     void on_session(const HelloInfo& hello);
     void on_reply(const protocol::Reply& reply) { client_.on_reply(reply); }
 
-    // Between two turns: does what is asked for. Throws Error where the first session's target does not
-    // do what it is to do at the start; says so, and goes on, at a later session's.
-    // `gaps`: of the line so far; after a new one the target is asked for what a reader needs.
+    // Call it between two turns; it sends the requests that are due. Throws Error if the target of
+    // the first session refuses a request of the start. In a later session it says so, and
+    // continues. `gaps`: count on the line so far. After a new gap it asks the target for what a
+    // reader needs.
     void serve(std::uint64_t gaps);
-    // Likewise: does it. What is wrong is in the answer.
+    // Call it between two turns; it carries out the request. The answer holds an error as a
+    // sentence.
     ControlAnswer answer(const ControlRequest& request);
     CommandClient& client() { return client_; }
 

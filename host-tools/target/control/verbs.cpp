@@ -103,14 +103,15 @@ std::uint64_t select(CommandClient& client, const std::vector<bool>& chosen) {
     return selected;
 }
 
-// `trace` and `untrace`, and what else is about a selection: head bytes, then how many.
+// Sends `trace`, `untrace` or another command for a selection: the head bytes, then the count of
+// sites.
 void apply(CommandClient& client, Command what, Bytes head, std::uint64_t selected) {
     const Bytes count = varint(selected);
     head.insert(head.end(), count.begin(), count.end());
     client.request(what, head);
 }
 
-// `first`: the word with the first glob.
+// `first`: index of the first word that is a glob.
 Choice with_globs(const ControlRequest& request, long first = 1) {
     Choice choice = request.choice;
     choice.filter.insert(choice.filter.end(), request.words.begin() + first, request.words.end());
@@ -162,7 +163,7 @@ std::string baud(const ControlRequest& request, const TargetSide& target) {
     return fmt::format("the line runs at {} baud", wanted);
 }
 
-// A command whose one argument, if any, is a number.
+// A command without an argument; with_id() sends one that has a number.
 template <Command what>
 std::string plain(const ControlRequest&, const TargetSide& target) {
     target.client.request(what);

@@ -19,39 +19,40 @@ namespace nopscope::host {
 
 struct TargetSide {
     CommandClient& client;
-    const Symbols* symbols;  // of the target's image; null: none were given
+    const Symbols* symbols;  // of the target's image; null: no image was given
     const HelloInfo& hello;  // the last one; empty before the first
 };
 
-// What stands behind a verb.
+// The argument of a verb.
 struct Argument {
     const char* text = "";  // for help
-    std::size_t least = 0;  // words
+    std::size_t least = 0;  // number of words
     std::size_t most = 0;
-    std::vector<std::string> (*values)() = nullptr;  // null: no words that could be listed
+    std::vector<std::string> (*values)() = nullptr;  // words to offer; null: they cannot be listed
     bool has_other_values = true;
-    // `words`: a request's, the verb first. Throws Error, Exit::usage.
+    // `words`: the request's, with the verb first. Throws Error (Exit::usage).
     void (*check)(const std::vector<std::string>& words) = nullptr;
 };
 
-// The version of nopscope that has no old names any more: docs/versions.md.
+// This version of nopscope drops the old names: docs/versions.md.
 inline constexpr char old_options_end[] = "0.4.0";
 
 struct Verb {
     const char* name;
     const char* help;            // what it does
-    const char* more_help = "";  // follows it, for ctl
+    const char* more_help = "";  // continues `help`, in the help of ctl
     Argument argument = {};
     std::string (*perform)(const ControlRequest&, const TargetSide&);  // returns what to print
-    bool chooses = false;       // functions, with --notrace and --size-above
+    bool chooses = false;       // takes globs of functions, --notrace and --size-above
     bool has_recorder = false;  // --recorder and --also
-    // --NAME of the commands that read a line, which ask it in the table's order.
+    // Commands that read a line have an option --NAME; they send such options in the table's order.
     bool is_option = false;
     const char* old_option = nullptr;             // the option's name before 0.2.0
-    std::optional<protocol::Recorder> recorder = {};  // that the option means if none is given
-    char key = '\0';                              // of top; '\0': none
-    bool is_numbered = false;                     // top numbers it from 1
-    bool is_on_page = false;                      // of serve
+    // The recorder that the option uses if the user names none.
+    std::optional<protocol::Recorder> recorder = {};
+    char key = '\0';                              // in top; '\0': none
+    bool is_numbered = false;                     // top gives it a number, from 1
+    bool is_on_page = false;                      // on the page of serve
 };
 
 std::span<const Verb> verbs();
@@ -59,10 +60,10 @@ std::vector<std::string> verb_names();
 std::vector<std::string> mode_names();
 std::vector<std::string> recorder_names();
 
-// Throws Error, Exit::usage, where the words make no sense.
+// Throws Error (Exit::usage) if the words make no sense.
 void check(const ControlRequest& request);
-// Likewise, where its globs name no function of the image; null: none was given. Before a line is
-// opened or a command started, so that a slip of the keyboard costs nothing.
+// Throws Error (Exit::usage) if a glob names no function of the image (null: no image was given).
+// Call it before the line is opened or a command started, so that a typing error costs nothing.
 void check_names(const ControlRequest& request, const Symbols* symbols);
 struct Performed {
     std::string text;   // a line or a few to print

@@ -15,7 +15,7 @@ constexpr std::uint64_t arm = 0x41;
 constexpr std::uint64_t cortex_a53 = 0xd03;
 constexpr std::uint64_t neoverse_n1 = 0xd0c;
 
-// Part numbers, from MIDR_EL1 in each core's technical reference manual.
+// Part numbers of MIDR_EL1, from each core's technical reference manual.
 struct Part {
     std::uint64_t number;
     const char* name;
@@ -33,7 +33,7 @@ constexpr Part parts[] = {
     {0xd82, "Cortex-X4"},
 };
 
-// As the boards' documents have them. 0: not known, or several.
+// Values from the boards' documents. 0: unknown, or there are several.
 struct Board {
     const char* name;
     std::uint64_t counter_hz;
@@ -50,11 +50,11 @@ std::uint64_t bits(std::uint64_t value, unsigned from, unsigned count) {
     return value >> from & ((std::uint64_t{1} << count) - 1);
 }
 bool is_raspberry(const BootWords& words) { return words.text("board").starts_with("rpi"); }
-// Its clock is the VideoCore's, so there is no uart_hz.
+// The VideoCore's clock drives the mini UART, so there is no uart_hz.
 bool is_mini_uart(const BootWords& words) {
     return is_raspberry(words) && words.has("core_hz") && !words.has("uart_hz");
 }
-// "rpi4-mini-uart" is an rpi4.
+// Matches by prefix: "rpi4-mini-uart" is an rpi4.
 const Board* board_of(const BootWords& words) {
     const auto found = std::find_if(std::begin(boards), std::end(boards), [&](const Board& each) {
         return words.text("board").starts_with(each.name);
@@ -145,7 +145,8 @@ private:
     static bool is_arm(std::uint64_t midr, std::uint64_t part) {
         return bits(midr, 24, 8) == arm && bits(midr, 4, 12) == part;
     }
-    // Arm's errata notice: both up to r0p4; a bit of REVIDR_EL1 says that an r0p4 has 843419 fixed.
+    // Arm's errata notice: both affect revisions up to r0p4. A bit of REVIDR_EL1 says that 843419
+    // is fixed in an r0p4.
     void look_at_a53(std::uint64_t midr) {
         const std::uint64_t variant = bits(midr, 20, 4), revision = bits(midr, 0, 4);
         if (variant != 0 || revision > 4) return;
@@ -237,7 +238,7 @@ private:
             nearest == 0 ? fmt::format("{} cannot make {} baud", mhz(*hz), with_commas(*baud))
                          : fmt::format("{} makes {:.0f} of {} baud, which is {:.1f} % off",
                                        mhz(*hz), nearest, with_commas(*baud), off * 100);
-        // 3 MHz is what QEMU says.
+        // QEMU reports 3 MHz.
         if (is_raspberry(words_) && *hz == 3'000'000) {
             note("UART clock", text,
                  "nothing under QEMU; on a board: init_uart_clock=64000000 in config.txt");
@@ -285,7 +286,7 @@ double nearest_baud(const BootWords& words, std::uint64_t baud) {
         return best;
     }
     if (!is_raspberry(words)) return 0;
-    // PL011: clock / 16 / (IBRD + FBRD / 64), and IBRD is 1 at least.
+    // PL011: clock / 16 / (IBRD + FBRD / 64), where IBRD is at least 1.
     const double divisor = std::round(clock * 4 / wanted);
     return divisor < 64 || divisor > 65535.0 * 64 ? 0 : clock * 4 / divisor;
 }

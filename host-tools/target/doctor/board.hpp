@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a board's boot lines mean, and what in them is unusual.
+// Explains a board's boot lines, and finds what is unusual in them.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace nopscope::host {
 
-// "Cortex-A72 r0p3", of MIDR_EL1.
+// Reads MIDR_EL1: "Cortex-A72 r0p3".
 std::string cpu_name(std::uint64_t midr);
 
-// The rate nearest to `baud` that this board's UART makes of its clocks; 0: it makes none, or is
-// not known.
+// The rate nearest to `baud` that this board's UART can make from its clocks. 0: it can make none,
+// or the board is not known.
 double nearest_baud(const BootWords& words, std::uint64_t baud);
 
-// First what the board is, then what is unusual.
+// The findings about the board itself come first, then those about unusual values.
 Findings judge_board(const BootWords& words);
 
 }  // namespace nopscope::host

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `doctor` says of one thing it has looked at.
+// A result of one check of `doctor`.
 #pragma once
 
 #include <cstdint>

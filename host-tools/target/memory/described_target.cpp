@@ -12,7 +12,7 @@
 namespace nopscope::host {
 namespace {
 
-constexpr unsigned least_ring_log2 = 13, most_ring_log2 = 28, most_cores = 8;  // as tracer/core/core.hpp
+constexpr unsigned least_ring_log2 = 13, most_ring_log2 = 28, most_cores = 8;  // as core.hpp
 constexpr char note_symbol[] = "__build_id_note_start";
 constexpr char descriptor_symbol[] = "nopscope_descriptor";
 
@@ -35,12 +35,12 @@ DescribedTarget::DescribedTarget(TargetMemory& memory, const ElfFile& image) : m
     read_hello();
 }
 
-// Before anything else: in another image's memory all the rest is somewhere else.
+// Runs first: in another image's memory, all other addresses are wrong.
 void DescribedTarget::check_build_id(const ElfFile& image) const {
     const auto id = image.build_id();
     const auto note = image.symbol_address(note_symbol);
     if (id.empty() || !note) return;
-    constexpr std::size_t before_id = 16;  // name's, contents' size, type, "GNU"
+    constexpr std::size_t before_id = 16;  // sizes of name and contents, type, "GNU"
     const auto in_image = image.bytes_at(*note, before_id + id.size());
     std::vector<std::uint8_t> there(before_id + id.size());
     memory_.read(*note, there);
@@ -111,7 +111,8 @@ DescribedCore DescribedTarget::core(unsigned number) const {
                              .said_context = u32(at.said_context),
                              .flight = u32(at.flight) == 1};
     const std::uint64_t first = std::uint64_t{1} << descriptor_.ring_log2;
-    // 2^47 records at 10^9 a second take a day and a half; SessionReader refuses a jump of 2^48. `seen` may be in front of the cursor where the two were read at different times.
+    // 2^47 records take 1.5 days at 10^9 per second, and SessionReader refuses a jump of 2^48.
+    // `seen` may be after the cursor if the two were read at different times.
     if (core.cursor < first || core.cursor % record_bytes != 0 || core.cursor >> 50 != 0 ||
         core.seen % record_bytes != 0) {
         throw Error(fmt::format("the state of core {}'s ring at {} makes no sense: was it written over?",
@@ -127,7 +128,7 @@ std::vector<std::uint64_t> DescribedTarget::ring(unsigned number, std::uint64_t 
         address_of(descriptor_.rings) + std::uint64_t{number} * descriptor_.ring_stride_bytes;
     std::vector<std::uint64_t> words(static_cast<std::size_t>((to - from) / record_bytes));
     const std::span<std::uint8_t> all(reinterpret_cast<std::uint8_t*>(words.data()), words.size() * 8);
-    // Up to the ring's end, and from its beginning.
+    // Reads up to the ring's end, then from its beginning.
     const std::uint64_t offset = from & (bytes - 1);
     const auto before_end = static_cast<std::size_t>(std::min<std::uint64_t>(all.size(), bytes - offset));
     memory_.read(base + offset, all.first(before_end));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A target's tracer, as its descriptor tells it (tracer/core/descriptor.hpp), read and checked.
+// The state of a target's tracer, read through its descriptor (tracer/core/descriptor.hpp) and
+// checked.
 #pragma once
 
 #include <cstdint>
@@ -13,28 +14,28 @@
 namespace nopscope::host {
 
 struct DescribedCore {
-    std::uint64_t cursor;  // in the target's positions: they count from its ring's size
+    std::uint64_t cursor;  // positions are the target's: they count from its ring's size
     std::uint64_t seen;
     std::uint64_t seen_clock;
     std::uint64_t doubled_from;
     std::uint64_t dropped;
     std::uint64_t shadow_stack_full;
     std::uint64_t off_stack;
-    std::uint64_t filtered;  // passed over, too
+    std::uint64_t filtered;  // with calls that were passed over
     std::uint32_t said_context;
     bool flight;
 };
 
 class DescribedTarget {
 public:
-    // Throws Error, as pull_rings().
+    // Throws Error, as pull_rings() does.
     DescribedTarget(TargetMemory& memory, const ElfFile& image);
 
     const protocol::Hello& hello() const { return hello_; }
     std::uint16_t session() const { return static_cast<std::uint16_t>(descriptor_.session); }
     unsigned ring_log2() const { return descriptor_.ring_log2; }
     DescribedCore core(unsigned number) const;
-    // The words of a core's ring from one position to the next, as they are; at most a ring's.
+    // The unchanged words of a core's ring between two positions, at most one ring.
     std::vector<std::uint64_t> ring(unsigned number, std::uint64_t from, std::uint64_t to) const;
 
 private:
@@ -45,7 +46,7 @@ private:
     TargetMemory& memory_;
     Descriptor descriptor_{};
     std::vector<std::uint8_t> hello_bytes_;
-    protocol::Hello hello_;  // its texts are in hello_bytes_
+    protocol::Hello hello_;  // its texts point into hello_bytes_
 };
 
 }  // namespace nopscope::host

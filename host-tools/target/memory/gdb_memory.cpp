@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory behind a stub of the GDB remote serial protocol.
 //
-// Most stubs stop the target when somebody connects (QEMU's, OpenOCD's), so whether it ran before is
-// for them to say: QEMU's monitor does. One that answers nothing has a target that runs, and is
-// interrupted.
+// Most stubs (QEMU's, OpenOCD's) stop the target when a client connects, so only the stub can say
+// whether the target ran before. QEMU's monitor does. If a stub does not answer, its target is
+// running, and is interrupted.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t default_packet_bytes = 400;  // what every stub takes
+constexpr std::size_t default_packet_bytes = 400;  // every stub accepts this
 constexpr std::size_t most_at_once = 16384;
 
 std::string hex_of(std::string_view text) {
@@ -87,7 +87,7 @@ public:
 private:
     enum class Ran { yes, no, unknown };
 
-    // Returns what the stub says it can.
+    // Returns the features that the stub names.
     std::string greet() {
         constexpr std::string_view hello = "qSupported:swbreak+;hwbreak+";
         auto features = stub_.ask(hello);
@@ -103,8 +103,8 @@ private:
         }
         return *features;
     }
-    // "VM status: paused" is of one that the connection stopped, or a person; "paused (debug)" and others
-    // were before.
+    // "VM status: paused" means that the connection or a person has stopped the target. "paused
+    // (debug)" and other reasons mean that it was stopped before.
     Ran asked_of_qemu() {
         std::string said;
         auto answer = stub_.ask("qRcmd," + hex_of("info status"));

@@ -10,9 +10,9 @@
 namespace nopscope::host {
 namespace {
 
-// No stub says more in one packet; what does is none.
+// No stub sends a longer packet; longer data is no packet.
 constexpr std::size_t longest_answer = std::size_t{1} << 20;
-// Bytes before a packet that are none: acknowledgements, and what was on the line before.
+// Limit for bytes before a packet: acknowledgements, and earlier bytes of the line.
 constexpr std::size_t longest_noise = 4096;
 
 int hex_digit(char digit) {
@@ -28,7 +28,8 @@ unsigned sum_of(std::string_view data) {
     return sum & 0xff;
 }
 
-// "0* " is 0 and as many more as the character behind the star is above 29. Nothing: malformed, or too long.
+// Expands run lengths: in "0* " the 0 repeats (character after the star, minus 29) more times.
+// Nothing: malformed, or too long.
 std::optional<std::string> expanded(const std::string& data) {
     std::string out;
     for (std::size_t at = 0; at < data.size(); ++at) {

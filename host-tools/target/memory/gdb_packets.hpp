@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packets of the GDB remote serial protocol: $data#checksum, each acknowledged by + or asked for again by -.
+// Packets of the GDB remote serial protocol: $data#checksum. The receiver answers + (accepted) or -
+// (send again).
 #pragma once
 
 #include <chrono>
@@ -16,23 +17,23 @@ namespace nopscope::host {
 
 class GdbPackets {
 public:
-    // `name`: the connection's, for sentences.
+    // `name`: the connection's name, for messages.
     GdbPackets(std::unique_ptr<Source> connection, std::string name, std::chrono::milliseconds patience)
         : connection_(std::move(connection)), name_(std::move(name)), patience_(patience) {}
 
-    // What the stub answers, run lengths expanded; nothing: not in time. Throws Error: the connection is
-    // lost, or what comes on it is no packet.
+    // Returns the stub's answer, with run lengths expanded, or nothing after a timeout. Throws
+    // Error if the connection is lost or brings something that is not a packet.
     std::optional<std::string> ask(std::string_view request);
     void send(std::string_view request);
     std::optional<std::string> receive(std::chrono::milliseconds patience);
-    // Stops a target that runs.
+    // Stops a running target.
     void interrupt();
     std::chrono::milliseconds patience() const { return patience_; }
     const std::string& name() const { return name_; }
 
 private:
     using Clock = std::chrono::steady_clock;
-    // The next byte; nothing: not before `end`.
+    // Returns the next byte, or nothing if none comes before `end`.
     std::optional<std::uint8_t> byte(Clock::time_point end);
     void write(std::string_view bytes);
 
@@ -45,7 +46,7 @@ private:
     std::string last_sent_;
 };
 
-// Two hex digits a byte. Nothing: it is not that.
+// Two hex digits for each byte. Nothing: `digits` is malformed.
 std::optional<std::vector<std::uint8_t>> from_hex(std::string_view digits);
 
 }  // namespace nopscope::host

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory in a file: an ELF core dump, of gdb's (generate-core-file) or of QEMU's (dump-guest-memory), or bytes
-// from one address on. The file may be as large as the target's memory, so it is read where it is asked for.
+// Memory in a file: an ELF core dump of gdb (generate-core-file) or QEMU (dump-guest-memory), or
+// plain bytes from one address on. The file may be as large as the target's memory, so only the
+// needed parts are read.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -20,7 +21,7 @@ constexpr std::size_t program_header_bytes = 56;
 constexpr std::uint16_t et_core = 4;
 constexpr std::uint16_t em_aarch64 = 183;
 constexpr std::uint32_t pt_load = 1;
-constexpr std::uint16_t many_headers = 0xffff;  // PN_XNUM: the first section header's sh_info says how many
+constexpr std::uint16_t many_headers = 0xffff;  // PN_XNUM: the first section header counts them
 constexpr std::size_t section_info_at = 44;
 constexpr std::uint32_t headers_at_most = 1 << 16;
 
@@ -33,7 +34,7 @@ T field_at(const FileParts& file, std::uint64_t offset) {
 struct Segment {
     std::uint64_t virtual_address;
     std::uint64_t physical_address;
-    std::uint64_t bytes;       // in memory; what the file has not is zero
+    std::uint64_t bytes;       // in memory; those beyond file_bytes are zero
     std::uint64_t file_bytes;
     std::uint64_t file_offset;
 };
@@ -62,7 +63,7 @@ std::vector<Segment> segments_of(const FileParts& file) {
                             .file_bytes = field_at<std::uint64_t>(file, header + 32),
                             .file_offset = field_at<std::uint64_t>(file, header + 8)});
     }
-    // QEMU's dump has physical addresses alone, unless it was asked for others (-p).
+    // QEMU's dump has only physical addresses, unless -p was given.
     const bool is_virtual = std::any_of(segments.begin(), segments.end(),
                                         [](const Segment& s) { return s.virtual_address != 0; });
     for (Segment& segment : segments) {

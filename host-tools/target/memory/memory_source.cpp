@@ -56,7 +56,7 @@ std::unique_ptr<Source> open_memory_source(const std::string& uri, const std::st
     } catch (const Error&) {
         try {
             let_go();
-        } catch (const Error&) {  // what was wrong first is what to say
+        } catch (const Error&) {  // the caller sees the first error
         }
         throw;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `record` from a target's memory: a line that was sent by nobody.
+// `record` from a target's memory: makes the line that the target would have sent.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,15 @@
 namespace nopscope::host {
 
 struct MemoryOptions {
-    std::optional<std::uint64_t> base;  // of file:, which then is memory
-    bool resume = false;                // gdb: lets the target run on, whether it ran before or not
+    std::optional<std::uint64_t> base;  // of file:, whose contents then are memory
+    bool resume = false;  // gdb: lets the target run afterwards, whether it ran before or not
 };
 
-// gdb:..., and file: where it is a core dump or has a base. Throws Error: options that fit no such line.
+// True for gdb:, and for file: that is a core dump or has a base. Throws Error if the options do
+// not fit the line.
 bool is_memory(const std::string& uri, const MemoryOptions& options);
-// Such a one. `image`: the ELF that runs there. `say`: what became of the target, for a person. Throws Error.
+// Opens such a line. `image`: the ELF that runs there. `say` takes a sentence about the target's
+// state afterwards. Throws Error.
 std::unique_ptr<Source> open_memory_source(const std::string& uri, const std::string& image,
                                            const MemoryOptions& options,
                                            const std::function<void(const std::string&)>& say);

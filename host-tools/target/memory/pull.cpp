@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The target's own pump, run here on what its rings hold: so the recording has the same frames, the same
-// accounting, and no second decoder.
+// Runs the target's own pump on the contents of its rings. So the recording has the same frames and
+// the same accounting, and needs no second decoder.
 //
-// This file is compiled with the largest ring there can be. Each record is moved from its place in the
-// target's ring to the same record's place in one of ours, where nothing wraps. All that the ring holds
-// is taken, whether the target has sent it or not, up to most_ring_bytes of the newest.
+// This file is compiled with the largest possible ring. Each record moves from its place in the
+// target's ring to the same record's place in such a ring, which never wraps. All records in the
+// ring are taken, sent or not, up to most_ring_bytes of the newest.
 #include "host-tools/target/memory/pull.hpp"
 
 #include <sys/mman.h>
@@ -25,7 +25,7 @@ namespace {
 
 static_assert(ring_log2 == 28, "the largest: any target's fits in");
 
-// Time stands still, and nothing interrupts.
+// A machine in which time stands still and no interrupt comes.
 struct StillMachine {
     std::uint64_t now = 0;
 
@@ -51,8 +51,8 @@ struct StillMachine {
     unsigned core() { return 0; }
 };
 
-// Address space for a ring; only what is written takes memory. Shared, since of private memory the address space counts
-// as what the process may have (RLIMIT_DATA).
+// Address space for a ring; only written pages take memory. The mapping is shared, because private
+// memory counts against RLIMIT_DATA.
 class RingSpace {
 public:
     RingSpace()
@@ -73,7 +73,7 @@ std::uint64_t excess_of(protocol::Record record, std::uint64_t bytes) {
     return record.kind() == protocol::Kind::ret ? (bytes << 1) << protocol::kind_shift : recorder_excess(record);
 }
 
-// Moves what the target's ring holds to `core`'s, whose cursor is the same record's.
+// Moves the contents of the target's ring to `core`, whose cursor is at the same record.
 void move_part(const DescribedTarget& target, unsigned number, std::uint64_t from, std::uint64_t to,
                Core& core) {
     const std::uint64_t bytes = std::uint64_t{1} << target.ring_log2();
@@ -85,7 +85,7 @@ void move_part(const DescribedTarget& target, unsigned number, std::uint64_t fro
         if ((record.word & unwritten_bit) != 0) {
             unwrite(core, here);
         } else {
-            // Its laps and its excess are of the target's ring; here they are of this one.
+            // Laps and excess refer to the target's ring; convert them to this ring.
             const protocol::Record whole{record.word - excess_of(record, bytes)};
             ring_store(core, here, whole.word + recorder_excess(record));
         }
@@ -100,7 +100,7 @@ void move_ring(const DescribedTarget& target, unsigned number, std::uint64_t fro
     }
 }
 
-// The clock of the newest record: from what a pump saw last, by the records since.
+// The clock of the newest record: the clock that a pump saw last, advanced by the records since.
 std::uint64_t newest_clock(const Core& core, std::uint64_t oldest, std::uint64_t seen,
                            std::uint64_t seen_clock) {
     std::uint64_t clock = seen_clock;
@@ -110,8 +110,9 @@ std::uint64_t newest_clock(const Core& core, std::uint64_t oldest, std::uint64_t
     return clock;
 }
 
-// Where one can begin: what runs at the oldest record is said by the first switch behind it if that has two
-// records (say_context), or else from that switch on.
+// The position from which the running context is known. If the first context switch has two records
+// (say_context), it says what ran before, so this is the oldest record; otherwise it is that
+// switch.
 std::uint64_t first_told(const Core& core, std::uint64_t oldest, std::uint64_t doubled_from) {
     for (std::uint64_t at = oldest; at < core.cursor; at += record_bytes) {
         const auto record = ring_peek(core, at);
@@ -121,8 +122,8 @@ std::uint64_t first_told(const Core& core, std::uint64_t oldest, std::uint64_t d
     return oldest;
 }
 
-// Makes `core`, cleared but for `ring`, what the target's pump would have sent all of. Returns the clock at
-// its end.
+// Fills `core`, which is cleared except for `ring`, with the state in which the target's pump would
+// send all records. Returns the clock at its end.
 template <typename IsSite>
 std::uint64_t take_core(const DescribedTarget& target, unsigned number, Core& core, IsSite is_site,
                         Recovered& found, Pulled& pulled) {
@@ -177,7 +178,7 @@ Pulled pull_rings(TargetMemory& memory, const ElfFile& image) {
     }
     pulled.records = found.records;
     pulled.refused = found.refused;
-    // Else the pump would add records of its own.
+    // Otherwise the pump would add records.
     for (Core& core : cores) {
         core.seen = core.cursor;
         core.last_sync = core.seen_clock = machine.now;

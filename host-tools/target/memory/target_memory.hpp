@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of a target that does not run: behind a debugger's stub, or in a file.
+// The memory of a stopped target: behind a debugger's stub, or in a file.
 #pragma once
 
 #include <chrono>
@@ -20,25 +20,25 @@ public:
     TargetMemory(const TargetMemory&) = delete;
     TargetMemory& operator=(const TargetMemory&) = delete;
 
-    // All of [address, address + to.size()). Throws Error: not all of it can be read.
+    // Reads all of [address, address + to.size()). Throws Error if a part cannot be read.
     virtual void read(std::uint64_t address, std::span<std::uint8_t> to) = 0;
-    // Nothing more is read. What became of the target, as a sentence; empty: there is none.
+    // Ends the reading. Returns a sentence about the target's state afterwards, or an empty text.
     virtual std::string let_go() { return {}; }
 };
 
-// A stub of the GDB remote serial protocol (the GDB manual's appendix E), which is stopped while its
-// memory is read. `place`: HOST:PORT or unix:PATH. let_go() lets a target run on if the stub says that it ran
-// before, or if `resume`. Throws Error.
+// Opens a stub of the GDB remote serial protocol (the GDB manual's appendix E). The target is
+// stopped while its memory is read. `place`: HOST:PORT or unix:PATH. let_go() lets the target run
+// if the stub says that it ran before, or if `resume`. Throws Error.
 std::unique_ptr<TargetMemory> open_gdb(const std::string& place, bool resume);
-// The same on a connection that is there; `patience`: for an answer.
+// The same on an open connection. `patience`: the time to wait for an answer.
 std::unique_ptr<TargetMemory> open_gdb(std::unique_ptr<Source> connection, const std::string& name,
                                        bool resume,
                                        std::chrono::milliseconds patience = std::chrono::seconds(5));
 
-// An image of memory, its first byte at `base`; without a base an ELF core dump. Throws Error.
+// Opens an image of memory whose first byte is at `base`, or an ELF core dump. Throws Error.
 std::unique_ptr<TargetMemory> open_memory_file(const std::string& path,
                                                std::optional<std::uint64_t> base);
-// Whether `path` is a file, and an ELF core dump.
+// True if `path` is a file, and an ELF core dump.
 bool is_core_dump(const std::string& path);
 
 }  // namespace nopscope::host

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a session lacks: in sum, and where.
+// Counts what a session lacks, in total and by time.
 #include <algorithm>
 
 #include "host-tools/target/stream/session.hpp"
@@ -13,16 +13,16 @@ bool is_last_word(const protocol::Stats& stats) { return stats.final == 1 || sta
 
 }  // namespace
 
-// What one core's session comes to, were it to end now.
+// Adds up one core's session as if it ended now.
 void SessionReader::account(const Core& core, StreamCounters& sum) {
     std::uint64_t missing = core.missing;
     sum.gaps += core.gaps;
-    std::uint64_t elsewhere = 0;  // calls that made no record, dropped ones aside
-    bool is_said = false;         // the target has said how many it generated, up to what is here
+    std::uint64_t elsewhere = 0;  // calls without a record, except dropped ones
+    bool is_said = false;         // the target's count of generated records covers all that arrived
     if (core.has_stats) {
         const protocol::Stats& stats = core.stats;
         elsewhere = stats.aggregated + stats.filtered;
-        // What has left the ring by then: all of it, once the stats are final.
+        // Records that had left the ring by then. In final stats these are all records.
         const std::uint64_t end = stats.delivered + stats.overwritten;
         std::uint64_t missing_at_end = 0;
         if (end > core.next_index && end - core.next_index <= index_jump_limit) {
@@ -34,8 +34,8 @@ void SessionReader::account(const Core& core, StreamCounters& sum) {
                             stats.generated == end + stats.dropped + elsewhere &&
                             stats.dropped == core.dropped;
         if (core.is_final && !agrees) ++sum.inconsistent;
-        // A return may have been dropped after the stats that followed a stop: then the target has
-        // generated more than they say.
+        // After the stats that follow a stop, a return may still have been dropped. Then the target
+        // has generated more records than the stats say.
         is_said = is_last_word(stats) && core.next_index <= end && (agrees || core.is_final);
         sum.shadow_stack_full += stats.shadow_stack_full;
         sum.off_stack += stats.off_stack;
@@ -84,20 +84,20 @@ void SessionReader::tell_missing(unsigned number, Core& core, MissingPart part) 
     if (part.lost + part.overwritten + part.dropped != 0) sink_.on_missing(number, part);
 }
 
-// Between two stats frames, the least that is known of when.
+// Reports the drops since the previous stats frame; their exact time is not known.
 void SessionReader::tell_dropped(unsigned number, Core& core, std::uint64_t now,
                                  std::uint64_t dropped) {
-    const std::uint64_t from = core.has_stats ? core.told.to : 0;  // the session
+    const std::uint64_t from = core.has_stats ? core.told.to : 0;  // 0: the begin of the session
     tell_missing(number, core,
                  {.from = from, .to = now, .dropped = dropped - core.told.dropped});
     core.told.to = now;
 }
 
-// What neither a record nor a stats frame came after.
+// Reports what was lost after the last record and the last stats frame.
 void SessionReader::tell_end(unsigned number, Core& core) {
     StreamCounters sum;
     account(core, sum);
-    // Outside data may count backwards.
+    // Outside data may decrease.
     const auto beyond = [](std::uint64_t all, std::uint64_t told) { return all > told ? all - told : 0; };
     const std::uint64_t now = std::max(core.clock, core.has_stats ? core.stats.now : 0);
     tell_dropped(number, core, now, core.dropped);

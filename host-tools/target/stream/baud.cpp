@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A receiver that is r times as fast as the sender reads each bit r times. It begins a byte at a
-// falling edge, which is where a bit of the sender's begins, so it is known which of the byte's
-// bits are copies of one bit. Bytes in which these are not equal are impossible at this r. Each
-// common rate gives a distribution of bytes (the sender's bits taken as random), and the rate is
-// named whose distribution fits best, if it fits well and no other does.
+// falling edge, where a bit of the sender's begins. So it is known which bits of the byte are
+// copies of one bit. Bytes in which these copies differ are impossible at this r. Each common rate
+// gives a distribution of bytes (for random bits of the sender). The result is the rate whose
+// distribution fits best, if it fits well and no other does.
 #include "host-tools/target/stream/baud.hpp"
 
 #include <algorithm>
@@ -16,23 +16,25 @@ namespace {
 using Distribution = std::array<double, 256>;
 
 constexpr std::size_t fewest_bytes = 200;
-// Bits per byte by which the bytes are likelier than random ones: that a rate must have, and be
-// ahead of others.
+// Bits per byte by which the bytes must be more likely at this rate than random bytes (gain), and
+// than at another rate (lead).
 constexpr double least_gain = 0.8;
 constexpr double least_lead = 0.5;
-// Rates within a tenth of each other differ by one bit in some bytes, and clocks are not exact.
+// The bytes of rates within a tenth of each other differ by one bit at times, and clocks are not
+// exact.
 constexpr double near = 1.1;
 constexpr double least_lead_of_near = 1.5;
-// A part of the bytes may be anything: noise, the first byte after a pause.
+// Some bytes may have any value: noise, or the first byte after a pause.
 constexpr double noise = 0.03;
 constexpr double most_impossible = 0.04;
-// Nearer to 1 too few bits are copies, and beyond an eighth of the rate most bytes are zeros.
+// At a ratio nearer to 1, too few bits are copies. Beyond an eighth of the rate, most bytes are
+// zeros.
 constexpr double least_ratio = 1.3;
 constexpr double most_ratio = 20;
 constexpr double most_zeros = 0.75;
 constexpr int longest_chain = 8;
 
-// Adds the bytes whose bit n is the sender's bit number `sender_bit[n]`; bits up to `last_low` are
+// Adds the bytes whose bit n is the sender's bit number `sender_bit[n]`. Bits up to `last_low` are
 // 0.
 void add_bytes(Distribution& to, const std::array<int, 8>& sender_bit, int last_low,
                double weight) {
@@ -48,12 +50,12 @@ void add_bytes(Distribution& to, const std::array<int, 8>& sender_bit, int last_
     }
 }
 
-// `ratio`: the receiver's rate by the sender's, above 1. `most_frames`: how many bytes one after
-// another may begin where the stop bit of the one before was low, which some UARTs take for a start
-// bit; others wait for an edge.
+// `ratio`: the receiver's rate divided by the sender's, above 1. `most_frames`: how many bytes in a
+// row may begin after a low stop bit. Some UARTs take a low stop bit for a start bit; others wait
+// for an edge.
 Distribution bytes_at(double ratio, int most_frames) {
     Distribution distribution{};
-    // Clocks differ by a percent or two: which bit is sampled at a boundary is not certain.
+    // Clocks differ by a percent or two, so the bit that is sampled at a boundary is uncertain.
     constexpr double clocks[] = {0.985, 1, 1.015};
     double weight = (most_frames == 0 ? 1.0 : 0.5) / std::size(clocks);
     for (int frames_before = 0; frames_before <= most_frames; ++frames_before) {
@@ -118,7 +120,7 @@ std::vector<std::uint32_t> likely_bauds(std::span<const std::uint8_t> bytes,
     std::vector<std::uint32_t> likely{best->baud};
     for (const Fit& fit : fits) {
         if (std::find(likely.begin(), likely.end(), fit.baud) != likely.end()) continue;
-        // What a slower sender's bits give fits a multiple of its rate, too. The reverse does not hold.
+        // The bytes of a slower sender also fit a multiple of its rate. The reverse does not hold.
         if (fit.baud % best->baud == 0) continue;
         const double lead = best->gain - fit.gain;
         if (are_near(fit.baud, best->baud)) {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view mark = "boot: ";
 constexpr std::string_view first_mark = "boot: nopscope ";
-// What a UART and an adapter may be set to.
+// Rates to which a UART and an adapter may be set.
 constexpr std::uint64_t lowest_baud = 300, highest_baud = 100'000'000;
 
 bool is_printable(std::string_view text) {
@@ -61,13 +61,13 @@ std::size_t BootLines::feed(std::span<const std::uint8_t> bytes, bool alone) {
         const std::uint8_t byte = bytes[at];
         if (byte == '\n') {
             if (end_line(alone)) return at + 1;
-        } else if (byte == 0) {  // a frame's end, or what is left of a slower line
+        } else if (byte == 0) {  // a frame's end, or bytes from a slower rate
             line_.clear();
             is_too_long_ = after_boot_line_ = false;
         } else if (line_.size() < longest_line) {
             line_ += static_cast<char>(byte);
         } else if (line_.find(first_mark) == std::string::npos) {
-            // A boot may begin within a frame that has no end: only the last bytes matter.
+            // A boot may begin within an unfinished frame, so only the last bytes matter.
             line_.erase(0, longest_line / 2);
             line_ += static_cast<char>(byte);
         } else {
@@ -77,7 +77,7 @@ std::size_t BootLines::feed(std::span<const std::uint8_t> bytes, bool alone) {
     return bytes.size();
 }
 
-// True: it was an announcement.
+// Returns true if the line was an announcement.
 bool BootLines::end_line(bool alone) {
     if (line_.ends_with('\r')) line_.pop_back();
     std::string_view line = line_;

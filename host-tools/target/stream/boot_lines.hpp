@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines that a board prints before all else, as text (docs/board-report.md):
+// The lines of text that a board prints before anything else (docs/board-report.md):
 //
 //     boot: nopscope board=rpi4 level=2 dtb=0x2eff3a00
 //     boot: counter_hz=54000000 arm_hz=1500000000 uart_hz=64000000
 //     boot: baud=3000000
 //
-// The last one says at which rate the line goes on. All of it is outside data.
+// The last line announces the rate at which the line continues. All of it is outside data.
 #pragma once
 
 #include <cstddef>
@@ -18,16 +18,16 @@
 
 namespace nopscope::host {
 
-// What one boot has said: its words, by key.
+// The words of one boot, by key.
 class BootWords {
 public:
-    // Takes the words of a line, without its end. False: it is none of a boot's.
+    // Takes the words of a line, which has no line end. Returns false if it is not a boot line.
     bool take(std::string_view line);
     bool empty() const { return words_.empty(); }
     bool has(const std::string& key) const { return words_.contains(key); }
-    // Nothing: the key is not there, or its value is no number (decimal, or hex after 0x).
+    // Nothing: the key is absent, or its value is not a number (decimal, or hex after 0x).
     std::optional<std::uint64_t> number(const std::string& key) const;
-    // Empty: the key is not there.
+    // Empty: the key is absent.
     std::string text(const std::string& key) const;
 
 private:
@@ -36,15 +36,16 @@ private:
     std::map<std::string, std::string> words_;
 };
 
-// Finds the lines in what comes on a line, in pieces of any size, frames and noise included.
+// Finds boot lines in the line's bytes, which may come in pieces of any size, with frames and
+// noise.
 class BootLines {
 public:
-    // `alone`: an announcement counts without a boot's line in front of it. Returns how many bytes
-    // it has taken: all, or up to the end of an announcement.
+    // `alone`: an announcement counts without a boot line before it. Returns how many bytes it
+    // took: all, or those up to the end of an announcement.
     std::size_t feed(std::span<const std::uint8_t> bytes, bool alone);
-    // The rate that was announced last, once.
+    // Returns the last announced rate, once.
     std::optional<std::uint32_t> take_baud();
-    // Of the last boot.
+    // The words of the last boot.
     const BootWords& words() const { return words_; }
 
 private:

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bytes from the line -> chunks between zero bytes -> frames whose CRC holds.
 //
-// Everything else is counted, never guessed at. Memory is one chunk: a chunk that outgrows the
-// longest frame is handed on in pieces. A chunk of plain text (a panic before init) is no frame and
-// counts as one corrupt one, but its text is handed on.
+// All other bytes are counted, never interpreted. The deframer keeps one chunk in memory. It passes
+// on a chunk longer than the longest frame in pieces. A chunk of plain text (a panic before init)
+// counts as one corrupt frame, and its text is passed on.
 //
-// What precedes the first frame of a boot is no damage: a boot loader's text, the board's boot
-// lines (boot_lines.hpp), the end of a frame, what a port makes of bytes at another rate.
-// lead_bytes counts it. Boot lines are recognised between two frames, too. On a line whose rate has
-// changed all that lies between two sessions is such a lead, because a reset target begins at its
-// first rate.
+// Bytes before a boot's first frame are no damage; lead_bytes counts them. They are a boot loader's
+// text, boot lines (boot_lines.hpp, also recognised between frames), the end of a frame, or bytes
+// that were sent at another rate. After a change of rate, all bytes between two sessions are such a
+// lead, because a reset target begins at its first rate.
 #pragma once
 
 #include <algorithm>
@@ -28,8 +27,8 @@ namespace nopscope::host {
 struct LineCounters {
     std::uint64_t bytes = 0;
     std::uint64_t frames = 0;
-    std::uint64_t corrupt_frames = 0;  // chunks that are no frame
-    std::uint64_t raw_bytes = 0;       // of those, bytes in chunks of plain text
+    std::uint64_t corrupt_frames = 0;  // chunks that are not frames
+    std::uint64_t raw_bytes = 0;       // bytes of those chunks that are plain text
     std::uint64_t stray_zeros = 0;     // delimiters with nothing before them
     std::uint64_t cut_bytes = 0;       // after the last delimiter, at the end
     std::uint64_t lead_bytes = 0;      // before a boot's first frame, other than delimiters
@@ -37,7 +36,7 @@ struct LineCounters {
     bool operator==(const LineCounters&) const = default;
 };
 
-// As a recording has them: new ones are appended.
+// In the order of a recording's file: append new fields.
 inline constexpr std::uint64_t LineCounters::*line_fields[] = {
     &LineCounters::bytes,      &LineCounters::frames,      &LineCounters::corrupt_frames,
     &LineCounters::raw_bytes,  &LineCounters::stray_zeros, &LineCounters::cut_bytes,
@@ -49,8 +48,8 @@ class Deframer {
 public:
     Deframer() { chunk_.reserve(protocol::max_encoded_bytes); }
 
-    // Sink: on_frame(const protocol::ParsedFrame&), on_text(std::string_view), and for all else, as it
-    // came: on_corrupt(std::span<const std::uint8_t>).
+    // Sink: on_frame(const protocol::ParsedFrame&), on_text(std::string_view), and for all other
+    // bytes, unchanged, on_corrupt(std::span<const std::uint8_t>).
     template <typename Sink>
     void feed(std::span<const std::uint8_t> bytes, Sink& sink) {
         counters_.bytes += bytes.size();
@@ -65,7 +64,7 @@ public:
         }
     }
 
-    // Hands on what is pending and is plain text so far: for a line that has been quiet a while.
+    // On a silent line: passes on the pending bytes if they are plain text so far.
     template <typename Sink>
     void show_pending_text(Sink& sink) {
         if (chunk_.size() == shown_ || !is_plain()) return;
@@ -73,8 +72,8 @@ public:
         shown_ = chunk_.size();
     }
 
-    // The line runs at another rate from here on: what is pending belongs to nothing that follows,
-    // and what follows may begin within a frame.
+    // The line has another rate from here on. The next bytes do not continue the pending ones, and
+    // may begin within a frame.
     template <typename Sink>
     void change_rate(Sink& sink) {
         counters_.lead_bytes += length_;
@@ -85,7 +84,7 @@ public:
         rate_changes_ = true;
     }
 
-    // The line has ended. What was pending can be no frame: its delimiter is missing.
+    // The line has ended. The pending bytes are no frame, because their delimiter is missing.
     template <typename Sink>
     void finish(Sink& sink) {
         count(unsettled_);
@@ -127,7 +126,7 @@ private:
             bytes = bytes.subspan(count);
             if (bytes.empty()) return;
             plain_ = is_plain();
-            is_boot_ = plain_ && (is_boot_ || boot_at() == 0);  // for the pieces to come
+            is_boot_ = plain_ && (is_boot_ || boot_at() == 0);  // for the next pieces
             if (plain_) {
                 show_pending_text(sink);
             } else {
@@ -161,7 +160,7 @@ private:
         const bool plain = is_plain();
         const std::size_t boot = std::min(is_boot_ ? 0 : boot_at(), chunk_.size());
         const bool has_boot = (is_boot_ || boot != chunk_.size()) && is_plain_from(boot);
-        std::uint64_t other = length_;  // bytes that are no boot's text
+        std::uint64_t other = length_;  // bytes that are not boot text
         if (has_boot) other = is_boot_ ? 0 : length_ - (chunk_.size() - boot);
         counters_.lead_bytes += length_ - other;
         if (is_lead) {
@@ -188,7 +187,7 @@ private:
         is_tail_ = false;
     }
 
-    // A frame has come. In the session of the frame before it, what lay between them is damage.
+    // A frame came. If its session is that of the frame before, the bytes between them were damage.
     void settle(std::uint16_t session) {
         if (session == session_) {
             count(unsettled_);
@@ -223,14 +222,14 @@ private:
 
     std::vector<std::uint8_t> chunk_;
     std::vector<std::uint8_t> decoded_;
-    std::uint64_t length_ = 0;  // of the chunk, including what was not kept
-    std::size_t shown_ = 0;     // bytes of chunk_ already handed on as text
-    bool plain_ = true;         // false: too long, and not text
-    bool is_boot_ = false;      // pieces of the chunk that were handed on began with boot lines
-    bool is_tail_ = false;      // of a frame whose beginning came at another rate
+    std::uint64_t length_ = 0;  // of the chunk, with the pieces already passed on
+    std::size_t shown_ = 0;     // bytes of chunk_ that were passed on as text
+    bool plain_ = true;         // false: an earlier piece of the chunk was not text
+    bool is_boot_ = false;      // earlier pieces of the chunk began with boot lines
+    bool is_tail_ = false;      // the chunk may end a frame that began at another rate
     bool rate_changes_ = false;
     std::uint16_t session_ = 0;  // of the last frame
-    LineCounters unsettled_;     // damage, unless the next frame is another session's
+    LineCounters unsettled_;     // damage, unless the next frame is of another session
     LineCounters counters_;
 };
 

@@ -9,7 +9,7 @@
 
 namespace nopscope::host {
 
-// One sentence why these symbols cannot name what this target sends or has sent, or nothing.
+// A sentence why these symbols cannot name this target's functions, or nothing.
 std::optional<std::string> mismatch(const Symbols& symbols, const HelloInfo& hello);
 
 }  // namespace nopscope::host

@@ -7,12 +7,12 @@
 
 namespace nopscope::host {
 
-// Tells several sinks, in order.
+// Passes each call to several sinks, in order.
 class Tee final : public SessionSink {
 public:
     Tee(SessionSink& first, SessionSink& second) : sinks_{&first, &second} {}
 
-    // Not from a sink.
+    // A sink must not call these two.
     void add(SessionSink& sink) { sinks_.push_back(&sink); }
     void remove(SessionSink& sink) { std::erase(sinks_, &sink); }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A command whose standard output is the line: an emulator, or ssh to a machine with a board. It
-// runs in a process group of its own, so that Ctrl-C ends the recording first and the command after
-// it, with all it started. A guard process ends that group when the recorder itself is killed: an
-// emulator would run on for ever.
+// A command whose standard output is the line: an emulator, or ssh to a machine with a board. The
+// command has its own process group. So Ctrl-C first ends the recording, and then the command with
+// all that it started. If the recorder itself is killed, a guard process ends that group, because
+// an emulator would run for ever.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -25,8 +25,9 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto grace = 2s;  // between SIGTERM and SIGKILL
-constexpr auto short_grace = 1s;  // the same, where a signal ends the recorder
-// How long a pipe may stay silent after its command has ended: something it left behind holds it.
+constexpr auto short_grace = 1s;  // the same, after a signal to the recorder
+// After the command's end, a pipe may stay silent for so long: a child of the command still holds
+// it.
 constexpr auto orphan_silence = 500ms;
 
 void end_group(pid_t group) {
@@ -35,7 +36,7 @@ void end_group(pid_t group) {
     kill(-group, SIGKILL);
 }
 
-// A process that waits for its parent's end, whatever kind of end it is, and then ends `group`.
+// A process that ends `group` when its parent ends for any reason.
 class Guard {
 public:
     explicit Guard(pid_t group) {
@@ -58,8 +59,8 @@ public:
 
 private:
     [[noreturn]] static void watch(pid_t group, const int ends[2]) {
-        setsid();  // a Ctrl-C is the recorder's business
-        // Of what the parent has open, the guard holds one thing: a pipe that nobody writes to.
+        setsid();  // Ctrl-C must reach the recorder only
+        // The guard keeps only one of the parent's descriptors: a pipe to which no process writes.
         dup2(ends[0], STDIN_FILENO);
         close_range(STDIN_FILENO + 1, ~0U, 0);
         char byte = 0;
@@ -75,7 +76,8 @@ private:
 
 class ExecSource final : public Source {
 public:
-    // `input`: the command's standard input, or -1; `errors`: its standard error, or -1.
+    // `input`: writes to the command's standard input; `errors`: reads its standard error; -1:
+    // none.
     ExecSource(pid_t child, int descriptor, int input, int errors, std::string command)
         : guard_(child),
           child_(child),
@@ -110,10 +112,10 @@ public:
         if (descriptor_ < 0) return status_;
         if (input_ >= 0) ::close(input_);
         input_ = -1;
-        // A command that has closed its output is usually about to exit by itself.
+        // A command that has closed its output usually exits by itself soon.
         wait_until(&ExecSource::has_ended, !drain() ? 0s : interrupted() ? short_grace / 2 : grace);
         const bool ended_by_us = !has_ended();
-        // With what it started: a shell's end is not that of the emulator it has started.
+        // Signals the whole group: an emulator may outlive the shell that started it.
         for (const int signal : {SIGTERM, SIGKILL}) {
             if (is_gone()) break;
             kill(-child_, signal);
@@ -128,14 +130,14 @@ public:
     }
 
 private:
-    // Who has a full pipe to write to cannot end. True when the pipe is at its end: the command closed it.
+    // A command that writes to a full pipe cannot end. Returns true if the command closed the pipe.
     bool drain() {
         gather_errors();
         std::uint8_t bytes[65536];  // a pipe's capacity
         fcntl(descriptor_, F_SETFL, fcntl(descriptor_, F_GETFL) | O_NONBLOCK);
         return ::read(descriptor_, bytes, sizeof bytes) == 0;
     }
-    // Does not wait. Of much text the end is kept.
+    // Does not wait. Keeps the end of a long text.
     void gather_errors() {
         constexpr std::size_t most = std::size_t{1} << 16;
         char bytes[4096];
@@ -153,7 +155,7 @@ private:
         }
     }
     bool has_ended() { return is_gone() || status_; }
-    // With all of its group.
+    // True if the command's whole group has ended.
     bool is_gone() {
         int status = 0;
         for (pid_t found = 0; !gone_ && (found = waitpid(-child_, &status, WNOHANG)) != 0;) {
@@ -175,7 +177,7 @@ private:
     std::chrono::steady_clock::time_point last_byte_ = std::chrono::steady_clock::now();
 };
 
-// Closes the ends that nobody takes.
+// Closes the ends that take() did not return.
 struct Pipe {
     Pipe() {
         if (pipe2(ends, O_CLOEXEC) != 0) throw Error("cannot make a pipe: " + system_error(errno));
@@ -214,12 +216,12 @@ std::unique_ptr<Source> open_exec(const std::string& command, Way way, Errors er
         said.emplace();
         fcntl(said->ends[0], F_SETFL, O_NONBLOCK);
     }
-    prctl(PR_SET_CHILD_SUBREAPER, 1);  // what the command leaves behind is waited for, too
+    prctl(PR_SET_CHILD_SUBREAPER, 1);  // so that children of the command are waited for, too
     const pid_t child = fork();
     if (child == 0)
         become(command, input ? input->ends[0] : -1, output.ends[1], said ? said->ends[1] : -1);
     if (child < 0) throw Error("cannot start a process: " + system_error(errno));
-    setpgid(child, child);  // whichever of the two is first
+    setpgid(child, child);  // parent and child both call it: one of them is first
     return std::make_unique<ExecSource>(child, output.take(0), input ? input->take(1) : -1,
                                         said ? said->take(0) : -1, command);
 }

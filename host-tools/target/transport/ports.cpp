@@ -14,7 +14,7 @@
 namespace nopscope::host {
 namespace {
 
-// Empty: it cannot be looked at.
+// Empty if `path` cannot be examined.
 std::string group_of(const std::string& path) {
     struct stat about {};
     if (stat(path.c_str(), &about) != 0) return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Serial ports: which there are, and why one cannot be used.
+// Lists serial ports, and says why a port cannot be used.
 #pragma once
 
 #include <string>
@@ -7,13 +7,13 @@
 
 namespace nopscope::host {
 
-// Paths, sorted: USB adapters and UARTs of `devices`, then their lasting names below serial/by-id.
+// Sorted paths: USB adapters and UARTs in `devices`, then their stable names in serial/by-id.
 std::vector<std::string> serial_ports(const std::string& devices = "/dev");
 
-// What a person who may not use this port is to do, a command.
+// The command with which a person gets access to this port.
 std::string permission_fix(const std::string& port);
 
-// Why open() of `port` failed with `error`, and what to do; a sentence.
+// A sentence: why open() of `port` failed with `error`, and what to do.
 std::string open_failure(const std::string& port, int error);
 
 }  // namespace nopscope::host

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A serial port, raw, at any rate the driver can make: BOTHER through TCSETS2 (ioctl_tty(2)), since
-// the Bnnn constants of termios end at 4 Mbaud and miss most rates. <asm/termbits.h> and
-// <termios.h> define the same names, so only the first is used here.
+// A serial port, raw, at any rate that the driver can make. It uses BOTHER with TCSETS2
+// (ioctl_tty(2)), because the Bnnn constants of termios end at 4 Mbaud and omit most rates.
+// <asm/termbits.h> and <termios.h> define the same names, so only the first is used here.
 #include <asm/ioctls.h>
 #include <asm/termbits.h>
 #include <fcntl.h>
@@ -47,7 +47,7 @@ public:
     }
     void write(std::span<const std::uint8_t> bytes) override { write_descriptor(port_, path_, bytes); }
     void set_baud(std::uint32_t baud) override {
-        ioctl(port_, TCSBRK, 1);  // what is on its way leaves first (tcdrain)
+        ioctl(port_, TCSBRK, 1);  // waits until written bytes have left (tcdrain)
         SerialSource::follow_baud(baud);
     }
     void follow_baud(std::uint32_t baud) override {
@@ -72,7 +72,7 @@ private:
 }  // namespace
 
 std::unique_ptr<Source> open_serial(const std::string& path, std::uint32_t baud, bool is_asked) {
-    // Not blocking: a port without carrier would wait in open().
+    // Non-blocking, because open() would wait on a port without carrier.
     const int port = open(path.c_str(), O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
     if (port < 0) throw Error(open_failure(path, errno));
     auto source = std::make_unique<SerialSource>(port, path, baud, is_asked);

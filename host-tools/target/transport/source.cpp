@@ -85,7 +85,7 @@ Source::Result read_descriptor(int descriptor, const std::string& name, std::spa
     case EINTR:
     case EAGAIN:
         return {};
-    // A pseudo-terminal whose other side has gone, an unplugged adapter, a killed peer.
+    // The other side of a pseudo-terminal closed, an adapter was unplugged, or a peer was killed.
     case EIO:
     case ENXIO:
     case ECONNRESET:

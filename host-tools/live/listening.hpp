@@ -24,8 +24,7 @@ class BaudSearch {
 public:
     using Clock = std::chrono::steady_clock;
 
-    // Tries `likely` rates first. The destructor restores the line's rate, unless stay() was
-    // called.
+    // Tries `likely` rates first. The destructor restores the line's rate, but not after stay().
     BaudSearch(Source& line, const std::vector<std::uint32_t>& likely);
     ~BaudSearch();
     BaudSearch(const BaudSearch&) = delete;
@@ -71,8 +70,7 @@ public:
     // True once after this class has changed the port's rate. Call it before you feed the reader
     // the bytes that came with the change.
     bool take_change() { return std::exchange(has_changed_, false); }
-    // Sets a port to the rate that `bytes` announce. Returns how many bytes came before the change;
-    // 0 means no change.
+    // Sets a port to the rate that `bytes` announce. Returns how many came before the change, or 0.
     std::size_t follow(std::span<const std::uint8_t> bytes, const SessionReader& reader);
     // Call it after the bytes were fed to the reader.
     void take(std::span<const std::uint8_t> bytes, const SessionReader& reader,

@@ -146,8 +146,7 @@ void Live::end(LineState state, std::string sentence) {
     if (recording_) end_recording(stop_ ? nsc::EndReason::interrupted : nsc::EndReason::line_closed);
 }
 
-// The text also goes to standard error. `top` sends that to a file while it has the screen
-// (views/top/terminal.hpp).
+// The text also goes to standard error, which `top` keeps while it has the screen.
 std::string Live::take_errors() {
     std::string errors = source_->take_errors();
     if (errors.empty()) return errors;

@@ -116,8 +116,7 @@ public:
     // Any thread may call each of these.
 
     LiveStatus status();
-    // Copies the profile (some milliseconds at 100,000 paths). The reading thread waits only during
-    // the copy.
+    // Copies the profile (some ms at 100,000 paths). The reading thread waits during the copy only.
     LiveView view(bool raw = false);
     // The reading thread sends the requests between two reads, one after another. The answer comes
     // within some seconds, or when the line ends. It holds an error as a sentence.

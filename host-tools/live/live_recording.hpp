@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recording while it is written. It is flushed four times a second, so a killed recorder loses at
-// most a quarter of a second.
+// A recording while it is written. A killed recorder loses a quarter of a second at most.
 #pragma once
 
 #include <chrono>

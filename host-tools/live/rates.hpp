@@ -14,8 +14,7 @@ namespace nopscope::host {
 struct CoreRates {
     unsigned number = 0;
     double records = 0;          // per second
-    // Busy time (CoreStatus::busy_ticks) as a share of the target's time, 0..1. Nothing: no event
-    // came.
+    // Share of the target's time that is busy (CoreStatus::busy_ticks). Nothing: no event came.
     std::optional<double> busy;
 };
 

@@ -18,8 +18,7 @@ public:
 
     // Shows the firmware's text. Its bytes come from outside.
     void console(std::string_view text);
-    // One line that the next one replaces. It appears only on a terminal, and not while the
-    // terminal accepts no output.
+    // One line that the next one replaces. Only on a terminal, and while that accepts output.
     bool wants_progress() const;
     void progress(const std::string& line);
     void clear_progress();

@@ -26,8 +26,7 @@ public:
 
     // Call it with the session of each hello.
     void on_session(std::uint16_t session);
-    // `count`: frames of any kind that the line has brought so far. While it rises, the client
-    // waits longer for a hello.
+    // `count`: frames that the line has brought. While it rises, a hello is awaited for longer.
     void on_frames(std::uint64_t count);
     void on_reply(const protocol::Reply& reply);
 

@@ -83,8 +83,7 @@ void Ending::read_out(const Line& line) {
     if (!came) throw Error(std::string("the profile did not come whole: ") + kept_there);
 }
 
-// Runs last, because stats count all that came before. Flight mode does not send the ring's
-// contents.
+// Runs last: stats count all that came before. Flight mode does not send the ring's contents.
 void Ending::take_stats(const Line& line) {
     const CommandClient::Bytes result = line.client.request(protocol::Command::stats);
     protocol::Reader in(result.data(), result.size());

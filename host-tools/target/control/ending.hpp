@@ -16,8 +16,7 @@
 
 namespace nopscope::host {
 
-// Listens to the line from the beginning, so that it knows what has come when the host ends the
-// recording.
+// Listens to the line from the beginning, so that it knows what has come at the end.
 class Ending final : public SessionSink {
 public:
     struct Patience {
@@ -34,8 +33,7 @@ public:
 
     // True if the target's hello says that it takes commands.
     bool can_ask() const { return hello_ && hello_->takes_commands; }
-    // For a target that takes no commands: a sentence if it keeps a profile and none of it came;
-    // else empty.
+    // If the target takes no commands: a sentence if none of its profile came; else empty.
     std::string unread() const;
     // Returns a sentence about what did not come; empty if all came.
     std::string run(const Line& line, bool keep_tracing);

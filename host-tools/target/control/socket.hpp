@@ -23,8 +23,7 @@ struct ControlAnswer {
 
 class ControlSocket {
 public:
-    // Replaces a socket file that no process listens to. Only the owner may use the socket. Throws
-    // Error.
+    // Replaces a socket file that no process uses. Only the owner has access. Throws Error.
     explicit ControlSocket(const std::string& path);
     ~ControlSocket();
     ControlSocket(const ControlSocket&) = delete;

@@ -16,16 +16,14 @@ struct SteeringOptions {
     std::vector<ControlRequest> at_start;  // of each session, in this order
     std::string socket;                    // path of a control socket; empty: none
 
-    // Throws Error (Exit::usage) if a name is not a function of the image. Null: no image was
-    // given.
+    // Throws Error (Exit::usage) if a name is no function of the image. Null: no image is given.
     void check_names(const Symbols* symbols) const;
     bool steers() const { return !at_start.empty() || !socket.empty(); }
 };
 
 class Steering {
 public:
-    // `turn`: as for CommandClient. `symbols`: of the image, or null. `say` takes one sentence for
-    // a person.
+    // `turn`: as for CommandClient. `symbols`: of the image, or null. `say` takes a sentence.
     Steering(Source& line, const Symbols* symbols, const SteeringOptions& options,
              std::function<bool()> turn, std::function<void(const std::string&)> say);
 
@@ -35,11 +33,9 @@ public:
 
     // Call it between two turns; it sends the requests that are due. Throws Error if the target of
     // the first session refuses a request of the start. In a later session it says so, and
-    // continues. `gaps`: count on the line so far. After a new gap it asks the target for what a
-    // reader needs.
+    // continues. `gaps`: of the line so far. After a new one it asks for what a reader needs.
     void serve(std::uint64_t gaps);
-    // Call it between two turns; it carries out the request. The answer holds an error as a
-    // sentence.
+    // Carries out the request, between two turns. The answer holds an error as a sentence.
     ControlAnswer answer(const ControlRequest& request);
     CommandClient& client() { return client_; }
 

@@ -103,8 +103,7 @@ std::uint64_t select(CommandClient& client, const std::vector<bool>& chosen) {
     return selected;
 }
 
-// Sends `trace`, `untrace` or another command for a selection: the head bytes, then the count of
-// sites.
+// Sends `trace` or another command for a selection: the head bytes, then the count of sites.
 void apply(CommandClient& client, Command what, Bytes head, std::uint64_t selected) {
     const Bytes count = varint(selected);
     head.insert(head.end(), count.begin(), count.end());

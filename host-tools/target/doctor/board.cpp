@@ -145,8 +145,7 @@ private:
     static bool is_arm(std::uint64_t midr, std::uint64_t part) {
         return bits(midr, 24, 8) == arm && bits(midr, 4, 12) == part;
     }
-    // Arm's errata notice: both affect revisions up to r0p4. A bit of REVIDR_EL1 says that 843419
-    // is fixed in an r0p4.
+    // Arm's errata notice: both up to r0p4. A bit of REVIDR_EL1 says that an r0p4 has 843419 fixed.
     void look_at_a53(std::uint64_t midr) {
         const std::uint64_t variant = bits(midr, 20, 4), revision = bits(midr, 0, 4);
         if (variant != 0 || revision > 4) return;

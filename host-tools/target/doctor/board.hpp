@@ -13,8 +13,7 @@ namespace nopscope::host {
 // Reads MIDR_EL1: "Cortex-A72 r0p3".
 std::string cpu_name(std::uint64_t midr);
 
-// The rate nearest to `baud` that this board's UART can make from its clocks. 0: it can make none,
-// or the board is not known.
+// The rate nearest to `baud` that this board's UART can make; 0: none, or the board is not known.
 double nearest_baud(const BootWords& words, std::uint64_t baud);
 
 // The findings about the board itself come first, then those about unusual values.

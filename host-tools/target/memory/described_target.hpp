@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of a target's tracer, read through its descriptor (tracer/core/descriptor.hpp) and
-// checked.
+// The state of a target's tracer, from its descriptor (tracer/core/descriptor.hpp), checked.
 #pragma once
 
 #include <cstdint>

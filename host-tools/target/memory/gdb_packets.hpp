@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packets of the GDB remote serial protocol: $data#checksum. The receiver answers + (accepted) or -
-// (send again).
+// Packets of the GDB remote serial protocol: $data#checksum, answered by + or - (send again).
 #pragma once
 
 #include <chrono>

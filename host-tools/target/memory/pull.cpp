@@ -111,8 +111,7 @@ std::uint64_t newest_clock(const Core& core, std::uint64_t oldest, std::uint64_t
 }
 
 // The position from which the running context is known. If the first context switch has two records
-// (say_context), it says what ran before, so this is the oldest record; otherwise it is that
-// switch.
+// (say_context), it says what ran before, so it is `oldest`; otherwise it is that switch.
 std::uint64_t first_told(const Core& core, std::uint64_t oldest, std::uint64_t doubled_from) {
     for (std::uint64_t at = oldest; at < core.cursor; at += record_bytes) {
         const auto record = ring_peek(core, at);

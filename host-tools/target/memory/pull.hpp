@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the rings in a target's memory, and returns the line on which the target would have sent
-// them.
+// Makes the line on which a target would have sent the rings in its memory.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +11,7 @@
 namespace nopscope::host {
 
 // Limit for the rings of all cores together, in equal shares; the newest records count. With the
-// line that is made from them they take less than 300 MB, whatever sizes the target's memory
-// states.
+// line made from them they take less than 300 MB, whatever sizes the target's memory states.
 inline constexpr std::uint64_t most_ring_bytes = std::uint64_t{1} << 26;
 
 struct Pulled {

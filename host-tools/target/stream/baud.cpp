@@ -20,15 +20,13 @@ constexpr std::size_t fewest_bytes = 200;
 // than at another rate (lead).
 constexpr double least_gain = 0.8;
 constexpr double least_lead = 0.5;
-// The bytes of rates within a tenth of each other differ by one bit at times, and clocks are not
-// exact.
+// Rates within a tenth of each other differ by one bit in some bytes, and clocks are not exact.
 constexpr double near = 1.1;
 constexpr double least_lead_of_near = 1.5;
 // Some bytes may have any value: noise, or the first byte after a pause.
 constexpr double noise = 0.03;
 constexpr double most_impossible = 0.04;
-// At a ratio nearer to 1, too few bits are copies. Beyond an eighth of the rate, most bytes are
-// zeros.
+// At ratios nearer to 1, few bits are copies. Above 8, most bytes are zeros.
 constexpr double least_ratio = 1.3;
 constexpr double most_ratio = 20;
 constexpr double most_zeros = 0.75;

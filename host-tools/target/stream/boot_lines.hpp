@@ -36,8 +36,7 @@ private:
     std::map<std::string, std::string> words_;
 };
 
-// Finds boot lines in the line's bytes, which may come in pieces of any size, with frames and
-// noise.
+// Finds boot lines in the line's bytes: pieces of any size, with frames and noise.
 class BootLines {
 public:
     // `alone`: an announcement counts without a boot line before it. Returns how many bytes it

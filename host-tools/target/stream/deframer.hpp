@@ -72,8 +72,8 @@ public:
         shown_ = chunk_.size();
     }
 
-    // The line has another rate from here on. The next bytes do not continue the pending ones, and
-    // may begin within a frame.
+    // The line's rate changes here. The next bytes do not continue the pending ones, and may begin
+    // in a frame.
     template <typename Sink>
     void change_rate(Sink& sink) {
         counters_.lead_bytes += length_;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the order of a session's frames: missing ones, duplicates, and numbers that a reset
-// skipped.
+// The order of a session's frames: missing ones, duplicates, and numbers that a reset skipped.
 #include <algorithm>
 
 #include "host-tools/target/stream/session.hpp"
@@ -43,8 +42,7 @@ SessionReader::Order SessionReader::order_of(const protocol::FrameHeader& header
 }
 
 // The line may bring a frame twice: then it equals the last one. If another frame has an old
-// number, the target used numbers twice. Then the model's state, which the next frames need, is
-// unknown.
+// number, the target used numbers twice; the model's state for the next frames is unknown.
 void SessionReader::mind_repeated(Core& core, const protocol::FrameHeader& header,
                                   std::span<const std::uint8_t> payload) {
     const bool is_last = header.sequence + 1 == core.next_sequence[slot(header.stream)];
@@ -57,8 +55,7 @@ void SessionReader::resume(const HelloInfo& info) {
     if (is_first) ++done_.recovered_sessions;
     hello_.recovered = true;
     if (info.sequences_from == 0) {
-        // An older target may use numbers twice: then the model's state, which its frames need, is
-        // unknown.
+        // An older target may use numbers twice: the model's state for its frames is unknown.
         for (const auto& core : cores_) {
             if (core && is_first) core->trace.lose();
         }

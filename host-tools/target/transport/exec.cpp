@@ -26,8 +26,7 @@ using namespace std::chrono_literals;
 
 constexpr auto grace = 2s;  // between SIGTERM and SIGKILL
 constexpr auto short_grace = 1s;  // the same, after a signal to the recorder
-// After the command's end, a pipe may stay silent for so long: a child of the command still holds
-// it.
+// A pipe may be silent for so long after the command's end, while a child of it holds the pipe.
 constexpr auto orphan_silence = 500ms;
 
 void end_group(pid_t group) {
@@ -76,8 +75,7 @@ private:
 
 class ExecSource final : public Source {
 public:
-    // `input`: writes to the command's standard input; `errors`: reads its standard error; -1:
-    // none.
+    // `input`: to the command's standard input; `errors`: from its standard error; -1: none.
     ExecSource(pid_t child, int descriptor, int input, int errors, std::string command)
         : guard_(child),
           child_(child),

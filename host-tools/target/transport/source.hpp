@@ -26,15 +26,13 @@ public:
     };
     // Waits up to `timeout` for bytes; returns earlier when a signal comes. Throws Error.
     virtual Result read(std::span<std::uint8_t> to, std::chrono::milliseconds timeout) = 0;
-    // Waits until all bytes are taken, at most two seconds. Throws Error: they were not taken, or
-    // the line only receives.
+    // Waits until all bytes are taken, at most two seconds. Throws Error, also if the line only
+    // receives.
     virtual void write(std::span<const std::uint8_t> bytes);
-    // Sets the rate of a line that has one, in both directions. Throws Error. Other lines have rate
-    // 0.
+    // Sets the line's rate in both directions. Throws Error. A line without a rate has 0.
     virtual void set_baud(std::uint32_t /*baud*/) {}
     virtual std::uint32_t baud() const { return 0; }
-    // Sets the rate at once, without waiting for written bytes: the other side changes its rate
-    // now.
+    // The same without waiting for written bytes: the other side changes its rate now.
     virtual void follow_baud(std::uint32_t baud) { set_baud(baud); }
     // True if no person named the rate, so that others may be tried.
     virtual bool may_try_rates() const { return false; }
@@ -46,8 +44,7 @@ public:
     virtual std::optional<int> close() { return std::nullopt; }
 };
 
-// Whether the host also writes to the line. The command behind exec: has a standard input only
-// then.
+// Whether the host also writes. The command behind exec: has a standard input only then.
 enum class Way : std::uint8_t { in, both };
 
 // Standard error of the command behind exec: goes to this process's, or is kept for take_errors().

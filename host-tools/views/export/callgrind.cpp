@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Callgrind's profile format (its manual, "Callgrind Format Specification"): each function's own cost and its
-// calls, in nanoseconds and samples, at the line where the function is defined. What nobody is known to have
-// called is called by "(root)": readers take a function's calls and inclusive cost from its callers.
+// Callgrind's profile format (its manual, "Callgrind Format Specification"): each function's own
+// cost and its calls, in nanoseconds and samples, at the function's line. A function without a
+// known caller gets "(root)": readers add up its calls and inclusive cost from its callers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ struct Costs {
     std::map<std::uint32_t, Calls> callees;  // by function
 };
 
-// Of the tree's functions, and last of the root.
+// The costs of the tree's functions, and last those of the root.
 std::vector<Costs> costs_by_function(const PathTree& tree) {
     std::vector<Cost> inclusive(tree.nodes.size());
     for (std::size_t i = tree.nodes.size(); i-- > 1;) {
@@ -51,7 +51,7 @@ std::vector<Costs> costs_by_function(const PathTree& tree) {
     return costs;
 }
 
-// A name is written out once, and is "(number)" from then on.
+// Writes a name once, and "(number)" after that.
 class Names {
 public:
     std::string operator()(const std::string& name) {
@@ -87,7 +87,7 @@ std::string write_callgrind(const Output& output, const Aggregated& from) {
                                text(costs[i].self)));
         for (const auto& [callee, calls] : costs[i].callees) {
             const FunctionPlace& to = tree.functions[callee];
-            // Of no calls readers would take the cost for the caller's own. Samples do not count them.
+            // With no calls, readers would add the cost to the caller. Samples do not count calls.
             file.write(fmt::format("cfi={}\ncfn={}\ncalls={} {}\n{} {}\n", file_of(to), functions(to.name),
                                    std::max<std::uint64_t>(calls.count, 1), to.line, place.line,
                                    text(calls.inclusive)));

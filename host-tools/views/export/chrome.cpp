@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chrome's Trace Event Format: a begin and an end event (B, E) for each call, in the order in which they were
-// recorded. Times are in microseconds, with three digits behind the point: nothing is rounded. Each track is a
-// thread; each core has one more for what is missing.
+// Chrome's Trace Event Format: a begin and an end event (B, E) for each call, in recorded order.
+// Times are in microseconds with three decimals, so they are exact. Each track is a thread. Each
+// core has one more thread for missing records.
 //
-// speedscope sorts begins and ends apart and takes ends first if their times are equal. A call that
-// begins and ends at the same time would stay open. So such an event is one picosecond later than
-// the event before it (three digits more). speedscope also appends an event's `args` to its name,
-// so calls have none; the functions' places are in `otherData`.
+// speedscope sorts begins and ends separately, and puts ends first if their times are equal. A call
+// that begins and ends at the same time would stay open. So such an event is one picosecond later
+// than the one before it (three more decimals). speedscope also appends an event's `args` to its
+// name, so calls have none; the functions' places are in `otherData`.
 #include <fmt/compile.h>
 #include <fmt/format.h>
 
@@ -22,7 +22,7 @@
 namespace nopscope::host {
 namespace {
 
-// Perfetto takes thread 0 for the process itself, so the first track is thread 1.
+// Perfetto uses thread 0 for the process itself, so the first track is thread 1.
 constexpr std::uint32_t first_thread = 1;
 constexpr std::uint32_t first_absence_thread = 1'000'000;
 constexpr std::uint32_t console_thread = 1'999'999;
@@ -61,7 +61,7 @@ public:
     void point(const Track& track, std::uint32_t function, Nanoseconds now) override {
         event(thread(track), 'i', now, R"("s":"t","cat":"call",)" + names_[function]);
     }
-    // Duration records do not come in the order of the calls' begins, so each depth has its own
+    // Duration records do not come in the order in which calls begin, so each depth has its own
     // thread.
     void whole(const Track& track, std::uint32_t function, Nanoseconds from, Nanoseconds to,
                std::uint32_t depth) override {
@@ -110,7 +110,7 @@ public:
 private:
     struct Last {
         Nanoseconds at = 0;
-        std::uint32_t equal = 0;  // events of that time before it
+        std::uint32_t equal = 0;  // number of earlier events of that time
     };
     static constexpr std::uint32_t most_equal = 999;
 
@@ -152,7 +152,7 @@ private:
 
     FileWriter file_;
     TimeAxis axis_;
-    std::unordered_map<std::uint32_t, std::string> names_;  // by function: its name as a member
+    std::unordered_map<std::uint32_t, std::string> names_;  // by function: the JSON member "name"
     std::string places_;
     std::string pairs_;
     std::vector<Last> lasts_;  // by track

@@ -53,7 +53,7 @@ public:
         const std::string what = captured_name(captured.what);
         line("value", track, {}, now, {}, {}, what, names_[captured.function], std::to_string(captured.value));
     }
-    // The functions of a sample are lines of their own, the outermost first, with their depth.
+    // A sample has a line for each of its functions, the outermost first, with its depth.
     void sample(const Track& track, std::span<const std::uint32_t> path, Nanoseconds now) override {
         for (std::uint32_t i = 0; i < path.size(); ++i) line("sample", track, i, now, {}, {}, {}, names_[path[i]]);
     }

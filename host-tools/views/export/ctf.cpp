@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// CTF 1.8 (the Common Trace Format): a directory with `metadata` and a stream for each core, in packets. An
-// event begins with one word, its class in 5 bits and the low 27 of its time, or with 13 bytes where that would
-// not say enough.
+// CTF 1.8 (the Common Trace Format): a directory with `metadata` and one stream of packets for each
+// core. An event begins with one word: 5 bits of class and the low 27 bits of its time. If these
+// bits are not enough, 13 bytes replace them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -80,7 +80,7 @@ event { id = 10; name = "function"; fields := struct { function_number function;
 event { id = 11; name = "utc"; fields := struct { u64 time; u64 utc; u64 error; }; };
 )";
 
-// A string literal of the metadata.
+// Returns a string literal of the metadata.
 std::string literal(std::string_view text) {
     std::string out = "\"";
     for (const char c : for_cell(text)) {
@@ -116,7 +116,7 @@ public:
         told(track, function, to);
         event(track, whole_class, to).add(function).add(from).add(to).add(depth);
     }
-    // An event of its core's last time: where a gap lies is in its fields.
+    // The event has its core's last time. Its fields say where the gap lies.
     void absence(std::uint32_t core, const Absence& absence) override {
         Stream& of = stream(core);
         of.discarded += absence.lost + absence.overwritten + absence.dropped;
@@ -153,7 +153,7 @@ private:
     struct Stream {
         explicit Stream(const fs::path& path) : file(path) {}
         FileWriter file;
-        CtfEvent packet;  // its events
+        CtfEvent packet;  // events of the current packet
         Nanoseconds begin = 0;
         Nanoseconds last = 0;
         std::uint64_t discarded = 0;
@@ -164,7 +164,7 @@ private:
         if (!streams_[core]) streams_[core] = std::make_unique<Stream>(directory_ / fmt::format("core{}", core));
         return *streams_[core];
     }
-    // Where its function is defined, before the first event of it.
+    // Writes where a function is defined, before its first event.
     void told(const Track& track, std::uint32_t function, Nanoseconds now) {
         if (places_.empty()) [[likely]]
             return;
@@ -206,11 +206,11 @@ private:
     TimeAxis axis_;
     std::optional<TimePair> first_pair_;
     std::map<std::uint32_t, std::string> functions_;  // by number, as literals
-    std::unordered_map<std::uint32_t, FunctionPlace> places_;  // that no event has told yet
+    std::unordered_map<std::uint32_t, FunctionPlace> places_;  // functions without an event so far
     std::vector<std::unique_ptr<Stream>> streams_;
 };
 
-// A reader adds the offset to the stamps, so they are UTC according to the first pair.
+// A reader adds the offset to the timestamps. So they are UTC according to the first clock pair.
 std::string Ctf::clock() const {
     std::string text = "clock { name = target; freq = 1000000000; description = ";
     if (!first_pair_) return text + "\"the target's clock\"; offset = 0; };\n";
@@ -234,7 +234,7 @@ void Ctf::finish() {
     file.write(metadata_types);
     file.write("typealias enum : u32 {");
     for (const auto& [number, name] : functions_) file.write(fmt::format("\n    {} = {},", name, number));
-    // A list may not be empty.
+    // An enum may not be empty.
     file.write(fmt::format("\n    \"(none)\" = {}\n}} := function_number;\n", ~0u));
     file.write("typealias enum : u8 {");
     for (const Left how : {Left::returned, Left::unwound, Left::gap, Left::open}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of CTF events: little-endian, nothing aligned to more than a byte.
+// The bytes of CTF events: little-endian, aligned to a byte.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ public:
     static constexpr unsigned time_bits = 32 - class_bits;
     static constexpr std::uint8_t extended = (1u << class_bits) - 1;
 
-    // An event's header. A reader takes the 27 bits for the next time that has them, after `last`: so where that is
-    // not `now`, or nothing is known of the last (`full`), all 64 follow.
+    // Adds an event's header. A reader completes the 27 bits to the next time after `last` that
+    // ends in them. If this is not `now`, or `last` is unknown (`full`), all 64 bits follow.
     void begin(std::uint8_t which, std::uint64_t now, std::uint64_t last, bool full) {
         if (full || now - last >= std::uint64_t{1} << time_bits) {
             add(extended);
@@ -34,7 +34,7 @@ public:
         bytes_.append(bytes, sizeof bytes);
         return *this;
     }
-    // Up to its first zero byte.
+    // Adds `text` up to its first zero byte, and a zero byte.
     CtfEvent& text(std::string_view text) {
         bytes_ += text.substr(0, text.find('\0'));
         bytes_ += '\0';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// "main;f;g 123": a call path and the nanoseconds of its last function itself. A recording with nothing but
-// samples has their numbers instead. Names are made fit: a `;` becomes `:`.
+// "main;f;g 123": a call path and the nanoseconds of its last function itself. A recording with
+// only samples has their count instead. In a name, a `;` becomes `:`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace nopscope::host {
 namespace {
 
-// Deep paths make gigabytes of text from some kilobytes of recording.
+// Deep paths can turn some kilobytes of recording into gigabytes of text.
 template <typename WeightOf>
 std::uint64_t text_bytes(const PathTree& tree, const std::vector<std::string>& names, WeightOf weight_of) {
     std::vector<std::uint64_t> lengths(tree.nodes.size());  // of each path's text

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The formats that a recording can be exported to: one table, from which the help, the errors and the
-// command itself come.
+// The export formats of a recording: one table for the help, the errors and the command.
 #pragma once
 
 #include <memory>
@@ -19,26 +18,27 @@ struct ExportFormat {
     std::string_view name;
     std::string_view what;  // one line of help
     Output::Kind kind = Output::Kind::file;
-    // One of the two.
+    // A format has one of these two.
     std::unique_ptr<EventSink> (*stream)(const Output&, TimeAxis) = nullptr;
-    // Returns what was left out, as EventSink::left_out().
+    // Returns a sentence about what was left out, as EventSink::left_out() does.
     std::string (*aggregate)(const Output&, const Aggregated&) = nullptr;
 };
 
 std::span<const ExportFormat> export_formats();
-// Null: there is none of that name.
+// Returns null if no format has this name.
 const ExportFormat* find_export_format(std::string_view name);
 // "chrome, csv, ...".
 std::string export_format_names();
 
-// One file each.
+// The writers of the formats, one file each.
 std::unique_ptr<EventSink> chrome_sink(const Output& output, TimeAxis axis);
 std::unique_ptr<EventSink> csv_sink(const Output& output, TimeAxis axis);
 std::unique_ptr<EventSink> ctf_sink(const Output& output, TimeAxis axis);
 std::unique_ptr<EventSink> perfetto_sink(const Output& output, TimeAxis axis);
 std::unique_ptr<EventSink> speedscope_sink(const Output& output, TimeAxis axis);
 std::unique_ptr<EventSink> sqlite_sink(const Output& output, TimeAxis axis);
-std::unique_ptr<EventSink> sqlite_sink(sqlite3* database, TimeAxis axis);  // an empty one, which stays the caller's
+// `database` is empty, and the caller owns it.
+std::unique_ptr<EventSink> sqlite_sink(sqlite3* database, TimeAxis axis);
 std::unique_ptr<EventSink> trace_cmd_sink(const Output& output, TimeAxis axis);
 std::unique_ptr<EventSink> uftrace_sink(const Output& output, TimeAxis axis);
 std::string write_callgrind(const Output& output, const Aggregated& from);

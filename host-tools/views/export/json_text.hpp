@@ -6,7 +6,7 @@
 
 namespace nopscope::host {
 
-// With quotes around it; bytes that are no UTF-8 become U+FFFD.
+// The text in quotes; bytes that are not UTF-8 become U+FFFD.
 std::string json_string(std::string_view bytes);
 
 }  // namespace nopscope::host

@@ -6,7 +6,7 @@
 
 namespace nopscope::host {
 
-// An integer's bytes, low ones first. Returns the end.
+// Writes an integer's bytes, low ones first. Returns the end.
 template <typename Integer>
 char* put_little(char* to, Integer value) {
     auto rest = static_cast<std::make_unsigned_t<Integer>>(value);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Perfetto's TracePacket protobuf. A core is a packet sequence: its names are interned there, and its
-// timestamps are differences of a clock of its own, so an entry takes some 19 bytes and a return 13. A
-// context is a thread; counters, samples, what is missing, and calls that are told whole have tracks of their own. The
-// console is a log.
+// Perfetto's TracePacket protobuf. A core is a packet sequence. It interns its names, and has its
+// own clock with relative timestamps, so an entry takes some 19 bytes and a return 13. A context is
+// a thread. Counters, samples, missing parts, and calls from duration records have their own
+// tracks. The console is a log.
 //
-// Perfetto's importer keeps 512 slices open on a track (kMaxDepth): it drops the begin of a deeper one, but not its end,
-// and instants of one time nest, too. So every further 512 levels of a context are on a child track.
+// Perfetto's importer keeps 512 slices open on a track (kMaxDepth). It drops the begin of a deeper
+// slice, but not its end; instants of one time nest, too. So a child track has the next 512 levels.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 namespace nopscope::host {
 namespace {
 
-// Field numbers, as Perfetto publishes them (protos/perfetto/trace).
+// Field numbers from Perfetto's protos/perfetto/trace.
 namespace trace { enum : std::uint32_t { packet = 1 }; }
 namespace packet {
 enum : std::uint32_t {
@@ -59,7 +59,7 @@ constexpr std::uint32_t boot_time = 6;
 constexpr std::uint32_t log_info = 4;
 constexpr std::uint32_t own_clock = 64;
 
-// Tracks, by number and kind.
+// Track identifiers, by kind and number.
 constexpr std::uint64_t process_uuid = 1;
 constexpr std::uint64_t uuid(std::uint64_t kind, std::uint64_t number) { return kind << 48 | number; }
 constexpr std::uint64_t context_kind = 0;
@@ -71,7 +71,7 @@ constexpr std::uint64_t whole_kind = 4;
 constexpr std::uint64_t deeper_kind = 5;
 
 constexpr std::size_t max_depth = 512;
-// The track of the levels from 512 x `level` on.
+// The track of the 512 levels from 512 x `level` on.
 std::uint64_t context_uuid(const Track& track, std::size_t level = 0) {
     return level == 0 ? uuid(context_kind, first_context + track.number)
                       : uuid(deeper_kind, std::uint64_t{track.number} << 16 | level);
@@ -204,18 +204,18 @@ private:
     };
     struct Stack {
         std::size_t depth = 0;
-        std::size_t levels = 1;    // tracks that are described
-        std::size_t instants = 0;  // of the time `at`, since the last begin or end
+        std::size_t levels = 1;    // number of described tracks
+        std::size_t instants = 0;  // of time `at`, since the last begin or end
         Nanoseconds at = 0;
     };
     struct Core {
         bool started = false;
-        Nanoseconds last = 0;  // of its own clock
+        Nanoseconds last = 0;  // by its own clock
         std::uint64_t default_track = 0;
-        std::vector<std::string> interned;  // by function's number: the fields of an event that name it
-        std::unordered_map<std::uint32_t, std::string> interned_others;  // those beyond the firmware's sites
+        std::vector<std::string> interned;  // by function's number: the event fields that name it
+        std::unordered_map<std::uint32_t, std::string> interned_others;  // not the firmware's sites
     };
-    // A packet that is being written into the file's buffer: its length and its event's are below 128.
+    // A packet that is written directly into the file's buffer; packet and event are below 128.
     struct Open {
         char* packet;
         char* event;
@@ -223,7 +223,7 @@ private:
     };
 
     void packet(const Proto& content) { file_.write(Proto().message(trace::packet, content).text()); }
-    // An event by the common clock: rare ones.
+    // A rare event, by the common clock.
     void at(Nanoseconds when, const Proto& of) {
         packet(Proto().number(packet::timestamp, when).number(packet::timestamp_clock_id, boot_time)
                    .number(packet::sequence_id, others_sequence).message(packet::track_event, of));
@@ -353,7 +353,7 @@ private:
         finish(open);
     }
 
-    static constexpr std::uint32_t others_sequence = 1000;  // beyond those of the cores
+    static constexpr std::uint32_t others_sequence = 1000;  // larger than any core's
 
     FileWriter file_;
     std::unordered_map<std::uint32_t, Function> functions_;

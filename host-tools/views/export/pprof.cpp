@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pprof's profile.proto, gzipped: for each call path how often its last function was called, its own
-// nanoseconds, and how many samples were taken there.
+// pprof's profile.proto, gzipped. Each call path has its last function's calls, its own
+// nanoseconds, and the number of samples taken in it.
 #include <zlib.h>
 
 #include <map>
@@ -15,7 +15,7 @@
 namespace nopscope::host {
 namespace {
 
-// Field numbers, as pprof publishes them (proto/profile.proto).
+// Field numbers from pprof's proto/profile.proto.
 namespace profile {
 enum : std::uint32_t { sample_type = 1, sample = 2, mapping = 3, location = 4, function = 5, string = 6,
                        duration_ns = 10, default_type = 14 };
@@ -67,7 +67,7 @@ public:
     GzipFile(const GzipFile&) = delete;
     GzipFile& operator=(const GzipFile&) = delete;
     void write(std::string_view bytes) {
-        // zlib only reads there, and counts in 32 bits.
+        // zlib only reads these bytes, and counts them in 32 bits.
         stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
         stream_.avail_in = static_cast<uInt>(bytes.size());
         run(Z_NO_FLUSH);
@@ -91,7 +91,8 @@ private:
     z_stream stream_{};
 };
 
-// Of the paths, unpacked. Deep ones make gigabytes from some kilobytes of recording, and readers unpack all of it.
+// Size of the uncompressed paths. Deep paths can turn some kilobytes of recording into gigabytes,
+// and readers uncompress all of it.
 std::uint64_t path_bytes(const PathTree& tree) {
     std::vector<std::uint64_t> lengths(tree.nodes.size());
     std::uint64_t bytes = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a writer needs of Protocol Buffers' wire format: varints and length-delimited fields.
+// The part of Protocol Buffers' wire format that a writer needs: varints, length-delimited fields.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace nopscope::host {
 
-// Seven bits a byte, low ones first; at most ten bytes. Returns the end.
+// Writes seven bits in each byte, low ones first; at most ten bytes. Returns the end.
 inline char* put_varint(char* to, std::uint64_t value) {
     for (; value >= 0x80; value >>= 7) *to++ = static_cast<char>(value | 0x80);
     *to++ = static_cast<char>(value);
@@ -22,7 +22,7 @@ public:
         varint(value);
         return *this;
     }
-    // Negative ones take ten bytes, as int64 does.
+    // A negative number takes ten bytes, like an int64.
     Proto& integer(std::uint32_t field, std::int64_t value) {
         return number(field, static_cast<std::uint64_t>(value));
     }
@@ -33,7 +33,7 @@ public:
         return *this;
     }
     Proto& message(std::uint32_t field, const Proto& value) { return bytes(field, value.text_); }
-    // One of the numbers of a packed field.
+    // Adds one number of a packed field.
     Proto& varint(std::uint64_t value) {
         char room[10];
         text_.append(room, put_varint(room, value));

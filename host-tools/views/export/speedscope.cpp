@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// speedscope's file format: a profile of the kind "evented" for each track, and one of the kind "sampled" for each
-// core's samples. A profile's events lie together in the file, so each grows in a file of its own beside it.
+// speedscope's file format: an "evented" profile for each track, and a "sampled" profile for each
+// core's samples. A profile's events are contiguous in the file, so each profile first grows in its
+// own temporary file.
 #include <fmt/compile.h>
 #include <fmt/format.h>
 
@@ -40,7 +41,7 @@ public:
     void leave(const Track& track, std::uint32_t function, Nanoseconds now, Left) override {
         event('C', track, function, now);
     }
-    // A call without a length.
+    // A call without a duration.
     void point(const Track& track, std::uint32_t function, Nanoseconds now) override {
         event('O', track, function, now);
         event('C', track, function, now);

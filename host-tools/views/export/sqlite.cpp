@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An SQLite database; docs/exports.md describes its tables. Rows are written as calls end, in one transaction
-// without a journal: the file gets its name only when it is whole.
+// An SQLite database; docs/exports.md describes its tables. A call's row is written when it ends,
+// in one transaction without a journal. The file gets its name only when it is whole.
 #include <sqlite3.h>
 
 #include <fmt/format.h>
@@ -130,7 +130,7 @@ protected:
 private:
     using Text = std::string;
     using Nullable = std::optional<std::uint64_t>;
-    // Made when it is first used.
+    // `statement` is prepared at its first use.
     struct Insert {
         const char* table;
         sqlite3_stmt* statement = nullptr;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// trace.dat, version 6 (trace-cmd.dat.v6.5(5)): the ring-buffer pages that a Linux kernel's function_graph
-// tracer would have made, for `trace-cmd report` and KernelShark. A core is a CPU, a context a task. Marks,
-// counters, captured values, the console and gaps are events of trace_printk; a gap is in its page's header, too.
+// trace.dat, version 6 (trace-cmd.dat.v6.5(5)), for `trace-cmd report` and KernelShark: ring-buffer
+// pages like those of a Linux kernel's function_graph tracer. A core is a CPU, a context a task.
+// Marks, counters, captured values, the console and gaps are trace_printk events. A gap is also in
+// its page's header.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,11 +23,11 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t page_bytes = 4096;
 constexpr std::size_t page_header_bytes = 16;
-constexpr std::size_t missing_bytes = 8;  // behind a page's events: how many are missing before it
+constexpr std::size_t missing_bytes = 8;  // after the events: how many miss before the page
 constexpr std::size_t page_room = page_bytes - page_header_bytes - missing_bytes;
-constexpr std::uint64_t has_missing = 3u << 30;  // of a page's `commit`
+constexpr std::uint64_t has_missing = 3u << 30;  // bits of a page's `commit`
 
-// A record's first word: 5 bits of its length in words, or one of these; 27 bits of nanoseconds since the last.
+// First word of a record: 5 bits (its length in words, or one of these), 27 bits of nanoseconds.
 constexpr unsigned time_extend = 30;
 constexpr unsigned longest = 28;
 constexpr unsigned delta_bits = 27;
@@ -81,19 +82,19 @@ std::string text_of(const Format& format) {
                        format.name, static_cast<unsigned>(format.id), format.fields, format.print);
 }
 
-// As kallsyms has them: a name ends at a space, and `$` begins those that are none.
+// A name as in kallsyms, where a name ends at a space and `$` begins a mapping symbol.
 std::string symbol_of(const std::string& name) {
     std::string text = for_cell(name);
     std::replace(text.begin(), text.end(), ' ', '_');
     return text.empty() || text.front() == '$' ? "_" + text : text;
 }
 
-// One CPU's: the page that is being filled.
+// The current page of a CPU.
 struct Page {
     std::string data;
     Nanoseconds begin = 0;
     Nanoseconds last = 0;
-    std::uint64_t missing = 0;  // before it
+    std::uint64_t missing = 0;  // records missing before the page
 };
 
 class TraceCmd : public EventSink {
@@ -102,7 +103,7 @@ public:
         : file_(output), axis_(axis), pages_(output.path(), pages_name) {}
 
     void on_function(std::uint32_t number, const FunctionPlace& place) override {
-        // What is no function of the image gets an address below any image.
+        // An entry that is not a function of the image gets an address below any image.
         const std::uint64_t address = place.address != 0 ? place.address : 16 * ++without_address_;
         addresses_[number] = address;
         symbols_[address] = symbol_of(place.name);
@@ -167,7 +168,7 @@ public:
     void finish() override;
 
 private:
-    // An event with its common fields, in whole words.
+    // An event with its common fields, padded to whole words.
     class Record {
     public:
         Record(Id id, const Track& track) {
@@ -204,7 +205,7 @@ private:
         record.add(to);
         put(track.core, to, record);
     }
-    // A text longer than an event is several.
+    // Prints `text`, as several events if it is too long for one.
     void print(const Track& track, Nanoseconds now, std::string_view text) {
         constexpr std::size_t piece = 80;
         do {
@@ -271,7 +272,7 @@ private:
     std::map<std::uint64_t, std::string> symbols_;
     std::uint64_t without_address_ = 0;
     std::vector<Track> tracks_;
-    std::vector<std::vector<Nanoseconds>> calls_;  // by track: begins of those that are open
+    std::vector<std::vector<Nanoseconds>> calls_;  // by track: begins of open calls
     std::vector<Page> cores_;
 };
 
@@ -286,7 +287,7 @@ void TraceCmd::finish() {
     sized<std::uint64_t>(header_event);
     number(static_cast<std::uint32_t>(std::size(event_formats)));
     for (const Format& format : event_formats) sized<std::uint64_t>(text_of(format));
-    number(std::uint32_t{0});  // other event systems
+    number(std::uint32_t{0});  // number of other event systems
     std::string symbols;
     for (const auto& [address, name] : symbols_) symbols += fmt::format("{:016x} T {}\n", address, name);
     sized<std::uint32_t>(symbols);

@@ -40,7 +40,7 @@ void TrackFiles::spill(std::uint32_t track) {
         fail(path(track));
     }
     buffered_ -= part.buffer.size();
-    std::string().swap(part.buffer);  // with its room
+    std::string().swap(part.buffer);  // frees its memory, too
 }
 
 void TrackFiles::spill() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes by track, for formats that have a part of the file, or a file, for each. Any number of
-// tracks takes one open file and 32 MB; a track gets a file only when it needs one.
+// Bytes by track, for formats that have a file, or a part of one, for each track. For any number of
+// tracks it needs one open file and 32 MB. A track gets a file only when it needs one.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ public:
     using Name = std::filesystem::path (*)(const std::filesystem::path& directory, std::uint32_t track);
 
     TrackFiles(std::filesystem::path directory, Name name) : directory_(std::move(directory)), name_(name) {}
-    // Removes the files, unless they were kept.
+    // Removes the files, unless keep() was called.
     ~TrackFiles();
     TrackFiles(const TrackFiles&) = delete;
     TrackFiles& operator=(const TrackFiles&) = delete;
 
     void add(std::uint32_t track) { parts_.resize(track + 1); }
-    // Throws Error, as the others do.
+    // Throws Error, as the functions below do.
     void write(std::uint32_t track, std::string_view bytes) {
         Part& part = parts_[track];
         part.buffer += bytes;
@@ -39,9 +39,9 @@ public:
     }
     std::uint32_t tracks() const { return static_cast<std::uint32_t>(parts_.size()); }
     std::uint64_t bytes(std::uint32_t track) const { return parts_[track].bytes; }
-    // Everything is in the files, of which each is there, and stays.
+    // Writes everything into the files. Every track then has a file, which stays.
     void keep();
-    // What was written of the track, which is over.
+    // Moves the track's bytes to the end of `to`. The track must be finished.
     void move_to(FileWriter& to, std::uint32_t track);
 
 private:

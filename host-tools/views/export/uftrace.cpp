@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A directory that `uftrace report`, `graph`, `replay` and `tui` read: 16 bytes an event, in one file for each
-// track, which is a task; functions by address in a symbol file of a program that does not exist.
+// A directory for `uftrace report`, `graph`, `replay` and `tui`. Each track is a task with its own
+// file, 16 bytes an event. The functions' addresses are in the symbol file of an imaginary program.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,8 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// uftrace knows functions by address alone, and takes them from the symbol file by range: so each gets 16 bytes of
-// a program of its own, whatever its address is in the firmware's.
+// uftrace finds functions by the address ranges of the symbol file. So each function gets 16 bytes
+// in an imaginary program, whatever its address in the firmware is.
 constexpr std::uint64_t text_base = 0x400000;
 constexpr std::uint64_t function_bytes = 16;
 constexpr char program[] = "/nopscope/firmware";
@@ -56,7 +56,7 @@ public:
         record(track, type_entry, function, now, depths_[track.number]);
         record(track, type_exit, function, now, depths_[track.number]);
     }
-    // Keeps the first pair only: a line of `uftrace info` has 4 KiB.
+    // Keeps only the first pair: a line of `uftrace info` has 4 KiB.
     void time_pair(const TimePair& pair) override {
         if (!std::exchange(has_pair_, true)) about_ += "; " + time_pair_text(pair);
     }
@@ -72,7 +72,7 @@ private:
     static fs::path records_name(const fs::path& directory, std::uint32_t track) {
         return directory / fmt::format("{}.dat", track + 1);
     }
-    // Nanoseconds; type 2 bits, whether arguments follow 1, magic 3, depth 10, address 48.
+    // Bit fields: time in ns 64; type 2, has arguments 1, magic 3, depth 10, address 48.
     void record(const Track& track, std::uint64_t type, std::uint32_t function, Nanoseconds now,
                 std::uint64_t depth) {
         char bytes[16];
@@ -111,7 +111,8 @@ void Uftrace::finish() {
     to = put_little(to, std::uint16_t{sizeof header});
     *to++ = 1;  // little-endian
     *to++ = 2;  // 64 bits
-    // Tasks and sessions, relative symbols, the largest depth; below: the program, its command line, the tasks.
+    // Features: tasks and sessions, relative symbols, largest depth. Information: program, command
+    // line, tasks.
     to = put_little(to, std::uint64_t{1u << 1 | 1u << 5 | 1u << 6});
     to = put_little(to, std::uint64_t{1u << 0 | 1u << 3 | 1u << 7});
     put_little(to, std::uint16_t{65535});
@@ -119,7 +120,7 @@ void Uftrace::finish() {
                       fmt::format("exename:{}\ncmdline:nopscope export: {}\ntaskinfo:lines=2\ntaskinfo:nr_tid={}\n"
                                   "taskinfo:tids={}\n", program, about_, tracks_.size(), tasks));
     write("task.txt", task_lines);
-    // Without a stack to tell it where user space ends, uftrace takes every address for the kernel's.
+    // Without a stack in the map, uftrace takes every address for one of the kernel.
     write(fmt::format("sid-{}.map", session),
           fmt::format("{:012x}-{:012x} r-xp 00000000 00:00 0                          {}\n"
                       "7ffffffde000-7ffffffff000 rw-p 00000000 00:00 0                          [stack]\n",

@@ -19,7 +19,7 @@ namespace {
 
 std::string cut(std::string text, std::size_t most) {
     if (text.size() <= most) return text;
-    while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;  // not inside a character
+    while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;  // UTF-8
     return text.substr(0, most) + "…";
 }
 
@@ -41,7 +41,7 @@ CodeView::CodeView(const std::string& image, std::vector<std::string> source_roo
     if (stat(image.c_str(), &about) == 0) modified_ = about.st_mtime;
 }
 
-// By the share of self time, and of samples, together.
+// Orders the functions by the sum of their shares of self time and of samples.
 std::vector<std::uint64_t> CodeView::hottest(const Report& report) const {
     std::unordered_map<std::uint64_t, double> shares;
     for (const FunctionRow& row : report.functions) shares[row.address] += row.share;
@@ -60,7 +60,7 @@ std::vector<std::uint64_t> CodeView::hottest(const Report& report) const {
     return addresses;
 }
 
-// By the mapping symbols ($x, $d); before any of them it is code.
+// The mapping symbols ($x, $d) decide; code precedes the first one.
 bool CodeView::is_data(std::uint64_t address) const {
     const auto after = std::upper_bound(data_.begin(), data_.end(), std::pair(address, true));
     return after != data_.begin() && after[-1].second;
@@ -116,7 +116,7 @@ Json CodeView::function(const Function& of, std::int64_t& room, const PositionOf
     return json;
 }
 
-// The source lines of the instructions, file by file, while there is room.
+// The source lines of the instructions, file by file, up to the page's limit.
 Json CodeView::source(std::vector<LinePlace> places, const std::vector<std::uint32_t>& files) const {
     Json json = columns({"file", "line", "text"});
     Json refused = columns({"file", "why"});
@@ -153,7 +153,7 @@ Json CodeView::source(std::vector<LinePlace> places, const std::vector<std::uint
 
 Json CodeView::json(const Report& report, const PositionOf& position) const {
     Json functions = Json::array();
-    std::vector<LinePlace> places;  // the hottest functions' first
+    std::vector<LinePlace> places;  // those of the hottest functions first
     std::int64_t room = max_bytes;
     for (const std::uint64_t address : hottest(report)) {
         const Function* const of = symbols_.around(address);
@@ -161,7 +161,7 @@ Json CodeView::json(const Report& report, const PositionOf& position) const {
         if (functions.size() == max_functions || room <= 0) break;
         functions.push_back(function(*of, room, position, places));
     }
-    // Files by the page's own numbers, and each line once.
+    // Gives each file the page's own number, and takes each line once.
     std::vector<std::uint32_t> files;
     std::unordered_map<std::uint32_t, std::uint32_t> numbers;
     std::unordered_map<std::uint64_t, bool> known;

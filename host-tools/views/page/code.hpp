@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hottest functions' instructions, with the source lines that they are of: what a page has when the image is at hand.
+// A page's section `code`: the hottest functions' instructions and their source lines.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,16 @@ namespace nopscope::host {
 
 class CodeView {
 public:
-    // Of a page; instructions: of a function.
+    // Limits: functions of a page; instructions of a function.
     static constexpr std::size_t max_functions = 40;
     static constexpr std::size_t max_instructions = 4096;
-    static constexpr std::int64_t max_bytes = 200'000;  // of all instructions, with their lines and targets
+    static constexpr std::int64_t max_bytes = 200'000;  // all instructions, their lines and targets
     static constexpr std::size_t max_files = 256;
     static constexpr std::size_t max_source_bytes = 60'000;
     static constexpr std::size_t max_line_bytes = 200;
 
-    // Reads the image once and, as they are asked for, the files that its DWARF names, relative ones below `source_roots`;
-    // without any root no source. Throws Error.
+    // Reads the image once. Reads the files that its DWARF names when they are needed, relative
+    // ones below `source_roots`; without a root, there is no source. Throws Error.
     CodeView(const std::string& image, std::vector<std::string> source_roots);
 
     // The view's section `code` (web/src/code_model.ts).
@@ -44,9 +44,9 @@ private:
     Symbols symbols_;
     Disassembler disassembler_;
     LineTable lines_;
-    std::vector<std::pair<std::uint64_t, bool>> data_;  // from where on it is data, or code: ascending
+    std::vector<std::pair<std::uint64_t, bool>> data_;  // ascending: data (true) or code from here
     std::vector<std::string> source_roots_;
-    std::int64_t modified_ = 0;  // the image, seconds
+    std::int64_t modified_ = 0;  // time of the image, in seconds
 };
 
 }  // namespace nopscope::host

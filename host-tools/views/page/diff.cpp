@@ -39,7 +39,7 @@ Json functions_of(const Names& names, const Difference& difference) {
         list.push_back({{"name", for_cell(place.name)},
                         {"file", for_cell(place.file)},
                         {"line", place.line},
-                        {"address", fmt::format("{}", number)},  // tells it from others of the name
+                        {"address", fmt::format("{}", number)},  // names are not unique
                         {"calls", whole(after.calls)},
                         {"total", whole(after.total_ns)},
                         {"self", whole(after.self_ns)},
@@ -57,7 +57,7 @@ Json functions_of(const Names& names, const Difference& difference) {
 Json paths_of(const Names& names, const Difference& difference, std::size_t most) {
     std::vector<const Compared*> by_number(names.path_count());
     for (const Compared& row : difference.paths) by_number[row.number] = &row;
-    // A caller's is at least as large as those of what it calls: it was on the stack.
+    // A caller's weight is at least that of its callees, because it was on the stack.
     std::vector<double> weights(by_number.size());
     for (std::size_t n = by_number.size(); n-- > 1;) {
         if (const Compared* const row = by_number[n]) weights[n] = std::max({weights[n], row->before.total_ns, row->after.total_ns});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recording as one page to look at in a browser: everything is inside, and nothing is loaded.
+// A recording as one page for a browser. The page contains everything and loads nothing.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace nopscope::host {
 
-// What a page may have besides, where it is at hand.
+// Optional parts of a page.
 struct ViewParts {
     const Timeline* timeline = nullptr;
     const CodeView* code = nullptr;
@@ -20,20 +20,20 @@ struct ViewParts {
 
 inline constexpr std::size_t default_most_paths = 50'000;
 
-// What the page shows, as JSON (web/src/model.ts has its fields). Of each tree the `most_paths` longest
-// paths; what is left out of it is one path, of its caller.
+// The page's data as JSON (web/src/model.ts has its fields). Each tree has its `most_paths` longest
+// paths. One more path for each caller stands for its shorter ones.
 std::string view_json(const Report& report, const Profile& profile, const std::string& title,
                       std::size_t most_paths = default_most_paths, const ViewParts& parts = {});
 
-// web/ as it was built in: with a mark where the data goes.
+// The built-in page of web/, with a mark where the data goes.
 std::string_view page_template();
 
-// The page with the data in it, whatever bytes its names have.
+// The page with the data in it. Any bytes in names are safe.
 std::string html_page(std::string_view page, const std::string& view);
 
-// The page with what can be asked of a target (web/src/controls.ts), which asks its server for the
-// rest (views/serve/server.hpp), and the content security policy that belongs into its response's
-// head: the page's own, and that it may ask where it came from, and be in no frame.
+// The page of a server: it has the controls of a target (web/src/controls.ts), and requests the
+// view from its server (views/serve/server.hpp). `policy` is the content security policy for the
+// response's head: the page's own, plus requests to its server, but no frames.
 struct ServedPage {
     std::string html;
     std::string policy;

@@ -2,7 +2,7 @@
 #include "host-tools/base/error.hpp"
 #include "host-tools/views/page/html.hpp"
 
-// cmake/page.cmake
+// From cmake/page.cmake.
 extern "C" const char _binary_page_html_start[];
 extern "C" const char _binary_page_html_end[];
 
@@ -12,7 +12,7 @@ std::string_view page_template() {
     return {_binary_page_html_start, static_cast<std::size_t>(_binary_page_html_end - _binary_page_html_start)};
 }
 
-// In a script element only "<" can begin what is not data.
+// In a script element, only "<" can end the data.
 std::string html_page(std::string_view page, const std::string& view) {
     constexpr std::string_view mark = "<!--data-->";
     const std::size_t at = page.find(mark);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of a timeline goes into a page.
+// Chooses the part of a timeline that a page shows, and writes it as JSON.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,10 +13,10 @@
 namespace nopscope::host {
 namespace {
 
-// What is no function of the view's list (web/src/model.ts).
+// Numbers for what is not a function of the view's list (web/src/model.ts).
 enum Special : std::int64_t { tracer = -3, away = -4, unknown = -5 };
 
-// Ascending numbers as the distance from the one before: fewer digits.
+// Writes each of some ascending numbers as the distance from the one before, to save digits.
 class Ascending {
 public:
     std::int64_t operator()(std::int64_t value) { return value - std::exchange(last_, value); }
@@ -25,7 +25,7 @@ private:
     std::int64_t last_ = 0;
 };
 
-// Those that hold more than is drawn anyway: how full each is, in percent, and how many calls begin in it.
+// Slots with more calls than are drawn: how full each is (percent), and how many calls begin in it.
 template <typename Row>
 void add_slots(Json& json, const Row& row, const std::vector<std::uint64_t>& kept, unsigned shift) {
     Ascending slot;
@@ -143,7 +143,7 @@ Json Timeline::json(const PositionOf& position) const {
         for (std::uint32_t depth = 0; next != shown.calls.end() && next->track == number; ++depth) {
             Json row{{"from", Json::array()}, {"duration", Json::array()}, {"function", Json::array()},
                      {"left", Json::array()}};
-            std::vector<std::uint64_t> kept(shown.rows.empty() ? 0 : std::size_t{slots_});  // that begin in a slot
+            std::vector<std::uint64_t> kept(shown.rows.empty() ? 0 : std::size_t{slots_});  // by slot
             Ascending from;
             for (; next != shown.calls.end() && next->track == number && next->depth == depth; ++next) {
                 const Call& call = next->call;

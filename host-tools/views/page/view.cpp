@@ -18,7 +18,7 @@ namespace {
 
 using Positions = std::unordered_map<std::uint64_t, std::size_t>;
 
-// What is no function's (web/src/model.ts).
+// Numbers for paths that are not a function (web/src/model.ts).
 enum Special : std::int64_t { all = -1, too_short = -2 };
 
 struct PathRow {
@@ -27,13 +27,13 @@ struct PathRow {
     std::uint64_t calls = 0;
     std::uint64_t total = 0;
     std::uint64_t self = 0;
-    std::uint64_t samples = 0;  // taken just there
+    std::uint64_t samples = 0;  // taken in this path itself
     double weight = 0;          // share of all time, and of all samples
 };
 
-// Parents first, before and after. What has no room adds to one row for each caller that is kept.
+// Keeps `most` rows in their order. Other rows add to one row for each kept caller.
 std::vector<PathRow> longest(const std::vector<PathRow>& rows, std::size_t most) {
-    double beyond = -1;  // the largest weight that has no room
+    double beyond = -1;  // the largest weight that is left out
     if (rows.size() > most) {
         std::vector<double> weights;
         weights.reserve(rows.size());
@@ -43,8 +43,8 @@ std::vector<PathRow> longest(const std::vector<PathRow>& rows, std::size_t most)
         beyond = weights[most];
     }
     std::vector<PathRow> kept;
-    std::vector<std::uint32_t> now(rows.size());  // the row's number, or that of what stands for it
-    std::vector<bool> stands(rows.size());        // now[] is of a row of Special::too_short
+    std::vector<std::uint32_t> now(rows.size());  // the row's new number, or that of its substitute
+    std::vector<bool> stands(rows.size());  // now[] is the number of a Special::too_short
     std::unordered_map<std::uint32_t, std::uint32_t> rests;  // by caller
     for (std::uint32_t at = 0; at < rows.size(); ++at) {
         const PathRow& row = rows[at];
@@ -87,7 +87,7 @@ Json columns(const std::vector<PathRow>& rows) {
 
 std::vector<PathRow> paths_of(const PathTree& tree) {
     std::vector<PathRow> rows;
-    std::vector<std::uint64_t> sampled;  // in it and in what it calls
+    std::vector<std::uint64_t> sampled;  // in the path and its callees
     for (const TreeNode& node : tree.nodes) {
         rows.push_back({node.parent, rows.empty() ? all : std::int64_t{node.function}, node.calls, node.total_ns,
                         node.self_ns, node.samples});
@@ -95,7 +95,7 @@ std::vector<PathRow> paths_of(const PathTree& tree) {
     }
     std::vector<std::uint64_t> inside(rows.size());
     for (std::size_t at = rows.size(); at-- > 0;) {
-        // The root, and what stands for callers that nobody knows, have no time but that of what is in them.
+        // The root, and the rows of unknown callers, have only the time of their callees.
         if (rows[at].calls == 0) rows[at].total = inside[at];
         if (at == 0) break;
         inside[rows[at].parent] += rows[at].total;
@@ -110,7 +110,7 @@ std::vector<PathRow> paths_of(const PathTree& tree) {
     return rows;
 }
 
-// Of the target's profile: bins of a doubling each.
+// From the target's profile. Each bin is twice as long as the one before.
 Json json_bins(const ProfileRow& row, bool raw, std::uint64_t clock_hz) {
     Json json = Json::array();
     const auto from_ns = [&](unsigned bin) {
@@ -175,7 +175,7 @@ FunctionRow as_function(const ProfileRow& from) {
     return row;
 }
 
-// By the tree's numbers; then those that are in no path. `at`: where each is, by key_of().
+// In the tree's order, then those that are in no path. `at`: the index of each, by key_of().
 Json json_functions(const Report& report, const Profile& profile, const PathTree& tree, Positions& at) {
     Json list = Json::array();
     for (const FunctionPlace& place : tree.functions) {
@@ -189,7 +189,7 @@ Json json_functions(const Report& report, const Profile& profile, const PathTree
         if (is_new) list.emplace_back();
         return list[found->second] = json_function(row, report.raw);
     };
-    // Where both have calls of a function they have been added up already.
+    // If both have calls of a function, the report has already added them.
     std::unordered_set<std::uint64_t> traced;
     for (const FunctionRow& row : report.functions) {
         put(row);

@@ -26,7 +26,7 @@ std::string lower(std::string_view text) {
     return out;
 }
 
-// All bytes that a name or an address can have.
+// True if `text` has only bytes that occur in a name or an address.
 bool is_host_name(std::string_view text) {
     constexpr std::string_view more = ".-_:%";  // % before the zone of an IPv6 address
     return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
@@ -34,7 +34,7 @@ bool is_host_name(std::string_view text) {
     });
 }
 
-// "[::1]:80" -> "::1"; "name:80" -> "name". Nothing: it is neither.
+// "[::1]:80" -> "::1"; "name:80" -> "name". Nothing for other texts.
 struct HostAndPort {
     std::string host;
     std::optional<int> port;
@@ -72,7 +72,7 @@ Kind kind_of(const std::string& host) {
     return host == "localhost" ? Kind::loopback : Kind::name;
 }
 
-// Takes as long wherever they differ.
+// Takes the same time wherever the texts differ.
 bool same_secret(std::string_view a, std::string_view b) {
     unsigned difference = a.size() == b.size() ? 0 : 1;
     for (std::size_t n = 0; n < a.size(); ++n) {
@@ -85,7 +85,7 @@ bool host_is_ours(const ListenAddress& at, std::string_view host) {
     const auto said = split(host);
     if (!said) return false;
     if (said->host == at.host) return true;
-    // An address needs no name server, but on a loopback address nobody has any other reason to name one.
+    // No name server can redirect an address, but a loopback server has only loopback addresses.
     const Kind kind = kind_of(said->host);
     return kind == Kind::loopback || (kind == Kind::address && !at.is_loopback);
 }

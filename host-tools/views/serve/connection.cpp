@@ -12,7 +12,7 @@
 namespace nopscope::host {
 namespace {
 
-// Nobody needs these here, and each has a way to make a small request into a large one.
+// The page needs none of these, and each can turn a small request into a large one.
 constexpr const char* unwanted[] = {"\nrange:", "\ntransfer-encoding:", "\ncontent-encoding:", "\nexpect:"};
 
 }  // namespace
@@ -51,7 +51,7 @@ bool Connection::read_head() {
         end = head_.find("\r\n\r\n");
     }
     std::string lower = head_.substr(0, end);
-    // httplib hands a value on as a C string: "Host: 127.0.0.1\0.evil.example" would pass for 127.0.0.1.
+    // httplib passes values on as C strings: "Host: 127.0.0.1\0.evil.example" would pass.
     if (lower.find('\0') != std::string::npos) return refuse("400 Bad Request", "a head has no NUL");
     for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
     for (const char* name : unwanted) {
@@ -90,7 +90,7 @@ ssize_t Connection::write(const char* bytes, std::size_t size) {
     return static_cast<ssize_t>(size);
 }
 
-// Nothing here goes by addresses.
+// No part of the server uses addresses.
 void Connection::get_remote_ip_and_port(std::string&, int&) const {}
 void Connection::get_local_ip_and_port(std::string&, int&) const {}
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One request's bytes, for httplib: it would read a head of any length, from whoever takes any time over it,
-// and answer ranges that overlap with a thousand copies. Such a head never reaches it.
+// One request's bytes, for httplib. httplib alone would read a head of any length at any speed, and
+// would answer overlapping ranges with a thousand copies. This class refuses such heads first.
 #pragma once
 
 #include <httplib.h>
@@ -17,10 +17,10 @@ public:
     static constexpr std::size_t max_body_bytes = std::size_t{1} << 16;
     static constexpr std::chrono::seconds patience{5};  // for a head, for a body, for a write
 
-    // `socket`'s owner is the caller. `stop`: ends all waiting.
+    // The caller owns `socket`. `stop` ends all waiting.
     Connection(int socket, const std::atomic<bool>& stop) : socket_(socket), stop_(stop) {}
 
-    // Reads the request's head. False: none came, whole, short and plain enough; what there is to say has been said.
+    // Reads the request's head. Returns false if no acceptable head came; a due refusal was sent.
     bool read_head();
 
     bool is_readable() const override;
@@ -39,8 +39,8 @@ private:
 
     int socket_;
     const std::atomic<bool>& stop_;
-    std::string head_;          // and what came with it
-    std::size_t taken_ = 0;     // of that
+    std::string head_;          // with the bytes that came after it
+    std::size_t taken_ = 0;     // bytes of head_ that read() has returned
     std::size_t body_room_ = 0;  // bytes that may still come
     Clock::time_point body_until_{};
 };

@@ -25,7 +25,7 @@ using Words = std::vector<std::string>;
 constexpr std::chrono::seconds event_interval{1};
 
 std::string only_header(const Request& request, const char* name) {
-    // Of two, a proxy and a server may choose differently.
+    // If there are two, a proxy and a server may choose different ones.
     return request.get_header_value_count(name) == 1 ? request.get_header_value(name)
            : request.has_header(name)               ? "?"
                                                      : "";
@@ -54,7 +54,7 @@ std::string as_json(const ControlAnswer& answer) {
     return json.dump();
 }
 
-// web/src/controls.ts has the fields' types.
+// web/src/controls.ts declares the fields.
 std::string controls_json() {
     nlohmann::json controls = nlohmann::json::array();
     for (const Verb& verb : verbs()) {
@@ -80,7 +80,7 @@ std::string sentence_of(const std::exception_ptr& what) {
     }
 }
 
-// As a provider, since httplib would otherwise copy it, and compress it each time anew.
+// With a provider, because httplib would otherwise copy and compress the body each time.
 void answer_with(Response& response, std::shared_ptr<const std::string> body, const char* type) {
     const std::size_t size = body->size();
     response.set_content_provider(size, type, [body](std::size_t offset, std::size_t length, httplib::DataSink& sink) {
@@ -98,7 +98,7 @@ public:
           shown_(shown),
           page_(served_page(page_template(), controls_json())) {
         new_task_queue = [] { return new Workers(most_connections); };
-        // httplib's own would let another server have the same port.
+        // httplib's own options would let another server use the same port.
         set_socket_options([](socket_t socket) {
             const int yes = 1;
             setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
@@ -138,7 +138,7 @@ public:
             stopping_ = true;
         }
         stopped_.notify_all();
-        // Once, and not before it runs: httplib would not hear it.
+        // Calls stop() once, and only when the server runs: httplib ignores an earlier call.
         while (!is_running() && !ended_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
         stop();
         thread_.join();
@@ -194,7 +194,7 @@ private:
         bool first = true;
     };
 
-    // httplib catches nothing here.
+    // httplib does not catch exceptions here.
     bool send_event(Follower& follower, httplib::DataSink& sink) noexcept try {
         const std::string event = "data: " + shown_.status(follower.console) + "\n\n";
         return sink.write(event.data(), event.size());

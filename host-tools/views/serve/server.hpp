@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page and what it asks for, over HTTP (docs/cli.md):
+// Serves the page and its requests over HTTP (docs/cli.md):
 //
-//     GET /           the page            GET /events    how things are, each second, as server-sent events
-//     GET /view       the view, as JSON   POST /request  a ControlRequest as JSON -> {"status": 0, "text": "ok"}
+//     GET /        the page           GET /events    the status, each second, as server-sent events
+//     GET /view    the view, as JSON  POST /request  a ControlRequest -> {"status": 0, "text": "ok"}
 //
-// There are no files: what is not in this list is not there. Each connection is one request's.
+// Every other path is unknown; there are no files. Each connection serves one request.
 #pragma once
 
 #include <memory>
@@ -18,17 +18,17 @@ namespace nopscope::host {
 class Server {
 public:
     static constexpr std::size_t most_connections = 16;  // others wait
-    static constexpr std::size_t most_followers = 8;     // of them, for events; others are refused
+    static constexpr std::size_t most_followers = 8;  // event streams among them; more are refused
 
-    // Listens from now on. `token`: what each request must bring; empty: none. Throws Error.
+    // Listens from now on. Each request must have `token`, unless it is empty. Throws Error.
     Server(const ListenAddress& at, const std::string& token, Shown& shown);
-    // Ends what is being answered.
+    // Ends the answers in progress.
     ~Server();
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
 
     const ListenAddress& at() const;
-    std::string url() const;  // to open: with the token
+    std::string url() const;  // to open in a browser, with the token
     std::size_t pages() const;  // open pages. The server notices a closed one within two seconds
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a server has to show: a recording, or a line while it is read. Asked from several threads at once.
+// What a server shows: a recording, or a line while it is read. Several threads call it at once.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,16 @@ public:
     virtual ~Shown() = default;
 
     struct View {
-        std::uint64_t number = 0;  // another one for another view
+        std::uint64_t number = 0;  // changes with the view
         std::string json;          // view_json()
-        std::string gzip;          // the same, packed
+        std::string gzip;          // the same, compressed
     };
-    // The newest there is; null: nothing can be shown yet.
+    // The newest view; null: there is none yet.
     virtual std::shared_ptr<const View> view() = 0;
-    // How things are, as JSON in one line (web/src/status.ts has its fields): with the console's text since `console`,
-    // bytes of it that were told already, which becomes what has been told by then.
+    // The status as JSON in one line (web/src/status.ts has its fields). `console` counts the bytes
+    // of the console's text that were sent before; the call adds the later text, and updates it.
     virtual std::string status(std::uint64_t& console) = 0;
-    // Asks the target. Waits for the answer, some seconds at most.
+    // Sends a command to the target, and waits some seconds at most for its answer.
     virtual ControlAnswer ask(const ControlRequest& request) = 0;
 };
 

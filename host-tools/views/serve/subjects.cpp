@@ -14,18 +14,18 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto view_interval = 900ms;  // less than between two events
+constexpr auto view_interval = 900ms;  // less than the time between two events
 
 std::string packed(const std::string& text) {
     z_stream stream{};
-    constexpr int gzip = 15 + 16;  // zlib's window bits, and that the format is gzip's
+    constexpr int gzip = 15 + 16;  // zlib's window bits, and 16 for the gzip format
     if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, gzip, 8, Z_DEFAULT_STRATEGY) != Z_OK) throw std::bad_alloc();
     std::string out(deflateBound(&stream, text.size()), '\0');
     stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
     stream.avail_in = static_cast<uInt>(text.size());
     stream.next_out = reinterpret_cast<Bytef*>(out.data());
     stream.avail_out = static_cast<uInt>(out.size());
-    deflate(&stream, Z_FINISH);  // there is room for all of it
+    deflate(&stream, Z_FINISH);  // `out` has room for all of it
     out.resize(stream.total_out);
     deflateEnd(&stream);
     return out;
@@ -36,7 +36,7 @@ std::shared_ptr<const Shown::View> make_view(std::uint64_t number, std::string j
     return std::make_shared<const Shown::View>(Shown::View{number, std::move(json), std::move(gzip)});
 }
 
-// All fields of web/src/status.ts.
+// With all fields of web/src/status.ts.
 Json status_json(const std::string& source, const std::string& state) {
     return {{"source", for_cell(source)}, {"state", state},    {"sentence", ""}, {"note", ""},
             {"resets", 0},               {"losses", 0},       {"commands", false}, {"view", 0},
@@ -64,7 +64,7 @@ Json json_rates(const std::optional<Rates>& rates) {
             {"cores", std::move(cores)}};
 }
 
-// What of the counters goes with what a page shows.
+// The counters whose change also changes the page's view.
 StreamCounters shown_by(StreamCounters counters) {
     for (const auto stream : {protocol::Stream::hello, protocol::Stream::stats, protocol::Stream::console, protocol::Stream::reply}) {
         counters.frames_by_stream[static_cast<std::size_t>(stream)] = 0;
@@ -105,7 +105,7 @@ std::shared_ptr<const Shown::View> ShownLine::view() {
     const std::lock_guard lock(mutex_);
     refresh();
     if (now_.report && (!view_ || view_->number != number_)) {
-        // As long as it runs, nothing ends early.
+        // While the target runs, the recording is not incomplete.
         if (now_.status.state == LineState::running) now_.report->integrity.complete = true;
         view_ = make_view(number_, view_json(*now_.report, *now_.profile, title_, most_paths,
                                              {.timeline = now_.timeline.get(), .code = code_}));

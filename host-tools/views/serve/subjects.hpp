@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `serve` shows: a recording, or a line.
+// The two things that `serve` shows: a recording, or a line.
 #pragma once
 
 #include <mutex>
@@ -25,13 +25,13 @@ private:
     std::shared_ptr<const View> view_;
 };
 
-// Looks once a second, and only while somebody asks.
+// Takes a view at most once a second, and only while somebody asks for it.
 class ShownLine final : public Shown {
 public:
-    // Of the call paths; a page draws them again and again.
+    // Limit of call paths, because a page draws them again and again.
     static constexpr std::size_t most_paths = 10'000;
 
-    // `code`: of the image; may be null.
+    // `code`: for the image; may be null.
     ShownLine(Live& live, const std::string& title, bool raw, const CodeView* code)
         : live_(live), title_(title), raw_(raw), code_(code) {}
 
@@ -46,12 +46,12 @@ private:
     const std::string title_;
     const bool raw_;
     const CodeView* const code_;
-    std::mutex mutex_;  // of what follows
+    std::mutex mutex_;  // guards the members below
     LiveView now_;
     std::optional<Rates> rates_;
-    StreamCounters seen_;       // of what the number is
-    std::uint64_t number_ = 0;  // of what there is to see now; 0: nothing
-    std::shared_ptr<const View> view_;  // of that number or of an earlier one
+    StreamCounters seen_;       // the counters that number_ stands for
+    std::uint64_t number_ = 0;  // number of the newest state; 0: none
+    std::shared_ptr<const View> view_;  // its number is number_ or an earlier one
 };
 
 }  // namespace nopscope::host

@@ -8,7 +8,7 @@
 
 namespace nopscope::host {
 
-// httplib's threads, but who brings more than they can do waits: further connections stay with the kernel.
+// httplib's threads. When all are busy, enqueue() waits; further connections stay in the kernel.
 class Workers final : public httplib::TaskQueue {
 public:
     explicit Workers(std::size_t most) : most_(most), pool_(most) {}

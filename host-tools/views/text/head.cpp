@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The head of a report: what the target says of itself, and what is missing because of it.
+// The head of a report: what the target says about itself, and what is missing therefore.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ std::string in_force_text(const InForceChange& change) {
                                                       : "an unknown mode");
 }
 
-// The functions that the last session moved to the profile and that were not read since.
+// The functions that the last session moved to the profile, and that were not read since then.
 std::vector<std::string> not_read_since(const Report& report, const ProfileReading& reading) {
     std::map<std::uint64_t, const MoveRow*> last;
     for (const MoveRow& row : report.moved) {
@@ -43,7 +43,7 @@ std::vector<std::string> not_read_since(const Report& report, const ProfileReadi
     return names;
 }
 
-// Empty: there is none.
+// Empty if no site was refused.
 std::string refused_text(const protocol::RefusedSites& refused, std::uint32_t sites) {
     std::string why;
     const auto add = [&](std::uint32_t count, const char* reason) {
@@ -66,8 +66,7 @@ std::string list_of(const std::vector<std::string>& names) {
     return text;
 }
 
-// Leaves out the rows before a session's first recorder and after its last one, which record
-// nothing.
+// Leaves out rows before a session's first recorder and after its last one: nothing is recorded.
 std::vector<TargetRow> rows_of_recording(const std::vector<TargetRow>& rows) {
     const auto records = [](const TargetRow& row) { return !row.in_force.starts_with(no_recorder); };
     std::vector<TargetRow> shown;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For people.
+// Reports as text for people.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -141,13 +141,14 @@ std::string text_report(const Report& report) {
     return out + missing_lines(report) + integrity_line(report.integrity) + "\n";
 }
 
-// With records, those; else the profile. Functions that only samples have seen come last, their other columns empty.
+// Lists the records, or without records the profile. Functions that only samples have seen come
+// last, with empty other columns.
 std::string csv_report(const Report& report) {
     const auto place = [&](const FunctionPlace& row) {
         return fmt::format("{},{},{},{}", csv_cell(row.name), hex_address(row.address),
                            csv_cell(row.file), row.line);
     };
-    // "min,mean,max", empty where no call was seen from begin to end.
+    // "min,mean,max"; empty if no whole call was seen.
     const auto calls = [](const std::optional<CallTimes>& of) {
         return of ? fmt::format("{},{},{}", of->min_ns, of->mean_ns, of->max_ns) : std::string(",,");
     };

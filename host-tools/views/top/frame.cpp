@@ -13,7 +13,7 @@
 namespace nopscope::host::top {
 namespace {
 
-// Nothing goes beyond the screen.
+// Cuts each line at the screen's width.
 void cut(Frame& frame, std::size_t width) {
     for (FrameLine& line : frame.lines) {
         std::size_t left = width;
@@ -24,9 +24,9 @@ void cut(Frame& frame, std::size_t width) {
     }
 }
 
-// The last lines of a text, wrapped.
+// The last lines of a text, wrapped at `width`.
 std::vector<std::string> last_lines(std::string_view text, std::size_t rows, std::size_t width) {
-    // No more is shown than fits, however long lines are.
+    // At most this much fits, however long the lines are.
     if (text.size() > 4 * rows * width) text.remove_prefix(text.size() - 4 * rows * width);
     const std::string safe = for_terminal(text);
     std::vector<std::string> lines;
@@ -68,7 +68,7 @@ void add_help(Frame& frame, std::size_t rows) {
 FrameLine bottom_line(Frame& frame, const Ui& ui, std::size_t row, std::size_t width) {
     if (ui.prompt != Prompt::none) {
         const std::string text = prompt_text(ui);
-        // The end of what is typed stays in sight.
+        // The end of the typed text stays visible.
         std::string typed = for_cell(ui.typed);
         const std::size_t room = width > columns(text) + 1 ? width - columns(text) - 1 : 0;
         while (columns(typed) > room) typed.erase(0, 1);
@@ -93,7 +93,7 @@ Frame draw(Ui& ui, const Lines& lines, const LiveView& view, const Rates& rates,
     Frame frame;
     const std::size_t width = std::max<std::size_t>(size.columns, 1);
     add_meters(frame, ui, view, rates, width, size.rows / 2);
-    const std::size_t rest = size.rows - std::min(size.rows, frame.lines.size() + 1);  // the last line apart
+    const std::size_t rest = size.rows - std::min(size.rows, frame.lines.size() + 1);
     const std::size_t console = ui.help || rest < 8 ? 0 : ui.console == 0 ? 0 : ui.console == 1 ? rest / 5 + 1 : rest / 2;
     const std::size_t list_rows = rest - console;
     if (ui.help) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A screen of `top` as text with styles: what a terminal then shows, and a test compares.
+// A screen of `top` as text with styles. A terminal shows it, and a test compares it.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ using FrameLine = std::vector<Span>;
 
 struct Frame {
     std::vector<FrameLine> lines;
-    // Where the cursor is, while something is typed.
+    // The cursor's place, while a person types.
     bool has_cursor = false;
     std::size_t cursor_row = 0;
     std::size_t cursor_column = 0;
@@ -31,10 +31,11 @@ struct Size {
     std::size_t columns = 80;
 };
 
-// No line is longer than the screen's, and there are as many. Scrolls `ui` so that what is selected is shown.
+// Fills the screen: `size.rows` lines at most, none longer than the screen. Scrolls `ui` so that
+// the selected line is visible.
 Frame draw(Ui& ui, const Lines& lines, const LiveView& view, const Rates& rates, Size size);
 
-// The same without keys and console, as many lines as it takes: `top_lines` functions (0: all).
+// The same without keys and console, in as many lines as needed: `top_lines` functions (0: all).
 Frame draw_once(const Lines& lines, const LiveView& view, const Rates& rates, Column sort, std::size_t top_lines,
                 std::size_t width);
 

@@ -33,11 +33,11 @@ void select(Ui& ui, const Lines& lines, std::size_t at) {
     const std::size_t size = lines.size(ui.view);
     if (size == 0) return;
     at = std::min(at, size - 1);
-    // The first line stays the first, whichever that is.
+    // At the first line, the selection stays at the top when lines move.
     ui.selected = at == 0 ? std::nullopt : std::optional(lines.key(ui.view, at));
 }
 
-// The next line that has it in its name, from `from` on, around the end; `step` 1 or -1.
+// Selects the next line from `from` on that matches; wraps around at the end. `step`: 1 or -1.
 void search_on(Ui& ui, const Lines& lines, std::size_t from, int step) {
     const std::size_t size = lines.size(ui.view);
     for (std::size_t n = 0; n < size; ++n) {
@@ -112,7 +112,7 @@ std::optional<Act> accept(Ui& ui) {
     return std::nullopt;
 }
 
-// Asks for the verb's arguments, or does it at once.
+// Asks for the verb's arguments, or returns the request at once.
 std::optional<Act> on_verb(Ui& ui, const Verb& verb, const Lines& lines) {
     if (verb.is_numbered) return request_of(verb, {std::to_string(ui.next_mark++)});
     if (verb.argument.most <= 1 && verb.argument.least == 0) return request_of(verb, {});
@@ -133,7 +133,7 @@ std::optional<Act> on_prompt_key(Ui& ui, const Key& key, const Lines& lines) {
         ui.prompt = Prompt::none;
         return std::nullopt;
     case Kind::backspace:
-        // A character's bytes.
+        // Removes all bytes of a UTF-8 character.
         while (!ui.typed.empty() && (static_cast<unsigned char>(ui.typed.back()) & 0xc0) == 0x80) ui.typed.pop_back();
         if (!ui.typed.empty()) ui.typed.pop_back();
         break;

@@ -11,7 +11,7 @@
 namespace nopscope::host::top {
 namespace {
 
-constexpr std::size_t cell_width = 8;  // of a number, with two spaces between cells
+constexpr std::size_t cell_width = 8;  // of a number; two cells have a space between them
 constexpr std::size_t least_name = 24;
 
 std::string cell_of(const FunctionLine& line, Column column) {
@@ -39,7 +39,7 @@ std::string cell_of(const FunctionLine& line, Column column) {
     return {};
 }
 
-// As many as leave room for a name; the one that is sorted by is always there.
+// As many columns as leave room for a name; always the one that sorts the list.
 std::vector<Column> shown_columns(const Ui& ui, std::size_t width) {
     std::vector<Column> shown;
     std::size_t room = width > least_name ? (width - least_name) / (cell_width + 1) : 0;
@@ -57,7 +57,7 @@ std::vector<Column> shown_columns(const Ui& ui, std::size_t width) {
     return shown;
 }
 
-// A name with what the search has found in it.
+// Adds a name, and marks the part that the search has found.
 void add_name(FrameLine& to, const std::string& name, const Ui& ui, bool selected) {
     const Style style = selected ? Style::selected : Style::plain;
     if (!matches(name, ui.search)) return to.push_back({name, style});
@@ -69,7 +69,7 @@ void add_name(FrameLine& to, const std::string& name, const Ui& ui, bool selecte
     }
 }
 
-// What the selection fills, to the end of the line.
+// Extends a selected line to the screen's width.
 void fill(FrameLine& line, std::size_t width) {
     std::size_t has = 0;
     for (const Span& span : line) has += columns(span.text);
@@ -122,7 +122,7 @@ void add_tree(Frame& frame, const Ui& ui, const Lines& lines, std::size_t rows, 
             cells += right(each, cell_width);
             cells += ' ';
         }
-        // Deep paths stay readable: beyond half of the room the depth is a number.
+        // Keeps deep paths readable: an indent of more than half of the room becomes a number.
         std::string indent(2 * of.depth, ' ');
         if (indent.size() > room / 2) indent = left(fmt::format("{}", of.depth), room / 2);
         indent += !of.has_children ? "  " : of.is_open ? "- " : "+ ";

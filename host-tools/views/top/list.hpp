@@ -5,7 +5,7 @@
 
 namespace nopscope::host::top {
 
-// The list of the view, with its head: so many lines from ui.first on, or as many as there are.
+// Adds the list of the view with its head: at most `rows` lines, from ui.first on.
 void add_list(Frame& frame, const Ui& ui, const Lines& lines, std::size_t rows, std::size_t width);
 
 }  // namespace nopscope::host::top

@@ -28,7 +28,7 @@ Style style_of(LineState state) {
     return Style::plain;
 }
 
-// "demo on virt", or the line.
+// "demo on virt", or the line's URI.
 std::string who(const LiveView& view) {
     const LiveStatus& status = view.status;
     if (!status.hello) return for_cell(status.from);

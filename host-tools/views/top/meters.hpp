@@ -5,10 +5,10 @@
 
 namespace nopscope::host::top {
 
-// What stands above the list: who is looked at and how it is, the cores, the line, what is lost. At most so many rows.
+// Adds the part above the list, in at most `rows` lines: target, state, cores, line, loss.
 void add_meters(Frame& frame, const Ui& ui, const LiveView& view, const Rates& rates, std::size_t width, std::size_t rows);
 
-// "[||||      41 %]", of exactly so many columns; "[         - ]" for nothing.
+// "[||||      41 %]", of exactly `width` columns; "[         - ]" without a share.
 FrameLine meter(std::optional<double> share, std::size_t width);
 
 }  // namespace nopscope::host::top

@@ -84,7 +84,7 @@ public:
             children_[tree.nodes[i].parent].push_back(i);
             totals_[i] = tree.nodes[i].total_ns;
         }
-        // What stands for callers that nobody knows has the time of what is in it.
+        // The node of an unknown caller has the time of its callees.
         for (auto i = static_cast<std::uint32_t>(tree.nodes.size()); i-- > 1;) {
             if (tree.nodes[i].calls != 0) continue;
             for (const std::uint32_t child : children_[i]) totals_[i] += totals_[child];

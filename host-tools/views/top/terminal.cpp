@@ -20,7 +20,7 @@
 namespace nopscope::host::top {
 namespace {
 
-// For a crash: what makes the terminal usable, without ncurses, which a signal's handler may not call.
+// After a crash, makes the terminal usable without ncurses, which a signal handler may not call.
 struct Rescue {
     termios settings{};
     std::array<char, 256> bytes{};
@@ -38,10 +38,10 @@ struct Rescue {
 constexpr int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 
 void on_crash(int number) {
-    // Nothing can be done where this fails.
+    // There is no remedy if this fails.
     [[maybe_unused]] const ssize_t written = write(STDOUT_FILENO, rescue.bytes.data(), rescue.count);
     tcsetattr(STDIN_FILENO, TCSANOW, &rescue.settings);
-    raise(number);  // its default now: SA_RESETHAND
+    raise(number);  // SA_RESETHAND has restored the default action
 }
 
 void prepare_rescue() {
@@ -127,7 +127,7 @@ Terminal::Terminal() {
     }
     set_term(screen);
     prepare_rescue();
-    cbreak();  // Ctrl-C and Ctrl-Z stay the terminal's
+    cbreak();  // the terminal still handles Ctrl-C and Ctrl-Z
     noecho();
     nonl();
     keypad(stdscr, TRUE);
@@ -152,7 +152,7 @@ Terminal::~Terminal() {
 }
 
 void Terminal::keep_errors() {
-    if (isatty(STDERR_FILENO) == 0) return;  // it does not draw here
+    if (isatty(STDERR_FILENO) == 0) return;  // standard error does not draw on the screen
     errors_ = std::tmpfile();
     if (errors_ == nullptr) return;
     standard_error_ = dup(STDERR_FILENO);
@@ -227,7 +227,7 @@ std::optional<Key> Terminal::key(std::chrono::milliseconds timeout) {
     const int kind = wget_wch(stdscr, &code);
     if (kind == ERR) return std::nullopt;
     constexpr wint_t control_l = 12;
-    if (kind == OK && code == control_l) clearok(stdscr, TRUE);  // the next show() draws all of it
+    if (kind == OK && code == control_l) clearok(stdscr, TRUE);  // the next show() redraws all
     return kind == KEY_CODE_YES ? special(static_cast<int>(code)) : plain(code);
 }
 

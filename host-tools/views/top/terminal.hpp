@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The terminal (ncurses): shows frames, reads keys, and is as it was when this is gone, also by a signal.
+// The terminal (ncurses): shows frames and reads keys. The destructor, or a signal, restores it.
 #pragma once
 
 #include <chrono>
@@ -12,8 +12,8 @@ namespace nopscope::host::top {
 
 class Terminal {
 public:
-    // Standard output is one. Throws Error: of a kind that nothing is known of. Standard error is kept, and shown when
-    // the terminal is back: QEMU's, of exec:, would draw over the screen.
+    // Standard output must be a terminal. Throws Error if its kind is unknown. Keeps standard error
+    // until the terminal is restored, because the text of exec:'s QEMU would draw over the screen.
     Terminal();
     ~Terminal();
     Terminal(const Terminal&) = delete;
@@ -21,7 +21,7 @@ public:
 
     Size size() const;
     void show(const Frame& frame);
-    // Waits for one; nothing: none came, or the terminal's size is another.
+    // Waits for a key. Nothing: none came, or the terminal's size has changed.
     std::optional<Key> key(std::chrono::milliseconds timeout);
 
 private:

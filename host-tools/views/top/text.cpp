@@ -8,7 +8,7 @@
 namespace nopscope::host::top {
 namespace {
 
-// The character at `text`'s beginning: its bytes and its columns. `text` is valid UTF-8 (for_cell).
+// The first character of `text`: its bytes and its columns. `text` is valid UTF-8 (for_cell).
 struct Character {
     std::size_t bytes = 1;
     std::size_t columns = 1;
@@ -24,7 +24,7 @@ Character first_of(std::string_view text) {
     return {bytes, width < 0 ? 1 : static_cast<std::size_t>(width)};
 }
 
-// "map<int, a<b>>::find" -> "map<>::find"; operator< and -> stay.
+// "map<int, a<b>>::find" -> "map<>::find"; leaves operator< and -> as they are.
 std::string without_template_arguments(std::string_view name) {
     std::string out;
     unsigned depth = 0;

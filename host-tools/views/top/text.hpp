@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text in columns of a terminal. Widths are wcwidth(3)'s, so of the locale; what is not in it takes one column.
+// Text in columns of a terminal. wcwidth(3) gives the widths, so they depend on the locale. A
+// character that it does not know takes one column.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +10,19 @@
 namespace nopscope::host::top {
 
 std::size_t columns(std::string_view utf8);
-// Its first columns, at most so many.
+// The first columns of the text, at most `width`.
 std::string first_columns(std::string_view utf8, std::size_t width);
-// Exactly so many columns: cut, or filled with spaces.
+// Exactly `width` columns: cut, or filled with spaces.
 std::string left(std::string_view utf8, std::size_t width);
 std::string right(std::string_view utf8, std::size_t width);
 
-// A function's name in at most so many columns. Of what does not fit first template arguments go, then
+// A function's name in at most `width` columns. It loses, until it fits, template arguments, then
 // namespaces from the left ("..method"), then its end ("luaV_exec..").
 std::string short_name(std::string_view name, std::size_t width);
 
 // 0, 7.5, 812, 48.2k, 1.23M: at most five characters below 10^15.
 std::string short_count(double value);
-// The same of what is counted: 7, not 7.0.
+// The same for an integer: 7, not 7.0.
 std::string short_count(std::uint64_t value);
 // "12.3 %"
 std::string percent(double share);

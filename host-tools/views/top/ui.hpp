@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of `top`'s screen, and what a key does to it. No terminal here.
+// The state of `top`'s screen, and what each key changes in it. It knows no terminal.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct Key {
         text, enter, escape, backspace, tab, up, down, left, right, page_up, page_down, home, end, help, quit
     };
     Kind kind{};
-    std::string text = {};  // of Kind::text: one character, UTF-8
+    std::string text = {};  // for Kind::text: one UTF-8 character
 };
 
 enum class View : std::uint8_t { functions, tree };
@@ -31,28 +31,28 @@ struct Ui {
     bool reversed = false;
     bool help = false;
     bool paused = false;
-    unsigned console = 1;  // 0: not shown, 1: a fifth of the screen, 2: half of it
+    unsigned console = 1;  // 0: hidden, 1: a fifth of the screen, 2: half of it
 
     Prompt prompt = Prompt::none;
-    const Verb* verb = nullptr;  // of Prompt::verb
+    const Verb* verb = nullptr;  // for Prompt::verb
     std::string typed;
-    std::string search;   // empty: none
+    std::string search;   // empty: no search
     std::string message;  // the last answer, one line
     bool message_is_bad = false;
 
-    // The line that is marked, by what it is, so that it stays when lines move; nothing: the first.
+    // Key of the selected line, which stays selected when lines move; nothing: the first line.
     std::optional<std::uint64_t> selected;
-    std::size_t first = 0;  // line that is at the top of the list
-    std::size_t page = 10;  // lines that there is room for
+    std::size_t first = 0;  // index of the list's top line
+    std::size_t page = 10;  // number of lines that fit
     std::set<std::uint64_t> toggled;  // paths of the tree
 
     std::uint32_t next_mark = 1;
-    std::string recorder;  // that was chosen; empty: as the target has it
+    std::string recorder;  // the chosen one; empty: the target's current one
     std::vector<std::string> filter = {"*"};
-    bool recording = false;  // on the side
+    bool recording = false;  // into a file
 };
 
-// What is to be done besides.
+// An action outside the screen.
 struct Quit {};
 struct StartRecording {
     std::string path;
@@ -60,7 +60,7 @@ struct StartRecording {
 struct StopRecording {};
 using Act = std::variant<Quit, ControlRequest, StartRecording, StopRecording>;
 
-// The lines that are shown, of the view that is.
+// The lines of the view that is shown.
 struct Lines {
     std::vector<FunctionLine> functions;
     std::vector<TreeLine> tree;
@@ -72,14 +72,14 @@ struct Lines {
     std::uint64_t key(View view, std::size_t at) const {
         return view == View::tree ? tree[at].key : key_of(functions[at].place);
     }
-    // 0 where it is not there any more.
+    // Returns 0 if the selected line no longer exists.
     std::size_t selected(const Ui& ui) const;
 };
 
-// `recording_path`: what is proposed for a recording on the side.
+// `recording_path`: the proposed file for a recording.
 std::optional<Act> on_key(Ui& ui, const Key& key, const Lines& lines, const std::string& recording_path);
 
-// Before it is drawn: scrolls until it shows the selected line among `page` of them.
+// Call it before draw(): scrolls so that the selected line is among the `page` visible lines.
 void scroll(Ui& ui, const Lines& lines, std::size_t page);
 
 struct KeyHelp {
@@ -87,7 +87,7 @@ struct KeyHelp {
     std::string does;
 };
 const std::vector<KeyHelp>& key_help();
-// "untrace GLOB...: ", of the prompt that is open.
+// "untrace GLOB...: ", for the open prompt.
 std::string prompt_text(const Ui& ui);
 
 }  // namespace nopscope::host::top

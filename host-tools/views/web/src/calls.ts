@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One function: who calls it, what it calls, how long it takes.
+// The view of one function: its callers, its callees, and its durations.
 import { showCode } from "./code";
 import { callLines } from "./code_model";
 import { make, patch } from "./dom";
@@ -8,7 +8,7 @@ import { keyOf, nameOf, percentile, type View } from "./model";
 import * as text from "./text";
 import { neighbours, type Neighbour } from "./tree";
 
-let drawn = 0; // how often code was
+let drawn = 0; // how often code was drawn
 
 export function showCalls(host: HTMLElement, view: View, fn: number, chosen: (fn: number) => void): void {
     if (fn < 0) {
@@ -30,7 +30,8 @@ export function showCalls(host: HTMLElement, view: View, fn: number, chosen: (fn
     const list = make("dl", { class: "facts" });
     for (const [name, value] of facts) list.append(make("div", {}, make("dt", {}, name), make("dd", {}, value)));
     const big = make("div", { class: "big" }, histogram(of));
-    // A running target's page has neither. What the links in it do is about its own elements, which are not patched.
+    // A running target's page has neither. The links act on elements of this `div`. So each one has
+    // a new key, and patch() replaces it instead of changing it.
     const code = view.code || view.timeline ? [make("div", { "data-key": `code ${++drawn}` }, ...showCode(view, fn, chosen))] : [];
     patch(host,
         make("h2", {}, of.name, make("span", { class: "place", title: of.file }, text.place(of.file, of.line))),
@@ -43,7 +44,7 @@ export function showCalls(host: HTMLElement, view: View, fn: number, chosen: (fn
     );
 }
 
-// Where one calls the other directly, if the page has the caller's instructions.
+// The lines where `caller` calls `callee` directly, if the page has the caller's instructions.
 function linesOf(view: View, caller: number, callee: number): string {
     const code = view.code?.functions.find((one) => one.function === caller);
     const lines = code && callLines(code).get(callee);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A function's instructions below the source lines that they are of.
+// A function's instructions, below their source lines.
 import type { CodeData, CodeFunction } from "./code_model";
 import { make } from "./dom";
 import { nameOf, type View } from "./model";

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The view's section `code`, written by host-tools/views/page/code.cpp: the hottest functions' instructions. `at` counts a
-// function's instructions from 0; each is 4 bytes.
+// The view's section `code`: the hottest functions' instructions. host-tools/views/page/code.cpp
+// writes it. `at` counts a function's instructions from 0; each has 4 bytes.
 
 export interface CodeFunction {
     function: number; // a position in View.functions
     address: string;
     instructions: number; // in the image
-    shown: number; // of them: in `text`
-    slot: boolean; // nopscope's 8 bytes are before the entry
-    text: string; // "bl\t0x40080120", one a line
-    lines: { at: number[]; file: number[]; line: number[] }; // where another line begins
+    shown: number; // number of instructions in `text`
+    slot: boolean; // nopscope's 8 bytes precede the entry
+    text: string; // "bl\t0x40080120", one instruction a line
+    lines: { at: number[]; file: number[]; line: number[] }; // begins of source lines
     targets: { at: number[]; function: number[]; offset: number[]; name: string[] }; // of branches; function -1: `name`
     notes: [number, string][];
 }
@@ -20,13 +20,13 @@ export interface CodeData {
     source: null | {
         lines: { file: number[]; line: number[]; text: string[] };
         refused: { file: number[]; why: string[] };
-        newer: number[]; // files that were changed after the image was made
-        cut: number; // lines that found no room
+        newer: number[]; // files that are newer than the image
+        cut: number; // lines beyond the page's limit
     };
 }
 
-// The direct calls of a function, by what is called: the lines that they are at, each once. Calls through a pointer are
-// not known, and those of a function without lines have none.
+// The direct calls of a function, by callee: their lines, each once. Calls through a pointer, and
+// those of a function without lines, have none.
 export function callLines(code: CodeFunction): Map<number, { file: number; line: number }[]> {
     const text = code.text.split("\n");
     const calls = new Map<number, { file: number; line: number }[]>();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hue by name, so that a function looks the same everywhere.
+// A hue that depends on the name, so that a function has the same colour everywhere.
 export function colourOf(name: string): string {
     let hash = 2166136261;
     for (const letter of name) hash = Math.imul(hash ^ letter.codePointAt(0)!, 16777619);
@@ -7,7 +7,7 @@ export function colourOf(name: string): string {
     return `hsl(${20 + at * 38} ${62 + ((hash >>> 9) % 20)}% ${58 + ((hash >>> 17) % 12)}%)`;
 }
 
-// The style's colours as a canvas takes them: what light-dark() is now.
+// A colour of the style for a canvas, with the current value of light-dark().
 export function resolved(host: HTMLElement, name: string): string {
     const probe = document.createElement("span");
     probe.style.color = `var(${name})`;

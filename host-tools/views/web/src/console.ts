@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of what the target has written to its console. Outside text: never anything but text.
+// The end of the target's console text. It comes from outside, and is shown only as text.
 
 const most = 1 << 16; // characters
 
@@ -12,7 +12,7 @@ export class Console {
         this.text = this.host.textContent = "";
     }
 
-    // `begins`: what was before it is not known.
+    // `begins`: the text before `more` is not known.
     add(more: string, begins: boolean): void {
         if (!more && this.text) return;
         const follows = this.host.scrollTop + this.host.clientHeight >= this.host.scrollHeight - 4;

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be asked of a target, as `nopscope ctl` does (docs/cli.md); its answer, or its silence, is a sentence.
+// The commands for a target, as in `nopscope ctl` (docs/cli.md). Shows an answer, or its absence,
+// as a sentence.
 import { make } from "./dom";
 
-// Of the table of verbs: host-tools/target/control/verbs.hpp.
+// From the table of verbs: host-tools/target/control/verbs.hpp.
 export interface Control {
     verb: string;
     help: string;
-    chooses: boolean; // functions
+    chooses: boolean; // takes globs of functions
     takes_id: boolean;
-    recorders: string[]; // that it may name; empty: none
-    values: string[]; // one of which it takes; empty: none
+    recorders: string[]; // the recorders to choose from; empty: none
+    values: string[]; // the possible values of its argument; empty: none
 }
-// The data of a page that is served.
+// The data of a page that a server sends.
 export interface Served {
     controls: Control[];
 }
@@ -54,7 +55,7 @@ export class Controls {
         return [make("label", {}, `${label} `, globs), make("button", {}, "Apply"), make("label", {}, "Recorder ", recorder)];
     }
 
-    // Begins with "as it is", which leaves what the target does.
+    // The first option is "as it is": it changes nothing in the target.
     private choice(name: string, values: string[], chosen: (value: string) => void): HTMLSelectElement {
         const select = make("select", { name }, make("option", { value: "" }, "as it is"));
         for (const value of values) select.append(make("option", {}, value));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements by one call, and what is shown made into what is to be shown. Text is always text: names come from outside.
+// Makes elements, and patches shown ones. Text is never markup, because names come from outside.
 
 type Child = Node | string;
 
@@ -20,13 +20,13 @@ export function found<Kind extends HTMLElement = HTMLElement>(id: string): Kind 
     return element as Kind;
 }
 
-// As host.replaceChildren(), but what is there already stays: with its focus, its selected text, its scroll
-// position. Elements with `data-key` are the same wherever they are among their siblings, others by position.
+// Like host.replaceChildren(), but keeps existing elements with their focus, selected text and
+// scroll position. An element with `data-key` is found by its key, any other by its position.
 export function patch(host: Element, ...children: Child[]): void {
     const focused = document.activeElement;
     patchChildren(host, children);
     if (focused instanceof HTMLElement && focused !== document.activeElement && host.contains(focused)) {
-        focused.focus({ preventScroll: true });  // moving takes it
+        focused.focus({ preventScroll: true });  // a moved element loses its focus
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The flame graph, by d3-flame-graph: of calls, or of samples. What it shows may change: a path's frame stays the
-// same element, so that it grows where it is, and zoom and search stay.
+// The flame graph of calls or samples, by d3-flame-graph. When its data changes, a path's frame
+// stays the same element. So it grows in its place, and zoom and search stay.
 import { flamegraph } from "d3-flame-graph";
 import { hierarchy, type HierarchyNode } from "d3-hierarchy";
 import { select } from "d3-selection";
@@ -14,11 +14,11 @@ import { fromCallees, fromCallers, type Columns, type Frame } from "./tree";
 export interface Source {
     columns: () => Columns;
     name: (fn: number) => string;
-    key: (fn: number) => string; // the same for the same function after a change, another for any other
-    amount: (value: number) => string; // how a frame's share is said
+    key: (fn: number) => string; // identifies a function in all views
+    amount: (value: number) => string; // text for a frame's share
 }
 
-// As d3-flame-graph has them: it hides what is beside the zoomed frame, and fades what is around it.
+// d3-flame-graph's nodes. It hides frames beside the zoomed one, and fades those around it.
 type Node = HierarchyNode<Frame & { fade?: boolean; hide?: boolean }> & { id?: string; highlight?: boolean; inside?: boolean };
 
 const nothing: Frame = { name: "", value: 0, total: 0, calls: 0, fn: -1, change: 0, before: 0, children: [] };
@@ -27,13 +27,13 @@ const hint = "Click a frame to zoom, double-click to see its callers and callees
 
 export class Flame {
     private readonly chart;
-    private readonly ids = new Map<string, string>(); // a path's, by its caller's and its function
+    private readonly ids = new Map<string, string>(); // a path's, by caller's id and function
     private root: Node | null = null;
     private drawn = "";
     private version = -1;
     private path = "";
     private term = "";
-    private differs = false; // from something that it is compared with
+    private differs = false; // the data is a comparison
     private mostChange = 0;
 
     constructor(
@@ -45,7 +45,7 @@ export class Flame {
         this.chart = flamegraph();
     }
 
-    // `version`: another one when the source has other data.
+    // `version` changes with the source's data.
     show(state: State, version: number): void {
         const drawing = `${state.order} ${state.down} ${this.host.clientWidth}`;
         if (!this.host.querySelector("svg")) this.drawn = "";
@@ -57,15 +57,15 @@ export class Flame {
         [this.drawn, this.version, this.path, this.term] = [drawing, version, state.zoom, state.search];
         this.zoom(state.zoom);
         this.search(state.search);
-        this.chart.update(undefined as never); // of what was taken
-        if (isNew && state.down === "up") scrollBy(0, this.host.clientHeight - before); // the root stays where it is
+        this.chart.update(undefined as never); // draws the current data
+        if (isNew && state.down === "up") scrollBy(0, this.host.clientHeight - before); // the root stays
         const under = this.host.querySelector("g.frame:hover");
         if (under) found("details").textContent = this.said(select(under).datum() as Node);
     }
 
     private said(node: Node): string {
         const { total, calls, name } = node.data;
-        const all = this.root!.data.total; // not the nodes' values, which are those of what is shown
+        const all = this.root!.data.total; // the nodes' values count visible frames only
         const { before } = node.data;
         const was = !this.differs ? "" : before === 0 ? " (new)" :
             `, before ${this.source.amount(before)} (${total < before ? "" : "+"}${text.percent(total / before - 1)})`;
@@ -73,7 +73,7 @@ export class Flame {
             (calls > 0 ? `, ${text.count(calls)} calls` : "");
     }
 
-    // None for what is no function. Of a comparison red is slower and blue is faster, the stronger the more.
+    // No colour if it is no function. In a comparison, red is slower and blue is faster.
     private colour(node: Node): string {
         const { fn, name, change } = node.data;
         if (node.highlight) return "var(--found)";
@@ -99,7 +99,7 @@ export class Flame {
             .setColorMapper(((node: Node) => this.colour(node)) as never)
             .setDetailsHandler(((what: string | null) => (details.textContent = what ?? hint)) as never)
             .onClick(((node: Node) => {
-                this.path = this.pathOf(node); // the chart has zoomed already
+                this.path = this.pathOf(node); // the chart has already zoomed
                 this.zoomed(this.path);
             }) as never);
         this.root = hierarchy(nothing);
@@ -120,7 +120,7 @@ export class Flame {
         this.mostChange = 0;
         this.root.each(({ data }) => (this.mostChange = Math.max(this.mostChange, data.fn < 0 ? 0 : Math.abs(data.change))));
         this.root.eachBefore((node: Node) => (node.id = this.idOf(node)));
-        this.chart.height(null as never); // as deep as it is now
+        this.chart.height(null as never); // fits the current depth
         select(this.host).datum(this.root);
     }
 
@@ -137,8 +137,8 @@ export class Flame {
         return keys.join(";");
     }
 
-    // Zooms along the path until a frame is missing. The path has keys, or names in links that were
-    // written by hand.
+    // Zooms along the path, up to the first missing frame. The path has keys, or names in a link
+    // that a person wrote.
     private zoom(path: string): void {
         let node = this.root!;
         node.each(({ data }) => (data.fade = data.hide = false));

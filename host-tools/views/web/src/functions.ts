@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of functions, with the distribution of each one's durations.
+// The table of functions, with the distribution of each function's durations.
 import { make, patch } from "./dom";
 import { keyOf, percentile, type FunctionData, type View } from "./model";
 import type { State } from "./state";
 import * as text from "./text";
 
-// What the rows have in common.
+// Values that all rows share.
 interface All {
-    share: number; // the largest
-    first: number; // octaves of durations: floor(log2(ns))
+    share: number; // the largest of all
+    first: number; // octave of the shortest duration: floor(log2(ns))
     last: number;
 }
 
@@ -32,7 +32,7 @@ const columns: Column[] = [
     { key: "bins", head: "durations", title: "calls by duration, the same for all functions: each bar is twice as long as the one before it; height: logarithm", by: (f) => f.bins.length, cell: (f, all) => octaves(f, all) },
 ];
 
-// "~": it may contain calls that are missing (the row's notes say why).
+// "~": the time may contain missing calls; the row's notes say why.
 export function selfTime(of: FunctionData): string {
     return (of.doubtful ? "~" : "") + text.time(of.self);
 }
@@ -56,7 +56,7 @@ function common(functions: FunctionData[]): All {
     };
 }
 
-// Small, and the same scale for all.
+// A small histogram, with the same scale in all rows.
 function octaves(of: FunctionData, all: All): Node {
     const bins = new Map<number, number>();
     for (const [from, n] of of.bins) bins.set(octave(from), (bins.get(octave(from)) ?? 0) + n);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of a server: what is shown is fetched anew while it changes, and how things are is always said.
-// Events come each second; views no faster than they are drawn.
+// The page of a server. It fetches the view again when it changes, and always shows the status.
+// Events come each second; views come no faster than the page draws them.
 import { Console } from "./console";
 import { Controls, type Control } from "./controls";
 import { found } from "./dom";
 import type { View } from "./model";
 import { showStatus, type Status } from "./status";
 
-// Every request brings the token that the page was opened with, if there is one.
+// Adds the token with which the page was opened, if any.
 function address(path: string): string {
     const token = new URLSearchParams(location.search).get("token");
     return token === null ? path : `${path}?token=${encodeURIComponent(token)}`;
@@ -24,7 +24,7 @@ async function ask(request: object): Promise<string> {
     return status === 0 ? text : `not done: ${text}`;
 }
 
-// `show`: each view, and whether more may come.
+// Calls `show` for each view, and says whether more may come.
 export function follow(list: Control[], show: (view: View, lasts: boolean) => void): void {
     let shown = 0; // the view's number
     let fetching = false;
@@ -50,11 +50,11 @@ export function follow(list: Control[], show: (view: View, lasts: boolean) => vo
                 shown = Number(answer.headers.get("X-View"));
                 const begun = performance.now();
                 if (!paused) show(view, last.state !== "file");
-                // A page that has much to draw keeps time for who looks at it.
+                // If drawing takes long, the page leaves time for its user.
                 notBefore = performance.now() + 4 * (performance.now() - begun);
             }
         } catch {
-            // The events will say that the server is gone.
+            // The next event will fail, and say that the server is gone.
         } finally {
             fetching = false;
         }

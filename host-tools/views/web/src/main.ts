@@ -11,11 +11,11 @@ import * as text from "./text";
 import { Timeline } from "./timeline";
 import { sampledPaths } from "./tree";
 
-// What there is to see is in the page, or its server has it.
+// The view is in the page, or its server has it.
 const inside = JSON.parse(found("data").textContent!) as View | Served;
 let view: View | null = "controls" in inside ? null : inside;
 let version = 0; // counts views
-let lasts = false; // another may come
+let lasts = false; // another view may come
 let state = read();
 
 const tabs: [string, string][] = [

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the page shows now, kept in the URL's fragment: a link to a page is a link to this view.
+// The page's state. The URL's fragment holds it, so a link to the page opens the same view.
 
 export interface State {
-    view: string; // a tab's
-    order: "callers" | "callees"; // a flame graph from the outermost caller, or from where time was spent
-    down: "up" | "down"; // which way it grows
+    view: string; // name of the tab
+    order: "callers" | "callees"; // from the outermost caller, or from where time was spent
+    down: "up" | "down"; // the direction in which a flame graph grows
     zoom: string; // functions' keys from the root, separated by ";"; empty: all
     search: string;
-    fn: string; // the function that was chosen: its key
+    fn: string; // key of the chosen function
     sort: string;
-    range: string; // of the timeline, "from-to" in nanoseconds; empty: all
+    range: string; // of the timeline: "from-to" in nanoseconds; empty: all
 }
 
 const initial: State = { view: "flame", order: "callers", down: "down", zoom: "", search: "", fn: "", sort: "self", range: "" };
@@ -22,7 +22,7 @@ export function read(): State {
     return state;
 }
 
-// Only what differs from the beginning; `remember`: the browser's back goes to where it was.
+// Writes only the values that are not initial. `remember`: adds an entry to the browser's history.
 export function write(state: State, remember: boolean): void {
     const said = new URLSearchParams();
     for (const [key, value] of Object.entries(state)) {

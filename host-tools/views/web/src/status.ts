@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a line is: written by host-tools/views/serve/, shown in one line.
+// The status of a line, shown in one line. host-tools/views/serve/ writes it.
 import { make, patch } from "./dom";
 import * as text from "./text";
 
 export interface Core {
     number: number;
-    records: number; // a second
+    records: number; // per second
     busy: number | null; // 0..1; null: no event came
 }
 
 export interface Status {
     source: string; // a line's URI, or a file
     state: "file" | "waiting" | "running" | "finished" | "lost" | "over" | "failed";
-    sentence: string; // why; may be empty
-    note: string; // the last thing that is to be known besides; may be empty
+    sentence: string; // the reason for the state; may be empty
+    note: string; // the last message for a person; may be empty
     resets: number;
-    losses: number; // of the line
-    commands: boolean; // the line takes them
-    view: number; // the newest view's number; 0: there is none yet
+    losses: number; // how often the line was lost
+    commands: boolean; // the line accepts commands
+    view: number; // number of the newest view; 0: none yet
     rates: { bytes: number; share: number | null; records: number; dropped: number; cores: Core[] } | null;
     dropped: number;
     lost: number;
-    recording: string; // to a file; may be empty
-    console: string; // what has come since the event before
-    console_begins: boolean; // and some before it is left out
+    recording: string; // name of its file; may be empty
+    console: string; // its text since the event before
+    console_begins: boolean; // text before it was left out
 }
 
 const words = {
@@ -61,7 +61,7 @@ function facts(of: Status): [string, string, boolean][] {
     return list;
 }
 
-// `titled`: the page's title is the source.
+// `titled`: the page's title names the source.
 export function showStatus(host: HTMLElement, of: Status, titled: boolean, paused: boolean, pause: () => void): void {
     const list = make("dl", {});
     for (const [name, value, spoils] of facts(of)) {

@@ -23,7 +23,7 @@ export function percent(share: number): string {
     return `${(share * 100).toFixed(share >= 0.1 ? 1 : 2)} %`;
 }
 
-// "src/lvm.c:1139", of a whole path.
+// The last two parts of a path: "src/lvm.c:1139".
 export function place(file: string, line: number): string {
     return file ? `${file.split("/").slice(-2).join("/")}:${line}` : "";
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The timeline: a track for each context of each core. show() may be called anew with other data: what is looked at stays.
+// The timeline: a track for each context of each core. show() takes new data and keeps the range.
 import { select } from "d3-selection";
 import { zoom, zoomIdentity, type D3ZoomEvent, type ZoomBehavior } from "d3-zoom";
 
@@ -12,7 +12,7 @@ import * as text from "./text";
 import { axisHeight, Drawing, exactTime, totalHeight, type Hit, type Palette, type Range, type Scene } from "./timeline_draw";
 import { tracksOf, type TimelineData } from "./timeline_model";
 
-const narrowest = 20; // ns: the range is never less
+const narrowest = 20; // ns: the smallest range
 
 export function rangeOf(said: string): Range | null {
     const found = /^(-?\d+)-(-?\d+)$/.exec(said);
@@ -31,7 +31,7 @@ export class Timeline {
     private data: TimelineData | null = null;
     private scene: Scene = { tracks: [], name: () => "", isFound: () => false, isInterrupt: () => false };
     private range: Range = { from: 0, to: 1 };
-    private whole = true; // the range is all there is, also when that becomes more
+    private whole = true; // the range is the whole recording, also when it grows
     private drawing: Drawing | null = null;
     private pending = 0;
 
@@ -102,7 +102,7 @@ export class Timeline {
         this.draw();
     }
 
-    // All that there is, but not less than can be seen.
+    // The range within the recording, and not below `narrowest`.
     private fitted(range: Range): Range {
         const all = Math.max(this.data!.duration, narrowest);
         const width = Math.min(all, Math.max(narrowest, range.to - range.from));
@@ -110,7 +110,7 @@ export class Timeline {
         return { from, to: from + width };
     }
 
-    // The canvas's size, and the zoom that the range is.
+    // Sets the canvas's size, and the zoom for the range.
     private fit(): void {
         const width = Math.max(1, this.scroll.clientWidth);
         const height = this.scroll.clientHeight;
@@ -176,7 +176,7 @@ export class Timeline {
         done[event.key]();
     }
 
-    // A drag along the axis zooms to what it covers.
+    // A drag along the axis zooms into the covered range.
     private choose(event: PointerEvent): void {
         const from = event.offsetX;
         const width = this.scroll.clientWidth;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws tracks on a canvas: what lies in a range of time, from `top` pixels down.
+// Draws the tracks of a time range on a canvas, scrolled down by `top` pixels.
 import { scaleLinear } from "d3-scale";
 
 import { colourOf } from "./colours";
@@ -9,8 +9,8 @@ import { firstAfter, type Band, type Call, type Slot, type Track } from "./timel
 export const axisHeight = 26;
 const headHeight = 22;
 const rowHeight = 18;
-const pause = 10; // below a track
-const letter = 6.7; // width of one, 11 px monospace
+const pause = 10; // space below a track
+const letter = 6.7; // width of a letter, 11 px monospace
 const notCalls: Record<number, true> = { [-3]: true, [-4]: true }; // of model.ts's `special`: the tracer, another context
 
 export interface Range {
@@ -37,7 +37,7 @@ export interface Scene {
     isInterrupt: (fn: number) => boolean;
 }
 
-// What the pointer is at.
+// The object under the pointer.
 export interface Hit {
     track: Track;
     call?: Call;
@@ -52,7 +52,7 @@ export function totalHeight(tracks: Track[]): number {
     return axisHeight + tracks.reduce((sum, track) => sum + heightOf(track), 0);
 }
 
-// "12.3456 ms": as many digits as `step` takes.
+// "12.3456 ms", with as many digits as `step` needs.
 export function exactTime(ns: number, step: number): string {
     const size = Math.abs(ns) >= 1e9 ? 1e9 : Math.abs(ns) >= 1e6 ? 1e6 : Math.abs(ns) >= 1e3 ? 1e3 : 1;
     const unit = { 1e9: "s", 1e6: "ms", 1e3: "µs", 1: "ns" }[size];
@@ -74,7 +74,7 @@ export class Drawing {
         this.scale = scaleLinear([range.from, range.to], [0, width]);
     }
 
-    // Returns how many calls it has drawn.
+    // Returns the number of drawn calls.
     draw(scene: Scene): number {
         const { context, width, height, colours } = this;
         context.fillStyle = colours.ground;
@@ -135,7 +135,7 @@ export class Drawing {
         return drawn;
     }
 
-    // Where many calls are too short to be drawn: the fuller, the darker.
+    // Slots whose calls are too short to draw: the busier, the darker.
     private slots(slots: Slot[], y: number): void {
         const { context, colours, range } = this;
         let last = -1;
@@ -156,7 +156,7 @@ export class Drawing {
     private calls(scene: Scene, calls: Call[], y: number): number {
         const { context, colours, range } = this;
         let drawn = 0;
-        let covered = -1; // up to here
+        let covered = -1; // pixels up to here have a call
         for (let i = firstAfter(calls, range.from); i < calls.length && calls[i].from <= range.to; ++i) {
             const call = calls[i];
             const isFound = scene.isFound(call.fn);
@@ -238,11 +238,11 @@ export class Drawing {
         }
     }
 
-    // In pixels of the canvas.
+    // `x` and `y` are pixels of the canvas.
     at(scene: Scene, x: number, y: number): Hit | null {
         if (y < axisHeight) return null;
         const time = this.scale.invert(x);
-        const near = this.scale.invert(x + 2) - time; // what is narrow can be pointed at, too
+        const near = this.scale.invert(x + 2) - time; // also finds narrow calls
         let top = axisHeight - this.top;
         for (const track of scene.tracks) {
             const bottom = top + heightOf(track);

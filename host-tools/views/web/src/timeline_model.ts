@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// The view's section `timeline`, written by host-tools/views/page/timeline_json.cpp. Times are nanoseconds since the first
-// event; `from` and `slot` of a row are each the distance from the one before.
+// The view's section `timeline`. host-tools/views/page/timeline_json.cpp writes it. Times are
+// nanoseconds since the first event. In a row, `from` and `slot` are distances from the one before.
 
 export interface RowData {
-    from: number[]; // calls that are drawn, ascending
+    from: number[]; // drawn calls, ascending
     duration: number[];
     function: number[];
-    left: [number, string][]; // those of them that did not just return, by position: "gap", "unwound", "open"
-    // Slots of time that hold more calls than those.
+    left: [number, string][]; // [position, how it ended]: "gap", "unwound", "open"; other calls returned
+    // Time slots with more calls than are drawn.
     slot?: number[];
-    busy?: number[]; // percent of the slot in which there is a call
-    calls?: number[]; // that begin in it
+    busy?: number[]; // percentage of the slot with a call
+    calls?: number[]; // number of calls that begin in it
 }
 
 export interface TrackData {
     core: number;
-    context: number; // 0: the core's own
+    context: number; // 0: the core itself
     rows: RowData[]; // by depth
     marks: { at: number[]; id: number[] };
 }
 
-// What covers a stretch of a core's time: `kind` is "gap" (records are missing), "dropped" (calls are), or one that this page
-// does not know and shows, too.
+// Bands over parts of a core's time. `kind` is "gap" (missing records), "dropped" (missing calls),
+// or one that this page does not know, but shows.
 export interface BandData {
     core: number[];
     kind: string[];
@@ -32,16 +32,16 @@ export interface BandData {
 
 export interface TimelineData {
     duration: number;
-    slot: number; // its width
+    slot: number; // width of a slot
     slots_from: number; // begin of slot 0
     tracks: TrackData[];
     bands: BandData;
-    interrupts: number[]; // of the view's functions: those that are none, but interrupts
+    interrupts: number[]; // positions in View.functions that are interrupts
     calls: number; // in the recording
-    drawn: number; // of them: in the rows
-    deeper: number; // of them: deeper than any row
-    left_out: string; // what else is not shown
-    times: string; // what the times are
+    drawn: number; // number of calls in the rows
+    deeper: number; // number of calls deeper than any row
+    left_out: string; // other things that are not shown
+    times: string; // the kind of times
 }
 
 export interface Call {
@@ -101,8 +101,8 @@ export function tracksOf(data: TimelineData): Track[] {
         .sort((a, b) => a.order - b.order);
 }
 
-// The first of those that are not over at `time`: none of a row begins before the one before it has ended, but for calls
-// that were told whole.
+// The first item that ends after `time`. In a row, an item begins after the end of the one before
+// it, except for calls of duration records.
 export function firstAfter<Of extends { to: number }>(list: Of[], time: number): number {
     let low = 0;
     let high = list.length;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Columns of paths -> a tree of frames, from the outermost caller in or from where time was spent out.
+// Turns columns of paths into a tree of frames, from the outermost caller or from the callees.
 
 export interface Frame {
     name: string;
-    value: number; // its own: what its children have is not in it
+    value: number; // without its children
     total: number;
     calls: number;
     fn: number;
-    change: number; // of what is compared: its own time; where callers are inside, that of all paths through it
-    before: number; // total, in what this is compared with
+    change: number; // self time minus that of the compared recording; a sum in fromCallees()
+    before: number; // total, in the compared recording
     children: Frame[];
 }
 
@@ -21,7 +21,7 @@ export interface Columns {
     before?: number[];
 }
 
-// The same paths, by samples instead of time.
+// The same paths, with samples instead of time.
 export function sampledPaths(of: { parent: number[]; function: number[]; samples: number[] }): Columns {
     const total = [...of.samples];
     for (let at = total.length - 1; at > 0; --at) total[of.parent[at]] += total[at];
@@ -47,7 +47,7 @@ export function fromCallers(of: Columns, name: (fn: number) => string): Frame {
     return frames[0];
 }
 
-// Each path's own time, its callers inside it.
+// Begins with the functions in which time was spent; a frame's children are its callers.
 export function fromCallees(of: Columns, name: (fn: number) => string): Frame {
     const root: Frame = { name: name(of.function[0]), value: 0, total: 0, calls: 0, fn: of.function[0], change: 0, before: 0, children: [] };
     const known = new Map<Frame, Map<number, Frame>>([[root, new Map()]]);
@@ -82,7 +82,7 @@ export function fromCallees(of: Columns, name: (fn: number) => string): Frame {
     return root;
 }
 
-// Of a function, by its callers and by what it calls: calls and times, of the outermost of its frames only.
+// A caller or a callee of a function. Calls and times count only its outermost frames.
 export interface Neighbour {
     fn: number;
     calls: number;

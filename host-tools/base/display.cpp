@@ -16,7 +16,7 @@
 namespace nopscope::host {
 namespace {
 
-constexpr std::size_t most_at_once = 4096;  // so it is known what a stopped terminal has taken
+constexpr std::size_t most_at_once = 4096;  // small, to know how much a stopped terminal has taken
 
 }  // namespace
 
@@ -24,19 +24,19 @@ struct Display::State {
     explicit State(int to) : descriptor(to) {}
 
     const int descriptor;
-    std::mutex mutex;  // of what follows
+    std::mutex mutex;  // guards the members below
     std::condition_variable changed;
     std::string waiting;
-    std::size_t in_hand = 0;  // bytes that the thread has to write yet
+    std::size_t in_hand = 0;  // bytes that the thread is still writing
     std::uint64_t taken = 0;
     std::uint64_t hidden = 0;
-    int error = 0;  // of the write that failed
+    int error = 0;  // errno of a failed write
     bool ends = false;
     bool ended = false;
 };
 
 Display::Display(int descriptor) : state_(std::make_shared<State>(descriptor)) {
-    // Signals are for the threads that wait for lines.
+    // This thread takes no signals: they must reach the threads that wait for lines.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -71,7 +71,7 @@ void Display::run(const std::shared_ptr<State>& state) {
             lock.unlock();
             const ssize_t done = write(state->descriptor, from, count);
             const int error = errno;
-            if (done < 0 && error == EAGAIN) {  // somebody has made it non-blocking
+            if (done < 0 && error == EAGAIN) {  // another process has made it non-blocking
                 pollfd waiting{state->descriptor, POLLOUT, 0};
                 poll(&waiting, 1, -1);
             }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text for a person, written by a thread of its own, so that the caller never waits for a terminal
-// that is stopped (Ctrl-S) or for a pipe that nobody reads.
+// Writes text for a person in its own thread. So the caller never waits for a stopped terminal
+// (Ctrl-S), or for a pipe that no process reads.
 //
-// The descriptor stays blocking: O_NONBLOCK would hold for all processes that share the terminal,
-// the shell among them.
+// The descriptor stays blocking, because O_NONBLOCK would affect all processes of the terminal.
 #pragma once
 
 #include <chrono>
@@ -20,22 +19,22 @@ class Display {
 public:
     static constexpr std::size_t most_bytes = std::size_t{1} << 20;
 
-    // The descriptor must stay open as long as the process lives.
+    // The descriptor must stay open until the process ends.
     explicit Display(int descriptor);
-    ~Display();  // waits for nothing
+    ~Display();  // does not wait
     Display(const Display&) = delete;
     Display& operator=(const Display&) = delete;
 
-    // Never waits. Text that would make more than most_bytes wait is not shown, but counted.
+    // Never waits. If more than most_bytes would be pending, `text` is counted instead of shown.
     void show(std::string_view text);
-    // True while text waits that was not taken yet.
+    // True while text is pending.
     bool is_behind() const;
-    // errno of a write that failed; 0: none has. After one nothing is shown any more, nor counted.
+    // errno of a failed write, or 0. After a failure, text is neither shown nor counted.
     int error() const;
-    std::uint64_t hidden_bytes() const;  // that were not shown
+    std::uint64_t hidden_bytes() const;  // bytes that were not shown
 
-    // Waits until all is taken; no longer once nothing was taken for `silence`, or `give_up`
-    // returns true. What is left then counts as hidden. Nothing may be shown afterwards.
+    // Waits until all text is written, but ends if nothing is written for `silence`, or `give_up`
+    // returns true. The rest then counts as hidden. Do not call show() afterwards.
     void finish(std::chrono::milliseconds silence, const std::function<bool()>& give_up);
 
 private:
@@ -43,7 +42,7 @@ private:
     static void run(const std::shared_ptr<State>& state);
     void abandon();
 
-    // Also the thread's, which may outlive this object in a write that never returns.
+    // Shared with the thread, which may outlive this object in a write that never returns.
     std::shared_ptr<State> state_;
     std::thread thread_;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How host-tools fail: one exception type, caught in main. Parsers of outside bytes never throw it;
-// they count what is wrong and go on.
+// The errors of host-tools: one exception type, caught in main. Parsers of outside bytes never
+// throw it. They count the faults and continue.
 #pragma once
 
 #include <stdexcept>
@@ -11,7 +11,7 @@ namespace nopscope::host {
 // The command's exit code, documented in docs/cli.md.
 enum class Exit : int {
     ok = 0,
-    check_failed = 1,      // what was checked is not well: check, doctor, diff --fail-above
+    check_failed = 1,      // a check failed: check, doctor, diff --fail-above
     usage = 2,             // the command line makes no sense
     input = 3,             // a file, port or image that cannot be used
     target_failed = 4,     // record: the command behind exec: failed

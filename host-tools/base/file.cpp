@@ -42,7 +42,8 @@ std::vector<std::uint8_t> read_whole_file(const std::string& path) {
 }
 
 FileParts::FileParts(const std::string& path)
-    : path_(path), descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {  // a pipe does not block
+    // O_NONBLOCK: open() does not wait for a pipe.
+    : path_(path), descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
     if (descriptor_ < 0) throw Error("cannot open " + path + ": " + system_error(errno));
     struct stat status {};
     if (fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) {

@@ -8,13 +8,13 @@
 
 namespace nopscope::host {
 
-// All of a small file. Throws Error: it cannot be read, or has more than 256 MB (which a device without an end has).
+// Reads all of a small file. Throws Error, also for more than 256 MB, which an endless device has.
 std::vector<std::uint8_t> read_whole_file(const std::string& path);
 
-// A regular file of which parts are read.
+// A regular file for random reads.
 class FileParts {
 public:
-    // Throws Error: there is none, or it is a directory, a device or a pipe.
+    // Throws Error if the file does not exist, or is a directory, a device or a pipe.
     explicit FileParts(const std::string& path);
     ~FileParts();
     FileParts(const FileParts&) = delete;
@@ -22,7 +22,7 @@ public:
 
     const std::string& path() const { return path_; }
     std::uint64_t bytes() const { return bytes_; }
-    // All of `to`. False: the file ends before. Throws Error: the system cannot read it.
+    // Fills all of `to`. Returns false if the file ends before. Throws Error if it cannot be read.
     bool read(std::uint64_t offset, std::span<std::uint8_t> to) const;
 
 private:
@@ -31,7 +31,7 @@ private:
     std::uint64_t bytes_ = 0;
 };
 
-// The sentence's end for a failed system call: "No such file or directory".
+// The end of a sentence about a failed system call: "No such file or directory".
 std::string system_error(int number);
 
 }  // namespace nopscope::host

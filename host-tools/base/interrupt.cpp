@@ -18,7 +18,7 @@ void on_signal(int number) {
 
 void catch_interrupts() {
     struct sigaction action {};
-    action.sa_handler = on_signal;  // no SA_RESTART: a waiting read is to end
+    action.sa_handler = on_signal;  // without SA_RESTART: the signal must end a waiting read
     sigaction(SIGINT, &action, nullptr);
     sigaction(SIGTERM, &action, nullptr);
     sigaction(SIGHUP, &action, nullptr);

@@ -15,15 +15,15 @@
 namespace nopscope::host {
 namespace {
 
-// Buffers of a file, a compressed block and an output, whatever the recording.
+// Buffers of a file, a compressed block and an output; they do not depend on the recording.
 constexpr std::uint64_t fixed_bytes = 40'000'000;
 
-// More than any machine has.
+// More memory than any machine has.
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 48;
 
 std::uint64_t limit = default_memory_bytes;
 
-// Bytes of private writable memory, which is what RLIMIT_DATA counts; 0: not known.
+// Bytes of private writable memory, which RLIMIT_DATA limits; 0: not known.
 std::uint64_t data_bytes() {
     std::ifstream file("/proc/self/statm");
     std::uint64_t pages[6] = {};
@@ -38,7 +38,7 @@ void set_soft_limit(rlim_t bytes) {
     setrlimit(RLIMIT_DATA, &both);
 }
 
-// std::bad_alloc must reach main: destructors on the way take some memory, too, as that of a large JSON value does.
+// std::bad_alloc must reach main. Destructors on the way take memory, as a large JSON value's does.
 constexpr std::uint64_t reserve_bytes = 32'000'000;
 void give_up() {
     allow_memory(reserve_bytes);

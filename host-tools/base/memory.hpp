@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory that a command may take: --memory N, 300 MB without it. Two things keep a command below it.
+// Limits a command's memory to --memory N, or 300 MB. Two mechanisms do this:
 //
-//   MemoryBudget   Containers that grow with a recording charge each new entry to it, before they take the memory. A
-//                  refused entry is merged with others or left out, and counted. So a true recording that is too
-//                  large still gives a report.
-//   the kernel     limit_memory() sets RLIMIT_DATA. What no budget foresees fails as std::bad_alloc.
+//   MemoryBudget   Containers that grow with a recording charge each new entry before they take the
+//                  memory. A refused entry is merged with others or left out, and counted. So a
+//                  recording that is too large still gives a report.
+//   the kernel     limit_memory() sets RLIMIT_DATA. Other memory fails as std::bad_alloc.
 #pragma once
 
 #include <cstdint>
@@ -16,29 +16,29 @@ namespace nopscope::host {
 inline constexpr std::uint64_t default_memory_bytes = 300'000'000;
 inline constexpr std::uint64_t least_memory_bytes = 50'000'000;
 
-// "500MB", "2GB", "1.5GiB", "300000000": bytes. Nothing: it is no such size.
+// Returns bytes: "500MB", "2GB", "1.5GiB", "300000000". Nothing: `text` is not a size.
 std::optional<std::uint64_t> read_size(const std::string& text);
 
-// What --memory gave, bytes.
+// The limit that --memory gave, in bytes.
 std::uint64_t memory_limit();
-// Call once, at the start, from main. From now on this process gets at most `bytes` more than it has.
-// A build with sanitizers, whose own memory counts too, sets only the budgets.
+// Call it once at the start of main. From now on, this process gets at most `bytes` more memory. A
+// build with sanitizers sets only the budgets, because the sanitizers' memory would count, too.
 void limit_memory(std::uint64_t bytes);
-// An image's own symbols are beyond the limit: raises it by `bytes`.
+// Raises the limit by `bytes`, for an image's symbols, which do not count.
 void allow_memory(std::uint64_t bytes);
-// From now on threads have stacks of 1 MB. Raises the limit by so many of them.
+// Gives threads stacks of 1 MB from now on, and raises the limit for `count` of them.
 void allow_threads(unsigned count);
-// In a child, before exec(): the limit is this program's.
+// Call it in a child before exec(): the limit is for this program only.
 void lift_memory_limit();
 
-// Entries are charged before they are made. The price of an entry has in it what reports and exports need for it
-// later, so the budget is less than the limit only by what a command needs for an empty recording.
+// Charge an entry before you make it. Its price includes the memory that reports and exports later
+// need for it. The budget is the limit, less what a command needs for an empty recording.
 class MemoryBudget {
 public:
-    // `share`: of the limit, 0..1. Several containers in one command share it out.
+    // `share`: part of the limit, 0..1. Several containers of a command divide the limit.
     explicit MemoryBudget(double share = 1);
 
-    // False: there is no room, and nothing is charged.
+    // Returns false, and charges nothing, if there is no room.
     bool take(std::uint64_t bytes) {
         if (bytes > left_) return false;
         left_ -= bytes;

@@ -9,10 +9,10 @@
 namespace nopscope::host {
 namespace {
 
-constexpr std::size_t longest = 200;  // of words that are compared: the time is the product of two lengths
+constexpr std::size_t longest = 200;  // limits the time: a product of two lengths
 constexpr std::size_t most_shown = 3;
 
-// By how many letters one becomes the other.
+// The edit distance in letters.
 std::size_t distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1);
     for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;

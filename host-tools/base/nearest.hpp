@@ -7,8 +7,9 @@
 
 namespace nopscope::host {
 
-// ": did you mean a, b or c?", to end a sentence about a word that is none of `names`. It has at most three of them, the
-// nearest first, made fit for a terminal; each differs from `word` by a third of its letters at most. Empty: none is near.
+// ": did you mean a, b or c?", the end of a sentence about a word that is not in `names`. It has at
+// most three names, safe for a terminal, the nearest first. Each differs from `word` by at most a
+// third of its letters. Empty: no name is near.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& names);
 
 }  // namespace nopscope::host

@@ -28,7 +28,7 @@ bool is_same(const struct stat& one, const struct stat& other) {
     return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
-// The process that holds a lock on `file`, by /proc/locks; 0: not known.
+// The process that holds a lock on `file`, from /proc/locks; 0: not known.
 int lock_holder(int file) {
     struct stat of {};
     if (fstat(file, &of) != 0) return 0;
@@ -68,7 +68,8 @@ NewFile::NewFile(const std::string& path, Place place) : path_(path) {
         in_place_ = true;
         return;
     }
-    path_ = follow_links(path).string();  // a link stays: the file that it leads to is renamed
+    // Renames the file that a link leads to; the link stays.
+    path_ = follow_links(path).string();
     part_ = part_name(path_);
     try {
         open_part();
@@ -80,8 +81,7 @@ NewFile::NewFile(const std::string& path, Place place) : path_(path) {
     }
 }
 
-// Opens it and locks it. Between the two another process may have renamed or removed what was
-// opened.
+// Opens and locks the file. In between, another process may have renamed or removed it.
 void NewFile::open_part() {
     for (struct stat mine{}, there{};;) {
         file_ = open(part_.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
@@ -93,7 +93,7 @@ void NewFile::open_part() {
     }
 }
 
-// A writer in place holds the lock of PATH itself. A file that cannot be written is not replaced.
+// A writer after take_place() holds the lock of PATH itself. A read-only PATH is not replaced.
 void NewFile::refuse_other_writer() const {
     const int file = open(path_.c_str(), O_WRONLY | O_CLOEXEC);
     try {
@@ -107,7 +107,7 @@ void NewFile::refuse_other_writer() const {
     if (file >= 0) close(file);
 }
 
-// A file system that has no locks (some of NFS) refuses nothing.
+// A file system without locks (some NFS) refuses no writer.
 void NewFile::refuse_other_writer(int file) const {
     if (flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
     refuse(lock_holder(file), path_);

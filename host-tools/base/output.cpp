@@ -25,7 +25,7 @@ namespace nopscope::host {
 namespace fs = std::filesystem;
 namespace {
 
-// In a directory that an export has made. Readers of such directories pass over hidden files.
+// Marks a directory that an export has made. Readers of such directories ignore hidden files.
 constexpr char made_by_us[] = ".nopscope-export";
 
 bool is_regular(int file) {
@@ -33,20 +33,20 @@ bool is_regular(int file) {
     return ::fstat(file, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-// For this user. Some file systems do not say: then any_size.
+// For this user; any_size if the file system does not say.
 std::uint64_t free_bytes(int file) {
     struct statvfs disk {};
     if (::fstatvfs(file, &disk) != 0 || disk.f_blocks == 0) return any_size;
     return std::uint64_t{disk.f_bavail} * disk.f_frsize;
 }
 
-// The errno of what went wrong; 0: all bytes are written.
+// Returns the errno of a failure, or 0 if all bytes were written.
 int write_all(int file, std::string_view bytes) {
     while (!bytes.empty()) {
         const ssize_t done = ::write(file, bytes.data(), bytes.size());
         if (done >= 0) {
             bytes.remove_prefix(static_cast<std::size_t>(done));
-        } else if (errno == EAGAIN) {  // somebody else made this pipe or terminal non-blocking
+        } else if (errno == EAGAIN) {  // another process made it non-blocking
             pollfd waiting{file, POLLOUT, 0};
             ::poll(&waiting, 1, -1);
         } else if (errno != EINTR) {
@@ -56,7 +56,7 @@ int write_all(int file, std::string_view bytes) {
     return 0;
 }
 
-// For a sentence.
+// The size as text for a sentence.
 std::string size_text(std::uint64_t bytes) {
     if (bytes < 1000) return fmt::format("{} byte{}", bytes, bytes == 1 ? "" : "s");
     const auto size = static_cast<double>(bytes);
@@ -65,7 +65,7 @@ std::string size_text(std::uint64_t bytes) {
     return fmt::format("{:.1f} GB", size / 1e9);
 }
 
-// Nothing: it names no open descriptor.
+// Nothing: `name` is not that of an open descriptor.
 std::optional<int> descriptor_of(const std::string& name) {
     return name == "-" ? STDOUT_FILENO : open_descriptor(follow_links(name));
 }
@@ -130,7 +130,7 @@ void FileWriter::expect(std::uint64_t bytes) const {
 
 void FileWriter::put(std::string_view bytes) {
     if (written_ + bytes.size() > most_bytes_) throw Error(too_large_sentence(name_, 0, most_bytes_));
-    // Root could take the blocks that the disk keeps for the system.
+    // Root could also take the blocks that the disk reserves for the system.
     if (is_on_disk_ && bytes.size() > free_bytes(file_)) fail(ENOSPC);
     if (const int error = write_all(file_, bytes); error != 0) fail(error);
     written_ += bytes.size();
@@ -145,7 +145,7 @@ void FileWriter::write(std::string_view bytes) {
         flush();
         if (bytes.size() > buffer_bytes) return put(bytes);
     }
-    std::copy(bytes.begin(), bytes.end(), buffer_.data() + at_);  // of nothing, too
+    std::copy(bytes.begin(), bytes.end(), buffer_.data() + at_);  // `bytes` may be empty
     at_ += bytes.size();
 }
 
@@ -176,7 +176,7 @@ bool is_standard_output(const std::string& name) { return descriptor_of(name) ==
 
 void finish_standard_output() {
     standard_output().flush();
-    // A disk across a network may say only at the close what it has not written.
+    // A network file system may report a failed write only when the file is closed.
     const int copy = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
     errno = 0;
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && (copy < 0 || ::close(copy) == 0))

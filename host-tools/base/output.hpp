@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every byte that a command writes for a person or another tool goes through FileWriter, which
-// checks each write. A file that is written anew stands beside its final name until it is whole, so
-// that nobody reads half of one and an error leaves what was there.
+// FileWriter writes all bytes that a command outputs, and checks each write. A new file gets its
+// final name only when it is whole. So no reader sees half a file, and an error keeps the old file.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,30 +15,30 @@
 
 namespace nopscope::host {
 
-// A sum of a recording that is larger than this is written only if the user agrees (--yes).
+// An aggregate of a recording that is larger than this needs the user's consent (--yes).
 inline constexpr std::uint64_t most_unasked_bytes = 1'000'000'000;
 inline constexpr std::uint64_t any_size = ~std::uint64_t{0};
 
-// The sentence of what was refused. `bytes`: of the whole output, or 0: not known, only that it is more than `most_bytes`.
+// The sentence about a refused output. `bytes`: its size; 0: only known to exceed `most_bytes`.
 std::string too_large_sentence(const std::string& name, std::uint64_t bytes, std::uint64_t most_bytes);
 
 class Output;
 
-// A file for writing, with a buffer of its own. Throws Error on any failure: also before a write
-// that would take the last free bytes of a disk. The buffer is empty after a failure.
+// A file for writing, with its own buffer. Throws Error on any failure, and before a write that
+// would take a disk's last free bytes. The buffer is empty after a failure.
 class FileWriter {
 public:
     // Replaces a file of this name.
     explicit FileWriter(const std::filesystem::path& path);
-    // Where `output` goes; at most output.most_bytes().
+    // Writes to `output`, at most output.most_bytes().
     explicit FileWriter(const Output& output);
-    // An open descriptor, which stays open; `name` is what an error calls it.
+    // Writes to an open descriptor, which stays open. Errors call it `name`.
     FileWriter(int descriptor, std::string name);
     ~FileWriter();
     FileWriter(const FileWriter&) = delete;
     FileWriter& operator=(const FileWriter&) = delete;
 
-    // Room for so many bytes, at most max_room; used() says how far they were written.
+    // Room for `bytes`, at most max_room. Then call used() with the end of the written bytes.
     static constexpr std::size_t max_room = std::size_t{1} << 12;
     char* room(std::size_t bytes) {
         if (buffer_bytes - at_ < bytes) [[unlikely]]
@@ -49,12 +48,11 @@ public:
     void used(const char* end) { at_ = static_cast<std::size_t>(end - buffer_.data()); }
 
     void write(std::string_view bytes);
-    // The bytes of this file.
+    // Writes the contents of this file.
     void append(const std::filesystem::path& path);
-    // `bytes` more will be written. Throws Error, before anything is, if they are too many or the
-    // disk has no room.
+    // Announces `bytes` more. Throws Error at once if they exceed the limit or the disk's room.
     void expect(std::uint64_t bytes) const;
-    // From now on write() and flush() throw Error if the file would have more bytes.
+    // From now on, write() and flush() throw Error if the file would exceed `most_bytes`.
     void limit(std::uint64_t most_bytes) { most_bytes_ = most_bytes; }
     std::uint64_t offset() const { return written_ + at_; }
     void flush();
@@ -71,56 +69,54 @@ private:
     std::uint64_t written_ = 0;
     std::uint64_t most_bytes_ = any_size;
     int file_ = -1;
-    bool is_ours_ = true;  // the descriptor, to close
+    bool is_ours_ = true;  // close() closes the descriptor
     bool is_on_disk_ = false;
 };
 
-// To standard output. Throws Error. run_main() writes the buffer out when the command ends; before
-// that standard_output().flush() does, for what a reader waits for.
+// Prints to standard output. Throws Error. run_main() flushes the buffer when the command ends;
+// call standard_output().flush() if a reader waits for the text before.
 void print(std::string_view text);
 template <typename First, typename... Rest>
 void print(fmt::format_string<First, Rest...> format, First&& first, Rest&&... rest) {
     print(fmt::format(format, std::forward<First>(first), std::forward<Rest>(rest)...));
 }
 FileWriter& standard_output();
-// "-", /dev/stdout, /dev/fd/1.
+// True for "-", /dev/stdout and /dev/fd/1.
 bool is_standard_output(const std::string& name);
-// The end of a command: all of it is out. Throws Error if any of it is not, also what others wrote
-// to C's stdout.
+// Flushes standard output at a command's end. Throws Error, also if a write to C's stdout failed.
 void finish_standard_output();
 
 // The output that an option names: a file, a directory that an export fills, or a stream. A stream
-// is standard output ("-"), another open descriptor (/dev/stdout, /dev/fd/N), a pipe with a name or
-// a device such as /dev/null: its bytes go out as they are written. A link stays, and its target is
+// is standard output ("-"), another open descriptor (/dev/stdout, /dev/fd/N), a named pipe, or a
+// device such as /dev/null. Its bytes go out as they are written. A link stays, its target is
 // written.
 class Output {
 public:
     enum class Kind : std::uint8_t { file, directory };
-    // Throws Error when `name` is there and may not be replaced: a directory that no export has
-    // made, or where one is wanted a file. Exit::usage: a directory is wanted, and `name` is a
-    // stream.
+    // Throws Error if `name` exists and may not be replaced: a directory that no export made, or
+    // one where a file is needed. Exit::usage: a directory is needed, and `name` is a stream.
     Output(const std::string& name, Kind kind, std::uint64_t most_bytes = any_size);
-    // Takes away what was not committed.
+    // Removes the output unless it was committed.
     ~Output();
     Output(const Output&) = delete;
     Output& operator=(const Output&) = delete;
 
-    // For a format that must seek, or that writes other files beside its own. A directory is
-    // `path()` itself, and is ours to fill. Of a stream it is a temporary file, which commit()
-    // sends. All others take FileWriter(output).
+    // For a format that seeks, or that writes more files beside its own; others use
+    // FileWriter(output). A directory is `path()` itself, for the format to fill. For a stream it
+    // is a temporary file, which commit() sends.
     const std::filesystem::path& path() const;
     const std::string& name() const { return said_; }
     bool is_stream() const { return stream_ >= 0; }
-    int stream() const { return stream_; }  // -1: it is none
+    int stream() const { return stream_; }  // -1: it is not a stream
     std::uint64_t most_bytes() const { return most_bytes_; }
-    // All of it is written: it gets its name. Throws Error.
+    // Gives the complete output its name. Throws Error.
     void commit();
 
 private:
-    std::string said_;            // as the option says it
+    std::string said_;            // as the option names it
     std::filesystem::path name_;  // without links
     mutable std::filesystem::path path_;
-    mutable std::filesystem::path temporary_;  // a directory around path_; empty: there is none
+    mutable std::filesystem::path temporary_;  // a directory around path_; empty: none
     Kind kind_;
     std::uint64_t most_bytes_;
     int stream_ = -1;

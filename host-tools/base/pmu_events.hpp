@@ -10,14 +10,14 @@
 
 namespace nopscope::host {
 
-// "inst_retired" or a number ("0x8") -> 8. Nothing: it is neither.
+// "inst_retired" or a number ("0x8") -> 8. Nothing: neither a name nor a number.
 std::optional<std::uint16_t> event_number(std::string_view name);
-// "inst_retired", or "0x77" where it has no name here.
+// "inst_retired", or "0x77" for a number without a name here.
 std::string event_name(std::uint32_t number);
-// All names: "sw_incr, l1i_cache_refill, ..."; and with their numbers, a line each.
+// All names: "sw_incr, l1i_cache_refill, ..."; and all names with their numbers, one in each line.
 std::string event_names();
 std::string event_list();
-// The names alone.
+// The names only.
 std::vector<std::string> event_words();
 
 }  // namespace nopscope::host

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far long work is, in a line of stderr that goes away again: only on a terminal, and only when it takes more than
-// half a second.
+// Shows the progress of long work in a temporary line of stderr. Only on a terminal, and only if
+// the work takes more than half a second.
 #pragma once
 
 #include <chrono>
@@ -11,20 +11,20 @@ namespace nopscope::host {
 
 class Progress {
 public:
-    // `what` is shown before the number, as it is: for_terminal() first where it is somebody else's text.
+    // `what` is shown before the number, unchanged: use for_terminal() for outside text.
     explicit Progress(std::string what);
     ~Progress();
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
 
-    // `total` 0: not known; the bytes done are shown. Called as often as one likes.
+    // `total` 0: unknown, so the done bytes are shown. Cheap enough for frequent calls.
     void at(std::uint64_t done, std::uint64_t total);
 
 private:
     using Clock = std::chrono::steady_clock;
     const std::string what_;
     const Clock::time_point begin_ = Clock::now();
-    Clock::time_point next_;  // never: stderr is no terminal
+    Clock::time_point next_;  // max(): stderr is not a terminal
     bool drawn_ = false;
 };
 

@@ -16,24 +16,23 @@
 namespace nopscope::host {
 namespace {
 
-// A file that is opened later must not get the number of a closed standard output. The wrong way
-// round, so that a use of it fails as that of the closed one does.
+// Keeps a later file from getting the number of a closed standard stream. The descriptor is open in
+// the wrong direction, so that its use fails like that of a closed one.
 void open_standard_descriptors() {
     for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
         if (::fcntl(file, F_GETFD) >= 0) continue;
-        // It gets the lowest number that is free: this one.
+        // open() returns the lowest free number, which is this one.
         (void)::open("/dev/null", file == STDIN_FILENO ? O_WRONLY : O_RDONLY);
     }
 }
 
-// A reader that has gone, and a file that is larger than `ulimit -f`, are errors of a write, which
-// a sentence tells.
+// A write to a reader that has ended, or beyond `ulimit -f`, then fails with an error.
 void ignore_signals_of_writes() {
     ::signal(SIGPIPE, SIG_IGN);
     ::signal(SIGXFSZ, SIG_IGN);
 }
 
-// Before the sentence of an error, which is the one to tell.
+// Call it before you print an error. A second error here is not reported.
 void flush_output() {
     try {
         standard_output().flush();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What main() of each host program does: runs it, and turns what it throws into a sentence and a code.
+// Runs a host program's main function, and turns its exceptions into a sentence and an exit code.
 #pragma once
 
 namespace nopscope::host {
 
-// The exit code. Errors go to stderr behind `program`'s name.
+// Returns the exit code. Prints errors to stderr after `program`'s name.
 int run_main(const char* program, int (*run)(int argc, char** argv), int argc, char** argv);
 
 }  // namespace nopscope::host

@@ -15,9 +15,9 @@ namespace nopscope::host {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr int most_links = 40;  // as Linux follows (path_resolution(7))
+constexpr int most_links = 40;  // Linux's limit (path_resolution(7))
 
-// `dash`: the descriptor that "-" stands for. Nothing: it is not there.
+// `dash`: the descriptor for "-". Nothing: the file does not exist.
 std::optional<struct stat> status_of(const std::string& path, int dash) {
     struct stat status {};
     const int result = path == "-" ? ::fstat(dash, &status) : ::stat(path.c_str(), &status);
@@ -43,7 +43,7 @@ bool changes(const std::string& output, const std::string& input) {
     return is_same(*to, *from);
 }
 
-// A name for a sentence.
+// The name for a sentence.
 std::string shown(const std::string& path, const char* dash) { return path == "-" ? dash : path; }
 
 }  // namespace

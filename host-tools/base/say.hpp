@@ -5,7 +5,7 @@
 
 namespace nopscope::host {
 
-// A line on stderr, behind the command's name. `sentence` may hold outside text.
+// Prints a line to stderr, after the command's name. `sentence` may contain outside text.
 void say(const std::string& sentence);
 
 }  // namespace nopscope::host

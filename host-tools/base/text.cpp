@@ -9,8 +9,7 @@
 namespace nopscope::host {
 namespace {
 
-// The length of the valid UTF-8 sequence at the start of `text`, 0 when there is none (Unicode 15,
-// table 3-7).
+// The length of the valid UTF-8 sequence at the start of `text`, or 0 (Unicode 15, table 3-7).
 std::size_t utf8_length(std::string_view text) {
     const auto at = [&](std::size_t i) {
         return i < text.size() ? static_cast<std::uint8_t>(text[i]) : std::uint8_t{0};
@@ -32,7 +31,7 @@ std::size_t utf8_length(std::string_view text) {
     return 0;
 }
 
-// Of one valid sequence.
+// Decodes one valid sequence.
 std::uint32_t code_point(std::string_view sequence) {
     const auto lead = static_cast<std::uint8_t>(sequence[0]);
     std::uint32_t value = sequence.size() == 1 ? lead : lead & (0x7fu >> sequence.size());
@@ -43,8 +42,8 @@ std::uint32_t code_point(std::string_view sequence) {
 struct CodePoints {
     std::uint32_t first, last;
 };
-// What changes how a line is shown and is not itself seen: Unicode 15's general categories Cf, Zl and Zp, its
-// C1 controls, and the property Default_Ignorable_Code_Point. Ascending.
+// Invisible characters that change how a line is shown: Unicode 15's general categories Cf, Zl and
+// Zp, the C1 controls, and the property Default_Ignorable_Code_Point. Ascending.
 constexpr CodePoints unseen[] = {
     {0x80, 0x9f},       {0xad, 0xad},       {0x34f, 0x34f},     {0x600, 0x605},     {0x61c, 0x61c},
     {0x6dd, 0x6dd},     {0x70f, 0x70f},     {0x890, 0x891},     {0x8e2, 0x8e2},     {0x115f, 0x1160},

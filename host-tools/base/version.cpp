@@ -2,6 +2,6 @@
 #include "host-tools/base/version.hpp"
 
 namespace nopscope::host {
-// CMake gives it to this file alone: another version compiles no other file again.
+// CMake defines it for this file only, so a new version compiles no other file again.
 const char version_text[] = NOPSCOPE_VERSION_TEXT;
 }

@@ -2,6 +2,6 @@
 #pragma once
 
 namespace nopscope::host {
-// As "0.2.0": CMakeLists.txt has it.
+// For example "0.2.0", from CMakeLists.txt.
 extern const char version_text[];
 }

@@ -16,7 +16,7 @@
 namespace nopscope::host {
 namespace {
 
-// The line programs, as libdw has them: decompressed. Null: there are none.
+// The decompressed line programs, from libdw; null: none.
 Elf_Data* line_programs(Elf* elf) {
     std::size_t names = 0;
     if (elf == nullptr || elf_getshdrstrndx(elf, &names) != 0) return nullptr;
@@ -29,7 +29,7 @@ Elf_Data* line_programs(Elf* elf) {
     return nullptr;
 }
 
-// As Dwarf_OOM has the attribute: clang takes no other for it.
+// Has the attribute of Dwarf_OOM, because clang accepts no other type.
 __attribute__((noreturn)) void on_no_memory() { exit_out_of_memory(); }
 
 }  // namespace
@@ -71,7 +71,7 @@ void DwarfFile::close_all() {
     file_ = -1;
 }
 
-// DWARF 5, 6.2.4: the header begins with the length of all behind it.
+// DWARF 5, 6.2.4: the header begins with the length of all that follows.
 std::uint64_t DwarfFile::line_program_bytes(Dwarf_Die* unit) const {
     Dwarf_Attribute attribute;
     Dwarf_Word offset = 0;

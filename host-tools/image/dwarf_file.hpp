@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An image's DWARF, by libdw. One that has none, or cannot be read, has no units.
+// An image's DWARF, read with libdw. If it is absent or unreadable, there are no units.
 #pragma once
 
 #include <elfutils/libdw.h>
@@ -15,13 +15,13 @@
 
 namespace nopscope::host {
 
-// Names of source files, each once.
+// Names of source files without duplicates.
 class SourceFiles {
 public:
     static constexpr std::size_t longest_name_bytes = 4096;  // PATH_MAX
     static constexpr std::size_t most_bytes = std::size_t{1} << 25;
 
-    // Nothing: it is longer than a path can be, or the names take more than most_bytes.
+    // Returns nothing if the name is longer than a path can be, or all names exceed most_bytes.
     std::optional<std::uint32_t> number_of(std::string_view name);
     const std::vector<std::string>& names() const { return names_; }
 
@@ -31,12 +31,12 @@ private:
     std::size_t bytes_ = 0;
 };
 
-// Bounded by what the file states: one whose debug sections have more than most_bytes is said, and has no units. What
-// libdw keeps of the line programs is freed each time that they have had most_line_bytes.
+// Limits memory by the sizes that the file states. If the debug sections exceed most_bytes, a
+// message says so, and there are no units. libdw's line data is freed after each most_line_bytes.
 class DwarfFile {
 public:
     static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 28;
-    // libdw makes some 72 bytes of a row, which takes at least one byte in the file.
+    // libdw makes about 72 bytes of each row, which takes at least one byte in the file.
     static constexpr std::uint64_t most_line_bytes = std::uint64_t{1} << 20;
 
     explicit DwarfFile(const ElfFile& elf);
@@ -66,8 +66,8 @@ public:
         }
     }
 
-    // visit(std::uint64_t address, const char* file, std::uint32_t line): from that address on; `file` null and `line` 0
-    // where a sequence ends, and where the compiler names no line.
+    // visit(std::uint64_t address, const char* file, std::uint32_t line): the place from this
+    // address on. `file` is null and `line` is 0 at a sequence's end, and without a line number.
     template <typename Visit>
     static void each_line(Dwarf_Die* unit, Visit visit) {
         Dwarf_Lines* lines = nullptr;
@@ -91,7 +91,7 @@ public:
 private:
     void open_again();
     void close_all();
-    // Of the unit's line program, by its header; 0: it has none.
+    // Size of the unit's line program, from its header; 0: none.
     std::uint64_t line_program_bytes(Dwarf_Die* unit) const;
 
     std::string path_;

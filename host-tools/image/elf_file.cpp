@@ -14,7 +14,7 @@
 namespace nopscope::host {
 namespace {
 
-// What the sections themselves and the symbols made of them may take of memory, for each byte.
+// Memory for the sections and their symbols, at most, per byte of the file.
 constexpr std::uint64_t memory_of_byte = 16;
 
 constexpr std::uint32_t sht_symtab = 2;
@@ -56,7 +56,7 @@ ElfFile ElfFile::open(const std::string& path) {
         std::vector<std::uint8_t>& bytes = elf.parts_.emplace_back(size);
         return file.read(offset, bytes) ? Bytes(bytes) : Bytes();
     });
-    allow_memory(2 * std::min(elf.debug_bytes_, most_bytes));  // libdw's, and the line table
+    allow_memory(2 * std::min(elf.debug_bytes_, most_bytes));  // for libdw and the line table
     return elf;
 }
 
@@ -102,7 +102,8 @@ void ElfFile::read_sections(const Part& part_of, Bytes header) {
         ElfSection& section = sections_[i];
         section.name = string_at(names, at<std::uint32_t>(header_of(i), 0));
         if (!section.name.starts_with(".debug") && !section.name.starts_with(".zdebug")) continue;
-        // A compressed one begins with its size: the gABI's Elf64_Chdr, or GNU's "ZLIB" and 8 bytes, the highest first.
+        // A compressed section begins with its size: in the gABI's Elf64_Chdr, or after GNU's
+        // "ZLIB" in 8 big-endian bytes.
         const Bytes head = part_of(at<std::uint64_t>(header_of(i), 24), std::min<std::uint64_t>(section.size, 16));
         std::uint64_t bytes = section.size;
         if ((section.flags & shf_compressed) != 0) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A little-endian AArch64 ELF64 file, read by a total parser of our own: every offset is checked
-// where it is used, and what does not fit is absent, not an error. (Field layout: System V ABI,
-// chapter 4; only files that are no such ELF at all are refused.)
+// A little-endian AArch64 ELF64 file. This parser accepts any bytes: it checks every offset at its
+// use, and treats an invalid part as absent. It refuses only a file that is no such ELF at all.
+// (Field layout: System V ABI, chapter 4.)
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,8 @@ struct ElfSection {
     std::uint64_t flags = 0;
     std::uint64_t address = 0;
     std::uint64_t size = 0;
-    // Of sections that are allocated, or hold symbols, names or notes. Empty for NOBITS and for what lies outside the file.
+    // The contents of allocated sections, and of those with symbols, names or notes. Empty for
+    // NOBITS, and if they lie outside the file.
     std::span<const std::uint8_t> bytes;
     std::uint32_t link = 0;
 
@@ -48,14 +49,14 @@ struct ElfSymbol {
 
 class ElfFile {
 public:
-    // Of all sections' bytes together; more is no firmware.
+    // Limit for the bytes of all sections; a firmware has less.
     static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 28;
     static constexpr std::size_t most_symbols = std::size_t{1} << 22;
     static constexpr std::size_t longest_name_bytes = std::size_t{1} << 14;  // a longer one is none
 
-    // Throws Error: not an AArch64 ELF64, or more than the above.
+    // Throws Error if it is not an AArch64 ELF64, or exceeds these limits.
     ElfFile(std::vector<std::uint8_t> bytes, std::string path);
-    // Reads the sections that it needs, and no others. Throws Error, also if the file cannot be read.
+    // Reads only the sections that are needed. Throws Error, also if the file cannot be read.
     static ElfFile open(const std::string& path);
 
     const std::string& path() const { return path_; }
@@ -65,19 +66,19 @@ public:
     const ElfSection* section(std::string_view name) const;
     std::optional<std::uint64_t> symbol_address(std::string_view name) const;
     std::uint64_t entry() const { return entry_; }
-    // What its debug sections take when they are decompressed, as they state it.
+    // The decompressed size of the debug sections, as the file states it.
     std::uint64_t debug_bytes() const { return debug_bytes_; }
 
     std::optional<std::uint32_t> word_at(std::uint64_t address) const;
     std::optional<std::uint64_t> quad_at(std::uint64_t address) const;
-    // The bytes that the file has for [address, address + count), or nothing.
+    // The file's bytes for [address, address + count), or nothing.
     std::span<const std::uint8_t> bytes_at(std::uint64_t address, std::uint64_t count) const;
 
-    // NT_GNU_BUILD_ID's contents; empty when there is none.
+    // NT_GNU_BUILD_ID's contents; empty if there is none.
     std::span<const std::uint8_t> build_id() const;
 
 private:
-    // The bytes of a part of the file, valid as long as this; nothing: it lies outside the file.
+    // The bytes of a part of the file, valid as long as this object; nothing: outside the file.
     using Part = std::function<std::span<const std::uint8_t>(std::uint64_t offset, std::uint64_t size)>;
 
     explicit ElfFile(std::string path) : path_(std::move(path)) {}
@@ -92,7 +93,7 @@ private:
     std::vector<ElfSymbol> symbols_;
     std::uint64_t entry_ = 0;
     std::uint64_t debug_bytes_ = 0;
-    mutable std::size_t last_section_ = 0;  // where the last address was found
+    mutable std::size_t last_section_ = 0;  // the section of the last lookup
 };
 
 }  // namespace nopscope::host

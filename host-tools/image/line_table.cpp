@@ -15,7 +15,7 @@ LineTable::LineTable(const ElfFile& elf) {
             rows_.push_back({address, number ? LinePlace{*number, line} : LinePlace{}});
         });
     });
-    // Where one sequence ends another may begin: that one counts. Of several rows for an address the last does.
+    // At an address where a sequence ends and another begins, the latter counts; else the last row.
     std::stable_sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) {
         return std::tuple(a.address, a.place.line != 0) < std::tuple(b.address, b.place.line != 0);
     });

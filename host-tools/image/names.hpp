@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The name table of an image (tracer/protocol/names.hpp), made after its link.
+// Makes an image's name table (tracer/protocol/names.hpp) after its link.
 #pragma once
 
 #include <cstdint>

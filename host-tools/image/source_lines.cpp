@@ -8,9 +8,9 @@
 namespace nopscope::host {
 namespace {
 
-// Namespaces, classes and functions nest; nothing real nests deeper.
+// Namespaces, classes and functions nest, but no real program nests deeper.
 constexpr int deepest = 64;
-// A hostile sibling attribute may lead into what was walked already.
+// A hostile sibling attribute may lead to an earlier entry.
 constexpr std::size_t most_entries = std::size_t{1} << 24;
 
 }  // namespace
@@ -20,8 +20,8 @@ void SourceLines::add(std::uint64_t address, const char* file, std::uint32_t lin
     if (const auto number = files_.number_of(file)) places_.emplace(address, Place{*number, line});
 }
 
-// The declaration is kept with the definition, with the in-class declaration, or (for clones made
-// by the compiler) with the abstract origin; dwarf_decl_* follow both.
+// The declaration is in the definition, in the in-class declaration, or (for a compiler's clones)
+// in the abstract origin; dwarf_decl_* follow both references.
 void SourceLines::add_function(Dwarf_Die* function) {
     Dwarf_Addr low = 0;
     if (dwarf_lowpc(function, &low) != 0) return;
@@ -55,7 +55,7 @@ void SourceLines::walk(Dwarf_Die* parent, int depth) {
 SourceLines::SourceLines(const ElfFile& elf) {
     DwarfFile dwarf(elf);
     dwarf.each_unit([&](Dwarf_Die* unit) { walk(unit, 0); });
-    // Functions in assembly have no DIE of their own, but lines.
+    // An assembly function has no DIE, but it has lines.
     dwarf.each_unit([&](Dwarf_Die* unit) {
         DwarfFile::each_line(unit, [&](std::uint64_t address, const char* name, std::uint32_t line) {
             if (name != nullptr) add(address, name, line);
@@ -64,7 +64,7 @@ SourceLines::SourceLines(const ElfFile& elf) {
 }
 
 SourcePlace SourceLines::at(std::uint64_t address) const {
-    // GCC's DWARF has a function begin behind its patch site: two words, or three with a BTI C.
+    // In GCC's DWARF, a function begins after its patch site: two words, or three with a BTI C.
     for (const std::uint64_t behind : {0u, 8u, 12u}) {
         const auto found = places_.find(address + behind);
         if (found != places_.end()) return {files_.names()[found->second.file], found->second.line};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where functions were defined, from DWARF.
+// Finds the definitions of functions in DWARF.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@ struct SourcePlace {
     std::uint32_t line = 0;
 };
 
-// Reads the whole file's DWARF once. A file without any is not an error.
+// Reads the file's whole DWARF once. A file may have none.
 class SourceLines {
 public:
     explicit SourceLines(const ElfFile& elf);
 
-    // Of the function that begins at this link-time address.
+    // The place of the function that begins at this link-time address.
     SourcePlace at(std::uint64_t address) const;
 
 private:
     struct Place {
-        std::uint32_t file = 0;  // in files_
+        std::uint32_t file = 0;  // index in files_
         std::uint32_t line = 0;
     };
     static constexpr std::size_t most_places = std::size_t{1} << 20;
@@ -36,7 +36,7 @@ private:
 
     std::unordered_map<std::uint64_t, Place> places_;
     SourceFiles files_;
-    std::size_t entries_ = 0;  // of DWARF that were looked at
+    std::size_t entries_ = 0;  // number of visited DWARF entries
 };
 
 }  // namespace nopscope::host

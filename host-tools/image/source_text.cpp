@@ -22,14 +22,14 @@ constexpr std::array<std::string_view, 22> endings = {
 
 bool has_parent(const std::string& name) { return ("/" + name + "/").find("/../") != std::string::npos; }
 
-// libstdc++'s headers have no ending.
+// libstdc++'s headers have no suffix.
 bool is_source_name(const std::string& path) {
     if (std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) { return path.ends_with(ending); })) return true;
     return path.find("/include/c++/") != std::string::npos && !has_parent(path) &&
            path.find('.', path.rfind('/')) == std::string::npos;
 }
 
-// Only what can be read without waiting: opening a pipe or a device may not block or do anything.
+// Reads regular files only: opening a pipe or a device must not block or have an effect.
 SourceText read(int file) {
     SourceText out;
     struct stat about {};
@@ -60,7 +60,7 @@ SourceText read(int file) {
 
 SourceText read_file(const std::string& path) {
     struct stat about {};
-    // Before it is opened, too: opening a device can do things.
+    // Checks the kind before open(), because opening a device can have an effect.
     if (stat(path.c_str(), &about) != 0) return {.lines = {}, .refusal = system_error(errno)};
     if (!S_ISREG(about.st_mode)) return {.lines = {}, .refusal = "it is not a regular file"};
     const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);

@@ -21,13 +21,13 @@ namespace {
 
 // A table entry is the address of the first of the two NOPs before the function.
 constexpr std::uint64_t nops_before_bytes = 8;
-// Demangling a hostile name may take very long; no compiler makes names like that.
+// Demangling a hostile name may take very long; compilers make no such names.
 constexpr std::size_t longest_name_demangled = 4096;
 constexpr double most_demangled = 1 << 24;
-constexpr std::size_t bytes_of_function = 256;  // with what its strings take beside their characters
+constexpr std::size_t bytes_of_function = 256;  // without its names' characters
 
-// An upper limit of the bytes that the demangled name takes. A reference (S_, S1_, T_, ...) repeats a part of the name
-// that stands before it. So r references make it grow most by tripling it r/3 times.
+// An upper limit for the bytes of the demangled name. A reference (S_, S1_, T_, ...) repeats an
+// earlier part of the name. So r references make it grow most if they triple it r/3 times.
 double demangled_bytes(std::string_view name) {
     double references = 0;
     for (std::size_t i = 0; i < name.size(); ++i) {
@@ -52,8 +52,8 @@ Function function_of(const ElfSymbol& symbol, const SourceLines& lines, NameBudg
     return function;
 }
 
-// What names the text besides `sites`. A label of an assembler's without a size goes on to the next symbol, or to
-// its section's end; one inside of something that has a size names nothing.
+// Names for the text outside `sites`. An assembler's label without a size extends to the next
+// symbol, or to its section's end. A label inside a symbol that has a size names nothing.
 std::vector<Function> code_without_sites(const ElfFile& elf, const std::vector<Function>& sites,
                                          const SourceLines& lines, NameBudget& budget) {
     std::vector<Function> code;
@@ -152,7 +152,7 @@ std::vector<std::uint64_t> site_addresses(const ElfFile& elf) {
     const auto end = elf.symbol_address("__nopscope_sites_end");
     if (start && end && *end > *start) {
         table = elf.bytes_at(*start, *end - *start);
-    } else {  // no tracer asks nopscope.ld for the symbols
+    } else {  // without a tracer, nopscope.ld does not provide the symbols
         for (const char* name : {"__patchable_function_entries", ".nopscope.sites"}) {
             if (const ElfSection* section = elf.section(name)) table = section->bytes;
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What names a recording: the image's patch sites with their functions' names and places, and what
-// tells one image from another. Made from an ELF, or read from a recording that carries it.
+// The names for a recording: the image's patch sites with their functions' names and places, and
+// the image's identity. They come from an ELF, or from a recording that contains them.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@
 
 namespace nopscope::host {
 
-// Bytes of names that are made of one image. A table of few bytes can refer to one long name many times.
+// Limits the bytes of an image's names. A small table can refer to one long name many times.
 class NameBudget {
 public:
     static constexpr std::size_t most_bytes = std::size_t{1} << 27;
 
     explicit NameBudget(const ElfFile& elf) : elf_(elf) {}
-    // Throws Error: these are too many.
+    // Throws Error if the limit is exceeded.
     void take(std::size_t bytes);
 
 private:
@@ -31,9 +31,9 @@ struct Function {
     std::uint64_t address = 0;  // link time
     std::uint64_t size = 0;
     std::string name;  // demangled
-    std::string file;  // of its definition; empty when unknown
+    std::string file;  // of its definition; empty: unknown
     std::uint32_t line = 0;
-    std::string linkage_name = {};  // from an ELF, where it is another than `name`
+    std::string linkage_name = {};  // from an ELF, if it differs from `name`
     bool landing_pad = true;  // it begins with `bti c`
 };
 
@@ -42,35 +42,36 @@ struct Symbols {
     std::string build_id;  // bytes; empty: the image has none, see without_build_id
     std::uint32_t site_table_crc = 0;
     std::vector<Function> sites;  // ascending address, no duplicates
-    std::vector<Function> code;   // likewise: functions and labels of the text that have no site; sizes not 0
-    std::vector<TailCalls> tails;  // of each site; none: not known
+    // Functions and labels of the text without a site; ascending, without duplicates, sizes not 0.
+    std::vector<Function> code;
+    std::vector<TailCalls> tails;  // of each site; empty: not known
 
     // The function whose site is at this link-time address.
     const Function* find(std::uint64_t address) const;
-    // Whether calls of one site's function by another's are tail calls; by their link-time addresses.
+    // Whether calls from one site's function to another's are tail calls; by link-time addresses.
     Tail tail(std::uint64_t caller, std::uint64_t callee) const;
-    // The one, with a site or without, that this link-time address lies in, or null.
+    // The function, with or without a site, that contains this link-time address, or null.
     const Function* around(std::uint64_t address) const;
 };
 
-// Functions of the sites in the image's table, ascending, without empty and repeated entries: the
-// table as the tracer sorts it at boot. Found by the linker's symbols, or by the section's name.
-// Throws Error: there are more than most_sites.
+// The functions in the image's site table, ascending, without empty and repeated entries, as the
+// tracer sorts it at boot. The linker's symbols or the section's name locate the table. Throws
+// Error if there are more than most_sites.
 std::vector<std::uint64_t> site_addresses(const ElfFile& elf);
 inline constexpr std::size_t most_sites = std::size_t{1} << 20;
 
 std::uint32_t site_table_crc(const std::vector<std::uint64_t>& addresses);
 
-// Throws Error: the names are more than a NameBudget has.
+// Throws Error if the names exceed a NameBudget.
 Symbols read_symbols(const ElfFile& elf);
 
-// What names `address`: a function before a label, global before local, then the first; or null.
+// The symbol for `address`: functions before labels, then global, sized, first ones. Or null.
 const ElfSymbol* symbol_at(const ElfFile& elf, std::uint64_t address);
 
-// `name` itself where it is no C++ function's, or one whose text would have more than 4096 bytes.
+// `name` itself if it is not a C++ function's, or if the result would exceed 4096 bytes.
 std::string demangled(std::string_view name);
 
-// What follows from a missing build-id, and what to do: the second half of a sentence.
+// The effect of a missing build-id, and its remedy: the second half of a sentence.
 inline constexpr char without_build_id[] =
     "nopscope cannot tell whether an ELF fits a recording: link with --build-id";
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory in a file: an ELF core dump of gdb (generate-core-file) or QEMU (dump-guest-memory), or
-// plain bytes from one address on. The file may be as large as the target's memory, so only the
-// needed parts are read.
+// bytes from one address on. The file may be as large as the target's memory: it is read in parts.
 #include <sys/stat.h>
 
 #include <algorithm>

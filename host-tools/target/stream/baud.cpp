@@ -16,8 +16,8 @@ namespace {
 using Distribution = std::array<double, 256>;
 
 constexpr std::size_t fewest_bytes = 200;
-// Bits per byte by which the bytes must be more likely at this rate than random bytes (gain), and
-// than at another rate (lead).
+// Bits per byte by which the bytes are likelier at a rate than random ones (gain), or at another
+// (lead).
 constexpr double least_gain = 0.8;
 constexpr double least_lead = 0.5;
 // Rates within a tenth of each other differ by one bit in some bytes, and clocks are not exact.
@@ -49,8 +49,7 @@ void add_bytes(Distribution& to, const std::array<int, 8>& sender_bit, int last_
 }
 
 // `ratio`: the receiver's rate divided by the sender's, above 1. `most_frames`: how many bytes in a
-// row may begin after a low stop bit. Some UARTs take a low stop bit for a start bit; others wait
-// for an edge.
+// row may begin after a low stop bit, which some UARTs take for a start bit and others ignore.
 Distribution bytes_at(double ratio, int most_frames) {
     Distribution distribution{};
     // Clocks differ by a percent or two, so the bit that is sampled at a boundary is uncertain.

@@ -72,8 +72,7 @@ public:
         shown_ = chunk_.size();
     }
 
-    // The line's rate changes here. The next bytes do not continue the pending ones, and may begin
-    // in a frame.
+    // The line's rate changes here: the next bytes are a new chunk, which may begin within a frame.
     template <typename Sink>
     void change_rate(Sink& sink) {
         counters_.lead_bytes += length_;

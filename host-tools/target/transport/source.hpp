@@ -26,8 +26,7 @@ public:
     };
     // Waits up to `timeout` for bytes; returns earlier when a signal comes. Throws Error.
     virtual Result read(std::span<std::uint8_t> to, std::chrono::milliseconds timeout) = 0;
-    // Waits until all bytes are taken, at most two seconds. Throws Error, also if the line only
-    // receives.
+    // Waits until all bytes are taken, at most 2 s. Throws Error, also if the line only receives.
     virtual void write(std::span<const std::uint8_t> bytes);
     // Sets the line's rate in both directions. Throws Error. A line without a rate has 0.
     virtual void set_baud(std::uint32_t /*baud*/) {}

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // speedscope's file format: an "evented" profile for each track, and a "sampled" profile for each
-// core's samples. A profile's events are contiguous in the file, so each profile first grows in its
-// own temporary file.
+// core's samples. Each profile's events are contiguous, so it grows in its own temporary file.
 #include <fmt/compile.h>
 #include <fmt/format.h>
 

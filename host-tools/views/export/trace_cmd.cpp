@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // trace.dat, version 6 (trace-cmd.dat.v6.5(5)), for `trace-cmd report` and KernelShark: ring-buffer
 // pages like those of a Linux kernel's function_graph tracer. A core is a CPU, a context a task.
-// Marks, counters, captured values, the console and gaps are trace_printk events. A gap is also in
-// its page's header.
+// Marks, counters, values, the console and gaps are trace_printk events; a page counts its gap.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -111,8 +111,7 @@ void Uftrace::finish() {
     to = put_little(to, std::uint16_t{sizeof header});
     *to++ = 1;  // little-endian
     *to++ = 2;  // 64 bits
-    // Features: tasks and sessions, relative symbols, largest depth. Information: program, command
-    // line, tasks.
+    // Features: tasks, sessions, relative symbols, depth. Then: program, command line, tasks.
     to = put_little(to, std::uint64_t{1u << 1 | 1u << 5 | 1u << 6});
     to = put_little(to, std::uint64_t{1u << 0 | 1u << 3 | 1u << 7});
     put_little(to, std::uint16_t{65535});

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands for a target, as in `nopscope ctl` (docs/cli.md). Shows an answer, or its absence,
-// as a sentence.
+// The commands for a target, as in `nopscope ctl` (docs/cli.md), with the answer as a sentence.
 import { make } from "./dom";
 
 // From the table of verbs: host-tools/target/control/verbs.hpp.

@@ -137,8 +137,7 @@ export class Flame {
         return keys.join(";");
     }
 
-    // Zooms along the path, up to the first missing frame. The path has keys, or names in a link
-    // that a person wrote.
+    // Zooms along the path, to the first missing frame. A handwritten link may have names as keys.
     private zoom(path: string): void {
         let node = this.root!;
         node.each(({ data }) => (data.fade = data.hide = false));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The view that a page shows: a recording, or a server's current state.
-// host-tools/views/page/view.cpp writes it. Times are nanoseconds. A list is a set of columns,
-// because there may be many paths.
+// The view that a page shows, from host-tools/views/page/view.cpp. Times are nanoseconds. Lists are
+// columns, because there may be many paths. A server updates its view.
 
 import type { CodeData } from "./code_model";
 import type { TimelineData } from "./timeline_model";

@@ -6,7 +6,7 @@ export interface RowData {
     from: number[]; // drawn calls, ascending
     duration: number[];
     function: number[];
-    left: [number, string][]; // [position, how it ended]: "gap", "unwound", "open"; other calls returned
+    left: [number, string][]; // [position, how it ended]: "gap", "unwound", "open"
     // Time slots with more calls than are drawn.
     slot?: number[];
     busy?: number[]; // percentage of the slot with a call

@@ -4,7 +4,7 @@
 //   MemoryBudget   Containers that grow with a recording charge each new entry before they take the
 //                  memory. A refused entry is merged with others or left out, and counted. So a
 //                  recording that is too large still gives a report.
-//   the kernel     limit_memory() sets RLIMIT_DATA. Other memory fails as std::bad_alloc.
+//   the kernel     limit_memory() sets RLIMIT_DATA. Other allocations fail as std::bad_alloc.
 #pragma once
 
 #include <cstdint>

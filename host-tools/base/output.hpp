@@ -88,8 +88,7 @@ void finish_standard_output();
 
 // The output that an option names: a file, a directory that an export fills, or a stream. A stream
 // is standard output ("-"), another open descriptor (/dev/stdout, /dev/fd/N), a named pipe, or a
-// device such as /dev/null. Its bytes go out as they are written. A link stays, its target is
-// written.
+// device such as /dev/null. Its bytes go out at once. A link stays; its target is written.
 class Output {
 public:
     enum class Kind : std::uint8_t { file, directory };

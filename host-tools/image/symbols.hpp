@@ -65,7 +65,8 @@ std::uint32_t site_table_crc(const std::vector<std::uint64_t>& addresses);
 // Throws Error if the names exceed a NameBudget.
 Symbols read_symbols(const ElfFile& elf);
 
-// The symbol for `address`: functions before labels, then global, sized, first ones. Or null.
+// The symbol for `address`, or null. A function precedes a label, a global symbol a local one, and
+// a symbol with a size one without; then the first one counts.
 const ElfSymbol* symbol_at(const ElfFile& elf, std::uint64_t address);
 
 // `name` itself if it is not a C++ function's, or if the result would exceed 4096 bytes.

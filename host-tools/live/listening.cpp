@@ -169,7 +169,7 @@ void Listening::begin_search(const SessionReader& reader, Clock::time_point now)
     search_ = std::make_unique<BaudSearch>(line_, known_bauds());
 }
 
-// What kind of bytes came since the last frame.
+// Classifies the bytes since the last frame.
 Diagnosis::Kind Listening::kind() const {
     LineCounters line{.bytes = first_bytes_.size()};
     line.stray_zeros = static_cast<std::uint64_t>(

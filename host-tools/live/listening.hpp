@@ -80,7 +80,7 @@ public:
 
     // If no session was heard within `patience`: a sentence, once for each kind of fault.
     std::optional<std::string> complaint(const SessionReader& reader, Clock::time_point now);
-    // What is known by now.
+    // The diagnosis so far.
     Diagnosis diagnosis(const SessionReader& reader, Clock::time_point now) const;
     bool searches() const { return search_ != nullptr; }
 
@@ -88,7 +88,7 @@ private:
     static constexpr std::size_t most_bytes = std::size_t{1} << 14;
     // Fewer bytes may be noise. A search could miss a target that begins to send.
     static constexpr std::size_t fewest_bytes_to_search = 200;
-    // A port that may then stay at the right rate misses little.
+    // The port may stay at the right rate, so a needless search costs little.
     static constexpr std::size_t fewest_bytes_to_follow = 16;
     static constexpr std::chrono::milliseconds patience_to_follow{1300};
 

@@ -14,7 +14,7 @@ namespace nopscope::host {
 struct CoreRates {
     unsigned number = 0;
     double records = 0;          // per second
-    // Share of the target's time that is busy (CoreStatus::busy_ticks). Nothing: no event came.
+    // Busy share of the target's time, 0..1 (CoreStatus::busy_ticks). Nothing: no event came.
     std::optional<double> busy;
 };
 
@@ -34,7 +34,7 @@ struct Rates {
 // All rates are 0 if no time lies between the views.
 Rates rates_between(const LiveView& earlier, const LiveView& later);
 
-// What each function has in the trace and in the target's profile, counted once, by key_of().
+// Sums for a function in the trace and the target's profile, each call counted once; by key_of().
 struct FunctionSum {
     std::uint64_t calls = 0;
     std::uint64_t self_ns = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line that comes back: when it is lost (an adapter unplugged, a connection closed) it is opened again, with
-// a pause between attempts, for as long as it is read.
+// A line that survives a loss (an unplugged adapter, a closed connection): read() opens it again,
+// and pauses between attempts.
 #pragma once
 
 #include <functional>

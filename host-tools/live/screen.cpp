@@ -32,7 +32,7 @@ void Screen::console(std::string_view text) {
     output_.show(for_terminal(text));
 }
 
-// Says so once.
+// Reports a failure once.
 bool Screen::has_failed() {
     const int error = output_.error();
     if (error != 0 && !std::exchange(failure_said_, true)) {

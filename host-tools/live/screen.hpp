@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person sees of a recording: the firmware's console on standard output, progress and
-// sentences on standard error. Only finish() waits for an output.
+// Shows a recording to a person: the firmware's console on standard output, progress and sentences
+// on standard error. Only finish() waits for an output.
 #pragma once
 
 #include <optional>
@@ -39,7 +39,7 @@ private:
     const bool on_terminal_;
     Display output_;
     std::optional<Display>
-        errors_;  // nothing: it is the same terminal or file, so the order is kept
+        errors_;  // nothing: the same terminal or file as output_, which keeps the order
     bool line_drawn_ = false;
     bool failure_said_ = false;
 };

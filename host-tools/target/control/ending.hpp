@@ -33,7 +33,7 @@ public:
 
     // True if the target's hello says that it takes commands.
     bool can_ask() const { return hello_ && hello_->takes_commands; }
-    // If the target takes no commands: a sentence if none of its profile came; else empty.
+    // Without commands: a sentence if the target keeps a profile and none of it came; else empty.
     std::string unread() const;
     // Returns a sentence about what did not come; empty if all came.
     std::string run(const Line& line, bool keep_tracing);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recorder's control socket. `ctl --via unix:PATH` sends it requests while the recorder uses the
-// line.
+// A recorder's control socket: `ctl --via unix:PATH` sends it requests while it holds the line.
 //
 //     ctl       one line of JSON: a ControlRequest (request.hpp)
 //     recorder  one line of JSON: {"status": the exit code, "text": what to print}, and closes
@@ -47,7 +46,7 @@ private:
 
     std::string path_;
     int listener_ = -1;
-    std::vector<Peer> peers_;  // in the order of `since`; answer() sends to the first one
+    std::vector<Peer> peers_;  // in order of `since`, except the first while it is answered
 };
 
 // The client's side: sends the request and waits for the answer. Throws Error.

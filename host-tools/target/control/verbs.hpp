@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that a host can ask of a running target, in one table. From it come `ctl VERB`, the
+// The commands that a host can send to a running target, in one table. It defines `ctl VERB`, the
 // options --VERB of `record`, `top` and `serve`, keys of `top`, the controls of `serve`'s page, and
-// what --help, man pages and completions say of them.
+// their texts in --help, man pages and completions.
 #pragma once
 
 #include <cstddef>

@@ -12,7 +12,8 @@
 namespace nopscope::host {
 namespace {
 
-constexpr unsigned least_ring_log2 = 13, most_ring_log2 = 28, most_cores = 8;  // as core.hpp
+// The limits of tracer/core/core.hpp.
+constexpr unsigned least_ring_log2 = 13, most_ring_log2 = 28, most_cores = 8;
 constexpr char note_symbol[] = "__build_id_note_start";
 constexpr char descriptor_symbol[] = "nopscope_descriptor";
 

@@ -2,7 +2,8 @@
 // Memory behind a stub of the GDB remote serial protocol.
 //
 // Most stubs (QEMU's, OpenOCD's) stop the target when a client connects, so only the stub can say
-// whether the target ran before. QEMU's monitor does. A stub that does not answer is interrupted.
+// whether the target ran before. QEMU's monitor does. If a stub does not answer, its target runs,
+// and is interrupted.
 #include <fmt/format.h>
 
 #include <algorithm>

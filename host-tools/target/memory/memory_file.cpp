@@ -20,7 +20,8 @@ constexpr std::size_t program_header_bytes = 56;
 constexpr std::uint16_t et_core = 4;
 constexpr std::uint16_t em_aarch64 = 183;
 constexpr std::uint32_t pt_load = 1;
-constexpr std::uint16_t many_headers = 0xffff;  // PN_XNUM: the first section header counts them
+// PN_XNUM: the first section header's sh_info has the number of headers.
+constexpr std::uint16_t many_headers = 0xffff;
 constexpr std::size_t section_info_at = 44;
 constexpr std::uint32_t headers_at_most = 1 << 16;
 

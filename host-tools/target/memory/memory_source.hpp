@@ -17,7 +17,7 @@ struct MemoryOptions {
     bool resume = false;  // gdb: lets the target run afterwards, whether it ran before or not
 };
 
-// True for gdb:, and for file: that is a core dump or has a base. Throws Error: misfit options.
+// True for gdb:, and for file: that is a core dump or has a base. Throws Error if options misfit.
 bool is_memory(const std::string& uri, const MemoryOptions& options);
 // Opens such a line. `image`: the ELF that runs there. `say` takes a sentence about the target's
 // state afterwards. Throws Error.

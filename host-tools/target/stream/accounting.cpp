@@ -8,7 +8,7 @@ namespace nopscope::host {
 
 namespace {
 
-// True if the target recorded nothing after these stats but returns of open calls.
+// True if the target recorded only returns of open calls after these stats.
 bool is_last_word(const protocol::Stats& stats) { return stats.final == 1 || stats.stopped_at != 0; }
 
 }  // namespace

@@ -16,8 +16,7 @@ namespace {
 using Distribution = std::array<double, 256>;
 
 constexpr std::size_t fewest_bytes = 200;
-// Bits per byte by which the bytes are likelier at a rate than random ones (gain), or at another
-// (lead).
+// Bits per byte by which the bytes are likelier at this rate than random, and than at other rates.
 constexpr double least_gain = 0.8;
 constexpr double least_lead = 0.5;
 // Rates within a tenth of each other differ by one bit in some bytes, and clocks are not exact.
@@ -32,8 +31,7 @@ constexpr double most_ratio = 20;
 constexpr double most_zeros = 0.75;
 constexpr int longest_chain = 8;
 
-// Adds the bytes whose bit n is the sender's bit number `sender_bit[n]`. Bits up to `last_low` are
-// 0.
+// Adds the bytes whose bit n is the sender's bit `sender_bit[n]`; bits up to `last_low` are 0.
 void add_bytes(Distribution& to, const std::array<int, 8>& sender_bit, int last_low,
                double weight) {
     const int free_bits = sender_bit[7] - last_low;

@@ -61,8 +61,7 @@ public:
     void point(const Track& track, std::uint32_t function, Nanoseconds now) override {
         event(thread(track), 'i', now, R"("s":"t","cat":"call",)" + names_[function]);
     }
-    // Duration records do not come in the order in which calls begin, so each depth has its own
-    // thread.
+    // Duration records do not come in the order of the calls' begins, so each depth has a thread.
     void whole(const Track& track, std::uint32_t function, Nanoseconds from, Nanoseconds to,
                std::uint32_t depth) override {
         const auto next = first_whole_thread + static_cast<std::uint32_t>(whole_threads_.size());

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line for each call, when it ends, and for each event. The first line says that the times are
-// raw.
+// A line for each call, when it ends, and each event. The first line says that the times are raw.
 #include <fmt/format.h>
 
 #include <charconv>

@@ -2,7 +2,7 @@
 // Serves the page and its requests over HTTP (docs/cli.md):
 //
 //     GET /        the page           GET /events    the status, each second, as server-sent events
-//     GET /view    the view, as JSON  POST /request  a ControlRequest -> {"status": 0, "text": "ok"}
+//     GET /view    the view (JSON)    POST /request  ControlRequest -> {"status": 0, "text": "ok"}
 //
 // Every other path is unknown; there are no files. Each connection serves one request.
 #pragma once

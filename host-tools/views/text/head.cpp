@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The head of a report: what the target says about itself, and what is missing therefore.
+// The head of a report: the target's own statements, and the data that is missing because of them.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -13,7 +13,7 @@
 namespace nopscope::host {
 namespace {
 
-// "lua::call(int) const" -> "lua::call"; "(anonymous namespace)::f(int)" -> "(anonymous namespace)::f".
+// "lua::call(int) const" -> "lua::call"; "(anonymous namespace)::f(int)" -> the same without (int).
 std::string_view without_parameters(std::string_view name) {
     std::size_t end = name.rfind(')');
     if (end == std::string_view::npos) return name;

@@ -155,7 +155,8 @@ private:
     std::string places_;
     std::string pairs_;
     std::vector<Last> lasts_;  // by track
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> whole_threads_;  // by track and depth
+    // By track and depth.
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> whole_threads_;
     std::set<std::uint32_t> named_;
     Nanoseconds console_ = 0;
 };

@@ -143,7 +143,8 @@ Json Timeline::json(const PositionOf& position) const {
         for (std::uint32_t depth = 0; next != shown.calls.end() && next->track == number; ++depth) {
             Json row{{"from", Json::array()}, {"duration", Json::array()}, {"function", Json::array()},
                      {"left", Json::array()}};
-            std::vector<std::uint64_t> kept(shown.rows.empty() ? 0 : std::size_t{slots_});  // by slot
+            // How many drawn calls begin in each slot.
+            std::vector<std::uint64_t> kept(shown.rows.empty() ? 0 : std::size_t{slots_});
             Ascending from;
             for (; next != shown.calls.end() && next->track == number && next->depth == depth; ++next) {
                 const Call& call = next->call;

@@ -105,7 +105,7 @@ std::shared_ptr<const Shown::View> ShownLine::view() {
     const std::lock_guard lock(mutex_);
     refresh();
     if (now_.report && (!view_ || view_->number != number_)) {
-        // While the target runs, the recording is not incomplete.
+        // While the target runs, a recording without an end is no fault.
         if (now_.status.state == LineState::running) now_.report->integrity.complete = true;
         view_ = make_view(number_, view_json(*now_.report, *now_.profile, title_, most_paths,
                                              {.timeline = now_.timeline.get(), .code = code_}));

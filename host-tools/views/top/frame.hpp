@@ -31,7 +31,7 @@ struct Size {
     std::size_t columns = 80;
 };
 
-// Fills the screen: `size.rows` lines at most, none longer than the screen. Scrolls `ui` so that
+// Fills the screen: exactly `size.rows` lines, none longer than the screen. Scrolls `ui` so that
 // the selected line is visible.
 Frame draw(Ui& ui, const Lines& lines, const LiveView& view, const Rates& rates, Size size);
 

@@ -10,7 +10,8 @@ export interface CodeFunction {
     slot: boolean; // nopscope's 8 bytes precede the entry
     text: string; // "bl\t0x40080120", one instruction a line
     lines: { at: number[]; file: number[]; line: number[] }; // begins of source lines
-    targets: { at: number[]; function: number[]; offset: number[]; name: string[] }; // of branches; function -1: `name`
+    // Targets of branches; `name` is for those with function -1.
+    targets: { at: number[]; function: number[]; offset: number[]; name: string[] };
     notes: [number, string][];
 }
 

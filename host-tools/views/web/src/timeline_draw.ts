@@ -11,7 +11,7 @@ const headHeight = 22;
 const rowHeight = 18;
 const pause = 10; // space below a track
 const letter = 6.7; // width of a letter, 11 px monospace
-const notCalls: Record<number, true> = { [-3]: true, [-4]: true }; // of model.ts's `special`: the tracer, another context
+const notCalls: Record<number, true> = { [-3]: true, [-4]: true }; // the tracer, another context (model.ts)
 
 export interface Range {
     from: number;

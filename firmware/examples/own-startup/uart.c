@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A PL011 that somebody else has set up. The tracer calls it, so it is built without patch sites. */
+ * A PL011 that the boot firmware has set up. The tracer calls this, so it has no patch sites. */
 #include "uart.h"
 
 static volatile uint32_t* const uart = (volatile uint32_t*)0x09000000;

@@ -13,7 +13,7 @@ namespace nopscope::hal {
 // Static and zero-terminated: "virt", "rpi4", ...
 const char* board_name();
 // For Config::keep_over_reset. True: RAM keeps its contents over a reset. False on a Raspberry Pi:
-// its boot loader initialises RAM again. QEMU keeps it; of the ZCU102 nobody knows more than that.
+// its boot loader initialises RAM again. True for the ZCU102, but nobody has tried it outside QEMU.
 bool memory_survives_reset();
 // The UART's rate now, bits per second. On an emulated UART it is a nominal figure.
 std::uint32_t uart_baud();
@@ -38,14 +38,15 @@ void uart_listen(unsigned priority);
 
 // ---- SEGGER RTT: a debug probe's access to memory (docs/openocd.md) --------------------------
 
-// Any context, one for each direction; this first. False: the image does not lie below 4 GiB.
+// Any context, but one at a time for each direction. Call rtt_start() first; false: the image does
+// not lie below 4 GiB.
 bool rtt_start();
 // False: the ring is full until a probe reads it.
 bool rtt_try_write(std::uint8_t byte);
 bool rtt_try_read(std::uint8_t& byte);
 // Waits until a probe has read everything, or for a second without progress.
 void rtt_drain();
-// Writes to UART and ring. Frames for which the ring has no room it drops, each as a whole.
+// Writes to UART and ring. If the ring has no room for a whole frame, it drops that frame.
 bool uart_and_rtt_try_write(std::uint8_t byte);
 void uart_and_rtt_drain();
 bool uart_or_rtt_try_read(std::uint8_t& byte);

@@ -58,7 +58,7 @@ void print_entry(unsigned exception_level, std::uint64_t device_tree) {
 
 void print_this_core() {
     const std::uint64_t ctr = read_ctr_el0();
-    const unsigned reservation_granule = field(ctr, 20, 4);  // ERG, log2 of words; 0: not said
+    const unsigned reservation_granule = field(ctr, 20, 4);  // ERG, log2 of words; 0: unknown
     begin_line("");
     hex(" midr=", read_midr_el1());
     hex(" revidr=", read_revidr_el1());

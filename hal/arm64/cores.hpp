@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several cores, for the HAL only. A firmware uses hal.hpp and tracer/arch/machine.hpp.
+// Several cores, the HAL's internal part. A firmware uses hal.hpp and tracer/arch/machine.hpp.
 #pragma once
 
 #include "hal/hal.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All Raspberry Pis' tables share this: the VideoCore's peripherals, whose base address differs.
+// The tables of Raspberry Pi 3 and 4 share this: the VideoCore's peripherals, at each board's base.
 #pragma once
 
 #include "hal/board.hpp"
@@ -31,7 +31,7 @@ struct RaspberryPi {
 
     // The boot firmware sets the core clock. This only reads it: start() divides it.
     static std::uint32_t prepare_mini_uart() {
-        // Silent: core_freq of the card's config.txt (Pi 4), or as by enable_uart=1 (Pi 3).
+        // If it is silent: config.txt's core_freq (Pi 4), or the value of enable_uart=1 (Pi 3).
         constexpr std::uint32_t assumed_hz = pulls == PinPulls::bcm2711 ? 500'000'000 : 250'000'000;
         VideocoreGpio{peripherals + 0x20'0000, pulls}.route(HeaderUart::mini);
         const std::uint32_t actual_hz = mailbox.core_clock_hz();
@@ -41,7 +41,7 @@ struct RaspberryPi {
     // The emulated mailbox ignores the requested rate, so the code asks for the rate afterwards. If
     // the mailbox is silent, the card's config.txt has set the same rate.
     static std::uint32_t prepare_uart() {
-        // Makes 4 Mbaud exactly, and 3 Mbaud within 0.4 %. The firmware's 48 MHz make no more.
+        // Makes 4 Mbaud exactly, and 3 Mbaud within 0.4 %. The firmware's 48 MHz end at 3 Mbaud.
         constexpr std::uint32_t wanted_hz = 64'000'000;
         VideocoreGpio{peripherals + 0x20'0000, pulls}.route(HeaderUart::pl011);
         mailbox.set_uart_clock_hz(wanted_hz);

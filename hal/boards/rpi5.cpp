@@ -50,7 +50,7 @@ constinit const BoardTable board = {
              .baud = firmware_baud,  // the only rate that does not depend on the clock's value
              .prepare_clock_hz = uart_clock_hz},
     .interrupts = {.controller = Controller::gic_v2, .base = distributor, .second = cpu_interface},
-    // TF-A has PSCI. The cores' MPIDR_EL1 is 0x000, 0x100, 0x200, 0x300, and MT is set.
+    // TF-A's PSCI. The cores' MPIDR_EL1 is 0x000, 0x100, 0x200, 0x300, and MT is set.
     .psci = Psci::by_smc,
     .devices = devices,
     .ram_end = nullptr,

@@ -189,7 +189,7 @@ std::uint32_t Bcm2836Interrupts::acknowledge() const {
         }
     }
     if (interrupt < 16) {
-        // It is out of the mailbox. A less urgent line that interrupts is closed then, above.
+        // It has left the mailbox. If a less urgent line interrupts later, the branch below closes it.
         here.held &= ~(1u << interrupt);
     } else {
         open_more_urgent_than_running(core);

@@ -44,7 +44,7 @@ constexpr std::uint64_t sgi1r(unsigned core, unsigned sgi, bool has_threads) {
 }
 static_assert(sgi1r(3, 7, false) == 0x0700'0008 && sgi1r(3, 7, true) == 0x0703'0001);
 
-// How many of these registers a CPU has depends on its number of priority bits.
+// A CPU has one of these registers for 5 priority bits, two for 6, and four for 7.
 void forget_running_priority() {
     const unsigned bits = field(read_icc_ctlr_el1(), 8, 3) + 1;
     write_icc_ap1r0_el1(0);

@@ -15,7 +15,7 @@ inline constexpr unsigned first_shared_interrupt = 32;     // below: each core's
 // Values for a GIC's priority registers and its mask. An interrupt is taken if its priority is less
 // than the mask. The GIC stores a Non-secure write of v as v >> 1 | 0x80, without the unimplemented
 // bits (IHI 0048, 4.8.1). So with five bits there are sixteen priorities, and the mask is the
-// sixteenth. With more bits a value above that of every handler remains, for most_urgent.
+// sixteenth. With more bits most_urgent is more urgent than every handler.
 inline constexpr unsigned priorities = 15;
 inline constexpr std::uint8_t most_urgent = 0;
 inline constexpr std::uint8_t priority_mask = 0xf0;
@@ -39,9 +39,8 @@ concept InterruptController = requires(const C controller, unsigned number, std:
     // Call with interrupts masked. False: it stays disabled.
     { controller.enable(number, priority) } -> std::same_as<bool>;
     { controller.disable(number) } -> std::same_as<void>;
-    // Returns what finish() needs. Low ten bits: the interrupt, or none from
-    // first_special_interrupt on. Until finish() only more urgent ones come. Both with interrupts
-    // masked.
+    // Returns what finish() needs; low ten bits: the interrupt, or none (first_special_interrupt
+    // on). Until finish() only more urgent ones come. Call both with interrupts masked.
     { controller.acknowledge() } -> std::same_as<std::uint32_t>;
     { controller.finish(acknowledged) } -> std::same_as<void>;
     { controller.raise_sgi(number, number) } -> std::same_as<void>;  // core, SGI

@@ -40,7 +40,7 @@ static_assert(sizeof(RttRing) == 24 && offsetof(SmallRttBlock, up) == 24 && offs
 // of the buffer.
 //
 // An access to uncached memory takes some hundred cycles, and so does a barrier. So the target
-// keeps its offsets here too, and writes those in the block only for the probe. It stores eight
+// keeps its offsets here too, and writes the block's offsets only for the probe. It stores eight
 // bytes at once, and publishes once a frame, or once a burst.
 template <typename Block, typename Barrier>
 class Rtt {

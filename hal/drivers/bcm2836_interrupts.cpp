@@ -189,7 +189,7 @@ std::uint32_t Bcm2836Interrupts::acknowledge() const {
         }
     }
     if (interrupt < 16) {
-        // It has left the mailbox. If a less urgent line interrupts later, the branch below closes it.
+        // It has left the mailbox. A less urgent line that interrupts later is closed below.
         here.held &= ~(1u << interrupt);
     } else {
         open_more_urgent_than_running(core);

@@ -10,7 +10,7 @@ namespace {
 constexpr unsigned sgi = 3;
 std::jmp_buf back;
 
-// Prevents that the call before it becomes a jump.
+// Stops the compiler from making the call before it a jump.
 void end() { asm volatile(""); }
 
 }  // namespace

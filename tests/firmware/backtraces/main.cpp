@@ -4,8 +4,7 @@
 //     recorder=none|function|graph|profile|duration|sampled
 //     ops=callback|unguarded|return   events=1   sample=2
 //
-// ops: on all functions, beside the recorder. events: counts one. sample: records every second
-// call.
+// ops: on all functions, beside the recorder. events: counts one. sample: every second call.
 #include <cstdlib>
 #include <cstring>
 

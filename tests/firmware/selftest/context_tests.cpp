@@ -214,7 +214,7 @@ SELFTEST("contexts.callbacks_return_in_theirs") {
     return passed();
 }
 
-// The ops is detached while the task is within two of its calls.
+// The ops is detached while two of the task's calls are open.
 SELFTEST("contexts.callbacks_are_detached_from_them") {
     static unsigned exits;
     static ReturnOps counting(nullptr, [](std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*,

@@ -22,7 +22,7 @@ static void crash_read_null() { static_cast<void>(*static_cast<volatile int*>(nu
 
 static volatile unsigned endless = ~0u;
 
-// The array prevents that the compiler makes this a loop.
+// The array stops the compiler from making this a loop.
 [[gnu::noinline]] static unsigned crash_overflow(unsigned depth) {
     volatile unsigned room[64];
     room[depth % 64] = depth;

@@ -235,8 +235,8 @@ traced torture_leaper
     .size   torture_leaper, . - torture_leaper
 
 // uint64_t torture_hold_vectors(uint64_t rounds, const Vectors* in, Vectors* out)
-// Keeps all 32 vector registers live in a loop of `rounds` turns that calls nothing, so only an
-// interrupt can change them. Returns the sum of the turns.
+// Keeps all 32 vector registers (not FPCR) live in a loop of `rounds` turns that calls nothing, so
+// only an interrupt can change them. Returns the sum of the turns.
     .text
     .globl  torture_hold_vectors
     .type   torture_hold_vectors, %function

@@ -40,8 +40,7 @@ struct SweepPlan {
     unsigned path_count;
     const Callee* callees;
     unsigned callee_count;
-    // Called before and after each run with its interrupt; may be null. `finish`: what is wrong, or
-    // null.
+    // Before and after each run with its interrupt; may be null. `finish`: an error, or null.
     void (*start)();
     const char* (*finish)(const Callee& callee, bool abandoned);
 };

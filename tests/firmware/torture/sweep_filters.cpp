@@ -39,7 +39,7 @@ constexpr Callee callees[] = {
 struct Way {
     const char* name;
     Recorder recorder;
-    unsigned records;  // of a call
+    unsigned records;  // that a call makes
     uint64_t min_duration;
     uint32_t sample;
     uint32_t max_depth;

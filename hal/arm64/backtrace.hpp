@@ -12,7 +12,7 @@ struct BacktraceStart {
     std::uint64_t sp = 0;
     std::uint64_t pc = 0;
     std::uint64_t x9 = 0;
-    unsigned first = 0;         // the number of the first line
+    unsigned first = 0;  // the number of the first line
 };
 
 // Prints the return addresses of the chain of frame records, at most 32 lines. Stops at the first

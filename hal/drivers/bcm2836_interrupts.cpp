@@ -13,16 +13,16 @@ namespace nopscope::hal {
 namespace {
 
 constexpr unsigned videocore_routing = 0x0c;
-constexpr unsigned timer_control = 0x40;    // one register a core, 4 bytes apart, as the two below
+constexpr unsigned timer_control = 0x40;  // one register a core, 4 bytes apart, as the two below
 constexpr unsigned mailbox_control = 0x50;
 constexpr unsigned irq_source = 0x60;
-constexpr unsigned mailbox_set = 0x80;      // 16 bytes a core: mailboxes 0 to 3; only 0 is used
-constexpr unsigned mailbox_clear = 0xc0;    // reads the mailbox; a 1 clears that bit
+constexpr unsigned mailbox_set = 0x80;    // 16 bytes a core: mailboxes 0 to 3; only 0 is used
+constexpr unsigned mailbox_clear = 0xc0;  // reads the mailbox; a 1 clears that bit
 constexpr std::uint32_t virtual_timer_line = 1 << 3;
 constexpr std::uint32_t mailbox_line = 1 << 4;
 constexpr std::uint32_t videocore_line = 1 << 8;
 
-constexpr unsigned pending_reg = 0x04;      // two words, like enable and disable (a 1 acts)
+constexpr unsigned pending_reg = 0x04;  // two words, like enable and disable (a 1 acts)
 constexpr unsigned fiq_control = 0x0c;
 constexpr unsigned enable_reg = 0x10;
 constexpr unsigned disable_reg = 0x1c;
@@ -30,7 +30,7 @@ constexpr unsigned disable_basic = 0x24;
 
 constexpr std::uint32_t sgis = 0xffff;
 constexpr std::uint8_t nothing_runs = 0xff;
-constexpr unsigned running_before = 16;     // acknowledge(): bit of the previous priority
+constexpr unsigned running_before = 16;  // acknowledge(): bit of the previous priority
 
 constexpr std::uint64_t bit(unsigned number) { return std::uint64_t{1} << number; }
 
@@ -58,7 +58,7 @@ struct Lines {
 };
 
 struct alignas(64) Core {
-    Lines own;  // interrupts 0..31
+    Lines own;                 // interrupts 0..31
     std::uint32_t held = 0;    // SGIs taken from the mailbox and not handled yet
     std::uint8_t running = 0;  // the priority of the running handler
     bool timer_is_open = false;

@@ -8,7 +8,7 @@ namespace nopscope::hal {
 
 // A sample takes `clocks` input clocks, and a bit takes `samples` (BAUD_DIV + 1) samples.
 struct CadenceDivisor {
-    std::uint32_t clocks = 0;  // 1..65535; 0: the clock cannot make this rate
+    std::uint32_t clocks = 0;   // 1..65535; 0: the clock cannot make this rate
     std::uint32_t samples = 0;  // 5..256
 
     // The nearest to `baud`; among equals the one with the most samples.

@@ -8,7 +8,7 @@
 namespace nopscope::hal {
 
 enum class GicSecurity : std::uint8_t {
-    one_state,   // all is visible: no Security Extensions, or disabled
+    one_state,  // all is visible: no Security Extensions, or disabled
     secure,
     non_secure,  // hides interrupts of group 0, and shifts priorities by one bit
 };

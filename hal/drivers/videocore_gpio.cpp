@@ -13,8 +13,8 @@ constexpr unsigned gpio_pup_pdn_reg0 = 0xe4;  // BCM2711: two bits a pin, from p
 constexpr unsigned gppud = 0x94;              // BCM2835: the pull to set
 constexpr unsigned gppudclk0 = 0x98;          // a bit for each pin that gets it
 constexpr std::uint32_t input = 0;
-constexpr std::uint32_t pull_up = 1;          // BCM2711
-constexpr std::uint32_t pulled_up = 2;        // BCM2835
+constexpr std::uint32_t pull_up = 1;    // BCM2711
+constexpr std::uint32_t pulled_up = 2;  // BCM2835
 
 std::uint32_t with_field(std::uint32_t value, unsigned low, unsigned bits, std::uint32_t field) {
     const std::uint32_t mask = (std::uint32_t{1} << bits) - 1;

@@ -27,7 +27,7 @@ static struct {
     atomic_flag in_use;
     nopscope_core_call call;
     void* argument;
-    _Atomic uint32_t unclaimed, unfinished;  /* a bit for each core */
+    _Atomic uint32_t unclaimed, unfinished; /* a bit for each core */
 } request = {.in_use = ATOMIC_FLAG_INIT};
 
 static void answer(uint64_t pc) {
@@ -76,7 +76,7 @@ bool cores_call(nopscope_core_call call, void* argument) {
     bool all_came = true;
     for (const uint64_t limit = now() + second(); request.unfinished != 0;) {
         if (!all_came || now() < limit) continue;
-        const uint32_t late = atomic_exchange(&request.unclaimed, 0);  /* take it back */
+        const uint32_t late = atomic_exchange(&request.unclaimed, 0); /* take it back */
         atomic_fetch_and(&request.unfinished, ~late);
         all_came = late == 0;
     }

@@ -5,7 +5,7 @@
 #include <nopscope/machine.h>
 
 enum { CORES = 4, STACK_BYTES = 16384 };
-extern char stacks[CORES][STACK_BYTES];  /* the first core has another one */
+extern char stacks[CORES][STACK_BYTES]; /* the first core has another one */
 
 /* First core, once: sets up its number, its vectors and the interrupt controller. */
 void cores_prepare(void);

@@ -54,9 +54,9 @@ static void spoil_records() {
     };
     constexpr std::uint64_t entry = std::uint64_t{1} << 32, ret = std::uint64_t{2} << 32;
     constexpr std::uint64_t extended = std::uint64_t{3} << 32;
-    spoil(1000, entry | std::uint64_t{0xdead} << 35);       // site that does not exist
-    spoil(2000, ret | std::uint64_t{0x7ff'ffff} << 36);     // entry that does not exist
-    spoil(3000, extended | std::uint64_t{14} << 35);        // unknown kind
+    spoil(1000, entry | std::uint64_t{0xdead} << 35);    // site that does not exist
+    spoil(2000, ret | std::uint64_t{0x7ff'ffff} << 36);  // entry that does not exist
+    spoil(3000, extended | std::uint64_t{14} << 35);     // unknown kind
 }
 
 static void run_first() {

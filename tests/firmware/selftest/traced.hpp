@@ -23,7 +23,7 @@ std::uint64_t catches_often(unsigned times);
 void calls_back(void (*function)());
 void jumps_back(void (*function)());  // by a jump
 void masks(std::uint64_t ticks);      // reports interrupts as masked for `ticks`, by its caller
-void breaks();  // BRK in a function without a frame
+void breaks();                        // BRK in a function without a frame
 void breaks_in_frame();
 
 // A function as an element of the list for Sites::of().

@@ -42,8 +42,8 @@ void run_many() {
 
 struct Expected {
     Kind kind;
-    const void* function;   // for an entry or call
-    unsigned closes;        // for a ret: the event it closes
+    const void* function;  // for an entry or call
+    unsigned closes;       // for a ret: the event it closes
     bool unwound = false;
 };
 bool matches(std::span<const protocol::Event> events, std::span<const Expected> expected) {

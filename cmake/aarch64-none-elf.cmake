@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Toolchain file for firmware. The Arm GNU Toolchain (aarch64-none-elf-) where it is on PATH or named
-# by -DARM_GNU_TOOLCHAIN=DIR (the directory that has bin/); else the distribution's
-# aarch64-linux-gnu- GCC, whose libc and libstdc++ are not used (platform.cmake).
+# Toolchain file for firmware. Uses the Arm GNU Toolchain (aarch64-none-elf-) if it is on PATH or in
+# -DARM_GNU_TOOLCHAIN=DIR (the directory that has bin/). Else uses the distribution's
+# aarch64-linux-gnu- GCC without its libc and libstdc++ (platform.cmake).
 set(CMAKE_SYSTEM_NAME Generic)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Makes the header OUT of the lines "@NAME VALUE" in the object file OBJECT (tracer/runtime/assembly_offsets.cpp).
+# Writes header OUT from lines "@NAME VALUE" in OBJECT (tracer/runtime/assembly_offsets.cpp).
 file(STRINGS "${OBJECT}" lines REGEX "^@[A-Z_]+ -?[0-9]+$")
 list(REMOVE_DUPLICATES lines)
 list(SORT lines)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DSOURCE=DIR -DOUT=FILE -P commit.cmake: writes a header that names the commit of the source tree DIR,
-# only if it has changed. A source archive has its commit in cmake/commit.txt (.gitattributes); a clone asks git.
+# cmake -DSOURCE=DIR -DOUT=FILE -P commit.cmake: writes DIR's commit to a header if it has changed.
+# A source archive has the commit in cmake/commit.txt (.gitattributes); a clone asks git.
 set(commit "")
 if(EXISTS "${SOURCE}/cmake/commit.txt")
     file(READ "${SOURCE}/cmake/commit.txt" commit)
@@ -8,7 +8,7 @@ endif()
 string(STRIP "${commit}" commit)
 if(NOT commit MATCHES "^[0-9a-f]+$")
     set(commit "")
-    # A tree without .git may lie in another project's clone, whose commit says nothing of it.
+    # A tree without .git may be inside another project's clone, whose commit would be wrong.
     if(EXISTS "${SOURCE}/.git")
         execute_process(COMMAND git -C "${SOURCE}" rev-parse HEAD OUTPUT_VARIABLE commit ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
     endif()

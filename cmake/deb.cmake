@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# `cpack --config build/host/CPackConfig.cmake -B DIRECTORY`: the Debian packages nopscope and nopscope-target-source
-# (docs/install.md). With SOURCE_DATE_EPOCH in the environment the same build gives the same bytes.
+# `cpack --config build/host/CPackConfig.cmake -B DIRECTORY`: the Debian packages nopscope and
+# nopscope-target-source (docs/install.md); with SOURCE_DATE_EPOCH the same bytes each time.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME nopscope)
 set(CPACK_PACKAGE_VENDOR nopscope)

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# fetch_source.sh PACKAGE FILE [PART]: prints the directory of an unmodified third-party program, the one that has
-# FILE. It comes from the Debian source package, through apt and its signatures, from the archive this machine
-# installs its own packages from; kept in the cache, so only the first call needs the network. PART: the one
-# directory of it that is kept.
+# fetch_source.sh PACKAGE FILE [PART]: prints the directory with the unmodified sources of a
+# third-party program, in which FILE is. apt fetches and verifies the Debian source package, from
+# the archive of this machine's packages. A cache keeps it: only the first call needs the network.
+# PART: the only directory to keep.
 set -euo pipefail
 package=$1 file=$2 part=${3:-}
 
@@ -21,7 +21,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/lists/partial" "$work/archives/partial"
 
-# The machine's own Debian archives, their source halves.
+# The source parts of this machine's Debian archives.
 apt-get indextargets --format '$(ORIGIN) deb-src $(REPO_URI) $(RELEASE) $(COMPONENT)' \
         'Created-By: Packages' |
     sed -n 's/^Debian deb-src /deb-src /p' | sort -u > "$work/sources.list"
@@ -40,7 +40,7 @@ if ! "${apt[@]}" source --download-only "$package" >&2; then
     exit 1
 fi
 mkdir source
-# The author's own archive; Debian's changes to it (packaging) are a file of their own.
+# The author's archive. Debian's changes (packaging) are in another file.
 tar -xf "$package"_*.orig.tar.* -C source --strip-components=1 ${part:+--wildcards "*/$part/*"}
 [ -f "source/$file" ]
 rm -rf "$result"

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# nopscope_firmware(NAME SOURCES...): an image for the configured board, NAME.elf (and NAME.img, the
-# raw form, for the Pi's loader), linked with the tracer, the hal and newlib. Its own functions are
-# instrumented only if nopscope_instrument(NAME) says so. NOPSCOPE_FIRMWARE_TRACER: another library than
-# nopscope_tracer.
+# nopscope_firmware(NAME SOURCES...): an image for the configured board, linked with the tracer, the
+# HAL and newlib: NAME.elf, and for the Raspberry Pi's loader the raw NAME.img.
+# nopscope_instrument(NAME) instruments its own functions. NOPSCOPE_FIRMWARE_TRACER: another library
+# instead of nopscope_tracer.
 include_guard(GLOBAL)
 
 set(NOPSCOPE_LINKER_SCRIPT "${PROJECT_SOURCE_DIR}/linker/${NOPSCOPE_BOARD}.ld")
 
-# Last on each link line: newlib calls the hal's system calls, so the two are one group.
+# Last on each link line. newlib calls the HAL's system calls, so both are in one group.
 set(CMAKE_C_STANDARD_LIBRARIES
     "-Wl,--start-group ${CMAKE_BINARY_DIR}/hal/libnopscope_hal.a \
 ${NOPSCOPE_NEWLIB}/lib/libc.a ${NOPSCOPE_NEWLIB}/lib/libm.a -lgcc -Wl,--end-group")
@@ -26,7 +26,7 @@ function(nopscope_firmware name)
     target_link_options(${name} PRIVATE
         -static -no-pie -nostartfiles -nostdlib ${NOPSCOPE_ERRATA_FLAGS}
         -T "${NOPSCOPE_LINKER_SCRIPT}" -L "${PROJECT_SOURCE_DIR}/linker"
-        # A trace names its image by this; it is in memory too (.note.gnu.build-id).
+        # A trace names its image by the build-id; it is also in memory (.note.gnu.build-id).
         -Wl,--build-id=sha1
         -Wl,-z,noexecstack -Wl,-z,max-page-size=4096 -Wl,--fatal-warnings
         "-Wl,-Map,${CMAKE_BINARY_DIR}/firmware/${name}.map")

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install` installs of a host build, and what the Debian packages have of it (deb.cmake): component host is the
-# package nopscope, component target the package nopscope-target-source. Component here is in no package.
-# All built files are made with the target nopscope, so that ./dev demo's build can be installed.
+# What `cmake --install` and the Debian packages (deb.cmake) take from a host build: component host
+# is nopscope, target is nopscope-target-source, here is in no package. The target nopscope builds
+# all these files, so that ./dev demo's build can be installed.
 include(GNUInstallDirs)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME host)
 set(CMAKE_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
     OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 
-# Man pages and completions, which the command writes itself, and its bill of materials.
+# The command writes its man pages and completions. sbom.py writes its bill of materials.
 set(_reference "${CMAKE_BINARY_DIR}/share")
 set(_sbom "${CMAKE_BINARY_DIR}/nopscope.spdx.json")
 add_custom_command(TARGET nopscope POST_BUILD
@@ -23,7 +23,7 @@ set_property(TARGET nopscope APPEND PROPERTY LINK_DEPENDS
     "${PROJECT_SOURCE_DIR}/cmake/sbom.py" "${PROJECT_SOURCE_DIR}/cmake/packages.txt"
     "${PROJECT_SOURCE_DIR}/host-tools/views/web/package-lock.json")
 
-# nopscope_debian_docs(PACKAGE DIRECTORY [WEB]): its changelog and copyright are made in DIRECTORY with the target nopscope.
+# nopscope_debian_docs(PACKAGE DIRECTORY [WEB]): changelog and copyright, by the target nopscope.
 set(NOPSCOPE_MAINTAINER "the nopscope authors <nopscope@example.org>" CACHE STRING "of the Debian packages: who makes them")
 function(nopscope_debian_docs package directory)
     set(scripts "${PROJECT_SOURCE_DIR}/cmake/deb")
@@ -54,11 +54,11 @@ install(FILES "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CONTRIBUT
               "${_debian}/nopscope/copyright" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/" DESTINATION "${CMAKE_INSTALL_DOCDIR}/docs"
         FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN "*.svg")
-# Debian has the licence's text in one place; and below /usr/local zsh looks elsewhere than below /usr.
+# Debian has the licence's text elsewhere. zsh looks elsewhere below /usr/local than below /usr.
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT here)
 install(FILES "${_reference}/zsh/vendor-completions/_nopscope" DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions" COMPONENT here)
 
-# The target library's sources: all that a build with NOPSCOPE_PACKAGE, or add_subdirectory from another project, reads.
+# The target library's sources: all that a build with NOPSCOPE_PACKAGE or add_subdirectory reads.
 set(_target src/nopscope)
 install(FILES "${PROJECT_SOURCE_DIR}/CMakeLists.txt" DESTINATION ${_target} COMPONENT target EXCLUDE_FROM_ALL)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/tracer" "${PROJECT_SOURCE_DIR}/hal" DESTINATION ${_target} COMPONENT target EXCLUDE_FROM_ALL)
@@ -70,6 +70,6 @@ install(PROGRAMS "${PROJECT_SOURCE_DIR}/cmake/link_with_names.sh" DESTINATION ${
 set(_docs "${CMAKE_INSTALL_DATADIR}/doc/nopscope-target-source")
 install(FILES "${PROJECT_SOURCE_DIR}/NOTICE" "${_debian}/nopscope-target-source/changelog.gz" "${_debian}/nopscope-target-source/copyright"
         DESTINATION ${_docs} COMPONENT target EXCLUDE_FROM_ALL)
-# One firmware, and three ways to build it: a Makefile, CMake with the library installed or built along.
+# One firmware with three builds: a Makefile; CMake with the library installed, or built with it.
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/firmware/examples/own-startup" DESTINATION ${_docs}/examples COMPONENT target EXCLUDE_FROM_ALL)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/tests/guide/project" DESTINATION ${_docs}/examples COMPONENT target EXCLUDE_FROM_ALL)

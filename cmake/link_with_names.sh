@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# link_with_names.sh NOPSCOPE LINK...: the link command, twice: the first image's names go into the second.
-# The table lies behind the text, so no function moves between the two; that is checked.
+# link_with_names.sh NOPSCOPE LINK...: runs the link command twice. The first image's names go into
+# the second, after the text, so no function moves between the two; the script checks that.
 set -eu
 nopscope=$1
 shift

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-# nopscope_instrument(TARGET): compiles a target's functions with patch sites. With -DNOPSCOPE_ENABLED=OFF, for a
-# build that ships, it does nothing, and nor do nopscope::tracer and nopscope_name_table() (SHIPPING.md).
+# nopscope_instrument(TARGET): compiles a target's functions with patch sites. With
+# -DNOPSCOPE_ENABLED=OFF, for a build that ships, it does nothing, and so do nopscope::tracer and
+# nopscope_name_table() (SHIPPING.md).
 #
-# Usable alone, in a project of one's own: include this file, call it for each target that may be
-# traced. What must never be traced in such a target: NOPSCOPE_NOTRACE (tracer/include/nopscope/nopscope.hpp).
-# The linker script must align text input sections to 8 (linker/sections.ld).
+# Another project can include this file alone. Call it for each target to trace. NOPSCOPE_NOTRACE
+# marks functions that must never be traced (nopscope.hpp). The linker script must align text input
+# sections to 8 (linker/sections.ld).
 include_guard(GLOBAL)
 include(CheckCCompilerFlag)
 
 option(NOPSCOPE_ENABLED "build nopscope into the firmware; OFF: not a byte of it" ON)
 
-# -falign-functions leaves functions in .text.unlikely, and all of them at -Os, at 4 bytes; GCC 14
-# has a flag without exceptions.
+# -falign-functions leaves functions in .text.unlikely, and at -Os all functions, at 4 bytes. GCC 14
+# has an option that aligns all.
 check_c_compiler_flag(-fmin-function-alignment=8 NOPSCOPE_HAS_MIN_FUNCTION_ALIGNMENT)
 if(NOPSCOPE_HAS_MIN_FUNCTION_ALIGNMENT)
     set(_nopscope_alignment -fmin-function-alignment=8)
@@ -19,8 +20,8 @@ else()
     set(_nopscope_alignment -falign-functions=8)
 endif()
 
-# The flag and never the attribute: only the flag turns -fipa-ra off, and that only for functions
-# the compiler knows to have sites, hence -fno-ipa-ra as well.
+# Use the option, never the attribute: only the option disables -fipa-ra, and only for functions
+# that the compiler knows to have sites. Hence -fno-ipa-ra, too.
 set(NOPSCOPE_INSTRUMENT_FLAGS
     -fpatchable-function-entry=4,2 -fno-ipa-ra -ffunction-sections ${_nopscope_alignment}
     -mbranch-protection=standard

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# nopscope_name_table(TARGET): puts the names of its patch sites into an image, so that the firmware can
-# name them itself: nopscope::Sites::named, nopscope::site_name. Usable alone; Ninja and Makefiles.
-# The image is linked twice, and its build-id is that of the second link, so it covers the names.
-# The linker script must have what linker/sections.ld has for .nopscope.names, behind the text.
+# nopscope_name_table(TARGET): puts the names of patch sites into an image, for
+# nopscope::Sites::named and nopscope::site_name. Another project can include this file alone; Ninja
+# and Makefiles. It links the image twice; the build-id is that of the second link and covers the
+# names. The linker script needs .nopscope.names after the text, like linker/sections.ld.
 include_guard(GLOBAL)
 include(ExternalProject)
 

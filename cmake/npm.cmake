@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# npm_packages(SOURCE BUILD): how BUILD/packages.stamp is made, and with it BUILD/node_modules/ of what SOURCE's
-# package-lock.json names. They come from the npm registry, once for a build tree; nothing of theirs runs on its own.
+# npm_packages(SOURCE BUILD): rule for BUILD/packages.stamp and BUILD/node_modules/, from SOURCE's
+# package-lock.json. npm fetches them from its registry once for a build tree. None of their scripts
+# runs by itself.
 function(npm_packages source build)
     find_program(NPM npm REQUIRED)
     set(files package.json package-lock.json .npmrc)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The tracer for firmware of other people: nopscope_install() gives what find_package(nopscope), pkg-config
-# or a plain Makefile need. Sets nopscope_LINKER_SCRIPT, which completes a linker script that knows nothing of us.
+# The tracer for other firmware: nopscope_install() serves find_package(nopscope), pkg-config and
+# Makefiles. Sets nopscope_LINKER_SCRIPT, which completes a linker script without nopscope.
 include_guard(GLOBAL)
 include(nopscope_instrument)
 include(nopscope_name_table)
@@ -30,7 +30,7 @@ function(nopscope_install)
     install(FILES cmake/nopscope-config.cmake cmake/nopscope_instrument.cmake cmake/nopscope_name_table.cmake
             DESTINATION ${package})
     install(PROGRAMS cmake/link_with_names.sh DESTINATION ${package})
-    # Below 1.0 a new minor version may break what was built against another (semver.org).
+    # Below 1.0 a new minor version may break users of the old one (semver.org).
     write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/nopscope-config-version.cmake"
                                      COMPATIBILITY SameMinorVersion)
     install(FILES "${CMAKE_CURRENT_BINARY_DIR}/nopscope-config-version.cmake" DESTINATION ${package})

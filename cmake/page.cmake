@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# nopscope_page(VARIABLE): VARIABLE becomes an object file, of the page that host-tools/views/web/ is built to.
+# nopscope_page(VARIABLE): sets it to an object file with the page built from host-tools/views/web/.
 include(npm)
 
 function(nopscope_page variable)
     find_program(NODE NAMES node nodejs REQUIRED)
-    find_program(NOPSCOPE_LD NAMES ld.bfd ld REQUIRED)  # lld makes no object of a binary alone
+    find_program(NOPSCOPE_LD NAMES ld.bfd ld REQUIRED)  # lld cannot link a binary file alone
     set(web "${CMAKE_CURRENT_SOURCE_DIR}/views/web")
     set(build "${CMAKE_CURRENT_BINARY_DIR}/web")
     file(GLOB sources CONFIGURE_DEPENDS RELATIVE "${web}" "${web}/src/*" "${web}/*.mjs" "${web}/tsconfig.json")
@@ -19,7 +19,7 @@ function(nopscope_page variable)
         DEPENDS "${build}/packages.stamp" ${source_files}
         COMMENT "Building the report page"
         VERBATIM)
-    # Its symbols are _binary_page_html_start and _end.
+    # The object's symbols are _binary_page_html_start and _end.
     add_custom_command(
         OUTPUT "${build}/page.o"
         COMMAND "${CMAKE_COMMAND}" -E chdir "${build}" "${NOPSCOPE_LD}" -r -b binary -z noexecstack page.html -o page.o

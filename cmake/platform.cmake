@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# What every cross-compiled file is built with and against: the common flags, newlib built from
-# source, and libstdc++'s headers without the hosted libc they come with. Sets NOPSCOPE_NEWLIB, the
-# directory with newlib's include/ and lib/.
+# The base of all cross-compiled files: common flags, newlib built from source, and libstdc++'s
+# headers without their hosted libc. Sets NOPSCOPE_NEWLIB, the directory with newlib's include/ and
+# lib/.
 include_guard(GLOBAL)
 include(nopscope_instrument)
 
@@ -11,8 +11,8 @@ set(NOPSCOPE_NEWLIB_SOURCE "" CACHE FILEPATH "newlib-*.tar.xz; empty: beside the
 set(NOPSCOPE_COMMON_FLAGS
     -mbranch-protection=standard -ffunction-sections -mno-outline-atomics
     -fno-pic -fno-stack-protector)
-# Errata of the Cortex-A53 up to r0p4, for the compiler and the linker: a NOP or a branch where the core would compute a
-# wrong sum or address. newlib has them for every board, so that there is one newlib (a minute's build).
+# Cortex-A53 errata up to r0p4: compiler and linker add a NOP or branch where the core would compute
+# a wrong sum or address. newlib has them for all boards: it takes a minute, so build only one.
 set(_errata_flags -mfix-cortex-a53-835769 -mfix-cortex-a53-843419)
 if(NOPSCOPE_BOARD MATCHES "^(rpi3|zcu102)$")
     set(NOPSCOPE_ERRATA_FLAGS ${_errata_flags})
@@ -29,7 +29,7 @@ else()
     endif()
     list(GET _found 0 _source)
 endif()
-# The scripts are part of what the result depends on.
+# The result depends on these scripts, too.
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
              ${CMAKE_CURRENT_LIST_DIR}/newlib/build.sh ${CMAKE_CURRENT_LIST_DIR}/newlib/patch.sh
              ${CMAKE_CURRENT_LIST_DIR}/newlib/nopscope_site.h)
@@ -41,7 +41,7 @@ execute_process(
 message(STATUS "newlib: ${NOPSCOPE_NEWLIB} from ${_source}")
 
 # ---- headers --------------------------------------------------------------------------------
-# The compiler's own list, without its libc's directories: libstdc++, then the compiler's, then
+# The compiler's own list without its libc's directories: libstdc++, the compiler's headers,
 # newlib's.
 execute_process(COMMAND ${CMAKE_CXX_COMPILER} -E -x c++ -v /dev/null
                 ERROR_VARIABLE _verbose OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
@@ -69,13 +69,13 @@ add_compile_options("SHELL:-isystem ${_gcc_include}" "SHELL:-isystem ${NOPSCOPE_
 # ---- flags ----------------------------------------------------------------------------------
 add_compile_options(
     ${NOPSCOPE_COMMON_FLAGS} ${NOPSCOPE_ERRATA_FLAGS} -g
-    # Debug information names files from the repository's root, wherever it was built.
+    # Debug information names files relative to the repository's root, wherever it was built.
     -ffile-prefix-map=${PROJECT_SOURCE_DIR}/= -ffile-prefix-map=${CMAKE_BINARY_DIR}=.
-    # The one compiler predefines it for C++, the other does not.
+    # One of the compilers predefines it for C++, the other does not.
     "$<$<COMPILE_LANGUAGE:CXX>:-D_GNU_SOURCE>"
     "$<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions;-fno-rtti;-fno-threadsafe-statics>")
 
-# For tests that look at what was built (tests/rules).
+# For tests that inspect the build (tests/rules).
 file(WRITE "${CMAKE_BINARY_DIR}/toolchain.json"
      "{\"binutils\": \"${NOPSCOPE_CROSS}\", \"newlib\": \"${NOPSCOPE_NEWLIB}\", "
      "\"errata_flags\": \"${NOPSCOPE_ERRATA_FLAGS}\"}\n")

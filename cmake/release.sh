@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# ./dev release: what a version is made of, built twice from its source archive, and its tag. docs/versions.md.
+# ./dev release: builds a version's source archive twice, compares, and tags. docs/versions.md.
 
 release_out=build/release
 
 # The version in CMakeLists.txt.
 tree_version() { sed -n 's/^project(nopscope VERSION \([0-9.]*\) .*/\1/p' CMakeLists.txt; }
 
-# changelog_section VERSION: its lines in CHANGELOG.md, without the heading.
+# changelog_section VERSION: prints its lines in CHANGELOG.md, without the heading.
 changelog_section() {
     awk -v head="## [$1]" 'index($0, head) == 1 { inside = 1; next } /^## / || /^\[/ { inside = 0 } inside' CHANGELOG.md
 }
@@ -17,7 +17,7 @@ refuse_release() {
     exit 1
 }
 
-# release_checks VERSION: the first that fails ends it.
+# release_checks VERSION: ends with exit status 1 at the first failed check.
 release_checks() {
     local version=$1 branch date changes
     branch=$(git symbolic-ref --quiet --short HEAD || echo "no branch")
@@ -35,13 +35,13 @@ release_checks() {
         refuse_release "the tag v$version exists: a version that is out does not change; take the next number"
 }
 
-# source_archive VERSION DIRECTORY: of HEAD, the same bytes each time.
+# source_archive VERSION DIRECTORY: the archive of HEAD, with the same bytes each time.
 source_archive() {
     git -c tar.umask=0022 archive --format=tar --prefix="nopscope-$1/" HEAD | xz -6 -T1 >"$2/nopscope-$1.tar.xz"
 }
 
-# Each step by &&: quiet() calls it where a failure does not end the shell.
-# build_archive VERSION ARCHIVE WORK OUT: the packages and the bill of materials of the archive, built below WORK, without ccache.
+# build_archive VERSION ARCHIVE WORK OUT: builds packages and bill of materials below WORK, without
+# ccache. && joins the steps: quiet() calls it where a failure does not end the shell.
 build_archive() {
     local source=$3/nopscope-$1
     local flags=-ffile-prefix-map=$source=/usr/src/nopscope-$1
@@ -53,7 +53,7 @@ build_archive() {
         rm -rf "$4/_CPack_Packages" && cp "$source/build/host/nopscope.spdx.json" "$4"
 }
 
-# compare_builds ONE OTHER: a line for each file that is not in both with the same bytes; exit status 1 if there is any.
+# compare_builds ONE OTHER: prints the files that differ or are missing. Exit status 1: some do.
 compare_builds() {
     local name status=0
     while read -r name; do
@@ -111,7 +111,7 @@ release() {
     setup
     build_twice "$version"
     [ "$tag" = yes ] || return 0
-    # Signed where git's tag.gpgSign says so.
+    # Signed if git's tag.gpgSign says so.
     git tag -a "v$version" -m "nopscope $version"
     say "tagged v$version; to publish: git push origin main v$version, and $release_out/*"
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# What the machine must have, for ./dev: installed, or, with install=no, listed.
+# For ./dev: installs what the machine must have; with install=no it only lists what is missing.
 
 qemu_package=qemu-system-arm
 qemu_at_least=1:9.0
@@ -15,12 +15,12 @@ installed_version() {
 
 qemu_new_enough() { dpkg --compare-versions "$1" ge "$qemu_at_least"; }
 
-# Every package of cmake/packages.txt that is not installed, or is too old.
+# Prints the packages of cmake/packages.txt that are not installed or too old.
 missing_packages() {
     local package version
     while read -r package; do
         version=$(installed_version "$package")
-        # With its node it comes from elsewhere, too.
+        # npm may be installed with node, without a package.
         if [ "$package" = npm ] && command -v npm >/dev/null; then continue; fi
         if [ -z "$version" ]; then
             echo "$package"
@@ -30,8 +30,8 @@ missing_packages() {
     done < <(sed 's/#.*//; /^\s*$/d' cmake/packages.txt)
 }
 
-# Makes apt know a QEMU that is new enough: from the backports of this release, which the machine's
-# own mirror holds beside the release itself.
+# Makes a new enough QEMU known to apt: from this release's backports, which the machine's mirror
+# has beside the release.
 enable_backports() {
     local release mirror keyring=/usr/share/keyrings/debian-archive-keyring.gpg signed=
     local list=/etc/apt/sources.list.d/nopscope-backports.list

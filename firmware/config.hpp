@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an image of ours tells the tracer of its board, on the stack it runs on.
+// The tracer's configuration for our own images: the board, and the stack of the caller.
 #pragma once
 
 #include "hal/hal.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tells one board from another: a table. A board is hal/boards/NAME.cpp, which defines
-// `board`, and linker/NAME.ld, its memory map. Nothing outside hal/boards/ names a board.
+// One table describes a board. hal/boards/NAME.cpp defines `board`, and linker/NAME.ld is the
+// memory map. No file outside hal/boards/ names a board.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ struct UartConfig {
     UartKind kind;
     std::uint64_t base;
     unsigned interrupt;
-    std::uint32_t baud;  // after the boot report, which is sent at 115200
-    // What clocks it, after whatever the board must set up first (pins, clocks). Zero: the rate of
-    // an emulated UART, which has no divisors worth setting. Called once, MMU and caches off, the UART disabled.
+    std::uint32_t baud;  // after the boot report, which is always at 115200
+    // Sets up pins and clocks, and returns the UART's clock in Hz. Zero, or a null pointer: an
+    // emulated UART, whose divisors have no effect. Called once, MMU and caches off, UART disabled.
     std::uint32_t (*prepare_clock_hz)();
 };
 
@@ -29,29 +29,29 @@ enum class Controller : std::uint8_t { gic_v2, gic_v3, bcm2836 };
 
 struct InterruptConfig {
     Controller controller;
-    std::uint64_t base;    // GIC: the distributor; BCM2836: the cores' own registers
-    std::uint64_t second;  // GICv2: the CPU interface; v3: the first redistributor; BCM2836: the VideoCore's
+    std::uint64_t base;    // GIC: the distributor; BCM2836: the registers of each core
+    std::uint64_t second;  // GICv2: CPU interface; v3: first redistributor; BCM2836: VideoCore
 };
 
 enum class Psci : std::uint8_t {
     none,
-    // 1.0 or later, by SMC: there is firmware at EL3.
+    // PSCI 1.0 or later, called by SMC: firmware runs at EL3.
     by_smc,
-    // The same, but by HVC when entered at EL1: there is a hypervisor in between. An image entered at EL2
-    // is the hypervisor itself.
+    // The same, but by HVC if the image was entered at EL1 below a hypervisor. An image entered at
+    // EL2 is the hypervisor itself and uses SMC.
     from_above,
 };
 
-// Cores that the boot firmware leaves waiting, MMU off, each for its own 64-bit word to become an
-// address, and going there: how boards without PSCI start them (Linux: "spin-table").
+// How boards without PSCI start cores (Linux: "spin-table"). Each core waits in the boot firmware,
+// MMU off, until its own 64-bit word is not 0, and then jumps to that address.
 struct SpinTable {
-    std::uint64_t first_word = 0;  // the boot core's; the others' follow. All in one page
-    unsigned cores = 1;            // with the boot core
+    std::uint64_t first_word = 0;  // the boot core's; the other words follow, all in one page
+    unsigned cores = 1;            // including the boot core
 };
 
-// What the boot firmware says of the clocks, in Hz; 0: not said.
+// What the boot firmware says about the clocks, in Hz; 0: not known.
 struct FirmwareClocks {
-    bool is_silent = false;  // it does not answer
+    bool is_silent = false;  // the firmware does not answer
     std::uint32_t arm_hz = 0;
     std::uint32_t core_hz = 0;  // the VideoCore's
 };
@@ -61,16 +61,16 @@ struct BoardTable {
     UartConfig uart;
     InterruptConfig interrupts;
     Psci psci;
-    SpinTable spin_table = {};  // where there is no PSCI
+    SpinTable spin_table = {};  // without PSCI
     std::span<const DeviceRange> devices;
-    // End of the memory that is ours, where only the running board knows; null: as linked. Called
-    // once, MMU and caches off.
+    // The end of our memory, if only the running board knows it; null: the linker script says it.
+    // Called once, MMU and caches off.
     std::uint64_t (*ram_end)();
-    // Null: there is nobody to ask. Called once, MMU and caches off, after the UART's prepare_clock_hz.
+    // Null: no such firmware. Called once, after prepare_clock_hz, MMU and caches off.
     FirmwareClocks (*firmware_clocks)() = nullptr;
-    // Resets the machine, where there is no PSCI that does; null: nothing can.
+    // Resets the machine if PSCI cannot; null: the board has no other way.
     void (*reset)();
-    // The memory's contents survive a reset, and the loader leaves them alone.
+    // RAM keeps its contents over a reset, and the loader does not overwrite them.
     bool memory_survives_reset = false;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The console, raw on the UART until a firmware sets another sink.
+// The console. It writes raw to the UART until a firmware sets another sink.
 #include "hal/console.hpp"
 
 #include <atomic>
@@ -13,8 +13,8 @@ namespace {
 
 bool panicking;
 
-// The core that is writing, plus one. An interrupt in the middle of its own core's write goes
-// ahead; a wait ends after a second, or when the machine does: mixed lines are better than none.
+// The core that is writing, plus one. An interrupt on that core writes without waiting. Another
+// core waits at most a second, or until the machine ends: mixed lines are better than none.
 std::atomic<unsigned> writer;
 
 class WriterLock {

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The HAL's own side of the console; firmware uses hal.hpp's.
+// The console functions that only the HAL uses. A firmware uses those of hal.hpp.
 #pragma once
 
 #include <cstdint>
 
 namespace nopscope::hal {
 
-// Boot, MMU off. At 115200 baud, which any terminal can read, unless the UART is emulated: then at the board's rate.
+// Boot, MMU off. 115200 baud, which all terminals can read. If emulated, the board's rate.
 void uart_start();
-// Boot, MMU off: when all has been sent, the board's rate, and then silence for 50 ms, in which the other side changes its
-// own. On an emulated UART neither. Then a zero byte, so that the first frame (docs/trace-format.md) begins after the text.
+// Boot, MMU off. Waits until everything is sent, changes to the board's rate, and sends nothing for
+// 50 ms: the host changes its rate. If emulated, skips all this. Then sends a zero byte: the text
+// ends, and a frame (docs/trace-format.md) may begin.
 void uart_go_on_at_board_rate();
-std::uint32_t uart_clock_hz();  // what clocks it; 0: emulated
-// Tells the sink, once, that from here on only the reporter runs.
+std::uint32_t uart_clock_hz();  // the UART's input clock; 0: emulated
+// Tells the sink once that only the exception reporter or panic() prints from now on.
 void console_enter_panic();
-// Forgets the sink: what is printed next goes raw to the UART. For a reporter whose sink failed.
+// Removes the sink: later output goes raw to the UART. For a reporter whose sink failed.
 void console_drop_sink();
 void print_decimal(std::uint64_t value);
 // `digits` hexadecimal digits, no prefix.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: run something that should fault, and learn how it did.
+// For tests: calls a function that should fault, and returns what the fault was.
 //
 //     const Fault fault = expect_fault([](void* p) { *static_cast<int*>(p) = 1; }, &text);
 //     check(fault.happened && fault.exception_class() == 0x25);
@@ -21,11 +21,11 @@ struct Fault {
     constexpr unsigned fault_status() const { return static_cast<unsigned>(esr & 63); }
 };
 
-// Calls function(argument) and returns when it does, or at its first synchronous exception.
-// Thread context of any core; does not nest; destructors of what the fault cut off do not run.
+// Calls function(argument). Returns when it returns, or at its first synchronous exception. Thread
+// context of any core. Does not nest. Destructors of the frames that a fault cuts off do not run.
 Fault expect_fault(void (*function)(void*), void* argument);
 
-// The vector's side: false when nobody expects this.
+// For the exception vector. False: this core expects no fault.
 bool recover_expected_fault(ExceptionFrame& frame);
 
 }  // namespace nopscope::hal

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The line through a debug probe: RTT's rings in memory of their own, mapped Normal non-cacheable
-// (linker/sections.ld, mmu.cpp). An image that does not name these functions has neither.
+// The line through a debug probe: RTT's rings in a section that is mapped Normal non-cacheable
+// (linker/sections.ld, mmu.cpp). An image that calls none of these functions has no such section.
 #include "hal/drivers/rtt.hpp"
 
 #include "hal/arm64/registers.hpp"
@@ -15,7 +15,7 @@ struct SystemBarrier {
     void operator()() const { dsb_sy(); }
 };
 
-// At 1 MB/s, what a fast probe may make, a tenth of a second.
+// 128 KiB hold a tenth of a second at 1 MB/s, the rate of a fast probe.
 using Block = RttBlock<std::uint32_t{1} << 17, 1024>;
 [[gnu::section(".rtt"), gnu::aligned(64)]] Block block;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The UART: sending by polling; receiving through a buffer that the receive interrupt fills, where a
-// firmware listens, so that what comes between two looks is not lost. At 3 Mbaud a FIFO of 16 or 32
-// bytes is full after 50 or 100 us; the interrupt comes when it is half full.
+// The UART. It sends by polling. After uart_listen() the receive interrupt fills a buffer, so that
+// no byte is lost between two reads: at 3 Mbaud a FIFO of 16 or 32 bytes is full after 50 or 100
+// us. The interrupt comes when the FIFO is half full.
 #include <atomic>
 
 #include "hal/board.hpp"
@@ -16,8 +16,8 @@ namespace nopscope::hal {
 
 namespace {
 
-// One call of `operation` with the board's UART. The branch is the whole price of choosing it by a table; the
-// mini-UART, an option of the build, adds none.
+// Calls `operation` with the board's UART. This branch is the whole cost of a table of boards. The
+// mini-UART is a build option and adds no branch.
 template <typename Operation>
 inline auto with_uart(Operation operation) {
     if constexpr (NOPSCOPE_MINI_UART) {
@@ -31,7 +31,7 @@ inline auto with_uart(Operation operation) {
 std::uint32_t clock_hz_of_uart;  // 0: emulated
 std::uint32_t baud_now;
 
-// Of the boot report. A terminal program begins with this rate, and every USB adapter can make it.
+// The rate of the boot report. Terminal programs start with it, and all USB adapters can make it.
 constexpr std::uint32_t first_baud = 115'200;
 constexpr unsigned report_sent_ms = 100;  // a FIFO's 64 bytes take 6
 constexpr unsigned quiet_ms = 50;
@@ -45,14 +45,14 @@ bool can_be(std::uint32_t baud) {
     return with_uart([=](auto uart) { return uart.can(clock_hz_of_uart, baud); });
 }
 
-// From the FIFO to the buffer. Who finds another core at it lets it be.
+// Moves bytes from the FIFO to the buffer. Returns at once if another core is doing it.
 void receive() {
     const InterruptsMasked masked;
     if (receiving.exchange(true, std::memory_order_acquire)) return;
     std::uint32_t at = last.load(std::memory_order_relaxed);
     with_uart([&](auto uart) {
         for (std::uint8_t byte = 0; uart.try_read(byte);) {
-            // A full buffer drops what comes: left in the FIFO it would keep the interrupt up.
+            // A full buffer drops the byte. Left in the FIFO it would keep the interrupt pending.
             if (at - first.load(std::memory_order_acquire) < received_bytes) {
                 received[at++ % received_bytes] = byte;
             }
@@ -68,7 +68,7 @@ void uart_start() {
     with_uart([](auto uart) { uart.stop(); });  // before its clock changes
     const auto prepare = board.uart.prepare_clock_hz;
     clock_hz_of_uart = prepare != nullptr ? prepare() : 0;
-    // A clock that cannot make both is QEMU's, and no rate means anything.
+    // A clock that cannot make both rates is QEMU's, where the rate has no effect.
     const bool has_rates = clock_hz_of_uart != 0 && can_be(first_baud) && can_be(board.uart.baud);
     baud_now = has_rates ? first_baud : board.uart.baud;
     with_uart([](auto uart) { uart.start(clock_hz_of_uart, baud_now); });
@@ -85,7 +85,7 @@ void uart_go_on_at_board_rate() {
         while (!quiet.is_over()) {
         }
     }
-    // To a reader of frames the report, or what it made of it at another rate, is over.
+    // Ends the boot report, or what a reader of frames decoded from it at another rate.
     uart_write(0);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench-boot.elf: boots as bench.elf does, with fewer sites.
+// bench-boot.elf: boots like bench.elf, with fewer sites.
 #include "firmware/bench/measure.hpp"
 #include "hal/hal.hpp"
 #include "nopscope/nopscope.hpp"

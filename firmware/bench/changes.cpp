@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one change of one function's ops costs, from the request to the last barrier: none to one,
-// one to two, and back. `relevant` of a row is how many there are afterwards.
+// The cost of one change to one function's ops, from the request to the last barrier: none to one,
+// one to two, and back. `relevant` in a row is the number of ops after the change.
 #include "firmware/bench/functions.hpp"
 #include "firmware/bench/strategies.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What must be the same instructions whichever compiler builds the rest.
+// Code that must have the same instructions with every compiler.
 
 #define BTI_C   hint #34
 
@@ -17,7 +17,7 @@
 
     .text
 
-// void bench_loop(void (*function)(), uint64_t calls): calls it so often.
+// void bench_loop(void (*function)(), uint64_t calls): calls the function `calls` times.
 function bench_loop
     BTI_C
     stp     x29, x30, [sp, #-32]!
@@ -39,14 +39,14 @@ function bench_plain
     ret
 end_of bench_plain
 
-// Callback: does nothing.
+// A callback that does nothing.
 function bench_empty_callback
     BTI_C
     ret
 end_of bench_empty_callback
 
-// A direct entry: the least that one can do. In, Out, Free: as tracer/include/nopscope/ops.hpp says. Reached by BL and
-// by RET only, so it has no landing pad and is no function.
+// The smallest direct entry. In, Out, Free: see tracer/include/nopscope/ops.hpp. Only BL and RET
+// jump here, so it has no landing pad and no function type.
     .globl bench_empty_direct
     .balign 64
 bench_empty_direct:
@@ -54,10 +54,10 @@ bench_empty_direct:
     mov     x30, x9
     ret     x10
 
-// A trampoline for one ops, copied for each and its three literals filled in (dynamic.cpp): what
-// other architectures generate. It saves what the common trampoline saves, and has a guard of its own.
-// In: x30 the body, x9 the return address. Out: x30 the return address, at the body. Free: x9-x17.
-// Frame: Regs and the guard, 128 bytes.
+// A trampoline for one ops, like those that other architectures generate. dynamic.cpp copies it for
+// each ops and fills in its three literals. It saves what the common trampoline saves, and has its
+// own guard. In: x30 the body, x9 the return address. Out: x30 the return address, at the body.
+// Free: x9-x17. Frame: Regs and the guard, 128 bytes.
     .balign 8
     .globl bench_dynamic_template
 bench_dynamic_template:
@@ -108,7 +108,7 @@ bench_dynamic_literals:
     .globl bench_dynamic_template_end
 bench_dynamic_template_end:
 
-// Where the copies go.
+// The area for the copies.
     .balign 64
     .globl bench_dynamic_area
 bench_dynamic_area:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench-encode.elf: what the codec takes to pack a trace, in this target's instructions.
+// bench-encode.elf: how many instructions the codec needs on this target to pack a trace.
 //
-// Command-line words: records=N. The records, 16 bytes each (protocol::StampedRecord), are at
-// `trace_address`, where the loader put them; nopscope-codec-bench --write-records makes them, and what
-// this sends is what its --write-line has.
+// Command-line word: records=N. The records (protocol::StampedRecord, 16 bytes each) are
+// `trace_offset` after the image's start, where the loader puts them. nopscope-codec-bench
+// --write-records makes them. The frames here are equal to those of its --write-line.
 #include "firmware/bench/measure.hpp"
 #include "hal/hal.hpp"
 #include "tracer/protocol/trace_group.hpp"
@@ -19,7 +19,7 @@ using namespace nopscope::protocol;
 constexpr std::uint64_t trace_offset = 32 << 20;  // from the image's first byte
 TraceEncoder encoder;
 FrameBuilder builder;
-Byte line[8 << 20];  // all of it, in frames
+Byte line[8 << 20];  // all frames
 
 struct Encoded {
     std::uint64_t frames, bytes;

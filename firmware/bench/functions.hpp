@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that are traced, all of them empty and instrumented.
+// The functions that the bench traces. All are empty and instrumented.
 #pragma once
 
 #include "firmware/bench/measure.hpp"
@@ -9,15 +9,15 @@ namespace bench {
 inline constexpr unsigned many = 1024;
 extern const BenchFunction functions[many];
 
-// The one that the loops call; none of the above.
+// The function that the loops call. It is not in `functions`.
 void traced();
 // Calls work().
 void around(void (*work)());
 
-// After initialise(), once: learns the site indexes, and checks that those of `functions` are in
-// one piece.
+// Call it once after initialise(). Learns the site indexes, and checks that those of `functions`
+// are consecutive.
 void find_functions();
-// The site index of `traced` or of one of `functions`.
+// The site index of `traced` or of a function in `functions`.
 std::uint32_t index_of(BenchFunction function);
 
 }  // namespace bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The grid: a call of one function that `relevant` ops trace, while `irrelevant` more trace others.
+// The grid: calls of a function that `relevant` ops trace, while `irrelevant` ops trace others.
 #include "firmware/bench/functions.hpp"
 #include "firmware/bench/strategies.hpp"
 
@@ -10,7 +10,7 @@ namespace {
 constexpr unsigned sizes[] = {0, 1, 2, 10, 100};
 static_assert(sizes[4] * 2 <= max_ops);
 
-// The ops trace `relevant` times the function that is called, then one other function each.
+// The first `relevant` ops trace the called function. Each other one traces its own function.
 BenchFunction target(unsigned number, unsigned relevant) {
     return number < relevant ? traced : functions[number];
 }
@@ -43,7 +43,7 @@ void measure_grid() {
         for (const unsigned relevant : sizes) {
             for (const unsigned irrelevant : sizes) measure_one(strategy, relevant, irrelevant);
         }
-        // The formula for several is checked at one more place.
+        // One more point, to check the formula for several ops.
         if (strategy.most > 3) measure_one(strategy, 3, 0);
     }
 }

@@ -27,7 +27,7 @@ void find_functions() {
 
 std::uint32_t index_of(BenchFunction function) {
     if (function == traced) return traced_index;
-    // All of the same size.
+    // All functions have the same size.
     const auto distance =
         reinterpret_cast<std::uintptr_t>(function) - reinterpret_cast<std::uintptr_t>(functions[0]);
     const auto stride = reinterpret_cast<std::uintptr_t>(functions[1]) -

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of all ops, walked at every call. A filter is a hash with chained buckets, as Linux's;
-// each here has one function and so one bucket, which makes asking it cost the same wherever the
-// linker puts the functions. Linux's costs 39 instructions (docs/bench.md).
+// One list of all ops, walked at each call. A filter is a hash with chained buckets, like Linux's.
+// Each filter here has one function and one bucket, so its cost does not depend on where the linker
+// puts the functions. Linux's filter costs 39 instructions (docs/bench.md).
 #include "firmware/bench/list.hpp"
 
 namespace bench {

@@ -7,13 +7,13 @@
 
 namespace bench {
 
-// The common callback: walks the registry. To be attached to each function that anyone traces.
+// The common callback: walks the registry. Attach it to each function that any ops traces.
 extern nopscope::Ops list_ops;
 
-// Registers ops `number` with a filter of `function` alone.
+// Registers ops `number` with a filter for `function` only.
 void list_register(unsigned number, BenchFunction function);
 void list_unregister(unsigned number);
-// The registered ops that trace it; `first` is the lowest of their numbers.
+// The number of registered ops that trace `function`. `first`: the lowest of their numbers.
 unsigned list_tracing(BenchFunction function, unsigned& first);
 
 }  // namespace bench

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench.elf: prints what each part of the tracer costs, a line of JSON (after "@bench ") and one
-// for people each; the argument `quiet` leaves the latter out. docs/bench.md says what the rows
-// are. Not instrumented itself but for functions.cpp.
+// bench.elf: prints the cost of each part of the tracer (docs/bench.md explains the rows). Each row
+// is a line of JSON after "@bench " and a line for people; the argument `quiet` omits the second.
+// Only functions.cpp is instrumented.
 #include "firmware/bench/functions.hpp"
 #include "firmware/bench/strategies.hpp"
 #include "hal/hal.hpp"

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t inst_retired = 0x08;  // Arm ARM DDI 0487, D13.11 "PMU events"
 
-// The signed part of a Reading, which differences of noisy cycles need.
+// Signed: with noise, the difference of two readings may be negative.
 double per(std::uint64_t on, std::uint64_t off, std::uint64_t count) {
     return static_cast<double>(static_cast<std::int64_t>(on - off)) / static_cast<double>(count);
 }
@@ -62,7 +62,7 @@ bool start_counters() {
     return counts;
 }
 
-// Always called, so always as many instructions.
+// Not inlined, so that it always costs the same number of instructions.
 [[gnu::noinline]] Reading read_counters() {
     Reading now;
     asm volatile(
@@ -132,7 +132,7 @@ void initialise() {
     printf("@bench {\"board\": \"%s\", \"clock_hz\": %lu, \"compiler\": \"%s\", \"counted\": %s}\n",
            hal::board_name(), static_cast<unsigned long>(hal::clock_hz()), __VERSION__,
            counts ? "true" : "false");
-    // Of the whole init(), with the rings of all cores; the host has the other image's to subtract.
+    // All of init(), with the rings of all cores. The host subtracts bench-boot.elf's.
     print({"init", "", 0, 0}, cost, {}, nopscope::site_count());
 }
 

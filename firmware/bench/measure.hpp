@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measuring, and saying what was measured.
+// Measures, and prints the figures.
 //
-// A figure is the difference of two runs of the same loop, so the loop, the callee and the reading
-// of the counters are not in it. Instructions come from the PMU's INST_RETIRED, which QEMU has
-// under
-// `-icount shift=0`; there they repeat exactly. On a board the same line also has PMU cycles and
-// time.
+// A figure is the difference between two runs of the same loop. So it does not include the loop,
+// the callee and the reading of the counters. Instructions come from the PMU's INST_RETIRED. QEMU
+// has it with `-icount shift=0`, where figures repeat exactly. On a board a line also has PMU
+// cycles and time.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +13,9 @@
 extern "C" {
 using BenchFunction = void (*)();
 void bench_loop(BenchFunction function, std::uint64_t calls);
-void bench_plain();                      // what an instrumented empty function is without its site
-void bench_empty_callback();             // a callback; its arguments do not matter to it
-extern const char bench_empty_direct[];  // a direct entry that only goes on to the body
+void bench_plain();                      // like an instrumented empty function, without a site
+void bench_empty_callback();             // a callback that ignores its arguments
+extern const char bench_empty_direct[];  // a direct entry that goes straight to the body
 inline constexpr std::uint64_t bench_empty_direct_instructions = 3;
 }
 
@@ -33,10 +32,10 @@ struct Reading {
     }
 };
 
-// Starts the event counter. False: this CPU does not count instructions.
+// Starts the event counter. False: this CPU cannot count instructions.
 bool start_counters();
 Reading read_counters();
-// What reading them takes, measured by start_counters().
+// The cost of reading the counters, measured by start_counters().
 extern Reading reading_cost;
 
 template <typename Work>
@@ -47,25 +46,25 @@ Reading cost_of(Work work) {
 }
 
 inline constexpr std::uint64_t calls = 100;
-// A loop of `calls` calls: the least of some tries, for QEMU counts the instructions of all cores
-// as each one's, and where others spin one of them may come in between.
+// Measures a loop of `calls` calls, several times, and returns the least. QEMU adds the
+// instructions of all cores to each core's count, so another core that spins may disturb one run.
 Reading loop_of(BenchFunction function);
 
 struct Row {
     const char* name;      // the case
-    const char* strategy;  // "" where there is one only
+    const char* strategy;  // "" if the case has only one
     unsigned relevant;
     unsigned irrelevant;
 };
-// One line of JSON after "@bench ", and one for people. `off`: the same with tracing off, which is
-// subtracted; `per`: what to divide by. What cannot be measured is said to be so, with the reason.
+// Prints one line of JSON after "@bench ", and one for people. `off`: the reading with tracing off,
+// to subtract. `per`: the divisor. print_missing: this row has no figure, for `reason`.
 void print(const Row& row, const Reading& on, const Reading& off, std::uint64_t per);
 void print_missing(const Row& row, const char* reason);
 
-// Stops the bench when `ok` is false.
+// Panics if `ok` is false.
 void need(bool ok, const char* what);
 
-// What the tracer must be told, the same in both images, and the figure of its initialisation.
+// Initialises the tracer, the same way in both images, and prints the cost.
 void initialise();
 
 }  // namespace bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call of an empty function with each recorder, and with a direct entry.
+// The cost of a call of an empty function with each recorder, and with a direct entry.
 #include "firmware/bench/functions.hpp"
 #include "firmware/bench/strategies.hpp"
 #include "tracer/arch/machine.hpp"
@@ -22,7 +22,7 @@ const void* const only[] = {reinterpret_cast<const void*>(traced)};
 
 void need_ok(Status status) { need(status == Status::ok, nopscope::describe(status)); }
 
-// `stopped`: null: not that.
+// `stopped`: the row's name while recording is stopped; null: no such row.
 void measure_recorder(Recorder recorder, const char* recording, const char* stopped) {
     const Reading off = loop_of(traced);
     need_ok(nopscope::enable(recorder, Sites::of(only)));
@@ -42,7 +42,7 @@ void measure_recorder(Recorder recorder, const char* recording, const char* stop
     need_ok(nopscope::disable(Sites::of(only)));
 }
 
-// As soon as the tracer has one.
+// Compiles with a tracer that has no profile recorder.
 template <typename Recorders>
 void measure_profile() {
     if constexpr (requires { Recorders::profile; }) {
@@ -52,7 +52,7 @@ void measure_profile() {
     }
 }
 
-// The bench counts instructions itself, with the counter that the first event has.
+// The bench counts instructions with the counter of the first event, so that event is INST_RETIRED.
 void measure_events() {
     static constexpr std::uint16_t events[] = {0x08, 0x11};  // INST_RETIRED, CPU_CYCLES
     need_ok(nopscope::count_events({events, 1}));
@@ -63,7 +63,7 @@ void measure_events() {
     need_ok(nopscope::count_events({}));
 }
 
-// A call that a filter keeps out, with what has been set.
+// A call that the current filters drop.
 void measure_filtered(Recorder recorder, const char* name) {
     const Reading off = loop_of(traced);
     need_ok(nopscope::enable(recorder, Sites::of(only)));
@@ -83,7 +83,7 @@ void measure_filters() {
     measure_filtered(Recorder::duration, "duration, too short");
     nopscope::set_min_duration(0);
     measure_recorder(Recorder::sampled, "sampled", "sampled, stopped");
-    // The next call is recorded, and no other.
+    // Only the next call is recorded.
     nopscope::set_sample(~std::uint32_t{0});
     need_ok(nopscope::enable(Recorder::sampled, Sites::of(only)));
     traced();
@@ -120,7 +120,7 @@ void measure_returns() {
     need_ok(nopscope::detach(ops));
 }
 
-// The word of `traced` that toggles, from what attaching changed.
+// The word of `traced` that attach() changed, which is the one that toggles.
 std::uint64_t toggled_word(nopscope::Machine& machine, const std::uint32_t (&before)[3]) {
     const auto function = reinterpret_cast<std::uintptr_t>(traced);
     for (unsigned word = 0; word < 3; ++word) {
@@ -139,8 +139,8 @@ void write_text(nopscope::Machine& machine, std::uint64_t address, std::uint32_t
     machine.instruction_barrier();
 }
 
-// An entry more than 128 MiB away is reached through nopscope_far. No image here is that large, so
-// the BL to it is written by hand, over the one that attach() made; the slot is as it would be.
+// A site reaches an entry more than 128 MiB away through nopscope_far. No image here is so large.
+// So this writes the BL to it by hand, over the BL of attach(); the slot is already right.
 void measure_direct() {
     nopscope::Machine machine;
     const auto function = reinterpret_cast<std::uintptr_t>(traced);

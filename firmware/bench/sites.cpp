@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests about many sites at once, and what a site takes of memory.
+// Requests for many sites at once, and the memory that a site takes.
 #include "firmware/bench/functions.hpp"
 #include "firmware/bench/strategies.hpp"
 #include "nopscope/nopscope.hpp"
@@ -49,7 +49,7 @@ void measure_sites() {
     measure_request("enable 1024", "direct", 1, [&] { return nopscope::attach(direct, all); });
     measure_request("disable 1024", "direct", 0, [&] { return nopscope::detach(direct, all); });
 
-    // Bytes in the place of instructions.
+    // Bytes, in the field for instructions.
     Reading bytes{};
     bytes.instructions = static_cast<std::uint64_t>(__nopscope_sites_end - __nopscope_sites_start);
     print({"table bytes", "", 0, 0}, bytes, {}, nopscope::site_count());

@@ -16,7 +16,7 @@ using nopscope::Status;
 
 std::uint64_t address_of(const void* object) { return reinterpret_cast<std::uintptr_t>(object); }
 
-// By index, as the host names sites: no search, whose length would depend on the rest of the image.
+// By index: a search would take a time that depends on the rest of the image.
 Sites site_of(BenchFunction function) { return Sites::range(index_of(function), 1); }
 
 const char* attach(Ops& ops, BenchFunction function) {
@@ -29,8 +29,7 @@ void detach(Ops& ops, BenchFunction function) {
     need(status == Status::ok, nopscope::describe(status));
 }
 
-// ---- list
-// ----------------------------------------------------------------------------------------
+// ---- list -----------------------------------------------------------------------------------
 
 const char* list_add(unsigned number, BenchFunction function) {
     unsigned first;
@@ -48,8 +47,7 @@ void list_remove(unsigned number, BenchFunction function) {
     if (list_tracing(function, first) == 0) detach(list_ops, function);
 }
 
-// ---- call_ops
-// ------------------------------------------------------------------------------------
+// ---- call_ops -------------------------------------------------------------------------------
 
 Ops callbacks[max_ops];
 
@@ -62,11 +60,10 @@ void call_ops_remove(unsigned number, BenchFunction function) {
     detach(callbacks[number], function);
 }
 
-// ---- dynamic
-// -------------------------------------------------------------------------------------
+// ---- dynamic --------------------------------------------------------------------------------
 //
-// The tracer lets a site have one direct entry, so going from a trampoline to the list, and back,
-// is two requests here where it could be one: the figures of those changes are upper bounds.
+// The tracer allows one direct entry a site. So a change from a trampoline to the list, or back,
+// takes two requests here instead of one: these figures are upper bounds.
 
 Ops trampolines[max_ops];
 
@@ -101,8 +98,7 @@ void dynamic_remove(unsigned number, BenchFunction function) {
     }
 }
 
-// ---- direct
-// --------------------------------------------------------------------------------------
+// ---- direct ---------------------------------------------------------------------------------
 
 Ops directs[max_ops];
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Four ways to get from a function to those of n ops that trace it.
+// Four ways from a function to the ops that trace it.
 //
-//   list      one common trampoline, whose callback walks all registered ops and asks each one's
-//             filter: how it was before the site knew its ops (list.cpp)
+//   list      one common trampoline. Its callback walks all registered ops and asks each one's
+//             filter, as if the site did not know its ops (list.cpp)
 //   call_ops  the site's own set: nopscope::attach with callbacks
-//   dynamic   a trampoline generated for each ops; a function that several trace falls back to the
-//             list, as on the architectures that do this (dynamic.cpp)
-//   direct    a direct entry, which there can be one of
+//   dynamic   a generated trampoline for each ops. A function with several ops uses the list, as on
+//             the architectures that do this (dynamic.cpp)
+//   direct    a direct entry; a site has at most one
 //
-// All four use the tracer's patcher to change a site. Ops are numbered from 0; an ops traces one
+// All four change sites with the tracer's patcher. Ops are numbered from 0. An ops traces one
 // function at a time.
 #pragma once
 
@@ -20,7 +20,7 @@ inline constexpr unsigned max_ops = 200;
 
 struct Strategy {
     const char* name;
-    // Null: ok; else why not, in which case nothing has changed.
+    // Null: ok. Else the reason of the failure; then nothing has changed.
     const char* (*add)(unsigned ops, BenchFunction function);
     void (*remove)(unsigned ops, BenchFunction function);
     unsigned most;  // ops on one function

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Writes OUTPUT, which defines demo_scripts (scripts.hpp) from the files named in SCRIPTS.
+# Writes OUTPUT, which defines demo_scripts (scripts.hpp) from the files in SCRIPTS.
 set(entries "")
 foreach(file ${SCRIPTS})
     get_filename_component(name "${file}" NAME_WE)

@@ -1,4 +1,4 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Prints the directory of an unmodified Lua 5.4 (the one with src/lua.h).
+# Prints the directory of unmodified Lua 5.4 sources, which has src/lua.h.
 exec "$(dirname "$0")/../../cmake/fetch_source.sh" lua5.4 src/lua.h

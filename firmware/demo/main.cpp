@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The demo: Lua 5.4 runs a few real scripts on a bare machine while every function of it and of
-// newlib is traced. What it prints goes over the same line as the trace, as a stream of its own.
+// The demo: Lua 5.4 runs a few real scripts on a bare machine, with all functions of Lua and newlib
+// traced. Its output shares the line with the trace, as a separate stream.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -18,10 +18,10 @@ namespace {
 
 namespace hal = nopscope::hal;
 
-std::uint64_t tick;  // of the timer, in the clock's
+std::uint64_t tick;  // the timer's period in ticks of the clock
 bool samples_wanted;
 
-// Keeps the line busy whatever the scripts do.
+// Pumps often, so that the line is busy whatever the scripts do.
 NOPSCOPE_NOTRACE void on_timer(unsigned) {
     hal::timer_arm(hal::clock() + tick);
     if (samples_wanted) {
@@ -31,7 +31,7 @@ NOPSCOPE_NOTRACE void on_timer(unsigned) {
     nopscope::pump();
 }
 
-// For the profile recorder and adaptive mode alone: with the others the heap is as it would be.
+// Only for the profile recorder and adaptive mode: other runs have the whole heap.
 std::span<std::byte> profile_memory(const Options& options) {
     if (options.recorder != nopscope::Recorder::profile && options.mode != nopscope::Mode::adaptive) {
         return {};
@@ -94,7 +94,7 @@ nopscope::Status start_tracing(const Options& options) {
         hal::set_interrupt_observer({nopscope::interrupt_begin, nopscope::interrupt_end,
                                      nopscope::interrupts_masked, nopscope::interrupts_unmasked});
     }
-    count_events(options);  // before a host can ask for others
+    count_events(options);  // before a host may request others
     hal::uart_listen(7);
     hal::set_handler(hal::virtual_timer_interrupt, 8, on_timer);
     samples_wanted = options.samples != 0;
@@ -107,7 +107,7 @@ nopscope::Status start_tracing(const Options& options) {
     return status;
 }
 
-// True when the script ran to its end; prints what it returned, or why not.
+// True: the script ran to its end. Prints its result or its error.
 bool run(lua_State* lua, const Script& script) {
     const int error = luaL_loadbuffer(lua, script.text.data(), script.text.size(), script.name) ||
                       lua_pcall(lua, 0, 1, 0);
@@ -117,7 +117,7 @@ bool run(lua_State* lua, const Script& script) {
     return !error;
 }
 
-// One state, all scripts, as many times as asked; how many scripts failed.
+// Runs all scripts in one state, `rounds` times. Returns how many failed.
 unsigned run_all(std::uint32_t rounds) {
     unsigned failed = 0;
     for (std::uint32_t round = 1; round <= rounds; ++round) {
@@ -149,7 +149,7 @@ int main() {
     std::printf("%s\n", failed ? "some scripts failed" : "every script's result is right");
     std::fflush(stdout);
     hal::disable_interrupts();
-    // What newlib does at exit is not recorded any more, so it does not count as a call either.
+    // newlib's calls at exit are not recorded any more, so they must not be counted either.
     (void)nopscope::disable(nopscope::Sites::all());
     nopscope::finish();
     return failed != 0;

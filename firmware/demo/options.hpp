@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the demo's command line may say, in words of the form key=value:
+// The demo's command line: words of the form key=value.
 //
-//     recorder=graph|function|profile|none   mode=lossless|stream|flight|adaptive   baud=N   rounds=N
-//     samples=N   rtt=no|both|only   events=N[+N]   interrupts=0|1   pumps=N   every=N
+//     recorder=graph|function|profile|none  mode=lossless|stream|flight|adaptive  baud=N  rounds=N
+//     samples=N  rtt=no|both|only  events=N[+N]  interrupts=0|1  pumps=N  every=N
 //
-// samples: a second, of where the timer finds the core. rtt: a debug probe has the line, too, or it alone
-// (docs/openocd.md). pumps: a second, by a timer; 0: none, the pump runs where a ring is full. every: one function of N is
-// recorded, by ascending address. baud=0 sends as fast as the UART takes bytes. Words it does not know are ignored: the first
-// is often the image's name.
+// samples: how many a second, by the timer. rtt: a debug probe has the line too (both) or alone
+// (only): docs/openocd.md. pumps: how many a second, by the timer; 0: only a full ring runs the
+// pump. every: records one function of N, by address. baud=0: as fast as the UART takes bytes.
+// Unknown words are ignored: the first is often the image's name.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +24,11 @@ struct Options {
     std::uint32_t rounds = 2;  // about ten seconds at 3 Mbaud
     std::uint32_t samples = 0;  // a second
     std::uint32_t pumps = 1000;  // a second, without samples
-    std::uint32_t interrupts = 0;  // 1: recorded, too: a thousand a second, which a slow line has no room for
-    std::uint32_t events[2] = {};  // of the PMU's
+    std::uint32_t interrupts = 0;  // 1: records them, some 1000 a second: too many for a slow line
+    std::uint32_t events[2] = {};  // numbers of PMU events
     std::uint32_t event_count = 0;
     std::uint32_t every = 1;
 };
 
-// `baud` is the default. False: a word with a known key has a value that means nothing.
+// `baud`: the default. False: a word with a known key has an invalid value.
 bool parse_options(const char* command_line, std::uint32_t baud, Options& options);

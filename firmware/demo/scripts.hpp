@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// scripts/*.lua, compiled in. Each checks itself with assert and returns one line to print.
+// scripts/*.lua, compiled in. A script asserts its results and returns a line to print.
 #pragma once
 
 #include <span>

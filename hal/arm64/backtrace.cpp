@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A backtrace by frame records {caller's record, return address} (AAPCS64, 6.4.6). Return addresses
-// may be signed (PAC), and may be one of the tracer's return hooks instead of the caller.
+// A backtrace by frame records {caller's record, return address} (AAPCS64, 6.4.6). A return address
+// may be signed (PAC), and may be the tracer's return hook instead of the caller.
 #include "hal/arm64/backtrace.hpp"
 
 #include "hal/arm64/cores.hpp"
@@ -56,7 +56,7 @@ void print_backtrace(const BacktraceStart& start) {
     std::uint64_t record = start.record;
     const std::uint64_t link = without_pac(start.link);
     if (is_hook(link)) {
-        // Stale, if the innermost hooked call has a record: it is then shown below.
+        // 0: x30 is stale. The innermost hooked call has a record, and the loop below prints it.
         if (return_hook.hooked_return_address_of(start.sp, record) != 0) {
             print("  x30 ");
             print_hooked(start.sp, record);
@@ -70,7 +70,7 @@ void print_backtrace(const BacktraceStart& start) {
     if (return_hook.is_entry_code != nullptr && return_hook.is_entry_code(start.pc)) {
         const std::uint64_t caller = without_pac(start.x9);
         print("  x9 ");
-        // The call before, by a jump, is the innermost that is hooked.
+        // A hooked function jumped here. Its call is the innermost hooked one and has the caller.
         if (is_hook(caller)) print_hooked(start.sp, ~std::uint64_t{0});
         else print_hex(caller);
         print(" (the caller of what #0 traces)\n");
@@ -87,7 +87,7 @@ void print_backtrace(const BacktraceStart& start) {
         else print_hex(address);
         print("\n");
         const std::uint64_t caller = frame->caller_record;
-        if (caller <= record) return;  // stacks grow down, so callers lie above
+        if (caller <= record) return;  // stacks grow down: a caller's record lies above
         record = caller;
     }
     print("  ...\n");

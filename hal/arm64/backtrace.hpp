@@ -12,12 +12,12 @@ struct BacktraceStart {
     std::uint64_t sp = 0;
     std::uint64_t pc = 0;
     std::uint64_t x9 = 0;
-    unsigned first = 0;         // number of the first line
+    unsigned first = 0;  // the number of the first line
 };
 
-// Prints what the chain of frame records says, at most 32 lines. Stops at the first record that is not a
-// plausible one. `link` is shown as a possible caller before them: a function without a frame of its own is
-// in no record. Where the tracer stands between a function and its caller, they show through.
+// Prints the return addresses of the chain of frame records, at most 32 lines. Stops at the first
+// implausible record. Prints `link` first, as a possible caller: a leaf function has no frame
+// record. Prints the real caller of a call whose return address the tracer has hooked.
 void print_backtrace(const BacktraceStart& start);
 
 }  // namespace nopscope::hal

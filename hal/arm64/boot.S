@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the loader to C++, and from who starts them to C++ for the other cores: EL2 or EL1, MMU off.
+// Boot code of all cores, from the loader or PSCI to C++. Entered at EL2 or EL1 with the MMU off.
 //
-// Order: set up EL2 so that EL1 may use everything and drop; make EL1 able to report a fault;
-// empty the caches of what the loader left; zero bss; C++ makes the page tables
-// (nopscope_boot_early, MMU off); MMU and caches on; C++ does the rest (nopscope_boot_late).
+// 1. Set up EL2 so that nothing at EL1 traps, drop to EL1, and set EL1's vectors.
+// 2. Clean and invalidate the cache lines of the image, which may be dirty. Zero bss.
+// 3. nopscope_boot_early (C++, MMU off) makes the page tables.
+// 4. Invalidate these lines again, turn MMU and caches on, and call nopscope_boot_late (C++).
 //
-// The MMU-off half writes past the caches. So lines of ours are cleaned and invalidated before it
-// and invalidated again after it, or an old line would hide what was written.
+// Writes with the MMU off bypass the caches: without 2 and 4 an old cache line would hide them.
 
 #include "hal/arm64/frame.h"
 #include "hal/arm64/setup.h"
@@ -14,7 +14,7 @@
 #define EL2_IN_CURRENTEL 0x8
 #define EL1_IN_CURRENTEL 0x4
 
-#define SCTLR_EL1_OFF 0x30d00800      // RES1 only: Sctlr{}.bits() in registers.hpp
+#define SCTLR_EL1_OFF 0x30d00800      // only RES1 bits: Sctlr{}.bits() in registers.hpp
 #define CPACR_FPEN (3 << 20)
 #define HCR_RW (1 << 31)              // EL1 is AArch64
 #define HCR_APK (1 << 40)             // pointer authentication does not trap
@@ -22,9 +22,9 @@
 #define CNTHCTL_EL1_MAY_USE_TIMERS 3
 #define CPTR_RES1_NO_FP_TRAP 0x33ff
 #define ICC_SRE_EL2_ON (1 << 0 | 1 << 3)
-#define SCTLR_EL2_OFF 0x30c50830      // RES1 only
+#define SCTLR_EL2_OFF 0x30c50830      // only RES1 bits
 
-// In: \start, \end addresses. Free: x9-x12. DC operation \op on each line of [start, end).
+// In: \start, \end addresses. Free: x9-x12. Runs DC operation \op on each line of [start, end).
 .macro for_each_line op, start, end
     mrs     x9, ctr_el0
     ubfx    x9, x9, #16, #4             // DminLine: log2 of words
@@ -42,9 +42,9 @@
 .endm
 
     .section .text.boot, "ax"
-    // The other cores come through here, too: x20 is the core's number, 0 the boot core's.
+    // The other cores run this code, too. x20 is the core's number, 0 for the boot core.
 
-// In: whatever the loader leaves; x0 may be a device tree's address. Never returns.
+// In: any state of the loader; x0 may be a device tree's address. Never returns.
     .global _start
 _start:
     msr     daifset, #0xf
@@ -60,12 +60,12 @@ any_core:
     b.eq    from_el2
     cmp     x19, #EL1_IN_CURRENTEL
     b.eq    at_el1
-    // EL3: nothing here can set the secure world up. Fall through.
+    // EL3: this image cannot set up the secure world. Fall through and park.
 park:
     wfe
     b       park
 
-// Most registers of EL2 are UNKNOWN here. Each that can trap or change what EL1 does is written.
+// Most EL2 registers are UNKNOWN here. Write each one that can trap or change what EL1 does.
 from_el2:
     mov     x9, #(SCTLR_EL2_OFF & 0xffff)
     movk    x9, #(SCTLR_EL2_OFF >> 16), lsl #16
@@ -89,7 +89,7 @@ from_el2:
     mrs     x9, mpidr_el1
     msr     vmpidr_el2, x9
 
-    // MDCR_EL2: no traps; HPMN gives EL1 every event counter there is.
+    // MDCR_EL2: no traps. HPMN gives EL1 all event counters.
     mrs     x9, id_aa64dfr0_el1
     ubfx    x9, x9, #8, #4              // PMUVer: 0 none, 15 not the architecture's
     mov     x10, xzr
@@ -100,7 +100,7 @@ from_el2:
     ubfx    x10, x10, #11, #5           // N
 1:  msr     mdcr_el2, x10
 
-    // Fine-grained traps (Armv8.6) and HCRX_EL2 (Armv8.7): none.
+    // No fine-grained traps (Armv8.6), and nothing in HCRX_EL2 (Armv8.7).
     mrs     x9, id_aa64mmfr0_el1
     ubfx    x9, x9, #56, #4             // FGT
     cbz     x9, 1f
@@ -114,7 +114,7 @@ from_el2:
     cbz     x9, 1f
     msr     S3_4_C1_C2_2, xzr           // HCRX_EL2
 1:
-    // EL1 uses the GIC's system registers where there are any.
+    // EL1 uses the GIC's system registers if the CPU has them.
     mrs     x9, id_aa64pfr0_el1
     ubfx    x9, x9, #24, #4             // GIC
     cbz     x9, 1f
@@ -123,7 +123,7 @@ from_el2:
     orr     x9, x9, x10
     msr     S3_4_C12_C9_5, x9
     isb
-    mrs     x9, S3_4_C12_C9_5           // firmware at EL3 may keep SRE at 0: then ICH_HCR_EL2 is UNDEFINED
+    mrs     x9, S3_4_C12_C9_5           // EL3 may keep SRE at 0: ICH_HCR_EL2 is then UNDEFINED
     tbz     x9, #0, 1f
     msr     S3_4_C12_C11_0, xzr         // ICH_HCR_EL2
 1:
@@ -145,7 +145,7 @@ at_el1:
     add     x9, x9, :lo12:nopscope_vectors
     msr     vbar_el1, x9
     isb
-    msr     tpidr_el1, xzr              // the tracer's: no core before init() and join()
+    msr     tpidr_el1, xzr              // the tracer's register: no core until init() or join()
     msr     fpcr, xzr
     mov     x29, xzr
     mov     x30, xzr
@@ -169,7 +169,7 @@ at_el1:
     stp     xzr, xzr, [x9], #16
     b       1b
 2:
-    // std::uint64_t nopscope_boot_early(unsigned exception_level, std::uint64_t device_tree): SCTLR_EL1's value.
+    // nopscope_boot_early(exception_level, device_tree) returns SCTLR_EL1's value.
     lsr     w0, w19, #2
     mov     x1, x21
     bl      nopscope_boot_early
@@ -187,8 +187,8 @@ at_el1:
     bl      nopscope_boot_late
     b       park
 
-// In: MMU off, EL2 or EL1. Never returns. Until the MMU is on, reads only what start_core has cleaned
-// to memory and writes nothing.
+// In: MMU off, EL2 or EL1. Never returns. Until the MMU is on, it reads only memory that start_core
+// has cleaned, and writes nothing.
     .global nopscope_secondary_start
 nopscope_secondary_start:
     msr     daifset, #0xf

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boot, the C++ half (boot.S says in which order). nopscope_boot_early runs with the MMU off: all
-// memory is device memory then, so no unaligned access and no exclusives.
+// The C++ half of boot; boot.S has the order. nopscope_boot_early runs with the MMU off. All memory
+// is device memory then: no unaligned access and no exclusives.
 #include "hal/arm64/boot.hpp"
 #include "hal/arm64/asm.hpp"
 #include "hal/arm64/boot_report.hpp"
@@ -18,7 +18,7 @@ namespace {
 
 unsigned entered_at;
 
-// Not a secret: enough that a pointer signed in one boot, or by another key, does not pass.
+// Not secret, but a pointer that was signed in another boot or with another key fails.
 std::uint64_t next_key(std::uint64_t& state) {
     state += 0x9e37'79b9'7f4a'7c15 + read_cntvct_el0();  // SplitMix64, Steele et al. 2014
     std::uint64_t z = state;

@@ -3,11 +3,11 @@
 
 namespace nopscope::hal {
 
-// The exception level the loader entered the image at: 1 or 2. main() always runs at 1.
+// The exception level at which the loader entered the image: 1 or 2. main() always runs at 1.
 unsigned boot_exception_level();
 
-// Of each core, once.
+// Each core calls it once.
 void start_cycle_counter();
-void report_serror();  // from here on an asynchronous abort reaches its vector
+void report_serror();  // each core, once: unmasks asynchronous aborts (SError)
 
 }  // namespace nopscope::hal

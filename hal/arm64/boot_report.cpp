@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first lines of each boot: what a person, or a report of a new board, needs to know if nothing else works. The MMU is
-// off: all memory is device memory, so no unaligned access and no exclusives.
+// The first lines of each boot: what a report of a new board needs if nothing else works. The MMU
+// is off, so all memory is device memory: no unaligned access and no exclusives.
 #include "hal/arm64/boot_report.hpp"
 
 #include <bit>
@@ -34,11 +34,11 @@ void hex(const char* key, std::uint64_t value) {
     print_hex_digits(value, bits == 0 ? 1 : (bits + 3) / 4);
 }
 
-// Only memory is looked at: whoever loads an image by a debug probe leaves anything in x0.
+// Reads nothing but RAM: a debug probe that loads an image leaves any value in x0.
 bool is_device_tree(std::uint64_t address) {
     constexpr std::uint64_t gib = std::uint64_t{1} << 30;
     constexpr std::uint32_t magic_big_endian = 0xd00d'feed;
-    const std::uint64_t ram_start = address_of(__ram_start) / gib * gib;  // an image is not loaded at its very beginning
+    const std::uint64_t ram_start = address_of(__ram_start) / gib * gib;  // images lie above it
     if (address == 0 || address % 8 != 0) return false;
     if (address < ram_start || address >= address_of(__ram_end)) return false;
     return __builtin_bswap32(read32(address)) == magic_big_endian;
@@ -58,7 +58,7 @@ void print_entry(unsigned exception_level, std::uint64_t device_tree) {
 
 void print_this_core() {
     const std::uint64_t ctr = read_ctr_el0();
-    const unsigned reservation_granule = field(ctr, 20, 4);  // ERG, log2 of words; 0: not said
+    const unsigned reservation_granule = field(ctr, 20, 4);  // ERG, log2 of words; 0: unknown
     begin_line("");
     hex(" midr=", read_midr_el1());
     hex(" revidr=", read_revidr_el1());

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls that C++ cannot spell. Prototypes: asm.hpp.
+// Calls that need instructions C++ has no words for. Prototypes: asm.hpp.
 
     .text
 
-// In: w0 operation, x1 argument. Out: x0. Free: none. Where nobody answers, the HLT is undefined
-// and nopscope_exception resumes behind it, x0 unchanged.
+// In: w0 operation, x1 argument. Out: x0. Free: none. If nothing answers, the HLT is undefined:
+// nopscope_exception then resumes at the next instruction, x0 unchanged.
     .global nopscope_semihosting
     .global nopscope_semihosting_hlt
     .balign 8
@@ -29,9 +29,9 @@ nopscope_psci_smc:
     smc     #0
     ret
 
-// In: x0 function, x1 its argument, x2 where to keep SP. Out: w0 = 1 returned, 0 recovered.
-// Frame: the callee-saved registers; x30 is not signed, because a recovery comes with another SP
-// history than PAC would check.
+// In: x0 function, x1 its argument, x2 where to store SP. Out: w0 = 1 the function returned, 0
+// recovered from a fault. Frame: the callee-saved registers. x30 is not signed: after a recovery
+// PAC would fail.
     .global nopscope_guarded_call
     .global nopscope_guarded_call_recovery
     .balign 8

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inter-processor calls, and stopping the other cores.
+// Calls between cores, and stopping the other cores.
 //
-// Each core has one request, its own as the caller. `unclaimed` and `unfinished` begin as the mask
-// of the cores that are asked; a core claims by clearing its bit in the first, runs the call, and
-// clears its bit in the second. The caller waits for the second to be empty; it takes back what
-// nobody has claimed when that core has gone off, or when the time is up. So the argument is never
-// used after the caller has returned.
+// Each core has one request, which it uses as the caller. `unclaimed` and `unfinished` start as the
+// mask of the called cores. A core clears its bit in `unclaimed` to claim the call, runs it, and
+// clears its bit in `unfinished`. The caller waits until `unfinished` is 0. It takes back unclaimed
+// bits of cores that are offline or late. So no core uses the argument after the caller has
+// returned.
 //
-// The interrupt only says "look": a core looks through all requests, and a caller that waits looks
-// too, with interrupts masked. An interrupt that finds nothing left to do is harmless.
+// The interrupt only says "look": a core looks through all requests, and so does a waiting caller
+// with interrupts masked. An interrupt that finds no request is harmless.
 #include <atomic>
 
 #include "hal/arm64/cores.hpp"
@@ -27,10 +27,10 @@ constexpr unsigned stop_fraction_of_second = 10;
 struct alignas(64) Request {
     std::atomic<std::uint32_t> unclaimed;
     std::atomic<std::uint32_t> unfinished;
-    CoreCall call;  // null: nothing but the synchronisation
+    CoreCall call;  // null: only synchronise
     void* argument;
-    bool in_use;      // by this core, as the caller
-    bool is_serving;  // this core is within a call
+    bool in_use;      // this core waits as the caller
+    bool is_serving;  // this core runs a call
 };
 Request requests[max_cores];
 
@@ -49,7 +49,7 @@ void raise_on(std::uint32_t cores) {
     }
 }
 
-// Takes the request back from those of `cores` that have not claimed it, and returns them.
+// Takes the request back from those of `cores` that have not claimed it. Returns these cores.
 std::uint32_t take_back(Request& request, std::uint32_t cores) {
     const std::uint32_t taken =
         request.unclaimed.fetch_and(~cores, std::memory_order_acq_rel) & cores;
@@ -57,7 +57,7 @@ std::uint32_t take_back(Request& request, std::uint32_t cores) {
     return taken;
 }
 
-// In: the request is posted. False: some core did not come. A call that has begun is waited for.
+// In: the request is posted. False: some core did not claim it in time. Waits for claimed calls.
 bool wait_for(Request& request, const Interrupted& here) {
     const std::uint64_t limit = clock() + clock_hz();
     bool all_came = true;
@@ -80,8 +80,8 @@ void serve_core_calls(const Interrupted& here) {
         if ((request.unclaimed.fetch_and(~bit, std::memory_order_acq_rel) & bit) == 0) continue;
         bool& is_serving = requests[here.core].is_serving;
         is_serving = true;
-        // What the caller did to text is complete; this core may have fetched it before that, and
-        // only an interrupt's entry would be a context synchronisation event by itself.
+        // The caller has completed its changes of text, but this core may have fetched older text.
+        // Only an interrupt's entry would synchronise by itself.
         isb();
         if (request.call != nullptr) request.call(request.argument, here);
         is_serving = false;
@@ -93,7 +93,7 @@ bool run_on_other_cores(CoreCall call, void* argument) {
     const Interrupted here = {.core = this_core(),
                               .pc = address_of(__builtin_return_address(0)),
                               .depth = interrupt_depth()};
-    dsb_ish();  // what the caller wrote comes before this look: see nopscope_secondary_main
+    dsb_ish();  // orders the caller's writes before this read: see nopscope_secondary_main
     if (online_cores() == 1) return true;
     const InterruptsMasked masked;
     Request& request = requests[here.core];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which cores there are, and starting them. The page tables are the boot core's, and do not change
-// after boot; all other state of a core is in its registers or in arrays by core.
+// Finds and starts the other cores. All share the boot core's page tables, which do not change
+// after boot. Other state of a core is in its registers or in arrays by core.
 #include "hal/arm64/cores.hpp"
 
 #include <atomic>
@@ -31,7 +31,7 @@ Entry entries[max_cores];
 std::atomic<bool> any_started;
 constinit std::atomic<std::uint32_t> online = 1;
 
-// Affinity 0.0.0.core, or 0.0.core.0 where cores have threads; the boot core's is 0.0.0.0.
+// Affinity 0.0.0.core, or 0.0.core.0 if cores have threads; the boot core has 0.0.0.0.
 std::uint64_t mpidr_of(unsigned core) { return std::uint64_t{core} << affinity_shift(read_mpidr_el1()); }
 
 void clean_to_memory(const void* start, std::size_t bytes) {
@@ -65,7 +65,7 @@ void prepare_setup() {
     clean_to_memory(&setup, sizeof setup);
 }
 
-// What the core is waiting for. It reads memory, not this core's caches.
+// Writes the word that the core waits for, in memory: the core does not see this core's caches.
 void release(unsigned core, std::uint64_t start) {
     const std::uint64_t first = board.spin_table.first_word + text_alias_offset;
     auto* const word = reinterpret_cast<volatile std::uint64_t*>(first) + core;
@@ -120,7 +120,7 @@ bool start_core(unsigned core, void (*entry)(unsigned core)) {
     if (!others_started()) prepare_setup();
     any_started.store(true, std::memory_order_relaxed);
     entries[core] = entry;
-    dsb_sy();  // the new core's first instruction follows what is written so far
+    dsb_sy();  // completes all writes before the new core's first instruction
     if (!power_on(core)) return false;
     was_started[core] = true;
     const std::uint64_t limit = clock() + clock_hz();
@@ -136,8 +136,8 @@ bool start_core(unsigned core, void (*entry)(unsigned core)) {
 using namespace nopscope;
 using namespace nopscope::hal;
 
-// Being seen online comes before the barriers, and these before the entry: who did not see it, and
-// so did not ask for it, had completed before what this core fetches from here on.
+// This core is online before the barriers, and enters after them. A core that changed text and did
+// not see this one online had completed the change before: this core fetches the new text.
 void nopscope_secondary_main(unsigned core) {
     const std::uint32_t bit = 1u << core;
     start_cycle_counter();
@@ -151,10 +151,10 @@ void nopscope_secondary_main(unsigned core) {
     disable_interrupts();
     timer_disarm();
     online.fetch_and(~bit, std::memory_order_acq_rel);
-    // Who asked before that is served; who asks from now on does not wait for this core.
+    // Serve cores that asked before that. Later ones do not wait for this core.
     dsb_ish();
     serve_core_calls({.core = core, .pc = address_of(__builtin_return_address(0)), .depth = 0});
-    interrupts_stop_core();  // a call that comes late would keep waking it
+    interrupts_stop_core();  // a late call would keep waking it
     psci(psci_cpu_off);
     for (;;) wait_for_interrupt();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The HAL's own side of having several cores; firmware uses hal.hpp's and tracer/arch/machine.hpp's.
+// Several cores, the HAL's internal part. A firmware uses hal.hpp and tracer/arch/machine.hpp.
 #pragma once
 
 #include "hal/hal.hpp"
@@ -9,21 +9,21 @@ namespace nopscope::hal {
 
 void find_cores();  // boot, MMU on
 
-// False as long as the boot core has tried to start no other: no lock is needed then, and with the
-// MMU off none would work.
+// False until the boot core first tries to start another core. Until then no lock is needed, and no
+// lock would work with the MMU off.
 bool others_started();
 
 StackBounds emergency_stack_bounds(unsigned core);
 
-// Runs what other cores ask of this one; `here` is what they are told. Interrupts masked. Does not
-// return when the machine is ending.
+// Runs the calls that other cores request of this one. `here`: what the calls learn about this
+// core. Interrupts masked. Does not return if another core is ending the machine.
 void serve_core_calls(const Interrupted& here);
 
 // Masks interrupts and makes this core the one that ends the machine: the others stop for ever.
-// Returns after they have, or after 0.1 s; does not return when another core was first. May be
+// Returns when they have stopped, or after 0.1 s. Does not return if another core was first. May be
 // called again.
 void stop_other_cores();
-// Stops for ever if another core ends the machine.
+// Stops this core for ever if another core is ending the machine.
 void stop_if_asked();
 
 }  // namespace nopscope::hal

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every arm64 Machine has in common (contract: tracer/arch/machine.hpp): the CPU's part, an empty struct of
-// inline assembly. None of these is ever instrumented: each is forced inline into its caller.
+// The CPU's part of every arm64 Machine (contract: tracer/arch/machine.hpp): inline assembly,
+// without state. Its functions are always inlined into their callers, so none is ever instrumented.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace nopscope {
 
-// CTR_EL0's fields that maintenance goes by, for code that runs on both of two cores: the shorter lines, and
-// IDC and DIC only where both have them.
+// The fields of CTR_EL0 that cache maintenance needs, for code that runs on two different cores:
+// the shorter line sizes, and IDC and DIC only if both cores have them.
 constexpr std::uint64_t common_cache_type(std::uint64_t one, std::uint64_t other) {
     constexpr std::uint64_t imin_line = 0xf, dmin_line = 0xf << 16, idc_and_dic = 3 << 28;
     const auto smaller = [=](std::uint64_t field) {
@@ -25,7 +25,7 @@ constexpr std::uint64_t common_cache_type(std::uint64_t one, std::uint64_t other
 static_assert(common_cache_type(0x8444'c004, 0x9444'8003) == 0x0004'0003);
 static_assert(common_cache_type(0x3003'0004, 0x3004'0003) == 0x3003'0003);
 
-// Of all cores that have called use_caches_of_this_core(). 0: none has, so the reading core's own counts.
+// Of all cores that called use_caches_of_this_core(). 0: none; then the reader's own counts.
 inline constinit std::uint64_t cache_type_of_cores = 0;
 
 struct Cpu {
@@ -54,8 +54,8 @@ struct Cpu {
         constexpr unsigned dic = 29;
         return (ctr >> dic & 1) != 0 ? 0 : std::size_t{4} << (ctr & 15);
     }
-    // By the executable address: an A53's instruction cache is virtually indexed, and the point of
-    // unification is reached from either alias.
+    // Uses the executable address: an A53's instruction cache is virtually indexed. A clean to the
+    // point of unification works through either alias.
     NOPSCOPE_INLINE void clean_dcache_line(Address address) {
         asm volatile("dc cvau, %0" ::"r"(address) : "memory");
     }
@@ -78,7 +78,7 @@ struct Cpu {
         asm volatile("msr daif, %0" ::"r"(daif) : "memory");
     }
 
-    // The ISB keeps the read from being speculated before what precedes it.
+    // The ISB stops the CPU from reading the counter before the preceding instructions.
     NOPSCOPE_INLINE std::uint64_t clock() {
         std::uint64_t ticks;
 #ifdef NOPSCOPE_CLOCK_PMCCNTR
@@ -94,7 +94,7 @@ struct Cpu {
         return static_cast<unsigned>(mpidr >> affinity_shift(mpidr) & 0xff);
     }
 
-    // XPACLRI: a NOP where there is no pointer authentication.
+    // XPACLRI: a NOP on a CPU without pointer authentication.
     NOPSCOPE_INLINE std::uint64_t without_pac(std::uint64_t address) {
         register std::uint64_t x30 asm("x30") = address;
         asm("hint #7" : "+r"(x30));

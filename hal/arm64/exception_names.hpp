@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ESR_EL1 in words: Arm ARM DDI 0487, D19.2 (EC and ISS encodings).
+// Texts for ESR_EL1: Arm ARM DDI 0487, D19.2 (EC and ISS encodings).
 #pragma once
 
 #include <cstdint>

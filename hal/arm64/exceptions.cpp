@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an exception that is no interrupt leads to: three are expected and resumed, all others are
-// reported and end the machine. A fault while reporting is reported raw, in two lines; a fault in
-// that, not at all. One core ends the machine: the first stops the others, whatever they report.
+// Exceptions other than interrupts. Two are expected and resumed (nopscope_exception). All others
+// are reported and end the machine. A fault in the reporter is reported raw, in two lines; a fault
+// in that, not at all. The first core that reports stops the others.
 #include "hal/arm64/asm.hpp"
 #include "hal/arm64/backtrace.hpp"
 #include "hal/arm64/cores.hpp"

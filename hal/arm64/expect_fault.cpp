@@ -9,7 +9,7 @@ namespace nopscope::hal {
 
 namespace {
 
-struct alignas(64) Expectation {  // each core's own
+struct alignas(64) Expectation {  // one for each core
     volatile bool expecting;
     std::uint64_t recovery_sp;
     Fault last;
@@ -29,7 +29,7 @@ Fault expect_fault(void (*function)(void*), void* argument) {
 }
 
 bool recover_expected_fault(ExceptionFrame& frame) {
-    constexpr std::uint64_t branch_type = 3 << 10;  // SPSR.BTYPE: the label is no landing pad
+    constexpr std::uint64_t branch_type = 3 << 10;  // SPSR.BTYPE: the label has no landing pad
     constexpr std::uint64_t illegal_state = 1 << 20;
     Expectation& mine = expectations[this_core()];
     if (!mine.expecting) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the vectors save, in bytes from the saved SP: shared by vectors.S and C++, where
-// static_asserts tie each offset to its field.
+// The layout of what the vectors save, in bytes from the saved SP. vectors.S and C++ share it;
+// static_asserts check each offset against its field.
 #pragma once
 
 #define FRAME_X(n) (8 * (n))
@@ -11,18 +11,18 @@
 #define FRAME_FAR 280
 #define FRAME_BYTES 288
 
-// An interrupt's frame goes on: a frame record {x29, ELR} for backtraces, then the vector state.
+// An interrupt's frame adds a frame record {x29, ELR} for backtraces, and the vector registers.
 #define FRAME_RECORD 288
 #define FRAME_FPSR 304
 #define FRAME_Q(n) (320 + 16 * (n))
 #define IRQ_FRAME_BYTES 832
 
-// A core's emergency stack, guard page included, lies this far above the one of the core before:
+// The distance between the emergency stacks (with guard page) of two cores, as a power of two.
 // linker/sections.ld has the same number.
 #define EMERGENCY_STACK_SHIFT 15
 #define EMERGENCY_STACK_CORE_BITS 3
 
-// MPIDR_EL1.MT: the core's number is in Aff1, not in Aff0.
+// The bit MPIDR_EL1.MT. Set: the core's number is in Aff1, not in Aff0.
 #define MPIDR_MT 24
 
 // EL1h, all interrupts masked.

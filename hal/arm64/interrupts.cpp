@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the IRQ vector to a handler. While it runs, interrupts are unmasked and the controller's
-// running priority is the handler's, so only more urgent ones come through: they nest as deep as
-// there are priorities and stack.
+// From the IRQ vector to a handler. While a handler runs, interrupts are unmasked. The controller's
+// running priority is the handler's, so only more urgent interrupts get through. They nest as deep
+// as priorities and stack allow.
 #include "hal/arm64/interrupts.hpp"
 
 #include "hal/arm64/asm.hpp"
@@ -22,13 +22,13 @@ Handler handlers[interrupt_limit];
 struct alignas(64) Depth {
     volatile unsigned value;
     std::uint64_t thread_pc;  // while value is not 0
-    const ExceptionFrame* frame;  // likewise: what the handler that runs has interrupted
+    const ExceptionFrame* frame;  // while value is not 0: what the running handler has interrupted
 };
 Depth depths[max_cores];
 InterruptObserver observer;
 
-// One call of `operation` with the board's controller. The branch is the whole price of choosing it
-// by a table.
+// Calls `operation` with the board's controller. This branch is the whole cost of a table of
+// boards.
 template <typename Operation>
 inline auto with_controller(Operation operation) {
     const InterruptConfig& config = board.interrupts;
@@ -121,7 +121,7 @@ using namespace nopscope::hal;
 void nopscope_interrupt(IrqFrame* frame) {
     const std::uint32_t acknowledged = with_controller([](auto controller) { return controller.acknowledge(); });
     const unsigned interrupt = acknowledged & 0x3ff;
-    if (interrupt >= first_special_interrupt) return;  // withdrawn meanwhile
+    if (interrupt >= first_special_interrupt) return;  // no longer pending
     const unsigned core = this_core();
     const unsigned below = depths[core].value;
     depths[core].value = below + 1;

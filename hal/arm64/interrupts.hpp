@@ -3,16 +3,16 @@
 
 namespace nopscope::hal {
 
-// Of 0..7, which firmware at EL3 leaves to the Non-secure state; 8..15 are Secure behind TF-A, and a
-// Non-secure write that raises one is dropped without a word.
+// One of SGIs 0..7, which firmware at EL3 leaves to the Non-secure state. TF-A makes 8..15 Secure,
+// and silently drops a Non-secure write that raises one.
 inline constexpr unsigned core_call_sgi = 7;
 
-void interrupts_start();       // boot: the controller, with everything disabled
-void interrupts_start_core();  // each core, the boot core too: its own part; core calls may come
-void interrupts_stop_core();   // nothing wakes this core from here on
-// Exceptions below on this core: 0 in thread context.
+void interrupts_start();       // boot: starts the controller with all interrupts disabled
+void interrupts_start_core();  // each core, also the boot core: its own part and core calls
+void interrupts_stop_core();   // after this no interrupt wakes this core
+// How many exceptions this core has below the running code: 0 in thread context.
 unsigned interrupt_depth();
-// Bypasses raise_sgi_on's checks.
+// Like raise_sgi_on without its checks.
 void raise_core_call(unsigned core);
 
 }  // namespace nopscope::hal

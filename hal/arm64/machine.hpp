@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Machine of our own boards (contract: tracer/arch/machine.hpp): an empty struct of inline code.
 //
-// Text is mapped twice (hal/arm64/mmu.cpp): executable and read-only at its own address, writable
-// and never executable `text_alias_offset` above. Stores go to the alias; both mappings are Normal
-// write-back inner shareable, so loads of either see them at once. Only instruction fetch needs
-// maintenance.
+// Text is mapped twice (hal/arm64/mmu.cpp): executable and read-only at its own address, and
+// writable but not executable `text_alias_offset` above. Stores use the alias. Both mappings are
+// Normal write-back inner shareable, so loads through either see a store at once. Only instruction
+// fetch needs cache maintenance.
 #pragma once
 
 #include "hal/arm64/cpu.hpp"

@@ -17,8 +17,8 @@ struct alignas(page_bytes) Table {
     std::uint64_t entries[table_entries];
 };
 
-// The root, two middle tables for image and alias, one or two for devices, and a page table for
-// each 2 MiB that the image or the alias only partly covers. In bss, so zero.
+// The root, two middle tables for image and alias, one or two for devices, and one table for each 2
+// MiB that the image or the alias covers only partly. In bss, so zero.
 constexpr unsigned pool_tables = 24;
 Table pool[pool_tables];
 unsigned tables_used;
@@ -34,7 +34,7 @@ Table& table_below(std::uint64_t& entry) {
     return *reinterpret_cast<Table*>(next_table(entry));
 }
 
-// Ranges never overlap, so an entry that is taken is a table.
+// Ranges never overlap, so an entry that is not 0 is a table.
 void map(std::uint64_t virtual_start, std::uint64_t physical_start, std::uint64_t bytes,
          Mapping mapping) {
     if ((virtual_start | physical_start | bytes) % page_bytes != 0) {
@@ -63,7 +63,7 @@ void map_symbols(const char* start, const char* end, Mapping mapping) {
     map(address_of(start), address_of(start), address_of(end) - address_of(start), mapping);
 }
 
-// More than 48 bits need descriptors of another shape.
+// Descriptors with more than 48 bits have another layout.
 unsigned physical_address_size() {
     constexpr unsigned bits_48 = 5;
     const unsigned range = field(read_id_aa64mmfr0_el1(), 0, 4);
@@ -97,7 +97,7 @@ void mmu_prepare() {
     if (heap_end < address_of(__heap_start)) panic("mmu: the image does not fit the memory");
     map(address_of(__heap_start), address_of(__heap_start), heap_end - address_of(__heap_start),
         {.writable = true});
-    // Where text's alias is, so that address 0 stays unmapped though the words may be in its page.
+    // Mapped at text's alias offset: the words may be in page 0, and address 0 stays unmapped.
     if (board.spin_table.cores > 1) {
         const std::uint64_t page = board.spin_table.first_word & ~(page_bytes - 1);
         map(page + text_alias_offset, page, page_bytes, {.writable = true});

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The address space: everything at its physical address, plus a second, writable mapping of text
+// The address space: all is mapped at its physical address, and text also at a writable alias
 // (text_alias_offset in machine.hpp). No page is writable and executable. Not mapped: address 0, a
-// page below each stack, and all that neither the image, its heap nor the board's devices need.
+// page below each stack, and memory outside the image, its heap and the board's devices.
 #pragma once
 
 #include <cstdint>
 
 namespace nopscope::hal {
 
-// Boot, MMU and caches off: fills the tables and the registers that describe them; `features` of
-// SCTLR_EL1 follow from the CPU. Panics when the table pool is too small.
+// Boot, MMU and caches off: fills the tables and sets MAIR, TCR and TTBR0. Panics if the table pool
+// is too small.
 void mmu_prepare();
 
 struct HeapBounds {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stage-1 descriptors, 4 KiB granule, 39-bit addresses: three levels of 512, of 1 GiB, 2 MiB and
-// 4 KiB each. Arm ARM DDI 0487, D8.3.
+// Stage-1 descriptors for a 4 KiB granule and 39-bit addresses. Three levels of 512 entries; an
+// entry covers 1 GiB, 2 MiB or 4 KiB. Arm ARM DDI 0487, D8.3.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ inline constexpr unsigned table_entries = 512;
 inline constexpr unsigned first_level = 1;
 inline constexpr unsigned last_level = 3;
 
-// What MAIR_EL1 holds, by index.
+// The types in MAIR_EL1, by index.
 enum class MemoryType : unsigned { normal = 0, device = 1, uncached = 2 };
 inline constexpr std::uint64_t mair_bits = 0xff /* write-back, read and write allocate */ |
                                            0x04 << 8 /* nGnRE */ | 0x44 << 16 /* Normal, not cacheable */;

@@ -15,7 +15,7 @@ inline constexpr std::uint64_t psci_affinity_info = 0xc400'0004;  // MPIDR, leve
 inline constexpr int psci_success = 0;
 inline constexpr int psci_not_supported = -1;
 
-// What the firmware answers; psci_not_supported where the board has none.
+// Calls PSCI and returns its answer; psci_not_supported on a board without PSCI.
 int psci(std::uint64_t function, std::uint64_t a = 0, std::uint64_t b = 0, std::uint64_t c = 0);
 
 }  // namespace nopscope::hal

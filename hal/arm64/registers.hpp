@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// System registers: read_NAME/write_NAME for those the HAL touches, and structs with named fields
-// for those that have any. Field positions: Arm ARM DDI 0487, chapter D19.
+// System registers: read_NAME and write_NAME for those that the HAL uses, and structs with named
+// fields for those that have fields. Field positions: Arm ARM DDI 0487, chapter D19.
 #pragma once
 
 #include <cstdint>
 
 namespace nopscope::hal {
 
-// ENCODING is the assembler's name, or S<op0>_<op1>_C<n>_C<m>_<op2> for registers that the
-// assembler hides behind an architecture extension.
+// ENCODING is the assembler's name. It is S<op0>_<op1>_C<n>_C<m>_<op2> if the assembler knows the
+// name only with an architecture extension.
 #define NOPSCOPE_SYSTEM_REGISTER(NAME, ENCODING)                           \
     [[gnu::always_inline]] inline std::uint64_t read_##NAME() {            \
         std::uint64_t value;                                               \
@@ -80,7 +80,7 @@ struct Sctlr {
     bool icache = false;
     bool check_sp = false;              // SA: SP must be 16-byte aligned
     bool write_never_executes = false;  // WXN
-    bool strict_pac_landing = false;  // BT1: PACIASP is no landing pad for BR but through x16, x17
+    bool strict_pac_landing = false;    // BT1: BR may land on PACIASP only through x16, x17
     bool pac = false;                 // EnIA, EnIB, EnDA, EnDB
 
     constexpr std::uint64_t bits() const {

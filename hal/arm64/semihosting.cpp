@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Semihosting ("Semihosting for AArch32 and AArch64", 2.0): how an image hears from whoever runs
-// it, and ends.
+// Semihosting ("Semihosting for AArch32 and AArch64", 2.0): how an image gets its command line from
+// a debugger or QEMU, and how it ends.
 #include "hal/arm64/semihosting.hpp"
 
 #include "hal/arm64/asm.hpp"

@@ -5,8 +5,8 @@
 
 namespace nopscope::hal {
 
-void probe_semihosting();  // boot: asks once, reads the command line
-// The fault of a semihosting HLT that nobody answered: resumes behind it. False: another fault.
+void probe_semihosting();  // boot: probes once and reads the command line
+// A semihosting HLT faults if nothing answers: skips it, returns true. False: another fault.
 bool skip_unanswered_semihosting(ExceptionFrame& frame);
 
 }  // namespace nopscope::hal

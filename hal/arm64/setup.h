@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a core needs before its MMU is on, as the boot core has it; boot.S reads it. Byte offsets,
-// tied to their fields below.
+// Register values and stacks that the boot core prepares for the other cores. boot.S reads them
+// before their MMU is on. Byte offsets; static_asserts check them below.
 #pragma once
 
 #define SETUP_MAIR 0

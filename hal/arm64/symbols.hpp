@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What linker/sections.ld defines.
+// The symbols of linker/sections.ld.
 #pragma once
 
 #include <cstdint>

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exception entry. Two kinds:
+// Exception entry. There are two kinds.
 //
-// IRQ from EL1h, the only one that is normal: saves everything, general and vector, on the
-// interrupted stack, so that handlers may nest and be any C++.
+// An IRQ from EL1h is the normal one. It saves all registers, general and vector, on the
+// interrupted stack. So handlers may nest and may be any C++.
 //
-// All others are faults, or the end. They always switch to the core's emergency stack, because SP
-// itself may be what is wrong (a stack overflow runs into the unmapped page below it), and save the
-// general registers only: the HAL uses no other. They nest only when the reporter itself faults,
-// which then never returns, so starting over at the stack's top is right.
+// All others are faults, and most end the machine. They switch to the core's emergency stack,
+// because SP itself may be wrong: a stack overflow runs into the unmapped page below the stack.
+// They save only the general registers: the HAL uses no others. A fault can only nest in the
+// exception reporter, which then never returns; so each fault may start at the top of that stack.
 //
-// The scratch registers are TPIDRRO_EL0 and SP_EL0: there is no EL0. TPIDR_EL1 is the tracer's.
-//
-// Where registers are saved, call frame information says so: a debugger's backtrace goes on from there. It
-// does not know ELR_EL1, so that the interrupted PC is undefined until it is saved.
+// Scratch registers are TPIDRRO_EL0 and SP_EL0: there is no EL0. The tracer uses TPIDR_EL1. Call
+// frame information says where each register is saved, so that a debugger's backtrace continues
+// there. It has no name for ELR_EL1, so the interrupted PC is undefined until it is saved.
 
 #include "hal/arm64/frame.h"
 
@@ -39,7 +38,7 @@
     \op     x28, x29, [sp, #FRAME_X(28)]
 .endm
 
-// x2 to x30 and SP are saved.
+// Call frame information after x2 to x30 and SP are saved.
 .macro saved_general
     .irp    number, 2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30
     .cfi_rel_offset \number, FRAME_X(\number)
@@ -61,7 +60,7 @@
     tbz     x0, #MPIDR_MT, 1f
     lsr     x0, x0, #8
 1:  ubfiz   x0, x0, #EMERGENCY_STACK_SHIFT, #EMERGENCY_STACK_CORE_BITS
-    mov     sp, x0                      // SP adds: there is no other register
+    mov     sp, x0                      // SP as an adder: no other register is free
     adrp    x0, __emergency_stack_high - FRAME_BYTES
     add     x0, x0, :lo12:(__emergency_stack_high - FRAME_BYTES)
     add     sp, sp, x0
@@ -98,8 +97,8 @@ nopscope_vectors:
     fault_vector 15
     .balign 0x80
 
-// EL2's, where the image was entered there: nothing should come here after that. What does was trapped by a
-// setting of EL2's. The MMU is off at EL2, so EL1 reports it, as an exception of its own.
+// EL2's vectors, for an image that was entered there. Only a trap that a setting of EL2 causes
+// comes here. The MMU is off at EL2, so this passes the trap to EL1, which reports it as vector 16.
 .macro el2_vector
     .balign 0x80
     msr     tpidr_el2, x0
@@ -130,9 +129,9 @@ trapped_to_el2:
 
     .text
 
-// In: SP at an ExceptionFrame with x0-x3 saved, x1 = vector, SP_EL0 = the interrupted SP.
-// void nopscope_exception(ExceptionFrame* frame, unsigned vector) returns when the frame, as it may
-// have changed it, is to be resumed.
+// In: SP at an ExceptionFrame with x0-x3 saved, x1 = vector, SP_EL0 = the interrupted SP. void
+// nopscope_exception(ExceptionFrame* frame, unsigned vector) may change the frame; when it returns,
+// the frame is resumed.
 fault:
     .cfi_startproc
     .cfi_signal_frame
@@ -173,8 +172,8 @@ fault:
     eret
 
 // In: the interrupted registers. void nopscope_interrupt(IrqFrame*) may enable interrupts and
-// returns with them masked. Out: every register as it was, but for those the handler meant to
-// change.
+// returns with them masked. Out: all registers as they were, except those that the handler changed
+// in the frame.
 interrupt:
     .cfi_startproc
     .cfi_signal_frame
@@ -193,7 +192,7 @@ interrupt:
     mrs     x1, spsr_el1
     stp     x0, x1, [sp, #FRAME_ELR]
     .cfi_rel_offset DWARF_PC, FRAME_ELR
-    stp     x29, x0, [sp, #FRAME_RECORD] // a backtrace goes on from the interrupted instruction
+    stp     x29, x0, [sp, #FRAME_RECORD] // a backtrace continues at the interrupted PC
     add     x29, sp, #FRAME_RECORD
     mrs     x0, fpsr
     mrs     x1, fpcr
@@ -215,7 +214,7 @@ interrupt:
     stp     q28, q29, [sp, #FRAME_Q(28)]
     stp     q30, q31, [sp, #FRAME_Q(30)]
     saved_vectors
-    msr     fpcr, xzr                   // handlers round to nearest, whatever was interrupted
+    msr     fpcr, xzr                   // handlers round to nearest
     mov     x0, sp
     bl      nopscope_interrupt
 

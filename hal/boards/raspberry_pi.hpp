@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the Raspberry Pi's tables have in common: the VideoCore's peripherals, at each board's own address.
+// The tables of Raspberry Pi 3 and 4 share this: the VideoCore's peripherals, at each board's base.
 #pragma once
 
 #include "hal/board.hpp"
@@ -13,7 +13,7 @@ template <std::uint64_t peripherals, PinPulls pulls>
 struct RaspberryPi {
     static constexpr VideocoreMailbox mailbox{peripherals + 0xb880};
 
-    // On the header's pins 8 and 10. `first_interrupt`: what the VideoCore's first is called here.
+    // On the header's pins 8 and 10. `first_interrupt`: the number of VideoCore interrupt 0 here.
     static constexpr UartConfig console(unsigned first_interrupt) {
         if constexpr (NOPSCOPE_MINI_UART) {
             return {.kind = UartKind::mini,
@@ -29,19 +29,19 @@ struct RaspberryPi {
                 .prepare_clock_hz = prepare_uart};
     }
 
-    // The core clock is the boot firmware's; what it is just now is divided.
+    // The boot firmware sets the core clock. This only reads it: start() divides it.
     static std::uint32_t prepare_mini_uart() {
-        // If the mailbox is silent: core_freq in the card's config.txt (Pi 4), and what enable_uart=1 makes it (Pi 3).
+        // If it is silent: config.txt's core_freq (Pi 4), or the value of enable_uart=1 (Pi 3).
         constexpr std::uint32_t assumed_hz = pulls == PinPulls::bcm2711 ? 500'000'000 : 250'000'000;
         VideocoreGpio{peripherals + 0x20'0000, pulls}.route(HeaderUart::mini);
         const std::uint32_t actual_hz = mailbox.core_clock_hz();
         return actual_hz != 0 ? actual_hz : assumed_hz;
     }
 
-    // The emulated mailbox ignores the rate it is asked for: what it answers to the question afterwards is what
-    // counts. If the mailbox is silent, the clock is what the card's config.txt sets: the same.
+    // The emulated mailbox ignores the requested rate, so the code asks for the rate afterwards. If
+    // the mailbox is silent, the card's config.txt has set the same rate.
     static std::uint32_t prepare_uart() {
-        // 4 Mbaud exactly, and 3 Mbaud within 0.4 %. The boot firmware's own, 48 MHz, ends at 3 Mbaud.
+        // Makes 4 Mbaud exactly, and 3 Mbaud within 0.4 %. The firmware's 48 MHz end at 3 Mbaud.
         constexpr std::uint32_t wanted_hz = 64'000'000;
         VideocoreGpio{peripherals + 0x20'0000, pulls}.route(HeaderUart::pl011);
         mailbox.set_uart_clock_hz(wanted_hz);
@@ -61,7 +61,7 @@ struct RaspberryPi {
         return end != 0 ? end : with_default_gpu_mem;
     }
 
-    // A full reset in some 150 us; what the boot loader does then is as after power-on.
+    // A full reset after some 150 us. The boot loader then starts as after power-on.
     static void reset_by_watchdog() {
         constexpr std::uint64_t power = peripherals + 0x10'0000;
         constexpr unsigned rstc = 0x1c, wdog = 0x24;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Raspberry Pi 3 (BCM2837): "BCM2835 ARM Peripherals", whose 0x7e000000 is 0x3f000000 here, and "ARM quad A7
-// core" (QA7_rev3.4).
+// Raspberry Pi 3 (BCM2837). Sources: "BCM2835 ARM Peripherals", whose 0x7e000000 is 0x3f000000
+// here, and "ARM quad A7 core" (QA7_rev3.4).
 #include "hal/board.hpp"
 #include "hal/boards/raspberry_pi.hpp"
 

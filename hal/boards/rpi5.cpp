@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Raspberry Pi 5 (BCM2712). Nobody has run this on hardware, and QEMU has no model of it. There is
-// no manual of the BCM2712: the addresses and interrupts are those of Linux' bcm2712.dtsi (soc:
-// 0x10'0000'0000 is added), and TF-A's plat/rpi/rpi5 has the same.
+// Raspberry Pi 5 (BCM2712). Nobody has run this on hardware, and QEMU has no model of it. The
+// BCM2712 has no public manual. Addresses and interrupts are those of Linux' bcm2712.dtsi (add
+// 0x10'0000'0000 to those of its soc node); TF-A's plat/rpi/rpi5 has the same.
 #include "hal/board.hpp"
 #include "hal/drivers/mmio.hpp"
 #include "hal/drivers/pl011.hpp"
@@ -26,8 +26,8 @@ constexpr DeviceRange devices[] = {
 
 constexpr std::uint32_t firmware_baud = 115'200;
 
-// The sources disagree about the clock (Linux: 9,216,000 Hz; TF-A: 44,000,000 Hz). But the firmware
-// has set the UART up for 115,200 baud, so the divisors that it left tell the clock.
+// The sources disagree about the clock (Linux: 9,216,000 Hz; TF-A: 44,000,000 Hz). The firmware
+// sets the UART to 115,200 baud, so its divisors tell the clock.
 std::uint32_t uart_clock_hz() {
     constexpr unsigned ibrd = 0x24, fbrd = 0x28;
     constexpr std::uint32_t of_tf_a = 44'000'000;
@@ -47,10 +47,10 @@ constinit const BoardTable board = {
     .uart = {.kind = UartKind::pl011,
              .base = debug_uart,
              .interrupt = 32 + 121,
-             .baud = firmware_baud,  // the only rate that does not rest on what the clock is
+             .baud = firmware_baud,  // the only rate that does not depend on the clock's value
              .prepare_clock_hz = uart_clock_hz},
     .interrupts = {.controller = Controller::gic_v2, .base = distributor, .second = cpu_interface},
-    // Of the firmware's TF-A. The cores are 0x000, 0x100, 0x200, 0x300, and MPIDR_EL1.MT is set.
+    // TF-A's PSCI. The cores' MPIDR_EL1 is 0x000, 0x100, 0x200, 0x300, and MT is set.
     .psci = Psci::by_smc,
     .devices = devices,
     .ram_end = nullptr,

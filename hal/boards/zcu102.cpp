@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Xilinx ZCU102 (Zynq UltraScale+ MPSoC), its Cortex-A53 cores, behind TF-A: UG1085, "System Addresses" and
-// "System Interrupts".
+// The Cortex-A53 cores of a Xilinx ZCU102 (Zynq UltraScale+ MPSoC), started by TF-A. Source:
+// UG1085, "System Addresses" and "System Interrupts".
 #include "hal/board.hpp"
 
 namespace nopscope::hal {
@@ -12,7 +12,7 @@ constexpr DeviceRange devices[] = {
     {.base = 0xff00'0000, .bytes = 0x1000},    // UART 0
 };
 
-// As the first-stage boot loader sets UART_REF_CLK, and the pins, of a ZCU102 up.
+// The ZCU102's first-stage boot loader sets UART_REF_CLK to this rate, and sets up the pins.
 std::uint32_t uart_clock_hz() { return 100'000'000; }
 
 }  // namespace
@@ -22,7 +22,7 @@ constinit const BoardTable board = {
     .uart = {.kind = UartKind::cadence,
              .base = 0xff00'0000,
              .interrupt = 53,
-             .baud = 2'000'000,  // exact, and the most that the board's USB bridge (CP2108) has
+             .baud = 2'000'000,  // exact, and the maximum of the board's USB bridge (CP2108)
              .prepare_clock_hz = uart_clock_hz},
     .interrupts = {.controller = Controller::gic_v2, .base = 0xf901'0000, .second = 0xf902'0000},
     .psci = Psci::by_smc,

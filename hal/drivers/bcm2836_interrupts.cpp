@@ -13,16 +13,16 @@ namespace nopscope::hal {
 namespace {
 
 constexpr unsigned videocore_routing = 0x0c;
-constexpr unsigned timer_control = 0x40;    // from here on 4 bytes a core
+constexpr unsigned timer_control = 0x40;  // one register a core, 4 bytes apart, as the two below
 constexpr unsigned mailbox_control = 0x50;
 constexpr unsigned irq_source = 0x60;
-constexpr unsigned mailbox_set = 0x80;      // from here on 16: mailbox 0, which is what is used, to 3
-constexpr unsigned mailbox_clear = 0xc0;    // reads what it holds
+constexpr unsigned mailbox_set = 0x80;    // 16 bytes a core: mailboxes 0 to 3; only 0 is used
+constexpr unsigned mailbox_clear = 0xc0;  // reads the mailbox; a 1 clears that bit
 constexpr std::uint32_t virtual_timer_line = 1 << 3;
 constexpr std::uint32_t mailbox_line = 1 << 4;
 constexpr std::uint32_t videocore_line = 1 << 8;
 
-constexpr unsigned pending_reg = 0x04;      // two words, as the two below; a bit that is written as 1 acts
+constexpr unsigned pending_reg = 0x04;  // two words, like enable and disable (a 1 acts)
 constexpr unsigned fiq_control = 0x0c;
 constexpr unsigned enable_reg = 0x10;
 constexpr unsigned disable_reg = 0x1c;
@@ -30,7 +30,7 @@ constexpr unsigned disable_basic = 0x24;
 
 constexpr std::uint32_t sgis = 0xffff;
 constexpr std::uint8_t nothing_runs = 0xff;
-constexpr unsigned running_before = 16;     // acknowledged: where that priority is
+constexpr unsigned running_before = 16;  // acknowledge(): bit of the previous priority
 
 constexpr std::uint64_t bit(unsigned number) { return std::uint64_t{1} << number; }
 
@@ -46,7 +46,7 @@ struct Lines {
         }
         return found;
     }
-    // In: some of `numbers`.
+    // In: `numbers` is not 0.
     unsigned most_urgent_of(std::uint64_t numbers) const {
         auto best = static_cast<unsigned>(std::countr_zero(numbers));
         for (; numbers != 0; numbers &= numbers - 1) {
@@ -58,15 +58,15 @@ struct Lines {
 };
 
 struct alignas(64) Core {
-    Lines own;  // up to 31
-    std::uint32_t held = 0;    // SGIs that have come and are not in the mailbox
-    std::uint8_t running = 0;  // priority of what is being handled
+    Lines own;                 // interrupts 0..31
+    std::uint32_t held = 0;    // SGIs taken from the mailbox and not handled yet
+    std::uint8_t running = 0;  // the priority of the running handler
     bool timer_is_open = false;
 };
-// constinit: a static constructor would come after the first interrupts, and undo them.
+// constinit: a static constructor would run after the first interrupts, and reset these.
 constinit Core cores[max_cores];
-constinit Lines shared;     // core 0 handles them, any may enable and disable them
-std::uint64_t shared_open;  // as core 0 knows
+constinit Lines shared;     // core 0 handles them; any core may enable and disable them
+std::uint64_t shared_open;  // the lines that core 0 has opened
 
 bool is_shared(unsigned interrupt) {
     const bool is_own = interrupt < 16 || interrupt == virtual_timer_interrupt;
@@ -100,7 +100,7 @@ void Bcm2836Interrupts::stop_core() const {
     dsb_sy();
 }
 
-// What of a shared line is wrong for what runs just now, acknowledge() puts right.
+// A shared line may be opened too early here, for a running handler. acknowledge() closes it again.
 bool Bcm2836Interrupts::enable(unsigned interrupt, std::uint8_t priority) const {
     if (is_shared(interrupt)) {
         const unsigned number = interrupt - first_shared_interrupt;
@@ -129,7 +129,7 @@ void Bcm2836Interrupts::disable(unsigned interrupt) const {
     }
 }
 
-// Writes what is to change: where interrupts are many, most of this changes nothing.
+// Writes only registers that change: with many interrupts most calls change nothing.
 void Bcm2836Interrupts::open_more_urgent_than_running(unsigned core) const {
     Core& here = cores[core];
     const std::uint64_t own = here.own.enabled_and_more_urgent(here.running);
@@ -143,7 +143,7 @@ void Bcm2836Interrupts::open_more_urgent_than_running(unsigned core) const {
         write32(local_ + timer_control + core * 4, open_timer ? virtual_timer_line : 0);
     }
     if (core == 0) open_shared(shared.enabled_and_more_urgent(here.running));
-    dsb_sy();  // a line that is closed here does not interrupt again after this
+    dsb_sy();  // after this a line that was closed here does not interrupt
 }
 
 void Bcm2836Interrupts::open_shared(std::uint64_t lines) const {
@@ -171,7 +171,7 @@ std::uint32_t Bcm2836Interrupts::acknowledge() const {
     std::uint64_t common = 0;
     if ((source & videocore_line) != 0) {
         common = std::uint64_t{read32(videocore_ + pending_reg + 4)} << 32 | read32(videocore_ + pending_reg);
-        shared_open |= common;  // by whichever core
+        shared_open |= common;  // another core may have enabled them
         common &= shared.enabled_and_more_urgent(here.running);
     }
 
@@ -189,7 +189,7 @@ std::uint32_t Bcm2836Interrupts::acknowledge() const {
         }
     }
     if (interrupt < 16) {
-        // Nothing is left of it to interrupt again; a less urgent line that does is closed then.
+        // It has left the mailbox. A less urgent line that interrupts later is closed below.
         here.held &= ~(1u << interrupt);
     } else {
         open_more_urgent_than_running(core);
@@ -198,7 +198,7 @@ std::uint32_t Bcm2836Interrupts::acknowledge() const {
 }
 
 void Bcm2836Interrupts::finish(std::uint32_t acknowledged) const {
-    dsb_sy();  // what the handler wrote to its device reaches it first
+    dsb_sy();  // completes the handler's writes to its device
     const unsigned core = this_core();
     cores[core].running = static_cast<std::uint8_t>(acknowledged >> running_before);
     open_more_urgent_than_running(core);

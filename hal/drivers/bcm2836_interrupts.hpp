@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interrupts of the Raspberry Pi 2 and 3: "ARM quad A7 core" (QA7_rev3.4, 4), a few registers a core,
-// and behind it the VideoCore's controller ("BCM2835 ARM Peripherals", 7), which leads to core 0 here.
+// The interrupts of the Raspberry Pi 2 and 3: a few registers for each core ("ARM quad A7 core",
+// QA7_rev3.4, 4), and the VideoCore's controller behind them ("BCM2835 ARM Peripherals", 7), which
+// interrupts core 0.
 //
-// Neither knows priorities, nor what is being handled. So the driver does: it closes lines that are not
-// more urgent than what runs, and opens them again at its end. SGIs are the bits of a core's
-// mailbox 0, a single line: those that come too early are held back and put into it again.
+// Neither has priorities or knows which handler runs. So the driver closes lines that are not more
+// urgent than the running handler, and opens them when it ends. SGIs are bits of a core's mailbox
+// 0, a single line: the driver holds back an SGI that comes too early, and posts it again.
 //
-// Interrupts by the numbers of a GIC: SGIs 0..15, the virtual timer 27, and 32 + n for the VideoCore's
-// n, 0..63.
+// Numbers are like a GIC's: SGIs 0..15, virtual timer 27, and 32 + n for the VideoCore's n, 0..63.
 #pragma once
 
 #include "hal/drivers/interrupt_controller.hpp"

@@ -13,9 +13,9 @@ constexpr unsigned control = 0x00;
 constexpr unsigned mode = 0x04;
 constexpr unsigned interrupt_enable = 0x08;
 constexpr unsigned interrupt_disable = 0x0c;
-constexpr unsigned interrupt_status = 0x14;  // a bit that is written as 1 is cleared
+constexpr unsigned interrupt_status = 0x14;  // a 1 clears that bit
 constexpr unsigned baud_clocks = 0x18;
-constexpr unsigned receive_trigger = 0x20;   // bytes in the FIFO
+constexpr unsigned receive_trigger = 0x20;  // threshold in bytes
 constexpr unsigned status = 0x2c;
 constexpr unsigned fifo = 0x30;
 constexpr unsigned baud_samples = 0x34;
@@ -25,7 +25,7 @@ constexpr std::uint32_t control_enable = 1 << 2 | 1 << 4;
 constexpr std::uint32_t control_disable = 1 << 3 | 1 << 5;
 constexpr std::uint32_t mode_8n1 = 1 << 5;  // the reference clock undivided, no parity
 constexpr std::uint32_t all_interrupts = 0x1fff;
-constexpr std::uint32_t receive_interrupt = 1 << 0;  // the trigger
+constexpr std::uint32_t receive_interrupt = 1 << 0;  // the FIFO holds receive_trigger bytes
 constexpr std::uint32_t status_receive_empty = 1 << 1;
 constexpr std::uint32_t status_transmit_empty = 1 << 3;
 constexpr std::uint32_t status_transmit_full = 1 << 4;
@@ -65,7 +65,7 @@ void CadenceUart::enable_receive_interrupt() const {
     write32(base_ + interrupt_enable, receive_interrupt);
 }
 
-// What is still, or again, in the FIFO sets it once more.
+// Bytes that are still in the FIFO, or come later, set it again.
 void CadenceUart::acknowledge_receive_interrupt() const {
     write32(base_ + interrupt_status, receive_interrupt);
 }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Cadence UART of Xilinx's Zynq and ZynqMP by polling, 8N1: UG1085, chapter 21, and UG1087.
+// The Cadence UART of Xilinx's Zynq and ZynqMP, by polling, 8N1. UG1085, chapter 21, and UG1087.
 #pragma once
 
 #include <cstdint>
 
 namespace nopscope::hal {
 
-// What a clock is divided by for a bit: `clocks` a sample, `samples` (BAUD_DIV + 1) a bit.
+// A sample takes `clocks` input clocks, and a bit takes `samples` (BAUD_DIV + 1) samples.
 struct CadenceDivisor {
-    std::uint32_t clocks = 0;  // 1..65535; 0: the clock is too slow for this rate, or too fast
+    std::uint32_t clocks = 0;   // 1..65535; 0: the clock cannot make this rate
     std::uint32_t samples = 0;  // 5..256
 
-    // The nearest there is; of several the one with the most samples.
+    // The nearest to `baud`; among equals the one with the most samples.
     static constexpr CadenceDivisor of(std::uint32_t clock_hz, std::uint32_t baud) {
         CadenceDivisor best;
         if (baud == 0) return best;
@@ -39,21 +39,21 @@ static_assert(CadenceDivisor::of(4'000'000'000, 50) == CadenceDivisor{});
 class CadenceUart {
 public:
     explicit constexpr CadenceUart(std::uint64_t base) : base_(base) {}
-    // Disables it when all has been sent, or after 10 ms.
+    // Disables the UART when all bytes are sent, or after 10 ms.
     void stop() const;
     // After stop(). Empties both FIFOs. clock_hz 0 leaves the divisors as they are.
     void start(std::uint32_t clock_hz, std::uint32_t baud) const;
-    // Everything has been sent. What is being received is lost.
+    // Call it when all bytes are sent. Loses a byte that is being received.
     void set_baud(std::uint32_t clock_hz, std::uint32_t baud) const;
-    // The rate is within the 2.5 % that a receiver bears.
+    // The rate is within 2.5 %, which a receiver tolerates.
     static constexpr bool can(std::uint32_t clock_hz, std::uint32_t baud) {
         const CadenceDivisor divisor = CadenceDivisor::of(clock_hz, baud);
         const std::uint64_t is = std::uint64_t{divisor.clocks} * divisor.samples * baud;
         return (is > clock_hz ? is - clock_hz : clock_hz - is) <= is / 40;
     }
-    // When the receive FIFO (64 bytes, QEMU's 16) is not empty.
+    // Interrupts while the receive FIFO (64 bytes, QEMU's 16) is not empty.
     void enable_receive_interrupt() const;
-    // In its handler, before what has come is read.
+    // For the handler: call it before reading the bytes.
     void acknowledge_receive_interrupt() const;
     bool try_write(std::uint8_t byte) const;  // false: the FIFO is full
     bool try_read(std::uint8_t& byte) const;  // false: nothing has arrived

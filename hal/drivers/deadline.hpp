@@ -19,7 +19,7 @@ private:
     std::uint64_t ticks_;
 };
 
-// How long a UART may take to send what its FIFO holds when this image starts: 64 bytes at 115200 baud take 5.6 ms.
+// How long a UART may still send at this image's start: 64 bytes at 115200 baud take 5.6 ms.
 inline constexpr unsigned uart_stop_ms = 10;
 
 }  // namespace nopscope::hal

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arm's two. Both run with priority drop and deactivation in one write (EOImode 0).
+// Arm's two interrupt controllers. One write drops the priority and deactivates (EOImode 0).
 #pragma once
 
 #include "hal/drivers/interrupt_controller.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The per-interrupt registers, which GICv2's distributor, GICv3's and its redistributor's SGI page
-// have at the same offsets (IHI 0048, 4.3; IHI 0069, 12.9).
+// The registers by interrupt. GICv2's distributor, GICv3's distributor and the SGI page of its
+// redistributor have them at the same offsets (IHI 0048, 4.3; IHI 0069, 12.9).
 #pragma once
 
 #include <cstdint>
@@ -27,21 +27,21 @@ inline std::uint32_t gic_bit(unsigned interrupt) { return std::uint32_t{1} << in
 inline void gic_set_bit(std::uint64_t registers, unsigned interrupt) {
     write32(registers + interrupt / 32 * 4, gic_bit(interrupt));
 }
-// False: it reads as disabled still, as an interrupt of the Secure state's does here.
+// False: it still reads as disabled, like an interrupt that belongs to the Secure state.
 inline bool gic_enable(std::uint64_t page, unsigned interrupt) {
     gic_set_bit(page + gicd_isenabler, interrupt);
     return (read32(page + gicd_isenabler + interrupt / 32 * 4) & gic_bit(interrupt)) != 0;
 }
 
-// The 32 interrupts of `word` are off, and neither pending nor active: a reset from within a handler, or
-// whoever ran before, may have left them so.
+// Disables the 32 interrupts of `word`, and makes them neither pending nor active: a reset within a
+// handler, or earlier software, may have left them so.
 inline void gic_quiet(std::uint64_t page, unsigned word) {
     for (const unsigned registers : {gicd_icenabler, gicd_icpendr, gicd_icactiver}) {
         write32(page + registers + word * 4, 0xffff'ffff);
     }
 }
 
-// Words of shared interrupts, numbered from 1.
+// How many words of shared interrupts there are; they are numbered from 1.
 inline std::uint32_t gic_shared_words(std::uint64_t distributor) {
     return read32(distributor + gicd_typer) & 31;
 }

@@ -11,7 +11,7 @@ namespace nopscope::hal {
 namespace {
 
 constexpr std::uint32_t typer_security_extensions = 1 << 10;
-constexpr std::uint32_t ctlr_disable_security = 1 << 6;  // GICv3, DS: reads as zero in the Non-secure view
+constexpr std::uint32_t ctlr_disable_security = 1 << 6;  // GICv3, DS; 0 in the Non-secure view
 constexpr unsigned word_interrupts = 32;
 
 bool has_two_states(std::uint64_t distributor, unsigned version) {
@@ -20,7 +20,7 @@ bool has_two_states(std::uint64_t distributor, unsigned version) {
     return has_extensions && (read32(distributor + gicd_ctlr) & ctlr_disable_security) == 0;
 }
 
-// Groups read as zero and cannot be written from the Non-secure state.
+// In the Non-secure state, group registers read as zero and ignore writes.
 bool groups_can_be_set(std::uint64_t word) {
     const std::uint32_t before = read32(word);
     if (before != 0) return true;
@@ -33,14 +33,14 @@ bool groups_can_be_set(std::uint64_t word) {
 }  // namespace
 
 GicView gic_view(std::uint64_t distributor, unsigned version) {
-    // Of a GICv3 the first word is in the redistributors.
+    // A GICv3 has the first word in its redistributors.
     const unsigned first = version == 2 ? 0 : word_interrupts;
     GicView view{GicSecurity::one_state, 0};
     if (has_two_states(distributor, version)) {
         const bool is_secure = groups_can_be_set(distributor + gicd_igroupr + first / word_interrupts * 4);
         view.security = is_secure ? GicSecurity::secure : GicSecurity::non_secure;
     }
-    // An interrupt that belongs to the Secure state has no priority for others.
+    // The Non-secure state sees no priority of a Secure interrupt, so try the next one.
     for (unsigned interrupt = first; interrupt < first + word_interrupts && view.priority_bits == 0; ++interrupt) {
         const std::uint64_t priority = distributor + gicd_ipriorityr + interrupt;
         const std::uint8_t before = read8(priority);

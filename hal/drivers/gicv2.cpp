@@ -17,29 +17,29 @@ constexpr unsigned gicc_apr = 0xd0;  // four
 
 }  // namespace
 
-// Non-secure: whoever ran at EL3 has put the interrupts into group 1.
+// Non-secure: the firmware at EL3 has put the interrupts into group 1.
 void Gicv2::start() const {
     const std::uint32_t words = gic_shared_words(distributor_);
     for (std::uint32_t word = 1; word <= words; ++word) gic_quiet(distributor_, word);
     write32(distributor_ + gicd_ctlr, 1);
 }
 
-// The first word of each is banked by core. The targets of a core's own interrupts are its interface alone, or zero where
-// there is only one (IHI 0048, 4.3.12).
+// The first word of each register is banked by core. A core's own interrupts target its own
+// interface. With a single core they read as zero (IHI 0048, 4.3.12).
 void Gicv2::start_core() const {
     const std::uint32_t interface = read32(distributor_ + gicd_itargetsr) & 0xff;
     if (interface != 0 && interface != 1u << this_core()) panic("gicv2: a core's interface is not the core's number");
     gic_quiet(distributor_, 0);
     for (unsigned sgi = 0; sgi < 16; sgi += 4) write32(distributor_ + gicd_cpendsgir + sgi, ~0u);
-    // QEMU's keeps the running priority across a reset.
+    // QEMU keeps the running priority over a reset.
     for (unsigned word = 0; word < 4; ++word) write32(cpu_ + gicc_apr + word * 4, 0);
     write32(cpu_ + gicc_pmr, priority_mask);
-    // Every priority bit takes part in preemption; the hardware rounds up to what it has.
+    // All priority bits count for preemption. The hardware rounds up to what it has.
     write32(cpu_ + gicc_bpr, 0);
     write32(cpu_ + gicc_ctlr, 1);
 }
 
-// Off, it would pass on what comes past it from an older controller.
+// Without this, a disabled interface passes on the interrupts of an older controller.
 void Gicv2::stop_core() const {
     constexpr std::uint32_t no_bypass = 3 << 5;
     write32(cpu_ + gicc_ctlr, no_bypass);
@@ -62,7 +62,7 @@ void Gicv2::disable(unsigned interrupt) const {
 std::uint32_t Gicv2::acknowledge() const { return read32(cpu_ + gicc_iar); }
 
 void Gicv2::finish(std::uint32_t acknowledged) const {
-    dsb_sy();  // what the handler wrote to its device reaches it first
+    dsb_sy();  // completes the handler's writes to its device
     write32(cpu_ + gicc_eoir, acknowledged);
 }
 

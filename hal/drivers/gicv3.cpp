@@ -18,12 +18,12 @@ constexpr std::uint32_t waker_children_asleep = 1 << 2;
 constexpr std::uint32_t ctlr_group1 = 1 << 1;
 constexpr std::uint32_t ctlr_affinity_routing = 1 << 4;
 constexpr std::uint32_t ctlr_write_pending = 1u << 31;
-constexpr std::uint32_t typer_virtual_lpis = 1 << 1;  // two more pages a frame
+constexpr std::uint32_t typer_virtual_lpis = 1 << 1;  // the frame has two more pages
 constexpr std::uint32_t typer_last = 1 << 4;
 
-std::uint64_t own_redistributor[max_cores];  // where each core found its frame
+std::uint64_t own_redistributor[max_cores];  // each core's redistributor frame
 
-// The frame whose affinity is this core's.
+// The redistributor frame with this core's affinity.
 std::uint64_t find_redistributor(std::uint64_t frame) {
     const std::uint64_t mpidr = read_mpidr_el1();
     const std::uint32_t affinity = field(mpidr, 0, 24) | field(mpidr, 32, 8) << 24;
@@ -35,8 +35,8 @@ std::uint64_t find_redistributor(std::uint64_t frame) {
     }
 }
 
-// A list of sixteen by Aff0, which is the core, or its only thread and the core is Aff1. The other fields
-// are zero, as the boot core's are.
+// A target list of sixteen by Aff0. Aff0 is the core; or it is 0, the core's only thread, and Aff1
+// is the core. The other affinity fields are zero, like the boot core's.
 constexpr std::uint64_t sgi1r(unsigned core, unsigned sgi, bool has_threads) {
     constexpr unsigned intid = 24, aff1 = 16;
     const std::uint64_t target = has_threads ? std::uint64_t{core} << aff1 | 1 : std::uint64_t{1} << core;
@@ -44,7 +44,7 @@ constexpr std::uint64_t sgi1r(unsigned core, unsigned sgi, bool has_threads) {
 }
 static_assert(sgi1r(3, 7, false) == 0x0700'0008 && sgi1r(3, 7, true) == 0x0703'0001);
 
-// There are as many registers as it takes for the priority bits that there are, from 5 on.
+// A CPU has one of these registers for 5 priority bits, two for 6, and four for 7.
 void forget_running_priority() {
     const unsigned bits = field(read_icc_ctlr_el1(), 8, 3) + 1;
     write_icc_ap1r0_el1(0);
@@ -58,7 +58,7 @@ void Gicv3::start() const {
     write32(distributor_ + gicd_ctlr, ctlr_affinity_routing);
     while ((read32(distributor_ + gicd_ctlr) & ctlr_write_pending) != 0) {
     }
-    // Once, and so never by two cores at a time: enable() would have to read, change and write.
+    // Here all at once: in enable(), two cores could read and write a word at the same time.
     const std::uint32_t words = gic_shared_words(distributor_);
     for (std::uint32_t word = 1; word <= words; ++word) {
         gic_quiet(distributor_, word);
@@ -88,7 +88,7 @@ void Gicv3::start_core() const {
     }
     forget_running_priority();
     write_icc_pmr_el1(priority_mask);
-    // Every priority bit takes part in preemption; the hardware rounds up to what it has.
+    // All priority bits count for preemption. The hardware rounds up to what it has.
     write_icc_bpr1_el1(0);
     write_icc_igrpen1_el1(1);
     isb();
@@ -108,7 +108,7 @@ bool Gicv3::enable(unsigned interrupt, std::uint8_t priority) const {
     const std::uint64_t page = register_page(interrupt);
     gic_set_priority(page, interrupt, priority);
     if (interrupt >= first_shared_interrupt) {
-        // Affinity 0.0.0.0: the boot core. Two words: IROUTER may be written by halves.
+        // Affinity 0.0.0.0 is the boot core. IROUTER may be written as two halves.
         write32(page + gicd_irouter + std::uint64_t{interrupt} * 8, 0);
         write32(page + gicd_irouter + std::uint64_t{interrupt} * 8 + 4, 0);
     }
@@ -127,7 +127,7 @@ std::uint32_t Gicv3::acknowledge() const {
 }
 
 void Gicv3::finish(std::uint32_t acknowledged) const {
-    dsb_sy();  // what the handler wrote to its device reaches it first
+    dsb_sy();  // completes the handler's writes to its device
     write_icc_eoir1_el1(acknowledged);
     isb();
 }

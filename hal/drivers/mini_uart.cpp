@@ -8,7 +8,7 @@ namespace nopscope::hal {
 
 namespace {
 
-constexpr unsigned enables = 0x04;  // of the auxiliary peripherals: this UART, two SPIs
+constexpr unsigned enables = 0x04;  // of the auxiliary peripherals: this UART and two SPIs
 constexpr unsigned io = 0x40;
 constexpr unsigned ier = 0x44;
 constexpr unsigned iir = 0x48;
@@ -19,9 +19,9 @@ constexpr unsigned cntl = 0x60;
 constexpr unsigned baud_reg = 0x68;  // the divisor less one
 
 constexpr std::uint32_t enable_mini_uart = 1 << 0;
-constexpr std::uint32_t ier_receive = 1 << 0 | 3 << 2;  // the errata: the manual has bits 0 and 1 swapped, 2 and 3 as unused
+constexpr std::uint32_t ier_receive = 1 << 0 | 3 << 2;  // errata: 0 and 1 are swapped, 2 and 3 used
 constexpr std::uint32_t iir_clear_fifos = 3 << 1;
-constexpr std::uint32_t lcr_8_bits = 3;                 // the errata: the manual has bit 0 only
+constexpr std::uint32_t lcr_8_bits = 3;  // errata: the manual has only bit 0
 constexpr std::uint32_t lsr_received = 1 << 0;
 constexpr std::uint32_t lsr_room = 1 << 5;
 constexpr std::uint32_t lsr_idle = 1 << 6;
@@ -29,7 +29,7 @@ constexpr std::uint32_t cntl_enable = 3;                // receiver, transmitter
 
 }  // namespace
 
-// Its registers are there when it is enabled.
+// The UART must be enabled before its registers can be used.
 void MiniUart::stop() const {
     write32(base_ + enables, read32(base_ + enables) | enable_mini_uart);
     const Deadline deadline(uart_stop_ms);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The VideoCore's mini-UART (UART 1) by polling, 8N1: "BCM2835 ARM Peripherals" and "BCM2711 ARM Peripherals", 2.2,
-// with elinux.org's errata of the former. Its bits are the VideoCore's core clock divided: who changes that clock
-// changes the rate. FIFOs of 8 bytes, no parity, no framing errors seen.
+// The VideoCore's mini-UART (UART 1), by polling, 8N1. "BCM2835 ARM Peripherals" and "BCM2711 ARM
+// Peripherals", 2.2, with elinux.org's errata of the first. It divides the VideoCore's core clock:
+// its rate changes with that clock. FIFOs of 8 bytes; no parity; framing errors are not reported.
 #pragma once
 
 #include <cstdint>
 
 namespace nopscope::hal {
 
-// A bit is 8 of so many core clocks; 1..65536. Zero when the clock is too slow for `baud`, or too fast.
+// A bit takes 8 times this many core clocks. 1..65536; 0: the clock cannot make `baud`.
 constexpr std::uint32_t mini_uart_divisor(std::uint32_t core_hz, std::uint32_t baud) {
     if (baud == 0) return 0;
     const std::uint64_t each = std::uint64_t{baud} * 8;
@@ -23,21 +23,21 @@ static_assert(mini_uart_divisor(500'000'000, 900) == 0);
 
 class MiniUart {
 public:
-    // Of the auxiliary peripherals, which it is one of.
+    // `base`: of the auxiliary peripherals. The mini-UART is one of them.
     explicit constexpr MiniUart(std::uint64_t base) : base_(base) {}
-    // Disables it and empties both FIFOs, when all has been sent or after 10 ms.
+    // Disables it and empties both FIFOs when all bytes are sent, or after 10 ms.
     void stop() const;
     // After stop(). core_hz 0 leaves the divisor as it is.
     void start(std::uint32_t core_hz, std::uint32_t baud) const;
-    // Everything has been sent. What is being received is lost.
+    // Call it when all bytes are sent. Loses a byte that is being received.
     void set_baud(std::uint32_t core_hz, std::uint32_t baud) const;
-    // The rate is within the 2.5 % that a receiver bears.
+    // The rate is within 2.5 %, which a receiver tolerates.
     static constexpr bool can(std::uint32_t core_hz, std::uint32_t baud) {
         const std::uint64_t is = std::uint64_t{mini_uart_divisor(core_hz, baud)} * baud * 8;
         return (is > core_hz ? is - core_hz : core_hz - is) <= is / 40;
     }
     void enable_receive_interrupt() const;  // when the receive FIFO is not empty
-    void acknowledge_receive_interrupt() const {}  // reading what has come is enough
+    void acknowledge_receive_interrupt() const {}  // reading the bytes is enough
     bool try_write(std::uint8_t byte) const;  // false: the FIFO is full
     bool try_read(std::uint8_t& byte) const;  // false: nothing has arrived
     bool is_busy() const;                     // something is still being sent

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device register by address. Volatile accesses of one width each, never merged or split.
+// Access to device registers. Each is one volatile access of its width, never merged or split.
 #pragma once
 
 #include <cstdint>

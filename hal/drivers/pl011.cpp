@@ -28,8 +28,8 @@ constexpr std::uint32_t cr_enable = 1 << 0 | 1 << 8 | 1 << 9;  // UARTEN, TXE, R
 
 }  // namespace
 
-// The order of DDI 0183, 3.3.8: disable, wait for the character, flush the FIFOs by LCR_H.FEN. A FIFO that is not empty
-// keeps BUSY up for good then, hence the deadline.
+// The order of DDI 0183, 3.3.8: disable, wait for the current byte, flush the FIFOs by LCR_H.FEN.
+// If a FIFO is not empty, BUSY then stays set for ever: hence the deadline.
 void Pl011::stop() const {
     write32(base_ + cr, 0);
     const Deadline deadline(uart_stop_ms);
@@ -53,7 +53,7 @@ void Pl011::start(std::uint32_t clock_hz, std::uint32_t baud) const {
         write32(base_ + ibrd, divisor / 64);
         write32(base_ + fbrd, divisor % 64);
     }
-    // After the divisors: a write of LCR_H is what latches them.
+    // After the divisors: a write of LCR_H latches them.
     write32(base_ + lcr_h, lcr_fifos | lcr_8_bits);
     write32(base_ + cr, cr_enable);
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// SEGGER RTT: byte rings in memory, which a debug probe reads and writes while the target runs. The probe finds
-// the control block by its id. Layout: SEGGER's UM08001, "RTT control block"; addresses and offsets are
-// 32 bits, so the block and its buffers lie below 4 GiB.
-//
-// The memory must not be cached: the probe does not look into caches.
+// SEGGER RTT: byte rings in memory that a debug probe reads and writes while the target runs. The
+// probe finds the control block by its id. Layout: SEGGER's UM08001, "RTT control block". Addresses
+// and offsets have 32 bits, so the block and its buffers lie below 4 GiB. The memory must not be
+// cached: the probe does not look into caches.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +10,14 @@
 
 namespace nopscope::hal {
 
-// One side writes `write`, the other `read`; they are equal when it is empty. Offsets into the buffer.
+// One side writes `write`, the other `read`: offsets into the buffer, equal if it is empty.
 struct RttRing {
     std::uint32_t name;
     std::uint32_t buffer;
     std::uint32_t bytes;
     volatile std::uint32_t write;
     volatile std::uint32_t read;
-    std::uint32_t flags;  // 0: what has no room is the writer's to leave out
+    std::uint32_t flags;  // 0: the writer drops what does not fit
 };
 
 template <std::uint32_t up_bytes, std::uint32_t down_bytes>
@@ -36,18 +35,19 @@ struct RttBlock {
 using SmallRttBlock = RttBlock<16, 16>;
 static_assert(sizeof(RttRing) == 24 && offsetof(SmallRttBlock, up) == 24 && offsetof(SmallRttBlock, down) == 48);
 
-// The target's side. `Barrier{}()`: what was written before is seen before what is written after. One context
-// at a time for each direction. What a probe may have spoiled is never followed outside of the buffer.
+// The target's side. `Barrier{}()` orders the writes before it and after it for the probe. One
+// context at a time for each direction. Fields that a probe may have corrupted never lead outside
+// of the buffer.
 //
-// An access to memory that is not cached takes some hundred cycles, and so does a barrier. So the target's own offsets
-// are kept here, and in the block only for the probe. Bytes leave eight at a time, and the probe is told of them once a
-// frame, or once a burst of a longer one.
+// An access to uncached memory takes some hundred cycles, and so does a barrier. So the target
+// keeps its offsets here too, and writes the block's offsets only for the probe. It stores eight
+// bytes at once, and publishes once a frame, or once a burst.
 template <typename Block, typename Barrier>
 class Rtt {
 public:
     constexpr explicit Rtt(Block& block) : block_(block) {}
 
-    // Empty rings; then, last, the id. `address`: the block's, as the probe sees it. False: not below 4 GiB.
+    // Makes the rings empty and writes the id last. `address`: the block's. False: not below 4 GiB.
     bool start(std::uint64_t address) {
         if (address + sizeof(Block) > std::uint64_t{1} << 32) return false;
         block_.id[0] = 0;
@@ -59,7 +59,7 @@ public:
         prepare(block_.down, address, offsetof(Block, down_buffer), sizeof block_.down_buffer);
         at_ = stored_ = published_ = room_ = down_at_ = 0;
         word_ = 0;
-        // Written from its end, and never whole elsewhere in memory, where a probe would find it.
+        // Written backwards: a probe must not find the whole id anywhere else in memory.
         constexpr char backwards[] = "TTR REGGES";
         for (std::size_t i = 15; i != 0; --i) block_.id[i] = i < 10 ? backwards[9 - i] : '\0';
         Barrier{}();
@@ -68,14 +68,14 @@ public:
         return true;
     }
 
-    // Bytes that put() takes.
+    // How many bytes put() takes.
     std::uint32_t room() {
         const std::uint32_t read = block_.up.read;
         if (read >= bytes) return room_ = 0;
         return room_ = (read > at_ ? read - at_ : bytes - at_ + read) - 1;
     }
-    // False: there is no room. The probe is told of the byte at the end of its frame, or of a burst, or where no more
-    // has room, or by publish().
+    // False: there is no room. The probe learns of the bytes at the end of a frame, after a burst,
+    // when the ring is full, or by publish().
     bool put(std::uint8_t byte) {
         if (room_ == 0) {
             publish();
@@ -87,7 +87,7 @@ public:
         if (byte == frame_end) publish();
         return true;
     }
-    // Tells the probe of all bytes.
+    // Tells the probe of all bytes so far.
     void publish() {
         if (published_ == at_) return;
         auto* const buffer = reinterpret_cast<volatile std::uint8_t*>(block_.up_buffer);
@@ -95,10 +95,10 @@ public:
         Barrier{}();
         block_.up.write = published_ = at_;
     }
-    // Bytes that the probe has not read.
+    // How many bytes the probe has not read.
     std::uint32_t waiting() { return bytes - 1 - room(); }
 
-    // False: nothing has come.
+    // False: no byte has come.
     bool get(std::uint8_t& byte) {
         const std::uint32_t write = block_.down.write;
         if (write >= sizeof block_.down_buffer || down_at_ == write) return false;
@@ -124,7 +124,7 @@ private:
         ring.flags = 0;
     }
     std::uint32_t pending() const { return at_ >= published_ ? at_ - published_ : bytes - published_ + at_; }
-    // The last eight bytes. The probe may know of some of them: they stay what they are.
+    // Stores the last eight bytes. The probe may know some of them already; these do not change.
     void store_word() {
         block_.up_buffer[at_ / 8 - 1] = word_;
         word_ = 0;
@@ -135,10 +135,10 @@ private:
 
     Block& block_;
     // Offsets into the buffers.
-    std::uint32_t at_ = 0;         // of the next byte
-    std::uint32_t stored_ = 0;     // up to there they are in the buffer; the rest of its eight is in word_
-    std::uint32_t published_ = 0;  // up to there the probe knows of them
-    std::uint32_t room_ = 0;       // bytes, at least
+    std::uint32_t at_ = 0;         // the next byte
+    std::uint32_t stored_ = 0;     // bytes before it are in the buffer; later ones are in word_
+    std::uint32_t published_ = 0;  // the probe knows of the bytes before it
+    std::uint32_t room_ = 0;       // at least this many bytes
     std::uint32_t down_at_ = 0;
     std::uint64_t word_ = 0;
 };

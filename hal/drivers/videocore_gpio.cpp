@@ -10,18 +10,18 @@ namespace {
 constexpr unsigned gpfsel1 = 0x04;            // three bits a pin, from pin 10
 constexpr unsigned gpfsel3 = 0x0c;            // the same, from pin 30
 constexpr unsigned gpio_pup_pdn_reg0 = 0xe4;  // BCM2711: two bits a pin, from pin 0
-constexpr unsigned gppud = 0x94;              // BCM2835: what the pins are set to
-constexpr unsigned gppudclk0 = 0x98;          // which pins are, a bit each
+constexpr unsigned gppud = 0x94;              // BCM2835: the pull to set
+constexpr unsigned gppudclk0 = 0x98;          // a bit for each pin that gets it
 constexpr std::uint32_t input = 0;
-constexpr std::uint32_t pull_up = 1;          // BCM2711's
-constexpr std::uint32_t pulled_up = 2;        // BCM2835's
+constexpr std::uint32_t pull_up = 1;    // BCM2711
+constexpr std::uint32_t pulled_up = 2;  // BCM2835
 
 std::uint32_t with_field(std::uint32_t value, unsigned low, unsigned bits, std::uint32_t field) {
     const std::uint32_t mask = (std::uint32_t{1} << bits) - 1;
     return (value & ~(mask << low)) | field << low;
 }
 
-// BCM2835 wants 150 cycles between two of the steps.
+// BCM2835 needs 150 cycles between the steps.
 void wait() {
     for (volatile unsigned left = 150; left != 0;) left = left - 1;
 }

@@ -10,13 +10,13 @@ namespace nopscope::hal {
 namespace {
 
 constexpr unsigned read_reg = 0x00;
-constexpr unsigned status0_reg = 0x18;  // of the mailbox we read
+constexpr unsigned status0_reg = 0x18;  // the mailbox we read
 constexpr unsigned write_reg = 0x20;
-constexpr unsigned status1_reg = 0x38;  // of the mailbox we write
+constexpr unsigned status1_reg = 0x38;  // the mailbox we write
 constexpr std::uint32_t status_empty = 1u << 30;
 constexpr std::uint32_t status_full = 1u << 31;
 constexpr std::uint32_t property_channel = 8;
-// The VideoCore's uncached view of the first GiB.
+// The VideoCore's uncached alias of the first GiB.
 constexpr std::uint32_t bus_address = 0xc000'0000;
 
 constexpr std::uint32_t tag_get_arm_memory = 0x0001'0005;
@@ -28,7 +28,7 @@ constexpr std::uint32_t clock_uart = 2, clock_arm = 3, clock_core = 4;
 constexpr std::uint32_t request = 0;
 constexpr std::uint32_t response_ok = 0x8000'0000;
 
-// The firmware answers within a millisecond, but one has taken more than 0.2 s (raspberrypi/firmware, issue 1376).
+// The firmware answers in a millisecond; one took over 0.2 s (raspberrypi/firmware, issue 1376).
 constexpr unsigned answer_ms = 1000;
 
 // The address of a mailbox that did not answer; 0: none.
@@ -83,7 +83,7 @@ std::uint32_t VideocoreMailbox::uart_clock_hz() const { return clock_hz(clock_ua
 
 std::uint32_t VideocoreMailbox::core_clock_hz() const { return clock_hz(clock_core, tag_get_clock_rate); }
 
-// Old firmware, and QEMU's, measure nothing and leave the rate zero.
+// Old firmware, and QEMU's, cannot measure and return zero.
 std::uint32_t VideocoreMailbox::arm_clock_hz() const {
     const std::uint32_t measured_hz = clock_hz(clock_arm, tag_get_measured_rate);
     return measured_hz != 0 ? measured_hz : clock_hz(clock_arm, tag_get_clock_rate);

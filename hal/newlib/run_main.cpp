@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C++ run-time's start and the two symbols it wants. Static constructors run here, in the order
-// of the linker's sorted .init_array: after the HAL, before main and before any tracer.
+// Starts the C++ run-time and defines the symbols it needs. Static constructors run here in the
+// order of the linker's sorted .init_array: after the HAL, before main() and the tracer.
 #include <cstdlib>
 
 #include "hal/arm64/asm.hpp"
@@ -12,7 +12,7 @@ extern const Constructor __init_array_start[], __init_array_end[];
 
 int main(int argc, char** argv);
 
-// Destructors of statics: registered with newlib's atexit under this name.
+// Names the image to newlib's atexit, where destructors of statics are registered.
 void* __dso_handle = nullptr;
 void _init() {}
 void _fini() {}

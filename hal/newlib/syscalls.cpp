@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What newlib asks of the system under it ("Red Hat newlib C Library", Syscalls): a console, a
-// heap, a clock and an end. Any other descriptor is EBADF.
+// newlib's system calls ("Red Hat newlib C Library", Syscalls): a console, a heap, a clock and an
+// end. A descriptor other than the console's is EBADF.
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/times.h>
@@ -38,7 +38,7 @@ int _write(int file, const char* bytes, int count) {
     return count;
 }
 
-// Waits for the first byte, then takes what has arrived.
+// Waits for the first byte, then returns all that have arrived.
 int _read(int file, char* bytes, int count) {
     if (file != input) return fail(EBADF);
     int done = 0;
@@ -53,7 +53,7 @@ int _read(int file, char* bytes, int count) {
     return done;
 }
 
-// Grows or shrinks the heap by `bytes`; returns where it ended before.
+// Grows or shrinks the heap by `bytes`. Returns its old end.
 void* _sbrk(std::ptrdiff_t bytes) {
     static std::uint64_t end = 0;
     const hal::HeapBounds heap = hal::heap_bounds();
@@ -99,7 +99,7 @@ int _gettimeofday(struct timeval* now, void*) {
     return 0;
 }
 
-// Since the counter's start, all of it user time, in newlib's CLOCKS_PER_SEC.
+// The time since the counter's start, all as user time, in newlib's CLOCKS_PER_SEC.
 clock_t _times(struct tms* times) {
     const std::uint64_t ticks = hal::clock();
     const std::uint64_t hz = hal::clock_hz();

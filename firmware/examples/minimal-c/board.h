@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a firmware in C has of its own: here the hal's, for C.
+// What a firmware in C has to provide. Here these call the HAL.
 #pragma once
 
 #include <stdbool.h>
@@ -17,7 +17,7 @@ uint64_t board_stack_high(void);
 bool board_try_write(uint8_t byte);
 void board_drain(void);
 void board_panic(const char* message);
-// The console goes to the tracer's line from now on.
+// From now on the console goes into frames on the tracer's line.
 void board_frame_console(void);
 
 #ifdef __cplusplus

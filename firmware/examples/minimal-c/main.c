@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A firmware in C that traces itself: one run by a callback of its own, one by the graph recorder.
+// A firmware in C that traces itself: first with its own callback, then with the graph recorder.
 #include "firmware/examples/minimal-c/board.h"
 #include "nopscope/nopscope.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The twenty lines a user copies: a firmware that traces itself.
+// The twenty lines to copy: a firmware that traces itself.
 #include "hal/hal.hpp"
 #include "nopscope/nopscope.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where other cores begin, and where all take an interrupt. The C prototypes are in cores.c.
+// The entry of the other cores, and the interrupt vector of all. The C prototypes are in cores.c.
     .text
     .globl core_entry
 core_entry:                     // x0: the end of its stack. MMU off
@@ -43,7 +43,7 @@ interrupt:
     mrs     x1, spsr_el1
     stp     x30, x0, [sp, #160]
     str     x1, [sp, #176]
-    bl      take_interrupt      // x0: what it would have executed next
+    bl      take_interrupt      // x0: the interrupted PC
     ldr     x1, [sp, #176]
     ldp     x30, x0, [sp, #160]
     msr     spsr_el1, x1

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * QEMU virt's cores: started by PSCI, called by an interrupt of the GICv2 that they send each other. The tracer
- * calls some of this, within a recorder, too: it has no patch sites. */
+ * The cores of QEMU virt. PSCI starts them; they call each other by an interrupt of the GICv2. The
+ * tracer calls some of this, even within a recorder, so this file has no patch sites. */
 #include "cores.h"
 #include "mmu.h"
 
@@ -27,7 +27,7 @@ static struct {
     atomic_flag in_use;
     nopscope_core_call call;
     void* argument;
-    _Atomic uint32_t unclaimed, unfinished;  /* cores, a bit each */
+    _Atomic uint32_t unclaimed, unfinished; /* a bit for each core */
 } request = {.in_use = ATOMIC_FLAG_INIT};
 
 static void answer(uint64_t pc) {
@@ -39,7 +39,7 @@ static void answer(uint64_t pc) {
     atomic_fetch_and(&request.unfinished, ~mine);
 }
 
-/* cores.S, interrupts masked. No other interrupt is enabled: what one finds is a thread. */
+/* cores.S calls it, interrupts masked. No other interrupt is enabled: it interrupts a thread. */
 void take_interrupt(uint64_t pc) {
     const uint32_t id = interface[GICC_IAR];
     if ((id & 1023) == CALL) answer(pc);
@@ -63,7 +63,7 @@ bool cores_call(nopscope_core_call call, void* argument) {
     __asm__ volatile("mrs %0, daif\n\tmsr daifset, #2" : "=r"(interrupts)::"memory");
     while (atomic_flag_test_and_set(&request.in_use)) answer(pc);
 
-    /* What the caller wrote is seen before who is online is looked at: core_main() does it the other way round. */
+    /* Orders the caller's writes before the read of `online`. come_online() does the opposite. */
     __asm__ volatile("dsb ish" ::: "memory");
     const uint32_t others = online & ~(1u << core_number());
     request.call = call;
@@ -76,7 +76,7 @@ bool cores_call(nopscope_core_call call, void* argument) {
     bool all_came = true;
     for (const uint64_t limit = now() + second(); request.unfinished != 0;) {
         if (!all_came || now() < limit) continue;
-        const uint32_t late = atomic_exchange(&request.unclaimed, 0);  /* they shall not run it any more */
+        const uint32_t late = atomic_exchange(&request.unclaimed, 0); /* take it back */
         atomic_fetch_and(&request.unfinished, ~late);
         all_came = late == 0;
     }
@@ -96,8 +96,8 @@ unsigned core_number(void) {
     return (unsigned)number;
 }
 
-/* Being seen online comes before the barriers, and these before what it executes next: who did not see it, and so
- * did not call it, had by then changed all that it was about to change in the text. */
+/* A core goes online before the barriers, and executes other code after them. A caller that did not
+ * see it online had already changed the text: this core fetches the new text. */
 static void come_online(uint64_t number) {
     __asm__ volatile("msr tpidr_el1, %0" ::"r"(number));
     set_vectors();

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Several cores, and what the tracer wants to know and to do of them: a struct nopscope_machine's functions. */
+ * Several cores, and the functions about them that struct nopscope_machine needs. */
 #pragma once
 
 #include <nopscope/machine.h>
 
 enum { CORES = 4, STACK_BYTES = 16384 };
-extern char stacks[CORES][STACK_BYTES];  /* the first core has its own */
+extern char stacks[CORES][STACK_BYTES]; /* the first core has another one */
 
-/* On the first core, once: its number, its vectors, the interrupt controller. */
+/* First core, once: sets up its number, its vectors and the interrupt controller. */
 void cores_prepare(void);
-/* By PSCI. It enters with the MMU on and answers calls; when the entry returns it waits for good. False: it is
- * not there, or on already. */
+/* Starts a core by PSCI. It runs entry with the MMU on, answers calls, and waits for ever after
+ * entry. False: there is no such core, or it is already on. */
 bool core_start(unsigned core, void (*entry)(unsigned core));
 
 uint32_t cores_online(void);

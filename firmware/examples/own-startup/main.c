@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A firmware in C with its own start-up, linker script, page tables and UART, profiled. What is nopscope's is
- * in start_tracing(), and the last line. */
+ * A profiled firmware in C with its own start-up, linker script, page tables and UART. nopscope
+ * needs only start_tracing() and the last line. */
 #include "mmu.h"
 #include "uart.h"
 

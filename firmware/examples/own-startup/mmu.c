@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Page tables of 1 GiB and 2 MiB: text is read-only where it runs, and writable at TEXT_ALIAS above. Runs
- * with the MMU off, so it is built without patch sites and with -mstrict-align. */
+ * Page tables with 1 GiB and 2 MiB blocks. Text is read-only where it runs, and writable at
+ * TEXT_ALIAS above. Runs with the MMU off: built without patch sites and with -mstrict-align. */
 #include "mmu.h"
 
 uint64_t level1[512] __attribute__((aligned(4096)));

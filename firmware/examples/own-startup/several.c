@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * As main.c, on four cores that each trace what they do, while what is traced changes. */
+ * Like main.c on four cores. Each core traces its own work, while core 0 changes what is traced. */
 #include "cores.h"
 #include "mmu.h"
 #include "uart.h"
@@ -40,7 +40,7 @@ __attribute__((noipa)) void work(unsigned core) {
     static const unsigned results[CORES] = {55, 89, 144, 233};
     if (fibonacci(10 + core) != results[core]) ++wrong;
 }
-/* Once each, while all is traced. */
+/* Each runs once, while all functions are traced. */
 __attribute__((noipa)) static void on_core_0(void) { work(0); }
 __attribute__((noipa)) static void on_core_1(void) { work(1); }
 __attribute__((noipa)) static void on_core_2(void) { work(2); }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two cooperative tasks, each with its own tree of calls in the report; a mark and a trigger.
+// Two cooperative tasks, each with its own call tree in the report; a mark and a trigger.
 //
-// Command-line word: switches=many, and the tasks do little but switch, so that the ring is full at
-// some switches.
+// Command-line word: switches=many. Then the tasks switch most of the time, so that the ring is
+// full at some switches.
 #include "hal/hal.hpp"
 #include "nopscope/contexts.hpp"
 #include "nopscope/nopscope.hpp"
@@ -30,7 +30,7 @@ static bool many_switches;
 
 [[gnu::noinline]] void runs_again() { asm volatile(""); }
 
-// In turn; when both are done, or one is and it was its turn, main.
+// Switches to the other task. If it is done, continues the caller; if both are done, goes to main.
 [[gnu::noinline]] void give_way() {
     Task* const from = running;
     Task* to = from == &tasks[0] ? &tasks[1] : &tasks[0];
@@ -43,7 +43,7 @@ static bool many_switches;
         hal::panic("tasks: no switch");
     }
     selftest_switch_stacks(from != nullptr ? &from->sp : &main_sp, to != nullptr ? to->sp : main_sp);
-    if (many_switches) runs_again();  // an entry is the first record of the task, not a return
+    if (many_switches) runs_again();  // the task's first record is then an entry, not a return
     asm volatile("");
 }
 
@@ -96,7 +96,7 @@ static void create(Task& task) {
     if (nopscope::context_create(task.context, task.frames, low, high) != nopscope::Status::ok) {
         hal::panic("tasks: no context");
     }
-    // What selftest_switch_stacks loads, zero but for x30; then SP is below the end of the stack.
+    // What selftest_switch_stacks loads: zero except x30. SP is then below the end of the stack.
     task.sp = high - 16 - 160;
     reinterpret_cast<std::uint64_t*>(task.sp)[11] = reinterpret_cast<std::uintptr_t>(&task_begins);
 }

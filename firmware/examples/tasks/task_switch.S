@@ -2,8 +2,8 @@
     .arch armv8-a
     .section .text.selftest_switch_stacks, "ax", %progbits
 
-// void selftest_switch_stacks(uint64_t* save_sp, uint64_t sp): goes on where `sp` was saved. The new
-// stack of a task holds, from its SP up: x19-x28, x29, x30 (where it begins), d8-d15.
+// void selftest_switch_stacks(uint64_t* save_sp, uint64_t sp): resumes what was saved at `sp`. A
+// new task's stack holds, from its SP up: x19-x28, x29, x30 (its entry), d8-d15.
     .globl selftest_switch_stacks
     .type selftest_switch_stacks, %function
 selftest_switch_stacks:

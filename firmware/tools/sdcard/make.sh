@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# make.sh BOARD KERNEL OUT [CONSOLE]: a card that boots KERNEL on BOARD (rpi4: also a 400 and a Compute Module 4; rpi3:
-# a 3 B and 3 B+; rpi5: a 5). Needs no root.
+# make.sh BOARD KERNEL OUT [CONSOLE]: makes a card that boots KERNEL on BOARD. Needs no root. BOARD
+# is rpi4 (also a 400 or a Compute Module 4), rpi3 (a 3 B or 3 B+) or rpi5.
 #
-#   OUT/     the files of the boot partition: KERNEL as config.txt names it, config.txt, the boot firmware's files
+#   OUT/     the files of the boot partition: KERNEL (named by config.txt), config.txt, boot files
 #   OUT.img  a card with that one partition; only if no file is missing
 #
-# config.txt is config.txt, BOARD.txt and CONSOLE.txt of this directory (CONSOLE: pl011 or mini-uart, as KERNEL was
-# built: NOPSCOPE_RPI_CONSOLE; rpi5: debug-uart). A boot file that is in OUT/ stays. The others come from Debian's
-# packages, if apt has them: raspi-firmware, and for device trees the kernel that linux-image-arm64 depends on. They are
-# kept in a cache.
+# OUT's config.txt joins config.txt, BOARD.txt and CONSOLE.txt of this directory. CONSOLE is pl011
+# or mini-uart (KERNEL's NOPSCOPE_RPI_CONSOLE), or debug-uart (rpi5). Boot files already in OUT/
+# stay. The others come from Debian's packages if apt has them, and are cached: raspi-firmware, and
+# for device trees linux-image-arm64's kernel.
 #
-# Exit status: 0, 1 (a boot file is missing, or the card could not be written), 2 (usage).
+# Exit status: 0; 1: a boot file is missing, or the card could not be written; 2: usage.
 set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/nopscope
@@ -33,8 +33,8 @@ kernel=$2
 out=$3
 consoles='pl011 mini-uart'
 
-# The board does not start without the needed files (docs/rpi4.md has the sources). A board whose device tree is among
-# `also` needs that one.
+# The board does not start without the `needed` files (sources: docs/rpi4.md). A variant of the
+# board needs its device tree from `also`.
 case $board in
 rpi5)  # docs/rpi5.md: the firmware is in its EEPROM
     needed=()
@@ -54,7 +54,7 @@ esac
 console=${4:-${consoles%% *}}
 [[ " $consoles " == *" $console "* ]] || usage
 
-# What Linux calls the device tree that the boot firmware looks for by the name $1.
+# Linux' name of the device tree that the boot firmware calls $1.
 linux_name() {
     case $1 in
     bcm2711-rpi-cm4.dtb) echo bcm2711-rpi-cm4-io.dtb ;;
@@ -63,7 +63,7 @@ linux_name() {
     esac
 }
 
-# In $work, which goes at the end, whatever happens.
+# All temporary files are in $work, which the trap removes.
 work=$(mktemp -d)
 trap 'rm -rf "$work" "$out.img.part"' EXIT
 
@@ -75,7 +75,7 @@ fetch_package() {
     mv "$work/firmware/x" "$package"
 }
 
-# apt's lists for arm64 are the private ones in $work: this machine may be another architecture.
+# Uses its own lists of arm64 packages in $work: this machine may have another architecture.
 fetch_device_trees() {
     local apt="$work/apt" image options
     mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial" "$apt/trees" "$cache"
@@ -93,7 +93,7 @@ fetch_device_trees() {
     mv "$apt/trees" "$device_trees"
 }
 
-# put NAME...: from the caches to OUT/. Prints the names of those that are nowhere.
+# put NAME...: copies from the caches to OUT/. Prints the names that it did not find.
 put() {
     local name
     for name in "$@"; do
@@ -103,7 +103,7 @@ put() {
     done
 }
 
-# The four bytes of a number, low first, for printf.
+# Prints a number as four bytes for printf, low byte first.
 le32() {
     printf '\\x%02x\\x%02x\\x%02x\\x%02x' \
         $(($1 & 255)) $(($1 >> 8 & 255)) $(($1 >> 16 & 255)) $(($1 >> 24))
@@ -113,7 +113,7 @@ make_card() {
     local sectors=$((partition_mib * 2048)) card=$out.img.part
     rm -f "$card"
     truncate -s "$(((first_sector + sectors) * 512))" "$card"
-    # One entry, FAT32 by sector numbers (0x0c), no addresses by cylinder.
+    # One entry: FAT32 with LBA (0x0c), no CHS addresses.
     printf '\x00\xfe\xff\xff\x0c\xfe\xff\xff%b%b' "$(le32 $first_sector)" "$(le32 $sectors)" |
         dd of="$card" bs=1 seek=446 conv=notrunc status=none
     printf '\x55\xaa' | dd of="$card" bs=1 seek=510 conv=notrunc status=none

@@ -10,7 +10,7 @@ namespace {
 constexpr unsigned sgi = 3;
 std::jmp_buf back;
 
-// Keeps what is before it from being a jump.
+// Stops the compiler from making the call before it a jump.
 void end() { asm volatile(""); }
 
 }  // namespace
@@ -27,7 +27,7 @@ extern "C" {
 [[gnu::noinline]] unsigned jumped_to(unsigned n) { return deepest(n + 5) + n; }
 [[gnu::noinline]] unsigned jumps(unsigned n) { return jumped_to(n ^ 3); }
 [[gnu::noinline]] unsigned calls_what_jumps(unsigned n) {
-    unsigned kept = 7 * n + 11;  // gdb takes it from a register that a callee has saved
+    unsigned kept = 7 * n + 11;  // gdb reads it from where a callee saved it
     asm volatile("" : "+r"(kept));
     const unsigned result = jumps(n);
     asm volatile("" : : "r"(kept));

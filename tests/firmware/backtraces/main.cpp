@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the same calls again and again, traced as its command line says in words:
+// Makes the same calls for ever. Words of the command line say how they are traced:
 //
-//     recorder=none|function|graph|profile|duration|sampled   ops=callback|unguarded|return   events=1   sample=2
+//     recorder=none|function|graph|profile|duration|sampled
+//     ops=callback|unguarded|return   events=1   sample=2
 //
-// `ops` go to all functions, beside the recorder. events: the recorder counts one. sample: it records every second
-// call.
+// ops: on all functions, beside the recorder. events: counts one. sample: every second call.
 #include <cstdlib>
 #include <cstring>
 
@@ -53,7 +53,7 @@ nopscope::Ops callback{.func = on_entry};
 nopscope::Ops unguarded{.func = on_entry, .flags = nopscope::ops_unguarded};
 nopscope::ReturnOps at_return(on_begin, on_end);
 
-// The line goes nowhere: gdb looks.
+// Drops the line's bytes: only gdb looks.
 bool swallow(std::uint8_t) { return true; }
 
 std::uint64_t main_sp, task_sp;
@@ -76,7 +76,7 @@ void create_task() {
     const auto low = reinterpret_cast<std::uintptr_t>(task_stack);
     const std::uint64_t high = low + sizeof task_stack;
     must(nopscope::context_create(task, task_frames, low, high));
-    task_sp = high - 16 - 160;  // what selftest_switch_stacks loads, zero but for x30
+    task_sp = high - 16 - 160;  // selftest_switch_stacks loads it, zero except x30
     reinterpret_cast<std::uint64_t*>(task_sp)[11] = reinterpret_cast<std::uintptr_t>(&run_on_the_task);
 }
 
@@ -125,6 +125,6 @@ int main() {
     hal::enable_interrupts();
     for (unsigned n = 1;; ++n) {
         (void)begin(n);
-        nopscope::pump();  // the ring empties here, so that recorders do not wait in the calls
+        nopscope::pump();  // empties the ring: recorders must not wait in the calls
     }
 }

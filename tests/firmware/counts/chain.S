@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loop that calls down a chain of functions without a patch site to one that has one: what tests/verification/oracle/return_stack.cpp
-// looks at. Each level has code of its own: of a recursive function all return addresses are the same, and a
-// return predictor that is one short would still be right.
+// A loop that calls a traced function through a chain of functions without a patch site, for
+// tests/verification/oracle/return_stack.cpp. Each level has its own code: in a recursive function
+// all return addresses are equal, and a return predictor that is off by one would still be right.
 
 #define BTI_C   hint #34
 
@@ -19,13 +19,14 @@
 
     .text
 
-// void chain_mark(const char* row): the plugin begins that row; null: it ends it.
+// void chain_mark(const char* row): tells the plugin that the row begins; null: that it ends.
 function chain_mark
     BTI_C
     ret
 end_of chain_mark
 
-// void chain_run(const char* row, void (*top)(), uint64_t calls): calls it so often, in a row of that name.
+// void chain_run(const char* row, void (*top)(), uint64_t calls): calls top that often, as this
+// row.
 function chain_run
     BTI_C
     stp     x29, x30, [sp, #-32]!
@@ -57,7 +58,7 @@ function chain_\number
 end_of chain_\number
 .endm
 
-// void chain_N(): N of them are above the one that is called at the end.
+// void chain_N(): calls counts_empty through N functions.
     level   1, counts_empty
     .set    number, 1
     .altmacro

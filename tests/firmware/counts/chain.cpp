@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// chain.elf: a function that each recorder traces in turn, called through 0 to 24 others that are not traced
-// (chain.S). tests/bench/model.py runs it under a model of a return predictor. It sends no recording; for
-// each row it prints a line of JSON (after "@chain ") with what the PMU has counted, which on a board is a
-// measurement (docs/bench.md).
+// chain.elf: each recorder in turn traces a function that is called through 0 to 24 untraced
+// functions (chain.S). tests/bench/model.py runs it under a model of a return predictor. It sends
+// no recording. For each row it prints a line of JSON (after "@chain ") with the PMU's counts: on a
+// board these are measurements (docs/bench.md).
 #include "firmware/config.hpp"
 #include "tests/firmware/counts/functions.hpp"
 #include "hal/hal.hpp"
@@ -25,10 +25,10 @@ void chain_24();
 namespace {
 
 constexpr std::uint64_t calls = 100;  // in a row
-constexpr unsigned tries = 3;         // of a row: caches and predictors learn, and what is printed is the least
+constexpr unsigned tries = 3;         // a row: caches and predictors learn; the least is printed
 
 struct Top {
-    unsigned above;  // the traced function
+    unsigned above;  // how many functions call the traced one
     ChainFunction function;
 };
 constexpr Top tops[] = {{0, counts_empty}, {1, chain_1}, {4, chain_4}, {12, chain_12}, {24, chain_24}};
@@ -46,7 +46,7 @@ NOPSCOPE_NOTRACE std::uint64_t lost() {
     return counters.dropped + counters.shadow_stack_full + counters.off_stack + counters.filtered;
 }
 
-// Event counters 0 and 1 are the tracer's. Events: Arm ARM DDI 0487, D13.11.
+// The tracer uses event counters 0 and 1. Events: Arm ARM DDI 0487, D13.11.
 NOPSCOPE_NOTRACE void start_counters() {
     asm volatile(
         "msr pmevtyper2_el0, %0\n\t"
@@ -77,7 +77,7 @@ NOPSCOPE_NOTRACE Counts read_counters() {
             static_cast<std::uint32_t>(mispredicted)};
 }
 
-// QEMU does not.
+// QEMU does not count them.
 NOPSCOPE_NOTRACE bool counts_mispredictions() {
     std::uint64_t events;
     asm volatile("mrs %0, pmceid0_el0" : "=r"(events));

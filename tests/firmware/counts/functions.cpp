@@ -46,7 +46,7 @@ APART std::uint64_t counts_thrower(std::uint64_t n) {
     return sum;
 }
 
-// The call that was left ends, in the recording, with the next that is made.
+// In the recording, the call that longjmp left ends when the next call begins.
 APART std::uint64_t counts_catcher(std::uint64_t n) {
     volatile std::uint64_t sum = n;
     if (__builtin_setjmp(caught_at) == 0) sum = counts_thrower(n);

@@ -9,11 +9,11 @@ void counts_loop_odd(std::uint64_t rounds);
 void counts_loop_local(std::uint64_t rounds);
 void counts_empty();
 std::uint64_t counts_few(std::uint64_t n);
-std::uint64_t counts_caller(std::uint64_t calls);   // much of its time is its callees' recording
-std::uint64_t counts_mixed(std::uint64_t n);        // work of its own, and calls of different lengths
+std::uint64_t counts_caller(std::uint64_t calls);  // recording the callees takes much of its time
+std::uint64_t counts_mixed(std::uint64_t n);       // own work, and calls of different lengths
 std::uint64_t counts_recursive(std::uint64_t n);
 std::uint64_t counts_fibonacci(std::uint64_t n);
-std::uint64_t counts_catcher(std::uint64_t n);      // calls one that a longjmp leaves, in 8,000 instructions
-std::uint64_t counts_handler(std::uint64_t n);      // for an interrupt: calls counts_handled
-void counts_outer(std::uint64_t n);                 // nothing but calls, three levels of them
+std::uint64_t counts_catcher(std::uint64_t n);  // longjmp leaves its 8,000-instruction callee
+std::uint64_t counts_handler(std::uint64_t n);  // for an interrupt; calls counts_handled
+void counts_outer(std::uint64_t n);             // only calls, three levels deep
 }

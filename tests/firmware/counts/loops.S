@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of an exactly known number of instructions, with a patch site as the compiler makes it.
+// Functions with an exactly known number of instructions and a patch site like the compiler's.
 
     .arch armv8-a
 
-// void name(uint64_t rounds): 4 instructions and 3 for each round; `tail` more. `landing_pad`: of functions
-// that only BL reaches GCC leaves it out.
+// void name(uint64_t rounds): 4 instructions, 3 for each round, and `tail`. `landing_pad`: GCC
+// omits it in functions that only BL reaches.
 .macro loop name, tail, landing_pad=1
     .section .text.\name, "ax", %progbits
     .balign 8

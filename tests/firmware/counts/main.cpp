@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// counts.elf: functions that call each other in ways that recording costs much, and little. On a
-// deterministic run the number of instructions that each executes is known (tests/e2e/overhead_test.py).
-// The pump runs at its end only. Arguments: `profile` or `duration`, for that recorder instead of the graph's;
-// `events`, to count INST_RETIRED, too;
-// `interrupts`, for a timer whose handler calls traced functions, too; `unmeasured`, to boot without calibration.
+// counts.elf: functions whose recording costs much or little. In a deterministic run the test knows
+// how many instructions each one executes (tests/e2e/overhead_test.py). The pump runs only at the
+// end. Arguments: `profile` or `duration`: that recorder instead of graph. `events`: also counts
+// INST_RETIRED. `interrupts`: a timer whose handler calls traced functions. `unmeasured`: boots
+// without calibration.
 #include "firmware/config.hpp"
 #include "tests/firmware/counts/functions.hpp"
 #include "hal/hal.hpp"
@@ -28,7 +28,7 @@ NOPSCOPE_NOTRACE void on_timer(unsigned) {
 alignas(128) std::byte profile_memory[1 << 20];
 
 NOPSCOPE_NOTRACE void start() {
-    const bool interrupted = given("interrupts"), counted = given("events");  // strstr() is traced, too
+    const bool interrupted = given("interrupts"), counted = given("events");  // strstr() is traced
     nopscope::Config config = board_config("counts");
     config.recorder = given("profile")    ? nopscope::Recorder::profile
                       : given("duration") ? nopscope::Recorder::duration

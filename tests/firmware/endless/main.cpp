@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// endless.elf: a firmware that never ends, so its recording has the end that a host chooses. All of it is
-// thread context, the pump too: when a command stops the tracing no traced call is open but forever()'s.
-// Command-line words: adaptive, for that mode instead of lossless; profile, for that recorder instead of
-// graph's; deaf, to take no commands; baud=N, the line's pace (0: none).
+// endless.elf: a firmware that never ends: the host chooses the end of its recording. All of it
+// runs in thread context, also the pump. So when a command stops tracing, only forever() is open.
+// Command-line words: adaptive: that mode instead of lossless. profile: that recorder instead of
+// graph. deaf: takes no commands. baud=N: the line's pace (0: none).
 #include "firmware/config.hpp"
 #include "hal/hal.hpp"
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions with a known number of SW_INCR events of their own: what a counter counts of each write to PMSWINC_EL0
-// with its bit.
+// Functions with a known number of SW_INCR events. A counter counts each write of its bit to
+// PMSWINC_EL0.
 #include "tests/firmware/events/functions.hpp"
 
 #define APART extern "C" [[gnu::noinline, gnu::noclone, gnu::noipa]]
 
 namespace {
 
-// On both counters: one counts it, the other something else, or nothing.
+// On both counters. One of them counts it; the other counts something else, or nothing.
 [[gnu::always_inline]] inline void raise(std::uint64_t times) {
     for (; times != 0; --times) asm volatile("msr pmswinc_el0, %0" ::"r"(std::uint64_t{3}));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// events.elf: functions whose events are known, counted by function. Words: `events=0+8`, which; `profile`, instead of
-// graph; `cores`, to run on all there are, each of which joins when the events have been chosen; `change`, to choose
-// them again, in the other order, half way.
+// events.elf: counts the known events of functions. Words: `events=0+8`: which events. `profile`:
+// that recorder instead of graph. `cores`: runs on all cores; each joins after the events were
+// chosen. `change`: chooses the events again half way, in the other order.
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -82,7 +82,7 @@ void start() {
 
 int main() {
     start();
-    events_leaf(1000);  // is not counted
+    events_leaf(1000);  // not counted
     Events wanted = wanted_events();
     need(nopscope::count_events({wanted.numbers, wanted.count}));
     if (given("cores")) {
@@ -101,7 +101,7 @@ int main() {
     }
     while (at_work != 0) nopscope::pump();
     need(nopscope::count_events({}));
-    events_leaf(1000);  // nor is this
+    events_leaf(1000);  // not counted
     need(nopscope::disable(nopscope::Sites::all()));
     hal::print("events: done\n");
     nopscope::finish();

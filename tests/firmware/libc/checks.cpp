@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each function of newlib's aarch64 assembly against a loop that says what it must do, over all
-// small lengths and alignments: the assembly takes another path for nearly each of them.
+// Compares each function of newlib's aarch64 assembly with a reference loop, for all small lengths
+// and alignments: the assembly has another path for nearly each of them.
 #include "tests/firmware/libc/checks.hpp"
 
 #include <csetjmp>
@@ -24,7 +24,7 @@ unsigned char next_byte() {
     return seed >> 24;
 }
 
-// Every length up to 160, then some that reach the long loops.
+// All lengths up to 160, then some that reach the long loops.
 std::size_t next_length(std::size_t length) { return length < 160 ? length + 1 : length + 37; }
 
 unsigned wrong = 0;
@@ -61,7 +61,7 @@ void copies(std::size_t length, std::size_t to, std::size_t from) {
     fill();
     for (std::size_t i = 0; i < length; ++i) source[i + from] = target[i + from];
     for (std::size_t i = 0; i < length; ++i) expected[to + i] = source[from + i];
-    result = move(target + to, target + from, length);  // overlaps, either way round
+    result = move(target + to, target + from, length);  // overlaps in both directions
     check(result == target + to && same(target, expected), "memmove", length, to, from);
 }
 
@@ -93,7 +93,7 @@ void searches(std::size_t length, std::size_t from) {
     }
 }
 
-// A string of `length` bytes without `mark`, at an alignment.
+// Makes a string of `length` bytes without `mark`, at an alignment.
 char* make_string(Buffer& buffer, std::size_t alignment, std::size_t length, char mark) {
     char* text = reinterpret_cast<char*>(buffer) + alignment;
     for (std::size_t i = 0; i < length; ++i) {
@@ -136,7 +136,7 @@ void finds_in_strings(std::size_t length, std::size_t from) {
     check(last(text, 'm') == nullptr, "strrchr", length, length, from);
     check(raw(text, 0) == text + length, "rawmemchr", length, length, from);
     check(first(text, 0) == text + length, "strchr", length, 0, from);
-    text[length + 1] = 'm';  // behind the end
+    text[length + 1] = 'm';  // after the end
     for (std::size_t at = 0; at < length; at += 1 + at / 4) {
         text[at] = 'm';
         check(first(text, 'm') == text, "strchr", length, at, from);

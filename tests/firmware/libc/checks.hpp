@@ -3,11 +3,11 @@
 
 #include <cstddef>
 
-// How many results of newlib's assembly were wrong; prints the first few. All functions are called
-// through pointers, so that each needs its landing pad.
+// Each returns how many results of newlib's assembly were wrong, and prints the first few. They
+// call the functions through pointers, so that each needs its landing pad.
 unsigned check_memory_functions();
 unsigned check_string_functions();
 unsigned check_jumps();
 
-// Results compared so far.
+// How many results were compared so far.
 extern std::size_t checks_made;

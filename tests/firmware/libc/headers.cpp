@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C++ library headers that firmware may use, on either compiler: this file compiles, or they
-// do not.
+// The C++ library headers that a firmware may use. This file tests that they compile, with either
+// compiler.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -38,7 +38,7 @@
 #error "newlib's headers are not on the include path"
 #endif
 
-// Something of each that needs code, so that the link shows what it needs.
+// Uses some headers' code, so that the link needs what they need.
 int sorted_middle(std::span<const int> values) {
     std::array<int, 64> copy{};
     const auto count = std::min(values.size(), copy.size());

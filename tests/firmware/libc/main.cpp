@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// newlib's assembly functions, untraced and then traced: the same right results. A hook changes
-// x9-x17 at a function's entry, so code that kept a value there across a call fails the second time.
+// newlib's assembly functions must give the same right results untraced and traced. A hook changes
+// x9-x17 at a function's entry: code that keeps a value there over a call fails the second time.
 #include <cstdio>
 
 #include "tests/firmware/libc/checks.hpp"
@@ -23,7 +23,7 @@ unsigned check_all(const char* how) {
 int main() {
     const unsigned untraced = check_all("untraced");
 
-    // What the line does not take at once is dropped: only the functions' results matter here.
+    // The line drops what it cannot send at once: only the functions' results matter here.
     const auto [low, high] = hal::stack_bounds();
     auto status = nopscope::init({.image = "libc",
                                   .board = hal::board_name(),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records in flight mode, resets the machine, and is sent by the next boot. Words: `sudden` (without
-// prepare_reset), `header`, `records` (spoils the header, or three records, as a reset might); `forget` (keeps
-// nothing over a reset); `crash` (faults instead).
+// Records in flight mode and resets the machine; the next boot sends the records. Words: `sudden`:
+// no prepare_reset. `header`, `records`: spoils the header, or three records, as a reset might.
+// `forget`: keeps nothing over a reset. `crash`: faults instead.
 #include <cstdio>
 #include <cstring>
 
@@ -33,7 +33,7 @@ extern std::uint64_t __ring_start[], __ring_end[];
 [[gnu::noinline]] void after_the_reset() { branch(30); }
 }
 
-// What tracer/stream/warm_reset.hpp keeps: the header's address, and from it the first ring's.
+// Finds the header of tracer/stream/warm_reset.hpp, which has the first ring's address.
 static std::uint64_t* header() {
     for (std::uint64_t* at = __ring_start; at != __ring_end; ++at) {
         if (*at == 0x6e6f'7073'636f'7031) return at;
@@ -45,7 +45,7 @@ static void spoil_records() {
     constexpr unsigned ring_log2 = NOPSCOPE_RING_LOG2;
     auto* const ring = reinterpret_cast<std::uint64_t*>(kept[2] ^ ring_log2);
     constexpr std::uint64_t slots = (std::uint64_t{1} << ring_log2) / 8;
-    // As it was before the lap went into it (tracer/core/ring.hpp).
+    // Sets a record's high half, and XORs the lap into it, as tracer/core/ring.hpp does.
     const auto spoil = [&](std::uint64_t back, std::uint64_t high) {
         const std::uint64_t position = kept[11] - 8 * back;
         const std::uint64_t mask = (position >> (ring_log2 - 2) & 0xffff'ffff) << 32;
@@ -54,9 +54,9 @@ static void spoil_records() {
     };
     constexpr std::uint64_t entry = std::uint64_t{1} << 32, ret = std::uint64_t{2} << 32;
     constexpr std::uint64_t extended = std::uint64_t{3} << 32;
-    spoil(1000, entry | std::uint64_t{0xdead} << 35);       // no site
-    spoil(2000, ret | std::uint64_t{0x7ff'ffff} << 36);     // of an entry that has not been made
-    spoil(3000, extended | std::uint64_t{14} << 35);        // of no kind
+    spoil(1000, entry | std::uint64_t{0xdead} << 35);    // site that does not exist
+    spoil(2000, ret | std::uint64_t{0x7ff'ffff} << 36);  // entry that does not exist
+    spoil(3000, extended | std::uint64_t{14} << 35);     // unknown kind
 }
 
 static void run_first() {
@@ -76,7 +76,7 @@ int main() {
     auto config = board_config("reset");
     config.mode = nopscope::Mode::flight;
     config.recorder = nopscope::Recorder::graph;
-    config.keep_over_reset = !has_word("forget");  // QEMU's memory survives, whatever board it is
+    config.keep_over_reset = !has_word("forget");  // QEMU's memory survives on each board
     const bool again = boots++ == 1;
     if (!again) boots = 1;
     const auto status = nopscope::init(config);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What boot initialisation must refuse, each with its entry in the site table; an empty entry; and an
-// entry twice. And a way to call a function on another stack.
+// Entries that boot initialisation must refuse, an empty entry, and a duplicate entry. Also a way
+// to call a function on another stack.
 
-// The two NOPs before a function, \offset bytes off 8-byte alignment.
+// The two NOPs before a function. \offset: how many bytes they are off 8-byte alignment.
 .macro pre_nops offset=0
     .balign 8
     .if \offset
@@ -36,10 +36,10 @@ selftest_bad_misaligned:
 selftest_bad_words:
     hint    #34
     nop
-    hint    #25                         // paciasp where a NOP belongs
+    hint    #25                         // a PACIASP instead of a NOP
     ret
 
-// The same shape, but not in text.
+// Right words, but not in text.
     .section .rodata.selftest_bad_sites, "a", %progbits
     pre_nops
     entry   1b

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// BTI and pointer authentication: enforced where the CPU has them, harmless where not. Each test
-// says which of the two it saw.
+// BTI and pointer authentication: enforced if the CPU has them, else harmless. Each test prints
+// which of the two it saw.
 #include <cstdio>
 
 #include "tests/firmware/selftest/selftest.hpp"
@@ -22,7 +22,7 @@ struct Branch {
     const void* target;
 };
 
-// True when the branch arrived and came back.
+// fault.happened is false if the branch arrived and returned.
 Fault try_branch(void (*jump)(const void*), const void* target) {
     Branch branch{.jump = jump, .target = target};
     return expect_fault(
@@ -33,7 +33,7 @@ Fault try_branch(void (*jump)(const void*), const void* target) {
         &branch);
 }
 
-// Refused, as BTI refuses: at the target, with nothing of it executed.
+// A refusal by BTI: the fault is at the target, before its first instruction.
 bool is_refusal(const Fault& fault, const void* target) {
     return fault.happened && fault.elr == hal::address_of(target) &&
            fault.exception_class() == static_cast<unsigned>(hal::ExceptionClass::branch_target);
@@ -41,14 +41,14 @@ bool is_refusal(const Fault& fault, const void* target) {
 
 struct Rule {
     const void* target;
-    bool blr, br, br_x16;  // Arm ARM DDI 0487, D8.6.5: what the landing place accepts
+    bool blr, br, br_x16;  // Arm ARM DDI 0487, D8.6.5: what the target accepts
 };
 const Rule rules[] = {
     {.target = selftest_land_nothing, .blr = false, .br = false, .br_x16 = false},
     {.target = selftest_land_c, .blr = true, .br = false, .br_x16 = true},
     {.target = selftest_land_j, .blr = false, .br = true, .br_x16 = true},
     {.target = selftest_land_jc, .blr = true, .br = true, .br_x16 = true},
-    // As BTI c, with SCTLR_EL1.BT1 set.
+    // Like BTI c, because SCTLR_EL1.BT1 is set.
     {.target = selftest_land_paciasp, .blr = true, .br = false, .br_x16 = true},
 };
 
@@ -71,7 +71,7 @@ SELFTEST("bti.indirect_branches_land_only_on_landing_pads") {
 }
 
 SELFTEST("bti.a_call_through_a_pointer_lands") {
-    int (*volatile function)() = selftest_patchable;  // no pad: assembly without one
+    int (*volatile function)() = selftest_patchable;  // assembly without a landing pad
     int (*volatile compiled)(const char*) = [](const char* text) { return text[0] - '0'; };
     REQUIRE(compiled("7") == 7);
     const bool has_bti = hal::CpuFeatures::read().bti;
@@ -86,7 +86,7 @@ SELFTEST("pac.a_changed_return_address_does_not_return") {
     REQUIRE(!expect_fault([](void*) { selftest_tamper_return(0); }, nullptr).happened);
     if (!has_pac) return passed("no pointer authentication here");
     const Fault fault = expect_fault([](void*) { selftest_tamper_return(8); }, nullptr);
-    constexpr unsigned authentication_failure = 0x1c;  // FEAT_FPAC; else the branch itself faults
+    constexpr unsigned authentication_failure = 0x1c;  // with FEAT_FPAC; else the branch faults
     REQUIRE(fault.happened);
     REQUIRE(fault.exception_class() == authentication_failure ||
             fault.exception_class() ==

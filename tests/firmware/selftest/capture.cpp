@@ -52,7 +52,7 @@ void collect(std::span<std::uint8_t> chunk, std::size_t& count, Recording& recor
     } else if (frame.header.stream == protocol::Stream::stats) {
         protocol::Stats stats;
         recording.well_formed &= protocol::read_stats(frame.payload, frame.payload_bytes, stats);
-        // A periodic one may follow the final one while what it left is pumped out.
+        // A periodic one may follow the final one while pump() empties the ring.
         if (recording.stats.final == 0) recording.stats = stats;
     } else if (frame.header.stream == protocol::Stream::trace) {
         protocol::TraceDecoder& decoder = decoders[frame.header.core];
@@ -78,7 +78,7 @@ void collect(std::span<std::uint8_t> chunk, std::size_t& count, Recording& recor
     }
 }
 
-// All that is on the line.
+// Decodes all frames on the line and empties it.
 Recording collect() {
     Recording recording{.events = {}, .stats = {}, .well_formed = true};
     std::size_t count = 0;
@@ -109,7 +109,7 @@ void pump_out() {
 void on_line_byte(void (*run)()) { run_on_byte = run; }
 void shut_line(bool shut) { line_shut = shut; }
 
-// The compiled-in filter: traced from the first instruction after init().
+// The compiled-in filter: these are traced from the first instruction after init().
 const void* const from_boot[] = {reinterpret_cast<const void*>(leaf),
                                  reinterpret_cast<const void*>(calls_leaf)};
 const void* const not_from_boot[] = {reinterpret_cast<const void*>(calls_leaf)};
@@ -143,7 +143,7 @@ bool joined_here() {
 
 Recording record(void (*run)()) {
     pump_out();
-    (void)collect();  // what follows is decoded from there on
+    (void)collect();  // record() returns only later records
     run();
     pump_out();
     return collect();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tracer's line, for its tests: memory instead of a UART, read back by the wire format's reader.
+// The tracer's line for its tests: memory instead of a UART. The protocol's own decoder reads it.
 #pragma once
 
 #include <cstdint>
@@ -13,41 +13,41 @@
 
 namespace nopscope::selftest {
 
-// Calls init() on first use: all cores, stream mode, no pacing, the function recorder on leaf alone.
-// False: it failed.
+// Calls init() on first use: all cores, stream mode, no pacing, function recorder on `leaf` only.
+// False: init() failed.
 bool tracer_is_up();
 
-// Another core, on it: joins once.
+// Call it on another core: joins on first use.
 bool joined_here();
 
-// Drops what is on the line and in the ring, then lets `run` run and collects what it recorded: the
-// tracer's own records are left out, and event indexes count from the first one left.
+// Drops the contents of line and ring, calls `run`, and returns what it recorded. The tracer's own
+// records are left out. Event indexes count from the first event that is left.
 struct Recording {
     std::span<const protocol::Event> events;
     protocol::Stats stats;  // the final one, else the last seen
     bool well_formed;
-    unsigned brackets = 0;   // of the tracer's time, with instructions beside them
-    unsigned read_outs = 0;  // of the profile, that came to their end; of core 0
+    unsigned brackets = 0;   // brackets of the tracer's time, with instructions beside them
+    unsigned read_outs = 0;  // completed read-outs of core 0's profile
     unsigned profiled = 0;   // functions in them
     std::uint64_t profiled_calls = 0;
     unsigned answers[protocol::answer_count] = {};  // replies to commands
 };
 Recording record(void (*run)());
 
-// Of the frames collected so far.
+// The session number of the frames collected so far.
 std::uint16_t captured_session();
-// What pump() reads from now on; and whether all of it has been read.
+// feed_line: the bytes that pump() reads from now on. line_is_fed: it has read all of them.
 void feed_line(std::span<const std::uint8_t> bytes);
 bool line_is_fed();
-// All that has been recorded so far goes to the line.
+// Sends all records so far to the line.
 void pump_out();
 
-// Called as the line takes a byte, by the pump. Null: nothing.
+// pump() calls `run` for each byte that the line takes. Null: no call.
 void on_line_byte(void (*run)());
-// While shut, the line takes no byte: the ring fills.
+// A shut line takes no byte, so the ring fills.
 void shut_line(bool shut);
 
-// `event` is an entry (or call) of `function`, or the data that says of which function its record is.
+// `event` is an entry or call of `function`, or a data record that names `function`.
 bool is_of(const protocol::Event& event, const void* function);
 
 }  // namespace nopscope::selftest

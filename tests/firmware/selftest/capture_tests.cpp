@@ -27,7 +27,7 @@ bool ended() {
            counters().enabled == 0;
 }
 
-// Takes the events of a recording one after the other.
+// Reads the events of a recording one by one.
 class Reader {
 public:
     explicit Reader(const Recording& recording) : events_(recording.events) {}
@@ -127,7 +127,7 @@ SELFTEST("captures.a_function_has_one_mask") {
     const Recording none = record([] { (void)calls_leaf(5); });
     REQUIRE(none.events.size() == 4);
     for (std::uint8_t mask = 1; mask <= 8; ++mask) {
-        // Each stays in use on one function.
+        // Each mask stays in use by one function.
         REQUIRE(is_ok(capture_arguments(Sites::range(mask, 1), mask)));
     }
     REQUIRE(capture_arguments(Sites::of(leaf_only), 9) == Status::too_many && ended());
@@ -152,7 +152,7 @@ SELFTEST("captures.counters") {
     return passed();
 }
 
-// A record of several words is one drop.
+// A record of several words counts as one drop.
 SELFTEST("captures.dropped_whole_and_counted_once") {
     REQUIRE(begin());
     static std::uint64_t counted;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clock of the records: CNTVCT, or in selftest-pmccntr.elf the PMU's cycles.
+// The clock of the records: CNTVCT; in selftest-pmccntr.elf the PMU's cycle counter.
 #include "tests/firmware/selftest/capture.hpp"
 #include "tests/firmware/selftest/core_tests.hpp"
 #include "tests/firmware/selftest/selftest.hpp"
@@ -22,7 +22,7 @@ bool begin() {
            is_ok(enable(Recorder::function, Sites::of(both)));
 }
 
-// leaf here, sum_to there, leaf here: one after the other.
+// Calls leaf here, sum_to on the other core, leaf here, one after the other.
 void here_there_here() {
     (void)leaf(1);
     on_core(other, [](unsigned) {
@@ -66,7 +66,7 @@ SELFTEST("clock.runs_on_while_nobody_records") {
     });
     REQUIRE(recording.events.size() == 2);
     const std::uint64_t between = recording.events[1].clock - recording.events[0].clock;
-    // The PMU's cycles are not slower than the counter on any machine here.
+    // On every machine here PMU cycles are at least as fast as the counter.
     REQUIRE(between >= waited);
     REQUIRE(is_ok(disable(Sites::all())));
     return passed();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks with stacks of their own that give way in the middle of traced calls.
+// Tasks with their own stacks. They switch in the middle of traced calls.
 #include "tests/firmware/selftest/capture.hpp"
 #include "tests/firmware/selftest/core_tests.hpp"
 #include "tests/firmware/selftest/selftest.hpp"
@@ -34,12 +34,12 @@ Context* main_task;
 std::uint64_t main_sp;
 Task* running;
 unsigned rounds;
-std::uint64_t linger_ticks;  // that each task spends before it ends
+std::uint64_t linger_ticks;  // each task spends them before it ends
 bool wrong;
 
 bool is_ok(Status status) { return status == Status::ok; }
 
-// From a task to the other that is not done, or to main.
+// Switches from a task to the other one if it is not done, else to main.
 void give_way() {
     Task* const from = running;
     Task* to = from == &tasks[0] ? &tasks[1] : &tasks[0];
@@ -56,7 +56,7 @@ void give_way_twice() {
     give_way();
 }
 
-// longjmp has one buffer for both tasks: neither gives way before it has landed.
+// Both tasks share the longjmp buffer: neither switches between setjmp and longjmp.
 void run_task() {
     Task& self = *running;
     hal::enable_interrupts();
@@ -95,8 +95,8 @@ bool destroy_tasks() {
 }
 void run_tasks() { give_way(); }
 
-// Every return closes the innermost open call of the context that runs, or, unless `all` switches are
-// said, of another.
+// True: every return closes the innermost open call of the running context. With `all` false, not
+// all switches are recorded, and a return may close another context's innermost call.
 bool nests(std::span<const protocol::Event> events, unsigned& switches, bool all = true) {
     static std::uint32_t open[3][64];
     unsigned depth[3] = {};
@@ -164,7 +164,7 @@ SELFTEST("contexts.interrupts_meanwhile") {
         calls_back(run_tasks);
         while (*static_cast<volatile unsigned*>(&interrupts) <= 3) {
         }
-        hal::disable_interrupt(timer);  // or they would go on while the ring is emptied
+        hal::disable_interrupt(timer);  // else they continue while the ring is emptied
     });
     unsigned switches = 0;
     REQUIRE(!wrong && recording.well_formed && nests(recording.events, switches));
@@ -173,7 +173,7 @@ SELFTEST("contexts.interrupts_meanwhile") {
     return passed();
 }
 
-// The ring is full in the middle of it: what was admitted still nests.
+// The ring fills up in the middle. The recorded events still nest.
 SELFTEST("contexts.a_full_ring_confuses_nothing") {
     REQUIRE(begin() && create_tasks());
     rounds = 1000;
@@ -189,7 +189,7 @@ SELFTEST("contexts.a_full_ring_confuses_nothing") {
     unsigned switches = 0;
     REQUIRE(!wrong && recording.well_formed && counters().dropped > dropped);
     REQUIRE(nests(recording.events, switches, false) && switches > 100);
-    // The last was after the pump, and in main.
+    // The last events are main's, after the pump.
     REQUIRE(is_of(recording.events[recording.events.size() - 4], pointer(calls_leaf)));
     const protocol::Event* said = nullptr;
     for (const protocol::Event& event : recording.events) {
@@ -214,7 +214,7 @@ SELFTEST("contexts.callbacks_return_in_theirs") {
     return passed();
 }
 
-// The task is within two calls of its own when their ops goes.
+// The ops is detached while two of the task's calls are open.
 SELFTEST("contexts.callbacks_are_detached_from_them") {
     static unsigned exits;
     static ReturnOps counting(nullptr, [](std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*,
@@ -232,12 +232,12 @@ SELFTEST("contexts.callbacks_are_detached_from_them") {
     return passed();
 }
 
-// Switched out in the middle of a call, and never again.
+// A task is switched out in the middle of a call, and never continues.
 SELFTEST("contexts.time_away_is_nobodys_own_in_the_profile") {
     REQUIRE(tracer_is_up() && is_ok(disable(Sites::all())));
     REQUIRE(is_ok(enable(Recorder::profile, Sites::of(back_only))));
     const std::uint32_t site = *lookup(reinterpret_cast<std::uintptr_t>(pointer(calls_back)));
-    // An emulator that pauses makes it somebody's now and then.
+    // An emulator that pauses adds to some function's own time now and then.
     bool nobodys = false;
     for (unsigned tries = 0; !nobodys && tries < 10; ++tries) {
         SiteProfile before, after;
@@ -263,7 +263,7 @@ SELFTEST("contexts.destroyed_with_open_calls") {
     tasks[1].done = true;
     rounds = 1;
     const Recording recording = record([] {
-        calls_back(run_tasks);  // comes back from within two calls of the task
+        calls_back(run_tasks);  // returns from within two calls of the task
         wrong |= !destroy_tasks();
     });
     REQUIRE(!wrong && !tasks[0].done && recording.events.size() == 10);
@@ -276,13 +276,13 @@ SELFTEST("contexts.destroyed_with_open_calls") {
 
 SELFTEST("contexts.misuse_is_refused") {
     static Context small, big, others[max_cores];
-    static ContextFrame frames[(1 << NOPSCOPE_RING_LOG2) / 8 / 2];  // as many returns as half the ring holds
+    static ContextFrame frames[(1 << NOPSCOPE_RING_LOG2) / 8 / 2];  // returns in half a ring
     REQUIRE(begin() && create_tasks());
     REQUIRE(context_create(small, std::span(frames, 1), 0, 64) == Status::bad_config);
     REQUIRE(context_create(tasks[0].context, frames, 0, 64) == Status::bad_config);
     REQUIRE(context_switch(small) == Status::conflict && context_destroy(small) == Status::bad_config);
     REQUIRE(context_create(big, frames, 0, 64) == Status::ring_too_small);
-    // What one ring has room for, once on each core that may ever record.
+    // A ring's room for returns, once for each core that may record.
     const std::size_t room = ring_bytes / 2 / record_bytes - shadow_frames - 64;
     REQUIRE(context_create(big, std::span(frames, room + 2), 0, 64) == Status::ring_too_small);
     for (unsigned core = 1; core < hello.cores; ++core) {

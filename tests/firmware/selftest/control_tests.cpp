@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands from the host, as pumps in interrupts do them on top of traced code.
+// Commands from the host. Pumps in interrupts execute them on top of traced code.
 #include <atomic>
 
 #include "tests/firmware/selftest/capture.hpp"
@@ -22,7 +22,7 @@ std::size_t written = 0;
 std::uint32_t number = 0;
 std::atomic<bool> ends;
 
-// Numbers go as varints: none here is above 127 but the ranges'.
+// The arguments are varints. Only those of ranges are above 127.
 void command(Command what, Words words = {}) {
     static protocol::FrameBuilder builder;
     protocol::Writer out(builder.payload());
@@ -48,7 +48,7 @@ void on_timer(unsigned) {
     pump();
 }
 
-// Slowly enough for a pump to come to an end.
+// Slow enough for a pump to finish.
 void run_traced() {
     for (std::uint64_t i = 0; i < 3; ++i) (void)(calls_leaf(i) + sum_to(5) + tail_calls_leaf(i));
     const std::uint64_t until = hal::clock() + hal::clock_hz() / 2000;
@@ -56,7 +56,7 @@ void run_traced() {
     }
 }
 
-// While the timer pumps, until all commands have been read and `also` has returned.
+// Records while the timer pumps, until all commands are read and `also` has returned.
 template <typename Also>
 Recording with_commands(Also also) {
     static Also also_run = also;
@@ -84,7 +84,7 @@ Recording with_commands(Also also) {
 
 bool begin() {
     if (!tracer_is_up() || disable(Sites::all()) != Status::ok || !start_workers()) return false;
-    (void)record([] {});  // the session
+    (void)record([] {});  // learns the session number
     return true;
 }
 
@@ -104,8 +104,8 @@ SELFTEST("control.interrupts_change_what_is_traced") {
     return passed(cores_note());
 }
 
-// Three kinds of requests at once: the host's in the timer, the firmware's in thread context, and
-// callbacks open below some of the interrupts.
+// Three kinds of requests at once: the host's in the timer interrupt, the firmware's in thread
+// context, and open callbacks below some of the interrupts.
 SELFTEST("control.beside_requests_of_the_firmware") {
     REQUIRE(begin());
     static std::atomic<unsigned> calls;
@@ -133,7 +133,7 @@ SELFTEST("control.beside_requests_of_the_firmware") {
     start();
     REQUIRE(!failed && calls != 0);
     const auto count = [&](Answer answer) { return recording.answers[static_cast<unsigned>(answer)]; };
-    // An emulator may leave a core alone for a second.
+    // An emulator may not run a core for a second.
     REQUIRE(answered(recording) == 4 * rounds && count(Answer::ok) > 3 * rounds);
     REQUIRE(count(Answer::ok) + count(Answer::timeout) + count(Answer::busy) == 4 * rounds);
     REQUIRE(disable(Sites::all()) == Status::ok && counters().enabled == 0);
@@ -155,7 +155,7 @@ SELFTEST("control.after_a_timeout_the_rest_is_done") {
     static const void* const leaf_only[] = {reinterpret_cast<const void*>(leaf)};
     static const void* const other[] = {reinterpret_cast<const void*>(sum_to)};
     const std::uint32_t chosen = index_of(calls_leaf);
-    // A callback that takes a second, and not much longer.
+    // A callback that takes a second, and not much more.
     const auto asked = [&](Command what, Words words) -> Outcome {
         REQUIRE(attach(holding, Sites::of(leaf_only)) == Status::ok);
         inside = false;
@@ -179,7 +179,7 @@ SELFTEST("control.after_a_timeout_the_rest_is_done") {
         REQUIRE(detach(holding) == Status::ok);
         return passed();
     };
-    // A list to be freed makes the first change wait.
+    // With a list to free, the first change has to wait.
     REQUIRE(attach(noting, Sites::all()) == Status::ok && enable(Recorder::graph, Sites::of(other)) == Status::ok);
     REQUIRE(asked(Command::set_recorder, {1, 1, 1}).failure == nullptr);
     unsigned recorders = 0;
@@ -209,9 +209,9 @@ SELFTEST("control.what_is_not_there_is_refused") {
         }
     }
     command(static_cast<Command>(200));
-    written += 3;  // zero bytes: nothing
+    written += 3;  // zero bytes are ignored
     commands[written++] = 7;
-    commands[written++] = 0;  // and this is no frame
+    commands[written++] = 0;  // and this is not a frame
     const Recording recording = with_commands([] {});
     REQUIRE(recording.answers[static_cast<unsigned>(Answer::ok)] == 1);
     REQUIRE(recording.answers[static_cast<unsigned>(Answer::malformed)] == 2 + 3 * 4 + 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inter-processor calls: they reach every core whatever it does, and no core that is off.
+// Calls between cores. They reach every core, whatever it does, and no offline core.
 #include <atomic>
 
 #include "tests/firmware/selftest/core_tests.hpp"
@@ -43,8 +43,7 @@ bool each_other_was_called_once(unsigned depth) {
 std::atomic<unsigned> ready;
 volatile std::uint32_t released;
 
-// Makes each other core wait in `job`, which says in `ready` that it does and returns when
-// released.
+// Makes each other core wait in `job`, which increments `ready` and returns when released.
 bool occupy(Job job) {
     ready = 0;
     released = 0;
@@ -75,7 +74,7 @@ SELFTEST("core.calls_reach_a_spinning_core") {
         ++ready;
         selftest_spin(&released);
     }));
-    const std::uint64_t until = hal::clock() + hal::clock_hz() / 100;  // all have come to spin
+    const std::uint64_t until = hal::clock() + hal::clock_hz() / 100;  // until all of them spin
     while (hal::clock() < until) {
         hal::yield();
     }
@@ -97,7 +96,7 @@ SELFTEST("core.calls_reach_a_spinning_core") {
 SELFTEST("core.calls_interrupt_a_long_handler") {
     REQUIRE(start_workers());
     constexpr unsigned sgi = 5;
-    // Of priority 1: where there are sixteen priorities only, one of priority 0 is not interrupted.
+    // Priority 1: with only sixteen priorities a call does not interrupt priority 0.
     REQUIRE(occupy([](unsigned) {
         hal::set_handler(sgi, 1, [](unsigned) {
             ++ready;
@@ -126,7 +125,7 @@ SELFTEST("core.calls_of_all_cores_at_once") {
         wait_for([] { return ready == hal::core_count(); });
         for (unsigned i = 0; i < rounds; ++i) {
             if (!machine.run_on_other_cores(note, called)) ++failures;
-            // Also while interrupts are masked here: whoever waits serves.
+            // Also with interrupts masked: a waiting caller serves calls.
             const hal::InterruptsMasked masked;
             if (!machine.run_on_other_cores(note, called)) ++failures;
         }
@@ -135,7 +134,7 @@ SELFTEST("core.calls_of_all_cores_at_once") {
     on_other_cores(call_the_others);
     call_the_others(0);
     REQUIRE(workers_done());
-    // Seldom, a loaded host keeps one of its threads waiting for a second.
+    // Now and then a loaded host stops one of its threads for a second.
     REQUIRE(failures < rounds / 20);
     for (unsigned core = 0; core < hal::core_count(); ++core) {
         const unsigned all = 2 * rounds * (hal::core_count() - 1);
@@ -175,7 +174,7 @@ SELFTEST("core.calls_that_are_not_answered_end") {
     const bool came = machine.run_on_other_cores(note, called);
     const std::uint64_t taken = hal::clock() - before;
     REQUIRE(release());
-    // What was taken back is not run when the core listens again; what comes next is.
+    // The core does not run a call that was taken back, but it runs the next one.
     for (const Called& one : called) REQUIRE(one.count == 0);
     REQUIRE(machine.run_on_other_cores(note, called));
     REQUIRE(each_other_was_called_once(0));
@@ -188,7 +187,7 @@ SELFTEST("core.calls_that_are_not_answered_end") {
 
 namespace {
 
-std::atomic<unsigned> generation;  // odd: changing. Its second bit is what the function returns
+std::atomic<unsigned> generation;  // odd: changing; bit 1: what the function returns
 struct alignas(64) Checked {
     std::atomic<unsigned> right;
     std::atomic<unsigned> wrong;
@@ -212,10 +211,10 @@ void patch_once(Address word, std::uint32_t instruction) {
     if (!machine.synchronize_other_cores()) hal::panic("a core did not take part");
 }
 
-// Twice, for QEMU with a thread for each core: a store to text throws the translations of that word
-// away *before* it writes, and another core that translates in between keeps the old word, for
-// good. After the first call no core is still translating what it read before it, so the second
-// store ends what is left. (With thread=single, and on hardware, once is enough.)
+// Twice, because of QEMU with a thread for each core. QEMU drops its translations of a word
+// *before* the store to it. Another core that translates in between keeps the old word for ever.
+// After the first call every core has finished such a translation, and the second store drops it.
+// With thread=single, and on hardware, once is enough.
 void patch(Address word, std::uint32_t instruction) {
     patch_once(word, instruction);
     patch_once(word, instruction);
@@ -258,7 +257,7 @@ SELFTEST("core.patched_text_is_seen_by_all") {
     return passed(cores_note());
 }
 
-// ---- the last of the file: a core goes off -----------------------------------------------------
+// ---- last in this file: a core goes offline ----------------------------------------------------
 
 SELFTEST("core.one_that_returns_is_off_and_not_waited_for") {
     REQUIRE(start_workers());
@@ -266,7 +265,7 @@ SELFTEST("core.one_that_returns_is_off_and_not_waited_for") {
     if (last == 0) return passed(cores_note());
     if ((hal::online_cores() >> last & 1) != 0) {
         dismiss(last);
-        // Calls meanwhile: the core may go while it is being asked.
+        // Calls at the same time: the core may go offline while a call waits for it.
         while ((hal::online_cores() >> last & 1) != 0) {
             REQUIRE(machine.run_on_other_cores(note, called));
         }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What core_tests.cpp patches and interrupts. Prototypes: core_tests.hpp.
+// Code that core_tests.cpp patches and interrupts. Prototypes: core_tests.hpp.
 
     .text
 
-// Out: w0 = 0, or 1 once its first word is the branch in selftest_toggle_branch: NOP and B may
-// change under a core that runs them.
+// Out: w0 = 0; 1 when its first word is selftest_toggle_branch. NOP and B may change while another
+// core executes them.
     .balign 8
     .global selftest_toggle
 selftest_toggle:
@@ -15,7 +15,7 @@ toggled:
     mov     w0, #1
     ret
 
-// B toggled, as selftest_toggle's first word has it.
+// B toggled, as the first word of selftest_toggle.
     .section .rodata
     .balign 8
     .global selftest_toggle_branch
@@ -23,12 +23,12 @@ selftest_toggle_branch:
     .inst   0x14000000 | ((toggled - selftest_toggle) / 4)
 
     .text
-// In: x0 a 32-bit word. Spins until it is not zero.
+// In: x0 the address of a 32-bit word. Spins until the word is not zero.
     .balign 8
     .global selftest_spin
     .global selftest_spin_end
 selftest_spin:
-    yield                               // under -icount the other cores get their turn
+    yield                               // with -icount: lets the other cores run
     ldr     w1, [x0]
     cbz     w1, selftest_spin
     ret

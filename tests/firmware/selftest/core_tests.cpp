@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several cores: each is set up as the boot core, and is on its own. With one core each test says
-// so and passes.
+// Several cores: each is set up like the boot core, and has its own state. With one core each test
+// says so and passes.
 #include "tests/firmware/selftest/core_tests.hpp"
 
 #include <atomic>
@@ -104,7 +104,7 @@ SELFTEST("core.each_is_set_up_as_the_boot_core") {
 
 SELFTEST("core.clocks_agree") {
     REQUIRE(start_workers());
-    // Each in its turn: a clock that lags would be before the one of the core that asked.
+    // One core after the other: a clock that lags would be before that of the asking core.
     bool ordered = true;
     static std::atomic<std::uint64_t> theirs;
     for_each_other_core([&](unsigned core) {
@@ -136,7 +136,7 @@ bool is_unmapped(std::uint64_t address) {
 
 }  // namespace
 
-// All expect their fault at the same time, and each is saved on the core's own emergency stack.
+// All cores fault at the same time. Each saves its registers on its own emergency stack.
 SELFTEST("core.stack_overflow_is_caught_on_each_at_once") {
     REQUIRE(start_workers());
     static std::atomic<unsigned> expecting;
@@ -205,7 +205,7 @@ SELFTEST("core.sgis_reach_the_core_they_name") {
         alone = alone && taken == ++raised;
     });
     REQUIRE(alone && each_other_was_seen(1));
-    // And back, one after the other, so that none merges with another.
+    // And back, one core after the other, so that no two SGIs merge.
     for_each_other_core([&](unsigned core) {
         const unsigned before = seen[0].count;
         on_core(core, [](unsigned) { hal::raise_sgi_on(0, sgi); });
@@ -218,7 +218,7 @@ SELFTEST("core.sgis_reach_the_core_they_name") {
     return passed(cores_note());
 }
 
-// Sixteen equal lines, whoever prints them: a torn one does not compare.
+// All cores print the same line, sixteen times in total. A torn line differs.
 SELFTEST("core.console_lines_stay_whole") {
     REQUIRE(start_workers());
     static std::atomic<unsigned> next;

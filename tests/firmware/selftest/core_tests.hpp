@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workers: each core but the boot core waits in a loop for something to run.
+// Workers: each core except the boot core waits in a loop for a job.
 //
 //     on_other_cores([](unsigned core) { seen[core] = 1; });   // starts it on each
 //     REQUIRE(workers_done());                                 // and waits
@@ -20,23 +20,23 @@ namespace nopscope::selftest {
 
 using Job = void (*)(unsigned core);
 
-// The first call starts the workers. False: not all did.
+// The first call starts the workers. False: a core did not start.
 bool start_workers();
-// A worker runs `job` in thread context with interrupts on. One at a time each.
+// A worker runs `job` in thread context with interrupts enabled. It has one job at a time.
 void on_core(unsigned core, Job job);
 void on_other_cores(Job job);
-// Waits until no worker has a job. False: one still has, after a time that nothing here takes.
+// Waits until no worker has a job. False: a job takes longer than patience_seconds.
 bool workers_done();
-// Makes a worker's entry return. Its core is off for good.
+// Makes a worker's entry return. Its core then powers off for good.
 void dismiss(unsigned core);
-// Whether the core's first act found interrupts masked.
+// Whether interrupts were masked when the worker began.
 bool began_masked(unsigned core);
-// Whether TPIDR_EL1 and FPCR were zero then.
+// Whether TPIDR_EL1 and FPCR were zero when it began.
 bool began_zeroed(unsigned core);
-// Cores that are online, in a static text: "one core", "4 cores".
+// How many cores are online, as a static text: "one core", "4 cores".
 const char* cores_note();
 
-// Seconds: a hang detector only.
+// Only to detect a hang.
 inline constexpr std::uint64_t patience_seconds = 20;
 template <typename Condition>
 bool wait_for(Condition condition) {

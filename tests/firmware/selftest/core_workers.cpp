@@ -35,7 +35,7 @@ void work(unsigned core) {
             job(core);
             mine.job.store(nullptr);
         }
-        // Masked, or a wake could come between the look and the sleep. WFI wakes all the same.
+        // Masked: else the wake-up could come between check and sleep. WFI wakes also while masked.
         hal::disable_interrupts();
         if (mine.job.load() == nullptr && !mine.is_dismissed.load()) hal::wait_for_interrupt();
         hal::enable_interrupts();
@@ -49,7 +49,7 @@ bool start_workers() {
     static bool all;
     if (started) return all;
     started = true;
-    all = tracer_is_up();  // which refuses to write text that other cores may be running
+    all = tracer_is_up();  // before: init() does not write text that other cores may execute
     for (unsigned core = 1; core < hal::core_count(); ++core) {
         all = hal::start_core(core, work) && all;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ways to end in the exception reporter, each three calls deep. tests/target checks the reports.
+// Ways to end in the exception reporter, each three calls deep. tests/target checks the report.
 #include <cstdio>
 #include <cstring>
 
@@ -14,15 +14,15 @@
 
 using namespace nopscope;
 
-// Names as the expected backtraces have them. None ends in a call, which would be a tail call and
-// have no frame.
+// The expected backtraces have these names. No function ends in a call: a tail call would have no
+// frame.
 extern "C" {
 
 static void crash_read_null() { static_cast<void>(*static_cast<volatile int*>(nullptr)); }
 
 static volatile unsigned endless = ~0u;
 
-// The array keeps the compiler from making this a loop.
+// The array stops the compiler from making this a loop.
 [[gnu::noinline]] static unsigned crash_overflow(unsigned depth) {
     volatile unsigned room[64];
     room[depth % 64] = depth;
@@ -44,7 +44,7 @@ static void crash_interrupt() {
     hal::disable_interrupts();
     hal::set_handler(0, 8, crash_handler);
     hal::raise_sgi(0);
-    asm volatile("msr daifclr, #2\n\tnop\n\tnop" ::: "memory");  // it lands here
+    asm volatile("msr daifclr, #2\n\tnop\n\tnop" ::: "memory");  // the interrupt comes here
 }
 static void crash_no_handler() {
     hal::disable_interrupts();
@@ -53,7 +53,7 @@ static void crash_no_handler() {
     asm volatile("msr daifclr, #2\n\tnop\n\tnop" ::: "memory");
 }
 
-// A console that faults, and then the reporter that needs it.
+// A console that faults, and then the reporter that uses it.
 static void faulting_sink(const char*, std::size_t) { crash_read_null(); }
 static void crash_reporter() {
     hal::set_console({.write = faulting_sink, .enter_panic = nullptr});
@@ -61,7 +61,7 @@ static void crash_reporter() {
     asm volatile("");
 }
 
-// Core 1, or all others at once: one report. The boot core never gets further.
+// Core 1, or all other cores at once: one report. The boot core waits here for ever.
 static void crash_worker(unsigned) {
     crash_read_null();
     asm volatile("");
@@ -76,7 +76,7 @@ static void crash_cores() {
     selftest::on_other_cores(crash_worker);
     for (;;) hal::wait_for_interrupt();
 }
-// A core that ends the machine while the boot core listens to nobody.
+// Another core ends the machine while the boot core has interrupts masked.
 static void crash_exit() {
     selftest::start_workers();
     selftest::on_core(1, [](unsigned) {
@@ -94,8 +94,8 @@ static void crash_execute_data() {
     asm volatile("");
 }
 
-// Return addresses are hooks: of a recorder alone, of callbacks on top of each other and a recorder,
-// and of callbacks alone in a function without a frame.
+// Return addresses are hooks: of a recorder only; of two ops' callbacks and a recorder; and of
+// callbacks only, in a function without a frame.
 static void no_exit(std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallData*) {}
 static void hook_everything() {
     static ReturnOps first(nullptr, no_exit);
@@ -122,7 +122,7 @@ static void crash_in_tail() { selftest::jumps_back(crash_deeper); }
     selftest::calls_back(crash_in_tail);
     asm volatile("");
 }
-// x30 is a hook, too, but not that of a function without a frame.
+// x30 is a hook here, too, but this function has a frame.
 [[gnu::noinline]] static void crash_hooked_in_frame() {
     hook_everything();
     selftest::calls_back([] {
@@ -131,7 +131,7 @@ static void crash_in_tail() { selftest::jumps_back(crash_deeper); }
     });
     asm volatile("");
 }
-// The tracer itself faults, at a function's entry: its core is nowhere.
+// The tracer itself faults at a function's entry, because TPIDR_EL1 is an invalid core pointer.
 static void crash_entry_inside() {
     asm volatile("msr tpidr_el1, %0" ::"r"(std::uint64_t{1} << 47));
     selftest::jumps_back(crash_deeper);

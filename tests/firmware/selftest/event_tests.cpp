@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The PMU's events by function: SW_INCR, which the tests raise themselves, on both counters at once. The tracer
-// takes no event twice: it is asked for CPU_CYCLES as the second, and the tests put SW_INCR in its place.
+// PMU events by function. The tests raise SW_INCR themselves, on both counters. The tracer refuses
+// the same event twice, so the second event is CPU_CYCLES, and the tests replace it by SW_INCR.
 #include <atomic>
 #include <csetjmp>
 
@@ -27,12 +27,12 @@ constexpr std::span<const std::uint16_t> one(two_events, 1), both(two_events, 2)
 const void* const traced[] = {pointer(calls_back), pointer(jumps_back), pointer(sum_to), pointer(leaf)};
 const void* const back_only[] = {pointer(calls_back)};
 
-// So many of the first counter's, and of the second's.
+// Raises `first` events on the first counter, `second` on the second one.
 void raise(unsigned first, unsigned second) {
     for (; first != 0; --first) asm volatile("msr pmswinc_el0, %0" ::"r"(std::uint64_t{1}));
     for (; second != 0; --second) asm volatile("msr pmswinc_el0, %0" ::"r"(std::uint64_t{2}));
 }
-// On this core.
+// Makes this core's second counter count SW_INCR.
 void raise_second_counter_too() { asm volatile("msr pmevtyper1_el0, xzr\n\tisb"); }
 Status count(std::span<const std::uint16_t> events) {
     const Status status = count_events(events);
@@ -59,10 +59,10 @@ struct Returned {
 struct Returns {
     bool well_formed;
     unsigned count = 0;
-    unsigned counted = 0;  // the first of `calls`, each with its events
+    unsigned counted = 0;  // those with events; the first of them are in `calls`
     Returned calls[64];
 };
-// `events`: that each return has.
+// `events`: how many each return has.
 Returns returns_of(const Recording& recording, unsigned events) {
     Returns found{.well_formed = recording.well_formed, .calls = {}};
     for (std::size_t i = 0; i < recording.events.size(); ++i) {
@@ -100,7 +100,7 @@ void leap() {
     raise(7, 1);
     std::longjmp(back, 1);
 }
-// Two calls that longjmp leaves, the outer of which had 2 more, and one that shows it.
+// longjmp leaves two calls. The outer one has 2 more events. The call of leaf shows the unwinding.
 void call_and_leap() {
     if (setjmp(back) == 0) {
         calls_back([] {
@@ -187,7 +187,7 @@ SELFTEST("events.in_the_profile_are_total_and_self") {
     REQUIRE(is(charged(pointer(calls_back)), 3, 3 + 0 + 4, 4, 24, 24));
     REQUIRE(sum_to(5) == 15 && is(charged(pointer(sum_to)), 6, 0, 0, 0, 0));
     (void)record(interrupt_while_open);
-    // The interrupt's are in the total that it interrupted.
+    // The total of the interrupted call includes the interrupt's events.
     REQUIRE(is(charged(pointer(calls_back)), 5, 7 + 100 + 110, 4 + 110, 24 + 2, 24 + 1));
     REQUIRE(ended());
     return passed();
@@ -207,7 +207,7 @@ SELFTEST("events.others_while_calls_are_open") {
     REQUIRE(begin(Recorder::profile, one));
     (void)record([] { calls_back(change); });
     REQUIRE(is(charged(pointer(calls_back)), 1, 2, 2, 3, 3));
-    // And from one recorder's variant to the other, with what is traced.
+    // Between the recorders' variants with and without events: the enabled functions stay enabled.
     REQUIRE(is_ok(count_events({})) && counters().enabled == std::size(traced));
     calls_back([] { raise(5, 5); });
     REQUIRE(is_ok(count(both)) && is(charged(pointer(calls_back)), 0, 0, 0, 0, 0));
@@ -258,7 +258,7 @@ SELFTEST("events.of_another_context_are_its_own") {
 SELFTEST("events.the_cycle_counter_goes_on") {
     REQUIRE(tracer_is_up());
     constexpr std::uint64_t cycle_counter = std::uint64_t{1} << 31;
-    // hal has started the boot core's.
+    // The HAL has started the boot core's cycle counter.
     const auto read_cycles = [] {
         std::uint64_t cycles;
         asm volatile("isb\n\tmrs %0, pmccntr_el0" : "=r"(cycles)::"memory");
@@ -273,7 +273,7 @@ SELFTEST("events.the_cycle_counter_goes_on") {
     return passed();
 }
 
-// Each has its own counters; those that join later, too.
+// Each core has its own counters, also a core that joins later.
 SELFTEST("events.each_core_counts_its_own") {
     static std::atomic<bool> failed;
     failed = false;
@@ -292,7 +292,7 @@ SELFTEST("events.each_core_counts_its_own") {
                   second + 100);
     };
     constexpr std::uint16_t cycles[] = {0x11};
-    for (const auto events : {std::span<const std::uint16_t>(cycles), both}) {  // by the second all have joined
+    for (const auto events : {std::span<const std::uint16_t>(cycles), both}) {  // last: all joined
         REQUIRE(begin(Recorder::profile, events) && start_workers());
         on_other_cores([](unsigned) {
             if (joined_here()) work();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What recorders leave out: short calls, deep ones, those between two samples, and all outside of a
-// subtree. Each is counted.
+// Calls that recorders leave out: short ones, deep ones, those between two samples, and those
+// outside of a subtree. Each is counted.
 #include "tests/firmware/selftest/capture.hpp"
 #include "tests/firmware/selftest/core_tests.hpp"
 #include "tests/firmware/selftest/selftest.hpp"
@@ -40,7 +40,7 @@ bool ended() {
            hooked_return_address(0) == 0;
 }
 
-// What was filtered since, and that every record, drop or filtered call is in `generated`.
+// The counters' increase since its construction.
 class Since {
 public:
     std::uint64_t filtered() const { return counters().filtered - before_.filtered; }
@@ -57,7 +57,7 @@ void spin() {
     }
 }
 
-// The n-th call that a recording of the duration recorder has: three events each.
+// The n-th call in a recording of the duration recorder: a call has three events.
 struct Call {
     std::uint64_t begin, end;
     std::uint32_t depth;
@@ -100,7 +100,7 @@ SELFTEST("filters.a_duration_is_a_call_from_its_end") {
 SELFTEST("filters.short_calls_are_counted") {
     REQUIRE(begin(Recorder::duration));
     set_min_duration(hal::clock_hz() / 2000);
-    // Where the host of an emulator stalls, a short call is a long one.
+    // If the host of an emulator stalls, a short call becomes a long one.
     for (unsigned tries = 0; tries < 50; ++tries) {
         const Since since;
         const Recording recording = record([] {
@@ -134,7 +134,7 @@ SELFTEST("filters.calls_left_by_longjmp_have_durations") {
     return passed();
 }
 
-// The record is made at the end, when the ring may be full: the call has run, and is counted.
+// The record is made at the call's end. If the ring is full then, the call counts as dropped.
 SELFTEST("filters.durations_find_the_ring_full") {
     REQUIRE(begin(Recorder::duration));
     static std::uint64_t calls, records;
@@ -144,7 +144,7 @@ SELFTEST("filters.durations_find_the_ring_full") {
         shut_line(true);
         for (calls = 0; full.dropped() < 1000 && calls < 1000000; ++calls) (void)leaf(calls);
         records = 3 * (calls - full.dropped());
-        // One that begins where there is no room, and ends where there is.
+        // This call begins while the ring is full and ends when it has room.
         calls_back([] {
             shut_line(false);
             pump_out();
@@ -216,10 +216,10 @@ SELFTEST("filters.each_context_has_its_depth") {
     const Since since;
     const Recording recording = record([] {
         calls_back([] {
-            (void)sum_to(2);  // one of three
+            (void)sum_to(2);  // one of three is recorded
             (void)context_switch(other);
             (void)sum_to(2);  // two of three
-            set_max_depth(100);  // more than it has room for
+            set_max_depth(100);  // more than the context's frames
             (void)sum_to(9);  // eight of ten
             (void)context_switch(main_context());
             (void)sum_to(2);
@@ -268,11 +268,11 @@ SELFTEST("filters.only_below") {
     REQUIRE(is_of(recording.events[0], pointer(calls_leaf)));
     REQUIRE(is_of(recording.events[1], pointer(leaf)));
     REQUIRE(recording.events[3].kind == Kind::ret && is_of(recording.events[4], pointer(calls_leaf)));
-    // Another set, at once; then everything.
+    // Another set replaces it at once; then no set.
     REQUIRE(is_ok(trace_only_below(Sites::of(sum_only))));
     const Recording other = record([] {
         (void)calls_leaf(1);
-        (void)sum_to(2);  // below itself
+        (void)sum_to(2);  // sum_to is below itself
     });
     REQUIRE(other.events.size() == 6 && is_of(other.events[0], pointer(sum_to)));
     REQUIRE(is_ok(trace_everywhere()));
@@ -301,7 +301,7 @@ SELFTEST("filters.stop_and_the_subtree_are_two_reasons") {
             stop();
             (void)leaf(1);
         });
-        start();  // outside
+        start();  // outside of the subtree
         (void)leaf(2);
         stop();
         calls_back([] {
@@ -325,7 +325,7 @@ SELFTEST("filters.each_context_has_its_subtree") {
     const Recording recording = record([] {
         calls_back([] {
             (void)context_switch(other);
-            (void)leaf(1);  // not below it in this context
+            (void)leaf(1);  // not in the subtree in this context
             (void)context_switch(main_context());
             (void)leaf(2);
         });

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interrupts: they come when they should, nest by priority, and leave no trace in what they
-// interrupted.
+// Interrupts: they come in time, nest by priority, and do not change the code that they interrupt.
 #include <cstddef>
 #include <cstring>
 #include <initializer_list>
@@ -16,7 +15,7 @@ namespace {
 
 constexpr unsigned timer = hal::virtual_timer_interrupt;
 
-// Seconds that nothing here takes: a hang detector only.
+// Only to detect a hang.
 constexpr std::uint64_t patience_seconds = 20;
 bool wait_until(const volatile unsigned& counter, unsigned wanted) {
     const std::uint64_t limit = hal::clock() + patience_seconds * hal::clock_hz();
@@ -56,7 +55,7 @@ SELFTEST("interrupt.wfi_wakes") {
     hal::set_handler(timer, 8, note_timer);
     fired = 0;
     {
-        // Masked, or it could come between the look and the sleep. WFI wakes all the same.
+        // Masked: else it could come between check and sleep. WFI wakes also while masked.
         const hal::InterruptsMasked masked;
         hal::timer_arm(hal::clock() + hal::clock_hz() / 100);
         hal::wait_for_interrupt();
@@ -78,7 +77,7 @@ SELFTEST("interrupt.a_disarmed_or_disabled_timer_is_silent") {
     };
     fired = 0;
     {
-        const hal::InterruptsMasked masked;  // the host may take its time between these two
+        const hal::InterruptsMasked masked;  // an emulator's host may stop between the next two
         hal::timer_arm(hal::clock() + hal::clock_hz() / 100);
         hal::timer_disarm();
     }
@@ -86,7 +85,7 @@ SELFTEST("interrupt.a_disarmed_or_disabled_timer_is_silent") {
     hal::disable_interrupt(timer);
     hal::timer_arm(hal::clock());
     REQUIRE(stays_silent());
-    hal::set_handler(timer, 8, note_timer);  // and here it is, once it may
+    hal::set_handler(timer, 8, note_timer);  // now it is taken
     REQUIRE(wait_until(fired, 1));
     hal::disable_interrupt(timer);
     return passed();
@@ -117,14 +116,14 @@ SELFTEST("interrupt.masked_means_pending") {
 namespace {
 
 constexpr unsigned priorities = 15;
-// As many interrupts as there are for it: SGIs 0 to 6, and the timer, which is the least urgent.
+// All interrupts that can nest here: SGIs 0 to 6, and the timer, which is the least urgent.
 constexpr unsigned levels = 8;
 volatile unsigned depth;
 volatile unsigned deepest;
 volatile unsigned finished;
 volatile unsigned order[levels];
 
-// Each SGI is more urgent than the next, so each raises the one before and is preempted by it at once.
+// Each SGI is more urgent than the next: it raises the one before, which preempts it at once.
 void nest(unsigned interrupt) {
     const unsigned sgi = interrupt == timer ? levels - 1 : interrupt;
     if (interrupt == timer) hal::timer_disarm();
@@ -132,7 +131,7 @@ void nest(unsigned interrupt) {
     if (depth > deepest) deepest = depth;
     if (sgi > 0) {
         hal::raise_sgi(sgi - 1);
-        wait_until(finished, sgi);  // by then all more urgent ones have come and gone
+        wait_until(finished, sgi);  // until all more urgent handlers are done
     }
     order[finished] = sgi;
     finished = finished + 1;
@@ -141,7 +140,7 @@ void nest(unsigned interrupt) {
 
 }  // namespace
 
-// Each priority preempts the next: those from 0 to 7, then those from 7 to 14.
+// Each priority preempts the next: first priorities 0 to 7, then 7 to 14.
 SELFTEST("interrupt.fifteen_priorities_nest") {
     for (const unsigned most_urgent : {0u, priorities - levels}) {
         depth = 0;
@@ -191,7 +190,7 @@ SELFTEST("interrupt.a_less_urgent_one_waits") {
 
 namespace {
 
-struct Registers {  // targets.S: HOLD_*
+struct Registers {  // layout: HOLD_* in targets.S
     std::uint64_t x[32];
     std::uint64_t q[32][2];
     std::uint64_t nzcv;
@@ -219,7 +218,7 @@ void rearm() {
     hal::timer_arm(hal::clock() + spread / 10 + handler_random.below(spread));
 }
 
-// Spoils all it may, is preempted while it does, and spoils again.
+// Changes all registers that it may, is preempted in between, and changes them again.
 void spoil(unsigned) {
     timer_hits = timer_hits + 1;
     selftest_clobber(handler_random.next());
@@ -237,7 +236,7 @@ void fill(Registers& registers, Random& random) {
     for (auto& q : registers.q) q[0] = random.next(), q[1] = random.next();
     registers.nzcv = random.next() & 0xf000'0000;
     registers.fpsr = random.next() & 0x0800'009f;  // QC and the cumulative exceptions
-    // AHP, DN, FZ, RMode: none of them traps.
+    // AHP, DN, FZ, RMode: none of them causes traps.
     registers.fpcr = random.next() & 0x07c0'0000;
 }
 
@@ -245,7 +244,7 @@ void fill(Registers& registers, Random& random) {
 
 SELFTEST("interrupt.no_register_changes") {
     constexpr unsigned wanted_hits = 300;
-    constexpr unsigned wanted_timer_hits = 50;  // each may take a busy host a time slice
+    constexpr unsigned wanted_timer_hits = 50;  // each may cost a time slice on a busy host
     constexpr std::uint64_t loops = 3'000;
     Random random(20221117);
     hal::set_handler(1, 2, spoil_nested);
@@ -262,7 +261,7 @@ SELFTEST("interrupt.no_register_changes") {
         hal::raise_sgi(1);
         selftest_hold(&holding);
         holding.in.x[28] = 0;
-        holding.in.x[31] = holding.out.x[31];  // SP has no slot
+        holding.in.x[31] = holding.out.x[31];  // SP is not stored
         same = std::memcmp(&holding.in, &holding.out, offsetof(Registers, unused)) == 0;
     }
     hal::timer_disarm();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interrupts in the recording, and how long they are masked.
+// Interrupts in the recording, and the longest time they were masked.
 #include "tests/firmware/selftest/capture.hpp"
 #include "tests/firmware/selftest/selftest.hpp"
 #include "tests/firmware/selftest/traced.hpp"
@@ -18,7 +18,7 @@ constexpr unsigned outer = 3;
 constexpr unsigned inner = 4;
 
 void observe(bool on) {
-    if (!on) interrupts_unmasked();  // nobody says so later
+    if (!on) interrupts_unmasked();  // no code does it later
     hal::set_interrupt_observer(on ? hal::InterruptObserver{interrupt_begin, interrupt_end, interrupts_masked,
                                                             interrupts_unmasked}
                                    : hal::InterruptObserver{});
@@ -34,7 +34,7 @@ void take(unsigned sgi) {
     hal::disable_interrupts();
 }
 
-// Leaves out `masked`, whose number depends on time.
+// Leaves out `masked` records: their number depends on time.
 unsigned without_masked(const Recording& recording, protocol::Event* kept, unsigned most) {
     unsigned count = 0;
     for (const protocol::Event& event : recording.events) {
@@ -94,8 +94,8 @@ SELFTEST("irq_records.what_began_while_stopped_has_no_end") {
     return passed();
 }
 
-// A traced function's return address is a hook. The record has the caller behind it, whichever
-// recorder or ops traces the function.
+// A traced function's return address is a hook. The record names the real caller behind the hook,
+// with any recorder or ops on the function.
 SELFTEST("irq_records.a_traced_function_names_its_caller") {
     REQUIRE(tracer_is_up() && disable(Sites::all()) == Status::ok);
     static ReturnOps noting(nullptr, [](std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallData*) {});
@@ -105,11 +105,11 @@ SELFTEST("irq_records.a_traced_function_names_its_caller") {
     std::uint64_t where[std::size(recorders)] = {};
     for (unsigned n = 0; n < std::size(recorders); ++n) {
         REQUIRE(enable(recorders[n], Sites::of(traced)) == Status::ok);
-        // With two hooks at last.
+        // The last round has two hooks.
         if (n + 1 == std::size(recorders)) REQUIRE(attach(noting, Sites::of(traced)) == Status::ok);
         const Recording recording = record([] {
             joined_core()->longest_masked = 0;
-            calls_back([] { masks(1000); });  // each time from the same place
+            calls_back([] { masks(1000); });  // always the same call site
         });
         REQUIRE(recording.well_formed);
         for (std::size_t i = 0; i + 2 < recording.events.size(); ++i) {
@@ -124,13 +124,13 @@ SELFTEST("irq_records.a_traced_function_names_its_caller") {
 SELFTEST("irq_records.only_what_is_masked_longer_than_ever") {
     REQUIRE(tracer_is_up());
     static std::uint64_t least;
-    least = hal::clock_hz() / 10;  // longer than whatever the tests before have masked
+    least = hal::clock_hz() / 10;  // longer than any test before has masked them
     const Recording recording = record([] {
         observe(true);
         const auto mask_for = [](std::uint64_t ticks) {
             hal::disable_interrupts();
-            hal::disable_interrupts();  // they are: it counts from the first one on
-            // Behind them: the host may stop this core before they are masked.
+            hal::disable_interrupts();  // already masked: the first call counts
+            // After the masking: the host may stop this core before it.
             const std::uint64_t end = hal::clock() + ticks;
             while (hal::clock() < end) {
             }

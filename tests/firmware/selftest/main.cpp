@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs on the board itself: what the HAL (and the tracer) promises, one line a test, the failures
-// as the exit status. The semihosting command line chooses: `selftest` runs all, `selftest memory
-// bti.` the tests whose names begin so, `selftest crash=NAME` ends in the exception reporter.
+// Tests HAL and tracer on the board itself, with a line for each test. Exit status 1: a test
+// failed. Semihosting command lines: `selftest` runs all tests, `selftest memory bti.` those whose
+// names begin so, `selftest crash=NAME` ends in the exception reporter.
 #include <cstdio>
 #include <cstring>
 
@@ -17,7 +17,7 @@ Test* last_test;
 constexpr const char* crash_word = "crash=";
 
 struct Words {
-    // The next word, or null. The words are cut in place.
+    // The next word, or null. It cuts the text in place.
     char* next() {
         char* word = strtok_r(text, " ", &rest);
         text = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protections: each kind of page, tried in the ways it must refuse.
+// Memory protection: each kind of page refuses what it must refuse.
 #include <cstdio>
 #include <cstdlib>
 
@@ -58,7 +58,7 @@ void* text_word_alias() { return at(hal::address_of(selftest_land_nothing) + tex
 
 volatile unsigned endless = ~0u;
 
-// Deeper until the guard page, 512 bytes at a time.
+// Uses 512 bytes of stack at a time until it reaches the guard page.
 [[gnu::noinline]] unsigned sink_deeper(unsigned depth) {
     volatile char room[512];
     room[0] = static_cast<char>(depth);

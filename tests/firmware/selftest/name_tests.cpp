@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sites by name: this image carries the name table.
+// Sites by name. This image has the name table.
 #include "tests/firmware/selftest/capture.hpp"
 #include "tests/firmware/selftest/selftest.hpp"
 #include "tests/firmware/selftest/traced.hpp"
@@ -44,7 +44,7 @@ SELFTEST("names.each_site_has_its_own") {
     REQUIRE(site_name(site_count(), text, 4) == 0 && text[0] == 0);
     unsigned named = 0;
     for (std::uint32_t i = 0; i < site_count(); ++i) named += site_name(i, nullptr, 0) != 0;
-    REQUIRE(named >= site_count() - 3);  // a bad entry need not be at a symbol
+    REQUIRE(named >= site_count() - 3);  // a bad entry may be at no symbol
     return passed();
 }
 

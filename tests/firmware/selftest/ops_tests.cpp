@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops of one's own: callbacks, their sets on a site, and what they may do to a call.
+// A firmware's own ops: callbacks, their sets on a site, and what they may do to a call.
 #include "tests/firmware/selftest/capture.hpp"
 #include "tests/firmware/selftest/core_tests.hpp"
 #include "tests/firmware/selftest/selftest.hpp"
@@ -35,7 +35,7 @@ void count(std::uint64_t, std::uint64_t, Ops* ops, Regs*) {
     ++*static_cast<std::uint64_t*>(ops->user);
 }
 void double_argument(std::uint64_t, std::uint64_t, Ops*, Regs* regs) { regs->x[0] *= 2; }
-// Calls a traced function from within a callback.
+// A callback that calls a traced function.
 void recur(std::uint64_t, std::uint64_t, Ops* ops, Regs*) {
     ++*static_cast<std::uint64_t*>(ops->user);
     (void)leaf(7);
@@ -109,11 +109,11 @@ SELFTEST("ops.without_a_guard") {
     REQUIRE(seen[1].ip == address(pointer(leaf)) && seen[1].regs.x[0] == 41);
     REQUIRE(seen[1].parent_ip > caller && seen[1].parent_ip < caller + 64);
     REQUIRE(seen[1].regs.lr == seen[1].parent_ip && seen[1].regs.pc > seen[1].ip);
-    // With others it is a member of the list like any, and alone again afterwards.
+    // With another ops on the site it is a normal member of the list; afterwards it is alone again.
     REQUIRE(is_ok(attach(doubling, Sites::of(leaf_only))));
     REQUIRE(calls_leaf(1) == 4 && seen_count == 4);
     REQUIRE(is_ok(detach(doubling)) && calls_leaf(1) == 3 && seen_count == 6);
-    // A guarded callback's calls are stopped before their sites' lists, not before this one.
+    // Calls from a guarded callback are stopped before a site's list, but not before this callback.
     counts[1] = 0;
     REQUIRE(is_ok(attach(recurring, Sites::of(caller_only))));
     REQUIRE(calls_leaf(1) == 3 && counts[1] == 1 && seen_count == 9);
@@ -142,7 +142,7 @@ SELFTEST("ops.several_are_called_in_order") {
     const Ops* const order[] = {&noting, &noting_too, &noting, &noting_too};
     REQUIRE(seen_count == 4 && counts[0] == 1);
     for (unsigned i = 0; i < 4; ++i) REQUIRE(seen[i].ops == order[i]);
-    // One leaves: the others stay.
+    // One is detached; the others stay.
     REQUIRE(is_ok(detach(noting)));
     REQUIRE(calls_leaf(1) == 3 && counts[0] == 2 && seen_count == 6);
     REQUIRE(is_ok(detach(counting)) && is_ok(detach(noting_too)));
@@ -178,7 +178,7 @@ SELFTEST("ops.a_filter_moves") {
     return passed();
 }
 
-// One of `others` comes into a callback of leaf()'s, and stays there until `held` is false.
+// Makes one of `others` enter a callback of leaf(), and stay there until `held` is false.
 bool holds(unsigned others) {
     inside = false;
     held = true;
@@ -188,10 +188,10 @@ bool holds(unsigned others) {
     return wait_for([] { return inside; });
 }
 
-// A core that stays in a callback delays what is asked for, and prevents none of it.
+// A core that stays in a callback delays a request, but does not prevent it.
 SELFTEST("ops.a_filter_moves_though_a_core_is_late") {
     REQUIRE(is_ok(attach(holding, Sites::of(leaf_only))) && start_workers());
-    // A list to be freed: the first of the filter's two changes waits, too.
+    // With a list to free, the first of the filter's two changes waits, too.
     REQUIRE(is_ok(attach(noting, Sites::of(caller_only))) && is_ok(attach(counting, Sites::of(caller_only))));
     const unsigned others = hal::online_cores() & ~(1u << hal::this_core());
     if (others != 0) {
@@ -211,7 +211,7 @@ SELFTEST("ops.a_filter_moves_though_a_core_is_late") {
     return passed(cores_note());
 }
 
-// So does one in a callback without a guard.
+// The same in a callback without a guard.
 SELFTEST("ops.late_without_a_guard_is_seen") {
     REQUIRE(is_ok(attach(holding_unguarded, Sites::of(leaf_only))) && start_workers());
     const unsigned others = hal::online_cores() & ~(1u << hal::this_core());
@@ -227,7 +227,7 @@ SELFTEST("ops.late_without_a_guard_is_seen") {
     return passed(cores_note());
 }
 
-// As in the middle of a change: the word is still the unguarded one's, the object is not.
+// Like the middle of a change: the word is still that of an unguarded ops, but the ops is guarded.
 SELFTEST("ops.others_take_the_guard_of_an_unguarded_word") {
     REQUIRE(is_ok(attach(recurring, Sites::of(caller_only))));
     REQUIRE(is_ok(attach(changing, Sites::of(leaf_only))));
@@ -270,7 +270,7 @@ SELFTEST("ops.a_callback_may_redirect_alone") {
     REQUIRE(leaf(1) == 1001 && calls_leaf(1) == 1002);
     REQUIRE(attach(redirecting_too, Sites::of(leaf_only)) == Status::conflict);
     REQUIRE(enable(Recorder::graph, Sites::of(both)) == Status::conflict);
-    REQUIRE(counters().enabled == 1);  // nothing of a refused request
+    REQUIRE(counters().enabled == 1);  // a refused request changes nothing
     REQUIRE(is_ok(detach(redirecting)) && leaf(1) == 2);
     return passed();
 }

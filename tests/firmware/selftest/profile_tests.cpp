@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The profile recorder on the board: what it adds up, for which calls, and what it sends.
+// The profile recorder on the board: its sums, the calls it counts, and what it sends.
 #include "tests/firmware/selftest/capture.hpp"
 #include "tests/firmware/selftest/selftest.hpp"
 #include "tests/firmware/selftest/traced.hpp"
@@ -23,7 +23,7 @@ SiteProfile of(const void* function) {
     return profile;
 }
 
-// What was added for some functions since it was made.
+// The increase for some functions since its construction.
 class Since {
 public:
     Since() {
@@ -54,7 +54,7 @@ private:
     SiteProfile before_[count];
 };
 
-// Self times add up to the outermost total less what recording so many calls inside took, each rounded to a tick.
+// Self times (in whole ticks) add up to the outermost total, less the cost of the calls inside.
 bool adds_up(std::uint64_t self, std::uint64_t total, std::uint64_t calls_inside) {
     const std::uint64_t taken = calls_inside * profile_memory.cost() >> profiled_shift;
     const auto off = static_cast<std::int64_t>(self - (total - taken));
@@ -74,7 +74,7 @@ bool is_profiled(const Sites& sites) { return is_ok(enable(Recorder::profile, si
 SELFTEST("profile.adds_up_calls_and_times") {
     REQUIRE(tracer_is_up() && is_ok(disable(Sites::all())));
     start();
-    REQUIRE(is_profiled(Sites::of(some)) && of(pointer(leaf)).calls == 0);  // before all others that profile
+    REQUIRE(is_profiled(Sites::of(some)) && of(pointer(leaf)).calls == 0);  // first profile test
     const Since since;
     for (unsigned i = 0; i < 1000; ++i) REQUIRE(calls_leaf(i) == i + 2);
     const SiteProfile outer = since(pointer(calls_leaf)), inner = since(pointer(leaf));
@@ -112,7 +112,7 @@ SELFTEST("profile.knows_recursion_tail_calls_and_longjmp") {
 SELFTEST("profile.is_one_recorder_of_a_site") {
     const Since since;
     REQUIRE(is_ok(enable(Recorder::graph, Sites::of(leaf_only))));
-    REQUIRE(calls_leaf(1) == 3 && tail_calls_leaf(1) == 3);  // and hooks of both kinds, one in the other
+    REQUIRE(calls_leaf(1) == 3 && tail_calls_leaf(1) == 3);  // hooks of both recorders nest
     REQUIRE(since(pointer(leaf)).calls == 0 && since(pointer(calls_leaf)).calls == 1);
     REQUIRE(hooked_return_address(0) == 0 && is_profiled(Sites::of(leaf_only)));
     REQUIRE(calls_leaf(1) == 3 && since(pointer(leaf)).calls == 1);
@@ -161,7 +161,7 @@ SELFTEST("profile.and_graph_s_calls_are_left_by_one_longjmp") {
 
 extern "C" const char nopscope_profile_entry[];  // tracer/arch/arm64/profile.S
 
-// As in the middle of a change.
+// Like the middle of a change.
 SELFTEST("profile.finds_the_cell_of_a_call_whose_slot_has_none") {
     static Ops without_cell;
     without_cell.direct = reinterpret_cast<std::uintptr_t>(nopscope_profile_entry);
@@ -193,7 +193,7 @@ SELFTEST("profile.is_sent_on_request") {
     const Recording silent = record([] {});
     REQUIRE(silent.well_formed && silent.profiled == 0 && silent.read_outs == 0);
     const Recording sent = record(send_profile);
-    // Of each function that was ever called under it, by other tests, too.
+    // Of all functions that were called under it, also by other tests.
     std::uint32_t called = 0;
     for (std::uint32_t site = 0; site < site_count(); ++site) {
         SiteProfile profile{};

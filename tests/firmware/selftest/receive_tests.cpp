@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is received interrupts. Somebody must send: tests/target/run_image.py --input does, when it has seen that
-// this listens; where nobody does, the note says so.
+// A received byte interrupts. tests/target/run_image.py --input sends it when it sees that this
+// listens. The note says whether a byte came.
 #include <cstdio>
 
 #include "tests/firmware/selftest/selftest.hpp"
@@ -20,7 +20,7 @@ SELFTEST("receive.a_byte_wakes_a_core") {
         over = true;
     });
     {
-        // Masked, or it could come before the sleep; and nobody looks at the UART meanwhile.
+        // Masked: else it could come before the sleep. Nothing else reads the UART meanwhile.
         const hal::InterruptsMasked masked;
         hal::uart_listen(7);
         std::printf("send a byte\n");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ReturnOps: callbacks that see calls return, one on the other, beside the recorder.
+// ReturnOps: callbacks at the end of a call, nested, and beside a recorder.
 #include <atomic>
 
 #include "tests/firmware/selftest/capture.hpp"
@@ -31,13 +31,13 @@ const void* const throwing[] = {pointer(leaf), pointer(throws), pointer(catches)
 const void* const deep[] = {pointer(sum_to)};
 const void* const back_only[] = {pointer(calls_back)};
 
-// What entries and exits saw, in order.
+// What entry and exit callbacks saw, in order.
 struct Seen {
     const ReturnOps* ops;
     std::uint64_t ip;
     std::uint64_t caller;  // parent_ip or the return address
     std::uint64_t value;   // x0
-    std::uint64_t word;    // exits: what the entry left
+    std::uint64_t word;    // exits: the word that the entry stored
     bool is_exit;
 };
 Seen seen[64];
@@ -64,11 +64,11 @@ bool refuse(std::uint64_t, std::uint64_t, ReturnOps*, Regs*, CallData*) {
 void add_thousand(std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs* regs, CallData*) {
     regs->x[0] += 1000;
 }
-// Calls a traced function, and leaves others by longjmp.
+// Calls a traced function, and another that leaves calls by longjmp.
 void call_traced(std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallData*) {
     seen_count += leaf(1) == 2 && catches(2) == 3 ? 1 : 100;
 }
-// Leaves frames behind, by longjmp to itself.
+// Leaves frames on the shadow stack, by longjmp to itself.
 void abandon(std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallData*) {
     if (setjmp(caught) == 0) (void)throws(2);
     ++seen_count;
@@ -140,7 +140,7 @@ SELFTEST("returns.several_nest_with_the_recorder") {
         REQUIRE(seen[i].caller == seen[7 - i].caller && !is_return_hook(seen[i].caller));
     }
     REQUIRE(seen[2].caller > address(calls_leaf) && seen[2].caller < address(calls_leaf) + 64);
-    // One leaves while the others stay.
+    // One is detached; the others stay.
     REQUIRE(is_ok(detach(one)) && calls_leaf(1) == 3 && seen_count == 12);
     REQUIRE(is_ok(disable(Sites::all())) && calls_leaf(1) == 3 && seen_count == 16);
     REQUIRE(is_ok(detach(two)) && ended());
@@ -160,7 +160,7 @@ SELFTEST("returns.tail_calls_nest") {
     return passed();
 }
 
-// Of catches(n), throws() n + 1 times, and leaf(): the thrown ones' exits are not called.
+// catches(n) calls throws() n + 1 times, and leaf(). Calls left by longjmp have no exit callback.
 SELFTEST("returns.longjmp_skips_exits") {
     for (const bool with_recorder : {false, true}) {
         REQUIRE(begin() && is_ok(attach(one, Sites::of(throwing))));
@@ -178,7 +178,7 @@ SELFTEST("returns.longjmp_skips_exits") {
     return passed();
 }
 
-// Each landing has the SP of the call that was left: its frame must not stay.
+// longjmp lands with the SP of the call that it left. That call's frame must be removed.
 SELFTEST("returns.longjmp_to_the_same_sp") {
     static const void* const often[] = {pointer(throws), pointer(catches_often)};
     REQUIRE(begin() && is_ok(attach(counting, Sites::of(often))));
@@ -217,7 +217,7 @@ SELFTEST("returns.an_exit_may_call_traced_functions") {
     const std::uint64_t before = counters().recursions;
     seen_count = 0;
     REQUIRE(leaf(5) == 6 && hooked_return_address(0) == 0);
-    // two's entry and exit of leaf(5), and the exit that called; what that called is no callback's.
+    // two's entry and exit of leaf(5), and the exit callback; calls inside that one are recursions.
     REQUIRE(seen_count == 3 && counters().recursions > before);
     REQUIRE(is_ok(detach(calling)) && is_ok(detach(two)) && is_ok(disable(Sites::all())) && ended());
     return passed();
@@ -258,7 +258,7 @@ SELFTEST("returns.detached_from_another_core") {
     return passed(cores_note());
 }
 
-// What the assembler has made of tracer/arch/arm64/hook.h, or what init() has. No compiler returns by x9.
+// Hooks as in tracer/arch/arm64/hook.h, or as changed by init(). No compiler emits RET X9.
 SELFTEST("returns.hooks_have_the_form_for_the_cpu") {
     constexpr std::uint32_t bl_over_one = 0x94000002, b_over_one = 0x14000002, brk = 0xd4200000;
     constexpr std::uint32_t ret_x9 = 0xd65f0120;

@@ -41,7 +41,7 @@ SELFTEST("boot.board") {
 }
 
 SELFTEST("boot.semihosting_answer_is_consistent") {
-    // Without semihosting the probe's HLT is undefined, caught, and main runs all the same.
+    // Without semihosting the probe's HLT is undefined. The HAL catches it, and main() runs.
     REQUIRE(hal::has_semihosting() || hal::command_line()[0] == '\0');
     return passed(hal::has_semihosting() ? "answered" : "unanswered");
 }
@@ -165,7 +165,7 @@ SELFTEST("newlib.descriptors_are_the_console") {
 
 namespace {
 
-// What boot leaves in two registers that reset to UNKNOWN: read before init() sets one of them.
+// Two registers that reset to UNKNOWN, as boot left them: read before init() sets one.
 struct Constructed {
     Constructed() : value(magic) {
         asm volatile("mrs %0, tpidr_el1" : "=r"(tpidr));
@@ -197,7 +197,7 @@ SELFTEST("boot.sections_are_initialised") {
     return passed();
 }
 
-// longjmp reads the first before init(), and code that rounds counts on the second.
+// longjmp reads TPIDR_EL1 before init(), and code that rounds depends on FPCR.
 SELFTEST("boot.unknown_registers_are_zeroed") {
     REQUIRE(*const_cast<volatile unsigned*>(&constructed.value) == Constructed::magic);
     REQUIRE(*const_cast<volatile std::uint64_t*>(&constructed.tpidr) == 0);
@@ -205,7 +205,7 @@ SELFTEST("boot.unknown_registers_are_zeroed") {
     return passed();
 }
 
-// HCRX_EL2.TALLINT, which boot clears. Nothing here uses ALLINT, but code of others may.
+// HCRX_EL2.TALLINT, which boot clears. Nothing here uses ALLINT, but a firmware's code may.
 SELFTEST("boot.el2_does_not_trap_allint") {
     if (hal::field(hal::read_id_aa64pfr1_el1(), 36, 4) == 0) return passed("no FEAT_NMI here");
     asm volatile("msr S3_0_C4_C3_0, xzr");  // ALLINT
@@ -233,6 +233,6 @@ SELFTEST("console.the_transmitter_takes_and_drains") {
     while (taken < 4 && hal::uart_try_write('.')) ++taken;
     hal::uart_drain();
     hal::print("\n");
-    REQUIRE(taken == 4);  // a drained FIFO has at least 16 places
+    REQUIRE(taken == 4);  // a drained FIFO has room for 16 bytes at least
     return passed();
 }

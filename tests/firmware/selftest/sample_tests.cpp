@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples: what frame records lead to, and where that ends. Who calls whom is proved by tests/e2e/samples_test.py.
+// Samples follow frame records, and end. tests/e2e/samples_test.py checks the callers' names.
 #include "tests/firmware/selftest/capture.hpp"
 #include "tests/firmware/selftest/selftest.hpp"
 #include "hal/arm64/symbols.hpp"
@@ -26,7 +26,7 @@ void take_sample(unsigned) {
         return 0;
     }
     const unsigned result = deep(calls - 1);
-    asm volatile("");  // it is no loop
+    asm volatile("");  // not a loop
     return result + 1;
 }
 
@@ -74,7 +74,7 @@ SELFTEST("samples.what_is_no_frame_record_is_not_followed") {
         std::uint64_t x[31] = {};
         const std::uint64_t pc = hal::address_of(__text_start);
         const auto sp = reinterpret_cast<std::uint64_t>(&x[0]);
-        // Unmapped, below SP, not aligned, and a ring of its own.
+        // Unmapped, below SP, misaligned, and a record that points to itself.
         for (const std::uint64_t record : {std::uint64_t{16}, sp - 64, sp + 4, sp}) {
             x[29] = record;
             x[0] = sp;

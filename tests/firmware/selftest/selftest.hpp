@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The on-target tests' registry.
+// The registry of the tests on the target.
 //
 //     SELFTEST("timer.fires") {
 //         REQUIRE(fired == 1);
 //         return passed();                  // or passed("a note shown beside ok")
 //     }
 //
-// A test runs in thread context with interrupts on, and leaves handlers and the timer off. Tests of
-// a file run in the file's order, files in the link's.
+// A test runs in thread context with interrupts enabled. It leaves handlers and the timer disabled.
+// Tests of a file run in its order, files in the linker's order.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,7 @@ struct Outcome {
 constexpr Outcome passed(const char* note = nullptr) { return {.failure = nullptr, .note = note}; }
 constexpr Outcome failed(const char* why) { return {.failure = why, .note = nullptr}; }
 
-// Registers itself: its constructor runs before main, which is itself a test of static
-// constructors.
+// Its constructor registers it before main, which also tests static constructors.
 class Test {
 public:
     Test(const char* name, Outcome (*run)());
@@ -37,7 +36,7 @@ private:
     Test* next_ = nullptr;
 };
 
-// Runs a case that must end in the exception reporter, `crash=NAME`. Returns when there is none.
+// Runs case `crash=NAME`, which must end in the exception reporter. Returns if there is none.
 void crash(const char* name);
 
 // 64-bit xorshift (Marsaglia 2003): the same sequence in every run.

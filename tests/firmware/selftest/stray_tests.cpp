@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of tasks that run where their contexts may not, or that the tracer was not told of.
+// Calls of tasks whose contexts may not run here, or that the tracer does not know.
 #include "tests/firmware/selftest/capture.hpp"
 #include "tests/firmware/selftest/core_tests.hpp"
 #include "tests/firmware/selftest/selftest.hpp"
@@ -39,7 +39,7 @@ bool ended() {
     return is_ok(disable(Sites::all())) && counters().enabled == 0 && hooked_return_address(0) == 0;
 }
 
-// The task of run_stray(): it gives way within open calls, and continues where its context may not
+// run_stray()'s task: it switches away within open calls, and continues where its context may not
 // run.
 std::uint64_t stray_main_sp, stray_task_sp;
 std::uint64_t stray_sum;
@@ -47,7 +47,7 @@ void to_main() { selftest_switch_stacks(&stray_task_sp, stray_main_sp); }
 void to_task() { selftest_switch_stacks(&stray_main_sp, stray_task_sp); }
 std::uint64_t stray_depth(std::uint64_t n) {
     if (n == 0) return to_main(), 0;
-    calls_back([] {});  // one that is open no more
+    calls_back([] {});  // a call that has already returned
     return stray_depth(n - 1) + n;
 }
 void stray_inside() { stray_sum += stray_depth(3); }
@@ -68,12 +68,12 @@ constexpr std::uint64_t stray_result = 1 + 2 + 3 + 3 + 3;
 unsigned stray_exits;
 ReturnOps stray_ops(nullptr, [](std::uint64_t, std::uint64_t, ReturnOps*, ReturnRegs*, CallData*) { ++stray_exits; });
 
-// Says where it failed.
+// Prints where it failed.
 bool is_passed(const Outcome& outcome) {
     if (outcome.failure != nullptr) std::printf("%s\n", outcome.failure);
     return outcome.failure == nullptr;
 }
-// Each recorder, and callbacks: `run` with it on these functions.
+// Calls `run` with each recorder on these functions, and with callbacks.
 template <typename Run>
 Outcome with_each_hook(Run run) {
     for (const Recorder recorder : {Recorder::graph, Recorder::profile, Recorder::duration, Recorder::sampled}) {
@@ -97,8 +97,8 @@ Outcome with_each_hook(Run run) {
 
 }  // namespace
 
-// The task's context belongs to another core. Its open calls return and are counted; this core's
-// open calls stay open.
+// The task's context belongs to another core. The task's open calls return and are counted; this
+// core's open calls stay open.
 SELFTEST("contexts.calls_of_a_refused_task_return_without_a_record") {
     REQUIRE(tracer_is_up());
     const Outcome outcome = with_each_hook([]() -> Outcome {
@@ -132,7 +132,7 @@ SELFTEST("contexts.calls_of_a_refused_task_return_without_a_record") {
     return passed();
 }
 
-// It goes on on the other core, whose calls stay as they are.
+// The task continues on the other core. That core's calls are not affected.
 SELFTEST("contexts.calls_of_a_task_that_came_from_another_core") {
     REQUIRE(tracer_is_up() && start_workers());
     if ((hal::online_cores() & 2) == 0) return passed(cores_note());
@@ -162,7 +162,7 @@ SELFTEST("contexts.calls_of_a_task_that_came_from_another_core") {
     return passed(cores_note());
 }
 
-// Without bounds and contexts the calls of three stacks lie on one shadow stack.
+// Without stack bounds and contexts, the calls of three stacks are on one shadow stack.
 SELFTEST("contexts.stacks_that_nobody_told_of") {
     REQUIRE(tracer_is_up());
     const Outcome outcome = with_each_hook([]() -> Outcome {
@@ -174,7 +174,7 @@ SELFTEST("contexts.stacks_that_nobody_told_of") {
         const std::uint64_t strays = counters().stray_returns, off_stack = counters().off_stack;
         std::uint64_t sp[2], sums = 0;
         (void)record([] {});
-        for (unsigned n = 0; n < 2; ++n) {  // each begins above or below what is open
+        for (unsigned n = 0; n < 2; ++n) {  // their stacks lie above or below those of open calls
             begin_stray(tasks[n]);
             to_task();
             sp[n] = stray_task_sp;

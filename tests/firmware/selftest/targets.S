@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests jump to, and jump with.
+// Targets of the tests' jumps, and the jumps.
 
     .text
 
-// Landing places: each returns to x30. The first is no landing pad at all.
+// Targets that return to x30. The first is no landing pad.
 .macro landing name, instruction:vararg
     .balign 8
     .global \name
@@ -22,8 +22,8 @@ selftest_land_paciasp:
     hint    #29                             // autiasp
     ret
 
-// In: x0 where to. The three kinds of indirect branch that BTI tells apart. Free: x9, x16. Frame: a
-// record, so that x30 may be the landing place's.
+// In: x0 the target. The three kinds of indirect branch that BTI distinguishes. Free: x9, x16.
+// Frame: a record, because a target may use x30.
     .balign 8
     .global selftest_jump_blr
 selftest_jump_blr:
@@ -46,8 +46,8 @@ selftest_jump_br_x16:
     mov     x16, x0
     br      x16
 
-// In: x0 bits to flip in the signed return address while it is authenticated. Returns where nothing
-// authenticates; else faults, at the AUTIASP (FEAT_FPAC) or at the RET to a poisoned address.
+// In: x0 bits to flip in the signed return address before it is authenticated. Returns on a CPU
+// without PAC. Else faults at the AUTIASP (FEAT_FPAC) or at the RET to a poisoned address.
     .balign 8
     .global selftest_tamper_return
 selftest_tamper_return:
@@ -57,7 +57,7 @@ selftest_tamper_return:
     eor     x30, x30, x0
     ret
 
-// A trap to EL2, where the image was entered there.
+// A trap to EL2, if the image was entered there.
     .balign 8
     .global selftest_hvc
 selftest_hvc:
@@ -65,16 +65,16 @@ selftest_hvc:
     hvc     #0
     ret
 
-// A function to patch: returns 1 until its first word says otherwise.
+// A function to patch: returns 1 until its first word changes.
     .balign 8
     .global selftest_patchable
 selftest_patchable:
     mov     w0, #1
     ret
 
-// In: x0 the Holding (interrupt_tests.cpp). Loads all registers from `in`, counts
-// x28 down to 0, stores all to `out`. Uses no stack while it holds, but leaves room for
-// it: an interrupt's frame goes below. Enables interrupts once all are loaded.
+// In: x0 the Holding (interrupt_tests.cpp). Loads all registers from `in`, counts x28 down to 0,
+// and stores all to `out`. Uses no stack in between: an interrupt's frame goes below. Enables
+// interrupts when all are loaded.
 #define HOLD_X 0
 #define HOLD_Q 256
 #define HOLD_NZCV 768
@@ -113,9 +113,9 @@ selftest_hold:
     ldr     x\n, [x0, #HOLD_X + 8 * \n]
     .endr
     ldr     x0, [x0, #HOLD_X]
-    msr     daifclr, #2                     // what is pending lands here
-1:  b       2f                              // each branch ends a translation block of QEMU's:
-2:  nop                                     // an interrupt may land between any two
+    msr     daifclr, #2                     // a pending interrupt comes here
+1:  b       2f                              // each branch ends one of QEMU's translation blocks:
+2:  nop                                     // an interrupt may come between any two
     b       3f
 3:  sub     x28, x28, #1
     b       4f
@@ -154,8 +154,8 @@ selftest_hold:
     add     sp, sp, #192
     ret
 
-// Changes every register that AAPCS64 lets a function change, and the flags and FPCR: what a
-// handler may do at worst. In: x0 a seed. The callee-saved halves d8-d15 stay.
+// Changes all registers that AAPCS64 lets a function change, and flags and FPCR: a handler's worst
+// case. In: x0 a seed. The callee-saved halves d8-d15 stay.
     .balign 8
     .global selftest_clobber
 selftest_clobber:
@@ -176,7 +176,7 @@ selftest_clobber:
     msr     fpcr, x1
     ret
 
-// Where crash= goes wrong. Frame: none, as in a leaf.
+// Where crash= faults. Frame: none, like a leaf function.
     .balign 8
     .global selftest_undefined
 selftest_undefined:
@@ -189,7 +189,7 @@ selftest_brk:
     hint    #34
     brk     #42
     ret
-// Every register but x29 and SP holds 0x1000 + its number when this stops.
+// All registers except x29 and SP hold 0x1000 + their number at the BRK.
     .balign 8
     .global selftest_known_registers
 selftest_known_registers:
@@ -198,7 +198,7 @@ selftest_known_registers:
     mov     x\n, #0x1000 + \n
     .endr
     brk     #0
-// In: x0 what SP becomes for one load. Returns only if that did not fault.
+// In: x0 the value of SP for one load. Returns only if the load does not fault.
     .balign 8
     .global selftest_load_from_sp
 selftest_load_from_sp:

@@ -23,7 +23,7 @@ volatile bool armed = true;
 
 [[gnu::noinline]] std::uint64_t tail_calls_leaf(std::uint64_t x) { return leaf(x + 1); }
 
-// The volatile read keeps GCC from turning the recursion into a loop.
+// The volatile read stops GCC from turning the recursion into a loop.
 [[gnu::noinline]] std::uint64_t sum_to(std::uint64_t n) {
     const volatile std::uint64_t own = n;
     return n == 0 ? 0 : sum_to(n - 1) + own;
@@ -54,7 +54,7 @@ volatile bool armed = true;
     function();
     asm volatile("");
 }
-// As firmware does that masks interrupts: it gives its own return address.
+// Like firmware that masks interrupts: it reports its own return address.
 [[gnu::noinline]] void masks(std::uint64_t ticks) {
     interrupts_masked(reinterpret_cast<std::uint64_t>(__builtin_return_address(0)));
     for (const std::uint64_t end = hal::clock() + ticks; hal::clock() < end;) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instrumented functions for the tracer's tests (traced.cpp), and entries of the site table that
-// must be refused (bad_sites.S).
+// Instrumented functions for the tracer's tests (traced.cpp), and site table entries that init()
+// must refuse (bad_sites.S).
 #pragma once
 
 #include <csetjmp>
@@ -12,21 +12,21 @@ std::uint64_t leaf(std::uint64_t x);           // x + 1
 std::uint64_t calls_leaf(std::uint64_t x);     // leaf(x) + 1
 std::uint64_t tail_calls_leaf(std::uint64_t x);  // leaf(x + 1), by a jump
 std::uint64_t sum_to(std::uint64_t n);         // n calls deep
-// longjmps `depth` calls down out of itself, to a setjmp in the caller, and then calls leaf.
+// Calls `throws`, which longjmps out of `depth` calls back to `catches`. Then calls leaf.
 std::uint64_t catches(unsigned depth);
 std::uint64_t throws(unsigned depth);
 extern std::jmp_buf caught;  // where throws() lands
-extern void (*volatile leave)(std::jmp_buf, int);  // by this: longjmp, or the tracer's in front of it
-// `times` times throws(0) and lands, with the same SP each time.
+extern void (*volatile leave)(std::jmp_buf, int);  // longjmp, or the tracer's wrapper
+// Calls throws(0) and lands `times` times, with the same SP each time.
 std::uint64_t catches_often(unsigned times);
 
 void calls_back(void (*function)());
 void jumps_back(void (*function)());  // by a jump
-void masks(std::uint64_t ticks);      // says that it masks interrupts, for so long, and who called it
-void breaks();  // BRK, in a function without a frame
+void masks(std::uint64_t ticks);      // reports interrupts as masked for `ticks`, by its caller
+void breaks();                        // BRK in a function without a frame
 void breaks_in_frame();
 
-// A function as Sites::of() takes it.
+// A function as an element of the list for Sites::of().
 template <typename F>
 const void* pointer(F* function) {
     return reinterpret_cast<const void*>(function);
@@ -37,12 +37,12 @@ const void* pointer(F* function) {
 extern "C" {
 [[noreturn]] void __wrap_longjmp(std::jmp_buf, int);  // tracer/arch/arm64/longjmp.S
 
-// The functions of the bad entries: never called.
+// The functions of the bad entries. They are never called.
 extern const char selftest_bad_misaligned[], selftest_bad_words[], selftest_bad_outside[];
 
 // Calls function(argument) with SP = stack.
 std::uint64_t selftest_call_on_stack(std::uint64_t (*function)(std::uint64_t), std::uint64_t argument,
                                      std::uint64_t stack);
-// Saves this stack's SP and goes on where `sp` was saved (task_switch.S).
+// Saves this stack's SP and resumes the task that was saved at `sp` (task_switch.S).
 void selftest_switch_stacks(std::uint64_t* save_sp, std::uint64_t sp);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tracer on the machine itself. What it sends is caught in memory (capture.hpp).
+// The tracer on the machine itself. capture.hpp catches in memory what it sends.
 #include "tests/firmware/selftest/capture.hpp"
 #include "tests/firmware/selftest/selftest.hpp"
 #include "tests/firmware/selftest/traced.hpp"
@@ -42,8 +42,8 @@ void run_many() {
 
 struct Expected {
     Kind kind;
-    const void* function;   // of an entry or call
-    unsigned closes;        // of a ret: which event
+    const void* function;  // for an entry or call
+    unsigned closes;       // for a ret: the event it closes
     bool unwound = false;
 };
 bool matches(std::span<const protocol::Event> events, std::span<const Expected> expected) {
@@ -139,7 +139,7 @@ SELFTEST("tracer.function_recorder_records_calls") {
 }
 
 SELFTEST("tracer.graph_recorder_pairs_entries_and_returns") {
-    REQUIRE(enable(Recorder::graph, Sites::of(both)) == Status::ok);  // over the function recorder
+    REQUIRE(enable(Recorder::graph, Sites::of(both)) == Status::ok);  // replaces `function`
     const Recording recording = record(run_calls_leaf);
     const Expected expected[] = {{Kind::entry, pointer(calls_leaf), 0},
                                  {Kind::entry, pointer(leaf), 0},
@@ -164,7 +164,7 @@ SELFTEST("tracer.tail_calls_nest") {
     return passed();
 }
 
-// catches, throws(3), throws(2), throws(1), throws(0); leaf's entry shows the four to be dead, if nothing has told of it.
+// Four calls of throws are left. Unless longjmp tells the tracer, leaf's entry shows it.
 const Expected longjmps[] = {{Kind::entry, pointer(catches), 0}, {Kind::entry, pointer(throws), 0},
                              {Kind::entry, pointer(throws), 0},  {Kind::entry, pointer(throws), 0},
                              {Kind::entry, pointer(throws), 0},  {Kind::ret, nullptr, 4, true},
@@ -184,7 +184,7 @@ SELFTEST("tracer.longjmp_closes_what_it_skips") {
     return passed();
 }
 
-// The same, and the tracer is told: all ended then, which is before leaf's entry found out.
+// The same, but longjmp tells the tracer: all four end then, before the entry of leaf.
 SELFTEST("tracer.longjmp_is_told") {
     const void* const functions[] = {pointer(catches), pointer(throws)};
     REQUIRE(enable(Recorder::graph, Sites::of(functions)) == Status::ok);
@@ -198,7 +198,7 @@ SELFTEST("tracer.longjmp_is_told") {
     REQUIRE(hooked_return_address(0) == 0);
     return passed();
 }
-// catches(0): the call that is left has the stack pointer that longjmp goes to.
+// catches(0): longjmp goes to the stack pointer of the call that it leaves.
 SELFTEST("tracer.longjmp_to_the_same_sp_is_told") {
     leave = __wrap_longjmp;
     const Recording recording = record(run_longjmp_to_the_same_sp);
@@ -206,8 +206,8 @@ SELFTEST("tracer.longjmp_to_the_same_sp_is_told") {
     REQUIRE(result == 1 && recording.well_formed && recording.brackets == 2);
     return passed();
 }
-// leaf is entered with the SP that throws was entered with: only its return address tells that this is
-// no tail call.
+// leaf is entered with the SP of throws' entry. Only its return address shows that this is no tail
+// call.
 SELFTEST("tracer.longjmp_to_the_same_sp") {
     const Recording recording = record(run_longjmp_to_the_same_sp);
     REQUIRE(result == 1 && recording.well_formed);
@@ -256,8 +256,8 @@ SELFTEST("tracer.a_full_ring_drops_and_counts_exactly") {
     REQUIRE(result == 200'000);
     const Counters now = counters();
     REQUIRE(now.dropped > 0);
-    // A dropped entry is one event, a recorded one has its return: 200,000 less the dropped ones'.
-    // The pump, which a test before may have left in the middle of a frame, adds nothing meanwhile.
+    // A dropped entry is one event; a recorded one has a return, too: 200,000 less the dropped
+    // ones. The pump may continue a frame of an earlier test; it adds nothing meanwhile.
     REQUIRE(now.generated - before == 200'000 - now.dropped);
     const Recording rest = record([] {});
     REQUIRE(rest.well_formed);
@@ -265,7 +265,7 @@ SELFTEST("tracer.a_full_ring_drops_and_counts_exactly") {
     return passed();
 }
 
-// An interrupt may come right where the next call would make room.
+// An interrupt may come just before the next call makes room.
 SELFTEST("tracer.an_interrupt_has_room_where_calls_have_none") {
     static std::uint64_t begun;
     REQUIRE(set_mode(Mode::lossless) == Status::ok);

@@ -37,7 +37,7 @@ bool is_mark(const protocol::Event& event, std::uint32_t id) {
 
 }  // namespace
 
-// The third call of leaf, but not of who calls it; then two whole ones.
+// The third call of leaf, without its caller's; then two whole calls.
 SELFTEST("triggers.start_has_the_call") {
     static Trigger trigger(Action::start, 3);
     REQUIRE(begin(trigger));
@@ -69,7 +69,7 @@ SELFTEST("triggers.snapshot_marks_and_can_be_armed_again") {
     });
     REQUIRE(recording.events.size() == 10 * 4 + 2);
     REQUIRE(is_mark(recording.events[4 + 1], 77) && is_mark(recording.events[9 * 4 + 1 + 1], 77));
-    // Recording need not be on.
+    // It also acts while recording is stopped.
     trigger.arm(1);
     stop();
     const Recording stopped = record(run_five);

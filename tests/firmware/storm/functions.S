@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The storm's functions: patch sites as the compiler makes them, storm_stride bytes apart, every other
-// with a landing pad. Each returns its argument plus 1. Those without can only be branched to
-// directly, hence a thunk for each. By name: storm_f0 to storm_f63.
+// The storm's functions storm_f0 to storm_f63, STRIDE bytes apart, with patch sites like the
+// compiler's. Each returns its argument plus 1. Every other one has no landing pad and can only be
+// branched to directly: so each function has a thunk.
 
 #define STRIDE 64
 
@@ -15,7 +15,7 @@ storm_f\n:
     .section .text.storm_functions, "ax", %progbits
     .balign 8
     .globl  storm_functions_slots
-storm_functions_slots:                  // the first function is 8 bytes on
+storm_functions_slots:                  // the first function is 8 bytes further
     .set    n, 0
     .rept   64
 1:  nop

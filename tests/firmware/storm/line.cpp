@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The storm that comes from a host, by commands over the line (tests/verification/endurance/line_storm.py): all
-// cores record, core 0 pumps, forever. The word mode=lossless, flight or adaptive says in which
-// mode; without it, stream.
+// A storm from a host, by commands over the line (tests/verification/endurance/line_storm.py). All
+// cores record, and core 0 pumps, for ever. The word mode=lossless, flight or adaptive selects the
+// mode; without it: stream.
 #include <cstdlib>
 #include <cstring>
 

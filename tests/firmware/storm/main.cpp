@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Command-line words: operations=N (200000), seed=N (1), cores=N (4), calls=N (100): how many calls another
-// core makes between two sleeps, steady=N (64): the first N functions are always traced by an ops that
-// stays, so their words stay and their slots change; the others' words change, too. QEMU with a
-// thread for each core now and then loses a store to text that another core executes, so steady=64 is
-// for that mode. line=N: the storm comes from a host, over a line of N bytes a second, in a mode (line.cpp). Exit
-// status 0: nothing was lost, nothing foreign was seen, and every word of text is what the state says.
+// Command-line words: operations=N (200000), seed=N (1), cores=N (4); calls=N (100): another core's
+// calls between two sleeps; steady=N (64): a permanent ops traces the first N functions, so only
+// their slots change, not their words. QEMU with a thread for each core now and then loses a store
+// to text that another core executes: steady=64 is for that mode. line=N: the storm comes from a
+// host, over a line of N bytes a second (line.cpp). Exit status 0: no call was lost or foreign, and
+// every word of text is right.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -34,18 +34,18 @@ std::uint64_t word(const char* name, std::uint64_t otherwise) {
 }
 
 unsigned steady_functions;
-std::uint32_t first_site;  // of the storm's functions: they are consecutive
+std::uint32_t first_site;  // the storm's functions have consecutive sites
 bool attached[all_ops][functions];
 unsigned timeouts = 0;
 
-// The line goes nowhere: recorders run, and drop what the ring cannot hold.
+// Drops the line's bytes: recorders run and drop what the ring cannot hold.
 bool swallow(std::uint8_t) { return true; }
 
 bool start() {
     nopscope::Config config = board_config("storm");
     config.cores = used;
     config.output = {swallow, nullptr};
-    // As slow as a real one, so that rings fill up, and most of a run is requests and not packing.
+    // As slow as a real line: rings fill up, and most of a run is requests, not encoding.
     config.line_bytes_per_second = 300'000;
     config.interrupt_depth = hal::interrupt_depth_of;
     config.panic = hal::panic;
@@ -66,13 +66,13 @@ struct Range {
 };
 Range random_range(Random& random) {
     const auto first = static_cast<unsigned>(random.below(functions));
-    // Mostly few functions, sometimes all.
+    // Mostly a few functions, sometimes all.
     const auto most = random.below(8) == 0 ? functions - first : (functions - first + 7) / 8;
     return {first, 1 + static_cast<unsigned>(random.below(most))};
 }
 
-// A request has been carried out, but a core was not seen in time: an emulator that has fewer cores
-// than this, and other work, leaves one alone for a second now and then. Within a minute it must be.
+// A timeout: the request is done, but a core did not confirm it in time. A busy emulator with fewer
+// host cores may not run a core for a second. Within a minute the core must confirm.
 Status settled(Status status) {
     for (unsigned tries = 0; status == Status::timeout && tries < 60; ++tries) {
         ++timeouts;
@@ -81,17 +81,17 @@ Status settled(Status status) {
     return status;
 }
 
-// What ops `number` is to trace becomes wanted(index), by a request.
+// A request makes ops `number` trace the functions for which wanted(index) is true.
 template <typename Wanted>
 void change(unsigned number, unsigned long long operation, Wanted wanted, Status status) {
     status = settled(status);
     if (status != Status::ok) fail(nopscope::describe(status), operation);
     for (unsigned i = 0; i < functions; ++i) {
         attached[number][i] = wanted(i);
-        // After the request has returned, not a call more.
+        // From the request's return on, no other call may be seen.
         may_see[number][i] = attached[number][i];
     }
-    // The calls of this core see the change at once.
+    // This core's calls see the change at once.
     const auto index = static_cast<unsigned>(operation % functions);
     const std::uint64_t before = __atomic_load_n(&saw[number], __ATOMIC_RELAXED);
     (void)function(index)(index);
@@ -154,7 +154,7 @@ void check_calls() {
     if (foreign != 0) fail("an ops saw a function that it did not trace", 0);
 }
 
-// A call is in the cell of its function and core at most once, and nowhere else.
+// The profile has each call at most once, in the cell of its function and core.
 void check_profile() {
     unsigned long long calls = 0;
     for (std::uint32_t site = 0; site < nopscope::site_count(); ++site) {
@@ -171,7 +171,7 @@ void check_profile() {
     std::printf("storm: %llu calls profiled\n", calls);
 }
 
-// With nothing attached every word is a NOP again.
+// With nothing attached, all words are NOPs again.
 void check_text() {
     for (unsigned n = 0; n < all_ops; ++n) {
         if (settled(nopscope::detach(ops[n])) != Status::ok || ops[n].sites != 0) fail("detach", n);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Callbacks run within any traced call: general registers only, nothing traced, nothing of newlib.
+// Callbacks run within traced calls: general registers only, no traced functions, no newlib.
 #include "tests/firmware/storm/storm.hpp"
 #include "hal/hal.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The storm: core 0 changes, at random, which ops trace what, while the other cores run traced code
-// with traced interrupts. A core alone has them itself, within its requests, too.
+// The storm: core 0 randomly changes which ops trace which functions. The others run traced code
+// with traced interrupts. A single core has the interrupts itself, within its requests, too.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@ namespace storm {
 
 inline constexpr unsigned functions = 64;
 inline constexpr unsigned cores = 4;
-extern unsigned used;  // of the cores
+extern unsigned used;  // how many of them
 inline constexpr unsigned all_ops = 8;
 
 using Function = std::uint64_t (*)(std::uint64_t);
-Function function(unsigned index);  // what to call
+Function function(unsigned index);  // the thunk to call
 std::uint64_t address_of(unsigned index);
 unsigned index_of(std::uint64_t address);
 
@@ -36,15 +36,15 @@ private:
 
 // ---- victims.cpp: the other cores -------------------------------------------------------------------
 
-// Runs on each core but the first until stop is set: calls functions in a random order, and so does
-// its timer's handler.
+// Runs on each core except the first until stop is set. It calls functions in random order, and so
+// does its timer's handler.
 void run_victim(unsigned core);
-// On all but this one, and with this one's interrupts on from here on. False: one does not start.
+// Starts the other cores and enables this core's interrupts. False: a core does not start.
 bool start_victims();
 void stop_victims();  // returns when they have stopped
 void call_some(unsigned core, unsigned context, unsigned calls, Random& random);
 extern unsigned calls_at_once;  // in thread context, between two sleeps
-// Calls made of each function, by thread context and by interrupts; by the caller's own count.
+// How many calls the callers made of each function, in thread context and in interrupts.
 extern std::uint64_t called[cores][2][functions];
 extern volatile std::uint64_t interrupts[cores];
 
@@ -55,10 +55,10 @@ extern volatile std::uint64_t interrupts[cores];
 
 // ---- ops.cpp: the ops and what they must and must not see ------------------------------------------
 
-// Sees every call of every function, all the time: an ops that stays loses nothing.
+// A permanent ops. It must see each call of each function.
 extern nopscope::Ops steady;
 extern std::uint64_t steady_saw[cores][functions];
-// Come and go. A call outside `may_see` is foreign.
+// Ops that are attached and detached. A call that `may_see` does not allow is foreign.
 extern nopscope::Ops ops[all_ops];
 extern volatile bool may_see[all_ops][functions];
 extern std::uint64_t saw[all_ops];

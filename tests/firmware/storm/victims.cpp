@@ -2,7 +2,7 @@
 #include "tests/firmware/storm/storm.hpp"
 #include "hal/hal.hpp"
 
-// functions.S: the slot of the first function, the next one is 64 bytes on; 8 bytes a thunk.
+// functions.S: the first function's slot (the next is 64 bytes on), and the thunks (8 bytes each).
 extern "C" const char storm_functions_slots[], storm_thunks[];
 
 namespace storm {
@@ -12,9 +12,9 @@ namespace hal = nopscope::hal;
 namespace {
 
 constexpr unsigned stride = 64;
-constexpr std::uint64_t interrupts_per_second = 5000, alone = 50'000;  // alone: almost one for each operation
+constexpr std::uint64_t interrupts_per_second = 5000, alone = 50'000;  // alone: one an operation
 volatile bool stop;
-volatile std::uint32_t running;  // cores in their loop
+volatile std::uint32_t running;  // bit mask of cores in their loop
 Random randoms[cores] = {Random(11), Random(22), Random(33), Random(44)};
 
 void on_timer(unsigned) {
@@ -87,8 +87,8 @@ void run_victim(unsigned core) {
     if (nopscope::join(stack.low, stack.high) != nopscope::Status::ok) hal::panic("storm: join");
     begin_interrupts();
     __atomic_fetch_or(&running, 1u << core, __ATOMIC_RELAXED);
-    // Bursts, and sleep until the next interrupt: an emulator with fewer cores than this then comes to
-    // each of them soon.
+    // Bursts of calls, then sleep until the next interrupt: so an emulator with fewer cores runs
+    // each core soon.
     while (!stop) {
         call_some(core, 0, calls_at_once, randoms[core]);
         hal::wait_for_interrupt();

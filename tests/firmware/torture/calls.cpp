@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arguments and results: every way AAPCS64 passes and returns something. Whoever takes a register
-// that belongs to the call, at entry or at return, changes a digest here.
+// Arguments and results: every way in which AAPCS64 passes and returns values. A hook that changes
+// a register of the call, at entry or return, changes a digest.
 #include "tests/firmware/torture/torture.hpp"
 
 #include <arm_neon.h>

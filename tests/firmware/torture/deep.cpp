@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instrumented: as many open calls as are asked for.
+// Instrumented. Opens as many calls as requested.
 #include "tests/firmware/torture/torture.hpp"
 
 namespace torture {

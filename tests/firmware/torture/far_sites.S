@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sites as the patcher leaves them where a direct entry is out of a BL's reach, which nothing in an image
-// of this size is; and a traced function for callbacks to call.
+// Sites as the patcher writes them if a direct entry is out of a BL's reach: no image here is large
+// enough for that. Also a traced function for callbacks to call.
 
-// \name: its slot holds \ops. Goes on to torture_no_landing.
+// \name: a site whose slot holds \ops. Continues in torture_no_landing.
 .macro far_site name, ops
     .section .text.\name, "ax", %progbits
     .balign 8
@@ -21,7 +21,7 @@
 far_site torture_far, torture_far_ops
 far_site torture_far_bare, torture_bare_ops
 
-// A direct entry: counts. In: x9 the return address, x30 the body.
+// A direct entry that counts its calls. In: x9 the return address, x30 the body.
     .section .text.torture_direct, "ax", %progbits
     .globl  torture_direct
     .type   torture_direct, %function
@@ -59,7 +59,7 @@ torture_leaf:
 torture_direct_calls:
     .skip   8
 
-// GNU property note: BTI and PAC, so that the linker keeps the mark on the image.
+// GNU property note for BTI and PAC: without it the linker drops the mark from the image.
     .pushsection .note.gnu.property, "a"
     .balign 8
     .long   4, 16, 5

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Control flow: recursion, tail calls, setjmp and longjmp, calls through pointers, jumps through
-// tables, stacks of changing size. Whoever hooks returns must follow all of it; whoever lands on a
-// body without a landing pad faults here where BTI is enforced.
+// tables, stacks of changing size. Hooks of returns must follow all of it. A branch to a body
+// without a landing pad faults here if BTI is enforced.
 #include "tests/firmware/torture/torture.hpp"
 
 #include <setjmp.h>
@@ -36,7 +36,7 @@ uint64_t recursion(uint64_t seed) {
 }
 
 // ---- tail calls ------------------------------------------------------------------------------
-// Siblings at -O2 and -Os; ordinary calls at -O0, which has no such optimisation.
+// Jumps at -O2 and -Os. -O0 has no such optimisation: there they are ordinary calls.
 
 TORTURE_CALL uint64_t tail_b(unsigned n, uint64_t digest);
 TORTURE_CALL uint64_t tail_c(unsigned n, uint64_t digest);
@@ -44,7 +44,7 @@ TORTURE_CALL uint64_t tail_a(unsigned n, uint64_t digest) {
     return n == 0 ? digest : tail_b(n - 1, mix(digest, uint64_t{n}));
 }
 TORTURE_CALL uint64_t tail_b(unsigned n, uint64_t digest) {
-    if (n % 8 == 0) toggle();  // has a frame of its own, then leaves it
+    if (n % 8 == 0) toggle();  // makes a frame before the tail call
     return n == 0 ? digest + 1 : tail_c(n - 1, mix(digest, uint64_t{3} * n));
 }
 TORTURE_CALL uint64_t tail_c(unsigned n, uint64_t digest) {
@@ -56,7 +56,7 @@ Step volatile steps[] = {tail_a, tail_b, tail_c};
 TORTURE_CALL uint64_t tail_through_pointer(unsigned n, uint64_t digest) {
     return steps[n % 3](n, digest);
 }
-// What comes back from a tail call goes through every hook in between.
+// A tail call's result passes through all hooks in between.
 struct Four {
     double d[4];
 };
@@ -88,7 +88,7 @@ TORTURE_CALL void throw_from(unsigned depth, jmp_buf* to, int value) {
 TORTURE_CALL uint64_t plain_call(uint64_t x) { return mix(x, uint64_t{17}); }
 TORTURE_CALL double plain_double(double x) { return x * 2 + 1; }
 
-// Lands here again and again; each time the next call has the abandoned frames' SP.
+// Lands here repeatedly. Each time the next call has the SP of the abandoned frames.
 TORTURE_CALL uint64_t jump_often(uint64_t seed) {
     uint64_t volatile digest = seed;
     double volatile sum = 0;
@@ -105,7 +105,7 @@ TORTURE_CALL uint64_t jump_often(uint64_t seed) {
     return mix(digest, double{sum});
 }
 
-// Out of the middle of a chain of tail calls: the hooked frames share one SP.
+// Leaves a chain of tail calls in the middle: the hooked frames share one SP.
 TORTURE_CALL uint64_t leap_a(unsigned n);
 TORTURE_CALL uint64_t leap_b(unsigned n) {
     if (n == 0) longjmp(outer, 5);
@@ -125,14 +125,14 @@ TORTURE_CALL uint64_t jump_from_tail(uint64_t seed) {
         if (n % 4 != 3) digest = plain_call(digest);
         n = n + 1;
     }
-    return digest;  // with the last jump's frames still on the shadow stack
+    return digest;  // the last jump's frames are still on the shadow stack
 }
 TORTURE_CALL uint64_t jump_then_tail(uint64_t seed) {
     const uint64_t digest = jump_from_tail(seed);
     return plain_call(digest);
 }
 
-// A caught jump inside a caught jump, as nested pcalls do.
+// Catches a jump inside a caught jump, like nested pcalls.
 TORTURE_CALL uint64_t catch_inner(uint64_t seed) {
     const int value = setjmp(inner);
     if (value == 0) throw_from(3, &inner, 9);
@@ -185,7 +185,7 @@ uint64_t sorting(uint64_t seed) {
     return mix(digest, static_cast<uint64_t>(found - words));
 }
 
-// Leaves the library's qsort from inside, then calls on.
+// Leaves the library's qsort from inside, and then continues.
 uint64_t leaving_qsort(uint64_t seed) {
     uint64_t volatile digest = seed;
     unsigned volatile round = 0;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interrupts at pseudo-random times under everything else, nested, traced themselves, and using
-// the registers that the interrupted code has in use:
+// Interrupts at pseudo-random times under all other cases. They nest, are traced, and use the
+// registers that the interrupted code uses:
 //
-//     timer, priority 8       computes with doubles and vectors, raises all three below
-//       urgent, priority 4    preempts the timer's handler at once, raises the next
+//     timer, priority 8       computes with doubles and vectors, raises the next and the last one
+//       urgent, priority 4    preempts the timer's handler at once, raises the next one
 //         most_urgent, 2      preempts that one
 //       late, priority 12     must wait until the timer's handler is done
 //
-// What a handler computes is known beforehand, so each checks itself.
+// The results of a handler's computations are known, so each handler checks itself.
 #include "tests/firmware/torture/torture.hpp"
 #include "hal/hal.hpp"
 
@@ -28,7 +28,7 @@ bool volatile in_timer;
 
 void count(unsigned which) { interrupts[which] = interrupts[which] + 1; }
 
-// Between 1 and 64 microseconds: within a case, across cases, now and then during another handler.
+// In 1 to 64 microseconds: within a case, between cases, or during another handler.
 void arm_next() {
     state = draw(state, 0);
     const uint64_t microseconds = 1 + state % 64;
@@ -54,7 +54,7 @@ TORTURE_CALL void compute() {
     TORTURE_EXPECT(gcd(1071, 462) == 21);
 }
 
-// A software interrupt to oneself is taken within a few instructions, when its priority allows.
+// A core takes its own software interrupt within a few instructions if the priority allows it.
 void wait_for(unsigned which, uint32_t before) {
     for (unsigned turns = 0; turns < 1000 && interrupts[which] == before; ++turns) {
         asm volatile("isb" ::: "memory");

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// limits.elf: the recorders where they may not record. A call that is refused, because the ring is
-// full, recording is stopped, the shadow stack is full or the stack is not the context's own, must
-// run as if it were not traced, and be counted. Every register is checked over every such call. Not
-// instrumented; exit status 0: all was right.
+// limits.elf: calls that the recorders must refuse, because the ring is full, recording is stopped,
+// the shadow stack is full, or the stack is not the context's. Such a call must run as if it were
+// not traced, and be counted. All registers are checked. Not instrumented. Exit status 0: passed.
 #include "firmware/config.hpp"
 #include "tests/firmware/torture/registers.hpp"
 #include "tests/firmware/torture/torture.hpp"
@@ -25,8 +24,8 @@ namespace {
 using nopscope::Recorder;
 using nopscope::Sites;
 
-constexpr uint64_t own_stack = 128 * 1024;  // of what the hal gives, the rest counts as foreign
-constexpr unsigned frames = 512;            // of the shadow stack
+constexpr uint64_t own_stack = 128 * 1024;  // of the HAL's stack; the rest counts as foreign
+constexpr unsigned frames = 512;            // on the shadow stack
 constexpr unsigned too_deep = 2 * frames;
 
 unsigned failures;
@@ -51,7 +50,7 @@ void record_with(Recorder recorder) {
     expect(nopscope::enable(recorder, Sites::all()) == nopscope::Status::ok, "enable failed");
 }
 
-// How often check_all() moved the counter.
+// How much check_all() increased the counter.
 template <typename Counter>
 uint64_t moved(Counter counter) {
     const uint64_t before = nopscope::counters().*counter;
@@ -83,7 +82,7 @@ void when_too_deep() {
     expect(deep(too_deep, check_all) == too_deep, "a deep call returned something else");
     expect(nopscope::counters().shadow_stack_full >= before + too_deep - frames,
            "an overflow was not counted");
-    // The last frames that there are, in every position of the calls that are checked.
+    // The limit at each position of the checked calls.
     for (unsigned depth = frames - 6; depth < frames + 2; ++depth) {
         expect(deep(depth, check_all) == depth, "a call at the limit returned something else");
     }

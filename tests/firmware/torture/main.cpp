@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The torture's driver. Runs every case at every level untraced, before nopscope has touched the
-// image, then traced in each way with interrupts all the time, and compares digests. Not
-// instrumented. Prints a line for each round; exit status 0: nothing differed.
+// The torture's driver. It runs all cases at all levels: first untraced, before init(), and then
+// traced in each way, with interrupts all the time. It compares the digests. Not instrumented.
+// Prints a line for each round. Exit status 0: no difference.
 //
-// Words of the command line: `seed=N`.
+// Command-line word: `seed=N`.
 #include "firmware/config.hpp"
 #include "tests/firmware/torture/registers.hpp"
 #include "tests/firmware/torture/torture.hpp"
@@ -31,7 +31,7 @@ constexpr const char* names[] = {"untraced", "idle",  "function", "graph",
 
 constexpr unsigned max_cases = 40;
 const Suite* const suites[] = {&O0::suite, &O2::suite, &Os::suite};
-uint64_t expected[max_cases];  // from the first suite untraced: the same for all levels
+uint64_t expected[max_cases];  // from the first suite, untraced; equal for all levels
 volatile unsigned failures;
 volatile bool toggling;
 uint64_t toggle_state;
@@ -48,7 +48,7 @@ void must(nopscope::Status status, const char* what) {
 
 uint64_t random() { return toggle_state = draw(toggle_state, 1); }
 
-// Some sites are switched to another recorder, or off.
+// Switches some sites to another recorder, or disables them.
 void switch_some() {
     const uint32_t sites = nopscope::counters().sites;
     const auto range = Sites::range(static_cast<uint32_t>(random() % sites),
@@ -93,7 +93,7 @@ void prepare(Way way) {
     toggling = way == Way::toggled;
 }
 
-// After a case nothing is open. What it abandoned by longjmp is popped by the next hooked call.
+// After a case no call is open. The next hooked call pops the calls that longjmp abandoned.
 void expect_nothing_open(Way way) {
     if (way != Way::graph && way != Way::profile) return;
     torture_landing();
@@ -146,13 +146,13 @@ void run_suite(Way way, const Suite& suite) {
         run_case(way, suite, suite.flow[n], expected[known++]);
     }
     check_registers_too(way);
-    // Where a machine's timer is late, as in an emulator without -icount: until one has come.
+    // If a machine's timer is late, like an emulator's without -icount, wait until one has come.
     for (unsigned n = 0; n < 1000 && way != Way::untraced && interrupts[2] == before[2]; ++n) {
         check_registers_too(way);
     }
     suite.stop_interrupts();
     toggling = false;
-    if (way == Way::untraced) return;  // before init: the line is not framed yet
+    if (way == Way::untraced) return;  // before init() the line has no frames
     printf("torture: %-8s %s: %u cases; interrupts %u, nested %u + %u, late %u; failures %u\n",
            names[static_cast<int>(way)], suite.level, known,
            static_cast<unsigned>(interrupts[0] - before[0]),

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sweep of the profile recorder: a profiled interrupt on every instruction of its entry and of
-// its hook, as in sweep.cpp, and the sums checked after each: nothing is lost, and the interrupt's
-// time is in the self time of nobody that it interrupted.
+// The sweep of the profile recorder: a profiled interrupt on each instruction of its entry and its
+// hook, as in sweep.cpp. After each run it checks the sums: no call is lost, and the interrupt's
+// time is in no self time of an interrupted function.
 //
-// Each way to call is made once without an interrupt, and the interrupt once without a call. A run
-// must then add up to both, in calls exactly. In self time, too, but for what belongs to no profiled
-// function: the way into the handler and back, on one function. Recording a call is said to take a few ticks of its
-// caller, which the sum of self times must lack exactly.
+// It measures each way to call once without an interrupt, and the interrupt once without a call.
+// The calls of a run must be the sum of both, exactly. So must self times, except that one function
+// may have the way into the handler and back, which no profiled function has. The test sets the
+// cost of recording a call to a few ticks of its caller; the sum of self times must lack exactly
+// these.
 //
-// With events=1 it counts the PMU's events, too, of which the same must hold.
-// With adaptive=1 the calls are the graph recorder's, in adaptive mode, and the ring is full: the same must
-// come out.
+// events=1: counts PMU events, too; the same must hold for them. adaptive=1: the graph recorder in
+// adaptive mode with a full ring; the sums must be the same.
 #include "firmware/config.hpp"
 #include "tests/firmware/torture/registers.hpp"
 #include "tests/firmware/torture/sweep.hpp"
@@ -49,15 +49,15 @@ using nopscope::Sites;
 
 volatile unsigned failures;
 constexpr unsigned max_sites = 64;
-// The cost of a call in its caller, as the test sets it: not the real one, but known, and whole
+// The cost of a call in its caller. The test sets it: it is not the real cost, but known, in whole
 // ticks.
 constexpr uint64_t cost_ticks = 7;
 
-// ---- the functions that are called, and what they have been charged with -----------------------
+// ---- the called functions, and their charges ---------------------------------------------------
 
 uint32_t sites[max_sites];
 unsigned site_count;
-unsigned outermost, handler, leaper;  // run_inside, on_profile_landing, leap; among them
+unsigned outermost, handler, leaper;  // indexes of run_inside, on_profile_landing, leap
 
 struct Charge {
     uint64_t calls[max_sites];
@@ -80,7 +80,7 @@ void read(Charge& charge) {
         charge.events_total[i] = events.total[0];
     }
 }
-// Since `before`.
+// The charges since `before`.
 void take(Charge& charge, const Charge& before) {
     read(charge);
     for (unsigned i = 0; i < site_count; ++i) {
@@ -91,7 +91,7 @@ void take(Charge& charge, const Charge& before) {
         charge.events_total[i] -= before.events_total[i];
     }
 }
-// All that have been called so far.
+// Finds all functions that were called so far.
 void find_sites() {
     SiteProfile one;
     const auto is = [](uint32_t site, auto* function) {
@@ -159,7 +159,7 @@ const char* call_once(const void* argument) {
 Charge without, with, landing, before;
 uint64_t slack_ticks;
 
-// Once: what is found when nothing interrupts, or when nothing is interrupted.
+// Charges of a call without an interrupt, and of an interrupt without a call.
 void measure(const Run& run) {
     torture_delay = 0;
     read(before);
@@ -174,8 +174,8 @@ void measure_landing() {
     take(landing, before);
 }
 
-// Self time differs from what it should be on one function, by less than the handler's: the ways in and
-// out. run_inside and, skipped by longjmp at any time, leap also wait.
+// The self time may be too long on one function, by less than the handler's: the ways in and out.
+// run_inside also waits, and so does leap, which longjmp may skip at any time.
 void check_self(const Run& run) {
     unsigned longer = 0;
     for (unsigned i = 0; i < site_count; ++i) {
@@ -206,7 +206,7 @@ void check_sums(const Run& run) {
         const uint64_t calls = without.calls[i] + landing.calls[i];
         if (with.calls[i] != calls) complain(run, "calls are wrong", sites[i], with.calls[i] - calls);
     }
-    // Each call but an outermost one has its cost taken off its caller.
+    // Each call except an outermost one takes its cost off its caller.
     const uint64_t inside = with.total[outermost] - cost_ticks * (all_calls - 1);
     const uint64_t all = inside + with.total[handler] + cost_ticks;
     if (self != inside && !(landed_after && self == all)) {
@@ -214,7 +214,7 @@ void check_sums(const Run& run) {
     }
 }
 
-// True when the interrupt came after the call.
+// True: the interrupt came after the call.
 bool run_once(const void* argument) {
     const Run& run = *static_cast<const Run*>(argument);
     const uint32_t landed = landings;
@@ -259,7 +259,7 @@ int run() {
     const bool adaptive = strstr(hal::command_line(), "adaptive=1") != nullptr;
     start(adaptive);
     const auto tick = static_cast<unsigned>(1000000000 / hal::clock_hz());
-    slack_ticks = cost_ticks + 24 / tick + (tick == 1 ? 2 : 8);  // a function of several calls is rounded several times
+    slack_ticks = cost_ticks + 24 / tick + (tick == 1 ? 2 : 8);  // several roundings
     const auto recorder = adaptive ? nopscope::Recorder::graph : nopscope::Recorder::profile;
     if (nopscope::enable(recorder, Sites::all()) != nopscope::Status::ok) {
         hal::panic("profile_sweep: enable failed");
@@ -271,7 +271,7 @@ int run() {
     }
     if (adaptive) {
         paths = of_overflow;
-        while (nopscope::counters().overflowed == 0) shared();  // nobody pumps
+        while (nopscope::counters().overflowed == 0) shared();  // without a pump
     }
     for (const Callee& callee : callees) {
         for (const bool abandoned : {false, true}) measure({callee, abandoned});

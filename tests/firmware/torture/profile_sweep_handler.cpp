@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The profile sweep's interrupt: the sweep's, and a call of the function that it may have interrupted,
-// so that both add to one cell.
+// The profile sweep's interrupt: that of the sweep, and a call of a function that it may have
+// interrupted, so that both add to the same cell.
 #include "tests/firmware/torture/torture.hpp"
 
 namespace torture {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls an instrumented function with a known value in every register, and looks at every register
-// again inside it and after it. No compiler can promise this: it never has them all live at once.
+// Calls an instrumented function with a known value in every register. Checks all registers in the
+// function and after it. No compiler keeps all registers live at once, so this is assembly.
 //
-// struct RegisterFile in registers.hpp: x0-x8, x18-x30 and sp as u64, then v0-v7 (all 128 bits),
-// then d8-d15.
+// struct RegisterFile (registers.hpp): x0-x8, x18-x30 and sp as u64, then v0-v7 (128 bits), then
+// d8-d15.
 
     .equ    x0_at, 0
     .equ    x18_at, 72
     .equ    sp_at, 176
     .equ    v0_at, 192
     .equ    d8_at, 320
-    .equ    torture_max_phase, 64     // and in registers.hpp
+    .equ    torture_max_phase, 64     // registers.hpp has it, too
 
-// Stores the register file to \to. Changes x16 and what \to is.
+// Stores the register file to \to. Changes x16 and x17.
 .macro capture to
     adrp    x16, \to
     add     x16, x16, :lo12:\to
@@ -54,7 +54,7 @@
     ldp     q6, q7, [x16, #v0_at + 96]
 .endm
 
-// A function with a patch site, as the compiler lays it out.
+// A function with a patch site like the compiler's.
 .macro traced name
     .section .text.\name, "ax", %progbits
     .balign 8
@@ -76,9 +76,9 @@
 
     .text
 // void torture_call_registers(void (*function)(), uint64_t from_sp);
-// Calls `function` with torture_arguments in x0-x8, v0-v7, x18-x29 and d8-d15, and stores what they
-// are after it, in torture_returned; torture_before_call has sp as it was at the call.
-// from_sp is subtracted from sp for the call: another frame size, another shadow frame.
+// Calls `function` with torture_arguments in x0-x8, v0-v7, x18-x29 and d8-d15. Stores the registers
+// after the call to torture_returned, and sp at the call to torture_before_call. Subtracts from_sp
+// from sp for the call: another frame size, another shadow frame.
     .globl  torture_call_registers
     .type   torture_call_registers, %function
     .balign 8
@@ -119,9 +119,9 @@ torture_call_registers:
     mov     x17, sp
     str     x17, [x16, #sp_at]
 
-    // The sweep: an interrupt torture_delay ticks from here, and torture_phase NOPs. The tick is
-    // waited for, so that the phase within it is always the same but for the loop's own length; what
-    // is left of that depends on when it starts, which torture_jitter varies.
+    // The sweep: the interrupt comes torture_delay ticks from here, and torture_phase NOPs. This
+    // waits for a tick, so that the phase within the tick is the same except for the loop's length.
+    // That rest depends on the start, which torture_jitter varies.
     adrp    x16, torture_delay
     ldr     x10, [x16, :lo12:torture_delay]
     cbz     x10, 3f
@@ -130,7 +130,7 @@ torture_call_registers:
     sub     x12, x12, x11, lsl #2
     adrp    x16, torture_jitter
     ldr     x11, [x16, :lo12:torture_jitter]
-    add     x11, x11, x11, lsl #2       // each of 0 to 15, in some order
+    add     x11, x11, x11, lsl #2       // takes each value of 0 to 15 in turn
     add     x11, x11, #3
     and     x11, x11, #15
     str     x11, [x16, :lo12:torture_jitter]
@@ -146,7 +146,7 @@ torture_call_registers:
     mov     x13, #1
     msr     cntv_ctl_el0, x13
     isb
-    ret     x12                         // into the NOPs: RET needs no landing pad
+    ret     x12                         // jumps into the NOPs: RET needs no landing pad
     .rept   torture_max_phase
     nop
     .endr
@@ -172,7 +172,7 @@ torture_call_registers:
     ret
     .size   torture_call_registers, . - torture_call_registers
 
-// What is called: stores what arrived in torture_arrived, returns torture_results.
+// The callees. They store the registers that arrive to torture_arrived, and return torture_results.
 traced torture_landing          // the layout with a landing pad
     bti     c
     site
@@ -196,7 +196,7 @@ traced torture_no_landing
     ret
     .size   torture_no_landing, . - torture_no_landing
 
-traced torture_nested           // a call below, at another SP, whose result is passed on
+traced torture_nested           // passes on the result of a call below, at another SP
     bti     c
     site
     paciasp
@@ -207,7 +207,7 @@ traced torture_nested           // a call below, at another SP, whose result is 
     ret
     .size   torture_nested, . - torture_nested
 
-traced torture_leaping          // a call below that never returns: it jumps back here, as longjmp
+traced torture_leaping          // a call below does not return: it jumps back here
     bti     c
     site
     paciasp
@@ -235,8 +235,8 @@ traced torture_leaper
     .size   torture_leaper, . - torture_leaper
 
 // uint64_t torture_hold_vectors(uint64_t rounds, const Vectors* in, Vectors* out)
-// Keeps all 32 vector registers, FPCR aside, live over `rounds` turns of a loop that calls nothing:
-// only an interrupt can change them. Returns the turns' sum.
+// Keeps all 32 vector registers (not FPCR) live in a loop of `rounds` turns that calls nothing, so
+// only an interrupt can change them. Returns the sum of the turns.
     .text
     .globl  torture_hold_vectors
     .type   torture_hold_vectors, %function
@@ -257,7 +257,7 @@ torture_hold_vectors:
 1:  add     x3, x3, x0
     eor     x4, x3, x0, ror #7
     cmp     x3, x4
-    cset    x5, hi                      // the flags, over whatever comes in between
+    cset    x5, hi                      // the flags must survive an interrupt
     add     x3, x3, x5
     subs    x0, x0, #1
     b.ne    1b
@@ -295,7 +295,7 @@ torture_\name:
     .skip   384
     .endr
 
-// GNU property note: BTI and PAC, so that the linker keeps the mark on the image.
+// GNU property note for BTI and PAC: without it the linker drops the mark from the image.
     .pushsection .note.gnu.property, "a"
     .balign 8
     .long   4, 16, 5

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The register check: registers.S calls, this says what must have arrived and come back.
+// The register check. registers.S calls; this says which registers must arrive and return.
 #pragma once
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recorders' hot paths: both trampolines and the return hook.
+// The recorders' hot paths: both entries and the return hook.
 #include "firmware/config.hpp"
 #include "tests/firmware/torture/registers.hpp"
 #include "tests/firmware/torture/sweep.hpp"
@@ -47,7 +47,7 @@ void sweep_with(Recorder recorder, const char* name, bool hooked) {
     sweep_all(name, hooked);
 }
 
-// Sites that the graph recorder traces.
+// The graph recorder is enabled on the sites.
 void sweep_events() {
     constexpr uint16_t events[] = {0x00, 0x11};  // SW_INCR, CPU_CYCLES
     if (nopscope::count_events(events) != nopscope::Status::ok) hal::panic("sweep: no events");
@@ -65,8 +65,8 @@ void count_exit(uint64_t, uint64_t, nopscope::ReturnOps*, nopscope::ReturnRegs*,
     __atomic_fetch_add(&exits, 1, __ATOMIC_RELAXED);
 }
 
-// Callbacks at entry and return beside the recorder, which the oracle counts, and of the interrupt's
-// calls, too.
+// Callbacks at entry and return beside the recorder, also for the interrupt's calls. The oracle
+// (tests/e2e/oracle_test.py) counts the same calls.
 void sweep_return_callbacks() {
     static nopscope::ReturnOps counting(count_entry, count_exit);
     if (nopscope::attach(counting, Sites::all()) != nopscope::Status::ok)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sweep: a traced interrupt on every instruction of what a traced call goes through, one run each.
-// For every way to call, a call with a known value in every register is made again and again, each
-// time with the virtual timer set one instruction later, until the interrupt comes after the call.
-// Each time the registers, inside and after, and the shadow stack must be right; at the end every
-// instruction of the tracer's paths must have been hit.
+// The sweep: a traced interrupt on each instruction that a traced call executes, one in each run.
+// For each way to call, it repeats a call with a known value in every register. Each time the
+// virtual timer is one instruction later, until the interrupt comes after the call. In each run the
+// registers (in the function and after it) and the shadow stack must be right. At the end all
+// instructions of the tracer's paths must have been hit.
 //
 // Needs -icount shift=0, where an instruction takes one nanosecond and a timer interrupt is exact.
 // A tick is 1e9 / clock_hz() instructions; NOPs shift the call within it.
@@ -17,7 +17,7 @@
 
 namespace torture {
 
-// Code between two labels, every instruction of which must be hit.
+// Code between two labels. Each of its instructions must be hit.
 struct Path {
     static constexpr unsigned max_length = 256;
     const char* name;
@@ -31,7 +31,7 @@ struct Path {
 struct Callee {
     const char* name;
     void (*function)();
-    unsigned calls = 0;  // traced ones of each call, its own included, where that is checked
+    unsigned calls = 0;  // traced calls of one call, including its own; if checked
 };
 inline constexpr unsigned max_callees = 8;
 
@@ -40,42 +40,42 @@ struct SweepPlan {
     unsigned path_count;
     const Callee* callees;
     unsigned callee_count;
-    // Before and after each run, interrupt included; `finish` says what is wrong, or null. May be null.
+    // Before and after each run with its interrupt; may be null. `finish`: an error, or null.
     void (*start)();
     const char* (*finish)(const Callee& callee, bool abandoned);
 };
 
-// Traced calls of a run beside the callee's, and of its interrupt.
+// How many traced calls a run makes besides the callee's, and how many its interrupt makes.
 inline constexpr unsigned run_calls = 1 + 7, abandoned_calls = 3, interrupt_calls = 10;
 
-// Once, after nopscope::init().
+// Call it once, after nopscope::init().
 void start_sweep(const SweepPlan& plan);
-// Every callee, after a call that returned and after one that a longjmp abandoned. `hooked`: the
-// callees are traced by the graph recorder.
+// Sweeps each callee, after a call that returned and after one that longjmp abandoned. `hooked`:
+// the graph recorder traces the callees.
 void sweep_all(const char* name, bool hooked);
-// Prints what was hit; returns what failed so far. With the timer off.
+// Prints which instructions were hit, and returns the number of failures. The timer must be off.
 unsigned end_sweep();
 
 // ---- sweep_parts.cpp ---------------------------------------------------------------------------------
 
-// Leaves three frames on the shadow stack, far below the next call's SP, for that call to find.
+// Leaves three frames on the shadow stack, far below the next call's SP. That call finds them.
 void abandon_frames();
-// Uses the shadow stack's next frames for calls far below the next call's SP, and releases them: what
-// they leave behind in a frame that is published but not written yet must not be taken for a call that
-// was skipped.
+// Uses the next frames of the shadow stack for calls far below the next call's SP, and releases
+// them. A frame that is published but not yet written then has old contents: these must not look
+// like a call that was skipped.
 void use_frames();
-// run(argument) for every delay from 1 tick until one whose interrupts, in every phase, come after the
-// call, which it returns. How many runs; 0: none did.
+// Calls run(argument) for each delay from 1 tick on, in each phase, until all interrupts of a delay
+// come after the call (run returns true). Returns how many runs; 0: this never happened.
 unsigned sweep_delays(bool (*run)(const void*), const void* argument);
 void note_landing(std::span<Path> paths);
-// Prints what was hit; returns how many instructions were not.
+// Prints which instructions were hit. Returns how many were not.
 unsigned report_hits(const char* image, std::span<const Path> paths);
 
 // ---- sweep_handler.cpp ------------------------------------------------------------------------------
 
 extern volatile uint64_t landed_at;
 extern volatile uint32_t landings;
-extern volatile bool landed_after;  // the call had returned
+extern volatile bool landed_after;  // after the call's return
 void on_landing(unsigned interrupt);
 
 }  // namespace torture

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trampolines of callbacks. Interrupts are traced by callbacks, too, and by the graph recorder, so
-// every case meets itself one depth up. Each callback must have run exactly once for each traced call
-// of its context. The line goes nowhere; the console is the UART's.
+// The trampolines of callbacks. Callbacks and the graph recorder trace the interrupts, too, so each
+// case meets itself one depth up. Each callback must run exactly once for each traced call of its
+// context. The line's bytes are dropped; the console is raw on the UART.
 #include "firmware/config.hpp"
 #include "tests/firmware/torture/registers.hpp"
 #include "tests/firmware/torture/sweep.hpp"
@@ -44,7 +44,7 @@ template <typename F>
 const void* pointer(F* function) {
     return reinterpret_cast<const void*>(function);
 }
-// What the graph recorder leaves to the callbacks alone.
+// The functions that only callbacks trace if `hooked` is false.
 const void* const called[] = {pointer(torture_landing), pointer(torture_no_landing),
                               pointer(torture_tail),    pointer(torture_nested),
                               pointer(torture_leaping), pointer(torture_leaper),
@@ -53,7 +53,7 @@ const void* const called[] = {pointer(torture_landing), pointer(torture_no_landi
 struct Way {
     const char* name;
     Ops* attached[2];
-    bool hooked;  // the callees by the graph recorder, too: the callback goes on to a direct entry
+    bool hooked;  // graph traces the callees, too: the callback continues with a direct entry
 };
 constexpr Way ways[] = {
     {"one callback", {&noting, nullptr}, false},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recorders that leave calls out: duration and sampled, and graph with a bound on the depth. After
-// each run every call, the interrupt's too, must have made its records or be counted as filtered. The
-// line goes nowhere; the console is the UART's.
+// The recorders that leave calls out: duration, sampled, and graph with a depth limit. After each
+// run each call, also the interrupt's, must have made its records or be counted as filtered. The
+// line's bytes are dropped; the console is raw on the UART.
 #include "firmware/config.hpp"
 #include "tests/firmware/torture/registers.hpp"
 #include "tests/firmware/torture/sweep.hpp"
@@ -39,7 +39,7 @@ constexpr Callee callees[] = {
 struct Way {
     const char* name;
     Recorder recorder;
-    unsigned records;  // of a call
+    unsigned records;  // that a call makes
     uint64_t min_duration;
     uint32_t sample;
     uint32_t max_depth;
@@ -74,15 +74,15 @@ void start() {
 }
 
 const char* finish(const Callee& callee, bool abandoned) {
-    // Some of which are hooked, and end what a longjmp left open.
+    // Some of these are hooked; they end the calls that a longjmp left open.
     constexpr unsigned last_calls = 3;
     for (unsigned n = 0; n < last_calls; ++n) torture_landing();
     const uint64_t calls = run_calls + (abandoned ? abandoned_calls : 0) + callee.calls +
                            interrupt_calls + last_calls;
     const nopscope::Counters after = nopscope::counters();
     const uint64_t filtered = after.filtered - before.filtered;
-    // Of three calls that the interrupt's longjmp leaves one is sampled, and what it jumps to may not
-    // be: then it has no return, if the interrupted code was just moving the top.
+    // One of the three calls that the interrupt's longjmp leaves is sampled. The function it jumps
+    // to may not be sampled: then it has no return if the interrupted code was just moving the top.
     const uint64_t open = way->sample == 1 ? 0 : 1;
     const uint64_t made = records(after) - records(before), wanted = way->records * (calls - filtered);
     if (made > wanted || made + open < wanted) return "a call made neither its records nor a count";
@@ -104,8 +104,8 @@ void sweep_one_way(const Way& one) {
     nopscope::set_max_depth(0);
 }
 
-// Lossless: a call whose end finds the ring full makes the pump run. Several rings' worth, with
-// registers.
+// Lossless: a call that finds the ring full at its end runs the pump. Fills the ring several times,
+// and checks registers.
 void fill_the_ring() {
     way = &ways[0];
     must(nopscope::enable(Recorder::duration, Sites::all()), "enable");
@@ -115,7 +115,7 @@ void fill_the_ring() {
         if (check_registers(torture_nested, n, 0) != nullptr) fail(__FILE__, __LINE__);
     }
     const nopscope::Counters after = nopscope::counters();
-    // The pump brackets its work with records of its own.
+    // The pump also makes records, around its work.
     const uint64_t made = records(after) - records(before), wanted = 3 * 2 * rounds;
     if (made < wanted || made > wanted + 1000 || after.dropped != 0) fail(__FILE__, __LINE__);
 }

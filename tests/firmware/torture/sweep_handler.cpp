@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sweep's interrupt: an instrumented handler that calls everything that moves the shadow stack,
-// while it lies on top of whatever instruction it landed on. Its calls are counted in sweep.hpp.
+// The sweep's interrupt: an instrumented handler. It calls functions that move the shadow stack,
+// whatever instruction it interrupted. sweep.hpp has the number of its calls.
 #include "tests/firmware/torture/registers.hpp"
 #include "tests/firmware/torture/sweep.hpp"
 #include "tests/firmware/torture/torture.hpp"
@@ -45,7 +45,7 @@ TORTURE_CALL void leap(unsigned depth, jmp_buf back) {
     TORTURE_EXPECT(false);
 }
 
-// A traced caller around each run: when it returns, every frame above its own must be gone.
+// A traced caller of each run. When it returns, all frames above its own must be gone.
 TORTURE_CALL const char* run_inside(const char* (*run)(const void*), const void* argument) {
     const char* result = run(argument);
     asm volatile("" ::: "memory");  // not a tail call
@@ -54,7 +54,7 @@ TORTURE_CALL const char* run_inside(const char* (*run)(const void*), const void*
 
 void on_landing(unsigned) {
     uint64_t elr;
-    asm volatile("mrs %0, elr_el1" : "=r"(elr));  // nothing else interrupts: still ours
+    asm volatile("mrs %0, elr_el1" : "=r"(elr));  // no other interrupt comes: still ours
     nopscope::hal::timer_disarm();
     TORTURE_EXPECT(first(4) == 15);
     TORTURE_EXPECT(halve(2, 8.0) == 4.0);

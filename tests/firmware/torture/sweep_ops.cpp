@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Callbacks run within any traced call: general registers only, nothing of newlib.
+// Callbacks run within traced calls: general registers only, no newlib.
 #include "tests/firmware/torture/sweep_ops.hpp"
 
 #include "tests/firmware/torture/registers.hpp"
@@ -12,7 +12,7 @@ namespace {
 using nopscope::Ops;
 using nopscope::Regs;
 
-// All of the function whose registers are known, the rest by their relations.
+// All registers of the function for which they are known; for the others their relations.
 bool as_called(uint64_t ip, uint64_t parent_ip, const Regs& regs, bool in_interrupt) {
     if (regs.pc <= ip || regs.pc > ip + 12 || regs.lr != parent_ip || regs.sp % 16 != 0) return false;
     if (in_interrupt || ip != reinterpret_cast<uint64_t>(torture_landing)) return true;
@@ -22,7 +22,7 @@ bool as_called(uint64_t ip, uint64_t parent_ip, const Regs& regs, bool in_interr
     return regs.fp == torture_arguments.x18_to_x30[29 - 18] && regs.sp == torture_before_call.sp;
 }
 
-// What a callback may do to registers and the compiler did not happen to: all that a call may change.
+// Changes all registers that a callback may change: the compiler may not have.
 TORTURE_INLINE void spoil_registers() {
     asm volatile(".irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17\n mov x\\n, #-\\n\n .endr" ::
                      : "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12",

@@ -10,7 +10,7 @@ namespace torture {
 
 struct Seen {
     uint32_t calls[2];  // in thread context, in interrupts
-    uint32_t wrong;     // with registers that the call did not have
+    uint32_t wrong;     // with registers that differ from the call's
 };
 inline constexpr unsigned all_ops = 4;
 extern Seen seen[all_ops];
@@ -22,8 +22,8 @@ extern nopscope::Ops unguarded;
 
 extern "C" {
 // far_sites.S
-void torture_far();       // calls torture_direct, once
-void torture_far_bare();  // an object without a direct entry
+void torture_far();       // calls torture_direct once
+void torture_far_bare();  // an ops without a direct entry
 void torture_leaf();
 extern const char torture_direct[];
 extern uint64_t torture_direct_calls;

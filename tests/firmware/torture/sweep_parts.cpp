@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the sweeps share: what a run does to the shadow stack first, when its interrupts come, and which
-// instructions they hit.
+// Parts of all sweeps: a run's use of the shadow stack before the call, the times of its
+// interrupts, and the instructions that they hit.
 #include "tests/firmware/torture/registers.hpp"
 #include "tests/firmware/torture/sweep.hpp"
 #include "tests/firmware/torture/torture.hpp"
@@ -16,7 +16,7 @@ uint64_t dig(unsigned depth);
 
 namespace {
 
-// In every phase. True when each of their interrupts came after the call.
+// Runs each phase. True: all interrupts came after the call.
 bool all_after(unsigned phases, bool (*run)(const void*), const void* argument, unsigned& runs) {
     bool after = true;
     for (unsigned phase = 0; phase < phases; ++phase, ++runs) {
@@ -43,7 +43,7 @@ TORTURE_CALL void use_frames() {
 
 unsigned sweep_delays(bool (*run)(const void*), const void* argument) {
     constexpr unsigned max_delay = 5000;
-    // The wait for a tick ends within 3 instructions of it: more than a tick's length.
+    // The wait for a tick ends within 3 instructions of it: more than a tick.
     const auto tick = static_cast<unsigned>(1000000000 / nopscope::hal::clock_hz());
     const unsigned phases = tick == 1 ? 1 : tick + 12;
     if (phases > max_phase) {
@@ -65,7 +65,7 @@ void note_landing(std::span<Path> paths) {
 }
 
 unsigned report_hits(const char* image, std::span<const Path> paths) {
-    constexpr uint32_t brk = 0xd4200000;  // beside the path (tracer/arch/arm64/hook.h)
+    constexpr uint32_t brk = 0xd4200000;  // not on the path (tracer/arch/arm64/hook.h)
     unsigned missed = 0;
     for (const Path& path : paths) {
         if (path.length() > Path::max_length) nopscope::hal::panic("sweep: a path is too long");

@@ -36,8 +36,8 @@ struct Run {
     bool abandoned;
 };
 
-// What is wrong with the registers or the shadow stack, or null. Runs inside a traced call, the
-// only one that may be open after the one that is checked.
+// What is wrong with registers or shadow stack; or null. Runs in a traced call, the only one that
+// may be open after the checked call.
 const char* call_once(const void* argument) {
     const Run& run = *static_cast<const Run*>(argument);
     use_frames();
@@ -49,7 +49,7 @@ const char* call_once(const void* argument) {
     return wrong;
 }
 
-// One call with one interrupt. True when the interrupt came after the call.
+// One call with one interrupt. True: the interrupt came after the call.
 bool run_once(const void* argument) {
     const auto& [callee, abandoned] = *static_cast<const Run*>(argument);
     const uint32_t before = landings;

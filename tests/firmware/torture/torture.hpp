@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ABI torture: what the cases, the interrupt handlers and the driver share.
+// The ABI torture: what cases, interrupt handlers and driver share.
 //
-// Every case is a function of a seed that computes a digest from everything it was handed and got
-// back. The case files are compiled three times, at -O0, -O2 and -Os, into the namespaces
-// torture::O0, O2 and Os (TORTURE_LEVEL), instrumented; the driver (main.cpp, not instrumented)
-// runs each untraced and traced in every way. A digest that is not the untraced one's, or not the
-// same at all three levels, is a difference; so is a call of fail().
+// A case is a function of a seed. It computes a digest from all values that it received and that
+// calls returned. The case files are compiled at -O0, -O2 and -Os, instrumented, into the
+// namespaces torture::O0, O2 and Os (TORTURE_LEVEL). The driver (main.cpp, not instrumented) runs
+// each case untraced, and traced in each way. A digest must be equal to the untraced one, and equal
+// at all levels; fail() must not be called.
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-// Called, never inlined, cloned or specialised: a patch site with a call to it.
+// Never inlined, cloned or specialised: a real call to a patch site.
 #define TORTURE_CALL __attribute__((noipa))
-// As before, but the compiler may see what the callee does: what -fipa-ra would exploit.
+// The same, but the compiler may see which registers the callee uses: -fipa-ra would use that.
 #define TORTURE_SEEN __attribute__((noinline, noclone))
 
 namespace torture {
@@ -23,7 +23,7 @@ struct Case {
     uint64_t (*run)(uint64_t seed);
 };
 
-// One optimisation level's share.
+// The cases at one optimisation level.
 struct Suite {
     const char* level;
     const Case* calls;
@@ -44,25 +44,25 @@ namespace Os {
 extern const Suite suite;
 }
 
-// An invariant does not hold. Any context.
+// Reports that an invariant does not hold. Any context.
 void fail(const char* file, unsigned line);
 #define TORTURE_EXPECT(condition)                              \
     do {                                                       \
         if (!(condition)) ::torture::fail(__FILE__, __LINE__); \
     } while (false)
 
-// Called by cases in the middle of their work; in one phase the driver enables or disables sites
-// there, below open traced calls. Otherwise does nothing.
+// Cases call it in the middle of their work, below open traced calls. In one phase the driver
+// enables or disables sites there; in others it does nothing.
 void toggle();
 
-// Interrupts taken so far, by handler: timer, urgent, most_urgent, late.
+// How many interrupts each handler took: timer, urgent, most_urgent, late.
 extern volatile uint32_t interrupts[4];
 
 // ---- digests ---------------------------------------------------------------------------------
 
 #define TORTURE_INLINE __attribute__((always_inline)) inline
 
-// The same value, about which the compiler knows nothing: recursion through it stays recursion.
+// The same value, unknown to the compiler: recursion through it stays recursion.
 TORTURE_INLINE uint64_t opaque(uint64_t value) {
     asm volatile("" : "+r"(value));
     return value;
@@ -91,8 +91,8 @@ TORTURE_INLINE uint64_t mix(uint64_t digest, int value) {
     return mix(digest, static_cast<uint64_t>(static_cast<int64_t>(value)));
 }
 
-// The n-th pseudo-random value of a seed; as a double, a small integer plus quarters, so that sums
-// of them are exact.
+// The n-th pseudo-random value of a seed. As a double it is an integer divided by 4, so that sums
+// are exact.
 TORTURE_INLINE constexpr uint64_t draw(uint64_t seed, unsigned n) { return mix(seed, uint64_t{n}); }
 TORTURE_INLINE constexpr double draw_double(uint64_t seed, unsigned n) {
     return static_cast<double>(static_cast<int32_t>(draw(seed, n))) / 4.0;

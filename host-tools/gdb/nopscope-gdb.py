@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""For gdb: whole backtraces while nopscope traces, live and from a core dump. docs/debugger.md has how to load it.
+"""Gives gdb complete backtraces while nopscope traces, live or from a core dump (docs/debugger.md).
 
 gdb runs all sourced scripts in one namespace, so this script deletes the name that it adds.
 """

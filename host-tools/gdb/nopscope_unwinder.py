@@ -70,8 +70,7 @@ class Image:
         self.functions = sorted((at, at + size) for at, size, is_function in self.symbols.values() if is_function)
         self.hooks = {at: (name, at + size) for name, (at, size, _) in self.symbols.items()
                       if re.fullmatch(r"nopscope_\w+_hook", name)}
-        # gdb unwinds in steps, too. `known` keeps the stacks only while gdb has stopped for its
-        # user.
+        # gdb unwinds in steps, too. `known` keeps stacks only while gdb has stopped for its user.
         self.layouts, self.known, self.is_stopped = {}, None, False
 
     def layout(self, name):

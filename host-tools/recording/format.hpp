@@ -19,7 +19,7 @@ inline constexpr std::size_t chunk_header_bytes = 16;
 inline constexpr std::uint32_t max_payload_bytes = std::uint32_t{1} << 26;
 
 enum class Type : std::uint32_t {  // four letters, the first in the lowest byte
-    about = 0x54554241,            // ABUT: where and when
+    about = 0x54554241,            // ABUT: About
     symbols = 0x424d5953,          // SYMB
     session = 0x53534553,          // SESS: a hello
     trace = 0x45435254,            // TRCE: a block of one core's records

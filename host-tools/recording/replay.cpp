@@ -172,7 +172,7 @@ bool Replay::item(Item what, unsigned core, Bytes bytes, bool in_session) {
 }
 
 bool Replay::counters(protocol::Reader in) {
-    in.fixed<std::uint64_t>();  // when
+    in.fixed<std::uint64_t>();  // unix_ns
     LineCounters line;
     StreamCounters stream;
     read_list(in, std::size(line_fields),

@@ -16,7 +16,7 @@ namespace nopscope::host::nsc {
 // to its place (NewFile), so a recording without a session replaces no other.
 class Writer {
 public:
-    // "-" is not special. Throws Error.
+    // A path "-" is a file of that name. Throws Error.
     Writer(const std::string& path, const About& about,
            NewFile::Place place = NewFile::Place::at_once);
     Writer(const Writer&) = delete;

@@ -97,7 +97,7 @@ private:
 
     Core& core(unsigned number);
     void tell_clock_pair();
-    // Passes on the missing parts that end by `reached` on the session's clock, cut to the session.
+    // Passes on the missing parts that end by `reached` (session's clock), clipped to the session.
     void tell_absences(std::uint64_t reached);
     void tell(Core& core, const MissingPart& part);
     static void cut(Core& core, std::uint64_t clock);

@@ -30,7 +30,7 @@ struct TimePair {
     Nanoseconds time = 0;
     std::uint64_t utc_ns = 0;    // since 1970
     std::uint64_t error_ns = 0;
-    bool exchanged = false;    // if so, the error is certain
+    bool exchanged = false;    // true: the error is certain
 };
 // "52000 ns is 1763834000123456789 ns UTC, within 800 ns".
 std::string time_pair_text(const TimePair& pair);
@@ -90,7 +90,7 @@ public:
     // Called for each function and track before its first use.
     virtual void on_function(std::uint32_t number, const FunctionPlace& place) = 0;
     virtual void on_track(const Track& track) = 0;
-    // Before a session's first event: wall or without_tracer.
+    // Called before each session's first event, with wall or without_tracer.
     virtual void on_axis(TimeAxis) {}
 
     virtual void entry(const Track& track, std::uint32_t function, Nanoseconds now) = 0;
@@ -114,8 +114,7 @@ public:
     }
     // The target's bytes; `now` is the time of the last event of core 0 before it.
     virtual void console(std::string_view /*bytes*/, Nanoseconds /*now*/) { leave_out(LeftOut::console); }
-    // Never called with TimeAxis::without_tracer. A format that has no place for pairs ignores
-    // them.
+    // Never called with TimeAxis::without_tracer. A format without a place for pairs ignores them.
     virtual void time_pair(const TimePair&) {}
     // A format that also shows the report's sums gets them after the last event.
     virtual bool wants_sums() const { return false; }

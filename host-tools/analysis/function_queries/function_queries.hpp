@@ -11,11 +11,11 @@
 
 namespace nopscope::host {
 
-// A function at the other end of calls.
+// A caller or callee of a function.
 struct Neighbour {
     std::uint32_t function = 0;  // number in Report::by_number; or one of these
     static constexpr std::uint32_t outermost = ~0u;  // no recorded call was open
-    static constexpr std::uint32_t unknown = ~0u - 1;  // a gap lies in between
+    static constexpr std::uint32_t unknown = ~0u - 1;  // the callers were lost in a gap
     std::uint64_t calls = 0;
     std::uint64_t total_ns = 0;  // sum over these calls, also over calls inside each other
 };

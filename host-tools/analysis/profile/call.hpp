@@ -21,7 +21,7 @@ enum class Outcome : std::uint8_t {
     open,     // the session ended first
 };
 
-// Where a call is: its function's number and its path's node.
+// The place of a call in a profile: its function's number and its path's node.
 struct Path {
     std::uint32_t function = 0;
     std::uint32_t node = 0;
@@ -63,7 +63,7 @@ struct ClosedCall {
     Ticks self_ticks = 0;
 };
 
-// What the calls below a gap's marker need to know after the marker has left the stack.
+// Facts for the calls below a gap's marker after the marker has left the stack.
 struct Carry {
     bool active = false;
     Ticks cut = 0;    // when the gap began: the time of a lost call ends here

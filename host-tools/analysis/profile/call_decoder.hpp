@@ -8,15 +8,15 @@
 // closes that call whatever else was lost. Six things make time less simple than subtraction:
 //
 //   tracer   Between tracer_begin and tracer_end the core worked for the tracer. Times come from a
-//            clock that stands still meanwhile (every reading is less `tracer_ticks_`).
+//            clock that stands still meanwhile (`tracer_ticks_` is subtracted from all readings).
 //            Calls inside the interval (an interrupt's) keep their own time.
-//   gap      Records are missing. A later return may name a call that was open before the gap: only
-//            then is it known that this call and all below it stayed open. So a gap puts a marker
-//            on the stack, and later calls are children of the marker, not of a call that may be
-//            over. When a call below the marker returns, the marker's calls and the gap itself
-//            count as its children (not as its own time). The calls between it and the marker are
-//            `lost`: they ended unseen, and their times end at the gap. If the session ends first,
-//            no call below the marker has self time after the gap.
+//   gap      Records are missing. Only a later return shows that the call that it names, and all
+//            calls below that, stayed open. So a gap puts a marker on the stack, and later calls
+//            are children of the marker, not of a call that may be over. When a call below the
+//            marker returns, the marker's calls and the gap itself count as its children (not as
+//            its own time). The calls between it and the marker are `lost`: they ended unseen, and
+//            their times end at the gap. If the session ends first, no call below the marker has
+//            self time after the gap.
 //   context  The core ran another context's calls (docs/trace-format.md). Each context has its own
 //            decoder. That time is in the totals of the open calls, and not in their self times.
 //   whole    One record and its data may describe a whole call at its end. It waits in Durations
@@ -42,16 +42,16 @@
 namespace nopscope::host {
 
 // Sink:
-//   Begun on_entry(std::uint32_t parent_node, std::uint32_t site_offset)   every call; 0 is the root
+//   Begun on_entry(std::uint32_t parent_node, std::uint32_t site_offset)     every call; root is 0
 //   std::uint32_t gap_node()
-//   void on_call_only(std::uint32_t parent_node, std::uint32_t site_offset)        a `call` record
-//   void on_tracer_time(std::uint32_t node, std::uint32_t instructions)   in this path's self time
-//   void on_exit(const OpenCall&, const ClosedCall&)                      a call with a time
-//   MemoryBudget& budget()                                               for open and waiting calls
+//   void on_call_only(std::uint32_t parent_node, std::uint32_t site_offset)  a `call` record
+//   void on_tracer_time(std::uint32_t node, std::uint32_t instructions)      the path's self time
+//   void on_exit(const OpenCall&, const ClosedCall&)                         a call with a time
+//   MemoryBudget& budget()                                       for open and waiting calls
 // and for calls that one record describes whole:
-//   void on_complete_call(std::uint32_t site_offset, Ticks, Durations::Inside)       a call with a time
-//   std::uint32_t on_path(std::uint32_t parent_node, std::uint32_t site_offset, const Durations::Sum&)
-//                                                                        its path's node
+//   void on_complete_call(std::uint32_t site_offset, Ticks, Durations::Inside)   a call with a time
+//   std::uint32_t on_path(std::uint32_t parent_node, std::uint32_t site_offset,
+//                         const Durations::Sum&)                                 its path's node
 template <typename Sink>
 class CallDecoder {
 public:
@@ -152,13 +152,13 @@ public:
     const OpenCall* just_closed() const { return has_closed_ ? &stack_[stack_.depth() + 1] : nullptr; }
     std::size_t depth() const { return stack_.depth(); }
     const OpenCall& top() const { return stack_.top(); }
-    // A gap lies inside.
+    // True if a gap lies inside the call.
     bool has_gap(const OpenCall& call) const { return call.gaps_before != gaps_; }
     // The clock that calls begin and end on: the target's clock without the tracer's time.
     Ticks time() const { return now(); }
     Ticks time_at(std::uint64_t clock) const { return clock - stops_.before(clock); }
     const CallStack& open_calls() const { return stack_; }
-    // The return's entry is open here.
+    // True if the return's entry is open in this context.
     bool has_entry_of(const protocol::Event& event) const { return stack_.find(event) != 0; }
 
     // The session is over: the times of open calls end at the last event.

@@ -53,7 +53,7 @@ public:
     bool has_room() const { return depth() + 1 < calls_.size(); }
     // Bytes that grow() takes.
     std::uint64_t growth_bytes() const { return calls_.size() * bytes_a_call; }
-    // Call if there is no room, before push().
+    // Doubles the room. push() does it, too, if there is none.
     void grow() {
         const std::size_t at = depth();
         calls_.resize(2 * calls_.size());

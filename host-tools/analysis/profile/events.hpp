@@ -57,8 +57,7 @@ public:
     // Events of further numbers are left out.
     static constexpr std::size_t max_events = 64;
 
-    // `inside`: events of calls inside. `whole`: all those calls are known. Returns left out
-    // counts.
+    // `inside`: events of calls inside. `whole`: all of these are known. Returns left-out ones.
     std::uint64_t add(const WithData& record, std::uint32_t node, const EventChildren::Counts& inside, bool whole,
                       MemoryBudget& budget);
     const std::map<std::uint32_t, std::vector<EventSums>>& by_number() const { return by_number_; }

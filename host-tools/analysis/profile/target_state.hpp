@@ -43,8 +43,7 @@ public:
     // Call these after the last session's end.
     bool is_known() const { return known_; }
     const std::vector<InForceChange>& changes() const { return changes_; }
-    // When a request stopped the recording, since the last session's first event; nothing: it was
-    // on.
+    // When a request stopped the recording, since the last session's first event; nothing: not.
     std::optional<std::uint64_t> stopped_ticks() const { return stopped_; }
     std::uint64_t recursions() const { return recursions_; }
     const ProfileReading& reading() const { return reading_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON pieces that several commands share. Keys keep the order they were given in.
+// JSON pieces that several commands share. Keys stay in the order of insertion.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -331,8 +331,8 @@ std::string short_place(const FunctionPlace& row);
 // Which recorders and mode were in force, and when (head.cpp): "graph, lossless until 1.2 s; then
 // profile, adaptive". For an older target: adaptive if it ever was, else its first mode.
 std::string mode_text(const Report& report);
-// "680 ms recorded: 34.0 ms of the program, 646 ms of the tracer". In lossless mode: "34.0 ms of the program recorded; it
-// stood still for 646 ms while the tracer sent".
+// "680 ms recorded: 34.0 ms of the program, 646 ms of the tracer". In lossless mode: "34.0 ms of
+// the program recorded; it stood still for 646 ms while the tracer sent".
 std::string recorded_text(const Report& report);
 
 // A line above the tables; there is none for a topic without news.

@@ -48,7 +48,7 @@ auto timed(double& seconds, Work work) {
     return result;
 }
 
-// Files to write, or "".
+// Paths of files to write; empty: none.
 struct Copies {
     std::string line;     // the encoded line
     std::string records;  // the encoder's input, as firmware/bench/encode.cpp reads it

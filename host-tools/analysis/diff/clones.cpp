@@ -90,9 +90,9 @@ std::vector<Member> members_of(const Names& names, const std::vector<RunSums>& b
 }
 
 struct Paths {
-    std::vector<std::uint32_t> to;       // old path -> new path
-    std::vector<bool> goes_on;           // a piece: the path is part of its caller's path
-    std::vector<bool> is_outermost;      // no path above has the same family
+    std::vector<std::uint32_t> to;   // old path -> new path
+    std::vector<bool> goes_on;       // a piece: the path is part of its caller's path
+    std::vector<bool> is_outermost;  // no path above has the same family
 };
 Paths fold_paths(const Names& names, const std::vector<Member>& members, Names& folded) {
     Paths paths;
@@ -117,7 +117,7 @@ RunSums fold(const RunSums& run, const Names& names, const std::vector<Member>& 
     RunSums result;
     result.self_ns = run.self_ns;
     result.span_ns = run.span_ns;
-    std::map<std::uint32_t, double> totals;  // of families: the sums of their outermost paths
+    std::map<std::uint32_t, double> totals;    // of families: the sums of their outermost paths
     std::map<std::uint32_t, double> going_on;  // of families: calls of pieces, which do not count
     for (const auto& [path, amounts] : run.paths) {
         const std::uint32_t family = members[names.last(path)].family;

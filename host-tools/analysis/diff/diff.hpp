@@ -84,7 +84,7 @@ struct Difference {
     double after_ns = 0;
     double before_span_ns = 0;  // recorded, means
     double after_span_ns = 0;
-    double p = 1;          // welch() of all functions' self times
+    double p = 1;                     // welch() of all functions' self times
     std::vector<Compared> functions;  // the largest change, up or down, first
     std::vector<Compared> paths;
 };

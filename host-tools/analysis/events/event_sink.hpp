@@ -30,7 +30,7 @@ struct TimePair {
     Nanoseconds time = 0;
     std::uint64_t utc_ns = 0;    // since 1970
     std::uint64_t error_ns = 0;
-    bool exchanged = false;    // true: the error is certain
+    bool exchanged = false;  // true: the error is certain
 };
 // "52000 ns is 1763834000123456789 ns UTC, within 800 ns".
 std::string time_pair_text(const TimePair& pair);

@@ -13,7 +13,7 @@ namespace nopscope::host {
 
 // A caller or callee of a function.
 struct Neighbour {
-    std::uint32_t function = 0;  // number in Report::by_number; or one of these
+    std::uint32_t function = 0;                      // number in Report::by_number; or one of these
     static constexpr std::uint32_t outermost = ~0u;  // no recorded call was open
     static constexpr std::uint32_t unknown = ~0u - 1;  // the callers were lost in a gap
     std::uint64_t calls = 0;
@@ -41,7 +41,7 @@ struct Latency {
     std::uint64_t max_ns = 0;
     std::vector<Bin> bins;  // from the first to the last that is not empty; the last ends at max_ns
 
-    // An upper bound of the shortest `part` of 1000 calls: the end of a bin.
+    // An upper bound of the duration of the shortest `part` / 1000 of the calls: the end of a bin.
     std::uint64_t per_mille_ns(unsigned part) const;
 };
 // Needs Profile::count_durations().

@@ -70,7 +70,7 @@ struct CallCosts {
     std::uint64_t base = 0;  // link-time address of offset 0
     std::int64_t landing_pad = 0;
     std::int64_t graph_sum = 0;  // inside and outside
-    std::int64_t tail = 0;  // extra time of a tail call's entry, in its caller's time
+    std::int64_t tail = 0;       // extra time of a tail call's entry, in its caller's time
     // A call that longjmp left ran no return hook: its overhead is less by these. Neither is more
     // than the graph recorder's `inside` or `outside`.
     std::int64_t hook_inside = 0;

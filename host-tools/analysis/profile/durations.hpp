@@ -35,13 +35,13 @@ public:
         std::uint64_t calls = 0;
         Ticks total_ticks = 0;
         Ticks self_ticks = 0;
-        std::uint64_t inner = 0;  // calls inside these, at any depth
+        std::uint64_t inner = 0;                                 // calls inside these, at any depth
         std::map<std::uint32_t, std::unique_ptr<Sum>> children;  // by site offset
     };
     using Sums = std::map<std::uint32_t, std::unique_ptr<Sum>>;
     struct Inside {
-        Ticks ticks = 0;       // of the calls inside, and in other contexts: not self time
-        Ticks same_ticks = 0;  // of `ticks`: in calls of the same function
+        Ticks ticks = 0;          // of the calls inside, and in other contexts: not self time
+        Ticks same_ticks = 0;     // of `ticks`: in calls of the same function
         std::uint64_t calls = 0;  // at any depth
     };
 

@@ -54,10 +54,11 @@ private:
 // By node of the call tree.
 class CallEvents {
 public:
-    // Events of further numbers are left out.
+    // Further event numbers are left out.
     static constexpr std::size_t max_events = 64;
 
-    // `inside`: events of calls inside. `whole`: all of these are known. Returns left-out ones.
+    // `inside`: the events of the calls inside. `whole`: all of those calls are known. Returns how
+    // many counts it left out.
     std::uint64_t add(const WithData& record, std::uint32_t node, const EventChildren::Counts& inside, bool whole,
                       MemoryBudget& budget);
     const std::map<std::uint32_t, std::vector<EventSums>>& by_number() const { return by_number_; }

@@ -17,8 +17,8 @@ namespace nopscope::host {
 
 inline constexpr std::int64_t graph_instructions = 52;    // of an entry and a return, on the usual path
 inline constexpr std::int64_t tail_instructions = 14;     // extra ones of a tail call's entry
-inline constexpr std::int64_t hook_before_clock = 11;     // of a return hook, until the clock
-inline constexpr std::int64_t hook_after_clock = 10;      // of a return hook, after that
+inline constexpr std::int64_t hook_before_clock = 11;     // of a return hook, before its clock read
+inline constexpr std::int64_t hook_after_clock = 10;      // of a return hook, after its clock read
 
 // 1/256 ticks.
 inline std::int64_t graph_overhead(const HelloInfo& hello) {

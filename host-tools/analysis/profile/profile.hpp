@@ -45,7 +45,7 @@ struct Marker {
 struct Masked {
     std::uint64_t ticks = 0;  // of its end, since the session's first event
     std::uint64_t length = 0;  // ticks
-    std::int64_t where = 0;   // bytes from text_base: where the code that masked them goes on
+    std::int64_t where = 0;    // bytes from text_base: where the code that masked them goes on
     unsigned core = 0;
     std::uint64_t session = 0;
 };
@@ -234,8 +234,8 @@ private:
 
         std::uint32_t number;
         bool counts_durations;
-        Ticks handed_within;      // Handed::within
-        Ticks last_end = 0;       // of the call that ended last
+        Ticks handed_within;  // Handed::within
+        Ticks last_end = 0;   // of the call that ended last
         std::uint32_t last_node = 0;
         std::uint64_t taken = 0;  // overhead so far, in 1/256 ticks: call_costs.hpp
         Profile& profile_;
@@ -278,8 +278,8 @@ private:
         Context* current = nullptr;
         WithData with_data;
         std::uint64_t last_clock = 0;  // of the last event
-        Ticks tracer_ticks = 0;  // of its contexts, each up to when the core last left it
-        bool runs = false;       // a record came after the session's begin and the last gap
+        Ticks tracer_ticks = 0;        // of its contexts, each up to when the core last left it
+        bool runs = false;             // a record came after the session's begin and the last gap
     };
     template <typename Visit>
     void for_each_context(Visit visit) {

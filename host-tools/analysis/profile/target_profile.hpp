@@ -25,7 +25,7 @@ struct ProfiledTimes {
 
     void add(const protocol::ProfileEntry& entry);
     void add(const ProfiledTimes& other);
-    // An upper bound of the shortest `percent` of the calls: the end of a bin. 0: no call.
+    // An upper bound of this percentile of the calls' durations: the end of a bin. 0: no call.
     std::uint64_t percentile(unsigned percent) const;
 };
 

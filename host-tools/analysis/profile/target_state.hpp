@@ -43,7 +43,7 @@ public:
     // Call these after the last session's end.
     bool is_known() const { return known_; }
     const std::vector<InForceChange>& changes() const { return changes_; }
-    // When a request stopped the recording, since the last session's first event; nothing: not.
+    // When a request stopped recording, since the last session's first event; nothing: it is on.
     std::optional<std::uint64_t> stopped_ticks() const { return stopped_; }
     std::uint64_t recursions() const { return recursions_; }
     const ProfileReading& reading() const { return reading_; }
@@ -55,7 +55,7 @@ private:
         bool is_read = false;
     };
     std::map<unsigned, Core> cores_;  // of this session
-    std::vector<protocol::Stats> told_;   // of this session, one for each change
+    std::vector<protocol::Stats> told_;  // of this session, one for each change
     bool known_ = false;
     std::vector<InForceChange> changes_;
     std::optional<std::uint64_t> stopped_;

@@ -54,7 +54,7 @@ struct FunctionRow : FunctionPlace {
     std::optional<CallTimes> call;  // nothing: no call was recorded from begin to end
     std::optional<CallTimes> corrected_call;
     std::uint64_t timed = 0;  // of `calls`: recorded from begin to end
-    double share = 0;  // self / all functions' self, both corrected unless Report::raw, 0..1
+    double share = 0;         // self / all functions' self, both corrected unless Report::raw, 0..1
     std::uint64_t open = 0;
     std::uint64_t lost = 0;
     std::uint64_t unwound = 0;
@@ -75,7 +75,7 @@ struct ProfileRow : FunctionPlace {
     std::array<std::uint64_t, 2> percentiles_ns{};  // p50, p99: upper bounds, ends of bins
     std::array<std::uint64_t, 2> corrected_percentiles_ns{};
     std::uint64_t taken = 0;  // overhead of each call, in 1/256 ticks: subtract it from bins' ends
-    double share = 0;  // likewise; divided by all profiled functions' self
+    double share = 0;         // likewise; divided by all profiled functions' self
     std::array<std::uint64_t, protocol::profile_bins> bins{};
 };
 
@@ -83,17 +83,17 @@ struct ProfileRow : FunctionPlace {
 struct SampleRow : FunctionPlace {
     std::uint64_t self = 0;   // in which the function ran
     std::uint64_t total = 0;  // in which a call of it was open
-    double share = 0;  // self / all samples, 0..1
+    double share = 0;         // self / all samples, 0..1
 };
 struct SampleNode {
-    std::uint32_t parent = 0;  // number of a node; node 0 has no function
+    std::uint32_t parent = 0;    // number of a node; node 0 has no function
     std::uint32_t function = 0;  // number in SampleReport::places
     std::uint64_t self = 0;
     std::uint64_t total = 0;
 };
 struct SampleReport {
     std::uint64_t count = 0;
-    std::uint64_t cut = 0;  // samples of which the target left outer callers out
+    std::uint64_t cut = 0;             // samples of which the target left outer callers out
     std::vector<SampleRow> functions;  // unsorted
     std::vector<FunctionPlace> places;
     std::vector<SampleNode> nodes;     // parents first
@@ -162,8 +162,8 @@ struct IntegrityItem {
 
 struct Integrity {
     std::vector<IntegrityItem> items;  // generated and its summands, corrupt_frames, gaps first
-    bool at_least = false;  // generated is a lower bound
-    bool complete = false;  // every core of the last session sent its final stats
+    bool at_least = false;             // generated is a lower bound
+    bool complete = false;             // every core of the last session sent its final stats
     bool clean = false;     // complete, and no counter that spoils is above zero
 
     std::uint64_t value(std::string_view name) const;  // 0: there is no such item
@@ -171,7 +171,7 @@ struct Integrity {
 
 // How many of the target's records the recording lacks, without those that flight mode overwrites.
 struct Loss {
-    std::uint64_t events = 0;  // records that the target generated
+    std::uint64_t events = 0;   // records that the target generated
     std::uint64_t dropped = 0;  // the ring was full: the line is too slow
     std::uint64_t lost = 0;     // on the line
     std::vector<std::string> helps;  // options of `record`, and advice
@@ -202,7 +202,7 @@ struct TargetRow {
 };
 struct TargetFacts {
     bool known = false;
-    std::vector<TargetRow> in_force;  // in order of time
+    std::vector<TargetRow> in_force;          // in order of time
     std::optional<std::uint64_t> stopped_ns;  // when a request stopped the recording
     bool keeps_profile = false;
     std::optional<std::uint64_t> read_ns;  // when the profile was last read; nothing: never
@@ -257,8 +257,8 @@ struct Report {
     EventTable events;          // of calls in the trace
     EventTable profile_events;
     protocol::EventCosts event_costs;
-    SortKey sort = SortKey::self;  // for the events in texts
-    std::size_t top = 0;           // likewise: how many rows; 0: all
+    SortKey sort = SortKey::self;        // for the events in texts
+    std::size_t top = 0;                 // likewise: how many rows; 0: all
     std::vector<CapturedRow> captured;   // by address
     std::map<std::uint32_t, ValueSeries> counters;
     std::vector<MarkRow> marks;

@@ -20,7 +20,7 @@ public:
     static constexpr std::size_t max_rows = 1024;            // of all tracks together
     static constexpr std::size_t max_depth = 128;            // rows of a track
     static constexpr std::size_t max_cells = std::size_t{1} << 16;  // rows times slots
-    static constexpr std::size_t max_absences = 1024;        // then near ones are joined
+    static constexpr std::size_t max_absences = 1024;               // then near ones are joined
     static constexpr std::size_t max_marks = 1024;
     // Limits of json(): slots that have calls, and further longest calls.
     static constexpr std::size_t most_cells = 8000;
@@ -124,7 +124,7 @@ private:
     unsigned shift_ = 10;  // a slot is 2^shift ns wide
     Nanoseconds origin_ = 0;
     bool started_ = false;
-    bool cut_ = false;  // the tracer's time is cut out of at least one session
+    bool cut_ = false;        // the tracer's time is cut out of at least one session
     std::int64_t begin_ = 0;  // of the earliest event; another core's may be before the origin
     std::uint64_t calls_ = 0;
     std::uint64_t deeper_ = 0;  // calls that have no row

@@ -78,7 +78,7 @@ private:
     const std::uint8_t* tokens_ = nullptr;
     const std::uint8_t* deltas_ = nullptr;
     protocol::Reader rare_{nullptr, 0};
-    std::vector<std::uint64_t> dictionary_;       // by token; see block_reader.cpp
+    std::vector<std::uint64_t> dictionary_;  // by token; see block_reader.cpp
     OpenEntries open_;
     std::vector<protocol::StampedRecord> records_;
 };

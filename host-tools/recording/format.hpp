@@ -33,15 +33,15 @@ inline constexpr int zstd_level = 6;
 inline constexpr std::size_t max_body_bytes = std::size_t{1} << 23;
 
 enum class Item : std::uint8_t {
-    stats = 1,     // a stats frame's payload
-    profile = 2,   // a profile frame's payload
-    console = 3,   // the firmware's console output
-    raw_text = 4,  // text between the frames
-    corrupt = 5,   // bytes between two delimiters that are not a frame, or a part of them
-    unused = 6,    // a frame that the reader could not use: header and payload
-    missing = 7,   // MissingPart
-    reply = 8,     // a reply frame's payload
-    moved = 9,     // a moved frame's payload
+    stats = 1,            // a stats frame's payload
+    profile = 2,          // a profile frame's payload
+    console = 3,          // the firmware's console output
+    raw_text = 4,         // text between the frames
+    corrupt = 5,          // bytes between two delimiters that are not a frame, or a part of them
+    unused = 6,           // a frame that the reader could not use: header and payload
+    missing = 7,          // MissingPart
+    reply = 8,            // a reply frame's payload
+    moved = 9,            // a moved frame's payload
     profile_events = 10,  // a profile_events frame's payload
     clock_pair = 11,      // ClockPair
 };

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""For gdb: whole backtraces while nopscope traces, live and from a core dump. docs/debugger.md has how to load it.
+"""Gives gdb complete backtraces while nopscope traces, live or from a core dump (docs/debugger.md).
 
-gdb runs all sourced scripts in one namespace. So this one leaves no name of its own there.
+gdb runs all sourced scripts in one namespace, so this script deletes the name that it adds.
 """
 
 
@@ -10,7 +10,7 @@ def load_nopscope(path):
     import sys
     before = sys.dont_write_bytecode
     sys.path.insert(0, os.path.dirname(os.path.realpath(path)))
-    sys.dont_write_bytecode = True  # where it is installed
+    sys.dont_write_bytecode = True  # the installed directory stays as it is
     try:
         import nopscope_unwinder
     finally:

@@ -1,29 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An arm64 image's call frame information: where the caller's registers are, at each instruction. For
-nopscope_unwinder.py, which gets no other unwinder's result from gdb."""
+"""Reads an arm64 image's call frame information: the places of the caller's registers at each
+instruction. gdb does not give nopscope_unwinder.py the results of other unwinders."""
 
 import bisect
 import collections
 import struct
 import zlib
 
-SP, LR, SCRATCH, PC = 31, 30, 9, 32  # DWARF's numbers (AADWARF64)
+SP, LR, SCRATCH, PC = 31, 30, 9, 32  # DWARF register numbers (AADWARF64)
 WORD = (1 << 64) - 1
 SITE_BYTES = 12  # landing pad, MOV and BL
-PAC_LOWEST_BIT = 32  # no smaller address space is in use
+PAC_LOWEST_BIT = 32  # no address space in use is smaller
 
-# The CFA's register and offset; {register: (how, what)}: "at" an offset from the CFA, in a "register", "same" or
-# "undefined"; whether the return address is signed.
+# cfa: the CFA's register and offset. rules: {register: (how, what)}, where `how` is "at" (an offset
+# from the CFA), "register", "same" or "undefined". signed: the return address is signed.
 Row = collections.namedtuple("Row", "cfa rules signed")
 Info = collections.namedtuple("Info", "code_factor data_factor instructions encoding is_signal")
 
 
 class NotFound(Exception):
-    """Why a backtrace ends here: one sentence."""
+    """A backtrace ends here; the message is a sentence that says why."""
 
 
 class Bytes:
-    """Little-endian data, read from the front."""
+    """A reader of little-endian data."""
 
     def __init__(self, data, at=0):
         self.data, self.at = data, at
@@ -74,7 +74,7 @@ class Elf:
         self.sections = {Bytes(self.data, strings + h[0]).text().decode(): h for h in headers}
 
     def section(self, name):
-        """Its address and bytes."""
+        """The section's address and bytes."""
         _, kind, flags, address, offset, size, *_ = self.sections.get(name, (0, 8, 0, 0, 0, 0))
         data = self.data[offset:offset + size] if kind != 8 else b""
         if flags & 0x800:  # SHF_COMPRESSED
@@ -84,7 +84,7 @@ class Elf:
         return address, data
 
     def code(self):
-        """Where the executable sections begin and end."""
+        """The first and last + 1 address of the executable sections."""
         executable = [h for h in self.sections.values() if h[2] & 4]
         return min((h[3] for h in executable), default=0), max((h[3] + h[5] for h in executable), default=0)
 
@@ -98,7 +98,7 @@ class Elf:
 
 
 class CallFrames:
-    """DWARF call frame information (DWARF 5, 6.4), of .eh_frame and .debug_frame."""
+    """DWARF call frame information (DWARF 5, 6.4) of .eh_frame and .debug_frame."""
 
     def __init__(self, elf):
         entries = [*self.entries(*elf.section(".eh_frame"), True), *self.entries(*elf.section(".debug_frame"), False)]
@@ -126,7 +126,7 @@ class CallFrames:
                         size = self.pointer(reader, info.encoding & 15, address)
                         if is_eh:
                             reader.block(reader.uleb())
-                        if start != 0:  # else the linker has dropped its function
+                        if start != 0:  # 0: the linker has removed the function
                             yield start, start + size, info, data[reader.at:end]
             reader.at = end
 
@@ -164,9 +164,9 @@ class CallFrames:
         return entry is not None and entry[2].is_signal
 
     def row(self, pc):
-        """What holds at pc; None: it is not known."""
+        """The Row at pc; None: not known."""
         entry = self.entry(pc)
-        if entry is None:  # GCC leaves a function's patch site out. Nothing is on the stack there
+        if entry is None:  # GCC's entries leave out the patch site: the stack is unchanged there
             behind = bisect.bisect_right(self.starts, pc)
             is_site = behind < len(self.starts) and self.starts[behind] - pc <= SITE_BYTES
             return Row((SP, 0), {}, False) if is_site else None
@@ -177,7 +177,7 @@ class CallFrames:
 
     @staticmethod
     def run(info, instructions, location, pc, state, initial):
-        """(CFA's register and offset, rules, signed) after the instructions for pc; None: not understood."""
+        """The Row's three parts after the instructions for pc; None: an unknown instruction."""
         (cfa, rules, signed), kept, reader = state, [], Bytes(instructions)
         rules = dict(rules)
         while reader.at < len(instructions):
@@ -223,7 +223,7 @@ class CallFrames:
         return cfa, rules, signed
 
     def stripped(self, address):
-        """A return address without its signature, which leaves the low bits as they are: the rest is as in all code."""
+        """A return address without its signature, which is in bits that are the same in all code."""
         common = (1 << (self.low ^ self.high).bit_length()) - 1
         plain = (self.low & ~common) | (address & common)
         is_in = self.low <= plain < self.high and (plain ^ address) & ((1 << PAC_LOWEST_BIT) - 1) == 0

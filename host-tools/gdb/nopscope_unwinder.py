@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """gdb's unwinder for calls that nopscope has hooked, and `info nopscope`. nopscope-gdb.py registers them.
 
-A traced call returns to a hook of the tracer. The real return address is on a shadow stack, with the call's SP, which is the
-frame's CFA. gdb gives a Python unwinder no other unwinder's result. So this one reads the image's call frame
-information itself, and takes only the frames that gdb would get wrong:
+A traced call returns to a hook of the tracer. A shadow stack has the real return address, with the
+call's SP, which is the frame's CFA. gdb does not give a Python unwinder the results of others, so
+this one reads the call frame information itself. It unwinds only frames that gdb would get wrong:
 
 - the return address is a hook: the shadow frame with this CFA has the real one;
 - the code is a hook that has not loaded the return address yet (tracer/arch/arm64/unwind.h): the same;
 - the return address is signed (PAC): gdb 13 does not know the masks of QEMU's stub, and a core dump has none.
 
-Everything else is left to gdb. Whatever cannot be read or makes no sense ends the backtrace as without a script:
-`info nopscope` says why.
+gdb unwinds all other frames. If this script finds something unreadable or damaged, the backtrace
+ends as without the script, and `info nopscope` says why.
 """
 
 import bisect
@@ -24,8 +24,8 @@ import gdb.unwinder
 
 from nopscope_call_frames import LR, PC, SCRATCH, SP, WORD, CallFrames, Elf, NotFound
 
-V0 = 64  # DWARF's number
-# What a caller may still find there. Of v8-v15 a callee saves the lower half.
+V0 = 64  # DWARF register number
+# Registers that may still have the caller's values. A callee saves the lower half of v8-v15.
 REGISTERS = (*(f"x{n}" for n in range(30)), "cpsr", "fpsr", "fpcr", *(f"v{n}" for n in range(8, 16)))
 MOST_CONTEXTS = 4096
 MOST_FRAMES = 1 << 16
@@ -43,7 +43,7 @@ def word(address):
 
 
 class Layout:
-    """Where a struct of the tracer's has what, by the image's debug information."""
+    """The fields' offsets in a struct of the tracer, from the image's debug information."""
 
     def __init__(self, name):
         try:
@@ -59,7 +59,7 @@ class Layout:
 
 
 class Image:
-    """The image that has the tracer: its code, and the shadow stacks in its memory."""
+    """The image with the tracer: its code, and the shadow stacks in the target's memory."""
 
     def __init__(self, path):
         elf = Elf(path)
@@ -70,7 +70,7 @@ class Image:
         self.functions = sorted((at, at + size) for at, size, is_function in self.symbols.values() if is_function)
         self.hooks = {at: (name, at + size) for name, (at, size, _) in self.symbols.items()
                       if re.fullmatch(r"nopscope_\w+_hook", name)}
-        # gdb unwinds, too, while it steps: only where it has stopped for its user may memory be read once.
+        # gdb unwinds in steps, too. `known` keeps stacks only while gdb has stopped for its user.
         self.layouts, self.known, self.is_stopped = {}, None, False
 
     def layout(self, name):
@@ -84,15 +84,15 @@ class Image:
         return self.symbols[symbol][0]
 
     def of_contexts(self, name):
-        """The address of a variable of contexts.cpp; None: the image has no contexts."""
+        """The address of a variable in contexts.cpp; None: the image has no contexts."""
         symbols = (f"_ZN8nopscope12_GLOBAL__N_1{more}{len(name)}{name}E" for more in ("", "L"))  # GCC 12, GCC 15
         return next((self.symbols[symbol][0] for symbol in symbols if symbol in self.symbols), None)
 
     def function(self, pc):
-        """Where gdb takes the function at pc to begin: part of a frame's identity."""
+        """The begin of the function at pc in gdb's view: part of a frame's identity."""
         block, symbol = gdb.block_for_pc(pc), None
         while block is not None and not block.is_static and not block.is_global:
-            symbol, block = block.function or symbol, block.superblock  # the outermost: others are inlined
+            symbol, block = block.function or symbol, block.superblock  # inner ones are inlined
         if symbol is not None:
             return int(symbol.value().address) & WORD
         at = bisect.bisect_right(self.functions, (pc, WORD)) - 1
@@ -109,8 +109,7 @@ class Image:
                 yield number, core
 
     def stacks(self):
-        """The shadow stacks, of what the cores run and of contexts that do not run, and a list of each one's open calls,
-        newest first, or NotFound."""
+        """The shadow stacks of all contexts: (Stack, its open calls, newest first, or NotFound)."""
         known = self.known or [(stack, self.open_calls(stack)) for stack in self.all_stacks()]
         self.known = known if self.is_stopped else None
         return known
@@ -150,7 +149,7 @@ class Image:
         return Frame(frame["return_address"], frame["sp"], frame["hook"])
 
     def caller(self, sp, hook=None):
-        """The real return address of the call with this SP that returns to `hook`; None: to any."""
+        """The real return address of the call with this SP that returns to `hook` (None: to any)."""
         damage = None
         for _, calls in self.stacks():
             if isinstance(calls, NotFound):
@@ -158,14 +157,14 @@ class Image:
                 continue
             is_ours = False
             for frame in calls:
-                # A call that was reached by a jump has a hook as return address. The frame below has its caller.
+                # A tail call's return address is a hook. The frame below has the caller's address.
                 is_ours = frame.sp == sp and (is_ours or hook in (None, frame.hook))
                 if is_ours and frame.return_address not in self.hooks:
                     return frame.return_address
         raise damage or NotFound(f"no shadow stack has an open call with SP {sp:#x}")
 
     def just_ended(self, sp):
-        """The same of a call whose frame nopscope_on_return() has freed and not yet returned from."""
+        """The same for a call whose frame nopscope_on_return() has freed, before it returns."""
         hook = self.at("nopscope_callback_hook")
         for stack, calls in self.stacks():
             if stack.low <= sp < stack.high and not isinstance(calls, NotFound):
@@ -182,7 +181,7 @@ class FrameId:
 
 
 class Pending:
-    """The frame to unwind: its registers, and its caller's by the rules of its row."""
+    """The frame to unwind: its registers, and its caller's registers by the rules of its row."""
 
     def __init__(self, frame, row, within):
         self.frame, self.row, self.within = frame, row, within
@@ -200,14 +199,14 @@ class Pending:
         return self.row.rules.get(register, ("same", 0))
 
     def value(self, register):
-        """The caller's; None: not known."""
+        """The caller's value of the register; None: not known."""
         how, what = self.rule(register)
         if how == "at":
             return word((self.cfa + what) & WORD)
         return None if how == "undefined" else self[what if how == "register" else register]
 
     def claim(self, image, caller):
-        """The caller's frame, which is at this address."""
+        """gdb's unwind info for the caller's frame; `caller`: its pc."""
         new = lambda number: gdb.Value(number & WORD).cast(self.number)
         info = self.frame.create_unwind_info(FrameId(new(self.cfa), new(image.function(self.within))))
         info.add_saved_register("pc", new(caller))
@@ -223,10 +222,10 @@ class Pending:
                     value = gdb.Value(data.ljust(value.type.sizeof, b"\0"), value.type)
                 elif how == "register":
                     value = new(self[what])
-                int(value["d"]["u"][0] if name[0] == "v" else value)  # gdb.error: it is not known
+                int(value["d"]["u"][0] if name[0] == "v" else value)  # gdb.error: unknown
                 if how != "undefined":
                     info.add_saved_register(name, value)
-            except (gdb.error, ValueError):  # the inner frame has not saved it, or a dump lacks it
+            except (gdb.error, ValueError):  # not saved by the inner frame, or not in a core dump
                 pass
         return info
 
@@ -234,10 +233,10 @@ class Pending:
 class Nopscope(gdb.unwinder.Unwinder):
     def __init__(self):
         super().__init__("nopscope")
-        self.images = {}  # by file name; an image, or NotFound
-        self.why = None   # of the last backtrace that ended at a hook
+        self.images = {}  # file name -> Image, or NotFound
+        self.why = None   # why the last frame could not be unwound
         self.warned = False
-        self.asked = {}  # thread -> level of a frame -> its pc, and whether it is an interrupt's
+        self.asked = {}  # thread -> frame level -> its pc, and whether it is an interrupt's
         gdb.events.stop.connect(lambda _: self.forget(is_stopped=True))
         gdb.events.cont.connect(self.resumed)
         for event in ("memory_changed", "before_prompt", "inferior_call", "exited"):
@@ -259,7 +258,7 @@ class Nopscope(gdb.unwinder.Unwinder):
         self.images, self.warned, self.asked = {}, False, {}
 
     def image(self):
-        """The one with the tracer, or NotFound."""
+        """The image with the tracer. Raises NotFound."""
         why = NotFound("there is no image with nopscope's tracer")
         for objfile in gdb.objfiles():
             name = objfile.filename
@@ -275,7 +274,7 @@ class Nopscope(gdb.unwinder.Unwinder):
     def __call__(self, frame):
         try:
             return self.unwind(frame)
-        except Exception as error:  # whatever it is, gdb's own unwinder takes the frame
+        except Exception as error:  # after any error gdb's own unwinder takes the frame
             self.why = str(error)
             if isinstance(error, NotFound) and "-g" in self.why and not self.warned:
                 self.warned = True
@@ -287,14 +286,14 @@ class Nopscope(gdb.unwinder.Unwinder):
             image = self.image()
         except NotFound:
             return None
-        image.layout("Core")  # or a sentence, also where no frame can be unwound
+        image.layout("Core")  # raises NotFound if there is no debug information
         pc = int(frame.read_register("pc")) & WORD
         within = pc if pc in image.hooks or self.is_exact(image, pc, frame.level()) else pc - 1
         row = image.frames.row(within)
         if row is None:
             return None
         pending = Pending(frame, row, within)
-        if PC in row.rules:  # an entry, or an interrupt
+        if PC in row.rules:  # code of an entry or of an interrupt
             return None
         if pending.rule(LR)[0] == pending.rule(SCRATCH)[0] == "undefined":
             caller = self.caller_of_hook(image, pending, pc)
@@ -322,8 +321,9 @@ class Nopscope(gdb.unwinder.Unwinder):
             return image.just_ended(pending.cfa)
 
     def is_exact(self, image, pc, level):
-        """Whether pc is where the frame stands: no return address, which may lie behind its function. gdb asks for a frame
-        after those that it called, and never for inlined ones. It may number them anew while the target is stopped."""
+        """True if pc is the frame's current instruction; false for a return address, which may lie
+        after its function. gdb asks for a frame after the frames that it called, and never for
+        inlined ones. It may renumber frames while the target is stopped."""
         asked = self.asked.setdefault(gdb.selected_thread().ptid, {})
         if level == 0:
             asked.clear()
@@ -368,7 +368,7 @@ class InfoNopscope(gdb.Command):
 
 
 def register():
-    if int(re.search(r"\d+", gdb.VERSION)[0]) < 13:  # older ones do not know the rules of tracer/arch/arm64/unwind.h
+    if int(re.search(r"\d+", gdb.VERSION)[0]) < 13:  # older ones lack rules of arm64/unwind.h
         raise gdb.GdbError("nopscope-gdb.py needs gdb 13 or newer.")
     unwinder = Nopscope()
     gdb.unwinder.register_unwinder(None, unwinder, replace=True)

@@ -13,20 +13,19 @@ using protocol::StampedRecord;
 constexpr std::size_t batch_records = 4096;
 constexpr std::uint64_t index_limit = std::uint64_t{1} << 60;
 
-// The low half of a dictionary word, where the clock will be, says until then what the token is
-// besides an entry.
+// A dictionary word's low half, later the record's clock, has the token's kind. 0 is an entry.
 constexpr std::uint64_t is_other = 1;  // a record that opens no call
 constexpr std::uint64_t is_rare = 2;   // token 1
 constexpr std::uint64_t is_none = 3;   // there is no such token
 constexpr std::uint64_t low_half = 0xffffffff;
 
-// Without the bit that is zero in every record.
+// Clears the bit that is zero in every record.
 constexpr std::uint64_t record_word(std::uint64_t upper) { return (upper & ~std::uint64_t{4}) << 32; }
 
 template <typename Value>
 Value element(const std::uint8_t* column, std::size_t i) {
     Value value;
-    std::memcpy(&value, column + i * sizeof value, sizeof value);  // as the machine has it: little-endian
+    std::memcpy(&value, column + i * sizeof value, sizeof value);  // hosts are little-endian
     return value;
 }
 
@@ -124,8 +123,8 @@ TraceBatch BlockReader::next() {
     return batch;
 }
 
-// Returns how many records could be read: fewer than `count` if one is malformed. All that the loop
-// needs is in registers; what is rare is out of it.
+// Returns how many records it read: fewer than `count` if one is malformed. The loop has all its
+// state in registers; rare cases are in functions of their own.
 template <typename Token, typename Delta>
 std::size_t BlockReader::unpack(std::size_t count) {
     const std::uint8_t* const tokens = tokens_ + at_ * sizeof(Token);
@@ -134,7 +133,7 @@ std::size_t BlockReader::unpack(std::size_t count) {
     const std::uint64_t* const outermost = open_.bottom();
     const std::uint64_t delta_base = delta_base_;
     StampedRecord* to = records_.data();
-    std::uint64_t open_word = OpenEntries::word_of(index_);  // of an entry with this index
+    std::uint64_t open_word = OpenEntries::word_of(index_);  // for an entry with this index
     std::uint64_t* open = open_.top();
     std::uint64_t clock = clock_;
     std::size_t i = 0;
@@ -153,7 +152,7 @@ std::size_t BlockReader::unpack(std::size_t count) {
             word = other_record(word, index_ + i);
             open = open_.top();
             if (protocol::Record{word}.is(protocol::Extended::data)) {
-                *to = {{word}, clock};  // the clock is its head's
+                *to = {{word}, clock};  // data has the clock of its head
                 continue;
             }
         }
@@ -165,10 +164,10 @@ std::size_t BlockReader::unpack(std::size_t count) {
     }
     open_.top() = open;
     clock_ = clock;
-    return rare_.ok() ? i : 0;  // else some of it is made up
+    return rare_.ok() ? i : 0;  // !ok(): some values were read after the column's end
 }
 
-// The record without the clock, from its dictionary word; data whole.
+// The record of a dictionary word, without the clock; data with its lower half.
 std::uint64_t BlockReader::other_record(std::uint64_t word, std::uint64_t index) {
     if ((word & low_half) == is_other) return word & ~low_half;
     word = record_word(rare_.varint());

@@ -45,7 +45,7 @@ private:
         }
     }
 
-    // Of each record, and what suits most of them.
+    // Sets each record's delta, and chooses `delta_base_` and the width that suit most of them.
     void find_deltas() {
         std::uint64_t clock = header_.base;
         auto gap = header_.gaps.begin();

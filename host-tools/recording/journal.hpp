@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a SessionReader tells, into a recording.
+// Writes a SessionReader's calls into a recording.
 //
-// Records gather by core until there is a block of them or flush() is called; all else gathers in
-// one list. What is written survives this process, so whoever calls flush() four times a second
-// loses a quarter of one at most.
+// It collects each core's records until they fill a block or until flush(), and all other items in
+// one list. Written data survives this process. So a caller that calls flush() four times a second
+// loses at most a quarter of a second.
 #pragma once
 
 #include <array>
@@ -21,13 +21,13 @@ class Journal final : public SessionSink {
 public:
     explicit Journal(Writer& file) : file_(file) {}
 
-    // In the middle of a session, after on_session(): a core's records before `index` are not for this recording.
-    // `clock`: of the last of them; `context`: that the core is in.
+    // For a recording that begins inside a session; call it after on_session(). The core's records
+    // before `index` are not in it. The last of them has `clock`; the core is in `context`.
     void begin_at(unsigned core, std::uint64_t index, std::uint64_t clock, std::uint32_t context);
-    // The same, for each core: its records go on behind those of `before`.
+    // The same for each core: this recording continues the one of `before`.
     void begin_after(const Journal& before);
-    // Everything told so far, and the reader's counters of now, if they are others than the last time.
-    // Throws Error: something could not be written, now or before.
+    // Writes everything so far, and the reader's present counters if they have changed. Throws
+    // Error if a write failed, now or before.
     void flush(const LineCounters& line, const StreamCounters& stream, std::uint64_t unix_ns);
 
     void on_session(const HelloInfo& hello) override;
@@ -46,11 +46,11 @@ public:
 
 private:
     struct Core {
-        BlockHeader header;  // of the block that gathers
+        BlockHeader header;  // of the block that `records` will be
         std::vector<protocol::StampedRecord> records;
         std::uint64_t next_index = 0;
-        std::uint64_t missing = 0;  // records before it, in sum
-        std::uint32_t context = 0;  // that the core is in
+        std::uint64_t missing = 0;  // all records that are missing before `next_index`
+        std::uint32_t context = 0;  // the one that the core runs
         std::uint64_t clock = 0;    // of its last record
     };
     void add(Core& core, std::uint64_t index, std::span<const protocol::StampedRecord> records);

@@ -8,8 +8,8 @@
 
 namespace nopscope::host::nsc {
 
-// The entries that are open in a block, which its writer and its readers follow in step: what token
-// 0 returns from. Each is kept as the word of its return, without the clock.
+// The open entries of a block, for token 0. Its writer and reader update them in the same way. Each
+// entry is stored as the word of its return, without the clock.
 class OpenEntries {
 public:
     void reset(std::size_t most) {
@@ -17,7 +17,7 @@ public:
         top_ = words_.data();
     }
     bool empty() const { return top_ == words_.data(); }
-    // The innermost one's; !empty().
+    // The word of the innermost entry. Only if !empty().
     std::uint64_t innermost() const { return top_[-1]; }
 
     static constexpr std::uint64_t word_of(std::uint64_t index) {
@@ -25,7 +25,7 @@ public:
                                  (static_cast<std::uint32_t>(index) & protocol::entry_index_mask) << 1, 0)
             .word;
     }
-    // What record `index` does, unless it is token 0: that takes the innermost off.
+    // Updates the entries for record `index`. Not for token 0, which removes the innermost entry.
     void follow(protocol::Record record, std::uint64_t index) {
         if (record.kind() == protocol::Kind::entry) *top_++ = word_of(index);
         if (record.kind() != protocol::Kind::ret) return;
@@ -35,7 +35,7 @@ public:
         while (!empty() && age(innermost()) <= age(record.word)) --top_;
     }
 
-    std::uint64_t*& top() { return top_; }  // one beyond the innermost
+    std::uint64_t*& top() { return top_; }  // one after the innermost
     const std::uint64_t* bottom() const { return words_.data(); }
 
 private:

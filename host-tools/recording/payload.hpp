@@ -11,7 +11,7 @@
 
 namespace nopscope::host::nsc {
 
-// A payload while it is put together: it grows.
+// Builds a payload; grows as needed.
 class Payload {
 public:
     template <typename T>
@@ -41,7 +41,7 @@ private:
     std::vector<std::uint8_t> bytes_;
 };
 
-// What Payload::text wrote; fails `in` when it is not all there.
+// Reads what Payload::text wrote. If a part is missing, `in` fails.
 inline std::string read_text(protocol::Reader& in) {
     const std::uint64_t size = in.varint();
     const std::size_t count = size <= in.left() ? static_cast<std::size_t>(size) : in.left() + 1;

@@ -24,11 +24,11 @@ namespace {
 
 using Bytes = std::span<const std::uint8_t>;
 
-// What symbols may take of memory, for each byte of theirs in the file.
+// The most memory that symbols take for each of their bytes in the file.
 constexpr std::size_t memory_of_symbol_byte = 16;
 constexpr std::size_t step_bytes = std::size_t{1} << 16;
 
-// A wrong byte that is found in more of them is too likely to be another one than the one that was damaged.
+// In a larger payload, repair_byte() is too likely to change a byte that is not the damaged one.
 constexpr std::size_t most_repaired_bytes = std::size_t{1} << 16;
 
 bool is_known(Type type) {
@@ -45,7 +45,7 @@ bool is_known(Type type) {
     return false;
 }
 
-// All the rest, or all names, would be lost with it.
+// Without one of these, all other chunks or all names would be lost.
 bool is_repaired(Type type) { return type == Type::about || type == Type::symbols || type == Type::session; }
 
 struct ChunkHeader {
@@ -68,7 +68,7 @@ ChunkHeader parse_header(const std::uint8_t* bytes) {
 
 }  // namespace
 
-// True when `count` bytes are in the buffer at at_.
+// True if the buffer has `count` bytes from at_ on.
 bool Reader::fill(const Input& input, std::size_t count) {
     while (buffer_.size() - at_ < count) {
         if (at_ > step_bytes) {
@@ -92,7 +92,7 @@ void Reader::read(const Input& input, SessionSink& sink) {
     read_line(input, sink);
 }
 
-// False: it is no recording. Takes the file's header if it is there.
+// False: the file is not a recording. Consumes the file's header if it has the magic.
 bool Reader::read_head(const Input& input) {
     if (!fill(input, file_header_bytes)) return false;
     constexpr std::size_t crc_at = 12;
@@ -109,7 +109,7 @@ bool Reader::read_head(const Input& input) {
     return true;
 }
 
-// Whether a chunk's header is among the file's first bytes.
+// True if the file's first step_bytes have a chunk's header.
 bool Reader::has_chunk(const Input& input) {
     (void)fill(input, step_bytes);
     for (std::size_t at = 0; at + chunk_header_bytes <= buffer_.size(); ++at) {
@@ -119,7 +119,7 @@ bool Reader::has_chunk(const Input& input) {
     return false;
 }
 
-// The header where a chunk must begin. True: one byte of it was wrong, and it is right now; the payload proves it.
+// Repairs one wrong byte of the header where a chunk must begin. True: the payload's CRC proves it.
 bool Reader::repair_header(const Input& input) {
     std::uint8_t bytes[chunk_header_bytes];
     std::copy_n(buffer_.begin() + static_cast<long>(at_), sizeof bytes, bytes);
@@ -147,7 +147,7 @@ void Reader::read_line(const Input& input, SessionSink& sink) {
 void Reader::read_chunks(const Input& input, SessionSink& sink) {
     Replay replay(sink);
     FileCounters& file = counters_.file;
-    bool is_begin = true;  // of a chunk, since one ended here
+    bool is_begin = true;  // a chunk must begin here, because the one before ended here
     while (fill(input, chunk_header_bytes)) {
         ChunkHeader header = parse_header(buffer_.data() + at_);
         if (!header.ok && std::exchange(is_begin, false) && repair_header(input)) {
@@ -209,7 +209,7 @@ bool Reader::read_about(protocol::Reader in) {
 bool Reader::read_functions(protocol::Reader& in, std::vector<Function>& functions) {
     const std::uint64_t count = in.varint();
     std::uint64_t address = 0;
-    // Each takes at least five bytes, so a hostile count ends with the payload.
+    // Each function takes at least five bytes, so a hostile count ends with the payload.
     for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
         Function function;
         const std::uint64_t step = in.varint();
@@ -235,7 +235,7 @@ bool Reader::read_tails(protocol::Reader& in, Symbols& symbols) {
         const std::uint64_t head = in.varint();
         tails.others = tail_of(head);
         std::uint64_t site = 0;
-        // Each takes a byte, so a hostile number ends with the payload.
+        // Each takes at least a byte, so a hostile number ends with the payload.
         for (std::uint64_t n = 0; n < head >> 2 && in.ok(); ++n) {
             const std::uint64_t value = in.varint();
             if (n != 0 && value >> 2 == 0) return false;

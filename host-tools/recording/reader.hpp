@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a recording, whole or damaged, or a raw capture of the line (any file that has neither the magic nor a chunk in
-// its first 64 KiB).
-// Whatever the file's size, no more of it than one chunk is in memory.
+// Reads a recording, complete or damaged, or a raw capture of the line. A raw capture is any file
+// that has neither the magic nor a chunk in its first 64 KiB. Memory holds about one chunk of it.
 //
-// Total: a chunk whose payload is damaged is counted and left out, and the records of it are lost; a
-// damaged chunk header makes the reader look for the next good one, and count what it passed. One wrong byte of the
-// file's header, of a chunk's, or of what the rest depends on (session, symbols, about) is put right by its CRC, and
-// counted.
+//   damaged payload   The reader counts the chunk and leaves it out: its records are lost.
+//   damaged header    The reader searches the next good one, and counts the bytes that it skips.
+//   one wrong byte    In a chunk's header, or in a payload that others need (session, symbols,
+//                     about), the reader repairs it by the CRC and counts the chunk as damaged.
 #pragma once
 
 #include <cstdint>
@@ -26,14 +25,14 @@ class Replay;
 
 struct FileCounters {
     std::uint64_t damaged_chunks = 0;
-    std::uint64_t skipped_bytes = 0;  // no chunk could be made of them
-    std::uint64_t cut_bytes = 0;      // of a last chunk that is not whole
+    std::uint64_t skipped_bytes = 0;  // not part of a readable chunk
+    std::uint64_t cut_bytes = 0;      // of a last chunk that is incomplete
     std::uint64_t unknown_chunks = 0;
-    bool is_raw = false;   // no recording, but a capture
-    bool has_end = false;  // false: the recorder was killed, or the file was cut
+    bool is_raw = false;   // the file is a raw capture
+    bool has_end = false;  // false: the recorder was killed, or the file's end is missing
 };
 
-// What is known of a recording besides what was told.
+// Counters of the recording's file, and of the line while it was recorded.
 struct Counters {
     FileCounters file;
     LineCounters line;
@@ -42,14 +41,14 @@ struct Counters {
 
 class Reader {
 public:
-    // Fills up to all of the bytes; returns how many; 0 at the end.
+    // Fills some or all of the bytes; returns how many; 0 at the end.
     using Input = std::function<std::size_t(std::span<std::uint8_t>)>;
 
-    // Tells `sink` what the recorder's was told. Throws Error only for a file format version it
-    // does not know.
+    // Calls `sink` as the SessionReader called the recorder's sink. Throws Error only for an
+    // unknown version of the file format.
     void read(const Input& input, SessionSink& sink);
-    // The file at `path`, - for standard input; throws Error when it cannot be read.
-    // `read_so_far` is told of each piece: the bytes read, and those of the file, 0 where it has no length.
+    // Reads the file at `path`, or standard input for "-". Throws Error if it cannot be read. Calls
+    // `read_so_far` after each piece with the bytes so far and the file's size (0: it has none).
     using ReadSoFar = std::function<void(std::uint64_t bytes, std::uint64_t total)>;
     void read_file(const std::string& path, SessionSink& sink, const ReadSoFar& read_so_far = {});
 

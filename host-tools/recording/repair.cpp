@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A CRC is linear: two messages of one length that differ by d have CRCs that differ by the register that d alone
-// leaves, from a register of zero. A byte e leaves entry[e], and each byte of zero behind it takes the register one step
-// on. These steps can be undone, from the last byte to the first: where what remains is entry[e], e is the difference.
+// A CRC is linear. If two messages of one length differ by d (by XOR), their CRCs differ by the
+// register that d alone leaves, beginning with a register of zero. A byte e leaves entry[e], and
+// each zero byte after it steps the register. The repair undoes these steps, from the last byte to
+// the first. Where the register is entry[e], the byte is wrong by e.
 #include "host-tools/recording/repair.hpp"
 
 #include <array>
@@ -15,7 +16,7 @@ namespace {
 
 constexpr const std::uint32_t (&entry)[256] = protocol::crc32c_table.entry;
 
-// The highest byte of an entry is that of no other, so it tells which one a step has added.
+// No two entries have the same highest byte, so it tells which entry a step has added.
 constexpr std::array<std::uint8_t, 256> entry_by_highest_byte = [] {
     std::array<std::uint8_t, 256> by{};
     for (std::uint32_t i = 0; i < 256; ++i) by[entry[i] >> 24] = static_cast<std::uint8_t>(i);

@@ -6,9 +6,9 @@
 
 namespace nopscope::host::nsc {
 
-// Changes the one byte of `bytes` with which they have the CRC-32C `crc`. False, and nothing is changed: no byte or
-// several would do it. Of n bytes that were damaged in more than one place, it finds a wrong byte with a probability of
-// n * 255 / 2^32.
+// Changes one byte of `bytes` so that they have the CRC-32C `crc`. Returns false and changes
+// nothing if no byte, or more than one, can be changed so. If n bytes are damaged in more than one
+// place, it changes a wrong byte with a probability of n * 255 / 2^32.
 bool repair_byte(std::span<std::uint8_t> bytes, std::uint32_t crc);
 
 }  // namespace nopscope::host::nsc

@@ -12,7 +12,7 @@ std::string_view text_of(Bytes bytes) {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// A list with its length before it; what is more than is known is passed.
+// Reads a list that begins with its length. Ignores further elements than the `known` ones.
 template <typename Take>
 void read_list(protocol::Reader& in, std::size_t known, Take take) {
     const std::uint64_t count = in.varint();
@@ -57,11 +57,11 @@ void Replay::end_session() {
 bool Replay::trace(Bytes body) {
     if (!block_.open(body)) return false;
     const BlockHeader& header = block_.header();
-    // Of a session whose hello is damaged: its records are lost with it.
+    // The session's hello is damaged: its records are lost.
     if (!open_ || header.session != session_) return true;
     if (header.core >= hello_cores_) return false;
     Core& core = cores_[header.core];
-    // How many records there were before the block, and how many there should be.
+    // How many records came before the block, and how many should have come.
     const std::uint64_t before = core.next_index - core.missing;
     const std::uint64_t wanted = header.first_index - header.missing;
     if (header.first_index < core.next_index || wanted < before) return false;
@@ -138,7 +138,7 @@ bool Replay::item(Item what, unsigned core, Bytes bytes, bool in_session) {
         return true;
     }
     case Item::profile:
-        // The recorder did not look into it, nor into moved.
+        // The recorder did not check the payload of this and the next two.
         if (in_session && !sink_.on_profile(core, bytes.data(), bytes.size())) ++malformed_;
         return true;
     case Item::profile_events:
@@ -168,11 +168,11 @@ bool Replay::item(Item what, unsigned core, Bytes bytes, bool in_session) {
         return true;
     }
     }
-    return true;  // of a later version
+    return true;  // an item of a later version
 }
 
 bool Replay::counters(protocol::Reader in) {
-    in.fixed<std::uint64_t>();  // when
+    in.fixed<std::uint64_t>();  // unix_ns
     LineCounters line;
     StreamCounters stream;
     read_list(in, std::size(line_fields),
@@ -187,7 +187,7 @@ bool Replay::counters(protocol::Reader in) {
     stream.complete = in.varint() != 0;
     stream.refused_version = static_cast<std::uint16_t>(in.varint());
     if (!in.ok()) return false;
-    // Older recorders added up what came.
+    // Older recorders do not write it: their count is a lower bound if a session is unfinished.
     if (!says_at_least) stream.generated_at_least = !stream.complete || stream.unfinished_sessions != 0;
     line_ = line;
     stream_ = stream;

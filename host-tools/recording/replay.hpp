@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The chunks of a recording -> what a SessionSink was told when it was made, and the counters.
+// Turns a recording's chunks into counters, and into the SessionSink calls made while recording.
 #pragma once
 
 #include <array>
@@ -15,13 +15,13 @@ class Replay {
 public:
     explicit Replay(SessionSink& sink) : sink_(sink) {}
 
-    // One chunk's payload, whose CRC holds. False: malformed; what of it could be read was told.
+    // Takes a chunk's payload; its CRC is right. False: malformed; the sink got the readable part.
     bool chunk(Type type, std::span<const std::uint8_t> payload);
-    // The file is over. Once; no chunk comes after.
+    // The file is over. Call it once, last.
     void finish();
 
-    // After finish(), so that every record counts where it is: those that were counted and are not
-    // here are lost, those that came after the last counters are generated, too.
+    // After finish() these match the records of the file. Records that were counted but are not in
+    // the file are lost. Records after the last counters are added to the generated ones.
     const LineCounters& line() const { return line_; }
     const StreamCounters& stream() const { return stream_; }
 
@@ -38,15 +38,15 @@ private:
     BlockReader block_;
     bool open_ = false;
     std::uint64_t session_ = 0;  // its number in the file
-    unsigned hello_cores_ = 0;   // of the session: no core beyond has records or frames
+    unsigned hello_cores_ = 0;   // the session's number of cores
     struct Core {
         std::uint64_t next_index = 0;
-        std::uint64_t missing = 0;  // records before it, in sum
+        std::uint64_t missing = 0;  // all records that are missing before `next_index`
         std::uint64_t clock = 0;    // of the last record
     };
     std::array<Core, 256> cores_{};
-    std::uint64_t records_ = 0;  // told
-    std::uint64_t gaps_ = 0;     // where a block is missing
+    std::uint64_t records_ = 0;  // records that the sink got
+    std::uint64_t gaps_ = 0;     // missing blocks
     std::uint64_t sessions_ = 0;
     std::uint64_t malformed_ = 0;  // profile and moved frames
     LineCounters line_;

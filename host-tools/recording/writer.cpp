@@ -80,7 +80,7 @@ void Writer::put(std::span<const std::uint8_t> bytes) {
     });
 }
 
-// After one failure nothing is done any more.
+// After a failure it does nothing.
 void Writer::attempt(const std::function<void()>& act) {
     if (!failure_.empty()) return;
     try {

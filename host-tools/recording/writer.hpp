@@ -11,25 +11,25 @@
 
 namespace nopscope::host::nsc {
 
-// Writes a recording. Each chunk is one write(2), so what is written survives this process. What
-// the disk does not take ends it: nothing is written any more, and check() throws. The first
-// session takes the file's place, so a recording without a session replaces none.
+// Writes a recording. Each chunk is one write(2), so written data survives this process. After a
+// failed write the writer writes nothing more, and check() throws. The first session moves the file
+// to its place (NewFile), so a recording without a session replaces no other.
 class Writer {
 public:
-    // "-" is not special. Throws Error.
+    // A path "-" is a file of that name. Throws Error.
     Writer(const std::string& path, const About& about,
            NewFile::Place place = NewFile::Place::at_once);
     Writer(const Writer&) = delete;
     Writer& operator=(const Writer&) = delete;
 
-    // These, too, throw what check() does.
+    // These two throw Error as check() does.
     void symbols(const Symbols& symbols);
     void end(const End& end);
 
     void chunk(Type type, std::span<const std::uint8_t> payload);
-    // Throws Error: something could not be written.
+    // Throws Error if a write has failed.
     void check() const;
-    std::uint64_t bytes() const { return bytes_; }  // of the file, so far
+    std::uint64_t bytes() const { return bytes_; }  // of the file so far
     const NewFile& file() const { return file_; }
 
 private:
@@ -38,7 +38,7 @@ private:
 
     NewFile file_;
     std::uint64_t bytes_ = 0;
-    std::string failure_;  // a sentence; empty: there was none
+    std::string failure_;  // a sentence; empty: no write failed
 };
 
 }  // namespace nopscope::host::nsc

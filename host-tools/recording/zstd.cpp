@@ -33,7 +33,7 @@ Decompressor::Decompressor() : context_(ZSTD_createDCtx()) {
 
 std::optional<std::span<const std::uint8_t>> Decompressor::operator()(
     std::span<const std::uint8_t> frame) {
-    // "Unknown" and "error" are the largest numbers.
+    // ZSTD_CONTENTSIZE_UNKNOWN and ZSTD_CONTENTSIZE_ERROR are the largest numbers.
     const auto size = ZSTD_getFrameContentSize(frame.data(), frame.size());
     if (size > max_body_bytes) return std::nullopt;
     if (out_.size() < size) out_.resize(size);

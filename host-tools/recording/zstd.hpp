@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libzstd, one frame at a time into a buffer that is used again.
+// Compresses and decompresses one zstd frame at a time, into a buffer that it reuses.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace nopscope::host::nsc {
 class Compressor {
 public:
     Compressor();
-    // Valid until the next call. Throws Error when memory is short.
+    // The result is valid until the next call. Throws Error if memory is short.
     std::span<const std::uint8_t> operator()(std::span<const std::uint8_t> body);
 
 private:
@@ -30,8 +30,8 @@ private:
 class Decompressor {
 public:
     Decompressor();
-    // Valid until the next call. Nothing: no zstd frame, or of more than max_body_bytes, or one
-    // that does not say how many.
+    // Valid until the next call. Nothing: `frame` is not a zstd frame, does not have its content's
+    // size, or its content is longer than max_body_bytes.
     std::optional<std::span<const std::uint8_t>> operator()(std::span<const std::uint8_t> frame);
 
 private:

@@ -16,7 +16,7 @@ void trim(std::string_view& name) {
     while (name.ends_with(' ')) name.remove_suffix(1);
 }
 
-// Takes ".part.0" off the end. False: there is no such suffix, or nothing before it.
+// Removes ".part.0" from the end. False: there is no such suffix, or nothing before it.
 bool take_suffix(std::string_view& name, bool& is_piece) {
     std::string_view rest = name;
     std::size_t dot = rest.rfind('.');
@@ -34,12 +34,12 @@ bool take_suffix(std::string_view& name, bool& is_piece) {
     return true;
 }
 
-// Takes " [clone .part.0]" off the end, all that is in the brackets.
+// Removes " [clone .part.0]" from the end. False: the brackets have anything but suffixes.
 bool take_brackets(std::string_view& name, bool& is_piece) {
     constexpr std::string_view begin = " [clone ";
     const std::size_t at = name.rfind(begin);
     if (!name.ends_with(']') || at == std::string_view::npos || at == 0) return false;
-    // With one character before it, because take_suffix() needs one.
+    // Includes one character before the suffixes, because take_suffix() needs one.
     std::string_view inside = name.substr(at + begin.size() - 1, name.size() - 1 - (at + begin.size() - 1));
     bool piece = false;
     while (take_suffix(inside, piece)) {
@@ -52,11 +52,11 @@ bool take_brackets(std::string_view& name, bool& is_piece) {
 }
 
 struct Member {
-    std::uint32_t family = 0;  // number among the new names
+    std::uint32_t family = 0;  // function number in the new names
     bool is_piece = false;
 };
 
-// By the functions' old numbers.
+// By old function number.
 std::vector<Member> members_of(const Names& names, const std::vector<RunSums>& before,
                                const std::vector<RunSums>& after, Names& folded) {
     const auto seen = [](const std::vector<RunSums>& runs) {
@@ -90,9 +90,9 @@ std::vector<Member> members_of(const Names& names, const std::vector<RunSums>& b
 }
 
 struct Paths {
-    std::vector<std::uint32_t> to;       // by the old path: the new one
-    std::vector<bool> goes_on;           // the path is part of its caller's
-    std::vector<bool> is_outermost;      // no path above is of the same family
+    std::vector<std::uint32_t> to;   // old path -> new path
+    std::vector<bool> goes_on;       // a piece: the path is part of its caller's path
+    std::vector<bool> is_outermost;  // no path above has the same family
 };
 Paths fold_paths(const Names& names, const std::vector<Member>& members, Names& folded) {
     Paths paths;
@@ -117,8 +117,8 @@ RunSums fold(const RunSums& run, const Names& names, const std::vector<Member>& 
     RunSums result;
     result.self_ns = run.self_ns;
     result.span_ns = run.span_ns;
-    std::map<std::uint32_t, double> totals;  // of families, by their paths
-    std::map<std::uint32_t, double> going_on;  // calls that do not count
+    std::map<std::uint32_t, double> totals;    // of families: the sums of their outermost paths
+    std::map<std::uint32_t, double> going_on;  // of families: calls of pieces, which do not count
     for (const auto& [path, amounts] : run.paths) {
         const std::uint32_t family = members[names.last(path)].family;
         Amounts& to = result.paths[paths.to[path]];

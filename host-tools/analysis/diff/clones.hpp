@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A compiler makes clones of a function (f.part.0, f.constprop.1.isra.0, f.cold, f.lto_priv.2,
-// f.llvm.123). Another build may make other ones, or none.
+// Makes two builds comparable although the compiler made different clones of a function (f.part.0,
+// f.constprop.1.isra.0, f.cold, f.lto_priv.2, f.llvm.123) in each.
 //
 // A family is all functions of one file whose names are the same without these suffixes. If both
 // sides of a comparison have the same members, they are compared one by one. Otherwise the family
@@ -25,11 +25,10 @@ struct CloneName {
     std::string_view origin;  // points into `name`
     bool is_piece = false;    // a part of the origin's body, not another version of it
 };
-// Also "f(int) [clone .part.0]", as demanglers write it. A name without such a suffix is its own origin.
+// Also of the demanglers' form, "f(int) [clone .part.0]". Without such a suffix: `name` itself.
 CloneName clone_name(std::string_view name);
 
-// Makes one function of each family whose members differ between the sides. Returns the runs' new
-// names.
+// Joins each family whose members differ between the sides. Returns the runs' new names.
 Names fold_clones(const Names& names, std::vector<RunSums>& before, std::vector<RunSums>& after);
 
 }  // namespace nopscope::host

@@ -23,7 +23,7 @@ Spread spread_of(const std::vector<double>& values) {
     return spread;
 }
 
-using Side = std::vector<const Amounts*>;  // by run; null: it is not in that one
+using Side = std::vector<const Amounts*>;  // by run; null: not in that run
 
 std::vector<double> self_of(const Side& side) {
     std::vector<double> values;
@@ -45,7 +45,7 @@ bool is_there(const Side& side) {
     return std::any_of(side.begin(), side.end(), [](const Amounts* one) { return one != nullptr; });
 }
 
-// The rate that each would need, from the largest p down: never more than that of a larger one.
+// Sets each q (Benjamini, Hochberg), from the largest p down: no q is above that of a larger p.
 void control_rate(std::vector<Compared*>& tested) {
     std::sort(tested.begin(), tested.end(), [](const Compared* a, const Compared* b) { return a->p > b->p; });
     const auto all = static_cast<double>(tested.size());

@@ -75,7 +75,7 @@ BalancedStream::Context& BalancedStream::context(Core& core, std::uint32_t numbe
 
 [[gnu::always_inline]] inline std::uint32_t BalancedStream::site(std::uint32_t offset) {
     const std::uint32_t number = is_interrupt(offset) ? functions_.number_of_any(offset, budget_) : functions_.number(offset, budget_);
-    // Also of FunctionTable::none, which is 0.
+    // Also true for FunctionTable::none, which is 0.
     if (number - 1 >= introduced_ - 1) [[unlikely]]
         introduce_site(number, offset);
     return number;
@@ -127,7 +127,7 @@ void BalancedStream::on_trace(unsigned number, const TraceBatch& batch) {
         tell_clock_pair();
 }
 
-// Some missing parts are known from stats, whose clock may lie outside of the session's records.
+// Waits: some missing parts come from stats, whose clock may lie outside of the session's records.
 void BalancedStream::on_missing(unsigned number, const MissingPart& part) {
     absences_.push_back({&core(number), part});
 }
@@ -151,7 +151,7 @@ void BalancedStream::tell(Core& core, const MissingPart& part) {
     sink_.absence(core.number, {from, before, part.lost, part.overwritten, part.dropped});
 }
 
-// The time on the axis of a clock that may lie before the last record.
+// Converts a clock that may lie before the last record to a time on the axis.
 Nanoseconds BalancedStream::time_at(const Core& core, std::uint64_t clock) {
     return time_(cuts_ ? clock - core.stops.before(clock) : clock);
 }
@@ -166,8 +166,7 @@ void BalancedStream::on_console(std::string_view text) {
     sink_.console(text, cores_[0] ? cores_[0]->now : 0);
 }
 
-// A pair that comes before the session's first record waits for this record. The pair is later and
-// must not begin the axis.
+// A pair before the session's first record waits for that record, which must begin the axis.
 void BalancedStream::on_clock_pair(const ClockPair& pair) {
     if (cuts_) return;
     clock_pair_ = pair;
@@ -230,7 +229,7 @@ void BalancedStream::end_all(Core& core, Left how) {
     core.unwinding = false;
 }
 
-// The track of the context that is left shows it, where it has anything to show.
+// The track that the core leaves shows `away_function` if it has open calls.
 void BalancedStream::enter(Core& core, Context& to, Nanoseconds left) {
     if (core.current == &to) return;
     if (core.current->stack.size() > 1 && core.current->stack.size() <= max_depth) {
@@ -244,8 +243,7 @@ void BalancedStream::enter(Core& core, Context& to, Nanoseconds left) {
     if (std::exchange(to.away, false)) end(core, to, Left::returned);
 }
 
-// Where the call that the return names is on the stack, or 0. As in CallDecoder: indices ascend, so an older one
-// ends the search, unless calls are open for longer than the 28 bits of an entry's index last.
+// The place of the open call that the return names, or 0; see CallStack::find().
 std::size_t BalancedStream::find(const Context& context, const protocol::Event& event) {
     const auto& stack = context.stack;
     const std::uint64_t wanted = event.index - ((event.index - event.entry_index) & protocol::entry_index_mask);
@@ -260,7 +258,7 @@ std::size_t BalancedStream::find(const Context& context, const protocol::Event& 
 void BalancedStream::on_return(Core& core, const protocol::Event& event) {
     std::size_t at = find(*core.current, event);
     if (at == 0) {
-        // Before the record of its switch: recording was stopped, or the ring full.
+        // The record of a context switch is missing: recording was stopped, or the ring was full.
         for (const auto& one : core.contexts) {
             if (one.get() == core.current || find(*one, event) == 0) continue;
             enter(core, *one, core.before);
@@ -274,7 +272,7 @@ void BalancedStream::on_return(Core& core, const protocol::Event& event) {
     }
     auto& stack = core.current->stack;
     while (stack.size() > at + 1) {
-        const bool tracer = event.unwound && stack.back().function == tracer_function;  // goes on behind it
+        const bool tracer = event.unwound && stack.back().function == tracer_function;  // goes on
         end(core, *core.current, tracer ? Left::returned : Left::unwound);
     }
     end(core, *core.current, event.unwound ? Left::unwound : Left::returned);
@@ -285,7 +283,7 @@ void BalancedStream::on_return(Core& core, const protocol::Event& event) {
 void BalancedStream::end_unwinding(Core& core, const protocol::StampedRecord& next) {
     const Nanoseconds now = std::max(core.now, time_(next.clock - core.cut));
     if (next.record.kind() == protocol::Kind::extended && !next.record.is(protocol::Extended::tracer_end)) {
-        core.unwinding = now == core.now;  // the return's own data
+        core.unwinding = now == core.now;  // true for the return's own data
         return;
     }
     core.unwinding = false;
@@ -306,7 +304,7 @@ void BalancedStream::on_extended(Core& core, const protocol::Event& event) {
         on_entry(core, interrupt_offset(event.argument), event.index);
         break;
     case protocol::Extended::tracer_begin:
-        on_tracer_end(core);  // of one that lost its end to a full ring
+        on_tracer_end(core);  // the last one's tracer_end may be missing: the ring was full
         if (context.stack.size() > max_depth) return;
         return begin(core, tracer_function, event.index, Open::no_call);
     case protocol::Extended::tracer_end:
@@ -319,7 +317,7 @@ void BalancedStream::on_extended(Core& core, const protocol::Event& event) {
         break;
     case protocol::Extended::data:
         if (!context.duration.data(event.data)) break;
-        // Hostile ticks may say that it began at any time.
+        // Hostile ticks may give any begin.
         sink_.whole(context.track, site(context.duration.site),
                     std::min(core.now, time_at(core, event.clock - context.duration.ticks)), core.now,
                     context.duration.depth);
@@ -331,7 +329,7 @@ void BalancedStream::on_extended(Core& core, const protocol::Event& event) {
     if (core.with_data.take(event)) on_data(core);
 }
 
-// What an interrupt of it left open was left.
+// Calls above it on the stack are an interrupt's, which left them without a return.
 void BalancedStream::on_tracer_end(Core& core) {
     auto& stack = core.current->stack;
     std::size_t at = stack.size() - 1;
@@ -350,7 +348,7 @@ void BalancedStream::on_data(Core& core) {
     case protocol::Extended::counter:
         return on_values(core);
     default:
-        return;  // counted events, masked interrupts: of `report` and `irq`
+        return;  // only `report` and `irq` show counted events and masked interrupts
     }
 }
 
@@ -371,7 +369,7 @@ void BalancedStream::on_sample(Core& core) {
     path_.clear();
     for (std::size_t i = 0; i < addresses.size(); ++i) {
         const std::uint32_t function = sampled(protocol::sampled_offset(addresses[i]), i != 0);
-        // x30 is what the last call that the function made has left there.
+        // x30 has the return address of the last call that the function made.
         if (i == 1 && has_link && path_.back() == function) continue;
         path_.push_back(function);
     }
@@ -382,7 +380,7 @@ void BalancedStream::on_sample(Core& core) {
 std::uint32_t BalancedStream::sampled(std::int64_t offset, bool is_return) {
     const std::uint64_t address = base_ + static_cast<std::uint64_t>(offset);
     const Symbols* const symbols = symbols_();
-    // The call is before the place that it returns to, which may be another function's first.
+    // The call is before its return address, which may be the first of another function.
     const Function* const known = symbols != nullptr ? symbols->around(is_return ? address - 4 : address) : nullptr;
     const std::uint64_t begin = known != nullptr ? known->address : address;
     const std::uint64_t from_base = begin - base_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For formats that have a call as one thing, when it is over.
+// For formats that write each call as one item, at its end.
 #pragma once
 
 #include <vector>
@@ -10,13 +10,13 @@ namespace nopscope::host {
 
 struct EndedCall {
     std::uint64_t number = 0;  // from 1, in order of entry
-    std::uint64_t parent = 0;  // 0: it is outermost
+    std::uint64_t parent = 0;  // 0: none
     std::uint32_t function = 0;
     std::uint32_t depth = 0;  // calls around it
     Nanoseconds from = 0;
     Nanoseconds to = 0;
-    Nanoseconds duration = 0;  // between them without the tracer's time, as in `report --raw`
-    Nanoseconds self = 0;      // without the calls inside
+    Nanoseconds duration = 0;  // `to` - `from` less the tracer's time, as in `report --raw`
+    Nanoseconds self = 0;      // less the calls inside
     Left how{};
 };
 
@@ -64,9 +64,9 @@ private:
         bool is_tracer;
     };
     struct Core {
-        Nanoseconds tracer = 0;  // its own time until `last`
+        Nanoseconds tracer = 0;  // sum of the tracer's time up to `last`
         Nanoseconds last = 0;
-        bool in_tracer = false;  // since then
+        bool in_tracer = false;  // after `last`
 
         void run_to(Nanoseconds now) {
             if (in_tracer) tracer += now - last;

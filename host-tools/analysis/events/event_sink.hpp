@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a format that has a recording's events one by one is told: a *balanced* stream. On each track
-// every leave() ends the entry() that is innermost, every entry has its leave, and time does not go back;
-// what makes that of a recording with losses is balanced_stream.hpp.
+// The interface of formats that have a recording's events one by one. They get a *balanced* stream:
+// on each track every leave() ends the innermost entry(), every entry has its leave, and time does
+// not go back. balanced_stream.hpp makes such a stream, also of a recording with losses.
 #pragma once
 
 #include <array>
@@ -14,15 +14,15 @@
 
 namespace nopscope::host {
 
-// Nanoseconds of the target's clock, one axis for all cores. A session that follows another begins after it, however
-// its clock began. A stamp is the nearest whole nanosecond to the clock's tick.
+// Nanoseconds of the target's clock, on one axis for all cores. A session begins after the end of
+// the one before, whatever its clock says. A tick is rounded to the nearest nanosecond.
 using Nanoseconds = std::uint64_t;
 
 enum class TimeAxis : std::uint8_t {
     wall,            // the target's clock runs on while a core works for the tracer
-    without_tracer,  // it stands still then; recordings of one core only
+    without_tracer,  // it stands still then; for recordings of one core only
 };
-// What a format says of its times: one sentence.
+// The sentence in which a format describes its times.
 const char* times_text(TimeAxis axis);
 
 // A ClockPair on the axis of the stamps.
@@ -30,14 +30,14 @@ struct TimePair {
     Nanoseconds time = 0;
     std::uint64_t utc_ns = 0;    // since 1970
     std::uint64_t error_ns = 0;
-    bool exchanged = false;    // if so, the error is certain
+    bool exchanged = false;  // true: the error is certain
 };
 // "52000 ns is 1763834000123456789 ns UTC, within 800 ns".
 std::string time_pair_text(const TimePair& pair);
 // {"ns":52000,"utc_ns":1763834000123456789,"error_ns":800,"exchanged":true}
 std::string time_pair_json(const TimePair& pair);
 
-// One context of a core, and nothing but calls that lie inside each other.
+// One context of a core. Its calls lie inside each other or do not overlap.
 struct Track {
     std::uint32_t number = 0;  // from 0, in order of appearance
     std::uint32_t core = 0;
@@ -46,27 +46,27 @@ struct Track {
 // "core 0, context 7"; without a number for protocol::several_contexts.
 std::string track_name(const Track& track);
 
-// What is on a track and is no function of the firmware's.
+// Numbers on a track that do not stand for a traced function of the firmware.
 inline constexpr std::uint32_t first_own_function = 1u << 19;
 inline constexpr std::uint32_t tracer_function = first_own_function;       // the core worked for the tracer
 inline constexpr std::uint32_t away_function = first_own_function + 1;     // it ran another context
-inline constexpr std::uint32_t first_sampled_function = first_own_function + 2;  // that samples alone have seen
+inline constexpr std::uint32_t first_sampled_function = first_own_function + 2;  // only in samples
 
 enum class Left : std::uint8_t {
     returned,
     unwound,  // by longjmp or an exception
-    gap,      // a gap follows: it may have gone on
+    gap,      // a gap follows: the call may have gone on
     open,     // the session ended first
 };
 const char* left_text(Left how);
 
 // Records of a core that are not in the recording.
 struct Absence {
-    Nanoseconds from = 0;  // not before the end of the core's last one of its kind
+    Nanoseconds from = 0;  // not before the end of the core's last absence of the same kind
     Nanoseconds to = 0;
     std::uint64_t lost = 0;
     std::uint64_t overwritten = 0;
-    std::uint64_t dropped = 0;  // alone: then it is of the other kind
+    std::uint64_t dropped = 0;  // a kind of its own if `lost` and `overwritten` are 0
 };
 
 // A register at a function's entry (0..7), or its result (8).
@@ -76,10 +76,10 @@ struct CapturedValue {
     std::int64_t value = 0;
 };
 std::string captured_name(std::uint32_t what);  // "x0" to "x7", "result"
-// A NUL becomes \x00: Perfetto ends a name at it.
+// Replaces a NUL by \x00: Perfetto ends a name at it.
 std::string without_nul(std::string_view text);
 
-// What a format may leave out. Counted, and said in the end.
+// Items that a format may leave out. The sink counts them for a message at the end.
 enum class LeftOut : std::uint8_t { points, whole, absences, marks, counters, values, samples, console };
 inline constexpr std::size_t left_out_kinds = 8;
 
@@ -87,17 +87,17 @@ class EventSink {
 public:
     virtual ~EventSink() = default;
 
-    // Each before it is first used.
+    // Called for each function and track before its first use.
     virtual void on_function(std::uint32_t number, const FunctionPlace& place) = 0;
     virtual void on_track(const Track& track) = 0;
-    // Before a session's first event: wall or without_tracer.
+    // Called before each session's first event, with wall or without_tracer.
     virtual void on_axis(TimeAxis) {}
 
     virtual void entry(const Track& track, std::uint32_t function, Nanoseconds now) = 0;
     virtual void leave(const Track& track, std::uint32_t function, Nanoseconds now, Left how) = 0;
-    // A function was entered; nothing says for how long (the function recorder's).
+    // A function was entered; its duration is unknown (the function recorder's calls).
     virtual void point(const Track&, std::uint32_t /*function*/, Nanoseconds) { leave_out(LeftOut::points); }
-    // A call that is told at its end alone. Those inside it came before. `depth`: calls open around it.
+    // A call with a record at its end only. The calls inside came before. `depth`: calls around it.
     virtual void whole(const Track&, std::uint32_t /*function*/, Nanoseconds /*from*/, Nanoseconds /*to*/,
                        std::uint32_t /*depth*/) {
         leave_out(LeftOut::whole);
@@ -108,19 +108,18 @@ public:
         leave_out(LeftOut::counters);
     }
     virtual void value(const Track&, const CapturedValue&, Nanoseconds) { leave_out(LeftOut::values); }
-    // Functions, the outermost first.
+    // `path`: functions, the outermost first.
     virtual void sample(const Track&, std::span<const std::uint32_t> /*path*/, Nanoseconds) {
         leave_out(LeftOut::samples);
     }
     // The target's bytes; `now` is the time of the last event of core 0 before it.
     virtual void console(std::string_view /*bytes*/, Nanoseconds /*now*/) { leave_out(LeftOut::console); }
-    // Never called with TimeAxis::without_tracer. A format that has no place for pairs ignores
-    // them.
+    // Never called with TimeAxis::without_tracer. A format without a place for pairs ignores them.
     virtual void time_pair(const TimePair&) {}
-    // After the last event, for a format that has sums, too: the report's sums.
+    // A format that also shows the report's sums gets them after the last event.
     virtual bool wants_sums() const { return false; }
     virtual void sums(const Report&) {}
-    // Writes the end of the file: nothing follows.
+    // Writes the end of the file. The last call.
     virtual void finish() = 0;
 
     // One sentence: "3 samples and 7 counter values"; empty: nothing was left out.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ticks of a session -> nanoseconds, rounded to the nearest, in a dozen instructions.
+// Converts ticks of a session to nanoseconds, rounded to the nearest, in a dozen instructions.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +11,10 @@ namespace nopscope::host {
 
 class TickTime {
 public:
-    // More than any recording has: hostile clocks stay below it.
+    // The largest time, about 146 years: a hostile clock's times end here.
     static constexpr std::uint64_t end_of_time = std::uint64_t{1} << 62;
 
-    // Times of this session are later than `latest`, what the sessions before it came to. The clock is not 0.
+    // This session's times will be later than `latest`, the end of those before. `clock_hz` != 0.
     void begin_session(std::uint64_t clock_hz, std::uint64_t latest) {
         clock_hz_ = clock_hz;
         latest_ = latest;
@@ -32,7 +32,7 @@ public:
 private:
     static constexpr std::uint64_t ns_per_second = 1'000'000'000;
     static constexpr std::uint64_t fast_hz = 10'000'000'000;  // ticks x 10^9 of a second fit in 64 bits
-    // Between two sessions: the first event that is told need not be the oldest of all cores.
+    // Time between two sessions: the first event that comes need not be the oldest of all cores.
     static constexpr std::uint64_t pause_ns = 1'000'000;
 
     [[gnu::noinline, gnu::cold]] std::uint64_t slow(std::uint64_t clock) {
@@ -52,8 +52,8 @@ private:
     }
 
     std::uint64_t clock_hz_ = 1;
-    std::uint64_t second_ = 0;      // ticks: the begin of the second that the last one lay in
-    std::uint64_t fast_ticks_ = 0;  // from there on
+    std::uint64_t second_ = 0;      // ticks: the begin of the last clock's second
+    std::uint64_t fast_ticks_ = 0;  // length of the fast path after `second_`, ticks
     std::uint64_t second_ns_ = 0;
     std::uint64_t shift_ = 0;
     std::uint64_t latest_ = 0;

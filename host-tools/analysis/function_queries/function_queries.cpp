@@ -14,7 +14,7 @@
 namespace nopscope::host {
 namespace {
 
-// Calls of a node, as one function's calls from or to another.
+// The calls of a node, as calls between function `of` and another function.
 struct Calls {
     std::uint32_t of = 0;
     Neighbour with;
@@ -112,7 +112,7 @@ Latency latency_of(const Report& report, const Profile& profile, std::uint32_t f
     for (; bin < last; ++bin) {
         const SignedFixedTicks from = SignedFixedTicks{DurationBins::first_of(bin)} - pad;
         const std::uint64_t ns = from > 0 ? fixed_to_ns(static_cast<FixedTicks>(from), report.clock_hz) : 0;
-        // Several bins may lie within a nanosecond.
+        // Several bins may round to the same nanosecond.
         if (latency.bins.empty() || latency.bins.back().from_ns != ns) latency.bins.push_back({ns, 0});
         latency.bins.back().calls += calls[bin];
         latency.timed += calls[bin];

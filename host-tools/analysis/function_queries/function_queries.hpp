@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What people ask of a recording: who calls a function, what it calls, how long it takes, how deep it gets.
-// Times are corrected unless the report is raw, those of single calls, too.
+// Questions about a function of a recording: its callers, its callees, its durations, and the
+// deepest stack. All times, also those of single calls, are corrected unless the report is raw.
 #pragma once
 
 #include <string>
@@ -11,20 +11,20 @@
 
 namespace nopscope::host {
 
-// A function at the other end of calls.
+// A caller or callee of a function.
 struct Neighbour {
-    std::uint32_t function = 0;  // Report::by_number; or one of these
-    static constexpr std::uint32_t outermost = ~0u;  // no call that was recorded was open
-    static constexpr std::uint32_t unknown = ~0u - 1;  // a gap lies in between
+    std::uint32_t function = 0;                      // number in Report::by_number; or one of these
+    static constexpr std::uint32_t outermost = ~0u;  // no recorded call was open
+    static constexpr std::uint32_t unknown = ~0u - 1;  // the callers were lost in a gap
     std::uint64_t calls = 0;
-    std::uint64_t total_ns = 0;  // of these calls, those inside each other counted each
+    std::uint64_t total_ns = 0;  // sum over these calls, also over calls inside each other
 };
 
-// Numbers of the functions that a name, or a glob of names, means: of those with calls. Throws Error, Exit::usage,
-// with names that are like it, when there is none.
+// The numbers of functions with calls whose names match the name or glob. If there is none, throws
+// Error (Exit::usage) with similar names.
 std::vector<std::uint32_t> functions_named(const Report& report, const std::string& glob);
 
-// Of each function, by its number: the longest first.
+// By function number: each function's neighbours, the largest total_ns first.
 using Neighbours = std::vector<std::vector<Neighbour>>;
 Neighbours callers_by_function(const Report& report, const Profile& profile);
 Neighbours callees_by_function(const Report& report, const Profile& profile);
@@ -35,22 +35,22 @@ struct Latency {
         std::uint64_t from_ns = 0;
         std::uint64_t calls = 0;
     };
-    std::uint64_t timed = 0;  // of the function's calls: those that were seen from begin to end
+    std::uint64_t timed = 0;  // the function's calls that were recorded from begin to end
     std::uint64_t min_ns = 0;
     std::uint64_t mean_ns = 0;
     std::uint64_t max_ns = 0;
     std::vector<Bin> bins;  // from the first to the last that is not empty; the last ends at max_ns
 
-    // The upper end of the bin that so many of 1000 calls end in or before.
+    // An upper bound of the duration of the shortest `part` / 1000 of the calls: the end of a bin.
     std::uint64_t per_mille_ns(unsigned part) const;
 };
-// With Profile::count_durations().
+// Needs Profile::count_durations().
 Latency latency_of(const Report& report, const Profile& profile, std::uint32_t function);
 
 struct StackDepth {
     std::vector<std::uint32_t> path;  // function numbers, the outermost first
-    std::uint64_t calls = 0;          // that were as deep
-    std::uint64_t unknown = 0;        // calls whose depth is not known: a gap lies before them
+    std::uint64_t calls = 0;          // calls of this depth
+    std::uint64_t unknown = 0;        // calls of unknown depth: after a gap, or in "(others)"
 };
 StackDepth deepest(const Profile& profile);
 

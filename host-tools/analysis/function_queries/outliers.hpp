@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slowest calls of functions, each with what it called.
+// The slowest calls of functions, each with the calls inside it.
 #pragma once
 
 #include <functional>
@@ -11,9 +11,9 @@
 
 namespace nopscope::host {
 
-// What one call did: calls on the same path from it are one node. Times as recorded, without the tracer's.
+// The sum of a path's calls inside the slow call. Times are as recorded, without the tracer's.
 struct OutlierNode {
-    std::uint32_t parent = 0;  // before it; the first is the call itself
+    std::uint32_t parent = 0;  // comes before its children; node 0 is the slow call itself
     std::uint32_t function = 0;
     std::uint64_t calls = 0;
     Nanoseconds total = 0;
@@ -23,13 +23,14 @@ struct Outlier {
     Track track;
     Nanoseconds from = 0;
     Left how{};
-    bool cut = false;  // it had more than max_nodes paths: the others' calls are not in `nodes`
+    bool cut = false;  // it has more than max_nodes paths: `nodes` lacks the calls of the others
     std::vector<OutlierNode> nodes;
 
     Nanoseconds duration() const { return nodes.front().total; }
 };
 
-// Calls inside another call of the functions asked for are that one's. Memory: so many trees, and one for each track.
+// Finds the `most` slowest calls of the wanted functions. A wanted function's call inside another
+// such call is a part of that call. Memory: `most` trees, and one for each track.
 class OutlierSink : public EventSink {
 public:
     static constexpr std::size_t max_nodes = 10'000;
@@ -45,8 +46,8 @@ public:
 
     // The slowest first.
     const std::vector<Outlier>& slowest() const { return slowest_; }
-    std::uint64_t calls() const { return calls_; }  // that were compared
-    Nanoseconds begin() const { return begin_; }    // of the recording: the first entry
+    std::uint64_t calls() const { return calls_; }  // compared calls
+    Nanoseconds begin() const { return begin_; }    // of the recording's first entry
     const FunctionPlace& place(std::uint32_t function) const { return places_.at(function).place; }
 
 private:
@@ -59,12 +60,12 @@ private:
         std::uint32_t node = none;
         Nanoseconds from = 0;
         Nanoseconds inside = 0;
-        Nanoseconds tracer = 0;  // what the tracer took of it
+        Nanoseconds tracer = 0;  // the tracer's time in it
     };
     struct Watched {
-        Outlier call;  // while any is open
+        Outlier call;  // the outermost open call of a wanted function
         std::vector<Open> open;
-        std::unordered_map<std::uint64_t, std::uint32_t> children;  // parent's node and function -> node
+        std::unordered_map<std::uint64_t, std::uint32_t> children;  // parent, function -> node
     };
 
     static std::uint32_t child(Watched& on, std::uint32_t parent, std::uint32_t function);

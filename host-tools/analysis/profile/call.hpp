@@ -8,7 +8,7 @@
 
 namespace nopscope::host {
 
-// Modulo 2^64, as outside bytes may hold any clock; differences are read as signed.
+// Modulo 2^64: outside data may hold any clock. Differences are read as signed.
 using Ticks = std::uint64_t;
 constexpr Ticks not_negative(Ticks difference) {
     return static_cast<std::int64_t>(difference) > 0 ? difference : 0;
@@ -21,41 +21,41 @@ enum class Outcome : std::uint8_t {
     open,     // the session ended first
 };
 
-// Where a call is: its function's number and its path's node.
+// The place of a call in a profile: its function's number and its path's node.
 struct Path {
     std::uint32_t function = 0;
     std::uint32_t node = 0;
 };
 struct Begun {
     Path path;
-    std::uint64_t total_before = 0;  // of the function
+    std::uint64_t total_before = 0;  // the function's total until then
     std::uint64_t taken_before = 0;  // by recording, in 1/256 ticks: see call_costs.hpp
 };
 
-// Of the return that ends a call, all but the clock, where it is plain.
+// The upper half of the plain return record that ends the call whose entry has this record index.
 constexpr std::uint32_t plain_return(std::uint64_t index) {
     const auto payload = (static_cast<std::uint32_t>(index) & protocol::entry_index_mask) << 1;
     return protocol::make_record(protocol::Kind::ret, payload, 0).high();
 }
 
 struct OpenCall {
-    // Of `plain_end`: of no record, as bit 2 is zero there, whatever a line or file held.
+    // Values of `plain_end` that no record has: bit 2 is zero in every record, even of a bad file.
     static constexpr std::uint32_t gap_marker = ~0u;
     static constexpr std::uint32_t not_plain = 1u << 2;
 
     std::uint64_t index = 0;         // record index of the entry
-    Ticks begin = 0;                 // without the tracer's
-    Ticks child = 0;                 // spent in calls that have closed
+    Ticks begin = 0;                 // on the clock without the tracer's time
+    Ticks child = 0;                 // spent in calls inside that have ended
     std::uint64_t total_before = 0;  // the function's total when the call began: see close()
-    std::uint64_t taken_before = 0;  // likewise, what recording had taken: see call_costs.hpp
+    std::uint64_t taken_before = 0;  // likewise, the recording overhead: see call_costs.hpp
     Path path;
     std::uint32_t gaps_before = 0;  // gaps this core had when the call began
-    std::uint32_t plain_end = 0;    // the return that ends it, all but the clock
+    std::uint32_t plain_end = 0;    // upper half of the return that ends it: plain_return()
 
-    bool is_gap() const { return plain_end == gap_marker; }  // no call
+    bool is_gap() const { return plain_end == gap_marker; }  // a gap's marker, not a call
 };
 
-// What became of a call, in ticks without the tracer's, never negative.
+// How a call ended. Ticks are without the tracer's time, and never negative.
 struct ClosedCall {
     Outcome outcome{};
     bool incomplete = false;  // a gap lies between its entry and its end
@@ -63,16 +63,16 @@ struct ClosedCall {
     Ticks self_ticks = 0;
 };
 
-// What a marker that has been popped leaves for the calls below it.
+// Facts for the calls below a gap's marker after the marker has left the stack.
 struct Carry {
     bool active = false;
-    Ticks cut = 0;    // when its gap began: calls that were lost are charged up to here
-    Ticks after = 0;  // the gap's length, and the calls since
+    Ticks cut = 0;    // when the gap began: the time of a lost call ends here
+    Ticks after = 0;  // the gap's length and the time of the calls after it
 };
 
 struct DecoderCounters {
-    std::uint64_t orphan_returns = 0;  // their entry is not open: lost, or of no call seen
-    std::uint64_t too_deep = 0;        // entries counted as calls without time
+    std::uint64_t orphan_returns = 0;  // no open call has the entry that they name
+    std::uint64_t too_deep = 0;        // the stack had no room: counted as calls without time
     std::uint64_t unknown_records = 0;
 };
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What recording a call takes, by its path, as the target measured it at boot: `inside` lies in the call's own time,
-// `outside` in its caller's. In 1/256 ticks.
+// The recording overhead of a call, by its path, as the target measured it at boot. `inside` is the
+// part in the call's own time, `outside` the part in its caller's time. Both are in 1/256 ticks.
 //
-// The decoder keeps a clock of these (Profile::Context::taken): a call's return adds its `inside`,
+// The decoder sums them up in a clock (Profile::Context::taken): a call's return adds its `inside`,
 // and then its `outside`. So the clock's advance between a call's entry and its return is the
 // overhead in this call, and each duration is corrected by the constants of its own call. A
-// function without a landing pad moves the same time from `outside` to `inside` of each of its
-// calls. Callers never see it, so the report takes it off min, mean, max and the bounds of bins,
-// exactly.
+// function without a landing pad has a fixed time in `inside` that others have in `outside`. The
+// callers' times do not change, so the report corrects min, mean, max and bins exactly.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +21,7 @@
 
 namespace nopscope::host {
 
-// What the code says of functions, by their link-time addresses; asked once for each path.
+// Facts from the image's code about functions, by link-time address. Called once for each path.
 struct CodeOfCalls {
     std::function<Tail(std::uint64_t caller, std::uint64_t callee)> tail;
     std::function<bool(std::uint64_t function)> has_no_landing_pad;
@@ -42,11 +41,11 @@ struct CallCosts {
           hook_inside(std::min<std::int64_t>(of_instructions(hook_before_clock), graph.inside)),
           hook_outside(std::min<std::int64_t>(of_instructions(hook_after_clock), graph.outside)) {}
 
-    // The time of so many of the graph recorder's instructions, if all take the same time.
+    // The time of `count` of the graph recorder's instructions, if all take the same time.
     std::int64_t of_instructions(std::uint32_t count) const {
         return static_cast<std::int64_t>(__extension__ __int128{graph_sum} * count / graph_instructions);
     }
-    // Sets a path's costs. The overhead of an interrupt's begin and end is not measured.
+    // Sets a path's costs. An interrupt gets none: the target does not measure its begin and end.
     void set(CallTree& tree, const FunctionTable& functions, std::uint32_t number, const CodeOfCalls& code) const {
         CallTree::Node& node = tree[number];
         const std::uint32_t offset = functions.offset(node.function);
@@ -71,8 +70,9 @@ struct CallCosts {
     std::uint64_t base = 0;  // link-time address of offset 0
     std::int64_t landing_pad = 0;
     std::int64_t graph_sum = 0;  // inside and outside
-    std::int64_t tail = 0;  // a tail call's entry takes so much more, in its caller's time
-    // A call that longjmp left takes so much less, in its time and in its caller's: at most all that was measured there.
+    std::int64_t tail = 0;       // extra time of a tail call's entry, in its caller's time
+    // A call that longjmp left ran no return hook: its overhead is less by these. Neither is more
+    // than the graph recorder's `inside` or `outside`.
     std::int64_t hook_inside = 0;
     std::int64_t hook_outside = 0;
 

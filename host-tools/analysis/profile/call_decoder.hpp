@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// The records of one context of a core -> calls with times. This is the innermost loop of every
-// command: no lookup by name, no allocation in the steady state, no virtual call; the sink is a
-// template parameter. Nearly all records are entries, and returns of the innermost call: those
-// take_plain() does with all it needs in registers. on_event() does any record.
+// Turns the records of one context of a core into calls with times. This is the innermost loop of
+// every command: no lookup by name, no allocation in the steady state, no virtual call; the sink is
+// a template parameter. Nearly all records are entries, and returns of the innermost call.
+// take_plain() decodes those with all its state in registers. on_event() decodes any record.
 //
 // The stack holds the open calls, innermost last. A `ret` names its entry by record index, so it
 // closes that call whatever else was lost. Six things make time less simple than subtraction:
 //
-//   tracer   Between tracer_begin and tracer_end the core worked for the tracer. Times are read off
-//            a clock that stands still meanwhile (`tracer_ticks_` is taken from every reading).
+//   tracer   Between tracer_begin and tracer_end the core worked for the tracer. Times come from a
+//            clock that stands still meanwhile (`tracer_ticks_` is subtracted from all readings).
 //            Calls inside the interval (an interrupt's) keep their own time.
-//   gap      Records are missing. Which open calls ended in there is unknown until a later return
-//            names one of them: that one and all below it stayed open. So a gap puts a marker on
-//            the stack; what comes after is a child of the marker, not of a call that may be over.
-//            When a call below the marker returns, the marker's calls and the gap itself count as
-//            its children (not as its own time), and those between it and the marker are `lost`:
-//            they ended unseen, up to the gap. At a session's end none below it has self time
-//            since.
-//   context  The core ran another context's calls (docs/trace-format.md); each context has its own decoder.
-//            What is open meanwhile has that time in its total, as if it were a call's, and not as its own.
-//   whole    A call may be told at its end, by one record and its data. It waits in Durations for
-//            its caller's end, when its path is known.
-//   interrupt  One that the firmware tells of is a call, too: of what it interrupted. A `ret` ends it.
-//   unwound  A call that was left without returning (longjmp): the target says so, or the return of
-//            a call below it shows it. If it does so in the tracer's time, the call ended where that began.
+//   gap      Records are missing. Only a later return shows that the call that it names, and all
+//            calls below that, stayed open. So a gap puts a marker on the stack, and later calls
+//            are children of the marker, not of a call that may be over. When a call below the
+//            marker returns, the marker's calls and the gap itself count as its children (not as
+//            its own time). The calls between it and the marker are `lost`: they ended unseen, and
+//            their times end at the gap. If the session ends first, no call below the marker has
+//            self time after the gap.
+//   context  The core ran another context's calls (docs/trace-format.md). Each context has its own
+//            decoder. That time is in the totals of the open calls, and not in their self times.
+//   whole    One record and its data may describe a whole call at its end. It waits in Durations
+//            for its caller's end, when its path is known.
+//   interrupt  A reported interrupt is a call by the interrupted function. A `ret` ends it.
+//   unwound  A call was left without returning (longjmp). The target says so, or the return of a
+//            call below it shows it. In the tracer's time, the call ended when that time began.
 #pragma once
 
 #include <algorithm>
@@ -42,26 +42,26 @@
 namespace nopscope::host {
 
 // Sink:
-//   Begun on_entry(std::uint32_t parent_node, std::uint32_t site_offset)   every call; 0 is the root
+//   Begun on_entry(std::uint32_t parent_node, std::uint32_t site_offset)     every call; root is 0
 //   std::uint32_t gap_node()
-//   void on_call_only(std::uint32_t parent_node, std::uint32_t site_offset)    that of a `call` record
-//   void on_tracer_time(std::uint32_t node, std::uint32_t instructions)          the tracer's, in this path's own time
-//   void on_exit(const OpenCall&, const ClosedCall&)                      a call with a time
-//   MemoryBudget& budget()                                               for open and waiting calls
-// and of calls that are told whole:
-//   void on_complete_call(std::uint32_t site_offset, Ticks, Durations::Inside)       a call with a time
-//   std::uint32_t on_path(std::uint32_t parent_node, std::uint32_t site_offset, const Durations::Sum&)
-//                                                                        its path's node
+//   void on_call_only(std::uint32_t parent_node, std::uint32_t site_offset)  a `call` record
+//   void on_tracer_time(std::uint32_t node, std::uint32_t instructions)      the path's self time
+//   void on_exit(const OpenCall&, const ClosedCall&)                         a call with a time
+//   MemoryBudget& budget()                                       for open and waiting calls
+// and for calls that one record describes whole:
+//   void on_complete_call(std::uint32_t site_offset, Ticks, Durations::Inside)   a call with a time
+//   std::uint32_t on_path(std::uint32_t parent_node, std::uint32_t site_offset,
+//                         const Durations::Sum&)                                 its path's node
 template <typename Sink>
 class CallDecoder {
 public:
     static constexpr std::size_t max_depth = std::size_t{1} << 16;
 
     explicit CallDecoder(Sink& sink) : sink_(&sink) {}
-    // As the other one is now, for another sink.
+    // A copy of the other decoder's state, for another sink.
     CallDecoder(const CallDecoder& other, Sink& sink) : CallDecoder(other) { sink_ = &sink; }
 
-    // Takes records, of which the first has this index, as long as they are plain; returns how many.
+    // Decodes records up to the first that is not plain; returns how many. `index`: of the first.
     std::size_t take_plain(std::span<const protocol::StampedRecord> records, std::uint64_t index) {
         if (!started_ || after_gap_ || in_tracer_ || unwinding_) return 0;
         const Ticks not_ours = tracer_ticks_ + elsewhere_;
@@ -120,14 +120,13 @@ public:
         ++gaps_;
         duration_.wanted = 0;
         durations_.take_all(sink_->budget(), [this](auto& sums) { place(sums, sink_->gap_node()); });
-        // Whether the tracer stopped in there is unknown: its time up to the gap is known.
+        // The tracer may have stopped in the gap. Only its time up to the gap is known.
         if (in_tracer_) stop_tracer();
         if (!after_gap_) last_before_gap_ = now();
         after_gap_ = true;
     }
 
-    // The core is back in this context at `clock`. While it was away, the tracer took `tracer`
-    // ticks.
+    // The core is back in this context at `clock`. In the meantime the tracer took `tracer` ticks.
     void resume(std::uint64_t clock, Ticks tracer) {
         if (!started_) return;
         const Ticks away = not_negative(clock - clock_ - tracer);
@@ -135,34 +134,34 @@ public:
         unwinding_ = false;
         elsewhere_ += tracer;
         stops_.remember(clock_, tracer_ticks_ + elsewhere_);
-        if (after_gap_) return;  // the gap's length will have it: end_gap()
+        if (after_gap_) return;  // end_gap() counts this time in the gap's length
         away_.add(away, now());
         stack_.top().child += away;
         if (in_tracer_ && stack_.depth() == tracer_depth_) tracer_child_ += away;
     }
-    // The last event before the core left it.
+    // The core leaves this context; its last event was at `clock`.
     void suspend(std::uint64_t clock) {
         if (started_ && !after_gap_) clock_ = clock;
     }
-    // The call that runs; null: none, or a gap lies since.
+    // The call that runs. Null: no call is open, or a gap came after its entry.
     const OpenCall* innermost() const {
         return stack_.empty() || stack_.top().is_gap() ? nullptr : &stack_.top();
     }
-    // The call that the last return has closed, until another call begins or ends; null: it has closed none. Where it
-    // was on the stack, and what is below it now: see Profile::Context::take_events().
+    // The call that the last return closed, until another call begins or ends; null: none. It is
+    // still in its place above the stack's top: see Profile::Context::take_events().
     const OpenCall* just_closed() const { return has_closed_ ? &stack_[stack_.depth() + 1] : nullptr; }
     std::size_t depth() const { return stack_.depth(); }
     const OpenCall& top() const { return stack_.top(); }
-    // A gap lies inside.
+    // True if a gap lies inside the call.
     bool has_gap(const OpenCall& call) const { return call.gaps_before != gaps_; }
-    // The clock of calls' begins and ends: the target's without the tracer's time.
+    // The clock that calls begin and end on: the target's clock without the tracer's time.
     Ticks time() const { return now(); }
     Ticks time_at(std::uint64_t clock) const { return clock - stops_.before(clock); }
     const CallStack& open_calls() const { return stack_; }
-    // The return's entry is open here.
+    // True if the return's entry is open in this context.
     bool has_entry_of(const protocol::Event& event) const { return stack_.find(event) != 0; }
 
-    // The session is over: what is open stays so, up to the last event.
+    // The session is over: the times of open calls end at the last event.
     void finish() {
         if (after_gap_) end_gap();
         if (in_tracer_) stop_tracer();
@@ -202,7 +201,7 @@ private:
         if (!has_room()) return void(++counters_.too_deep);
         stack_.push(opened(event.index, now(), begun));
     }
-    // For one more on the stack.
+    // True if the stack can take one more call; grows it if needed.
     bool has_room() {
         if (stack_.has_room()) [[likely]] return stack_.depth() < max_depth;
         if (stack_.depth() >= max_depth || !sink_->budget().take(stack_.growth_bytes())) return false;
@@ -224,7 +223,7 @@ private:
         has_closed_ = true;
         unwinding_ = event.unwound && !in_tracer_;
     }
-    // A call that was open before: it ended when the tracer began.
+    // longjmp left a call that was open before the tracer's time: it ended when that time began.
     void leave_in_tracer(std::size_t at) {
         const Ticks clock = std::exchange(clock_, tracer_begin_ + tracer_child_);
         while (stack_.depth() > at) pop(End::implied);
@@ -233,9 +232,9 @@ private:
         in_tracer_ = has_closed_ = true;
         tracer_depth_ = stack_.depth();
     }
-    // The target unwinds in the entry or hook whose record comes next: the clock stands still until then.
+    // The target unwinds in the entry or hook whose record comes next: the clock stands still.
     void pass_unwinding(const protocol::Event& event) {
-        unwinding_ = event.kind == protocol::Kind::extended && event.clock == clock_;  // the return's own data
+        unwinding_ = event.kind == protocol::Kind::extended && event.clock == clock_;  // its data
         if (event.kind == protocol::Kind::extended) return;
         tracer_ticks_ += not_negative(event.clock - clock_);
         stops_.remember(event.clock, tracer_ticks_ + elsewhere_);
@@ -247,7 +246,7 @@ private:
         case protocol::Extended::interrupt:
             has_closed_ = false;
             on_begin(event, interrupt_offset(event.argument));
-            stack_.top().plain_end = OpenCall::not_plain;  // Profile::Core wants to know of its end
+            stack_.top().plain_end = OpenCall::not_plain;  // so that Profile::Core sees its end
             return;
         case protocol::Extended::duration:
             duration_ = {.wanted = 2, .depth = event.argument};
@@ -256,7 +255,7 @@ private:
             if (duration_.data(event.data)) on_duration();
             return;
         case protocol::Extended::tracer_begin:
-            // One that is still open lost its end to a full ring: nothing is known of it.
+            // If the last tracer_begin has no end, the ring was full: its length is unknown.
             in_tracer_ = true;
             tracer_depth_ = stack_.depth();
             tracer_begin_ = clock_;
@@ -279,12 +278,12 @@ private:
         stops_.remember(clock_, tracer_ticks_ + elsewhere_);
     }
 
-    // A call ends now. Its ticks are the target's clock's, which never stops.
+    // A duration record is complete: its call ends now. Its ticks include the tracer's time.
     void on_duration() {
         const Ticks before = stops_.before(clock_ - duration_.ticks);
         const Ticks ticks = not_negative(duration_.ticks - (tracer_ticks_ + elsewhere_ - before));
         const Ticks begin = now() - ticks;
-        // The call around this one has it as its child's already.
+        // The call around this one has counted this time as its children's already.
         const Ticks away = away_.take(begin);
         stack_.top().child -= away;
         const Durations::Inside inside = durations_.add(
@@ -293,13 +292,13 @@ private:
         if (in_tracer_ && clock_ - duration_.ticks >= tracer_begin_) tracer_child_ += not_negative(ticks - inside.ticks);
         if (!stack_.top().is_gap()) stack_.top().plain_end = OpenCall::not_plain;
     }
-    // The paths of calls that were told whole are known: their caller's node is.
+    // The caller's node is known, so the waiting calls get their paths.
     void place(const Durations::Sums& sums, std::uint32_t node) {
         for (const auto& [site, sum] : sums) place(sum->children, sink_->on_path(node, site, *sum));
     }
 
-    // At the first event after a gap, or at the session's end. The calls that follow hang from a
-    // marker. Its `child` begins as the length of the gap, which is in no call's self time.
+    // At the first event after a gap, or at the session's end. Puts a marker on the stack for the
+    // calls that follow. Its `child` begins as the gap's length, which is in no call's self time.
     void end_gap() {
         after_gap_ = false;
         const Ticks length = not_negative(now() - last_before_gap_);
@@ -315,8 +314,8 @@ private:
                      .path = {0, sink_->gap_node()}, .gaps_before = gaps_, .plain_end = OpenCall::gap_marker});
     }
 
-    // Gives up on the calls between the two oldest markers: a target that never returns to below
-    // the first one must not grow the stack for ever.
+    // Counts the calls between the two oldest markers as lost. Otherwise a target that never
+    // returns to a call below the first marker would grow the stack for ever.
     void collapse_oldest() {
         const auto marker_from = [this](std::size_t at) {
             while (!stack_[at].is_gap()) ++at;
@@ -382,18 +381,18 @@ private:
     Ticks clock_ = 0;  // of the last event, ticks
     Ticks first_clock_ = 0;
     Ticks tracer_ticks_ = 0;
-    Ticks elsewhere_ = 0;  // the tracer's, while the core was in another context
+    Ticks elsewhere_ = 0;  // the tracer's time while the core ran another context
     Ticks tracer_begin_ = 0;
     Ticks tracer_child_ = 0;
-    Ticks last_before_gap_ = 0;  // without the tracer's
+    Ticks last_before_gap_ = 0;  // without the tracer's time
     std::size_t tracer_depth_ = 0;
     std::size_t markers_ = 0;
     std::uint32_t gaps_ = 0;
     bool started_ = false;
     bool after_gap_ = false;
     bool in_tracer_ = false;
-    bool unwinding_ = false;   // the last call's end was by longjmp, as the target has told
-    bool has_closed_ = false;  // the last call's begin or end was a return that has closed one
+    bool unwinding_ = false;   // the target said that longjmp ended the last call
+    bool has_closed_ = false;  // see just_closed()
 };
 
 }  // namespace nopscope::host

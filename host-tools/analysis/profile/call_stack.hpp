@@ -9,8 +9,8 @@
 
 namespace nopscope::host {
 
-// The open calls, innermost on top. Below the outermost is one that never closes: it takes the time
-// that the outermost ones hand down.
+// The open calls, innermost on top. Element 0, below the outermost call, never closes: it sums up
+// the time of the outermost calls.
 class CallStack {
 public:
     CallStack() : calls_(16), top_(calls_.data()) { calls_[0].plain_end = OpenCall::not_plain; }
@@ -21,7 +21,7 @@ public:
 
     std::size_t depth() const { return static_cast<std::size_t>(top_ - calls_.data()); }
     bool empty() const { return depth() == 0; }
-    // From 1, the outermost, to depth(); 0 is the one below.
+    // 1 is the outermost call, depth() the innermost.
     OpenCall& operator[](std::size_t at) { return calls_[at]; }
     const OpenCall& operator[](std::size_t at) const { return calls_[at]; }
     template <typename Visit>
@@ -33,9 +33,9 @@ public:
     OpenCall& top() { return *top_; }
     const OpenCall& top() const { return *top_; }
 
-    // Where the open call that the return names is on the stack, or 0. Record indices ascend up the stack, so
-    // the search ends at the first older one, unless calls are open for longer than the 28 bits of
-    // an entry's index last.
+    // The place of the open call that the return names, or 0. Record indices ascend up the stack,
+    // so the search ends at the first older call, unless the outermost call is so old that the 28
+    // bits of an entry's index have wrapped.
     std::size_t find(const protocol::Event& event) const {
         const std::uint64_t distance = (event.index - event.entry_index) & protocol::entry_index_mask;
         const std::uint64_t wanted = event.index - distance;
@@ -51,9 +51,9 @@ public:
     }
 
     bool has_room() const { return depth() + 1 < calls_.size(); }
-    // What growing takes, bytes.
+    // Bytes that grow() takes.
     std::uint64_t growth_bytes() const { return calls_.size() * bytes_a_call; }
-    // Call if there is no room, before push().
+    // Doubles the room. push() does it, too, if there is none.
     void grow() {
         const std::size_t at = depth();
         calls_.resize(2 * calls_.size());
@@ -64,7 +64,7 @@ public:
         *++top_ = call;
     }
     void pop() { --top_; }
-    // Those from `first` up to, without it, `last`.
+    // Removes the calls from `first` to `last` - 1.
     void erase(std::size_t first, std::size_t last) {
         calls_.erase(calls_.begin() + static_cast<long>(first),
                      calls_.begin() + static_cast<long>(last));
@@ -72,12 +72,12 @@ public:
         top_ -= last - first;
     }
 
-    // For a loop that keeps the top in a register: how far it may push, and where it ended.
+    // For a loop that keeps the top in a register: the last usable element, and the new top.
     OpenCall* room() { return calls_.data() + calls_.size() - 1; }
     void set_top(OpenCall* top) { top_ = top; }
 
 private:
-    // Twice a call, which is there twice while the stack grows, and EventChildren's.
+    // While the stack grows, memory has each call twice. The 64 bytes are those of EventChildren.
     static constexpr std::uint64_t bytes_a_call = 2 * sizeof(OpenCall) + 64;
 
     std::vector<OpenCall> calls_;

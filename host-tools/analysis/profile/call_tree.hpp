@@ -19,17 +19,17 @@ public:
     struct Node {
         std::uint32_t parent = 0;
         std::uint32_t function = 0;
-        // Of each of its calls, by call_costs.hpp.
+        // Overhead of each of its calls: call_costs.hpp.
         std::int64_t inside = 0;
         std::int64_t outside = 0;
         Tail tail = Tail::never;
         bool no_landing_pad = false;
         std::uint64_t calls = 0;
-        std::uint64_t points = 0;  // of them, those without a time: `call` records
-        std::uint64_t whole = 0;   // of them, those told whole, by duration records
-        std::uint64_t handed = 0;  // of them, those whose caller returned as soon as if by the same RET
-        std::uint64_t unwound = 0;  // of them, those that were left without returning
-        std::uint64_t beside = 0;  // instructions of the tracer's, in the calls' own time
+        std::uint64_t points = 0;  // of `calls`: without a time, from `call` records
+        std::uint64_t whole = 0;   // of `calls`: from duration records
+        std::uint64_t handed = 0;  // of `calls`: one RET seems to have ended them and their callers
+        std::uint64_t unwound = 0;  // of `calls`: left without returning
+        std::uint64_t beside = 0;   // instructions of the tracer in the calls' self time
         std::uint64_t total_ticks = 0;
         std::uint64_t self_ticks = 0;
     };

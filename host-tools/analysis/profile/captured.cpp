@@ -11,7 +11,7 @@ namespace {
 
 using protocol::Extended;
 
-// Of an arguments record: which registers, and which of them take two data records.
+// Bit masks of an arguments record: its registers, and those that take two data records.
 std::uint32_t registers(const protocol::Event& head) { return head.argument & 0xff; }
 std::uint32_t wide_ones(const protocol::Event& head) {
     return head.argument >> 8 & registers(head);
@@ -37,7 +37,7 @@ unsigned data_records(const protocol::Event& head) {
     }
 }
 
-// Values in data records, from the first of these on.
+// Reads values from data records, one after another.
 class Values {
 public:
     explicit Values(std::span<const std::uint64_t> data) : data_(data) {}
@@ -52,7 +52,7 @@ private:
     std::span<const std::uint64_t> data_;
 };
 
-// Null: there is no room for another one.
+// Null: the budget has no room for a new series.
 template <typename Key>
 ValueSeries* series_of(std::map<Key, ValueSeries>& all, const Key& key, MemoryBudget& budget) {
     const auto known = all.find(key);
@@ -65,7 +65,7 @@ ValueSeries* series_of(std::map<Key, ValueSeries>& all, const Key& key, MemoryBu
 void ValueSeries::add(std::int64_t value, std::uint64_t clock, std::uint64_t session) {
     min = count == 0 ? value : std::min(min, value);
     max = count == 0 ? value : std::max(max, value);
-    // Cores' records come in blocks.
+    // Records of different cores come in blocks, so not in the order of their clocks.
     if (count == 0 || session != last_session || static_cast<std::int64_t>(clock - last_clock) >= 0) {
         last = value;
         last_clock = clock;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a decoder has to keep to read a duration record: the record until its data is there, and
-// when the clock of calls stood still, as the target's clock did not.
+// State that a decoder keeps to read duration records: the record until its data has come, and when
+// the clock of calls stood still. A duration record counts on the target's clock, which never does.
 #pragma once
 
 #include <algorithm>
@@ -11,14 +11,14 @@
 
 namespace nopscope::host {
 
-// The record itself: head, site, ticks.
+// A duration record: head, site, ticks.
 struct DurationRecord {
     unsigned wanted = 0;  // data records
     std::uint32_t depth = 0;
     std::uint32_t site = 0;
     Ticks ticks = 0;
 
-    // True: now it is whole. Data of other records is passed over.
+    // True: the record is complete. Ignores the data of other records.
     bool data(std::uint64_t value) {
         if (wanted == 2) site = static_cast<std::uint32_t>(value) << 3;
         if (wanted == 1) ticks = value;
@@ -26,7 +26,7 @@ struct DurationRecord {
     }
 };
 
-// Ticks by which the clock has been stopped, over the last stops.
+// The sums of ticks that the clock of calls has stood still, after each of the last stops.
 class Stops {
 public:
     void remember(std::uint64_t clock, Ticks sum) {
@@ -82,7 +82,7 @@ private:
     static constexpr std::size_t max_kept = 256;
     struct Time {
         Ticks ticks;
-        Ticks at;  // when it was over
+        Ticks at;  // its end
     };
     std::deque<Time> last_;
 };

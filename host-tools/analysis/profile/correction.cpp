@@ -31,7 +31,7 @@ std::vector<Signed> taken_by_node(const std::vector<CallTree::Node>& nodes, cons
     for (std::size_t i = nodes.size(); i-- > CallTree::overflow + 1;) {
         const CallTree::Node& node = nodes[i];
         const Signed whole = node.whole;
-        // An interrupt's begin and end are not measured.
+        // The target does not measure an interrupt's begin and end.
         const bool interrupt = is_interrupt(functions.offset(node.function));
         const Signed calls = interrupt ? 0 : Signed{node.calls} - node.points - whole;
         const Signed pad = code.local[node.function] ? hello.landing_pad : 0;
@@ -54,8 +54,8 @@ Sums correct(const Profile& profile, const std::vector<FunctionTimes>& times, co
                   taken_by_node(profile.tree().nodes(), profile.functions(), *profile.hello(), code));
 }
 
-// Takes `each` per call off a profiled function's self and total, as off its single calls. So the
-// mean stays between min and max.
+// Subtracts `each` per call from a profiled function's self and total, as from its single calls. So
+// the mean stays between min and max.
 CorrectedProfile correct(const ProfiledTimes& times, const HelloInfo& hello, bool local) {
     const std::int64_t each = CallCosts(hello).profile.inside + (local ? hello.landing_pad : std::int64_t{0});
     const Signed inside = Signed{times.calls} * each;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times less what recording took, by what the target measured at boot (hello's overheads).
+// Subtracts the recording overhead from times. The target measured it at boot (hello's overheads).
 //
-// A call's own time has `inside` of its own recording in it, and `outside` of each call's that it made. The
-// call tree knows how many calls each path made, so sums are corrected after decoding:
+// A call's self time contains `inside` once, and `outside` for each call that it made. The call
+// tree knows how many calls each path made, so sums are corrected after decoding:
 //
 //     self of a path   less  its calls x inside, and its children's calls x outside
 //
 // sums.hpp makes all other sums from these: totals of paths, times of functions.
 //
-// A tail call has taken the recorder longer, which is its caller's (path_costs.hpp). Where the code does not say of a
-// call whether it is one, the ends of it and of its caller do: `handed` of a path are those.
+// The recorder takes longer for a tail call, in its caller's time (path_costs.hpp). If the code
+// does not say whether a call is a tail call, the times between its end and its caller's end do:
+// the path's `handed` counts those.
 //
-// A function without a landing pad has its own time that much shorter: `inside` is larger by what a pad
-// takes, `outside` smaller.
+// For a function without a landing pad, `inside` is larger and `outside` smaller by a pad's time.
 #pragma once
 
 #include <cstdint>
@@ -25,22 +25,22 @@
 
 namespace nopscope::host {
 
-// What the image's code says of functions, by their numbers.
+// Facts from the image's code about functions, by function number.
 struct CodeFacts {
     std::vector<bool> local;  // those without a landing pad
-    // Whether calls of `callee` by `caller` are tail calls; none: not known.
+    // Whether calls of `callee` by `caller` are tail calls; empty: not known.
     std::function<Tail(std::uint32_t caller, std::uint32_t callee)> tail;
 };
 
 // `times`: profile.times(). Overheads are those of the first session that has measured them.
 Sums correct(const Profile& profile, const std::vector<FunctionTimes>& times, const CodeFacts& code);
 
-// What the target's profile gives: less each call's own `inside`. How many calls a function made it does
-// not know, so theirs stays in.
+// Times of the target's profile, less `inside` of each call. The profile does not know how many
+// calls a function made, so their `outside` is not subtracted.
 struct CorrectedProfile {
     Times times;
-    std::uint64_t below_zero_ns = 0;  // by how much its self would be below zero
-    std::int64_t each = 0;            // taken off each call, in 1/256 ticks
+    std::uint64_t below_zero_ns = 0;  // overhead beyond the self time, which is 0 then
+    std::int64_t each = 0;            // subtracted from each call, in 1/256 ticks
 };
 CorrectedProfile correct(const ProfiledTimes& times, const HelloInfo& hello, bool local);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls by duration, in 1/256 ticks, four bins to a doubling: a bin's ends are at most a quarter apart.
+// Calls by duration, in 1/256 ticks, four bins to a doubling: bins are at most a quarter wide.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 namespace nopscope::host {
 
 struct DurationBins {
-    static constexpr unsigned count = 252;  // of all 64-bit durations
+    static constexpr unsigned count = 252;  // enough for all 64-bit durations
 
     static constexpr unsigned bin_of(std::uint64_t duration) {
         if (duration < 4) return static_cast<unsigned>(duration);

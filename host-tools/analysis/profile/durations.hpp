@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls that are told whole at their ends, so children first, and whose callers are known only
-// later: what the target's recorder of long calls sends. They wait here, added up by path, until the
-// call around them ends; memory is bounded by the paths, not by the calls.
+// The calls of duration records. The target's recorder of long calls sends one record at a call's
+// end, so children come before their callers. The calls wait here, added up by path, until the call
+// around them ends. Memory is bounded by the paths, not by the calls.
 //
-// A call's depth says how many calls are open below it. When one ends, all that wait at larger depths
-// and began inside it are its children. What began before it, and should have been told with its
-// caller, has lost that: its callers are unknown.
+// A call's depth is the number of calls around it. When a call ends, the waiting calls at larger
+// depths that began inside it are its children. If a waiting call at a larger depth began earlier,
+// its own caller's record is lost: its callers are unknown.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ namespace nopscope::host {
 
 class Durations {
 public:
-    static constexpr std::uint32_t max_depth = 4096;  // deeper ones count as that deep
+    static constexpr std::uint32_t max_depth = 4096;  // deeper calls count as that deep
 
     Durations() = default;
     Durations(const Durations& other) : waiting_(other.waiting_), charged_(other.charged_) {
@@ -30,25 +30,25 @@ public:
         }
     }
 
-    // Calls of one path, from the outermost one whose caller is not known yet.
+    // Calls of one path. The path begins at the outermost call whose caller is not known yet.
     struct Sum {
         std::uint64_t calls = 0;
         Ticks total_ticks = 0;
         Ticks self_ticks = 0;
-        std::uint64_t inner = 0;  // calls inside these, however deep
+        std::uint64_t inner = 0;                                 // calls inside these, at any depth
         std::map<std::uint32_t, std::unique_ptr<Sum>> children;  // by site offset
     };
     using Sums = std::map<std::uint32_t, std::unique_ptr<Sum>>;
     struct Inside {
-        Ticks ticks = 0;       // of calls inside, which is not the call's own
-        Ticks same_ticks = 0;  // of those, of the same function's
-        std::uint64_t calls = 0;  // however deep
+        Ticks ticks = 0;          // of the calls inside, and in other contexts: not self time
+        Ticks same_ticks = 0;     // of `ticks`: in calls of the same function
+        std::uint64_t calls = 0;  // at any depth
     };
 
     bool empty() const { return levels_.empty(); }
 
-    // A call has ended. `elsewhere` of its ticks were another context's. orphans(Sums&) gets those
-    // whose callers are unknown: all that wait, where `budget` has no room for one more.
+    // A call has ended. `elsewhere` of its ticks were another context's. orphans(Sums&) gets the
+    // calls whose callers are unknown: all waiting calls if `budget` has no room for one more.
     template <typename Orphans>
     Inside add(std::uint32_t depth, std::uint32_t site, Ticks begin, Ticks ticks, Ticks elsewhere, MemoryBudget& budget,
                Orphans orphans) {
@@ -79,8 +79,8 @@ public:
         return inside;
     }
 
-    // A call that began at `begin` has ended, and is known to the caller: take(Sums&) gets its children.
-    // Returns their time.
+    // A call that has its own entry record ended; it began at `begin`. take(Sums&) gets its
+    // children. Returns their time.
     template <typename Take>
     Ticks settle(Ticks begin, MemoryBudget& budget, Take take) {
         Ticks sum = 0;
@@ -107,11 +107,11 @@ public:
 
 private:
     struct Level {
-        Ticks begin = 0;  // of the first
+        Ticks begin = 0;  // of the first call
         Sums calls;
     };
 
-    // False: there is no room for all that wait.
+    // False: the budget has no room for all waiting calls.
     bool charge(MemoryBudget& budget) {
         if (waiting_ > charged_ && !budget.take((waiting_ - charged_) * price::waiting_call)) return false;
         if (waiting_ < charged_) budget.give_back((charged_ - waiting_) * price::waiting_call);
@@ -148,8 +148,8 @@ private:
     }
 
     std::map<std::uint32_t, Level> levels_;  // by depth
-    std::size_t waiting_ = 0;                // sums, at most
-    std::size_t charged_ = 0;                // of them, to the budget
+    std::size_t waiting_ = 0;                // upper bound of the number of sums
+    std::size_t charged_ = 0;                // of `waiting_`: charged to the budget
 };
 
 }  // namespace nopscope::host

@@ -6,8 +6,8 @@
 namespace nopscope::host {
 namespace {
 
-// The events of an `events` argument. Older targets may count one event on both counters; its sums
-// hold it once.
+// How many different events an `events` argument names. An older target may count the same event on
+// both counters; the sums count it once.
 unsigned different_events(std::uint32_t argument) {
     const unsigned count = protocol::event_count(argument);
     return count == 2 && protocol::event_of(argument, 0) == protocol::event_of(argument, 1) ? 1 : count;
@@ -38,7 +38,7 @@ std::uint64_t CallEvents::add(const WithData& record, std::uint32_t node, const 
         }
         std::vector<EventSums>& nodes = known != by_number_.end() ? known->second : by_number_[number];
         if (nodes.size() <= node) {
-            // Twice: a vector that grows is there twice.
+            // Twice the size: memory has the old and the new vector while it grows.
             if (!budget.take(2 * sizeof(EventSums) * (node + 1 - nodes.size()))) {
                 ++left_out;
                 continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many of the PMU's events came while each call was open: from records, by the call tree's nodes, and from the
-// target's profile, by functions.
+// Counts of PMU events while calls were open: from records, by node of the call tree, and from the
+// target's profile, by function.
 #pragma once
 
 #include <array>
@@ -17,19 +17,19 @@ namespace nopscope::host {
 
 struct EventSums {
     std::uint64_t calls = 0;  // that were counted
-    std::uint64_t both = 0;   // of them: together with another event
+    std::uint64_t both = 0;   // of `calls`: counted together with another event
     std::uint64_t total = 0;
-    std::uint64_t self = 0;  // without calls that a gap lies in: what was called there is not known
+    std::uint64_t self = 0;  // without calls that have a gap inside: their callees are not known
 };
 // By event number; a target counts two at a time.
 using EventsByNumber = std::map<std::uint32_t, EventSums>;
 
-// What the calls of one context that have ended had of events, for the calls around them.
+// The events of ended calls of one context, for the self counts of the calls around them.
 class EventChildren {
 public:
     using Counts = std::array<std::uint64_t, protocol::max_events>;
 
-    // `depth`: of the call's place on the stack; `index`: its own. What has been added for it.
+    // The events added so far for the call at this stack depth. `index`: of its entry's record.
     Counts of(std::size_t depth, std::uint64_t index) const {
         const bool known = depth < sums_.size() && sums_[depth].index == index && sums_[depth].any;
         return known ? sums_[depth].counts : Counts{};
@@ -54,27 +54,29 @@ private:
 // By node of the call tree.
 class CallEvents {
 public:
-    // More kinds of events than that are left out.
+    // Further event numbers are left out.
     static constexpr std::size_t max_events = 64;
 
-    // `inside`: of the calls in it. `whole`: all of those are known. Returns how many counts are left out.
+    // `inside`: the events of the calls inside. `whole`: all of those calls are known. Returns how
+    // many counts it left out.
     std::uint64_t add(const WithData& record, std::uint32_t node, const EventChildren::Counts& inside, bool whole,
                       MemoryBudget& budget);
     const std::map<std::uint32_t, std::vector<EventSums>>& by_number() const { return by_number_; }
 
 private:
-    std::map<std::uint32_t, std::vector<EventSums>> by_number_;  // the nodes' sums, if there are any
+    std::map<std::uint32_t, std::vector<EventSums>> by_number_;  // event number -> sums by node
 };
 EventChildren::Counts counts_of(const WithData& record);
 
-// By function: of profile_events frames.
+// By function, from profile_events frames.
 class TargetEvents {
 public:
     // False: malformed.
     bool on_frame(unsigned core, const std::uint8_t* payload, std::size_t count, MemoryBudget& budget);
     void on_session_end(MemoryBudget& budget);
-    std::uint64_t left_out() const { return left_out_; }  // functions that the budget refused, each time they came
-    // By site offset; after the last session's end.
+    // Functions that the budget refused, counted each time that a frame has them.
+    std::uint64_t left_out() const { return left_out_; }
+    // By site offset; call it after the last session's end.
     const std::map<std::uint32_t, EventsByNumber>& functions() const { return sum_; }
 
 private:

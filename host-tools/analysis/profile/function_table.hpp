@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Site offset -> small function number, in two loads. Pages are made as functions appear, so the
-// table needs no symbols and a hostile offset costs no more than a page. Interrupts have numbers among them.
+// Site offset -> small function number, in two loads. Functions get a page when they first appear,
+// so the table needs no symbols, and a hostile offset costs a page at most. Interrupts are in it.
 #pragma once
 
 #include <array>
@@ -13,19 +13,19 @@
 
 namespace nopscope::host {
 
-// An interrupt is a function, too; this is what stands for its site's offset.
+// An interrupt is a function, too: this value takes the place of its site offset.
 constexpr std::uint32_t interrupt_offset(std::uint32_t interrupt) { return interrupt << 3 | 1; }
 constexpr bool is_interrupt(std::uint32_t offset) { return (offset & 1) != 0; }
 constexpr std::uint32_t interrupt_of(std::uint32_t offset) { return offset >> 3; }
 
 class FunctionTable {
 public:
-    // All functions after the first that the budget refused: "(others)".
+    // "(others)": the first function that the budget refused, and all new ones after it.
     static constexpr std::uint32_t none = 0;
 
     FunctionTable() : pages_(1), offsets_{0} {}
 
-    // Each function is charged so much from now on, bytes.
+    // Bytes that the budget is charged for each function from now on.
     void set_price(std::uint64_t bytes) { price_ = bytes; }
 
     std::uint32_t number(std::uint32_t offset, MemoryBudget& budget) {
@@ -38,7 +38,7 @@ public:
         return add(offset, budget);
     }
 
-    // Of any offset.
+    // The same for any offset, also an interrupt's.
     std::uint32_t number_of_any(std::uint32_t offset, MemoryBudget& budget) {
         if (!is_interrupt(offset)) return number(offset, budget);
         const auto known = interrupts_.find(offset);
@@ -47,10 +47,10 @@ public:
         offsets_.push_back(offset);
         return interrupts_[offset] = size() - 1;
     }
-    // By their offsets: their numbers.
+    // Offset -> number.
     const std::map<std::uint32_t, std::uint32_t>& interrupts() const { return interrupts_; }
 
-    // Numbers run from 1; 0 stands for the functions that found no room.
+    // Numbers run from 1; 0 is `none`.
     std::uint32_t size() const { return static_cast<std::uint32_t>(offsets_.size()); }
     std::uint32_t offset(std::uint32_t number) const { return offsets_[number]; }
 
@@ -75,7 +75,7 @@ private:
         return number;
     }
 
-    // A function that was refused stays `none`, so that all that is known of it adds up there.
+    // A refused function stays `none` for ever, so all its calls add up there.
     bool charge(MemoryBudget& budget, std::uint64_t bytes) {
         full_ = full_ || !budget.take(bytes);
         return !full_;

@@ -19,17 +19,17 @@ struct FunctionTimes {
     std::uint64_t lost = 0;   // ended inside a gap
     std::uint64_t unwound = 0;
     std::uint64_t incomplete = 0;  // a gap lies inside
-    std::uint64_t timed_ticks = 0;  // of `timed` calls, those inside each other counted each
+    std::uint64_t timed_ticks = 0;  // sum over `timed` calls, also over calls inside each other
     // The same less the overhead, in 1/256 ticks, but with a landing pad's time (call_costs.hpp).
-    // Without calls that ended before a boot had measured the overhead.
+    // Without the `uncorrected` calls, which ended before a boot had measured the overhead.
     std::int64_t corrected_sum = 0;
     std::int64_t corrected_min = INT64_MAX;
     std::int64_t corrected_max = INT64_MIN;
     std::uint64_t uncorrected = 0;
-    // At most so many records were dropped while a call of it was open: the time of a dropped call
-    // is in its caller's self time. See Profile::on_missing().
+    // An upper bound of the records that were dropped while a call of the function was open. The
+    // time of a dropped call is in its caller's self time. See Profile::on_missing().
     std::uint64_t dropped = 0;
-    std::uint64_t last_end = 0;  // of a call, in this session, on the decoder's clock; 0: there is none
+    std::uint64_t last_end = 0;  // of its last call in the session, on the decoder's clock; 0: none
 
     void time(std::uint64_t ticks, std::int64_t corrected) {
         ++timed;
@@ -50,7 +50,7 @@ struct FunctionTimes {
     }
 };
 
-// A function's calls by duration: as recorded, and less the overhead without landing pads.
+// A function's calls by duration: as recorded, and less the overhead but with landing pads.
 struct DurationsOf {
     DurationBins raw;
     DurationBins corrected;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the target has moved from trace to profile by itself, and back: from its moved frames, which say each
-// function's last move again and again.
+// The functions that a target in adaptive mode moved from the trace to the profile, and back. Its
+// moved frames repeat the last move of each function.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace nopscope::host {
 
 struct MoveEvent {
-    std::uint64_t ticks = 0;  // since the session's first event, to some 65536
+    std::uint64_t ticks = 0;  // since the session's first event, exact to about 65536
     std::uint32_t site_offset = 0;
     bool to_profile = false;
     std::uint64_t session = 0;
@@ -20,7 +20,7 @@ struct MoveEvent {
 
 class MovedFunctions {
 public:
-    // More than any target makes between two functions' frames; later ones are left out.
+    // In a session, and in all sessions together; later moves are left out.
     static constexpr std::size_t max_moves = std::size_t{1} << 16;
 
     // False: malformed.
@@ -30,9 +30,9 @@ public:
 
     // The target was in adaptive mode.
     bool any_frame() const { return any_frame_; }
-    // As the targets count: those that were overtaken by another before they were told are in it, too.
+    // The targets' own count, also of moves that no frame has because the function moved again.
     std::uint64_t moves() const { return moves_; }
-    // Those that were told, in order; after the last session's end.
+    // The moves in the frames, in order; call it after the last session's end.
     const std::vector<MoveEvent>& events() const { return events_; }
 
 private:

@@ -14,7 +14,7 @@ __extension__ using SignedFixedTicks = __int128;
 // To the nearest nanosecond; larger ticks never give fewer nanoseconds.
 inline std::uint64_t fixed_to_ns(FixedTicks ticks, std::uint64_t clock_hz) {
     const FixedTicks per_second = FixedTicks{clock_hz} * protocol::overhead_unit;
-    // Whole seconds apart: a hostile clock's ticks times 10^9 would not fit.
+    // Converts whole seconds by themselves: a hostile clock's ticks times 10^9 would not fit.
     return static_cast<std::uint64_t>(
         ticks / per_second * 1'000'000'000u +
         (ticks % per_second * 1'000'000'000u + per_second / 2) / per_second);

@@ -10,8 +10,8 @@
 
 namespace nopscope::host {
 
-// (caller's node, site offset) -> function and node, in one look where it was met lately. Neither
-// ever changes, so nothing has to be forgotten.
+// (caller's node, site offset) -> function and node, in one look-up for recent paths. Neither ever
+// changes, so no slot becomes invalid.
 class PathCache {
 public:
     PathCache(FunctionTable& functions, CallTree& tree, const CallCosts& costs, const CodeOfCalls& code, MemoryBudget& budget)
@@ -28,7 +28,7 @@ public:
 private:
     static constexpr unsigned slot_bits = 14;
     struct Slot {
-        std::uint64_t key = 2;  // of no path: offsets are multiples of 8, but for bit 0
+        std::uint64_t key = 2;  // no path has it: an offset is a multiple of 8, or that plus 1
         Path path;
     };
     [[gnu::noinline, gnu::cold]] void fill(Slot& slot, std::uint64_t key) {

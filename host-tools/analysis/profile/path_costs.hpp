@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What recording a call takes where it does not go the usual way, which boot does not measure. It is known as a number
-// of instructions (tracer/arch/arm64/recorders.S), and taken to cost what the recorder's others do; the tests truth.*
-// fail where a number is not the code's.
+// The overhead of calls that the recorder handles in an unusual way, which boot does not measure.
+// It is known as a number of instructions (tracer/arch/arm64/recorders.S), which are assumed to be
+// as fast as the recorder's others. The tests truth.* fail if a number differs from the code.
 //
-//   tail call   Its entry has to find out that the frame below, which has the same stack pointer, is alive. That
-//               stays in the time of the function that jumps.
-//   longjmp     A call that it leaves has no return: what is measured with one is not in the times.
-//   brackets    What lies before a tracer_begin and after a tracer_end: the target says how many, with them.
+//   tail call   Its entry has to find out that the frame below, which has the same stack pointer,
+//               is alive. The time is in the function that jumps.
+//   longjmp     The call that it leaves runs no return hook, so the times lack the hook's overhead.
+//   brackets    Instructions before a tracer_begin and after a tracer_end: the records count them.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@
 namespace nopscope::host {
 
 inline constexpr std::int64_t graph_instructions = 52;    // of an entry and a return, on the usual path
-inline constexpr std::int64_t tail_instructions = 14;     // more, of a tail call's entry
-inline constexpr std::int64_t hook_before_clock = 11;     // of a return, until it has read the clock
-inline constexpr std::int64_t hook_after_clock = 10;      // and after
+inline constexpr std::int64_t tail_instructions = 14;     // extra ones of a tail call's entry
+inline constexpr std::int64_t hook_before_clock = 11;     // of a return hook, before its clock read
+inline constexpr std::int64_t hook_after_clock = 10;      // of a return hook, after its clock read
 
 // 1/256 ticks.
 inline std::int64_t graph_overhead(const HelloInfo& hello) {
@@ -27,9 +27,10 @@ inline std::int64_t graph_overhead(const HelloInfo& hello) {
     return hello.calibrated && sum > 0 ? sum : 0;
 }
 
-// The ends of two calls that one RET ends are fewer ticks apart: a caller's own way back takes two instructions more. A
-// clock too slow to see these shows such ends so close in a part of the cases that is known, and others, which usually
-// have more to do, seldom: each then stands for more than one.
+// One RET may end two calls, a tail call and its caller. Then the ends are fewer ticks apart: a
+// caller that returns by itself takes at least two more instructions. A slow clock shows only a
+// known share of such ends less than `within` apart. It seldom shows other ends that close, because
+// most callers do more. So each pair that it shows counts as `weight` / `one` pairs.
 struct Handed {
     static constexpr std::int64_t one = 256;
     std::uint64_t within = 0;  // ticks

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The call tree from its top down.
+// Visits the call tree from its top down.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace nopscope::host {
 
-// visit(node, outermost): each path once; `outermost`: no path above it is of the same function.
+// visit(node, outermost), once for each path. `outermost`: no path above it has the same function.
 template <typename Visit>
 void for_each_path(const std::vector<CallTree::Node>& nodes, std::size_t functions, Visit visit) {
     std::vector<std::uint32_t> first(nodes.size()), next(nodes.size()), open(functions);
@@ -26,7 +26,7 @@ void for_each_path(const std::vector<CallTree::Node>& nodes, std::size_t functio
                 visit(at, open[nodes[at].function]++ == 0);
                 continue;
             }
-            // Back up, to the next one beside it or above.
+            // Goes back up until a path has a next sibling.
             while (at != top && next[at] == 0) {
                 --open[nodes[at].function];
                 at = nodes[at].parent;

@@ -25,7 +25,7 @@ Profile::Profile(const Profile& other) : SessionSink(), ProfileSums(other) {
 }
 
 void Profile::on_session(const HelloInfo& hello) {
-    // What a warm reset has left is sent before that boot measures.
+    // The records kept over a warm reset are sent before that boot measures the overhead.
     const bool anew = !hello_ || (!hello_->calibrated && hello.calibrated);
     if (!hello_) hello_ = hello;
     if (anew) {
@@ -88,8 +88,8 @@ void Profile::on_session_end() {
     }
     for (; missing_before_ < missing_.size(); ++missing_before_) {
         Missing& missing = missing_[missing_before_];
-        // Keeps the part within the session. Before the first stats frame its begin is not known,
-        // and the last stats frame may be younger than the last record.
+        // Clips the part to the session. Before the first stats frame the part's begin is not
+        // known, and the last stats frame may be later than the last record.
         const std::uint64_t length = not_negative(last - first);
         missing.part.from = std::min(not_negative(missing.part.from - first), length);
         missing.part.to = std::min(not_negative(missing.part.to - first), length);
@@ -129,7 +129,7 @@ Profile::Context& Profile::Core::context(std::uint32_t wanted) {
     for (const auto& one : contexts) {
         if (one->number == wanted) return *one;
     }
-    // Outside data may name any number; a firmware has few. Each core has one in any case.
+    // Outside data may name any number; a firmware has few. Each core always gets one.
     const bool is_first = contexts.empty();
     if (contexts.size() == max_contexts || (!profile_.budget_.take(price::context) && !is_first)) return *contexts.back();
     return *contexts.emplace_back(std::make_unique<Context>(profile_, wanted));
@@ -160,8 +160,8 @@ void Profile::Core::on_event(const protocol::Event& event) {
     if (event.kind == protocol::Kind::extended && event.extended == protocol::Extended::context) {
         return enter(context(event.argument), event.clock, event.clock);
     }
-    // A return that comes before the record of its switch: recording was stopped, or the ring full.
-    // The time of the switch is unknown, so the time since the last record belongs to no context.
+    // The record of a context switch is missing: recording was stopped, or the ring was full. Its
+    // time is unknown, so the time since the last record belongs to no context.
     if (event.kind == protocol::Kind::ret && contexts.size() > 1 &&
         !current->decoder.has_entry_of(event)) {
         for (const auto& one : contexts) {
@@ -206,8 +206,8 @@ void Profile::Core::on_gap() {
     for (const auto& one : contexts) one->decoder.on_gap();
 }
 
-// Records were dropped at unknown times since `from`. So each call that was open since then may
-// have made the dropped calls, whose time is in its self time.
+// Records were dropped at unknown times after `from`. So each call that was open since then may
+// have made the dropped calls, and have their time in its self time.
 void Profile::Core::on_dropped(std::uint64_t from, std::uint64_t count) {
     for (const auto& one : contexts) {
         const auto& decoder = one->decoder;
@@ -225,7 +225,7 @@ void Profile::Core::on_dropped(std::uint64_t from, std::uint64_t count) {
     }
 }
 
-// What is open in a context ends with the session, not when the context ran last.
+// Open calls of a context end with the session, not when the context last ran.
 void Profile::Core::finish() {
     stop_running(last_clock);
     Context* const last = current;
@@ -237,7 +237,7 @@ void Profile::Core::finish() {
         ContextTimes times = one->take_times();
         times.core = number;
         const bool any = (times.ran_ticks | times.self_ticks | times.tracer_ticks) != 0;
-        // Not charged: each may be all that is known of its core.
+        // Not charged to the budget: it may be all that is known about its core.
         if (any && profile_.contexts_.size() < max_context_times) profile_.contexts_.push_back(times);
         for (FunctionTimes& of : one->times) of.last_end = 0;
     }
@@ -248,7 +248,7 @@ bool Profile::Context::make_room(std::uint32_t function) {
     if (is_full) return false;
     if (function >= times.capacity()) {
         const std::size_t wanted = std::max<std::size_t>(function + 1, times.capacity() + times.capacity() / 2);
-        // The old ones are there, too, while it grows.
+        // Twice the growth: memory has the old elements, too, while it grows.
         is_full = !profile_.budget_.take(2 * sizeof(FunctionTimes) * (wanted - times.capacity()));
         if (is_full) return false;
         times.reserve(wanted);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a SessionReader or a recording tells -> its profile, streaming.
+// Makes a profile of the stream that a SessionReader or a recording sends to it.
 //
-// Everything is kept in ticks and by site offset; names and nanoseconds are the report's. A
-// function's total counts time once however often it is on the stack: a call adds to what the total
-// was when the call began, so an outer call takes the place of the inner ones'.
+// The profile is in ticks and by site offset; the report adds names and nanoseconds. A function's
+// total counts time once, even if the function is on the stack several times: a call's end sets the
+// total to its value at the call's begin plus the call's time.
 #pragma once
 
 #include <array>
@@ -29,13 +29,13 @@
 
 namespace nopscope::host {
 
-// A point in time that the firmware, or a trigger of it, has marked.
+// A point in time that the firmware or one of its triggers marked.
 struct Marker {
     static constexpr std::uint32_t in_nothing = ~std::uint32_t{0};
 
     std::uint64_t ticks = 0;  // since the session's first event
     std::uint32_t id = 0;
-    std::uint32_t function = in_nothing;  // number of the innermost open call's
+    std::uint32_t function = in_nothing;  // of the innermost open call
     std::uint32_t core = 0;
     std::uint32_t context = 0;
     std::uint64_t session = 0;
@@ -45,7 +45,7 @@ struct Marker {
 struct Masked {
     std::uint64_t ticks = 0;  // of its end, since the session's first event
     std::uint64_t length = 0;  // ticks
-    std::int64_t where = 0;   // bytes from text_base: the code that masked them
+    std::int64_t where = 0;    // bytes from text_base: where the code that masked them goes on
     unsigned core = 0;
     std::uint64_t session = 0;
 };
@@ -57,8 +57,8 @@ struct Missing {
     std::uint64_t session = 0;
 };
 
-// A context of a core in one session: how long it ran, and how much of this in its calls and for
-// the tracer. In the rest no call was open, or a gap hides which.
+// A context of a core in one session: how long it ran, and how much of this was in its calls and in
+// the tracer. In the rest no call was open, or a gap hides the call.
 struct ContextTimes {
     std::uint64_t session = 0;
     unsigned core = 0;
@@ -68,7 +68,7 @@ struct ContextTimes {
     std::uint64_t tracer_ticks = 0;
 };
 
-// What a profile knows, but what is open: that is its cores'.
+// The state of a profile except open calls, which its cores have.
 struct ProfileSums {
     MemoryBudget budget_;
     std::uint64_t left_out_ = 0;
@@ -91,10 +91,10 @@ struct ProfileSums {
     CallEvents call_events_;
     TargetEvents events_on_target_;
     std::vector<Missing> missing_;
-    std::size_t markers_before_ = 0;  // of sessions that are over
+    std::size_t markers_before_ = 0;  // those of sessions that are over
     std::size_t missing_before_ = 0;  // likewise
     std::size_t masked_before_ = 0;   // likewise
-    std::uint64_t sessions_ = 0;      // that are over
+    std::uint64_t sessions_ = 0;      // sessions that are over
     std::uint64_t tracer_ticks_ = 0;
     std::uint64_t duration_ticks_ = 0;
     std::vector<ContextTimes> contexts_;
@@ -103,54 +103,54 @@ struct ProfileSums {
 class Profile : public SessionSink, private ProfileSums {
 public:
     Profile() = default;
-    // For a command that has other containers beside it: what they leave it.
+    // For a command that has other large containers: `budget` is the memory that they leave.
     explicit Profile(MemoryBudget budget) { budget_ = budget; }
-    // Another thread's to keep. With on_session_end() in it, it is what this one were if the session ended now.
+    // A copy for another thread. After its on_session_end() it is as if the session ended now.
     Profile(const Profile& other);
     Profile& operator=(const Profile&) = delete;
 
-    // Of the first session whose hello could be read.
+    // The hello of the first session that has a readable one.
     const std::optional<HelloInfo>& hello() const { return hello_; }
     const FunctionTable& functions() const { return functions_; }
     // By function number, all cores and sessions.
     std::vector<FunctionTimes> times() const;
     const CallTree& tree() const { return tree_; }
-    // Before the first record: calls will be counted by duration, too, those whose min and max count.
+    // Counts calls by duration: those that count for min and max. Call it before the first record.
     void count_durations() {
         counts_durations_ = true;
         functions_.set_price(price::function + sizeof(DurationsOf));
     }
-    // By function number; shorter than times() where the last functions have none.
+    // By function number; shorter than times() if the last functions have no durations.
     const std::deque<DurationsOf>& durations() const { return durations_; }
-    // Before the first record: makes the code's facts count in the times of single calls, too.
+    // Corrects the times of single calls by these facts, too. Call it before the first record.
     void know_code(CodeOfCalls code) { code_ = std::move(code); }
     const TargetProfile& on_target() const { return on_target_; }
     const MovedFunctions& moved() const { return moved_; }
     const TargetState& state() const { return state_; }
     const DecoderCounters& decoder() const { return decoder_; }
-    // In the order of the recording; those beyond max_markers are left out.
+    // In the order of the recording; further ones are left out.
     static constexpr std::size_t max_markers = std::size_t{1} << 16;
     const std::vector<Marker>& markers() const { return markers_; }
-    // In the order of the recording; those beyond max_masked are left out.
+    // In the order of the recording; further ones are left out.
     static constexpr std::size_t max_masked = std::size_t{1} << 16;
     const std::vector<Masked>& masked() const { return masked_; }
     const Captured& captured() const { return captured_; }
     const Samples& samples() const { return samples_; }
     const CallEvents& call_events() const { return call_events_; }
     const TargetEvents& events_on_target() const { return events_on_target_; }
-    // In the order in which it was noticed; parts beyond max_missing are only in the counters.
+    // In the order in which the reader noticed them; further ones are only in the counters.
     static constexpr std::size_t max_missing = std::size_t{1} << 16;
     const std::vector<Missing>& missing() const { return missing_; }
-    // Of the sessions that are over; those beyond max_context_times are left out.
+    // Of the sessions that are over; further ones are left out.
     static constexpr std::size_t max_context_times = std::size_t{1} << 16;
     const std::vector<ContextTimes>& contexts() const { return contexts_; }
-    // Values, counts, marks and other entries of lists that are not in it: the budget, or a list, had no room.
+    // Values, counts, marks and other entries that found no room in the budget or in a list.
     std::uint64_t left_out() const { return left_out_ + events_on_target_.left_out(); }
     std::uint64_t tracer_ticks() const { return tracer_ticks_; }
     std::uint64_t duration_ticks() const { return duration_ticks_; }  // first to last event
-    // Of one core: in functions that are not left out, by number; functions beyond the list are in it.
+    // One core's self time in all functions but those that `left_out` marks, by number.
     std::uint64_t self_ticks_of(unsigned core, const std::vector<bool>& left_out) const;
-    std::uint32_t context_of(unsigned core) const;  // that it is in
+    std::uint32_t context_of(unsigned core) const;  // the one that the core runs
 
     void on_session(const HelloInfo& hello) override;
     void on_session_end() override;
@@ -169,7 +169,7 @@ public:
     }
 
 private:
-    // The share of one context of a core: what CallDecoder reports to.
+    // One context of a core: the sink of its CallDecoder.
     struct Context {
         Context(Profile& profile, std::uint32_t its_number)
             : number(its_number),
@@ -223,29 +223,29 @@ private:
         void on_exit(const OpenCall& call, const ClosedCall& result);
         void on_complete_call(std::uint32_t offset, Ticks ticks, const Durations::Inside& inside);
         std::uint32_t on_path(std::uint32_t parent, std::uint32_t offset, const Durations::Sum& sum);
-        // Of the session that is over.
+        // The times of the session that is over.
         ContextTimes take_times();
-        // The events of the call that has just returned.
+        // Adds the events of the call that has just returned.
         void take_events(const WithData& record);
-        // An interrupt has none of its own: those of its calls are of calls around it.
+        // No record has an interrupt's events: passes its calls' events to the call around it.
         void pass_events_on();
         // False: the budget has no room for this function, nor for later ones of this context.
         [[gnu::noinline, gnu::cold]] bool make_room(std::uint32_t function);
 
         std::uint32_t number;
         bool counts_durations;
-        Ticks handed_within;      // between two returns, if the first is a tail call's
-        Ticks last_end = 0;       // of a call
+        Ticks handed_within;  // Handed::within
+        Ticks last_end = 0;   // of the call that ended last
         std::uint32_t last_node = 0;
-        std::uint64_t taken = 0;  // by recording, in 1/256 ticks: call_costs.hpp
+        std::uint64_t taken = 0;  // overhead so far, in 1/256 ticks: call_costs.hpp
         Profile& profile_;
         std::vector<FunctionTimes> times;
-        std::uint32_t known = 0;  // their number, which times.size() takes a division for
+        std::uint32_t known = 0;  // times.size(), which takes a division
         bool is_full = false;
         CallDecoder<Context> decoder;
         EventChildren event_children;
-        Ticks left_at = 0;  // the core's tracer_ticks then
-        Ticks counted = 0;  // of the decoder's tracer ticks, in the core's
+        Ticks left_at = 0;  // the core's tracer_ticks when the core left this context
+        Ticks counted = 0;  // the decoder's tracer ticks that the core's tracer_ticks include
         Ticks entered = 0;  // when it last began to run
         Ticks ran_ticks = 0;
         Ticks self_before = 0;    // in sessions that are over
@@ -260,7 +260,7 @@ private:
         Core(const Core& other, Profile& profile);
 
         Context& context(std::uint32_t number);
-        // The core has left the context that ran at `left`, and is in `to` since `entered`.
+        // The core left the running context at `left`, and has run `to` since `entered`.
         void enter(Context& to, std::uint64_t left, std::uint64_t entered);
         void stop_running(std::uint64_t clock);
         void on_records(std::span<const protocol::StampedRecord> records, std::uint64_t index);
@@ -278,8 +278,8 @@ private:
         Context* current = nullptr;
         WithData with_data;
         std::uint64_t last_clock = 0;  // of the last event
-        Ticks tracer_ticks = 0;  // of the contexts that were left
-        bool runs = false;       // a record came since the session's begin and the last gap
+        Ticks tracer_ticks = 0;        // of its contexts, each up to when the core last left it
+        bool runs = false;             // a record came after the session's begin and the last gap
     };
     template <typename Visit>
     void for_each_context(Visit visit) {
@@ -296,7 +296,7 @@ private:
         }
     }
 
-    // For one more entry of a list of at most `most`; false: it is left out, and counted.
+    // True if a list of at most `most` entries has room for one more; else counts it as left out.
     bool has_room(std::size_t size, std::size_t most) {
         if (size < most && budget_.take(price::list_entry)) return true;
         ++left_out_;
@@ -308,13 +308,13 @@ private:
         durations_[function].raw.add(std::min(ticks, most) * protocol::overhead_unit);
         durations_[function].corrected.add(corrected > 0 ? static_cast<std::uint64_t>(corrected) : 0);
     }
-    void measured();  // call when the overhead is known, or has changed
+    void measured();  // call it when hello_ has new overheads
 
     PathCache paths_{functions_, tree_, costs_, code_, budget_};
     std::array<std::unique_ptr<Core>, 256> cores_;
 };
 
-// Inlined into the decoder's loop, which knows the call's outcome at compile time.
+// The compiler inlines it into the decoder's loop, where the call's outcome is a constant.
 [[gnu::always_inline]] inline void Profile::Context::on_exit(const OpenCall& call, const ClosedCall& result) {
     CallTree::Node& node = profile_.tree_[call.path.node];
     const Ticks end = call.begin + result.ticks;
@@ -333,7 +333,7 @@ private:
     of.last_end = end;
     const std::uint64_t total = call.total_before + result.ticks;
     of.self_ticks += result.self_ticks;
-    bool hook_has_run = true;  // not that of a call that was left without returning
+    bool hook_has_run = true;  // false: longjmp left the call
     switch (result.outcome) {
     case Outcome::returned:
         break;
@@ -353,7 +353,7 @@ private:
     const auto corrected = static_cast<std::int64_t>(result.ticks * protocol::overhead_unit - (taken - call.taken_before));
     taken += static_cast<std::uint64_t>(node.outside - (hook_has_run ? 0 : profile_.costs_.hook_outside));
     if (result.outcome == Outcome::lost) {
-        // Calls since the gap have been added to the total already.
+        // Calls after the gap are in the total already.
         if (total > of.total_ticks) of.total_ticks = total;
     } else {
         of.total_ticks = total;

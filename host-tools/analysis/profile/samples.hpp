@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples of the target's: a tree of addresses, from the outermost caller to where the core was.
+// The target's samples as a tree of addresses, from the outermost caller to the sampled PC.
 #pragma once
 
 #include <cstdint>
@@ -19,21 +19,21 @@ public:
         std::uint32_t parent = root;
         std::int64_t offset = 0;    // bytes from text_base
         bool is_link = false;       // it was in x30, and may be stale
-        bool is_return = false;     // it is where a call returns to
-        std::uint64_t samples = 0;  // that end here
+        bool is_return = false;     // a call returns to it
+        std::uint64_t samples = 0;  // samples that end here
     };
 
-    // Addresses that the budget refuses are left out: the sample ends at the last that is known.
+    // If the budget refuses an address, the sample ends at the last known one.
     void add(const WithData& record, MemoryBudget& budget);
 
     std::uint64_t count() const { return count_; }
-    std::uint64_t cut() const { return cut_; }  // of them: the target has left callers out
-    const std::vector<Node>& nodes() const { return nodes_; }  // parents first; nodes()[root] is none's
+    std::uint64_t cut() const { return cut_; }  // samples of which the target left callers out
+    const std::vector<Node>& nodes() const { return nodes_; }  // parents first; root has no address
 
 private:
     std::uint32_t child(std::uint32_t parent, std::int64_t offset, bool is_link, bool is_return, MemoryBudget& budget);
 
-    // Offsets are of instructions: the key's low bits are free.
+    // Instructions are 4 bytes, so an offset's two low bits are free for the flags.
     struct Key {
         std::uint32_t parent;
         std::int64_t offset_and_flags;

@@ -15,8 +15,8 @@ constexpr std::size_t first_path = CallTree::overflow + 1;
 
 FixedTicks above_zero(Signed value) { return value > 0 ? static_cast<FixedTicks>(value) : 0; }
 
-// Makes each path's self at least zero: its caller has less for it. Returns what lies below zero
-// without a caller.
+// Raises each negative self time to zero and subtracts the difference from the caller's self time.
+// Returns the sum of the differences that have no caller.
 FixedTicks settle(const Nodes& nodes, std::vector<Signed>& self) {
     FixedTicks below = 0;
     for (std::size_t i = nodes.size(); i-- > first_path;) {
@@ -31,7 +31,7 @@ FixedTicks settle(const Nodes& nodes, std::vector<Signed>& self) {
     return below;
 }
 
-// By node: the time inside its calls that is in no call's self time.
+// By node: the time inside its calls that no call has as self time.
 std::vector<FixedTicks> between(const Nodes& nodes) {
     std::vector<Signed> rest(nodes.size());
     for (std::size_t i = first_path; i < nodes.size(); ++i) {
@@ -46,11 +46,11 @@ std::vector<FixedTicks> between(const Nodes& nodes) {
     return result;
 }
 
-// By function, in ticks: the difference between the function and its paths. Some paths found no
-// room, and a gap may put a time below two of its paths.
+// By function, in ticks: the function's times less those of its paths. They differ because the
+// budget refused paths, and because a gap may put a time below two of its paths.
 struct Beside {
     std::vector<Signed> total;
-    std::vector<FixedTicks> self;  // without room alone: never less
+    std::vector<FixedTicks> self;  // 1/256 ticks; only from refused paths, so never negative
 };
 Beside beside_paths(const Nodes& nodes, const std::vector<FunctionTimes>& times,
                     const std::vector<FixedTicks>& between_of) {
@@ -75,7 +75,7 @@ Beside beside_paths(const Nodes& nodes, const std::vector<FunctionTimes>& times,
     return beside;
 }
 
-// Lays lengths end to end and returns each in whole nanoseconds.
+// Puts lengths end to end and rounds the ends, so the nanoseconds add up without an error.
 class Ruler {
 public:
     explicit Ruler(std::uint64_t clock_hz) : clock_hz_(clock_hz) {}

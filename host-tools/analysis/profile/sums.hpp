@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Self and total times in whole nanoseconds: one time for each call path, and every other time is a
+// Self and total times in whole nanoseconds. Each call path has one time, and every other time is a
 // sum of these. So all formats that show sums agree with each other exactly.
 //
-// docs/accuracy.md, "What a time is", defines the times and says how paths below zero and the
-// rounding are settled. Beyond that: a time that a gap put below two outermost paths of a function
-// counts once in its total.
+// docs/accuracy.md, "What a time is", defines the times, and how times below zero and rounding are
+// handled. In addition: a gap may put the same time below two outermost paths of a function. The
+// function's total counts this time once.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ struct Sums {
     std::uint64_t below_zero_ns = 0;
 };
 
-// `times`: profile.times(). `taken`: by node, the overhead in its self time, in 1/256 ticks; empty:
-// times as recorded.
+// `times`: profile.times(). `taken`: the overhead in each node's self time, in 1/256 ticks; empty
+// for times as recorded.
 Sums sum_up(const Profile& profile, const std::vector<FunctionTimes>& times,
             const std::vector<SignedFixedTicks>& taken);
 

@@ -51,7 +51,7 @@ bool TargetProfile::on_frame(unsigned number, const std::uint8_t* payload, std::
     }
     const bool in_order = header.part == core.next_part && (header.number != core.number || !core.whole);
     core.number = header.number;
-    // After a part that is missing none is the next, until another read-out begins.
+    // After a missing part no part is in order until another read-out begins.
     core.next_part = in_order ? header.part + 1 : ~std::uint64_t{0};
     core.whole = in_order && header.last;
     for (protocol::ProfileEntry entry; reader.next(entry);) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the target's profile recorder has added up, from its profile frames.
+// The sums of the target's profile recorder, from its profile frames.
 //
-// Values are cumulative within a session, so what came last of a function and core is what counts; a
-// frame that was lost is made good by the next read-out. Sessions, like cores, are summed up.
+// Values are cumulative within a session, so only the last value of a function on a core counts.
+// The next read-out replaces a lost frame. The profile is the sum over all cores and sessions.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ struct ProfiledTimes {
 
     void add(const protocol::ProfileEntry& entry);
     void add(const ProfiledTimes& other);
-    // An upper bound of so many per cent of the calls' durations: the end of a bin. 0: no call.
+    // An upper bound of this percentile of the calls' durations: the end of a bin. 0: no call.
     std::uint64_t percentile(unsigned percent) const;
 };
 
@@ -35,21 +35,21 @@ public:
     bool on_frame(unsigned core, const std::uint8_t* payload, std::size_t count, MemoryBudget& budget);
     void on_session_end(MemoryBudget& budget);
 
-    // By site offset, those with a call; after the last session's end.
+    // By site offset, functions with a call. Call it after the last session's end.
     const std::map<std::uint32_t, ProfiledTimes>& functions() const { return sum_; }
-    // All functions that the budget refused, together; after the last session's end.
+    // The sum of all functions that the budget refused. Call it after the last session's end.
     const ProfiledTimes& others() const { return others_; }
     std::uint64_t frames() const { return frames_; }
-    // Of the last session that had any.
+    // The number of the last read-out, in the last session that had any.
     std::uint64_t last_read_out() const { return last_read_out_; }
-    // Cores, of all sessions, whose last read-out lacks a part: some functions show an earlier one.
+    // Cores, over all sessions, whose last read-out lacks a part: some functions have older values.
     std::uint64_t incomplete() const { return incomplete_; }
 
 private:
     struct Core {
         std::unordered_map<std::uint32_t, protocol::ProfileEntry> entries;
-        // Of the functions that have no entry: in this read-out so far, and in the one before. Values are cumulative, so
-        // the larger of the two is what is known.
+        // The functions without an entry: in this read-out so far, and in the one before. Values
+        // are cumulative, so the larger of the two counts.
         ProfiledTimes others;
         ProfiledTimes others_before;
         std::uint64_t number = 0;

@@ -28,7 +28,7 @@ void TargetState::on_session_end(std::optional<std::uint64_t> first, std::uint64
         return first && clock > *first ? clock - *first : std::uint64_t{0};
     };
     for (std::size_t i = 0; i < told_.size() && changes_.size() < max_changes; ++i) {
-        // Of the changes before the first record only the last one matters.
+        // Before the first record only the last change counts.
         if (i + 1 < told_.size() && since(told_[i + 1].since) == 0) continue;
         changes_.push_back({.ticks = since(told_[i].since),
                             .mode = told_[i].mode,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a target's stats frames say of the target: which recorder and mode are in force, since when;
-// how many callbacks it left out; and when the host read its profile.
+// The state of the target, from its stats frames: which recorders and mode are in force, and since
+// when; how many callbacks it left out; and when the host read its profile.
 #pragma once
 
 #include <cstdint>
@@ -22,29 +22,28 @@ struct InForceChange {
     bool same(const InForceChange& other) const { return mode == other.mode && recorders == other.recorders; }
 };
 
-// Of the last session that says any of it.
+// Of the last session whose target keeps a profile.
 struct ProfileReading {
     bool kept = false;  // the target keeps a profile
-    std::optional<std::uint64_t> ticks;  // when it was read last, whole; nothing: never
+    std::optional<std::uint64_t> ticks;  // when the last read-out ended; nothing: never read
     std::uint64_t session = 0;
 };
 
 class TargetState {
 public:
-    // If the firmware changes them all the time, later changes are left out.
+    // Further changes are left out.
     static constexpr std::size_t max_changes = 4096;
 
     void on_stats(unsigned core, const protocol::Stats& stats);
-    // Any profile frame; a malformed one means nothing.
+    // Takes any profile frame, and ignores malformed ones.
     void on_profile(unsigned core, const std::uint8_t* payload, std::size_t count);
-    // `first`: clock of the session's first event; nothing: there was none.
+    // `first`: clock of the session's first event; nothing: the session has no event.
     void on_session_end(std::optional<std::uint64_t> first, std::uint64_t session);
 
-    // The following: after the last session's end.
+    // Call these after the last session's end.
     bool is_known() const { return known_; }
     const std::vector<InForceChange>& changes() const { return changes_; }
-    // When a request stopped the recording, since the last session's first event; nothing: it was
-    // on.
+    // When a request stopped recording, since the last session's first event; nothing: it is on.
     std::optional<std::uint64_t> stopped_ticks() const { return stopped_; }
     std::uint64_t recursions() const { return recursions_; }
     const ProfileReading& reading() const { return reading_; }
@@ -56,7 +55,7 @@ private:
         bool is_read = false;
     };
     std::map<unsigned, Core> cores_;  // of this session
-    std::vector<protocol::Stats> told_;   // of this session, by change
+    std::vector<protocol::Stats> told_;  // of this session, one for each change
     bool known_ = false;
     std::vector<InForceChange> changes_;
     std::optional<std::uint64_t> stopped_;

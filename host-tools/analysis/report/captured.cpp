@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a report shows besides times: captured registers, counters, marks.
+// The values that a report shows besides times: captured registers, counters, marks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t shown_marks = 20;
 
-// Addresses and the like are known by their digits.
+// Large values, mostly addresses, are easier to recognise in hexadecimal.
 std::string value_text(std::int64_t value) {
     constexpr std::int64_t large = std::int64_t{1} << 32;
     return value > -large && value < large ? fmt::format("{}", value)

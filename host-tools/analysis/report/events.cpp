@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The PMU's events by function and by call path.
 //
-// Recording a call retires instructions, too. How many is a constant that the target tells (protocol::EventCosts), so
-// INST_RETIRED is shown without them, as times are shown without recording's (correction.hpp). What recording adds to
-// other events depends on the CPU and the program: those are as counted.
+// Recording a call retires a constant number of instructions, which the target sends
+// (protocol::EventCosts). The report subtracts them from INST_RETIRED, as correction.hpp does for
+// times. The effect on other events depends on the CPU and the program, so they are as counted.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ EventCell cell_of(const EventSums& sums, const Taken& taken) {
     return {sums.calls, sums.total, sums.self, less(sums.total, taken.total), less(sums.self, taken.self)};
 }
 
-// By node; a path's number is above its caller's. `sums`: as many as there are nodes.
+// By node, of which `sums` has as many. A path's number is above its caller's.
 std::vector<Taken> taken_by_node(const std::vector<CallTree::Node>& nodes, const std::vector<EventSums>& sums,
                                  const protocol::EventCosts& costs, const std::vector<bool>& local) {
     std::vector<Taken> taken(nodes.size());
@@ -148,7 +148,7 @@ std::string text_table(EventTable events, bool raw, SortKey key, std::size_t top
             heads.push_back(names ? column.name : what);
         }
     }
-    // One number of calls is enough where events were always counted together.
+    // If events were always counted together, one column of calls is enough.
     bool alike = true;
     for (const EventRow& row : events.rows) {
         for (const EventCell& cell : row.cells) alike &= cell.calls == row.cells[0].calls;
@@ -245,7 +245,7 @@ void json_events(Json& json, const Report& report) {
         }
         return columns;
     };
-    // `functions` has the rows in their order, without interrupts.
+    // `functions` has the same rows in the same order, but no interrupts.
     const auto put = [](Json& functions, const auto& rows, const EventTable& table) {
         auto function = functions.begin();
         for (const auto& row : rows) {

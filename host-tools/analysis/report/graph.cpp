@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The call tree, children by total time. A path that --levels or --min-share cuts is left out
-// whole, so what is shown is true of itself. Walked without recursion: a recording may hold paths
-// deeper than this process's stack; for the same reason JSON lists nodes with their parent.
+// The call tree, children by total time. --levels and --min-share leave out whole paths, so the
+// times of the others stay true. The walk has no recursion, because a recording may have paths too
+// deep for this process's stack. For the same reason JSON lists nodes with their parents.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ Children sorted_children(const Report& report, const Profile& profile) {
     return children;
 }
 
-// Depth first, as printed. The pseudo nodes come last, and only when they hold something.
+// Depth first, as printed. The pseudo nodes come last, and only if they have calls.
 std::vector<Shown> shown_nodes(const Report& report, const Profile& profile,
                                const GraphOptions& options) {
     const auto& nodes = profile.tree().nodes();
@@ -81,8 +81,8 @@ std::string name_of(const Report& report, const CallTree::Node& node, std::uint3
     return report.by_number[node.function].name;
 }
 
-// A list of very many nodes as one JSON value would take ten times the memory of its text. So each node's text is
-// appended to `list`, indented as json_text() does it one level down.
+// Appends a node's text to `list`, indented as json_text() does it one level down. A JSON value of
+// all nodes would take ten times the memory of its text.
 void append_element(std::string& list, const Json& one, std::size_t before) {
     std::string text = json_text(one);
     text.pop_back();
@@ -145,8 +145,8 @@ std::string json_graph(const Report& report, const Profile& profile, const Graph
     const std::string begin_of_list = "\n \"nodes\": [";
     const std::size_t at_list = around.find(begin_of_list) + begin_of_list.size();
     std::string out = around.substr(0, at_list);
-    std::size_t count = 0;          // of nodes in it
-    std::vector<std::size_t> path;  // numbers of the last node of each depth
+    std::size_t count = 0;          // of nodes in the list
+    std::vector<std::size_t> path;  // id of the last node of each depth
     for (const Shown& at : shown_nodes(report, profile, options)) {
         const CallTree::Node& node = nodes[at.node];
         path.resize(at.depth + 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The integrity of a recording: its account, and all that is missing or damaged.
+// The integrity of a recording: the balance of its records, and all that is missing or damaged.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,9 +9,9 @@
 namespace nopscope::host {
 namespace {
 
-constexpr std::size_t summands = 7;  // generated and what it is made of
+constexpr std::size_t summands = 7;  // items: generated and its summands
 
-// Looks at the functions of the trace, of the profile, and those that were moved between the two.
+// Checks the functions of the trace, of the profile, and those that moved between the two.
 std::uint64_t unknown_sites_of(const Profile& profile, const Symbols* symbols) {
     if (!profile.hello()) return 0;
     std::set<std::uint32_t> offsets;
@@ -113,7 +113,7 @@ std::string integrity_line(const Integrity& integrity) {
     }
     line += fmt::format("; {}, {}", item(summands), item(summands + 1));
     for (std::size_t i = summands + 2; i < items.size(); ++i) {
-        // Every boot begins with some text: JSON has how much.
+        // Text before the first frame is normal at each boot. JSON has its length.
         if (items[i].value != 0 && items[i].name != std::string_view("lead_bytes")) line += ", " + item(i);
     }
     if (!integrity.complete) line += "; the recording ended before the target did";

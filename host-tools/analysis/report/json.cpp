@@ -63,7 +63,7 @@ Json json_masked(const Report& report) {
 
 namespace {
 
-// Times of single calls as recorded, and corrected; null: no call was seen from begin to end.
+// Times of single calls as recorded, and corrected; null: no call was recorded from begin to end.
 void json_call(Json& json, const std::optional<CallTimes>& raw, const std::optional<CallTimes>& corrected) {
     const auto put = [&](const char* prefix, const std::optional<CallTimes>& of) {
         const auto number = [&](std::uint64_t CallTimes::*part) { return of ? Json((*of).*part) : Json(nullptr); };
@@ -146,7 +146,7 @@ std::string json_report(const Report& report) {
     }
     json_captured(json, report);
     json_samples(json, report);
-    // Of a profile whose frames are lost the events may be there.
+    // If all profile frames are lost, its events may still be there.
     if (report.read_out != 0 || !report.profile_events.columns.empty()) {
         json["profile"] = {{"read_out", report.read_out}, {"functions", Json::array()}};
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON pieces that several commands share. Keys keep the order they were given in.
+// JSON pieces that several commands share. Keys stay in the order of insertion.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -15,14 +15,14 @@ Json json_integrity(const Integrity& integrity);
 Json json_image(const Report& report);
 Json json_overhead(const Report& report);
 Json json_loss(const Report& report);
-Json json_others(const Report& report);  // where Others::any()
+Json json_others(const Report& report);  // only if Others::any()
 Json json_marks(const Report& report);
 Json json_place(const FunctionPlace& place);  // name, address, file, line
 Json json_masked(const Report& report);
-// Into `json`, where there is any: `captured`, `counters`, `markers`.
+// Adds `captured`, `counters` and `markers` to `json` if they have entries.
 void json_captured(Json& json, const Report& report);
 
-// With a final newline, in ASCII: a terminal may show it. Bytes that are no UTF-8 become U+FFFD.
+// With a final newline, in ASCII, safe for a terminal. Bytes that are not UTF-8 become U+FFFD.
 std::string json_text(const Json& json);
 
 }  // namespace nopscope::host

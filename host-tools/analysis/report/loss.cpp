@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is missing: how much, which times are doubtful because of it, and what helps.
+// Missing records: how many, which times are doubtful because of them, and what helps.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

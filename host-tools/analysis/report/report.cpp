@@ -43,7 +43,7 @@ void add_masked(Report& report, const Profile& profile, const HelloInfo& hello, 
     for (const Masked& masked : profile.masked()) {
         MaskedRow row;
         row.address = base_of(hello) + static_cast<std::uint64_t>(masked.where);
-        // What was called there has masked them: the call is before.
+        // The address is the return address of the call that masked them.
         const Function* const around = symbols != nullptr ? symbols->around(row.address - 4) : nullptr;
         row.name = around != nullptr ? around->name : hex_address(row.address);
         if (around != nullptr) {
@@ -58,14 +58,14 @@ void add_masked(Report& report, const Profile& profile, const HelloInfo& hello, 
     }
 }
 
-// Times of calls, in 1/256 ticks. A time below zero counts as zero.
+// Times of calls, in 1/256 ticks. A negative time counts as zero.
 struct FixedCalls {
     SignedFixedTicks min = 0;
     SignedFixedTicks sum = 0;
     SignedFixedTicks max = 0;
 };
-// No time is above `total_ns`: sums are settled and rounded by path (analysis/profile/sums.hpp), so a call
-// may come out some nanoseconds above its function's total.
+// Limits each time to `total_ns`: sums are rounded by path (analysis/profile/sums.hpp), so a call
+// may otherwise be some nanoseconds above its function's total.
 CallTimes call_times(const FixedCalls& calls, std::uint64_t count, std::uint64_t total_ns, std::uint64_t clock_hz) {
     const auto ns = [&](SignedFixedTicks fixed) {
         return fixed > 0 ? fixed_to_ns(static_cast<FixedTicks>(fixed), clock_hz) : 0;
@@ -174,7 +174,7 @@ CallTimes joined(const std::optional<CallTimes>& a, std::uint64_t calls, const C
     return {std::min(a->min_ns, b.min_ns), static_cast<std::uint64_t>(mean), std::max(a->max_ns, b.max_ns)};
 }
 
-// Of a target in adaptive mode the trace has some of a function's calls, and the profile the others.
+// In adaptive mode the trace has some of a function's calls, and the profile has the others.
 void join_profile(Report& report) {
     std::unordered_map<std::uint64_t, std::size_t> at;
     for (std::size_t i = 0; i < report.functions.size(); ++i) at[report.functions[i].address] = i;
@@ -230,7 +230,7 @@ void sort_by(std::vector<Row>& rows, SortKey key, std::size_t top, bool raw) {
 
 }  // namespace
 
-// Addresses are even, interrupts' offsets odd.
+// Addresses are even, the offsets of interrupts are odd.
 std::uint64_t key_of(const FunctionPlace& place) {
     return place.interrupt ? interrupt_offset(*place.interrupt) : place.address;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A profile with names and nanoseconds: what every output format shows. Times are as recorded, and
-// `corrected`: less the recording overhead (analysis/profile/correction.hpp). All times in a table (total,
-// self, min, mean, max, percentiles) are corrected, or all are as recorded.
+// A profile with names and nanoseconds, which every output format shows. It has times as recorded,
+// and `corrected` times: less the recording overhead (analysis/profile/correction.hpp). All times
+// in a table (total, self, min, mean, max, percentiles) are corrected, or all are as recorded.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@
 
 namespace nopscope::host {
 
-// What stands for functions and paths that --memory has no room for.
+// The name of the row for all functions and paths that --memory has no room for.
 inline constexpr char others_name[] = "(others)";
 
 struct FunctionPlace {
@@ -29,14 +29,15 @@ struct FunctionPlace {
     std::string file;  // empty: unknown
     std::uint32_t line = 0;
     std::uint64_t address = 0;  // link time
-    std::optional<std::uint32_t> interrupt = std::nullopt;  // it is none, but this interrupt: no file, no address
+    // Set for an interrupt, which has no file and no address.
+    std::optional<std::uint32_t> interrupt = std::nullopt;
 };
 
-// Different of different functions and interrupts, the same in every report of an image; 0: it is neither.
-// Of a function, its address.
+// A key that is unique among functions and interrupts, and the same in every report of an image. A
+// function's key is its address. 0: the place is neither.
 std::uint64_t key_of(const FunctionPlace& place);
 
-// Of single calls: those that were seen from begin to end. min <= mean <= max <= the row's total.
+// Of the single calls that were recorded from begin to end. min <= mean <= max <= the row's total.
 struct CallTimes {
     std::uint64_t min_ns = 0;
     std::uint64_t mean_ns = 0;
@@ -50,58 +51,58 @@ struct FunctionRow : FunctionPlace {
     std::uint64_t self_ns = 0;
     std::uint64_t corrected_total_ns = 0;
     std::uint64_t corrected_self_ns = 0;
-    std::optional<CallTimes> call;  // absent: no call of it was seen from begin to end
+    std::optional<CallTimes> call;  // nothing: no call was recorded from begin to end
     std::optional<CallTimes> corrected_call;
-    std::uint64_t timed = 0;  // of `calls`: those that were seen from begin to end
-    double share = 0;  // self of all functions' self, both corrected unless Report::raw, 0..1
+    std::uint64_t timed = 0;  // of `calls`: recorded from begin to end
+    double share = 0;         // self / all functions' self, both corrected unless Report::raw, 0..1
     std::uint64_t open = 0;
     std::uint64_t lost = 0;
     std::uint64_t unwound = 0;
     std::uint64_t incomplete = 0;
-    std::uint64_t dropped = 0;   // records, while a call of it was open: maybe its callees'
-    std::uint64_t profiled = 0;  // of `calls`: those that the target's profile has
+    std::uint64_t dropped = 0;   // records while a call of it was open: maybe its callees'
+    std::uint64_t profiled = 0;  // of `calls`: from the target's profile
 };
 
-// From what the target's profile recorder added up.
+// From the sums of the target's profile recorder.
 struct ProfileRow : FunctionPlace {
     std::uint64_t calls = 0;
-    std::uint64_t total_ns = 0;  // of all calls, also of those inside each other
+    std::uint64_t total_ns = 0;  // sum over all calls, also over calls inside each other
     std::uint64_t self_ns = 0;
-    std::uint64_t corrected_total_ns = 0;  // the calls that it made are still recorded in it
+    std::uint64_t corrected_total_ns = 0;  // contains the overhead of the calls that it made
     std::uint64_t corrected_self_ns = 0;
     CallTimes call;
     CallTimes corrected_call;
     std::array<std::uint64_t, 2> percentiles_ns{};  // p50, p99: upper bounds, ends of bins
     std::array<std::uint64_t, 2> corrected_percentiles_ns{};
-    std::uint64_t taken = 0;  // overhead of each call, in 1/256 ticks, to take off the bins' ends
-    double share = 0;  // likewise, of all profiled functions' self
+    std::uint64_t taken = 0;  // overhead of each call, in 1/256 ticks: subtract it from bins' ends
+    double share = 0;         // likewise; divided by all profiled functions' self
     std::array<std::uint64_t, protocol::profile_bins> bins{};
 };
 
-// From samples: of how many it was the function that ran, and of how many one that was open.
+// Numbers of samples.
 struct SampleRow : FunctionPlace {
-    std::uint64_t self = 0;
-    std::uint64_t total = 0;
-    double share = 0;  // self of all samples, 0..1
+    std::uint64_t self = 0;   // in which the function ran
+    std::uint64_t total = 0;  // in which a call of it was open
+    double share = 0;         // self / all samples, 0..1
 };
 struct SampleNode {
-    std::uint32_t parent = 0;  // number; 0, the first, is no function's
-    std::uint32_t function = 0;  // SampleReport::places
+    std::uint32_t parent = 0;    // number of a node; node 0 has no function
+    std::uint32_t function = 0;  // number in SampleReport::places
     std::uint64_t self = 0;
     std::uint64_t total = 0;
 };
 struct SampleReport {
     std::uint64_t count = 0;
-    std::uint64_t cut = 0;  // of them: callers beyond the outermost that is shown were left out
+    std::uint64_t cut = 0;             // samples of which the target left outer callers out
     std::vector<SampleRow> functions;  // unsorted
     std::vector<FunctionPlace> places;
     std::vector<SampleNode> nodes;     // parents first
 };
 
-// From the PMU's events: of how many calls, and how many there were, as counted and less what recording adds.
+// Counts of one PMU event: as counted, and `corrected`: less the events that recording adds.
 struct EventCell {
-    std::uint64_t calls = 0;
-    std::uint64_t total = 0;  // a recursive function's counts once, but in the profile
+    std::uint64_t calls = 0;  // that were counted
+    std::uint64_t total = 0;  // in a recursive function once; in the profile once for each call
     std::uint64_t self = 0;
     std::uint64_t corrected_total = 0;
     std::uint64_t corrected_self = 0;
@@ -112,24 +113,24 @@ struct EventRow : FunctionPlace {
 struct EventColumn {
     std::uint32_t number = 0;
     std::string name;
-    bool corrected = false;  // what recording adds is known
+    bool corrected = false;  // the number of events that recording adds is known
 };
 struct EventTable {
-    std::vector<EventColumn> columns;            // by number; none: nothing was counted
+    std::vector<EventColumn> columns;            // by number; empty: nothing was counted
     std::vector<EventRow> rows;                  // by address
-    std::vector<std::vector<EventCell>> nodes;   // of calls: by column and node of the call tree
+    std::vector<std::vector<EventCell>> nodes;   // by column and node of the call tree; trace only
 };
 
 enum class SortKey : std::uint8_t { self, total, calls, max };
 
-// One that the target in adaptive mode has moved to the profile, or back.
+// A function that the target in adaptive mode moved to the profile, or back.
 struct MoveRow : FunctionPlace {
     std::uint64_t at_ns = 0;  // since the session's first event
     bool to_profile = false;
     std::uint64_t session = 0;
 };
 
-// The values that a register had at a function's entry, or its result.
+// The values of a register at a function's entries, or of its results.
 struct CapturedRow : FunctionPlace {
     std::string what;  // "x0" to "x7", "result"
     ValueSeries series;
@@ -141,18 +142,18 @@ struct MarkRow {
     unsigned core = 0;
     std::uint32_t context = 0;
     std::uint64_t session = 0;
-    std::string function;  // that it lies in; empty: none
+    std::string function;  // the innermost one; empty: none
 };
 
-// Interrupts of a core were masked for longer than ever before in its session.
-struct MaskedRow : FunctionPlace {  // that masked them
+// Interrupts of a core were masked for longer than ever before in its session, by this function.
+struct MaskedRow : FunctionPlace {
     std::uint64_t at_ns = 0;  // its end, since the session's first event
     std::uint64_t length_ns = 0;
     unsigned core = 0;
     std::uint64_t session = 0;
 };
 
-// One counter of `integrity`. Those that spoil a recording are zero in a clean one.
+// One counter of `integrity`. A counter that spoils a recording is zero in a clean one.
 struct IntegrityItem {
     const char* name;
     std::uint64_t value;
@@ -161,18 +162,17 @@ struct IntegrityItem {
 
 struct Integrity {
     std::vector<IntegrityItem> items;  // generated and its summands, corrupt_frames, gaps first
-    bool at_least = false;  // generated is a lower bound: there may have been more
-    bool complete = false;  // the target said it was finished, and everything up to there is here
+    bool at_least = false;             // generated is a lower bound
+    bool complete = false;             // every core of the last session sent its final stats
     bool clean = false;     // complete, and no counter that spoils is above zero
 
     std::uint64_t value(std::string_view name) const;  // 0: there is no such item
 };
 
-// How many of the target's records are not in the recording. What flight mode overwrites is no
-// loss.
+// How many of the target's records the recording lacks, without those that flight mode overwrites.
 struct Loss {
-    std::uint64_t events = 0;  // that there were
-    std::uint64_t dropped = 0;  // for want of room in the ring: the line is too slow
+    std::uint64_t events = 0;   // records that the target generated
+    std::uint64_t dropped = 0;  // the ring was full: the line is too slow
     std::uint64_t lost = 0;     // on the line
     std::vector<std::string> helps;  // options of `record`, and advice
 
@@ -181,7 +181,7 @@ struct Loss {
     }
 };
 
-// What the recording lacks between two points in time of a core.
+// The records of a core that the recording lacks between two points in time.
 struct MissingRow {
     std::uint64_t session = 0;
     unsigned core = 0;
@@ -194,7 +194,7 @@ struct MissingRow {
     std::uint64_t all() const { return lost + overwritten + dropped; }
 };
 
-// What the target says of itself. Not known of older targets.
+// The target's state, by its own stats. Older targets do not send it.
 struct TargetRow {
     std::string in_force;  // "graph, lossless"
     std::uint64_t from_ns = 0;  // since the session's first event
@@ -202,21 +202,21 @@ struct TargetRow {
 };
 struct TargetFacts {
     bool known = false;
-    std::vector<TargetRow> in_force;  // in order
+    std::vector<TargetRow> in_force;          // in order of time
     std::optional<std::uint64_t> stopped_ns;  // when a request stopped the recording
     bool keeps_profile = false;
     std::optional<std::uint64_t> read_ns;  // when the profile was last read; nothing: never
-    std::vector<std::string> only_there;   // functions that were moved to the profile, which was not read since
-    std::uint64_t recursions = 0;          // callbacks and captures left out
+    std::vector<std::string> only_there;   // functions moved to the profile after its last read
+    std::uint64_t recursions = 0;          // callbacks and captures that were left out
     std::uint32_t sites = 0;
     protocol::RefusedSites refused;
 };
 
-// What --memory had no room for. The rows and paths "(others)" have these calls, so all sums are exact.
+// Items that --memory had no room for. The rows "(others)" have these calls, so sums are exact.
 struct Others {
-    std::uint64_t calls = 0;       // of functions that have no row, and of the target's profile's
-    std::uint64_t path_calls = 0;  // of paths that the call tree does not have
-    std::uint64_t left_out = 0;    // values, counts of events, marks and gaps that are nowhere
+    std::uint64_t calls = 0;       // of functions without a row, in the trace and in the profile
+    std::uint64_t path_calls = 0;  // of paths that are not in the call tree
+    std::uint64_t left_out = 0;    // values, counts of events, marks and gaps that no output has
 
     bool any() const { return (calls | path_calls | left_out) != 0; }
 };
@@ -228,12 +228,12 @@ struct Report {
     std::string board;
     std::uint64_t clock_hz = 0;
     protocol::Clock clock{};
-    bool calibrated = false;  // else nothing is taken off
+    bool calibrated = false;  // false: corrected times are as recorded
     std::array<protocol::Overhead, protocol::overhead_count> overheads{};
     std::int32_t landing_pad = 0;  // hello's
     std::int64_t subtracted_ns = 0;   // from all self times of `functions` and `profile` together
-    std::uint64_t below_zero_ns = 0;  // overhead beyond that: self times are 0 already
-    bool raw = false;                 // what texts show, and what rows are sorted by
+    std::uint64_t below_zero_ns = 0;  // overhead beyond self times, which are 0 then
+    bool raw = false;                 // texts show, and sort by, times as recorded
     unsigned cores = 0;
     bool lossless = false;
     bool flight = false;
@@ -247,9 +247,9 @@ struct Report {
     std::vector<Times> nodes;            // by node of the call tree, corrected
     std::vector<Times> raw_nodes;        // likewise, as recorded
     std::vector<bool> no_landing_pad;    // by function number
-    std::uint64_t read_out = 0;          // number of the last one of the profile; 0: there is none
+    std::uint64_t read_out = 0;          // number of the profile's last read-out; 0: none
     std::vector<ProfileRow> profile;     // unsorted
-    bool adaptive = false;  // then `functions` are those of the trace and of the profile together
+    bool adaptive = false;  // true: `functions` has the sums of the trace and the profile
     std::uint64_t moves = 0;
     std::vector<MoveRow> moved;
     TargetFacts target;
@@ -257,8 +257,8 @@ struct Report {
     EventTable events;          // of calls in the trace
     EventTable profile_events;
     protocol::EventCosts event_costs;
-    SortKey sort = SortKey::self;  // of `events`, in texts: their first `top`; 0: all
-    std::size_t top = 0;
+    SortKey sort = SortKey::self;        // for the events in texts
+    std::size_t top = 0;                 // likewise: how many rows; 0: all
     std::vector<CapturedRow> captured;   // by address
     std::map<std::uint32_t, ValueSeries> counters;
     std::vector<MarkRow> marks;
@@ -267,11 +267,11 @@ struct Report {
 
     // The times of a node of the call tree, as texts show them.
     const Times& of_node(std::size_t node) const { return raw ? raw_nodes[node] : nodes[node]; }
-    // Of functions, not of interrupts alone, which are told with any recorder.
+    // True if `functions` has a function. Interrupts do not count: any recorder records them.
     bool has_calls() const;
 };
 
-// Of what hello's overheads are in.
+// Converts an overhead of a hello, in 1/256 ticks.
 double overhead_ns(std::int32_t fixed, std::uint64_t clock_hz);
 const char* clock_name(protocol::Clock clock);
 const char* recorder_name(std::size_t index);  // protocol::overhead_index()
@@ -281,30 +281,30 @@ std::string interrupt_name(std::uint32_t number);
 Integrity integrity_of(const Profile& profile, const nsc::Counters& counters,
                        const Symbols* symbols);
 
-// Returns how many of these functions have no patch site in the image; without the image, how many
-// there are beyond its number of sites. No target makes a record of such a function.
+// Returns how many of these functions have no patch site in the image. Without symbols it returns
+// by how many they exceed the image's number of sites. No target makes a record of such a function.
 // (integrity.cpp)
 std::uint64_t unknown_sites(const std::set<std::uint32_t>& offsets, const HelloInfo& hello,
                             const Symbols* symbols);
-// For Profile::know_code(): `symbols` is asked when a path is met first; null: nothing is known.
+// For Profile::know_code(). Calls `symbols` when a path appears first; null: no facts are known.
 CodeOfCalls code_of_calls(std::function<const Symbols*()> symbols);
 
-
-// Why a recording without a hello that could be read says nothing.
+// Why there is no report: the recording has no readable hello.
 std::string no_report_sentence(const nsc::Counters& counters);
 
-// `symbols` may be null: functions are then named by address. Throws Error when the symbols are of
-// another image, or the recording says nothing that can be reported.
+// `symbols` may be null: then addresses name functions. Throws Error if the symbols are of another
+// image, or if the recording has no readable hello.
 Report make_report(const Profile& profile, const nsc::Counters& counters, const Symbols* symbols,
                    bool raw = false);
 
-// Largest first, then by name; keeps the first `top` (0: all). By the times as recorded, or corrected.
+// Sorts by `key`, the largest first, then by name; keeps the first `top` (0: all). `raw`: by times
+// as recorded, not by corrected ones.
 void sort_rows(std::vector<FunctionRow>& rows, SortKey key, std::size_t top, bool raw = true);
 void sort_rows(std::vector<ProfileRow>& rows, SortKey key, std::size_t top, bool raw = true);
-void sort_rows(std::vector<SampleRow>& rows, SortKey key, std::size_t top);  // by total, else by self
-void sort_rows(std::vector<EventRow>& rows, SortKey key, std::size_t top, bool raw);  // of the first event
+void sort_rows(std::vector<SampleRow>& rows, SortKey key, std::size_t top);  // total, or else self
+void sort_rows(std::vector<EventRow>& rows, SortKey key, std::size_t top, bool raw);  // first event
 
-// What a text shows of a row.
+// The times of a row that a text shows.
 template <typename Row>
 std::uint64_t total_of(const Row& row, bool raw) {
     return raw ? row.total_ns : row.corrected_total_ns;
@@ -329,22 +329,21 @@ inline std::uint64_t self_of(const EventCell& cell, bool raw) { return raw ? cel
 // "src/lvm.c:1139": the last two components, enough to find it, short enough for a table.
 std::string short_place(const FunctionPlace& row);
 // Which recorders and mode were in force, and when (head.cpp): "graph, lossless until 1.2 s; then
-// profile, adaptive". For an older target the mode that the first session began in; adaptive if it
-// ever was.
+// profile, adaptive". For an older target: adaptive if it ever was, else its first mode.
 std::string mode_text(const Report& report);
-// "680 ms recorded: 34.0 ms of the program, 646 ms of the tracer". In lossless mode: "34.0 ms of the program recorded; it
-// stood still for 646 ms while the tracer sent".
+// "680 ms recorded: 34.0 ms of the program, 646 ms of the tracer". In lossless mode: "34.0 ms of
+// the program recorded; it stood still for 646 ms while the tracer sent".
 std::string recorded_text(const Report& report);
 
-// A line above the tables. There is none if there is nothing to say.
+// A line above the tables; there is none for a topic without news.
 struct HeadLine {
     const char* name;
     std::string text;
-    bool spoils;  // figures are missing
+    bool spoils;  // the report lacks figures
 };
 std::vector<HeadLine> head_lines(const Report& report);
 
-// What a recording will lack, known as soon as its target is heard: a sentence for each.
+// The facts that a recording of this target will lack, one sentence each.
 std::vector<std::string> shortcomings(const HelloInfo& hello);
 void add_target(Report& report, const Profile& profile);  // after `moved`
 void json_target(nlohmann::ordered_json& json, const Report& report);  // `target`, if it is known
@@ -357,41 +356,42 @@ struct GraphOptions {
     double min_share = 0;  // of the recording's whole time, 0..1
 };
 
-// What it says besides times (captured.cpp); texts end with an empty line, or are empty.
+// Values besides times (captured.cpp). Texts end with an empty line, or are empty.
 void add_captured(Report& report, const Profile& profile);
 std::string text_captured(const Report& report);
 std::string text_marks(const Report& report);
 
 // Samples (samples.cpp): likewise.
 void add_samples(Report& report, const Profile& profile, const Symbols* symbols);
-// Into `json`, if there are any: `samples`; `nodes` too, for graph.
+// Adds `samples` to `json` if there are any, with `nodes` for `graph`.
 void json_samples(nlohmann::ordered_json& json, const Report& report, const GraphOptions* graph = nullptr);
 std::string text_samples(const Report& report);
 std::string text_sampled_graph(const Report& report, const GraphOptions& options);
 
-// Events (events.cpp): likewise. `local`: by function number, those without a landing pad; the others by site offset.
+// Events (events.cpp): likewise. `local`: the functions without a landing pad, by function number.
+// The two functions take a site offset.
 void add_events(Report& report, const Profile& profile, const std::vector<bool>& local,
                 const std::function<FunctionPlace(std::uint32_t)>& place_of,
                 const std::function<bool(std::uint32_t)>& is_local);
-void json_events(nlohmann::ordered_json& json, const Report& report);  // functions are there already
+void json_events(nlohmann::ordered_json& json, const Report& report);  // after `functions`
 nlohmann::ordered_json json_node_events(const Report& report, std::uint32_t node);
 std::string csv_event_heads(const EventTable& table);  // each begins with a comma
 std::string csv_events(const EventTable& table, std::uint64_t address);
 std::string text_events(const Report& report);
 
-// What is missing (loss.cpp). A row is doubtful if a gap lies in its calls, or if its core dropped
-// records while one of them was open: the tracer does not hook a call that it drops, so the call's
-// time is its caller's self time.
+// Missing records (loss.cpp). A row's self time is doubtful if a gap lies in its calls, or if its
+// core dropped records while one of them was open. The tracer does not hook a call that it drops,
+// so the call's time is in its caller's self time.
 Loss loss_of(const Report& report);
 std::string loss_line(const Report& report);  // empty: nothing is missing
-std::string others_line(const Report& report);  // empty: all had room
+std::string others_line(const Report& report);  // empty: all items had room
 inline bool has_gaps(const FunctionRow& row) { return row.incomplete != 0 || row.lost != 0; }
-inline bool is_doubtful(const FunctionRow& row) { return has_gaps(row) || row.dropped != 0; }  // its self time
+inline bool is_doubtful(const FunctionRow& row) { return has_gaps(row) || row.dropped != 0; }
 
-// What has been taken off the times in the text, per event, or why nothing was.
+// The overhead per call that was subtracted from the times in the text, or why none was.
 std::string overhead_line(const Report& report);
-// "integrity: generated 9 = delivered 9 + dropped 0 + lost 0; corrupt_frames 0, gaps 0", and what
-// else is not zero.
+// "integrity: generated 9 = delivered 9 + dropped 0 + lost 0; corrupt_frames 0, gaps 0", and all
+// other counters that are not zero.
 std::string integrity_line(const Integrity& integrity);
 
 std::string text_graph(const Report& report, const Profile& profile, const GraphOptions& options);

@@ -20,10 +20,10 @@ public:
     Namer(SampleReport& to, const HelloInfo& hello, const Symbols* symbols)
         : to_(to), base_(hello.text_base - hello.load_bias), symbols_(symbols) {}
 
-    // The number of the function around it, or of the address itself where nothing is known.
+    // The number of the function around the address; if there is none, of the address itself.
     std::uint32_t function(const Samples::Node& node) {
         const std::uint64_t address = base_ + static_cast<std::uint64_t>(node.offset);
-        // The call is before the place that it returns to, which may be another function's first.
+        // The call is before its return address, which may be the first of another function.
         const Function* const known =
             symbols_ != nullptr ? symbols_->around(node.is_return ? address - 4 : address) : nullptr;
         const std::uint64_t begin = known != nullptr ? known->address : address;
@@ -48,7 +48,7 @@ std::vector<std::uint32_t> path_of(const std::vector<Samples::Node>& nodes, std:
     std::vector<std::uint32_t> path;
     for (; number != Samples::root; number = nodes[number].parent) {
         const std::uint32_t function = namer.function(nodes[number]);
-        // x30 is what the last call that the function made has left there.
+        // x30 has the return address of the last call that the function made.
         if (nodes[number].is_link && !path.empty() && path.back() == function) continue;
         path.push_back(function);
     }
@@ -108,7 +108,7 @@ void add_samples(Report& report, const Profile& profile, const Symbols* symbols)
     samples.cut = profile.samples().cut();
     samples.nodes.resize(1);
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> children;
-    std::vector<std::uint32_t> last_counted;  // by function: the node whose samples its total has already
+    std::vector<std::uint32_t> last_counted;  // by function: the last node that its total includes
     for (std::uint32_t number = 1; number < nodes.size(); ++number) {
         const std::uint64_t count = nodes[number].samples;
         if (count == 0) continue;
@@ -189,7 +189,7 @@ void json_samples(Json& json, const Report& report, const GraphOptions* graph) {
         return;
     }
     Json& nodes = to["nodes"] = Json::array();
-    std::vector<std::size_t> path;  // positions in `nodes` of the last one of each depth
+    std::vector<std::size_t> path;  // id of the last node of each depth
     visit_shown(samples, *graph, [&](std::uint32_t number, unsigned depth) {
         const SampleNode& node = samples.nodes[number];
         path.resize(depth + 1);

@@ -7,13 +7,13 @@
 
 namespace nopscope::host {
 
-// Numbers, then two texts: mostly a function, and where it is defined.
+// Numbers, then two texts: mostly a function, and the place of its definition.
 using Line = std::vector<std::string>;
 
-// Numbers right-aligned, names last, so that long ones harm no column. The first line has the heads.
+// Aligns numbers to the right. The first line has the heads. A long name moves no column.
 std::string table(const std::vector<Line>& lines);
 
-// Quoted; what a spreadsheet would take for a formula gets an apostrophe before it.
+// Quotes the text. Puts an apostrophe before a text that a spreadsheet would take for a formula.
 std::string csv_cell(std::string_view text);
 
 }  // namespace nopscope::host

@@ -16,7 +16,7 @@ public:
     Builder() { tree_.nodes.resize(1); }
 
     std::uint32_t function(const FunctionPlace& place) {
-        // Those that stand for no function have a name, and no address.
+        // A place that stands for no function has a name but no address.
         const auto key = std::pair(place.address, place.address == 0 ? place.name : std::string());
         const auto [at, is_new] = numbers_.try_emplace(key, static_cast<std::uint32_t>(tree_.functions.size()));
         if (is_new) tree_.functions.push_back(place);
@@ -43,7 +43,7 @@ void add_trace(Builder& to, const Aggregated& from) {
     const std::vector<Times>& times_of = from.raw ? from.report.raw_nodes : from.report.nodes;
     std::vector<std::uint32_t> number(nodes.size());
     const auto of_no_call = [&](const char* name) { return to.node(0, to.function(of_no_function(name))); };
-    // `overflow` is both: paths beyond the room, and calls below them.
+    // `overflow` has the calls of refused paths, and may have paths below it.
     for (std::uint32_t i = CallTree::overflow; i < nodes.size(); ++i) {
         const CallTree::Node& node = nodes[i];
         if (i == CallTree::overflow) {
@@ -65,7 +65,7 @@ void add_trace(Builder& to, const Aggregated& from) {
     }
 }
 
-// Beside a trace, its calls may be the trace's too: unless the target moves functions between the two.
+// A profile beside a trace may have the trace's calls, too, except in adaptive mode.
 bool takes_profile(const Report& report) {
     return !report.profile.empty() && (report.adaptive || !report.has_calls());
 }

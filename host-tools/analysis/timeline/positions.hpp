@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the parts of a view name a function: by its position in the view's list.
+// The parts of a view name a function by its position in the view's list.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace nopscope::host {
 
-// Of a key as key_of() (report.hpp) has it. Below 0: the list has none of this key.
+// The position of the function with this key_of() (report.hpp). Below 0: it is not in the list.
 using PositionOf = std::function<std::int64_t(std::uint64_t key)>;
 
 }  // namespace nopscope::host

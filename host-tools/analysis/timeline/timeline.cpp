@@ -120,7 +120,7 @@ void Timeline::settle(Level& level, Row& row) const {
     cell.calls += std::exchange(level.calls, 0);
 }
 
-// Over the slots that it lies in: calls of a row do not overlap, so in sum not more than calls and slots.
+// Adds the time to each slot that it lies in. Calls of a row do not overlap: calls + slots steps.
 void Timeline::spread(Row& row, std::int64_t from, std::int64_t to) const {
     from = std::max<std::int64_t>(from, 0);
     while (from < to) {
@@ -180,7 +180,7 @@ void Timeline::absence(std::uint32_t core, const Absence& absence) {
     Gaps& gaps = found != gaps_.end() ? *found : gaps_.emplace_back(Gaps{core, dropped, {}});
     gaps.list.push_back({.absence = absence});
     if (++absences_ <= max_absences) return;
-    // Half of the largest list goes: those with the least between them and the next.
+    // Halves the largest list: joins the absences with the shortest times between them.
     Gaps& largest = *std::max_element(gaps_.begin(), gaps_.end(), [](const Gaps& a, const Gaps& b) {
         return a.list.size() < b.list.size();
     });
@@ -192,7 +192,7 @@ void Timeline::absence(std::uint32_t core, const Absence& absence) {
     std::nth_element(between.begin(), middle, between.end());
     const Nanoseconds most = between.empty() ? 0 : *middle;
     std::vector<Gap> fewer{list.front()};
-    bool every_second = false;  // of those that are just as far apart
+    bool every_second = false;  // of those that are exactly `most` apart
     for (std::size_t at = 1; at < list.size(); ++at) {
         Gap& last = fewer.back();
         const Gap& next = list[at];

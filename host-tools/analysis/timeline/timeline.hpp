@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a timeline can show of a recording of any length, in bounded room. Each track (a context of a core) has a row
-// for each depth of calls, and each row the same slots of time. A slot knows its longest call, how many calls began in
-// it, and how much of it they fill; and the longest calls of all are kept. Slots double their width when time runs
-// beyond the last one, so the whole recording is always in them.
+// The data of a timeline, in bounded memory for a recording of any length. Each track (a context of
+// a core) has a row for each depth of calls, and all rows have the same slots of time. A slot has
+// its longest call, the number of calls that began in it, and the time that calls fill. The
+// timeline also keeps the longest calls of all. If an event lies after the last slot, all slots
+// double their width, so they always cover the whole recording.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +20,9 @@ public:
     static constexpr std::size_t max_rows = 1024;            // of all tracks together
     static constexpr std::size_t max_depth = 128;            // rows of a track
     static constexpr std::size_t max_cells = std::size_t{1} << 16;  // rows times slots
-    static constexpr std::size_t max_absences = 1024;        // beyond that, those nearest to each other become one
+    static constexpr std::size_t max_absences = 1024;               // then near ones are joined
     static constexpr std::size_t max_marks = 1024;
-    // What json() has at most: slots that hold anything, and longest calls besides theirs.
+    // Limits of json(): slots that have calls, and further longest calls.
     static constexpr std::size_t most_cells = 8000;
     static constexpr std::size_t most_longest = 5000;
 
@@ -38,12 +39,12 @@ public:
     void console(std::string_view, Nanoseconds) override {}  // no timeline has a place for it
     void finish() override {}
 
-    // The view's section `timeline` (web/src/timeline_model.ts): of all that was told until now; a call that is open ends
-    // with its track's last event.
+    // The view's section `timeline` (web/src/timeline_model.ts), of all events so far. An open call
+    // ends with its track's last event.
     Json json(const PositionOf& position) const;
 
 private:
-    // Times are nanoseconds since `origin_`; only what is told whole may begin before it.
+    // Times are nanoseconds since `origin_`. Only a call of whole() may begin before it.
     struct Call {
         std::int64_t from = 0;
         std::int64_t duration = -1;  // below 0: none
@@ -52,14 +53,14 @@ private:
     };
     struct Cell {
         Call longest;
-        std::uint64_t busy = 0;   // ns in which there is a call
+        std::uint64_t busy = 0;   // ns in which a call is open
         std::uint64_t calls = 0;  // that begin in it
     };
     using Row = std::vector<Cell>;
-    // A depth of a track: the call that is open there, and what is not in the row's slots yet. Most calls lie inside the
-    // slot of the one before, and are no longer than `limit`: they are only counted.
+    // A depth of a track: its open call, and counts that are not in the row's slots yet. Most calls
+    // lie in the slot of the call before and are not longer than `limit`. They are only counted.
     struct Level {
-        std::int64_t from = 0;  // of the call that is open
+        std::int64_t from = 0;  // of the open call
         std::uint32_t function = 0;
         std::int64_t begin = 0;  // of the slot
         std::int64_t end = 0;
@@ -70,7 +71,7 @@ private:
     struct OneTrack {
         Track track;
         std::size_t depth = 0;
-        std::vector<Level> levels;  // of the first max_depth
+        std::vector<Level> levels;  // by depth, at most max_depth
         std::vector<Row> rows;
         std::int64_t now = 0;
         std::vector<std::int64_t> marks_at;
@@ -85,12 +86,12 @@ private:
         Absence absence;
         std::uint64_t parts = 1;
     };
-    struct Gaps {  // of a core: records are missing; or calls were dropped
+    struct Gaps {  // of a core and of one kind of Absence
         std::uint32_t core = 0;
         bool dropped = false;
         std::vector<Gap> list;
     };
-    // What json() shows: the slots that are narrow enough, and the calls that are kept.
+    // The part that json() shows: slots of the width that its limit allows, and the longest calls.
     struct Chosen {
         std::vector<std::vector<Row>> rows;  // by track
         unsigned shift = 0;
@@ -98,7 +99,7 @@ private:
     };
 
     std::int64_t since_origin(Nanoseconds now);
-    // An event with nothing open around it.
+    // Extends the timeline's begin and the track's end to an event at `now`.
     void begin(OneTrack& on, std::int64_t now);
     void begin_deeper(OneTrack& on, const Level& level);
     void add(std::uint32_t track, std::size_t depth, const Call& call);
@@ -113,7 +114,7 @@ private:
 
     std::vector<OneTrack> tracks_;
     std::vector<Kept> longest_;
-    std::int64_t threshold_ = -1;  // calls that are no longer have no place in `longest_`
+    std::int64_t threshold_ = -1;  // only longer calls go into `longest_`
     std::vector<Gaps> gaps_;
     std::vector<std::uint64_t> keys_;  // by function number: key_of(), or 0
     std::size_t absences_ = 0;
@@ -123,10 +124,10 @@ private:
     unsigned shift_ = 10;  // a slot is 2^shift ns wide
     Nanoseconds origin_ = 0;
     bool started_ = false;
-    bool cut_ = false;  // the tracer's time is cut out, at least of one session
-    std::int64_t begin_ = 0;  // of the first event: cores are read one after another, so one may be before the origin
+    bool cut_ = false;        // the tracer's time is cut out of at least one session
+    std::int64_t begin_ = 0;  // of the earliest event; another core's may be before the origin
     std::uint64_t calls_ = 0;
-    std::uint64_t deeper_ = 0;  // calls that no row had room for
+    std::uint64_t deeper_ = 0;  // calls that have no row
 };
 
 }  // namespace nopscope::host

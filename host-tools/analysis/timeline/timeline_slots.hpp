@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is done to a timeline's slots and calls while it is filled and when it is shown.
+// Operations on a timeline's slots and calls, both while events come and in json().
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace nopscope::host {
 
-// Slots of twice the width; there are `slots` of them afterwards, at least half of those before.
+// Doubles the width of the slots. Afterwards there are `slots` of them: at least half as many.
 template <typename Row>
 void merge_pairs(Row& row, std::size_t slots) {
     for (std::size_t at = 0; at < row.size() / 2; ++at) {
@@ -22,7 +22,7 @@ void merge_pairs(Row& row, std::size_t slots) {
     row.resize(slots);
 }
 
-// The `most` longest, in any order.
+// Keeps the `most` longest calls, in any order.
 template <typename KeptCalls>
 void keep_longest(KeptCalls& calls, std::size_t most) {
     if (calls.size() <= most) return;

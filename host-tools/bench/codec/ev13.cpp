@@ -23,7 +23,7 @@ void Ev13::Stack::entry(std::uint32_t id, std::uint64_t index) {
 }
 
 bool Ev13::Stack::exit(std::uint32_t id, std::uint64_t& index) {
-    // The usual case without a look-up.
+    // Avoids the look-up in the usual case.
     if (open.empty() || (open.back().id != id && count[id] == 0)) return false;
     for (bool found = false; !found;) {
         found = open.back().id == id;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call trace of any program, as records of 13 bytes: u8 type (0 entry, 1 exit, 2 exit made up
-// because a longjmp skipped it), u32 function id, u64 ns, little-endian. And what a target's ring
-// would hold for it.
+// Reads a call trace of any program and converts it to the records of a target's ring. The trace
+// has items of 13 bytes, little-endian: u8 type (0 entry, 1 exit, 2 exit added for a longjmp), u32
+// function id, u64 ns.
 //
-// An exit names the innermost open entry of its function, wherever that is; what is above it ended
-// unseen. An exit of a function that is not open was entered before the trace began: such entries
-// are put before the first event, with its clock, the one that ends last outermost. They cost bytes
-// like all others and are not counted as events.
+// An exit ends the innermost open entry of its function, and the calls above it. If the function
+// has no open entry, the call began before the trace. Its entry is added before the first event,
+// with that event's clock; the call that ends last is outermost. Added entries cost bytes like all
+// others, and are not counted as events.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ using protocol::StampedRecord;
 
 class Ev13 {
 public:
-    // The bytes are not copied. Throws Error: a part of a record, an unknown type, an id that is
-    // too large for a site (2^29).
+    // Does not copy the bytes. Throws Error if a record is incomplete, has an unknown type, or has
+    // an id that is too large for a site (2^29).
     Ev13(std::span<const std::uint8_t> bytes, std::uint64_t tick_hz);
 
     std::uint64_t events() const { return bytes_.size() / ev13_bytes; }
@@ -42,7 +42,7 @@ public:
     // The next records of the trace, in order; empty at its end.
     std::span<const StampedRecord> next();
 
-    // Counts decoded records from the first on. False: this is not what was encoded.
+    // Compares the next decoded records with the trace. False: they differ.
     bool check(std::span<const StampedRecord> decoded);
     bool all_checked() const { return checked_ == records(); }
 
@@ -51,24 +51,24 @@ private:
         std::uint32_t id;
         std::uint64_t index;  // of its entry's record
     };
-    // The open calls, as events come: entry() and exit() say which.
+    // The open calls. entry() and exit() update them.
     struct Stack {
         std::vector<Open> open;
         std::unordered_map<std::uint32_t, std::uint64_t> count;
         void entry(std::uint32_t id, std::uint64_t index);
-        // Takes the innermost of `id` off, and all above it. False: there is none.
+        // Removes the innermost call of `id` and all above it. False: none is open.
         bool exit(std::uint32_t id, std::uint64_t& index);
     };
     StampedRecord convert(std::uint64_t index);
 
     std::span<const std::uint8_t> bytes_;
     std::uint64_t tick_hz_;
-    std::vector<std::uint32_t> entered_before_;  // ids, in the order of their exits
+    std::vector<std::uint32_t> entered_before_;  // added entries' ids, in the order of their exits
     std::vector<StampedRecord> chunk_;
     Stack stack_;
     std::uint64_t converted_ = 0;
-    std::uint64_t ended_before_ = 0;    // of entered_before_, so far
-    std::vector<std::uint32_t> id_of_;  // by record, as decoded
+    std::uint64_t ended_before_ = 0;    // how many of entered_before_ have ended
+    std::vector<std::uint32_t> id_of_;  // by decoded record
     std::uint64_t checked_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nopscope-codec-bench: a call trace through the target's encoder and the host's decoder.
+// nopscope-codec-bench: runs a call trace through the target's encoder and the host's decoder.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -39,7 +39,7 @@ struct Figures {
     }
 };
 
-// Processor time, for other programs run too.
+// Measures processor time, because other programs run too.
 template <typename Work>
 auto timed(double& seconds, Work work) {
     const std::clock_t begin = std::clock();
@@ -48,10 +48,10 @@ auto timed(double& seconds, Work work) {
     return result;
 }
 
-// Files to write, or "".
+// Paths of files to write; empty: none.
 struct Copies {
-    std::string line;     // what was encoded
-    std::string records;  // what from, as firmware/bench/encode.cpp reads them
+    std::string line;     // the encoded line
+    std::string records;  // the encoder's input, as firmware/bench/encode.cpp reads it
 };
 
 template <typename T>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the model spends on what: the same decisions, measured instead of coded. Its groups are as
-// long as a line's, without the frames.
+// Measures the bits that the model spends on identity and on time. It makes the same decisions as
+// the encoder without coding them. Its groups are as long as those on a line, without the frames.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,7 @@
 
 namespace nopscope::host {
 
-// In bits. The first decision of an event answers for both (is it the main event, in the expected
-// time?) and counts as time.
+// In bits. An event's first decision (is it the main event, in the expected time?) counts as time.
 struct Spending {
     double identity_bits = 0;
     double time_bits = 0;

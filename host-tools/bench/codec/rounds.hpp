@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two ends of a line without the line: what the target does with a core's records, and what the
-// host does with the frames.
+// The two ends of a line: the target's encoder for a core's records, and the host's decoder.
 #pragma once
 
 #include <memory>
@@ -37,8 +36,7 @@ class LineDecoder {
 public:
     explicit LineDecoder(std::span<std::uint8_t> line) : line_(line) {}
 
-    // The records of the next frames, about `enough`; empty at the line's end, or when it is
-    // broken.
+    // The records of the next frames, about `enough`. Empty at the line's end, or if !ok().
     std::span<const StampedRecord> next(std::size_t enough);
     bool ok() const { return ok_; }
 

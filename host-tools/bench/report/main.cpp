@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nopscope-report-bench: a call trace (docs/codec.md has the form) as the recording that
-// `nopscope record` would have made of it.
+// nopscope-report-bench: converts a call trace (docs/codec.md has its form) to the recording that
+// `nopscope record` would make of it.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -28,7 +28,7 @@ struct Options {
     std::uint64_t tick_hz = 54'000'000;
 };
 
-// By function id: lines of "id address name"; ids without a name keep their number.
+// Reads lines of "id address name". A function id without a name has no symbol.
 Symbols read_names(const std::string& path) {
     Symbols symbols;
     symbols.origin = path;

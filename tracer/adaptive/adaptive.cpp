@@ -108,7 +108,7 @@ private:
     enum class ToDo : std::uint8_t { nothing, begin, end, go, come_back };
     using Site = DemotedSites::Site;
 
-    // ---- when ----
+    // ---- when to move ----
 
     struct Sum {
         std::uint64_t clock, records, overflowed, sent_records, sent_bytes;
@@ -153,7 +153,7 @@ private:
         }
     }
 
-    // ---- what ----
+    // ---- the moves ----
 
     void act() {
         switch (to_do_) {

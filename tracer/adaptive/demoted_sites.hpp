@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that adaptive mode has moved to the profile, by site index, and when. It also
-// remembers those that came back, so that they do not move to and fro (load_meter.hpp).
+// The functions that adaptive mode has moved to the profile, and when. The class also remembers
+// functions that came back, so that they do not move to and fro (load_meter.hpp).
 #pragma once
 
 #include <cstddef>

@@ -59,8 +59,8 @@ public:
             }
         }
     }
-    // Puts the hottest functions into `out` until they make `excess` 1024ths of the records. Once
-    // a sample. index_of(): the index for the low half of an address, or nullopt: it must stay.
+    // Puts the hottest functions into `out` until they make `excess` 1024ths of the records; once a
+    // sample. index_of() returns the index for the low half of an address; nullopt: it must stay.
     template <typename IndexOf>
     std::size_t choose(std::uint64_t excess, std::span<std::uint32_t> out, IndexOf index_of) {
         std::size_t chosen = 0;

@@ -41,8 +41,8 @@ public:
         clock_hz_ = clock_hz;
     }
 
-    // Tries the pending command again, or reads received bytes, at most bytes_a_go. If another
-    // context runs it, it returns at once.
+    // Tries the pending command again. If none is pending, reads at most bytes_a_go bytes. Returns
+    // at once if another context runs it.
     void run(bool (*try_read)(std::uint8_t&), std::uint64_t now) {
         if (__atomic_exchange_n(&running_, true, __ATOMIC_ACQUIRE)) return;
         now_ = now;

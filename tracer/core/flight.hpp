@@ -3,7 +3,7 @@
 //
 // settle() turns such a ring into an ordinary one:
 // - It refuses entries.
-// - It leaves room for what returns, and entries that have begun, may still claim.
+// - It leaves room for records that returns, and unfinished entries, may still claim.
 // - It moves `tail` to the oldest record outside of that room. Skipped records are `overwritten`.
 // Then the pump sends the ring as usual, and producers do not overwrite what it has not read.
 //

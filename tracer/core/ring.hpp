@@ -93,7 +93,7 @@ bool ring_put(M& machine, Core& core, protocol::Record record, std::uint64_t lim
     return true;
 }
 
-// The same for an extended record and its data, which are claimed together. Any order is right:
+// The same for an extended record and its data, claimed together and stored in any order:
 // ring_read() returns the head only when all are written. `data`: data_count() words of 57 bits.
 inline void ring_store_many(const Core& core, const Claim& claim, protocol::Record head,
                             std::span<const std::uint64_t> data) {
@@ -170,7 +170,7 @@ bool put_own_said(M& machine, Core& core, protocol::Extended what, std::uint32_t
     __atomic_fetch_add(&core.own_records, 1, __ATOMIC_RELAXED);
     return true;
 }
-// The limit of interrupts' records: in lossless mode above that of entries, as they cannot wait.
+// The limit of interrupts' records. They cannot wait, so in lossless mode it is above entries'.
 inline std::uint64_t interrupt_limit(const Core& core) {
     if (__atomic_load_n(&core.entries_held, __ATOMIC_RELAXED) != 0) return 1;
     const std::uint64_t limit = own_limit(core);

@@ -43,7 +43,7 @@ enum class Command : std::uint8_t {
 inline constexpr unsigned command_count = 21;
 
 // The largest number that a command takes as its first argument; a larger one makes it malformed.
-// Commands not listed take no number, or a byte that is checked where it is used.
+// Other commands take no number, or numbers that are checked where they are used.
 constexpr std::uint64_t most_argument(Command what) {
     switch (what) {
         case Command::mark:

@@ -165,7 +165,7 @@ public:
 
     std::uint32_t plain(std::uint32_t, unsigned count) {
         range_ >>= count;
-        // Bit by bit, because a division is slow. Plain bits are rare.
+        // Bit by bit, without a division. Plain bits are rare enough.
         std::uint32_t value = 0;
         for (unsigned i = count; i-- > 0;) {
             const std::uint64_t part = range_ << i;

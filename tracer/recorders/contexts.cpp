@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A switch of context swaps the core's shadow stack and bounds. It is noted before interrupts are
-// unmasked, so all other records are on the correct side of its record (ring.hpp explains what
-// happens if there is no room).
+// A switch of context swaps the core's shadow stack and bounds. The tracer notes it before it
+// unmasks interrupts, so all other records are on the correct side of its record (ring.hpp explains
+// what happens if there is no room).
 #include "nopscope/contexts.hpp"
 
 #include "tracer/core/cores.hpp"

@@ -46,7 +46,7 @@ struct alignas(16) ProfileCell {
     std::uint64_t max;
     std::uint64_t total;  // the recorder uses this field's address for the cell
     std::uint64_t self;   // 1/256 ticks; includes Core::profile_cost for each call
-    std::uint64_t bins[63];  // calls by their duration's leading zeros, from 2 on
+    std::uint64_t bins[63];  // by a duration's leading zeros, from 2 on; the sum is all calls
 
     // Self time of all `calls` calls: without the profiled calls inside and the overhead of
     // recording these.

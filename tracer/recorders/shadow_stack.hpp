@@ -36,7 +36,7 @@ inline void reset_shadow_stack(Core& core, ShadowFrame* frames, std::size_t coun
 
 // Counts of instructions with GCC 15 and 12 (tests/verification/oracle/truth.py): in the report of
 // a longjmp (arch/arm64/longjmp.S) before and after it reads the clock, and on a recorder's way
-// back from unwind(), minus those that it saves there.
+// back from unwind(), minus those of its usual way that it then saves.
 inline constexpr std::uint32_t told_before = 5;
 inline constexpr std::uint32_t told_after = 2;
 inline constexpr std::uint32_t way_back = __GNUC__ >= 15 ? 80 : 68;

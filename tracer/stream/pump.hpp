@@ -200,7 +200,7 @@ public:
         unlock();
     }
 
-    // Takes over all locks: their holders will not run again.
+    // From here on nothing else may run, so it releases all locks: their holders will not return.
     void enter_panic() {
         panicking_ = true;
         locked_ = console_locked_ = 0;
@@ -248,7 +248,7 @@ private:
 
     static constexpr std::size_t console_frame_bytes = 512;
     static constexpr std::uint64_t glance_bytes = 32;
-    static constexpr std::uint64_t goes_per_second = 100;  // one run() takes at most 10 ms
+    static constexpr std::uint64_t goes_per_second = 100;  // with a pace, run() takes at most 10 ms
     // About how many instructions follow make_room()'s tracer_end until the recorder tries again.
     static constexpr std::uint32_t make_room_after = 80;
 
@@ -269,7 +269,7 @@ private:
         hello_due_ = stats_due_ = mode_since_ = machine_.clock();
     }
 
-    void number_frames_from(std::uint32_t sequence) { // in all streams
+    void number_frames_from(std::uint32_t sequence) {  // in all streams
         hello_sequence_ = console_sequence_ = reply_sequence_ = moved_sequence_ = sequence;
         for (Core& core : cores_) {
             core.trace_sequence = core.stats_sequence = sequence;

@@ -56,8 +56,8 @@ struct alignas(64) WarmResetHeader {
     static constexpr std::uint64_t number_magic = 0x6e6f'7073'636f'7030;  // only `session` is valid
 
     std::uint64_t magic;
-    std::uint64_t image;  // CRCs of the build-id and, above, of the site table
-    std::uint64_t layout;  // of the rings: ring_log2, and where the first begins
+    std::uint64_t image;  // CRC-32C of the build-id, continued from the site table's CRC
+    std::uint64_t layout;  // of the rings: address of the first, XOR ring_log2
     std::uint64_t cores;
     std::uint64_t session;
     std::uint64_t flight;  // 1: in flight mode

@@ -289,7 +289,7 @@ bool synchronize();
 std::uint32_t site_count();
 /// A patch site.
 struct SiteInfo {
-    std::uint64_t address;  ///< Of the function.
+    std::uint64_t address;  ///< The function's address.
     bool usable;            ///< False: init() refused the site, so it is never traced.
 };
 /// Returns a site by its index, which must be below site_count().
@@ -304,8 +304,8 @@ template <typename Visit>
 void for_each_site(Visit visit) {
     for (std::uint32_t i = 0; i < site_count(); ++i) visit(i, site(i));
 }
-/// Calls visit(ops, user) for each ops of a site, the tracer's own included, in the order of
-/// attachment. Thread context, on the core that makes the requests. `visit` must make no request.
+/// Calls visit(ops, user) for each ops of a site, also the tracer's, in the order of attachment.
+/// Thread context, on the core that makes the requests. `visit` must make no request.
 void for_each_ops(std::uint32_t index, void (*visit)(Ops& ops, void* user), void* user = nullptr);
 
 /// \}

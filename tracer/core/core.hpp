@@ -160,7 +160,7 @@ struct alignas(128) Core {
 
     // context_switch() and the pump, which may run on another core, change these under the lock.
     alignas(128) std::uint32_t context_lock;
-    std::uint32_t context_record_pending;  // 1: the last switch has no record yet (stopped, no room)
+    std::uint32_t context_record_pending;  // 1: the last switch has no record in the ring yet
     std::uint32_t context_number;
     std::uint32_t last_context_recorded;  // number in the last record of a switch
     std::uint32_t flight;          // 1: a switch first records the previous context

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Labels of the assembly. Hooked calls return to a hook, which tells who owns the shadow frame.
+// Labels of the assembly. Hooked calls return to a hook. It tells which recorder owns the frame.
 #pragma once
 
 #include <cstdint>
